@@ -12,7 +12,7 @@ if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) await run();
 else rerun();
 
 async function run() {
-  // For files, DNS and compression. libuv reads this when the first thread starts; the engine process gets a size of its own.
+  // For files, DNS and compression. libuv reads this when the first thread starts; the engine process gets its own size.
   process.env.UV_THREADPOOL_SIZE ??= String(Math.max(4, availableParallelism()));
 
   // The engine gives memory back as soon as it is free. By default it keeps it for five seconds, which under steady load means

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Writes deploy/.env: .env.example with a random value for each secret. What has a value there already keeps it: the stores were
-# made with it.
+# Writes deploy/.env: .env.example with a random value for each secret. Existing values are kept: the stores were
+# created with them.
 set -eu
 cd "$(dirname "$0")"
 umask 077
 touch .env
 {
-  # Ends each line, also the last one of a file that does not.
+  # Ends each line, including a last one without a newline.
   awk '!/^[A-Z_]+=$/' .env
   while IFS= read -r line; do
     case $line in

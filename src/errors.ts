@@ -76,7 +76,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** One wrong parameter, as it stands in `error.errors` of an answer. */
+/** One wrong parameter, as `error.errors` of a response lists it. */
 export interface ParameterFault {
   readonly parameter: string;
   readonly message: string;
@@ -95,11 +95,11 @@ export interface TailraceErrorOptions {
   readonly retryAfterSeconds?: number;
   /** Extra response headers, such as `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Why the key was refused, for the audit trail. */
+  /** Why the key was rejected, for the audit trail. */
   readonly refusal?: Refusal;
 }
 
-/** Why a request was refused. */
+/** Why a request was rejected. */
 export const REFUSALS = [
   'missing',
   'unknown',
@@ -166,17 +166,17 @@ export class TransientError extends InputError {
   override readonly name = 'TransientError';
 }
 
-/** The error of a start that failed. @param isTransient whether the next one may succeed (lib/system-failure.ts) */
+/** Returns the error of a start that failed. @param isTransient whether the next one may succeed (lib/system-failure.ts) */
 export function toStartError(fault: string, cause: unknown, isTransient: boolean): InputError {
   return isTransient ? new TransientError([fault], { cause }) : new InputError([fault], { cause });
 }
 
-/** A signal ended the work before it was done. Nothing went wrong: its message is all there is to say. Exit code 3. */
+/** A signal ended the work before it was done. Nothing went wrong, so only its message is printed. Exit code 3. */
 export class StoppedError extends Error {
   override readonly name = 'StoppedError';
 }
 
-/** The message of anything thrown. */
+/** Returns the message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

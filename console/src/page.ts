@@ -12,9 +12,9 @@ export interface Page {
   readonly path: string;
   /** Its name in the navigation; without one another page links to it. */
   readonly title?: string;
-  /** Shown to keys with one of these scopes; `none`: to everyone, also without a key. */
+  /** Shown to keys with one of these scopes; `none`: to everyone, even without a key. */
   readonly scopes: readonly string[] | 'none';
-  /** What else a key needs. */
+  /** Further requirements on a key. */
   readonly needs?: { readonly isMet: (self: Self) => boolean; readonly text: string };
   readonly component: ComponentType;
 }
@@ -75,7 +75,7 @@ export function isOfferedTo({ scopes, needs }: Page, self: Self): boolean {
   return hasScope && (needs === undefined || needs.isMet(self));
 }
 
-/** The page at a path; `undefined` if there is none, which the console says without a key, too. */
+/** The page at a path; `undefined` if there is none, which the console reports even without a key. */
 export function findPage(path: string): Page | undefined {
   const names = path.split('/');
   return PAGES.find((page) => {

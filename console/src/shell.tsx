@@ -64,7 +64,7 @@ export function Shell({ onSignIn, onSignOut }: ShellProps) {
   );
 }
 
-/** A page that fails leaves the navigation, and another address is tried anew. */
+/** Keeps the navigation if a page fails; another address is tried anew. */
 function PageBoundary({ children }: { readonly children: ReactNode }) {
   const [path] = useLocation();
   return <Boundary place={`${path}?${useSearch()}`}>{children}</Boundary>;

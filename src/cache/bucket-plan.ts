@@ -2,9 +2,9 @@ import type { MinuteSet } from '../engine/write-marks.ts';
 import { MICROS_PER_MINUTE, type Micros } from '../lib/instant.ts';
 import { type Buckets, bucketStart, type TimeRange } from '../query/bucket-range.ts';
 
-/** What is known of the time since an answer was computed. */
+/** The known changes since an answer was computed. */
 export interface RefreshWindow {
-  /** Of the answer to compute. */
+  /** The range of the answer to compute. */
   readonly buckets: Buckets;
   /** `@now` of that answer. */
   readonly now: Micros;
@@ -14,18 +14,18 @@ export interface RefreshWindow {
   readonly unseenFrom: Micros;
   /** Event time up to which retention may have hidden events. */
   readonly lostUntil: Micros;
-  /** Of each table that the query reads. */
+  /** The changes of each table that the query reads. */
   readonly changed: readonly MinuteSet[];
 }
 
-// Each run is a query of its own, with a fixed cost.
+// Each part is a separate query, with a fixed cost.
 const RUNS_MAX = 3;
-// Of the range; beyond it one query of everything costs about as much.
+// Share of the range; beyond it one query of everything costs about as much.
 const SHARE_MAX = 0.5;
 
 /**
- * The parts of an answer that have to be computed again, in order, each of whole time buckets; the last has no end. They do not
- * touch one another. What lies between them has not changed.
+ * Returns the parts of an answer that have to be computed again, in order, each of whole time buckets; the last has no end. They do
+ * not touch one another. The time between them has not changed.
  *
  * @returns `undefined` if one query of everything is cheaper
  */
@@ -45,7 +45,7 @@ export function planRefresh(since: RefreshWindow): TimeRange[] | undefined {
   return share > SHARE_MAX * (end - first) ? undefined : runs;
 }
 
-/** Ranges of event time in which the kept answer may be wrong. */
+/** Returns the ranges of event time in which the kept answer may be wrong. */
 function* staleParts({
   buckets,
   keptNow,
@@ -56,7 +56,7 @@ function* staleParts({
   const { width, from, first } = buckets;
   // The time bucket that was open then, and all later ones; events may be ahead of the clock, too.
   yield { from: Math.min(keptNow, unseenFrom), until: Number.POSITIVE_INFINITY };
-  // The range moves on within its first time bucket, which loses events.
+  // The start of the range moves within its first time bucket, which loses events.
   if (from > first) yield { from: first, until: first + width };
   if (lostUntil >= first) yield { from: first, until: lostUntil + 1 };
   for (const { before, minutes } of changed) {

@@ -21,17 +21,17 @@ import {
 
 export interface CachedQueries extends Pick<Kept, 'find' | 'warmKeys'> {
   /**
-   * The answer that `find` has not found: from another replica, from a flight that is under way, or from a query. Failures are
+   * Returns an answer that `find` has not found: from another replica, from a flight that is under way, or from a query. Failures are
    * never kept.
    *
-   * @throws TailraceError `not_cached` if the caller demands a kept answer; what the query fails with
+   * @throws TailraceError `not_cached` if the caller demands a kept answer; the failure of the query
    */
   compute(question: Question, caller?: CallerOptions): Promise<Served>;
   /**
-   * Computes a kept answer again and replaces it; if that fails, the old one stays. Of several replicas one computes, and the
-   * others take over its answer.
+   * Computes a kept answer again and replaces it; if that fails, the old one stays. One of several replicas computes, and the
+   * others copy its answer.
    *
-   * @returns whether it was this one
+   * @returns whether this one computed
    */
   refresh(entry: CacheEntry): Promise<boolean>;
 }
@@ -45,14 +45,14 @@ export interface CachedOptions extends Omit<KeptOptions, 'onOverdue'> {
   readonly shared?: SharedFlights | undefined;
   /** How much longer than `caching` an answer is served while the engine is unavailable; 0: no longer. */
   readonly staleIfErrorSeconds: number;
-  /** A refresh in the background has ended. */
+  /** Called when a refresh in the background has ended. */
   readonly onRefresh: (endpoint: Endpoint, error?: unknown) => void;
 }
 
 /**
  * Puts the cache in front of the runner. An answer is served until it is `caching` seconds old, counted from the instant
  * of its query (spec 2.1, 8); identical concurrent questions share one flight. An endpoint without caching (spec 4.2 rule 5)
- * passes straight through: each request has a query of its own.
+ * is not cached: each request runs its own query.
  */
 export function createCached(options: CachedOptions): CachedQueries {
   const { run, store, now, staleIfErrorSeconds, onRefresh } = options;
@@ -72,7 +72,7 @@ export function createCached(options: CachedOptions): CachedQueries {
     return { answer, outcome, ageSeconds: ageSeconds(answer, now()) };
   }
 
-  /** An answer younger than so many seconds: of this replica, or else of another, which is kept here from then on. */
+  /** Finds an answer younger than so many seconds: of this replica, or else of another, which is then kept here. */
   async function findWithin(question: Question, seconds: number): Promise<Answer | undefined> {
     const own = store.get(question.key)?.answer;
     if (own !== undefined && isYounger(own, seconds, now())) return own;
@@ -81,7 +81,7 @@ export function createCached(options: CachedOptions): CachedQueries {
     return kept.keep(question, answer, now());
   }
 
-  /** While the engine is unavailable, an answer past its time, if the settings allow it. @throws `error` if there is none */
+  /** Finds an answer past its time while the engine is unavailable, if the settings allow it. @throws `error` if there is none */
   async function serveStale(error: unknown, question: Question): Promise<Served> {
     if (!isUnavailable(error)) throw error;
     const found = await findWithin(question, (question.endpoint.cachingSeconds ?? 0) + staleIfErrorSeconds);
@@ -89,7 +89,7 @@ export function createCached(options: CachedOptions): CachedQueries {
     return toServed(found, 'stale');
   }
 
-  /** Of another replica: this one has none, and no query may run. @throws TailraceError `not_cached` */
+  /** Finds the answer of another replica: this one has none, and no query may run. @throws TailraceError `not_cached` */
   async function serveShared(question: Question, caller: CallerOptions): Promise<Served> {
     const { endpoint } = question;
     const found = await findWithin(question, acceptedSeconds(endpoint, caller));
@@ -104,7 +104,7 @@ export function createCached(options: CachedOptions): CachedQueries {
       kept.noteUse(question);
       return toServed(value.answer, joined ? 'collapsed' : OUTCOMES[value.origin]);
     } catch (error) {
-      if (caller.maxAgeSeconds !== undefined) throw error; // a caller that bounds the age takes no older answer
+      if (caller.maxAgeSeconds !== undefined) throw error; // a caller that bounds the age accepts no older answer
       return await serveStale(error, question);
     }
   }
@@ -128,13 +128,11 @@ const OUTCOMES = { engine: 'miss', shared: 'shared' } as const;
 
 function notCached({ name, cachingSeconds }: Endpoint): TailraceError {
   const why =
-    cachingSeconds === undefined
-      ? `${name} is not cached`
-      : `no answer of ${name} is kept that is young enough`;
+    cachingSeconds === undefined ? `${name} is not cached` : `no cached answer of ${name} is young enough`;
   return new TailraceError('not_cached', `${why}, and only-if-cached asks for no other`);
 }
 
-/** Failures that do not come from the query itself: it may succeed a little later. */
+/** Whether a failure is not due to the query: it may succeed a little later. */
 function isUnavailable(error: unknown): boolean {
   return (
     error instanceof TailraceError && (error.code === 'engine_unavailable' || error.code === 'overloaded')
@@ -142,7 +140,7 @@ function isUnavailable(error: unknown): boolean {
 }
 
 interface FlightCaller extends CallerOptions {
-  /** An entry that left the store during its refresh returns no younger than it was. */
+  /** Stores a refreshed entry. One that left the store during its refresh gets its earlier age back. */
   readonly lastAskedMs: number;
   /** The right to compute for all replicas; if left out, another one may be computing already. */
   readonly claim?: { readonly lease: Lease | undefined } | undefined;
@@ -150,15 +148,15 @@ interface FlightCaller extends CallerOptions {
 
 // No key has this id: those of the environment are called private and public, others are hexadecimal.
 const WARMER_LANE = 'warmer';
-// While another replica computes the refresh that is due.
+// The pause while another replica computes the due refresh.
 const PROBE_AGAIN_MS = 1_000;
 
-/** The computations that are under way. Their answers are kept. */
+/** Creates the flights. Their answers are kept. */
 function createFlights(options: CachedOptions, kept: Kept) {
   const { store, shared, now, staleIfErrorSeconds } = options;
   const flights = createSingleFlight<FlightResult>();
 
-  /** No other caller asks what a caller's own SELECT asks: sharing it would only fill the memory of all replicas. */
+  /** Whether an answer is shared: no other caller sends a caller's own SELECT, so sharing it would only fill the memory of all replicas. */
   const replicasOf = ({ endpoint }: Question) => (isAdHoc(endpoint) ? undefined : shared);
 
   /** @param seconds how old an answer of another replica may be; 0: none will do */
@@ -174,12 +172,12 @@ function createFlights(options: CachedOptions, kept: Kept) {
     return await replicas.obtain({ ...computation, isGood: (answer) => isYounger(answer, seconds, now()) });
   }
 
-  /** One flight for all callers and the warmer that wait for a question; a caller that bounds the age has its own. */
+  /** Starts or joins one flight for all callers and the warmer that wait for a question; a caller that bounds the age has its own. */
   function fly(question: Question, caller: FlightCaller) {
     const { key, endpoint } = question;
     const { signal, lane, requestId, claim, lastAskedMs } = caller;
     const seconds = acceptedSeconds(endpoint, caller);
-    // Of an endpoint with time buckets rows of the kept answer may be reused, unless the caller bounds the age.
+    // For an endpoint with time buckets, rows of the kept answer may be reused, unless the caller bounds the age.
     const mayReuse = endpoint.bucket !== undefined && caller.maxAgeSeconds === undefined;
     const base = mayReuse ? store.peek(key)?.answer : undefined;
     const start: Flight<FlightResult> = async (flightSignal, onJoin) => {

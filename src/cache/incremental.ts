@@ -19,18 +19,18 @@ export interface IncrementalOptions {
   readonly seesEveryWrite: boolean;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** The clock by which the engine hides old events from answers, ms since the epoch; tests set only the other. */
+  /** The clock by which the engine hides old events from answers, ms since the epoch; tests set only `now`. */
   readonly engineNow: () => number;
-  /** A kept answer of an endpoint with time buckets was replaced. */
+  /** Called when a kept answer of an endpoint with time buckets was replaced. */
   readonly onExtent: (endpoint: Endpoint, extent: RefreshExtent) => void;
 }
 
-/** The answer of now, from as much of the kept answer as is still valid. Without one everything is computed. */
+/** Computes the present answer, from as much of the kept answer as is still valid. Without one everything is computed. */
 export type Refresh = (question: Question, kept: Answer | undefined, options: RunOptions) => Promise<Answer>;
 
-/** What was known when an answer was computed. */
+/** The state at the time an answer was computed. */
 interface Basis {
-  /** Of the store, before the first of its queries. */
+  /** Version of the store before the first of its queries. */
   readonly version: WriteVersion;
   /** Retention may have hidden events up to here. */
   readonly lostUntil: Micros;
@@ -52,8 +52,8 @@ const ROWS_MAX = 10_000;
 
 /**
  * Computes only the time buckets of a kept answer that can have changed (docs/time-buckets.md states what an endpoint with buckets
- * promises). The result is byte for byte what one query of everything would have returned; of events that arrive meanwhile, each
- * range has those that were there at its own query, and the next refresh the rest.
+ * guarantees). The result is byte for byte what one query of everything would have returned; of events that arrive meanwhile, each
+ * range has those that were stored before its query, and the next refresh the rest.
  */
 export function createRefresh(options: IncrementalOptions): Refresh {
   const { run, writes, now, onExtent } = options;
@@ -121,7 +121,7 @@ export function createRefresh(options: IncrementalOptions): Refresh {
   };
 }
 
-/** What has to be computed again; `undefined` if that is everything. */
+/** Returns the parts to compute again; `undefined` if that is everything. */
 function plan(
   { bucket, kept, basis, instantMs, buckets }: Task,
   options: IncrementalOptions,
@@ -142,7 +142,7 @@ function plan(
   });
 }
 
-/** One query; its first time bucket is cut at the start of the answer's range. */
+/** Runs one query; its first time bucket is cut at the start of the answer's range. */
 function runPart(run: Run, { question, instantMs, buckets, options }: Task, range: TimeRange) {
   const cut = { from: Math.max(range.from, buckets.from), until: range.until };
   return run(question, { ...options, part: { range: cut, instantMs } });
@@ -154,7 +154,7 @@ interface BucketRow {
   readonly row: Buffer;
 }
 
-/** Where the rows of an answer have to lie. */
+/** The range in which the rows of an answer have to lie. */
 interface RowRules {
   readonly framing: Framing;
   /** The column with the start of the row's time bucket. */
@@ -164,7 +164,7 @@ interface RowRules {
   readonly rowsMax: number;
 }
 
-/** The rows of an answer; `undefined` unless all are there, in the order of time buckets, each at the start of one. */
+/** Splits an answer into rows; `undefined` unless it has all, in the order of time buckets, each at the start of one. */
 function readRows(answer: Answer, rules: RowRules): readonly BucketRow[] | undefined {
   const { framing, column, buckets, rowsMax } = rules;
   if (answer.rows >= rowsMax) return undefined;

@@ -18,8 +18,8 @@ export type CacheStore = ReturnType<typeof createMemoryStore>;
 const ENTRY_OVERHEAD_BYTES = 512;
 
 /**
- * What may be kept beside an answer for as long as it is kept, counted as though it were there: three compressed forms of at most
- * this share of the body each (JSON compresses far better), and each form as a text if that is short.
+ * Bytes that may be kept beside an answer, counted as though they were stored: three compressed forms of at most this share of the
+ * body each (JSON compresses far better), and each form as a text if that is short.
  */
 export const COMPRESSED_SHARE_MAX = 0.25;
 const COMPRESSED_FORMS_MAX = 3;
@@ -60,22 +60,22 @@ export function createMemoryStore(bytesMax: number) {
 /**
  * `miss`: nothing young enough was kept, so the answer was computed. `shared`: the same here, but another replica had it.
  * `collapsed`: joined the flight of an identical question. `stale`: kept for longer than the endpoint's caching, and served
- * because the engine was unavailable. `bypass`: the endpoint is not cached, or the caller asked for an answer that is not kept.
+ * because the engine was unavailable. `bypass`: the endpoint is not cached, or the caller requested an answer that is not kept.
  */
 export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'collapsed' | 'stale' | 'bypass';
 
 export interface Served {
   readonly answer: Answer;
   readonly outcome: CacheOutcome;
-  /** Since the instant of the answer's query, whole seconds. */
+  /** Whole seconds since the instant of the answer's query. */
   readonly ageSeconds: number;
 }
 
 /** What a request demands of the cache (RFC 9111 5.2.1). */
 export interface CacheDirectives {
-  /** Oldest answer that the caller takes, if that is less than the endpoint's caching; 0 asks for a query of now. */
+  /** Oldest answer that the caller accepts, if that is less than the endpoint's caching; 0 asks for a new query. */
   readonly maxAgeSeconds?: number | undefined;
-  /** The answer is computed for this caller alone and not kept. */
+  /** The answer is computed only for this caller and not kept. */
   readonly noStore?: boolean;
   /** No query is run: if no kept answer is young enough, the call fails with `not_cached`. */
   readonly onlyIfCached?: boolean;
@@ -90,7 +90,7 @@ export interface KeptOptions {
   readonly now: () => number;
   /** From 0 up to 1; spreads the refreshes of answers that were computed together. */
   readonly random: () => number;
-  /** Keys that `warmKeys` remembers; beyond it the one asked for longest ago is forgotten. */
+  /** Keys that `warmKeys` remembers; beyond it the least recently requested one is dropped. */
   readonly warmKeysMax: number;
   /** Starts a refresh that the warmer has not started in time. */
   readonly onOverdue: (entry: CacheEntry) => void;
@@ -127,9 +127,9 @@ export function createKept({ store, now, random, warmKeysMax, onOverdue }: KeptO
 
   return {
     noteUse,
-    /** Keys of answers to be kept warm, the latest asked for first. */
+    /** Returns the keys of answers to be kept warm, the most recently requested first. */
     warmKeys: () => [...warm].reverse(),
-    /** An answer that is young enough, as a use: it stays, is kept warm, and is refreshed if that is overdue. */
+    /** Finds an answer that is young enough. This counts as a use: it stays, is kept warm, and is refreshed if that is overdue. */
     find(question: Question, directives?: CacheDirectives): Served | undefined {
       const entry = directives?.noStore === true ? undefined : store.get(question.key);
       if (entry === undefined) return undefined;
@@ -141,7 +141,7 @@ export function createKept({ store, now, random, warmKeysMax, onOverdue }: KeptO
       refreshIfOverdue(entry, nowMs);
       return { answer, outcome: 'hit', ageSeconds: ageSeconds(answer, nowMs) };
     },
-    /** Keeps an answer, unless a later one is there. @returns the answer */
+    /** Keeps an answer, unless a later one is kept. @returns the answer */
     keep(question: Question, answer: Answer, lastAskedMs: number): Answer {
       const { key, endpoint } = question;
       const before = store.get(key);
@@ -159,12 +159,12 @@ export function isYounger({ instantMs }: Answer, seconds: number, nowMs: number)
   return nowMs >= instantMs && nowMs - instantMs < seconds * 1000;
 }
 
-/** Since the instant of the answer's query, whole seconds. */
+/** Whole seconds since the instant of the answer's query. */
 export function ageSeconds({ instantMs }: Answer, nowMs: number): number {
   return Math.max(0, Math.floor((nowMs - instantMs) / 1000));
 }
 
-/** How old an answer may be for a caller. */
+/** Returns how old an answer may be for a caller. */
 export function acceptedSeconds({ cachingSeconds = 0 }: Endpoint, directives: CacheDirectives = {}): number {
   return Math.min(cachingSeconds, directives.maxAgeSeconds ?? Number.POSITIVE_INFINITY);
 }

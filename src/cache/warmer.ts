@@ -5,10 +5,10 @@ import type { CacheEntry, CacheStore } from './store.ts';
 export interface WarmerOptions {
   readonly store: CacheStore;
   readonly cached: CachedQueries;
-  /** Those being served; another array if they have changed. */
+  /** The served endpoints; another array if they have changed. */
   readonly endpoints: () => readonly Endpoint[];
   readonly now: () => number;
-  /** Refreshes at once. */
+  /** Refreshes that run at once. */
   readonly concurrencyMax: number;
   readonly onRefresh: (endpoint: Endpoint, error?: unknown) => void;
 }
@@ -36,7 +36,7 @@ export function createWarmer(options: WarmerOptions) {
     }
   }
 
-  /** Entries of definitions that have changed or gone leave the store: their questions cannot be asked any more. */
+  /** Removes entries of definitions that have changed or gone: their questions can no longer be asked. */
   function followDefinitions(): void {
     if (served === endpoints()) return;
     served = endpoints();

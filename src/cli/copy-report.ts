@@ -2,17 +2,17 @@ import type { DayPlan } from '../copy/plan.ts';
 import { formatCount, sum } from './format.ts';
 import { formatWideTable } from './table.ts';
 
-/** A day after the copy. */
+/** The result of one day. */
 export interface DayDone extends DayPlan {
   readonly seconds: number;
 }
 
 const STEPS: Readonly<Record<DayPlan['step'], string>> = {
-  copy: 'to be copied',
-  continue: 'begun, to be continued',
-  check: 'copied, to be compared again',
+  copy: 'to copy',
+  continue: 'begun, to continue',
+  check: 'copied, to compare again',
   newer: 'copied',
-  old: 'left out: beyond what is kept',
+  old: 'left out: beyond the retention',
 };
 
 /** Prints the result of a dry run. */
@@ -27,7 +27,7 @@ export function printPlan(plans: readonly DayPlan[], target: string): void {
   process.stdout.write(`${formatWideTable(['source', 'day', 'rows', 'bytes', 'what'], rows)}\n`);
   const sent = plans.filter(isSent);
   process.stdout.write(
-    `${formatCount(sum(sent.map((plan) => plan.rows)))} rows to ${target}; nothing was sent, and the server was not asked\n`,
+    `${formatCount(sum(sent.map((plan) => plan.rows)))} rows to ${target}; no request was sent to the server\n`,
   );
 }
 

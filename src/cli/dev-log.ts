@@ -15,7 +15,7 @@ export function createDevLog(write: (text: string) => void): DestinationStream {
   };
 }
 
-/** `GET 200 1.2 ms /api/endpoints/query/logs.all hit, 3 rows` */
+/** Writes `GET 200 1.2 ms /api/endpoints/query/logs.all hit, 3 rows`. */
 function requestLine(fields: Fields, route: string): string {
   const { method, status, ms, endpoint, error, cache, rows } = fields;
   const path =
@@ -27,10 +27,10 @@ function requestLine(fields: Fields, route: string): string {
   return `${head}  ${paint('dim', notes.filter((note) => note !== undefined).join(', '))}`.trimEnd();
 }
 
-// In every line, or shown in another way.
+// Fields of every line, or shown elsewhere in it.
 const HIDDEN = new Set(['time', 'level', 'pid', 'hostname', 'msg', 'err', 'faults']);
 
-/** `warn a warm answer could not be refreshed endpoint=logs.all`; below it the stack of an error, or the faults of definitions. */
+/** Writes `warn a warm answer could not be refreshed endpoint=logs.all`, then the stack of an error, or the faults of definitions. */
 function eventLine(fields: Fields): string {
   const { level, msg, err, faults } = fields;
   const label = pino.levels.labels[Number(level)] ?? '';

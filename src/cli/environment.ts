@@ -33,7 +33,7 @@ function pickEngineEnv(env: NodeJS.ProcessEnv): Record<string, string> {
   return picked;
 }
 
-/** The name of this process for others that want to open the same store. */
+/** Returns the name of this process for others that want to open the same store. */
 export function ownerName(command: string): string {
   return `tailrace ${command} (pid ${process.pid})`;
 }
@@ -49,7 +49,7 @@ const REPEAT_MS = 1_000;
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
-  let firstMs: number | undefined; // of a signal: the end of npm, which scripts/start.js reports by a signal, does not count
+  let firstMs: number | undefined; // of a signal; the end of npm, which scripts/start.js also reports by a signal, does not count
   const onSignal = (signal: NodeJS.Signals) => {
     if (firstMs === undefined) {
       firstMs = performance.now();
@@ -64,7 +64,7 @@ export function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Runs `work` on the keys of the settings, also while a service uses them. */
+/** Runs `work` on the keys of the settings, even while a service uses them. */
 export async function withKeyring<T>(config: Config, work: (keyring: Keyring) => Promise<T>): Promise<T> {
   await using cleanup = new AsyncDisposableStack();
   const store = await openControlStore(config);

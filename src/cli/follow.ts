@@ -22,16 +22,16 @@ interface Followed {
 const RECONNECT_MS = 1_000;
 // Longer than a service takes to start again.
 const ATTEMPTS_MAX = 60;
-// A row and its cursor.
+// Text of a row and its cursor.
 const EVENT_CHARS_MAX = 64 * 1024 * 1024;
-/** Reasons after which the same tail can go on; after others the caller has to decide. */
+/** Reasons after which the same tail can continue; after others the caller has to decide. */
 const TEMPORARY = ['shutdown', 'unavailable', 'slow_reader', 'key_changed'];
 
 /**
  * Prints the rows of an endpoint of a running service, oldest first, then each new one as it comes, until `signal` aborts. Connects
  * again if the connection is lost.
  *
- * @param print takes a row as JSON on one line
+ * @param print writes a row, JSON on one line
  * @throws as `queryRemote`
  */
 export async function followRemote(
@@ -45,7 +45,7 @@ export async function followRemote(
 
   async function readEvents(): Promise<void> {
     const events = await openEvents(remote, followed, { lastId, signal });
-    // Only now: rows that come after the page are events.
+    // Connected only now: rows that come after the page are events.
     if (lastId === '') await printPage();
     failures = 0;
     for await (const { event, id, data } of events) {
@@ -93,13 +93,13 @@ async function openEvents(
     .pipeThrough(new EventSourceParserStream({ onError: 'terminate', maxBufferSize: EVENT_CHARS_MAX }));
 }
 
-/** @throws InputError unless the tail can go on */
+/** @throws InputError unless the tail can continue */
 function checkEnd(data: string): void {
   const { reason, message } = JSON.parse(data) as { reason: string; message: string };
   if (!TEMPORARY.includes(reason)) throw new InputError([`the live tail has ended (${reason}): ${message}`]);
 }
 
-/** Failures of a connection, or of a service that starts again. */
+/** Whether a failure is one of the connection, or of a service that is restarting. */
 function isLost(error: unknown): boolean {
   if (error instanceof TailraceError)
     return error.code === 'engine_unavailable' || error.code === 'overloaded';

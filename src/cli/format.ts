@@ -12,7 +12,7 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en');
 }
 
-/** `1 event`, `1,234 events`. */
+/** Writes `1 event`, `1,234 events`. */
 export function formatCounted(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

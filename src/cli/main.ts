@@ -12,7 +12,7 @@ import { packagePath } from '../lib/package-path.ts';
 import { isOutOfSpace } from '../lib/system-failure.ts';
 import { readVersion } from '../version.ts';
 
-/** docs/operating.md lists them. */
+/** The exit codes; docs/operating.md lists them. */
 const EXIT = { done: 0, input: 1, misuse: 2, failure: 3 } as const;
 
 /** Each is loaded only if it is run: `tailrace query` needs no HTTP server, and `serve` no backup. */
@@ -54,13 +54,13 @@ export async function createProgram(names = Object.keys(COMMANDS)): Promise<Comm
   return program;
 }
 
-/** Also for subcommands: without it commander ends the process itself, with 1 for a misuse. */
+/** Overrides the exit, for subcommands too: otherwise commander ends the process itself, with 1 for a misuse. */
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride().configureOutput({ outputError: (text, write) => write(text + adviseSetting(text)) });
   for (const one of command.commands) throwInsteadOfExit(one);
 }
 
-/** Settings are no options: `--port` is TAILRACE_PORT. */
+/** Explains that settings are not options: `--port` is TAILRACE_PORT. */
 function adviseSetting(message: string): string {
   const [, option = ''] = /unknown option '--([\w-]+)/.exec(message) ?? [];
   const name = `TAILRACE_${option.toUpperCase().replaceAll('-', '_')}`;
@@ -72,7 +72,7 @@ function adviseSetting(message: string): string {
 export async function main(argv: readonly string[]): Promise<void> {
   // Node's own handler would exit with 1, which means wrong input.
   process.on('uncaughtException', (error) => process.exit(report(error)));
-  // `tailrace query … | head` closes the pipe early. The command goes on without its output: a load still has to store the rest.
+  // `tailrace query … | head` closes the pipe early. The command continues without its output: a load still has to store the rest.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE' && error.code !== 'EIO') process.exit(EXIT.failure); // EIO: the terminal is closed
@@ -94,7 +94,7 @@ export async function runCommand(argv: readonly string[]): Promise<number | unde
   }
 }
 
-/** The message; if the store is unavailable, with the cause, which only the operator may see. */
+/** Returns the message; if the store is unavailable, with the cause, which only the operator may see. */
 function describe(error: unknown): string {
   const isUnavailable = error instanceof TailraceError && error.code === 'engine_unavailable';
   if (isOutOfSpace(error)) return `the disk is full; make room (${messageOf(error)})`;

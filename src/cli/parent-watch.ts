@@ -1,7 +1,7 @@
 import { type ProcessInfo, readProcess } from './process-info.ts';
 
 const POLL_EVERY_MS = 500;
-// bin/tailrace.js on an old Node, scripts/start.js, the shell of npm, npm.
+// At most bin/tailrace.js on an old Node, scripts/start.js, the shell of npm, npm.
 const PARENTS_MAX = 4;
 // bin/bundled-node.js sets it to its own pid, so an inherited value matches no parent.
 const RERUN_BY = '_TAILRACE_RERUN_BY';
@@ -11,7 +11,7 @@ const RERUN_BY = '_TAILRACE_RERUN_BY';
  * runs commands through a shell that forwards none, so this process would silently keep its port and store.
  *
  * A process that leads its own group was started on purpose to be independent, by an interactive shell, `setsid`, systemd or a
- * container; it does not watch its parents. Neither does a process that another program has started: it may be meant to outlive it.
+ * container; it does not watch its parents. Neither does a process that another program has started, since it may have to outlive that program.
  */
 export function watchParents(env: NodeJS.ProcessEnv, onGone: () => void): void {
   const parents = findParents(env);
@@ -25,7 +25,7 @@ export function watchParents(env: NodeJS.ProcessEnv, onGone: () => void): void {
   timer.unref();
 }
 
-/** The ancestors of this process up to npm, or up to bin/tailrace.js on an old Node. */
+/** Finds the ancestors of this process up to npm, or up to bin/tailrace.js on an old Node. */
 function findParents(env: NodeJS.ProcessEnv): number[] {
   const self = readProcess(process.pid);
   if (self === undefined || self.groupPid === process.pid) return [];
@@ -41,7 +41,7 @@ function findParents(env: NodeJS.ProcessEnv): number[] {
   return parent !== undefined && String(parent.pid) === env[RERUN_BY] ? [parent.pid] : [];
 }
 
-/** The ancestors of a process in its process group, nearest first. */
+/** Finds the ancestors of a process in its process group, nearest first. */
 function readChain({ parentPid, groupPid }: ProcessInfo): (ProcessInfo & { readonly pid: number })[] {
   const chain = [];
   for (let pid = parentPid; chain.length < PARENTS_MAX; ) {

@@ -4,7 +4,7 @@ import { formatBytes, formatCount } from './format.ts';
 export interface Progress {
   /** @param done of the total @param note further text, such as a rate */
   update(done: number, note: string): void;
-  /** Prints a line that stays, above the bar. */
+  /** Prints a lasting line above the bar. */
   log(line: string): void;
   stop(): void;
 }

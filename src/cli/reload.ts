@@ -21,7 +21,7 @@ interface ReloadOptions {
   readonly logger: FastifyBaseLogger;
   /** Also print each result on standard error. */
   readonly isWatched: boolean;
-  /** Called after a reload that was not refused, with all paths since the last one; the next waits for it. Must not reject. */
+  /** Called after a reload that was not rejected, with all paths since the last one; the next waits for it. Must not reject. */
   readonly onReloaded?: ((paths: ReadonlySet<string>, core: Core) => Promise<void>) | undefined;
 }
 
@@ -84,27 +84,27 @@ async function reload(core: Core, logger: FastifyBaseLogger): Promise<ReloadResu
   }
 }
 
-const NOT_RELOADED = 'definitions not reloaded: the old ones go on serving';
+const NOT_RELOADED = 'definitions not reloaded: the old ones are still served';
 
 /** The result of a reload. */
 export interface ReloadResult {
-  /** The number served after it. */
+  /** The number of definitions that are served after it. */
   readonly endpoints: number;
   readonly sources: number;
-  /** Why the definitions were refused, a line each; empty if they were not. */
+  /** Why the definitions were rejected, a line each; empty if they were not. */
   readonly faults: readonly string[];
   /** Whether the faults are in the definitions. */
   readonly isInput: boolean;
 }
 
-/** The result as text: the faults, a line each, and in the last line what is served now. */
+/** Writes the result as text: the faults, a line each, and in the last line the served definitions. */
 export function describeResult({ endpoints, sources, faults }: ReloadResult): string[] {
   if (faults.length > 0) return [...faults, NOT_RELOADED];
   const counts = [formatCounted(endpoints, 'endpoint'), formatCounted(sources, 'source')];
   return [`definitions reloaded: ${counts.join(' and ')} served`];
 }
 
-// Editors write a file in several steps, and git many files; one reload after the last step is enough.
+// Editors write a file in several steps, and git writes many files; one reload after the last step is enough.
 const SETTLE_MS = 200;
 
 /**

@@ -46,7 +46,7 @@ export function addRemoteOptions(command: Command, about: string, scope: string)
     .option('--key <key>', `key for --url, with the scope ${scope} (default: TAILRACE_KEY)`);
 }
 
-/** The service of the options; `undefined` without `--url`. @throws InputError if there is no key for it */
+/** Returns the service of the options; `undefined` without `--url`. @throws InputError if there is no key for it */
 export function findRemote({ url, key = process.env['TAILRACE_KEY'] }: RemoteOptions): Remote | undefined {
   if (url === undefined) return undefined;
   if (key !== undefined) return { url, key };
@@ -73,7 +73,7 @@ export async function queryRemote(
   return await get(remote, endpointPath({ endpoint, raw }), format, signal);
 }
 
-/** The path of an endpoint with parameters. */
+/** Returns the path of an endpoint with parameters. */
 export function endpointPath({ endpoint, raw }: Pick<RemoteQuestion, 'endpoint' | 'raw'>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(raw))
@@ -131,12 +131,12 @@ export async function openRemote(
   }
 }
 
-/** The parameters that a service says it has ignored. */
+/** Returns the parameters that a service reports as ignored. */
 export function ignoredIn(headers: Headers): readonly string[] {
   return parseIgnored(headers.get(IGNORED_HEADER) ?? '');
 }
 
-/** A mistyped parameter would otherwise be an answer that is not filtered. @throws TailraceError `invalid_parameter` if there is one */
+/** Rejects ignored parameters: a mistyped one would give an unfiltered answer. @throws TailraceError `invalid_parameter` if there is one */
 export async function refuseIgnored(
   remote: Remote,
   idOrName: string,
@@ -147,7 +147,7 @@ export async function refuseIgnored(
   refuseUnknown(endpoint?.name ?? idOrName, ignored, endpoint?.parameters.map(({ name }) => name) ?? []);
 }
 
-/** @throws TailraceError `invalid_parameter` that names each and those that may be meant */
+/** @throws TailraceError `invalid_parameter` that names each, and the parameters that may be meant */
 export function refuseUnknown(endpoint: string, names: readonly string[], known: readonly string[]): void {
   if (names.length === 0) return;
   const errors = describeUndeclared(names, known);
@@ -157,7 +157,7 @@ export function refuseUnknown(endpoint: string, names: readonly string[], known:
   throw new TailraceError('invalid_parameter', lines.join('; '), { errors });
 }
 
-/** Without its parameters. */
+/** Returns the media type of a response, without its parameters. */
 export function mediaTypeIn(headers: Headers): string | undefined {
   return headers.get('content-type')?.split(';')[0];
 }
@@ -169,7 +169,7 @@ function toFailure(error: unknown, { url }: Remote, signal: AbortSignal): Error 
   return new TailraceError('engine_unavailable', `${url} cannot be reached: ${why}`);
 }
 
-/** With the parameters that were ignored: a mistyped one may be the one that is missing. */
+/** Returns the failure with the ignored parameters: a mistyped one may be the missing one. */
 function toError(url: string, { status, statusText, headers }: Response, body: Buffer | undefined): Error {
   const { error } = (body === undefined ? {} : JSON.parse(body.toString())) as {
     error?: { code?: string; message?: string };
@@ -185,7 +185,7 @@ function toError(url: string, { status, statusText, headers }: Response, body: B
 }
 
 function describeIgnored(headers: Headers): string[] {
-  return ignoredIn(headers).map((name) => `parameter ${JSON.stringify(name)} is not known`);
+  return ignoredIn(headers).map((name) => `parameter ${JSON.stringify(name)} is unknown`);
 }
 
 function isErrorCode(code: string | undefined): code is ErrorCode {

@@ -13,7 +13,7 @@ import type { RunTests } from '../workbench/save.ts';
 import { ownerName } from './environment.ts';
 import { createReloads, watchDefinitions } from './reload.ts';
 
-/** How a command runs the service. */
+/** The options by which a command runs the service. */
 export interface ServiceRun {
   readonly config: Config;
   readonly logger: FastifyBaseLogger;
@@ -37,7 +37,7 @@ export interface ServiceRun {
  */
 export async function runService(run: ServiceRun): Promise<void> {
   const { config, logger, command, isWatching } = run;
-  // The log of `dev` is for people, and has the result.
+  // The log of `dev` is for people, and already has the result.
   const isWatched = command === 'serve' && (isWatching || process.stderr.isTTY);
   const reloads = createReloads({ logger, isWatched, onReloaded: run.onReloaded });
   const stopping = new AbortController();
@@ -80,7 +80,7 @@ export function createLogger(
 
 function createStderr(): DestinationStream {
   const stderr = pino.destination(2);
-  // EIO: its terminal is closed. The service goes on without a log; otherwise pino would retry for ever at the end.
+  // EIO: its terminal is closed. The service continues without a log; otherwise pino would retry forever at the end.
   stderr.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EIO') throw error;
     Object.assign(stderr, { write: () => true, flushSync() {} });
@@ -97,7 +97,7 @@ async function serve(service: Service, { config, logger, stop, welcome }: Servic
   logger.info({ signal: stop.reason }, 'stopping');
 }
 
-/** A full disk, and a store that another process gives back, keep the service from starting only for now. */
+/** Maps failures that may pass, such as a full disk or a store that another process still releases. */
 function explainStart(error: unknown, { dataDir }: Config): unknown {
   if (error instanceof StoreInUseError) return new TransientError(error.faults, { cause: error });
   if (error instanceof InputError || !isOutOfSpace(error)) return error;
@@ -105,7 +105,7 @@ function explainStart(error: unknown, { dataDir }: Config): unknown {
   return new TransientError([fault], { cause: error });
 }
 
-// Connections that wait to be accepted: in a burst of a thousand the kernel must not refuse any.
+// Connections that wait to be accepted: in a burst of a thousand the kernel must not reject any.
 const BACKLOG_MAX = 4_096;
 
 async function listen(service: Service, config: Config): Promise<string> {
@@ -117,8 +117,8 @@ async function listen(service: Service, config: Config): Promise<string> {
 }
 
 /**
- * Listens on the address of the settings and stops at once: nothing is accepted before the service is ready. If another process takes
- * the port afterwards, `listen` reports it.
+ * Listens on the address of the settings and stops at once: no connection is accepted before the service is ready. If another process
+ * uses the port afterwards, `listen` reports it.
  *
  * @throws InputError, TransientError if the service could not listen there
  */
@@ -139,8 +139,8 @@ function explainListening(error: unknown, { host, port }: Pick<Config, 'host' | 
     EADDRINUSE: `port ${port} of ${host} is in use; stop the other process or set TAILRACE_PORT to another one`,
     EADDRNOTAVAIL: `${host} is not an address of this machine now; wait for it or set TAILRACE_HOST`,
     EACCES: `port ${port} needs more rights than this process has; set TAILRACE_PORT to one above 1023`,
-    ENOTFOUND: `the address ${host} is not known now; wait for it or set TAILRACE_HOST`,
-    EAI_AGAIN: `the address ${host} is not known now; wait for it or set TAILRACE_HOST`,
+    ENOTFOUND: `the address ${host} is unknown now; wait for it or set TAILRACE_HOST`,
+    EAI_AGAIN: `the address ${host} is unknown now; wait for it or set TAILRACE_HOST`,
   };
   const reason = why[code ?? ''];
   return reason === undefined ? error : toStartError(reason, error, isTransient(error));

@@ -51,7 +51,7 @@ function assertServiceStarts({ dataDir, clickhouseUrl }: Config): void {
   const owner = clickhouseUrl === '' ? findOwner(dataDir) : undefined;
   if (owner === undefined)
     throw new InputError([
-      `no service runs on data directory ${dataDir}; set TAILRACE_DATA_DIR to the one of the service, which is ./.tailrace for "tailrace dev"`,
+      `no service runs on data directory ${dataDir}; set TAILRACE_DATA_DIR to the service's, which is ./.tailrace for "tailrace dev"`,
     ]);
   if (!/^tailrace (?:serve|dev) /.test(owner))
     throw new InputError([`data directory ${dataDir} is in use by ${owner}, which is not a service`]);

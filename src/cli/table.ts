@@ -8,14 +8,14 @@ const COLUMN_MIN = 8;
 
 type Rows = readonly (readonly (string | number)[])[];
 
-/** A table as wide as its cells. */
+/** Formats a table as wide as its cells. */
 export function formatWideTable(head: readonly string[], rows: Rows): string {
   const table = new Table({ head: [...head], style: { head: [], border: [] } });
   table.push(...rows.map((row) => [...row]));
   return table.toString();
 }
 
-/** A table at most `TABLE_COLUMNS_MAX` wide: longer cells are wrapped. */
+/** Formats a table at most `TABLE_COLUMNS_MAX` wide: longer cells are wrapped. */
 export function formatTable(head: readonly string[], rows: Rows): string {
   const cells = rows.map((row) => row.map(String));
   const widths = fitWidths(
@@ -25,7 +25,7 @@ export function formatTable(head: readonly string[], rows: Rows): string {
     head: [...head],
     style: { head: [], border: [] },
     colWidths: widths.map((width) => width + PADDING),
-    // The last resort, by letters: `breakAtSpaces` has broken all other lines.
+    // The last resort, between letters: `breakAtSpaces` has broken all other lines.
     wordWrap: true,
     wrapOnWordBoundary: false,
   });

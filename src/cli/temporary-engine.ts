@@ -6,7 +6,7 @@ import type { Engine } from '../engine/engine.ts';
 import { openEngine } from '../service/open-core.ts';
 
 /**
- * Opens an empty embedded engine in a temporary folder, whatever engine the settings name: it works beside a service, and creates no
+ * Opens an empty embedded engine in a temporary folder, even if the settings name a server: it works beside a service, and creates no
  * table on a server.
  *
  * @returns its `close` removes the folder

@@ -39,7 +39,7 @@ export function printWelcome(
   process.stdout.write(lines.join('\n'));
 }
 
-/** Values for the required parameters of any other endpoint. */
+/** Returns values for the required parameters of any other endpoint. */
 function exampleQuery({ name, parameters }: Endpoint): string {
   const required = parameters.filter((parameter) => parameter.required);
   const values = required.map((one): [string, string] => [one.name, String(exampleOf(one) ?? 'x')]);

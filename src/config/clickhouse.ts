@@ -13,7 +13,7 @@ export interface ServerAddress {
   /** Runs the queries of callers. */
   readonly readUser: string;
   readonly readPassword: string;
-  /** Runs SELECTs that callers write themselves; `undefined`: the read user does. */
+  /** Runs SELECTs that callers write themselves; `undefined`: the read user runs them. */
   readonly sandbox: { readonly user: string; readonly password: string } | undefined;
   readonly tls: { ca_cert: Buffer } | { ca_cert: Buffer; cert: Buffer; key: Buffer } | undefined;
 }

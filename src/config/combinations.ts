@@ -20,22 +20,22 @@ export function findCombinationFaults(isGiven: IsGiven, serverUrl: string | unde
   const faults = [...findHalfTls(isGiven)];
   if (!isGiven('CLICKHOUSE_URL'))
     for (const variable of NEED_SERVER.filter(isGiven))
-      faults.push(`${variable}: means nothing without CLICKHOUSE_URL`);
+      faults.push(`${variable}: has no effect without CLICKHOUSE_URL; remove it or set CLICKHOUSE_URL`);
   else if (serverUrl !== undefined && URL.canParse(serverUrl))
     faults.push(...findServerFaults(isGiven, new URL(serverUrl))); // else parseServerUrl reports it
   const needing = NEED_SECRET.filter(isGiven);
   if (needing.length > 0 && !isGiven('TAILRACE_TOKEN_SECRET'))
     faults.push(
-      `TAILRACE_TOKEN_SECRET: must be set with ${needing.join(' and ')}, the same for all processes; "openssl rand -base64 32" makes one`,
+      `TAILRACE_TOKEN_SECRET: must be set with ${needing.join(' and ')}, the same for all processes; "openssl rand -base64 32" prints one`,
     );
   if (isGiven('TAILRACE_REDIS_URL') && !isGiven('CLICKHOUSE_URL'))
     faults.push(
-      'TAILRACE_REDIS_URL: means nothing without CLICKHOUSE_URL: an embedded store belongs to one process, which has no replicas',
+      'TAILRACE_REDIS_URL: has no effect without CLICKHOUSE_URL: an embedded store belongs to one process, which has no replicas',
     );
   return faults;
 }
 
-/** With one of the files alone the service would speak plain HTTP, although TLS was intended. */
+/** Finds a missing file of TLS: with only one of the two the service would speak plain HTTP, although TLS was intended. */
 function findHalfTls(isGiven: IsGiven): string[] {
   const files = ['TAILRACE_TLS_CERT_FILE', 'TAILRACE_TLS_KEY_FILE'];
   const [set] = files.filter(isGiven);
@@ -52,7 +52,7 @@ function findServerFaults(isGiven: IsGiven, { username, password, protocol }: UR
     faults.push('CLICKHOUSE_PASSWORD: CLICKHOUSE_URL has a password already');
   for (const account of ['CLICKHOUSE_READ', 'CLICKHOUSE_SANDBOX'])
     if (isGiven(`${account}_PASSWORD`) && !isGiven(`${account}_USER`))
-      faults.push(`${account}_PASSWORD: means nothing without ${account}_USER`);
+      faults.push(`${account}_PASSWORD: has no effect without ${account}_USER; set both`);
   if (protocol !== 'https:')
     for (const file of CLICKHOUSE_FILES.filter(isGiven))
       faults.push(`${file}: needs a CLICKHOUSE_URL that begins with https://`);
@@ -62,7 +62,7 @@ function findServerFaults(isGiven: IsGiven, { username, password, protocol }: UR
     faults.push('CLICKHOUSE_CERT_FILE: needs CLICKHOUSE_CA_FILE, the authority of the server’s certificate');
   if (isGiven('TAILRACE_STORE_BYTES_MAX'))
     faults.push(
-      'TAILRACE_STORE_BYTES_MAX: cannot be kept with CLICKHOUSE_URL: the disks are the server’s, and others may store there',
+      'TAILRACE_STORE_BYTES_MAX: cannot be enforced with CLICKHOUSE_URL: the disks are the server’s, and others may store there',
     );
   return faults;
 }

@@ -19,7 +19,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * Reads every setting of the table from `env`. A variable set to the empty string counts as not set.
  *
- * @param machine what the defaults that follow the machine come from
+ * @param machine the source of the defaults that follow the machine
  * @throws InputError listing every wrong value at once
  */
 export function parseConfig(env: Environment, machine: Machine = readMachine()): Config {
@@ -54,7 +54,7 @@ function fallbackOf<T extends string | number>({ fallback }: Setting<T>, machine
   return typeof fallback === 'function' ? fallback(machine) : fallback;
 }
 
-/** Finds variables that look like settings but are none: they are probably misspelt. */
+/** Finds variables that look like settings but are unknown: they are probably misspelt. */
 export function findUnknownSettings(env: Environment): string[] {
   const known = new Set(Object.values<Setting<unknown>>(SETTINGS).flatMap((s) => [s.env, ...s.aliases]));
   // TAILRACE_KEY is the caller's own key in printed curl commands, and the default of --key.

@@ -1,6 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os';
 
-/** What a process may use of its machine: of a container with limits those, not what the host has. */
+/** The part of the machine that a process may use: in a container its limits, not what the host has. */
 export interface Machine {
   /** Threads that can compute at once. */
   readonly cores: number;
@@ -12,7 +12,7 @@ const GIB = 1024 * MIB;
 
 /** Reads the limits of cgroups and CPU affinity, too. */
 export function readMachine(): Machine {
-  // 0 or a number beyond what there is: no limit.
+  // 0 or more than the machine has: no limit.
   const limit = process.constrainedMemory();
   const total = totalmem();
   return { cores: availableParallelism(), memoryBytes: limit > 0 && limit < total ? limit : total };
@@ -22,10 +22,10 @@ export function readMachine(): Machine {
 export const BY_MACHINE = {
   /** One query a core; the second, so that one key cannot hold all. More than 16 only share the memory. */
   readers: ({ cores }: Machine) => clamp(cores, 2, 16),
-  /** Half of the memory, since the service and the page cache need theirs, and no more than the readers use: 2 GiB a core. */
+  /** Half of the memory, since the service and the page cache need theirs; at most what the readers use, 2 GiB a core. */
   engineMemoryBytesMax: ({ cores, memoryBytes }: Machine) =>
     clamp(Math.floor(memoryBytes / 2), 512 * MIB, Math.max(2, cores) * 2 * GIB),
-  /** A quarter of the engine's. */
+  /** A quarter of the engine's memory. */
   queryMemoryBytesMax: (machine: Machine): number => BY_MACHINE.engineMemoryBytesMax(machine) / 4,
   /** Answers that callers ask for again: 32 MiB a core, at most a sixteenth of the memory. */
   cacheBytesMax: ({ cores, memoryBytes }: Machine) =>

@@ -9,10 +9,10 @@ import {
   parseServerUrl,
 } from './url.ts';
 
-/** One environment variable: how it is written, what it means, what it is without it. */
+/** One environment variable: its syntax, meaning and default. */
 export interface Setting<T> {
   readonly env: string;
-  /** Other variables that mean the same; `env` wins where both are set. */
+  /** Other variables that mean the same; `env` wins if both are set. */
   readonly aliases: readonly string[];
   readonly help: string;
   readonly unit: string;
@@ -30,7 +30,7 @@ const MIB = 1024 * 1024;
 // Messages name the same example on every machine.
 const EXAMPLE: Machine = { cores: 2, memoryBytes: 8192 * MIB };
 
-/** Every setting. docs/settings.md is made from this table (`npm run docs`), and the tests hold them equal. */
+/** Every setting. docs/settings.md is generated from this table (`npm run docs`), and the tests hold them equal. */
 export const SETTINGS = {
   host: text(
     'TAILRACE_HOST',

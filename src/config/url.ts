@@ -52,7 +52,7 @@ export function parseControlUrl(text: string): string {
     throw new Error(`must have no parameters but ${allowed.join(', ')}`);
   const mode = searchParams.get('sslmode');
   if (mode === null && SSL_FILES.some((name) => searchParams.has(name)))
-    throw new Error('must have sslmode, too');
+    throw new Error(`must have sslmode, one of ${SSL_MODES.join(', ')}`);
   if (mode !== null && !SSL_MODES.includes(mode))
     throw new Error(`must have as its sslmode one of ${SSL_MODES.join(', ')}`);
   return text;
@@ -67,7 +67,7 @@ export function parseRedisUrl(text: string): string {
   return text;
 }
 
-/** Checks origins as browsers send them, joined by commas; `*` stands for all and has to be alone. @throws Error */
+/** Checks origins as browsers send them, joined by commas; `*` stands for all origins and must be the only entry. @throws Error */
 export function parseOrigins(text: string): string {
   const origins = split(text);
   if (origins.length === 1 && origins[0] === '*') return '*';
@@ -76,7 +76,7 @@ export function parseOrigins(text: string): string {
     /^https?:\/\/[^*]+$/.test(one) && URL.canParse(one) && new URL(one).origin === one;
   if (origins.every(isOrigin)) return origins.join(',');
   throw new Error(
-    'must be origins such as https://app.example.com joined by commas, lower case and without a path, or * alone',
+    'must be origins such as https://app.example.com joined by commas, lower case and without a path, or only *',
   );
 }
 
@@ -92,7 +92,7 @@ export function parseProxies(text: string): string {
 function isNetwork(text: string): boolean {
   const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const version = isIP(address);
-  // A network of 0 bits is everybody: anyone could then claim any address.
+  // A network of 0 bits has every address: anyone could then claim any of them.
   return (
     version !== 0 && (bits === undefined || (Number(bits) > 0 && Number(bits) <= (version === 4 ? 32 : 128)))
   );

@@ -13,7 +13,7 @@ export interface SortPosition {
 
 export interface ChunkBounds {
   readonly rowsMax: number;
-  /** Of the rows in the memory of the engine. */
+  /** Bytes of the rows in the memory of the engine. */
   readonly bytesMax: number;
 }
 
@@ -51,7 +51,7 @@ export async function findChunkEnd(
   };
 }
 
-/** The rows after `after`, up to and including `upTo`, in a format that `Engine.insert` accepts. */
+/** Reads the rows after `after`, up to and including `upTo`, in a format that `Engine.insert` accepts. */
 export async function readChunk(
   engine: Engine,
   source: Source,
@@ -74,7 +74,7 @@ function isAfter(place: SortPosition | undefined): string {
   return `(project > ${project} OR (project = ${project} AND (timestamp > ${timestamp} OR (timestamp = ${timestamp} AND id > ${id}))))`;
 }
 
-/** Rows up to and including a position. */
+/** Writes the condition of rows up to and including a position. */
 export function isUpTo(place: SortPosition): string {
   const { project, timestamp, id } = inSql(place);
   return `(project < ${project} OR (project = ${project} AND (timestamp < ${timestamp} OR (timestamp = ${timestamp} AND id <= ${id}))))`;

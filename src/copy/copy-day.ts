@@ -30,10 +30,10 @@ interface Day {
   readonly plan: DayPlan;
 }
 
-// Rows in memory: little for an engine, and far below the size at which the server would split an insert.
+// Bytes in memory: few for an engine, and far below the size at which the server would split an insert.
 const CHUNK_BYTES_MAX = 32 * 1024 * 1024;
 
-// On a cluster, the replica that answers may not have replicated the last rows yet.
+// On a cluster, the responding replica may not have replicated the last rows yet.
 const REPLICA_WAIT_MS = 1_000;
 const REPLICA_WAITS_MAX = 60;
 
@@ -50,7 +50,7 @@ export async function copyDay(job: CopyJob, plan: DayPlan): Promise<void> {
   const { source, day } = plan;
   const here = await digestOf({ job, plan }, job.here);
   const entry = plan.step === 'copy' ? await begin({ job, plan }, here) : job.journal.find(source.table, day);
-  if (entry === undefined) throw new Error(`${source.name} ${day} is to be continued, but was never begun`);
+  if (entry === undefined) throw new Error(`${source.name} ${day} should continue, but was never begun`);
   if (!isSame(entry.here, here))
     throw new InputError([`${source.name} ${day}: its events here have changed since it was copied`]);
   if (!entry.verified) await sendChunks({ job, plan }, await findEnd({ job, plan }, entry), entry);
@@ -71,7 +71,7 @@ async function begin({ job, plan }: Day, here: Digest): Promise<DayEntry> {
   return { ...entry, verified: false, chunks: 0, end: undefined };
 }
 
-/** Where the chunks end that the target has, which may be one more than in the journal. */
+/** Finds the end of the target's chunks, which may be one more than in the journal. */
 async function findEnd({ job, plan }: Day, entry: DayEntry): Promise<Position> {
   const { source, day } = plan;
   const known = { chunks: entry.chunks, end: entry.end };

@@ -4,7 +4,7 @@ import { type TableColumn, tableColumns } from '../engine/table.ts';
 import { quote } from '../sql/quote.ts';
 
 /**
- * Distinguishes two sets of rows whatever their order: their number, and the sum modulo 2^64 of a hash over all columns of each.
+ * Distinguishes two sets of rows in any order: their number, and the sum modulo 2^64 of a hash over all columns of each.
  * A sum, since in an XOR a row that is there twice would look like a missing one. Digests of disjoint sets add up.
  */
 export interface Digest {
@@ -16,7 +16,7 @@ export const NO_ROWS: Digest = { rows: 0, sum: 0n };
 
 const SUM_BITS = 64;
 
-// A statement on the server has a minute; this much is hashed in a few seconds.
+// Bounds of a slice: a statement on the server has a minute, and this much is hashed in a few seconds.
 const SLICE_ROWS_MAX = 5_000_000;
 const SLICE_BYTES_MAX = 256 * 1024 * 1024;
 const SLICES_MAX = 1_440;
@@ -74,7 +74,7 @@ export function isOn(day: string): string {
   return `toDate(timestamp) = ${quote(day)}`;
 }
 
-/** An instant in SQL, from microseconds since the epoch. */
+/** Writes an instant in SQL, from microseconds since the epoch. */
 export function instant(micros: bigint): string {
   return `fromUnixTimestamp64Micro(${micros}, 'UTC')`;
 }
@@ -83,7 +83,7 @@ function rowHash(source: Source): string {
   return `sipHash64(${tableColumns(source).flatMap(hashed).join(', ')})`;
 }
 
-/** Each column in a form that both engines hash alike, whatever its type; NULL differs from an empty string. */
+/** Writes each column in a form that both engines hash alike, for any type; NULL differs from an empty string. */
 function hashed({ name, type }: TableColumn): string[] {
   if (type.includes('Nullable')) return [`isNull(\`${name}\`)`, `ifNull(toString(\`${name}\`), '')`];
   return [type.startsWith('DateTime64') ? `toUnixTimestamp64Micro(\`${name}\`)` : `toString(\`${name}\`)`];

@@ -58,7 +58,7 @@ export function openJournal(dataDir: string, target: string): Journal {
         before: { rows: Number(row['before_rows']), sum: BigInt(String(row['before_sum'])) },
         chunkRowsMax: Number(row['chunk_rows_max']),
         chunks: Number(row['chunks']),
-        end: row['end'] === null ? undefined : (JSON.parse(String(row['end'])) as SortPosition), // written by `advance` alone
+        end: row['end'] === null ? undefined : (JSON.parse(String(row['end'])) as SortPosition), // only `advance` writes it
       };
     },
     begin(table, day, { generation, here, before, chunkRowsMax }) {

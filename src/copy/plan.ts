@@ -55,7 +55,7 @@ export async function planCopy(here: Engine, target: Target, options: PlanOption
     const source = byTable.get(table);
     if (source === undefined || day < fromDay || day > untilDay) continue;
     const plan = { source, day, rows, bytes };
-    // Such a day loses events while they are counted, and is deleted here within a day, too.
+    // Such a day loses events while they are counted, and is soon deleted here, too.
     const isOld = Date.parse(day) <= now - source.retentionDays * DAY_MS;
     const facts = { ...plan, found: countThere(source, day), cluster: target.cluster };
     const entry = target.journal.find(table, day);
@@ -99,7 +99,7 @@ function judgeBegun({ source, day, rows, found, cluster }: Facts, entry: DayEntr
   };
 }
 
-/** What an operator can do about a day that differs at the target. @param statement that deletes it there */
+/** Describes what an operator can do about a day that differs at the target. @param statement that deletes it there */
 export function copyAgain(statement: string): string {
   return `; to copy it again, delete it there first: ${statement}`;
 }

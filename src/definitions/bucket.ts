@@ -14,9 +14,9 @@ export interface Bucket {
   /** The enum parameter that selects a span; `undefined` if there is only one, under the empty text. */
   readonly by: string | undefined;
   readonly spans: ReadonlyMap<string, BucketSpan>;
-  /** Whether the range begins at the start of its first bucket rather than within it. */
+  /** Whether the range begins at the start of its first bucket, not within it. */
   readonly aligned: boolean;
-  /** How late events may be that are stored without the service, such as by replication; `undefined` if unknown. */
+  /** The longest delay of events that are stored without the service, such as by replication; `undefined` if unknown. */
   readonly latenessSeconds: number | undefined;
   /** The sources that the query may read. */
   readonly sources: readonly Source[];
@@ -42,7 +42,7 @@ export interface BucketFields {
 
 export function createBucket(fields: BucketFields, sql: string, sources: readonly Source[]): Bucket {
   const { column, by, width, range, aligned = false, lateness } = fields;
-  const names = [width, range].flatMap((seconds) => Object.keys(seconds)); // none of a number
+  const names = [width, range].flatMap((seconds) => Object.keys(seconds)); // a number has no keys
   const spans = new Map<string, BucketSpan>();
   for (const name of by === undefined ? [''] : names)
     spans.set(name, { widthSeconds: pick(width, name), rangeSeconds: pick(range, name) });
@@ -53,7 +53,7 @@ function pick(seconds: Seconds, name: string): number {
   return typeof seconds === 'number' ? seconds : (seconds[name] ?? Number.NaN); // checks/bucket.ts has found each name
 }
 
-/** Sources with a table that the SQL names: a query can read no other. A source too many only costs work. */
+/** Returns the sources whose tables the SQL names: a query cannot read others. A source too many only costs work. */
 export function findSources(sql: string, sources: readonly Source[]): Source[] {
   const words = new Set<string>();
   for (const { kind, start, end } of scanTokens(sql)) {

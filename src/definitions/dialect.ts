@@ -22,8 +22,8 @@ export interface PathColumn {
 }
 
 /**
- * What the service binds in the views of an endpoint with a dialect: bounds that a translator finds in a caller's SELECT, empty if it
- * finds none. Rows outside of them cannot change the answer, and are not read.
+ * The names that the service binds in the views of an endpoint with a dialect: bounds that a translator finds in a caller's SELECT, empty
+ * if it finds none. Rows outside of them cannot change the answer, and are not read.
  */
 export const SQL_BOUNDS = { from: 'sql_from', until: 'sql_until', id: 'sql_id' } as const;
 

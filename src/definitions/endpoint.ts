@@ -33,9 +33,9 @@ export interface Endpoint {
   /** Seconds between refreshes of an answer in use; `undefined` if answers are not kept warm. */
   readonly warmingSeconds: number | undefined;
   readonly sandboxing: boolean;
-  /** Whether a parameter that is not known is refused; otherwise it is ignored. */
+  /** Whether an unknown parameter is rejected; otherwise it is ignored. */
   readonly strict: boolean;
-  /** Of callers' SELECTs; `undefined`: the engine's own. */
+  /** The dialect of callers' SELECTs; `undefined`: the engine's own. */
   readonly dialect: Dialect | undefined;
   /** Values that the service binds besides those of parameters: the bounds of a caller's SELECT. */
   readonly bound: Readonly<Record<string, string>> | undefined;
@@ -51,7 +51,7 @@ export interface Endpoint {
   /** Places of the columns of JSON in which each object becomes a list of itself: those of a dialect whose records repeat. */
   readonly repeatedColumns: readonly number[];
   readonly sql: string;
-  /** The endpoint's query.sql, or a caller's SELECT over the views of it (sandbox/base.ts). */
+  /** The endpoint's query.sql, or a caller's SELECT over its views (sandbox/base.ts). */
   readonly sqlOrigin: 'file' | 'select';
   /**
    * Writes the query when it has its slot, instead of `sql`: that of a search may be large. Its texts have their guards (sql/search-guard.ts).
@@ -174,10 +174,10 @@ export function toToolName(name: string): string {
   return name.replaceAll(/[.-]/g, '_');
 }
 
-/** Faults of shape: unknown, missing or wrong fields. */
+/** Finds faults of shape: unknown, missing or wrong fields. */
 export const checkEndpointShape = createShapeCheck(ENDPOINT_FILE);
 
-/** The fields of a file that passed `checkEndpointShape`. */
+/** Returns the fields of a file that passed `checkEndpointShape`. */
 export function endpointFields(file: YamlFile): EndpointFile {
   return file.value as EndpointFile; // readDefinitions has called checkEndpointShape
 }
@@ -186,7 +186,7 @@ const EMPTY_BOUNDS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.values(SQL_BOUNDS).map((name) => [name, '']),
 );
 
-/** The endpoint that a checked pair of files defines. */
+/** Creates the endpoint that a checked pair of files defines. */
 export function createEndpoint(
   file: YamlFile,
   sql: { readonly file: string; readonly text: string },
@@ -228,7 +228,7 @@ export function isAdHoc(endpoint: Endpoint): boolean {
 
 const TIER_PARAMETER = 'project_tier';
 
-/** The endpoint with another default of `project_tier`, for clients that send none. @param tier empty: its own */
+/** Returns the endpoint with another default of `project_tier`, for clients that send none. @param tier empty: its own */
 export function withDefaultTier(endpoint: Endpoint, tier: string): Endpoint {
   const parameters = endpoint.parameters.map((parameter) => {
     const { name, values, schema } = parameter;

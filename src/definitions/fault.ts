@@ -6,13 +6,13 @@ export interface Fault {
   readonly file: string;
   /** Counts from 1. */
   readonly line: number;
-  /** Of the character in the line, in UTF-16 units; counts from 1. Left out if the fault has no place in the line. */
+  /** The place in the line, in UTF-16 units; counts from 1. Left out if the fault has none. */
   readonly column?: number;
   /** What is wrong, and what would be right. */
   readonly message: string;
 }
 
-/** `file:line: message`, the form that editors and terminals make clickable. */
+/** Writes `file:line: message`, the form that editors and terminals make clickable. */
 export function formatFault(fault: Fault): string {
   return `${fault.file}:${fault.line}: ${fault.message}`;
 }

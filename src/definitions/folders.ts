@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { packagePath } from '../lib/package-path.ts';
 
-/** Where definitions are read from. Empty: no folder was named. */
+/** The folders that definitions are read from. Empty: no folder was named. */
 export interface DefinitionFolders {
   readonly endpointsDir: string;
   readonly sourcesDir: string;
 }
 
-/** What the settings say about folders. */
+/** The settings about folders. */
 export interface NamedFolders extends DefinitionFolders {
-  /** `1`: endpoints are those for Supabase Studio, unless a folder is named. */
+  /** `1`: the endpoints for Supabase Studio are served, unless a folder is named. */
   readonly studio?: '0' | '1';
   /** See `withDefaultTier`. */
   readonly defaultTier?: string;
@@ -29,7 +29,7 @@ const FOLDER_NAMES = { endpointsDir: 'endpoints', sourcesDir: 'sources' } as con
 const STUDIO_FOLDER = 'studio/endpoints';
 const KINDS = ['endpointsDir', 'sourcesDir'] as const;
 
-/** The named folder, even if it is missing, which reading reports; else that in the working folder; else that shipped with Tailrace. */
+/** Chooses the named folder, even if it is missing, which reading reports; else that in the working folder; else that shipped with Tailrace. */
 export function findFolders(named: NamedFolders): ReadFolders {
   const isStudios = (kind: keyof DefinitionFolders) => named.studio === '1' && kind === 'endpointsDir';
   const shipped = KINDS.filter(
@@ -46,13 +46,13 @@ function pickRest({ studio, defaultTier }: NamedFolders): Pick<NamedFolders, 'st
   return { ...(studio === '1' && { studio }), ...(defaultTier && { defaultTier }) };
 }
 
-/** The folders of the next reload. The loss of a user's folder is a fault; shipped definitions give way to a folder that appears later. */
+/** Returns the folders of the next reload. The loss of a user's folder is a fault; shipped definitions give way to a folder that appears later. */
 export function keepFolders(read: ReadFolders): NamedFolders {
   const keep = (kind: keyof DefinitionFolders) => (read.shipped.includes(kind) ? '' : read[kind]);
   return { ...pickRest(read), endpointsDir: keep('endpointsDir'), sourcesDir: keep('sourcesDir') };
 }
 
-/** One line for each kind of definition that was read from this package. */
+/** Returns a line for each kind of definition that was read from this package. */
 export function describeShipped(read: ReadFolders): string[] {
   return read.shipped.map((kind) =>
     read.studio === '1' && kind === 'endpointsDir'

@@ -9,14 +9,14 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** For editors: what endpoint.yaml may have, with what the checks say of types and of fields that exclude each other. */
+/** The schema of endpoint.yaml for editors, with the rules of the checks on types and on fields that exclude each other. */
 export function endpointJsonSchema(): JsonSchema {
   return withHead(toJsonSchema(ENDPOINT_FILE, { parameters: parameterRules(), file: ENDPOINT_RULES }), {
     title: 'endpoint.yaml of Tailrace',
   });
 }
 
-/** For editors: what a file of `sources/` may have. `managed: false` says that its table exists. */
+/** The schema of a file of `sources/` for editors. `managed: false` says that its table exists. */
 export function sourceJsonSchema(): JsonSchema {
   return withHead(
     {
@@ -30,15 +30,15 @@ export function sourceJsonSchema(): JsonSchema {
   );
 }
 
-/** The schema of one kind of file, as its own check has it. @param title of the file, for editors */
+/** Adds the head to the schema of one kind of file. @param title of the file, for editors */
 export function withHead(schema: JsonSchema, { title }: { readonly title: string }): JsonSchema {
   return { $schema: 'http://json-schema.org/draft-07/schema#', title, ...schema };
 }
 
-/** Rules that are no shapes, for the members of a map (by the map's name), or for the whole file. */
+/** Rules that a shape cannot state, for the members of a map (by the map's name), or for the whole file. */
 type Rules = Readonly<Record<string, JsonSchema>>;
 
-/** What a check's schema says, without annotations of its own: `expected` describes a value. */
+/** Removes the checks' annotations from a schema: `expected` describes a value. */
 export function toJsonSchema(schema: TSchema, rules: Rules = {}): JsonSchema {
   const { file = {}, ...ofMaps } = rules;
   const text = JSON.stringify(schema, (key, value: unknown) =>
@@ -87,7 +87,7 @@ const COLUMN_RULES: JsonSchema = {
   ],
 };
 
-/** The fields of each type of parameter, by the rows of the types: others are refused, as by readParameter. */
+/** Writes the fields of each type of parameter, by the rows of the types: others are rejected, as by readParameter. */
 function parameterRules(): JsonSchema {
   const needed: Readonly<Record<string, readonly string[]>> = { enum: ['values'], list: ['of'] };
   const rules = PARAMETER_TYPES.map((type) => {

@@ -6,7 +6,7 @@ export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as co
 
 export type Level = (typeof LEVELS)[number];
 
-/** What sources write for each level, in lower case. */
+/** The words that sources write for each level, in lower case. */
 export const LEVEL_TEXTS: Readonly<Record<Level, readonly string[]>> = {
   trace: ['trace', 'debug5', 'debug4'],
   debug: ['debug', 'debug3', 'debug2', 'debug1', 'verbose'],
@@ -16,7 +16,7 @@ export const LEVEL_TEXTS: Readonly<Record<Level, readonly string[]>> = {
   fatal: ['fatal', 'panic', 'critical', 'crit', 'alert', 'emergency', 'emerg'],
 };
 
-/** The level that a text means, in any letter case. */
+/** Returns the level that a text means, in any letter case. */
 export function findLevel(text: string): Level | undefined {
   return LEVELS.find((level) => LEVEL_TEXTS[level].includes(text.toLowerCase()));
 }

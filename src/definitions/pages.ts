@@ -20,9 +20,9 @@ export interface Pages {
   readonly size: number;
   /** The sources that the query may read. */
   readonly sources: readonly Source[];
-  /** Whether the query can begin with rows that the page before has sent, and leave these out (`@page_skip`). */
+  /** Whether the query can leave out rows that the page before has sent (`@page_skip`). */
   readonly canSkip: boolean;
-  /** How the query's range of time is bound; `undefined` if it does not read `@page_from` and `@page_until`. */
+  /** The binding of the query's range of time; `undefined` if it does not read `@page_from` and `@page_until`. */
   readonly range: PageRange | undefined;
 }
 
@@ -45,7 +45,7 @@ export const PAGE_FROM = 'page_from';
 export const PAGE_UNTIL = 'page_until';
 export const PAGE_PARAMETERS = [PAGE_FROM, PAGE_UNTIL] as const;
 
-/** Rows at the start of a page that were sent before; empty: none. The service leaves them out, so a query does not read it. */
+/** The number of rows at the start of a page that were sent before; empty: none. The service leaves them out, so a query does not read it. */
 export const PAGE_SKIP = 'page_skip';
 
 /** `cursor` of a file that passed `checkEndpointShape`. */
@@ -91,7 +91,7 @@ export function parseOrder(text: string): { name: string; direction: 'asc' | 'de
   return { name, direction: direction?.toLowerCase() === 'desc' ? 'desc' : 'asc' };
 }
 
-// As everywhere in the platform: the time of an event, and of a row.
+// The name of a row's time everywhere in Tailrace.
 export const TIME_COLUMN = 'timestamp';
 
 /** Whether the first page has the newest rows, so that new ones can be followed (live tail). */

@@ -22,7 +22,7 @@ export type ParameterTypeName = (typeof PARAMETER_TYPES)[number];
 export const LIST_MEMBERS = ['string', 'enum', 'integer', 'number', 'date', 'uuid'] as const;
 
 const TEXT = Type.String({ expected: 'a text; put it in quotes' });
-/** A search, or the name of a field in one. */
+/** A search, or the name of a field in it. */
 export const SEARCH_TEXT = Type.String({
   minLength: 1,
   maxLength: 1000,
@@ -31,7 +31,7 @@ export const SEARCH_TEXT = Type.String({
 const NUMBER = Type.Number({ expected: 'a number' });
 const ITEMS_MAX = 1_000;
 
-/** What endpoint.yaml may declare for parameters of some types only; the row of a type names those that it takes. */
+/** The fields that endpoint.yaml may declare only for parameters of some types; the row of a type names its own. */
 const TYPE_FIELDS = {
   values: Type.Optional(Type.Array(TEXT, { minItems: 1, maxItems: 1000, expected: 'a list of texts' })),
   otherwise: Type.Optional(TEXT),
@@ -77,7 +77,7 @@ export const CONTROLS = ['text', 'choice', 'time', 'number', 'date', 'list'] as 
 
 /** How values of one declared parameter are read, checked, bound and shown. */
 export interface ValueRules {
-  /** The canonical text of a text that is not empty: one for all spellings, in the cache key and for the engine. @throws WrongValue */
+  /** Returns the canonical form of a text that is not empty: one for all spellings, in the cache key and for the engine. @throws WrongValue */
   readonly parse: (text: string) => string;
   /** The same for the texts of a name that was sent several times, or of a JSON array; only lists accept those. */
   readonly parseList?: (texts: readonly string[]) => string;
@@ -87,13 +87,13 @@ export interface ValueRules {
   readonly unsent: string;
   /** The only values; empty if there are others. */
   readonly values: readonly string[];
-  /** What a value that `parse` refuses behaves as; without it such a value is refused. */
+  /** The value that replaces one that `parse` rejects; without it such a value is rejected. */
   readonly otherwise: string | undefined;
   /** Whether the SQL matches by the value as a pattern. A key pins a plain text, so the pin is escaped before it is bound. */
   readonly isPattern: boolean;
   /** A value that a caller could send; `undefined` if any text is one. */
   readonly example: DeclaredValue | undefined;
-  /** Type of a JSON value that a body may have in the place of a text, of each item if it is a list. */
+  /** Type of a JSON value that a body may have instead of a text; the type of each item if it is a list. */
   readonly jsonType: 'string' | 'number' | 'boolean';
   /** JSON Schema of what a caller sends. */
   readonly schema: Readonly<Record<string, unknown>>;
@@ -110,7 +110,7 @@ export interface ParameterType {
   readonly createRules: (declared: ParameterFields, report: ReportField) => ValueRules | undefined;
 }
 
-/** A value that a type refuses. The message is the end of the sentence that begins with the parameter's name. */
+/** The error of a value that a type rejects. The message is the end of the sentence that begins with the parameter's name. */
 export class WrongValue extends Error {
   override readonly name = 'WrongValue';
 }
@@ -119,7 +119,7 @@ export function refuseValue(message: string): never {
   throw new WrongValue(message);
 }
 
-/** The text of a scalar in YAML or JSON. Integers that a double may have rounded are in a form that `integer` refuses. */
+/** Returns the text of a scalar in YAML or JSON. Integers that a double may have rounded are in a form that `integer` rejects. */
 export function toText(value: string | number | bigint | boolean): string {
   if (Object.is(value, -0)) return '-0';
   const isRounded = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);

@@ -44,12 +44,12 @@ export const PINNED_PREFIX = 'pinned_';
 
 const TYPES: Readonly<Record<ParameterTypeName, ParameterType>> = { ...TEXT_TYPES, ...VALUE_TYPES };
 
-/** The fields that only some types have, and this one does. */
+/** The fields that this type has and others lack. */
 export function fieldsOfType(type: ParameterTypeName): ParameterType['fields'] {
   return TYPES[type].fields;
 }
 
-/** The parameter that a checked declaration defines. */
+/** Creates the parameter that a checked declaration defines. */
 export function createParameter(name: string, declared: ParameterFields): Parameter {
   const parameter = readParameter(name, declared, (field, message) => {
     throw new Error(`"${field}" of "${name}" ${message}`); // readDefinitions has called checkParameters
@@ -58,7 +58,7 @@ export function createParameter(name: string, declared: ParameterFields): Parame
   return parameter;
 }
 
-/** The parameter that a declaration of good shape defines; `undefined` if it defines none, which is reported. */
+/** Creates the parameter that a declaration of good shape defines; `undefined` if it defines none, which is reported. */
 export function readParameter(
   name: string,
   declared: ParameterFields,
@@ -96,7 +96,7 @@ function namesOfTypesWith(field: (typeof TYPE_FIELD_NAMES)[number]): string {
   return types.map(([name]) => name).join(' or ');
 }
 
-/** The canonical text of a value in endpoint.yaml; empty if it is refused, which is reported. */
+/** Returns the canonical text of a value in endpoint.yaml; empty if it is rejected, which is reported. */
 function readDeclared(rules: ValueRules, value: DeclaredValue, report: (message: string) => void): string {
   try {
     if (Array.isArray(value)) return rules.parseList?.(value.map(toText)) ?? refuseValue('must be one value');

@@ -31,7 +31,7 @@ export interface Definitions {
 }
 
 export interface LoadResult {
-  /** Without the files that have faults. */
+  /** The definitions whose files have no faults. */
   readonly definitions: Definitions;
   readonly folders: ReadFolders;
   readonly faults: readonly Fault[];
@@ -74,7 +74,7 @@ export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedText
   return { definitions: { endpoints, sources }, folders, faults, warnings, sourcesAreWhole, drafts };
 }
 
-/** No two definitions of a kind share a value of a field, in any letter case. Ids and names share one lookup, so no name is another's id. */
+/** Checks that no two definitions of a kind share a value of a field, in any letter case. Ids and names share one lookup, so no name is another's id. */
 function checkUnique(files: readonly YamlFile[], fields: readonly string[]): Fault[] {
   const ids = firstFiles(files, 'id');
   return fields.flatMap((field) => {
@@ -90,7 +90,7 @@ function checkUnique(files: readonly YamlFile[], fields: readonly string[]): Fau
   });
 }
 
-/** No two names become one tool. Equal names are reported by `checkUnique`. */
+/** Checks that no two names become one tool. Equal names are reported by `checkUnique`. */
 function checkToolNames(files: readonly YamlFile[]): Fault[] {
   const taken = new Map<string, string>();
   return files.flatMap((file) => {
@@ -115,13 +115,13 @@ function textOf(file: YamlFile, field: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Every fault of an endpoint's two files that shows without the engine and without other definitions. */
+/** Finds every fault of an endpoint's two files that needs neither the engine nor other definitions. */
 export function checkPair(yaml: YamlFile, sql: SqlFile): Fault[] {
   const shape = checkEndpointShape(yaml);
   return shape.length === 0 ? checkEndpoint(yaml, sql) : [...shape, ...checkDraft(yaml, sql)];
 }
 
-/** The endpoint of two files in which `checkPair` found no fault, and whose SQL is not empty. */
+/** Creates the endpoint of two files in which `checkPair` found no fault, and whose SQL is not empty. */
 export function createFromPair(yaml: YamlFile, sql: SqlFile, sources: readonly Source[]): Endpoint {
   const fileHash = hashOf(yaml.text, sql.text);
   return createEndpoint(yaml, sql, { fileHash, hash: hashEndpoint(fileHash, sources), sources });
@@ -140,7 +140,7 @@ function checkEndpoint(yaml: YamlFile, sql: SqlFile): Fault[] {
 
 const PARAMETER_NAME = /^[a-zA-Z]\w*$/;
 
-/** The check that is possible while the YAML has a wrong shape: that the query uses the declared parameters. */
+/** Checks that the query uses the declared parameters, which is possible even if the YAML has a wrong shape. */
 function checkDraft(yaml: YamlFile, sql: SqlFile): Fault[] {
   if (!isMap(yaml.value) || sql.text.trim() === '') return [];
   const { parameters, bucket = {}, cursor = {} } = endpointFields(yaml);
@@ -212,7 +212,7 @@ async function listFolder(dir: string, faults: Fault[]): Promise<{ name: string;
   }
 }
 
-/** The hash of everything that shapes an answer: the endpoint's own files, and the sources that its query may read. */
+/** Hashes everything that shapes an answer: the endpoint's own files, and the sources that its query may read. */
 export function hashEndpoint(fileHash: string, sources: readonly Source[]): string {
   // Replicas have the same sources in different folders.
   const texts = sources.map((source) => JSON.stringify({ ...source, file: undefined }));

@@ -49,7 +49,7 @@ export function createRegistry(definitions: Definitions): Registry {
   return registry;
 }
 
-/** A name matches exactly, a UUID in any letter case: definitions keep ids in lower case, and no name is an id. */
+/** Finds a name exactly, a UUID in any letter case: definitions keep ids in lower case, and names are not ids. */
 function find<T extends { id: string }>(items: ReadonlyMap<string, T>, idOrName: string): T | undefined {
   const lower = idOrName.toLowerCase();
   const other = items.get(lower);

@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox';
 import type { Fault } from './fault.ts';
 import type { YamlFile } from './yaml-file.ts';
 
-// Finding the line of each takes a time in proportion to the file.
+// Finding the line of each fault takes a time in proportion to the file.
 const FAULTS_MAX = 50;
 const describeMore = (file: YamlFile) =>
   file.fault([], `has more than ${FAULTS_MAX} faults; the others are left out`);
@@ -11,7 +11,7 @@ const describeMore = (file: YamlFile) =>
 // `expected` is our own annotation: the end of the sentence "must be …".
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
 
-/** A field with a whole number from 1 on. @param unit such as `of seconds ` */
+/** Returns the schema of an integer of at least 1. @param unit such as `of seconds ` */
 export function wholeNumber(maximum: number, unit = '') {
   return Type.Integer({ minimum: 1, maximum, expected: `a whole number ${unit}from 1 to ${maximum}` });
 }

@@ -22,12 +22,12 @@ const PATH = Type.Union(
   ],
   {
     expected:
-      'member names joined by dots, or a list of such paths, the first that is there; a path whose names have dots is a list, such as [[metadata, http.status]]',
+      'member names joined by dots, or a list of such paths, of which the first that exists counts; a path whose names have dots is a list, such as [[metadata, http.status]]',
   },
 );
 
 /**
- * The paths of a checked `path` or `project`, each as member names. A list that begins with `metadata` by itself is one path: no
+ * Returns the paths of a checked `path` or `project`, each as member names. A list that begins with `metadata` by itself is one path: no
  * column can have all of the metadata.
  */
 export function toPaths(value: Static<typeof PATH>): readonly (readonly string[])[] {
@@ -93,7 +93,7 @@ export const MANAGED_FILE = Type.Object(
               Type.Array(Type.String(), { maxItems: 8, expected: 'a list of names of columns' }),
             ),
             index: Type.Optional(
-              Type.Literal('substrings', { expected: 'substrings, the only kind of index that there is' }),
+              Type.Literal('substrings', { expected: 'substrings, the only kind of index' }),
             ),
             description: DESCRIPTION,
           },
@@ -176,7 +176,7 @@ export type ExternalFile = Static<typeof EXTERNAL_FILE>;
 const checkManagedShape = createShapeCheck(MANAGED_FILE);
 const checkExternalShape = createShapeCheck(EXTERNAL_FILE);
 
-/** Faults of shape: unknown, missing or wrong fields. */
+/** Finds faults of shape: unknown, missing or wrong fields. */
 export function checkSourceShape(file: YamlFile): Fault[] {
   return isExternalFile(file) ? checkExternalShape(file) : checkManagedShape(file);
 }

@@ -13,7 +13,7 @@ export interface SourceColumn {
   readonly path: readonly string[];
   /** Further paths: the first of all that holds a value of the type counts. */
   readonly otherPaths: readonly (readonly string[])[];
-  /** If given, the column is never null: whether another column of texts contains `text`, case-sensitively. */
+  /** If given, the column says whether another column of texts contains `text`, case-sensitively; it is never null. */
   readonly contains: ContainedText | undefined;
   /** If given, the column is never null: without a text at its paths it holds these columns' values, joined. */
   readonly otherwise: readonly string[] | undefined;
@@ -43,11 +43,11 @@ export interface ExternalTable {
   /** `undefined`: the database of Tailrace's own tables. */
   readonly database: string | undefined;
   readonly table: string;
-  /** Of `from` in the source's file. */
+  /** The line of `from` in the source's file. */
   readonly line: number;
-  /** Of the common columns; engine/external.ts has a default for those left out. */
+  /** The expressions of common columns; engine/external.ts has a default for those left out. */
   readonly common: readonly Expression[];
-  /** Of the typed columns. */
+  /** The expressions of typed columns. */
   readonly typed: readonly Expression[];
 }
 
@@ -55,7 +55,7 @@ export interface ExternalTable {
 export interface Rollup {
   /** Length of an interval; a divisor of a day. */
   readonly everySeconds: number;
-  /** Typed columns by which it is divided further. */
+  /** Typed columns by which an interval is divided further. */
   readonly by: readonly string[];
   /** Aggregates, as queries write them. */
   readonly values: readonly Pick<Expression, 'sql' | 'line'>[];
@@ -67,12 +67,12 @@ export interface Source {
   readonly name: string;
   readonly table: string;
   readonly description: string;
-  /** Infinite for an existing table, from which Tailrace deletes nothing. */
+  /** Days that events are kept; infinite for an existing table, from which Tailrace deletes nothing. */
   readonly retentionDays: number;
   /** Paths to the project of an event; the first that holds a text wins. */
   readonly projectPaths: readonly (readonly string[])[];
   readonly columns: readonly SourceColumn[];
-  /** Without it no event of the source has a level. */
+  /** The rule for levels of events; without it they have none. */
   readonly level?: LevelRule;
   readonly rollup: Rollup | undefined;
   /** If given, the source's table is a view of this one: nothing is stored or deleted there. */
@@ -90,14 +90,14 @@ const PROJECT_PLACES = ['project', 'metadata.project_ref', 'metadata.project'];
 
 const RETENTION_DAYS = 90; // the longest tier window of logs.all (spec 4.2)
 
-/** The source that a file defines, which passed `checkSourceShape`. */
+/** Creates the source that a file defines, which passed `checkSourceShape`. */
 export function createSource(file: YamlFile): Source {
   // readDefinitions has called checkSourceShape.
   if (isExternalFile(file)) return createExternal(file, file.value as ExternalFile);
   return createManaged(file, file.value as ManagedFile);
 }
 
-/** The fields that both kinds of sources have. */
+/** Reads the fields that both kinds of sources have. */
 function identify({ file }: YamlFile, { id, name, table, description, level }: ManagedFile | ExternalFile) {
   const rule = level && { level: createLevel(level) };
   return { id: id.toLowerCase(), name, table, description, file, ...rule };

@@ -3,7 +3,7 @@ import { findPatternFault } from '../sql/pattern.ts';
 import { createMatcher, type Matcher } from '../sql/text-matcher.ts';
 import { type ParameterType, type ReportField, refuseValue, type ValueRules } from './parameter-type.ts';
 
-/** Rules of any text, on which each type builds. */
+/** The rules of any text; each type adds its own. */
 export const TEXT: ValueRules = {
   parse: (text) => text,
   sqlType: 'String',
@@ -42,7 +42,7 @@ const STRING: ParameterType = {
   },
 };
 
-/** @returns `undefined` for a pattern that is refused, which is reported */
+/** @returns `undefined` for a pattern that is rejected, which is reported */
 function readPattern(pattern: string, report: ReportField): Matcher | undefined {
   const matcher = findPatternFault(pattern) ?? createMatcher(pattern);
   if (typeof matcher !== 'string') return matcher;
@@ -90,7 +90,7 @@ const TIMESTAMP: ParameterType = {
   }),
 };
 
-/** Its patterns are checked for their cost here; the engine checks their syntax (query/run.ts). */
+/** The type of patterns: their cost is checked here, their syntax by the engine (query/run.ts). */
 const REGEX: ParameterType = {
   fields: [],
   createRules: () => ({

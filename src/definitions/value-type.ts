@@ -55,7 +55,7 @@ const NUMBER: ParameterType = {
         const value = isNumber ? Number(text) : Number.NaN;
         if (!Number.isFinite(value)) return refuseValue(`must be a finite number, such as ${example}`);
         if (value < min || value > max) return refuseValue(describeRange(declared));
-        return Object.is(value, -0) ? '-0' : String(value); // in the engine, too, they differ
+        return Object.is(value, -0) ? '-0' : String(value); // the engine distinguishes them, too
       },
       example,
       schema: { type: 'number', format: 'double', ...rangeSchema(declared) },
@@ -138,7 +138,7 @@ const UUID: ParameterType = {
 const ITEMS_MAX = 100;
 const MEMBER_FIELDS = ['values', 'min', 'max', 'max_length', 'pattern'] as const;
 
-/** Sent as `a=1&a=2`, `a=1,2` or a JSON array. The canonical text is an array in the engine's text form. */
+/** The type of lists, sent as `a=1&a=2`, `a=1,2` or a JSON array. The canonical text is an array in the engine's text form. */
 const LIST: ParameterType = {
   fields: ['of', 'max_items', ...MEMBER_FIELDS],
   createRules(declared, report) {
@@ -193,7 +193,7 @@ const MEMBERS: Readonly<Record<(typeof LIST_MEMBERS)[number], ParameterType>> = 
   uuid: UUID,
 };
 
-/** Types with a type of their own in the SQL. */
+/** The types that are not Strings in the SQL. */
 export const VALUE_TYPES = {
   integer: INTEGER,
   number: NUMBER,

@@ -1,6 +1,6 @@
 import { CST, type Document, isCollection, isScalar, Lexer, visit } from 'yaml';
 
-/** Why the YAML library should not see a text, or a fault that it would look for in more than linear time. Offsets are UTF-16 units. */
+/** A reason to keep a text from the YAML library, or a fault that the library would find in more than linear time. Offsets are UTF-16 units. */
 export interface YamlFault {
   readonly offset: number;
   readonly message: string;
@@ -27,9 +27,15 @@ export function findYamlExcess(text: string, tokensMax: number): YamlFault | und
     isText = lexeme === CST.SCALAR;
     if (isMark(lexeme)) continue;
     if (type !== 'space' && ++tokens > tokensMax)
-      return { offset, message: `has more than ${tokensMax} words and signs; a definition has some hundred` };
+      return {
+        offset,
+        message: `has more than ${tokensMax} words and signs; usual definitions have a few hundred`,
+      };
     if (line.enter(type, lexeme.length) > DEPTH_MAX)
-      return { offset, message: `is nested more than ${DEPTH_MAX} levels deep; a definition has 6 at most` };
+      return {
+        offset,
+        message: `is nested more than ${DEPTH_MAX} levels deep; usual definitions have at most 6`,
+      };
     offset += lexeme.length;
   }
   return undefined;
@@ -40,7 +46,7 @@ function isMark(lexeme: string): boolean {
   return lexeme === CST.DOCUMENT || lexeme === CST.FLOW_END || lexeme === CST.SCALAR;
 }
 
-/** The depth of nesting by the tokens so far: of indented lines, within the line, and of brackets. */
+/** Tracks the depth of nesting: of indented lines, within the line, and of brackets. */
 function createLine() {
   const indents: number[] = []; // of the lines around this one
   let atStart = true;
@@ -84,8 +90,8 @@ function createLine() {
 }
 
 /**
- * Keys that come again in their map, which the library would find by comparing each with all others, and aliases within what they
- * stand for: their value would have no end.
+ * Finds repeated keys of a map, which the library would find by comparing each with all others, and aliases within their own
+ * anchor: their value would have no end.
  */
 export function findNodeFaults(document: Document.Parsed): YamlFault[] {
   const faults: YamlFault[] = [];
@@ -100,7 +106,10 @@ export function findNodeFaults(document: Document.Parsed): YamlFault[] {
     },
     Alias(_, { source, range }, around) {
       if (around.some((node) => isCollection(node) && node.anchor === source))
-        faults.push({ offset: range?.[0] ?? 0, message: `*${source} stands within what &${source} names` });
+        faults.push({
+          offset: range?.[0] ?? 0,
+          message: `*${source} is inside its own anchor &${source}; remove the alias`,
+        });
     },
   });
   return faults;

@@ -8,11 +8,11 @@ const FILE_BYTES_MAX = 1024 * 1024;
 // A document of a few nested aliases can stand for gigabytes; no definition needs more than a handful.
 const ALIASES_MAX = 100;
 
-// Of one text: a typing error at the top of a file can be followed by thousands.
+// Faults of one text: a typing error at the top of a file can be followed by thousands.
 const FAULTS_MAX = 20;
 
 /**
- * `<<` merges a map, as in YAML 1.1 and the tools that people know; YAML 1.2 has no such key. yaml-bounds.ts checks that keys are
+ * `<<` merges a map, as in YAML 1.1 and common tools; YAML 1.2 has no such key. yaml-bounds.ts checks that keys are
  * unique, in linear time. Warnings would go to the process's own log.
  */
 export const YAML_OPTIONS = { merge: true, uniqueKeys: false, logLevel: 'error' } as const;
@@ -20,7 +20,7 @@ export const YAML_OPTIONS = { merge: true, uniqueKeys: false, logLevel: 'error' 
 /** Place of a value in the document, such as `['parameters', 'interval', 'values']`. */
 export type YamlPath = readonly (string | number)[];
 
-/** Texts in the place of those of files, by path: what is about to be written. */
+/** Texts that are about to be written, by path; they are read instead of the files. */
 export type UnsavedTexts = ReadonlyMap<string, string>;
 
 export interface YamlFile {
@@ -30,13 +30,13 @@ export interface YamlFile {
   fault(path: YamlPath, message: string): Fault;
 }
 
-/** Reads one YAML file, or returns every fault of its syntax. @param unsaved texts in the place of those of files */
+/** Reads one YAML file, or returns every fault of its syntax. @param unsaved texts that are read instead of files */
 export async function readYamlFile(path: string, unsaved?: UnsavedTexts): Promise<YamlFile | Fault[]> {
   const text = await readText(path, unsaved);
   return typeof text === 'string' ? parseYaml(path, text) : [text];
 }
 
-/** The text of a YAML file as `readYamlFile` returns it. @param tokensMax see `YAML_TOKENS_MAX` */
+/** Parses the text of a YAML file, as `readYamlFile` returns it. @param tokensMax see `YAML_TOKENS_MAX` */
 export function parseYaml(
   path: string,
   text: string,
@@ -80,7 +80,7 @@ export function parseYaml(
   }
 }
 
-/** Without the places in the errors, and without their stacks: both take longer than parsing. */
+/** Parses without places and stacks in the errors: both take longer than parsing. */
 function parseQuickly(text: string, lineCounter: LineCounter): Document.Parsed {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -91,7 +91,7 @@ function parseQuickly(text: string, lineCounter: LineCounter): Document.Parsed {
   }
 }
 
-/** Offset of a value's name: a map itself begins on the line after it. */
+/** Returns the offset of a value's name: a map itself begins on the line after it. */
 function startOf(document: Document.Parsed, at: YamlPath): number | undefined {
   const parent = document.getIn(at.slice(0, -1), true);
   const name = at.at(-1);
@@ -102,7 +102,7 @@ function startOf(document: Document.Parsed, at: YamlPath): number | undefined {
   return isNode(node) ? node.range?.[0] : undefined;
 }
 
-/** The text of a definition file, or the fault that prevents reading it. */
+/** Reads the text of a definition file; returns the fault if it cannot be read. */
 export async function readText(path: string, unsaved?: UnsavedTexts): Promise<string | Fault> {
   const text = unsaved?.get(path);
   if (text !== undefined) return text;

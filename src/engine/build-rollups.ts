@@ -14,7 +14,7 @@ export interface RollupProgress {
 
 export interface RollupBuilderOptions {
   readonly engine: Engine;
-  /** Sources with tables of Tailrace's own. */
+  /** The managed sources. */
   readonly sources: () => readonly Source[];
   readonly onProgress: (progress: RollupProgress, state: 'started' | 'running' | 'done' | 'failed') => void;
   /** An older rollup could not be dropped; the next `tick` tries again. */
@@ -23,10 +23,10 @@ export interface RollupBuilderOptions {
 
 /**
  * Adds rollups to the parts of tables that were written before the rollup was declared, in the background, and drops those that no
- * source has any more.
+ * source declares any longer.
  */
 export interface RollupBuilder {
-  /** Looks at every table, and continues or begins with one; to be called every few seconds. Never rejects for a part that failed. */
+  /** Checks every table, and continues or begins with one; to be called every few seconds. Never rejects for a part that failed. */
   tick(): Promise<void>;
   /** Rows without the rollup by source, as of the last `tick`; only sources that have one. */
   readonly left: ReadonlyMap<string, number>;
@@ -37,7 +37,7 @@ export function createRollupBuilder(options: RollupBuilderOptions): RollupBuilde
   const { engine, sources, onProgress, onNotDropped } = options;
   let left: ReadonlyMap<string, number> = new Map();
   let building: { readonly projection: string; percent: number } | undefined;
-  // By projection, rounds that have left parts: a part that cannot be rewritten is not tried for ever.
+  // By projection, rounds that have left parts without it: a part that cannot be rewritten is not retried forever.
   const rounds = new Map<string, number>();
   const hasFailed = (projection: string) => (rounds.get(projection) ?? 0) >= ROUNDS_MAX;
   // The rollups whose predecessors have been dropped.
@@ -50,7 +50,7 @@ export function createRollupBuilder(options: RollupBuilderOptions): RollupBuilde
     const current = all.find(({ projection }) => projection === building?.projection);
     if (building !== undefined && current !== undefined) {
       if (!(await follow(current))) building = undefined;
-      return; // what was read before is of another state than what `follow` found
+      return; // the counts were read before `follow` found another state
     }
     building = undefined;
     const next = all.find((one) => one.left > 0 && !hasFailed(one.projection));
@@ -114,7 +114,7 @@ interface TableProgress {
   readonly left: number;
 }
 
-/** The state of each source that has a rollup. */
+/** Reads the state of each source that has a rollup. */
 async function readProgress(engine: Engine, sources: readonly Source[]): Promise<TableProgress[]> {
   const tables = sources.flatMap((source) => {
     if (source.rollup === undefined) return [];
@@ -136,7 +136,7 @@ async function readProgress(engine: Engine, sources: readonly Source[]): Promise
   });
 }
 
-/** Whether the engine rewrites parts, or tries to: it repeats what has failed. */
+/** Whether the engine rewrites parts, or tries to: it retries failures. */
 async function isRunning(engine: Engine, { source, projection }: TableProgress): Promise<boolean> {
   const rows = await engine.inspect(
     `SELECT 1 FROM ${everywhere(engine, 'system.mutations')}
@@ -153,13 +153,13 @@ async function materialize(engine: Engine, { source, projection }: TableProgress
   );
 }
 
-/** Parts are rewritten without them in the background. */
+/** Drops projections; parts are rewritten without them in the background. */
 async function dropOldRollups(engine: Engine, source: Source): Promise<void> {
   const { cluster } = engine;
   const isTable = `database = currentDatabase() AND name = ${quote(storedTable(source, cluster))}`;
   const [row] = await engine.inspect(`SELECT create_table_query AS sql FROM system.tables WHERE ${isTable}`);
   for (const name of findOldRollups(source, String(row?.['sql']))) {
-    // The engine does not drop what it still adds to older parts, or fails to add. Without the right to end that, it has to be done first.
+    // The engine does not drop a projection that it still adds to older parts, or fails to add. Without the right to kill that, dropping waits for it.
     const kill = `KILL MUTATION${onCluster(cluster)} WHERE ${isOf(engine, source)} AND position(command, ${quote(name)}) > 0`;
     await engine.command(kill).catch(() => {});
     await engine.command(dropIndex(source, { kind: 'PROJECTION', name }, cluster));

@@ -21,7 +21,7 @@ export interface DeleteOptions {
 const FAILED_POLLS_MAX = 100;
 // Inserts wait while a deletion begins, so an engine that does not come back within them is reported.
 const BEGIN_TRIES_MAX = 5;
-// Ten seconds of pauses in which an engine restarts or a server comes back.
+// Ten seconds of pauses, in which an engine restarts or a server becomes available again.
 const FINISH_TRIES_MAX = 40;
 // Set while rows are deleted.
 const SYNCED = 'min_rows_to_fsync_after_merge';
@@ -29,9 +29,9 @@ const SYNCED = 'min_rows_to_fsync_after_merge';
 const NO_PARTITION = "ID 'none'";
 
 /**
- * Begins to delete the rows of a source that meet a condition: when it resolves, the engine has written down that those that were
- * stored by then have to go, also across a crash, and rows that are stored later stay. Retried if the engine ends meanwhile, so the
- * engine may get it twice: the caller stores nothing until it resolves, or accepts that the last one counts.
+ * Begins to delete the rows of a source that meet a condition. When it resolves, the engine has recorded, even across a crash, that
+ * the rows stored by then have to be deleted; rows that are stored later stay. Retried if the engine ends meanwhile, so the engine
+ * may get it twice: the caller stores nothing until it resolves, or accepts that the last one counts.
  *
  * @param condition SQL on the columns of the table
  * @param pause waits between two tries
@@ -53,7 +53,7 @@ export async function beginDeletion(
  * replaced parts from the disk.
  *
  * The engine keeps replaced parts for eight minutes, since their successors may not have reached the disk. So successors are synced
- * first, then nothing is kept. After a crash the engine continues to rewrite at its next start.
+ * first, then replaced parts are no longer kept. After a crash the engine continues to rewrite at its next start.
  *
  * @throws TailraceError `engine_unavailable` when the engine makes no progress; it keeps trying
  */
@@ -89,7 +89,7 @@ function createInspect(engine: Engine, { pause }: Pick<DeleteOptions, 'pause'>):
   return (sql) => insist({ pause, triesMax: FINISH_TRIES_MAX }, () => engine.inspect(sql));
 }
 
-/** Repeats work that failed since the engine was unavailable. @throws TailraceError with the last failure */
+/** Retries work that failed because the engine was unavailable. @throws TailraceError with the last failure */
 async function insist<T>({ pause, triesMax }: Tries, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -124,7 +124,7 @@ async function untilRewritten(engine: Engine, source: Source, options: DeleteOpt
     const fault = String(row?.['fault']);
     failed = fault === '' ? 0 : failed + 1;
     if (failed > FAILED_POLLS_MAX) {
-      const message = `the events of ${source.name} could not be deleted yet; the engine goes on trying`;
+      const message = `the events of ${source.name} could not be deleted yet; the engine keeps trying`;
       throw new TailraceError('engine_unavailable', message, { cause: new Error(fault) });
     }
     await options.pause();
@@ -153,7 +153,7 @@ async function untilRemoved(
   }
 }
 
-/** For the embedded engine: parts that were written before this deletion may not have reached the disk either. */
+/** Syncs parts of the embedded engine that were written before this deletion: they may not have reached the disk either. */
 async function syncParts(engine: Engine, source: Source, pause: () => Promise<void>): Promise<void> {
   const rows = await createInspect(engine, { pause })(
     `SELECT path FROM system.parts WHERE ${isOf(engine, source)} AND active AND path != ''`,
@@ -165,12 +165,12 @@ async function syncParts(engine: Engine, source: Source, pause: () => Promise<vo
   }
 }
 
-/** A system table; on a cluster that of every server. */
+/** Returns the name of a system table; on a cluster, of that on every server. */
 export function everywhere({ cluster }: Engine, table: string): string {
   return cluster === '' ? table : `clusterAllReplicas(${quote(cluster)}, ${table})`;
 }
 
-/** The condition on system tables with a column `table`: only those of a source's rows. */
+/** Returns the condition by which system tables with a column `table` list only the rows' table of a source. */
 export function isOf({ cluster }: Engine, source: Source): string {
   return `database = currentDatabase() AND table = ${quote(storedTable(source, cluster))}`;
 }

@@ -11,7 +11,7 @@ export interface AnswerStream {
 /** Bytes in the requested format. */
 export interface QueryResult {
   readonly bytes: Buffer;
-  /** The bytes in the place of `bytes`, if `streams` allows it. */
+  /** The bytes instead of `bytes`, if `streams` allows it. */
   readonly stream?: AnswerStream | undefined;
   /** Rows of the answer, as the engine counted them; `undefined` for row formats on a server, which streams those. */
   readonly rows: number | undefined;
@@ -22,15 +22,15 @@ export interface QueryResult {
 /** Formats in which every row ends with exactly one newline and contains none, so that rows can be split as bytes. */
 export type RowFormat = 'JSONEachRow' | 'TSVRaw' | 'TabSeparated';
 
-/** Formats in which an answer is one file, valid also without rows: with a line of column names, or a schema. */
+/** Formats in which an answer is one file, which is valid even without rows: with a line of column names, or a schema. */
 export type FileFormat = 'CSVWithNames' | 'ArrowStream' | 'Parquet';
 
-/** Formats in which an answer is one JSON document with the rows, a line each from two tabs on, and what was read for them. */
+/** Formats in which an answer is one JSON document: the rows, each on a line that begins with two tabs, and statistics of what was read. */
 export type ReportFormat = 'JSON' | 'JSONCompact';
 
 /** How a query queues for a reader. */
 export interface QueueOptions {
-  /** Lane of the key or its token (lanes.ts), or the name of internal work. Without one the query has no bound of its own. */
+  /** Lane of the key or its token (lanes.ts), or the name of internal work. A query without one has no bound for its lane. */
   readonly lane?: string | undefined;
   /** Registers a listener for the lanes of callers that join the same flight: the query runs at the first slot of any of them. */
   readonly onJoin?: ((listener: (lane: string) => void) => void) | undefined;
@@ -38,14 +38,14 @@ export interface QueueOptions {
 
 export interface QueryOptions extends QueueOptions {
   readonly format: RowFormat | FileFormat | ReportFormat;
-  /** Whether a large answer may be returned as a stream, as soon as it has been computed. Default: false. A server's never is. */
+  /** Whether a large answer may be returned as a stream, as soon as it has been computed. Default: false. A server's answer never is. */
   readonly streams?: boolean | undefined;
-  /** Endpoint and request, for the engine's own query log. */
+  /** Endpoint and request, for the engine's query log. */
   readonly origin?: string | undefined;
-  /** Identifies the question at any time: one that has ended the engine twice is refused. Default: the statement itself. */
+  /** Identifies the question at any time: one that has ended the engine twice is rejected. Default: the statement itself. */
   readonly identity?: string | undefined;
   /**
-   * Set for every statement with SQL of a caller, including the EXPLAINs that check it: a server runs it as the sandbox user if there
+   * Set for every statement with a caller's SQL, including the EXPLAINs that check it: a server runs it as the sandbox user if there
    * is one. The embedded engine ignores it. `project`: the requested one, for row policies; `undefined`: no project's rows are read.
    */
   readonly sandboxed?: { readonly project: string | undefined } | undefined;
@@ -70,7 +70,7 @@ export interface QueryLimits {
   readonly resultBytesMax: number;
 }
 
-/** Rows for one table, already written in the engine's format. */
+/** Rows for one table, already in the engine's format. */
 export interface InsertBatch {
   readonly table: string;
   readonly columns: readonly string[];
@@ -83,7 +83,7 @@ export interface InsertBatch {
   readonly token?: string;
 }
 
-/** Table → a condition of Tailrace's own SQL on its columns. */
+/** Table → a condition on its columns, in SQL that Tailrace has written. */
 export type ReadFilters = ReadonlyMap<string, string>;
 
 /** Writes a statement with its values and its search guards (sql/search-guard.ts). Called once the query has its slot. */
@@ -106,13 +106,13 @@ export interface EngineGauges {
  * src/engine/failure.ts maps the engine's codes to ours.
  */
 export interface Engine {
-  /** Whether all rows are stored through this object. If not, other processes may store rows unseen. */
+  /** Whether all rows are stored through this object. If not, other processes may store rows unnoticed. */
   readonly seesEveryWrite: boolean;
   /** The cluster of the tables; empty: a single server, or the embedded engine. */
   readonly cluster: string;
   /**
    * Runs one read-only statement. `@name` in `sql` is replaced by the value of that name, always a String, bound or
-   * quoted by the engine's own rules. All work on the text follows the wait for a slot, so a refused query costs none.
+   * quoted by the engine's own rules. All work on the text follows the wait for a slot, so a rejected query costs no such work.
    *
    * @throws TailraceError `query_failed`, `query_timeout`, `overloaded`, `engine_unavailable`; the signal's reason when
    * it was aborted

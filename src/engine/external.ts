@@ -9,7 +9,7 @@ import { onCluster, tableColumns } from './table.ts';
 /** Prefix of the comment of each view created by Tailrace: no other view or table is ever replaced. */
 const MADE_BY = 'made by tailrace';
 
-// Columns that a source file leaves out. The id of an event is the same each time that it is read.
+// Columns that a source file leaves out. An event has the same id each time that it is read.
 const DEFAULTS: Readonly<Record<string, string>> = {
   event_message: "''",
   metadata: "'{}'",
@@ -17,13 +17,13 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 };
 const DEFAULT_ID = 'hex(sipHash128(timestamp, project, event_message, metadata))';
 
-/** The quoted name of an existing table. */
+/** Returns the quoted name of an existing table. */
 export function externalName({ database, table }: ExternalTable): string {
   return database === undefined ? `\`${table}\`` : `\`${database}\`.\`${table}\``;
 }
 
 /**
- * A SELECT over a source's existing table, with the columns and types that a table of its own would have. It converts by CAST,
+ * A SELECT over a source's existing table, with the columns and types of a managed table. It converts by CAST,
  * through which the engine still uses the table's key for conditions; with `toDateTime64` and others it would read everything.
  */
 export function selectExternal(source: Source, external: ExternalTable): string {
@@ -50,7 +50,7 @@ function convert({ name, sql: text }: Expression, types: ReadonlyMap<string, str
   return `CAST((${sql}\n), ${quote(type)})`;
 }
 
-/** The statement that creates or replaces a source's view. */
+/** Returns the statement that creates or replaces a source's view. */
 export function createView(source: Source, external: ExternalTable, cluster: string): string {
   return `CREATE OR REPLACE VIEW \`${source.table}\`${onCluster(cluster)} AS
 ${selectExternal(source, external)}
@@ -66,7 +66,7 @@ export function isOwnView(comment: string): boolean {
   return comment.startsWith(`${MADE_BY}: `);
 }
 
-/** Restores a view from its definition in the engine. */
+/** Returns the statement that restores a view from its definition in the engine. */
 export function restoreView(definition: string, cluster: string): string {
   return definition.replace(/^CREATE VIEW (\S+)/, `CREATE OR REPLACE VIEW $1${onCluster(cluster)}`);
 }
@@ -75,7 +75,7 @@ export function dropView({ table }: Source, cluster: string): string {
   return `DROP VIEW IF EXISTS \`${table}\`${onCluster(cluster)}`;
 }
 
-/** The source with constants of the right types instead of its table, for an engine without that table. */
+/** Returns the source with constants of the right types instead of its table, for an engine without that table. */
 export function withoutTable(source: Source): Source {
   if (source.external === undefined) return source;
   const columns = tableColumns(source).map(({ name, type }) => {

@@ -1,6 +1,6 @@
 import { type ErrorCode, messageOf, TailraceError } from '../errors.ts';
 
-/** ClickHouse's codes that mean something else than "the query failed". The names are ClickHouse's own. */
+/** ClickHouse's codes that do not mean "the query failed". The names are ClickHouse's. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   159: 'query_timeout', // TIMEOUT_EXCEEDED
   160: 'query_timeout', // TOO_SLOW
@@ -28,7 +28,7 @@ const QUOTA_EXCEEDED = 201;
 const MEMORY_LIMIT_EXCEEDED = 241;
 // BAD_ARGUMENTS and CANNOT_COMPILE_REGEXP: errors with other codes may quote a value that looks like their messages.
 const PATTERN_CODES: ReadonlySet<number | undefined> = new Set([36, 427]);
-// ClickHouse's two messages for a pattern that RE2 refuses, then RE2's reason, from its own short list.
+// ClickHouse's two messages for a pattern that RE2 rejects, then RE2's reason, from its own short list.
 const BAD_PATTERN =
   /(?:not a valid re2 pattern: |cannot compile re2: .*, error: )(?<reason>missing [)\]]|unexpected \)|trailing \\|no argument for repetition operator|(?:bad|invalid) (?:repetition|perl|escape|character|named)[a-z ]*|pattern too large|[a-z ]+)/s;
 
@@ -56,7 +56,7 @@ export function toTailraceError(thrown: unknown, isAuthors = false): TailraceErr
   return new TailraceError(code, message, { cause });
 }
 
-/** An answer over its bound fails: one that was cut off would be wrong without a sign of it. */
+/** The error of an answer over its bound: a truncated answer would be wrong without a sign of it. */
 export function tooLarge(bytesMax: number): TailraceError {
   return new TailraceError('query_failed', `the answer is larger than ${bytesMax} bytes; ask for less`);
 }
@@ -77,7 +77,7 @@ function classify(
     return { code: 'overloaded', message: 'the quota for such queries is used up for now; ask again later' };
   const reason = BAD_PATTERN.exec(raw)?.groups?.['reason'];
   if (PATTERN_CODES.has(engineCode) && reason !== undefined) {
-    const message = `is not a regular expression that RE2 takes: ${reason.trim()}`;
+    const message = `is not a valid RE2 regular expression: ${reason.trim()}`;
     return { code: 'invalid_parameter', message };
   }
   const code = engineCode === undefined ? 'engine_unavailable' : (CODES[engineCode] ?? 'query_failed');
@@ -86,11 +86,11 @@ function classify(
 
 const FIXED: Partial<Record<ErrorCode, string>> = {
   query_timeout: 'the query took longer than allowed and was stopped',
-  overloaded: 'the engine is out of room for now',
+  overloaded: 'the engine has no capacity for now; try again later',
   engine_unavailable: 'the engine is not available',
 };
 
-/** ClickHouse's error code, from the error itself or from its text. */
+/** Finds ClickHouse's error code, in the error itself or in its text. */
 function findEngineCode(thrown: unknown, message: string): number | undefined {
   const own = (thrown as { clickhouseCode?: unknown } | null)?.clickhouseCode;
   if (typeof own === 'number') return own;
@@ -102,7 +102,7 @@ function findEngineCode(thrown: unknown, message: string): number | undefined {
 const MESSAGE_WITHOUT_VALUE: ReadonlySet<number | undefined> = new Set([
   46, // UNKNOWN_FUNCTION
   47, // UNKNOWN_IDENTIFIER
-  50, // UNKNOWN_TYPE: also for a type that a format does not have
+  50, // UNKNOWN_TYPE, and types that a format does not have
   60, // UNKNOWN_TABLE
   62, // SYNTAX_ERROR
   125, // INCORRECT_RESULT_OF_SCALAR_SUBQUERY
@@ -110,7 +110,7 @@ const MESSAGE_WITHOUT_VALUE: ReadonlySet<number | undefined> = new Set([
   158, // TOO_MANY_ROWS
   164, // READONLY
   307, // TOO_MANY_BYTES
-  395, // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: the text is the query's own
+  395, // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: the text is part of the query
   396, // TOO_MANY_ROWS_OR_BYTES
   407, // DECIMAL_OVERFLOW
   497, // ACCESS_DENIED
@@ -121,7 +121,7 @@ const HINTS =
 const CODE_NAMES = /(?: ?\(([A-Z][A-Z0-9_]+)\)(?: \(version [\d.]+(?: \([^()]*\))?\))?\.?)+\s*$/;
 
 /**
- * The part of the engine's message that callers may read. A conversion error contains the value that it failed on, which may be
+ * Returns the part of the engine's message that callers may read. A conversion error contains the value that it failed on, which may be
  * another project's. No pattern can remove it, so only the name of such an error is returned.
  */
 export function publicMessage(message: string): string {

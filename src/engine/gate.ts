@@ -4,9 +4,9 @@ import type { QueryOptions } from './engine.ts';
 import { toTailraceError } from './failure.ts';
 
 /**
- * Wraps all work of an engine: a deadline, errors as TailraceError, and refusal after `close`.
+ * Wraps all work of an engine: a deadline, errors as TailraceError, and rejection after `close`.
  *
- * @param timeoutMs longest time of a query, with its wait
+ * @param timeoutMs longest time of a query, including its wait
  * @param stop ends running work, then releases the store; called once
  */
 export function createGate(timeoutMs: number, stop: () => Promise<void>) {
@@ -36,7 +36,7 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>) {
     /** The error of queries that wait or run when the engine closes. */
     closed,
     /**
-     * `pass` for one caller's query.
+     * Does as `pass` for one caller's query.
      *
      * @param isAuthors see `QueryOptions`
      * @throws the reason of `signal` when it was aborted; TailraceError `query_timeout` after `timeoutMs`
@@ -61,7 +61,7 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>) {
   };
 }
 
-/** The error of a query that was stopped at its deadline. */
+/** Returns the error of a query that was stopped at its deadline. */
 export function queryTimeout(timeoutMs: number): TailraceError {
   return new TailraceError('query_timeout', `the query took longer than ${timeoutMs} ms and was stopped`);
 }

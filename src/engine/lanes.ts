@@ -1,6 +1,6 @@
-const SEPARATOR = '/'; // in no id of a key
+const SEPARATOR = '/'; // not in any id of a key
 
-/** The lane of a key's own requests, or of one of its tokens. */
+/** Returns the lane of a key's own requests, or of one of its tokens. */
 export function laneOf(keyId: string, tokenId?: string): string {
   return tokenId === undefined ? keyId : `${keyId}${SEPARATOR}${tokenId}`;
 }
@@ -15,7 +15,7 @@ export function keyOfLane(lane: string): string {
  * delays another key's first query by one. A lane exists only while a query waits in it.
  */
 export function createLanes<T>() {
-  // Key → lane → waiters, each in round-robin order: what was served moves to the end. A Set keeps the order of arrival and
+  // Key → lane → waiters, each in round-robin order: after being served, an item moves to the end. A Set keeps the order of arrival and
   // deletes a waiter without a search.
   const keys = new Map<string, Map<string, Set<T>>>();
   const places = new Map<T, Set<string>>();

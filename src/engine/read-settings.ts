@@ -14,7 +14,7 @@ const SANDBOX_SQL_BYTES_MAX = 4 * 1024 * 1024;
 // Limits and kills take effect between blocks: with the default of 65,409 rows a costly function outlives them by far.
 const BLOCK_ROWS_MAX = 8_192;
 
-/** Numbers are never quoted, `/` is never escaped, a number that JSON has no word for is null. */
+/** Numbers are never quoted, `/` is never escaped, a number that JSON cannot write is null. */
 export const FORMAT_SETTINGS = {
   output_format_json_quote_64bit_integers: 0,
   output_format_json_quote_denormals: 0,
@@ -24,7 +24,7 @@ export const FORMAT_SETTINGS = {
 
 /** Further settings of formats, sent to a server only with queries in them: the profiles of older deployments do not allow them. */
 const FILE_SETTINGS: Readonly<Record<FileFormat, EngineSettings>> = {
-  // RFC 4180. A text is quoted also if it is empty, so nothing between two commas is NULL.
+  // RFC 4180. Every text is quoted, even an empty one, so that nothing between two commas means NULL.
   CSVWithNames: { output_format_csv_crlf_end_of_line: 1, format_csv_null_representation: '' },
   // Readers in JavaScript have no codec for the default, LZ4.
   ArrowStream: { output_format_arrow_compression_method: 'none' },

@@ -2,19 +2,19 @@ import { hash } from 'node:crypto';
 import type { Rollup, Source } from '../definitions/source.ts';
 
 // Rollups are aggregate projections: each part of a table keeps the aggregates of its own rows, so they follow late events, deletions,
-// dropped days, merges and backups as the rows do. The engine reads them instead of rows where a query asks for nothing else.
+// dropped days, merges and backups as the rows do. The engine reads them instead of rows if a query needs nothing else.
 
 const NAME_PREFIX = 'rollup_';
 
 // A range of one project is some dozens of rows; with the engine's 8,192 a query would read those of all projects.
 const ROWS_PER_GRANULE = 64;
 
-/** The interval of an event as queries have to write it, letter by letter but for names of tables. */
+/** Returns the interval of an event as queries have to write it, letter by letter except for names of tables. */
 function rollupInterval({ everySeconds }: Rollup): string {
   return `toStartOfInterval(timestamp, toIntervalMicrosecond(${everySeconds} * 1000000))`;
 }
 
-/** The projection of a rollup. Its name depends on its definition, so that a part's projection is never that of another definition. */
+/** Returns the projection of a rollup. Its name depends on its definition, so that a part's projection is never that of another definition. */
 export function rollupProjection(rollup: Rollup) {
   const keys = ['project', rollupInterval(rollup), ...rollup.by.map((column) => `\`${column}\``)].join(', ');
   // The newlines end trailing comments.
@@ -24,7 +24,7 @@ export function rollupProjection(rollup: Rollup) {
   return { kind: 'PROJECTION' as const, name, definition: `\`${name}\` ${select}` };
 }
 
-/** The names of a table's rollups that its source no longer has. @param definition of the table, by the engine */
+/** Returns the names of a table's rollups that its source no longer has. @param definition of the table, by the engine */
 export function findOldRollups({ rollup }: Source, definition: string): string[] {
   const present = rollup === undefined ? '' : rollupProjection(rollup).name;
   const found = definition.matchAll(/ PROJECTION (rollup_[0-9a-f]{16}) \(/g);

@@ -26,11 +26,11 @@ export interface StoredTable {
 
 /**
  * Brings the store's tables up to date with the sources: creates missing tables, columns and indexes, and the views of sources
- * that read existing tables. Idempotent. Columns that no source names any more stay, with their data.
+ * that read existing tables. Idempotent. Columns that no source declares any longer stay, with their data.
  *
- * @param accept called when the tables and columns exist. If it throws they are removed, so that refused definitions do not leave a
- * column with a type that the next ones correct. In a shared store only an `InputError` is a refusal: other processes may be able to
- * use what this one could not
+ * @param accept called when the tables and columns exist. If it throws they are removed, so that rejected definitions do not leave a
+ * column with a type that the next ones correct. In a shared store only an `InputError` is a rejection: other processes may be
+ * able to use what this one could not
  * @throws InputError for each column with another type or path than the stored one; the error of `accept`. Then nothing has changed
  */
 export async function applySchema(
@@ -70,7 +70,7 @@ export async function applySchema(
 }
 
 /**
- * The conflicts between the sources and the tables of a store, a line each.
+ * Finds the conflicts between the sources and the tables of a store, a line each.
  *
  * @param engine formats expressions as the store's engine does; its own tables do not matter
  */
@@ -88,7 +88,7 @@ export async function findSchemaFaults(
   return [...faults, ...all.flatMap((source) => findTakenName(source, stored.get(source.table)))];
 }
 
-/** Keeps a table that has events by now: a process that shares the store may have it in its own, valid definitions. */
+/** Undoes an addition, but keeps a table that has events by now: a process that shares the store may have it in its own, valid definitions. */
 async function undo(engine: Engine, { remove, table }: Addition): Promise<void> {
   if (engine.cluster !== '' && table !== undefined) {
     const rows = await engine.inspect(`SELECT 1 FROM \`${table}\` LIMIT 1`);
@@ -101,7 +101,7 @@ function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cl
   const stored = all.get(storedTable(source, cluster));
   if (stored === undefined)
     return [{ add: createTable(source, cluster), remove: dropTable(source, cluster), table: source.table }];
-  // On a cluster the table over all servers may be missing by itself; it holds nothing.
+  // On a cluster only the table over all servers may be missing; it holds no rows itself.
   const over = all.has(source.table) ? [] : [{ add: createTable(source, cluster), remove: [] }];
   // A computed column comes after the columns that it reads, which may be new, too.
   const ordered = source.columns.toSorted((a, b) => dependencyRank(a) - dependencyRank(b));
@@ -123,7 +123,7 @@ function dependencyRank({ otherwise, contains }: SourceColumn): number {
   return otherwise === undefined ? 0 : 1;
 }
 
-/** The view of a source that reads an existing table, if it is missing or outdated. */
+/** Returns the view of a source that reads an existing table, if it is missing or outdated. */
 function findViews(source: Source, old: StoredTable | undefined, cluster: string): Addition[] {
   const { external } = source;
   if (external === undefined || old?.comment === viewComment(source, external)) return [];
@@ -131,7 +131,7 @@ function findViews(source: Source, old: StoredTable | undefined, cluster: string
   return [{ add: [createView(source, external, cluster)], remove: [remove] }];
 }
 
-/** Tables and views that have the name of a source's table but do not belong to it. */
+/** Finds tables and views that have the name of a source's table but do not belong to it. */
 function findTakenName({ external, file, table }: Source, old: StoredTable | undefined): string[] {
   if (old === undefined) return [];
   const isView = old.engine === 'View';
@@ -140,7 +140,7 @@ function findTakenName({ external, file, table }: Source, old: StoredTable | und
     return [`${file}: the database has a view called ${table}; take another name for the table`];
   if (isView && isOwnView(old.comment)) return [];
   return [
-    `${file}: the database has a ${isView ? 'view' : 'table'} called ${table} already, which is left as it is; "table" must be a free name, under which stored queries then find the source`,
+    `${file}: the database has a ${isView ? 'view' : 'table'} called ${table} already, which Tailrace does not change; set "table" to a free name, by which stored queries then read the source`,
   ];
 }
 
@@ -160,7 +160,7 @@ function compare(source: Source, table: StoredTable, expressions: ReadonlyMap<st
   });
 }
 
-/** Each expression as the engine formats it, which is how it is stored. */
+/** Returns each expression as the engine formats it, which is how it is stored. */
 async function formatExpressions(engine: Engine, sources: readonly Source[]): Promise<Map<string, string>> {
   const expressions = [...new Set(sources.flatMap(tableColumns).map(({ expression }) => expression))];
   const list = expressions.filter((expression) => expression !== '').map(quote);
@@ -172,7 +172,7 @@ async function formatExpressions(engine: Engine, sources: readonly Source[]): Pr
   return new Map(rows.map(({ expression, formatted }) => [String(expression), String(formatted)]));
 }
 
-/** The tables of the store, by name. */
+/** Reads the tables of the store, by name. */
 export async function readTables(engine: Engine): Promise<Map<string, StoredTable>> {
   const tables = await engine.inspect(
     'SELECT name, engine, comment, create_table_query FROM system.tables WHERE database = currentDatabase()',

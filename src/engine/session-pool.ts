@@ -8,17 +8,17 @@ interface Waiter<Session> {
 }
 
 export interface PoolLimits {
-  /** Queries that may wait; one more is refused, since its answer would come too late. */
+  /** Queries that may wait; one more is rejected, since its answer would come too late. */
   readonly queueMax: number;
   /** The same for each key with all its tokens, so that no key fills the queue. */
   readonly queuePerLaneMax: number;
   /** The same for each token of a key. Default: as for a key. */
   readonly queuePerTokenMax?: number;
-  /** Longest wait; then the query is refused. */
+  /** Longest wait; then the query is rejected. */
   readonly queueTimeoutMs: number;
 }
 
-/** What a pool serves, if that is not queries. */
+/** The work that a pool serves, if that is not queries. */
 export interface PoolWork {
   /** For messages. */
   readonly one: string;
@@ -33,7 +33,7 @@ const QUERIES: PoolWork = { one: 'query', many: 'queries', mayHold: mayQuery };
 const OWN_LANE = '';
 
 /**
- * Sessions that run one query at a time each, given to waiting lanes by a fair queue. A session is what a query holds while it
+ * Creates a pool of sessions that run one query at a time each; a fair queue assigns them to waiting lanes. A session is what a query holds while it
  * runs: a session of chDB, or a slot for one more query on a server.
  */
 export function createSessionPool<Session>(
@@ -133,7 +133,7 @@ export function createSessionPool<Session>(
   };
 }
 
-/** A bound that is reached. */
+/** A reached bound. */
 interface Full {
   readonly max: number;
   readonly whose?: string;
@@ -153,7 +153,7 @@ function tooMany(many: string, { max, whose = '' }: Full): TailraceError {
 }
 
 /**
- * No key may hold the last session: a running query cannot be suspended, so another key's query would wait up to half a minute for
+ * Whether a lane may hold one more session. No key may hold the last one: a running query cannot be suspended, so another key's query would wait up to half a minute for
  * its end. Nor may a token hold the last session that its key may hold, if there are several. A session counts as held until its
  * query has really ended.
  *
@@ -166,7 +166,7 @@ function mayQuery(lane: string, held: readonly string[], sessions: number): bool
   return lane === key || held.filter((other) => other === lane).length < Math.max(sessions - 2, 1);
 }
 
-/** A waiter that fails when `signal` aborts or its time is over. */
+/** Creates a waiter that fails when `signal` aborts or its time is over. */
 function createWaiter<Session>(
   waiter: Waiter<Session>,
   signal: AbortSignal,
@@ -195,6 +195,6 @@ function createWaiter<Session>(
 }
 
 function tooLong(work: string, queueTimeoutMs: number): TailraceError {
-  const message = `the ${work} waited ${queueTimeoutMs} ms for its turn; ask again later`;
+  const message = `the ${work} waited ${queueTimeoutMs} ms for its turn; try again later`;
   return new TailraceError('overloaded', message, { retryAfterSeconds: Math.ceil(queueTimeoutMs / 1000) });
 }

@@ -6,7 +6,7 @@ import { describeFolderFailure, makeFolder } from '../lib/folder.ts';
 import { isTransient } from '../lib/system-failure.ts';
 
 const SQLITE_BUSY = 5;
-// `findOwner` takes a shared lock for a moment; a start must not mistake that for another owner.
+// `findOwner` takes a shared lock for a moment; a start must not treat that as another owner.
 const BUSY_MS_MAX = 250;
 const OWNER_FILE = 'owner.txt';
 
@@ -16,7 +16,7 @@ export class StoreInUseError extends InputError {
 }
 
 /**
- * Makes this process the only owner of a data directory, and creates the directory if it is missing.
+ * Locks a data directory for this process, and creates the directory if it is missing.
  *
  * The lock is SQLite's exclusive lock on `lock.sqlite`, which the operating system releases with the process, however it ends:
  * no stale lock can remain. `owner.txt` beside it names the owner, for messages.
@@ -32,7 +32,7 @@ export function lockStore(dataDir: string, owner: string): { release(): void } {
   } catch (error) {
     database.close();
     if (!isBusy(error)) throw unusable(dataDir, error);
-    const fault = `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, ask it by --url (load, query), or set TAILRACE_DATA_DIR to another folder`;
+    const fault = `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, send the command to it with --url (load, query), or set TAILRACE_DATA_DIR to another folder`;
     throw new StoreInUseError([fault], { cause: error });
   }
   writeOwner(ownerFile, owner);
@@ -50,7 +50,7 @@ function lockFile(dataDir: string): string {
 }
 
 /**
- * The owner of a data directory, as given to `lockStore`; `undefined` if there is none. A killed process owns nothing.
+ * Returns the owner of a data directory, as given to `lockStore`; `undefined` if there is none. A killed process owns nothing.
  *
  * @throws InputError when the directory cannot be used
  */
@@ -72,7 +72,7 @@ function isBusy(error: unknown): boolean {
   return (error as { errcode?: unknown }).errcode === SQLITE_BUSY;
 }
 
-/** Best effort: the text is only for other processes' messages, and a full disk must not prevent reading the store. */
+/** Writes the owner, best effort: the text is only for other processes' messages, and a full disk must not prevent reading the store. */
 function writeOwner(file: string, owner: string): void {
   try {
     writeFileSync(file, `${owner}\n`);

@@ -24,7 +24,7 @@ export interface StoredDay {
 }
 
 /**
- * Sizes and the times of the oldest and newest event, from the engine's metadata of its parts: no event is read. Events beyond their
+ * Reads sizes and the times of the oldest and newest event, from the engine's metadata of its parts: no event is read. Events beyond their
  * retention count until their day is dropped.
  *
  * @throws the errors of `Engine.inspect`
@@ -49,7 +49,7 @@ export async function readStoreState(engine: Engine, sources: readonly Source[])
 }
 
 /**
- * The days of all tables in the database that hold rows, oldest first; on a cluster those of the tables on each server.
+ * Lists the days of all tables in the database that hold rows, oldest first; on a cluster the days of the tables on each server.
  *
  * @throws the errors of `Engine.inspect`
  */
@@ -66,13 +66,13 @@ export async function readDays(engine: Engine): Promise<StoredDay[]> {
   }));
 }
 
-/** The version of ClickHouse, such as `26.7.2.1`. @throws the errors of `Engine.inspect` */
+/** Reads the version of ClickHouse, such as `26.7.2.1`. @throws the errors of `Engine.inspect` */
 export async function readEngineVersion(engine: Engine): Promise<string> {
   const [row] = await engine.inspect('SELECT version() AS version');
   return String(row?.['version']);
 }
 
-/** The engine's own clock, ms since the epoch. @throws the errors of `Engine.inspect` */
+/** Reads the engine's clock, ms since the epoch. @throws the errors of `Engine.inspect` */
 export async function readEngineMs(engine: Engine): Promise<number> {
   const [row] = await engine.inspect('SELECT toUnixTimestamp64Milli(now64(3)) AS ms');
   return Number(row?.['ms']);

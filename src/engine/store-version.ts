@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts';
 /** Upgrades the existing tables of these sources by one version. Idempotent, since a crash may precede the writing of the version. */
 export type Upgrade = (engine: Engine, sources: readonly Source[]) => Promise<void>;
 
-/** Oldest first. A released upgrade is never changed. Columns, indexes and lifetimes need none: `applySchema` updates them. */
+/** The upgrades, oldest first. A released upgrade is never changed. Columns, indexes and lifetimes need no upgrade: `applySchema` updates them. */
 const UPGRADES: readonly Upgrade[] = [];
 
 /** The version of a store without a version file, which releases before versions wrote. */
@@ -25,10 +25,10 @@ export const VERSION_FILE = 'store-version.json';
 const RESTORING = 'restoring';
 
 /**
- * The version of the embedded store of a data directory; that of this program if there is no store yet. Call it before the engine
+ * Returns the version of the embedded store of a data directory; that of this program if there is no store yet. Call it before the engine
  * opens the store: an older engine detaches parts that it cannot read, so that their events seem lost.
  *
- * @throws InputError when the store is of a newer version, or was restored in part only
+ * @throws InputError when the store is of a newer version, or was only partly restored
  */
 export function findStoreVersion(dataDir: string, version = STORE_VERSION): number {
   const file = join(dataDir, VERSION_FILE);
@@ -78,7 +78,7 @@ function parseVersionFile(file: string): Record<string, unknown> {
     if (store === RESTORING || (Number.isSafeInteger(store) && Number(store) >= UNMARKED)) return version;
     throw new Error('it has no version');
   } catch (error) {
-    const fault = `${file} cannot be read: ${messageOf(error)}; it says of which version the event store is`;
+    const fault = `${file} cannot be read: ${messageOf(error)}; it holds the version of the event store`;
     throw new InputError([fault], { cause: error });
   }
 }

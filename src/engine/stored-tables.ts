@@ -12,7 +12,7 @@ const FILE = 'tables.json';
 /** Tables by name, as `readTables` returns them. */
 export type StoredTables = ReadonlyMap<string, StoredTable>;
 
-/** Writes the description atomically. If the disk is full the older one stays, which lacks columns at most. */
+/** Writes the description atomically. If the disk is full the older one stays, which can only lack columns. */
 export function writeStoredTables(dataDir: string, tables: StoredTables): void {
   const described = Object.fromEntries(
     [...tables].map(([name, table]) => [name, { ...table, columns: Object.fromEntries(table.columns) }]),
@@ -26,7 +26,7 @@ export function writeStoredTables(dataDir: string, tables: StoredTables): void {
   }
 }
 
-/** The state of a data directory: no store, a store without a description (older version), or its description. */
+/** Reads the state of a data directory: no store, a store without a description (older version), or its description. */
 export function readStoredTables(dataDir: string): 'no store' | 'not described' | StoredTables {
   try {
     const described = JSON.parse(readFileSync(join(dataDir, FILE), 'utf8')) as Record<string, DescribedTable>; // by `writeStoredTables`

@@ -8,7 +8,7 @@ export interface TableIndex {
   readonly definition: string;
 }
 
-/** The indexes of a source's table, and its rollup. */
+/** Returns the indexes of a source's table, and its rollup. */
 export function tableIndexes({ columns, rollup }: Source): TableIndex[] {
   const indexes = columns
     .filter((column) => column.hasSubstringIndex)
@@ -24,8 +24,8 @@ export function tableIndexes({ columns, rollup }: Source): TableIndex[] {
 // 8,192 rows is what one project's addresses fill by a third; bench/NOTES.md has the sizes that were tried.
 const SUBSTRINGS = 'ngrambf_v1(3, 4096, 2, 0) GRANULARITY 8';
 
-// For searches. Messages have identifiers, whose groups of three letters are in any few thousand rows: hence four letters, and a filter for each granule.
-// Searched as `search/condition.ts` writes it.
+// For searches. Messages have identifiers, whose groups of three letters occur in any few thousand rows: hence four letters, and a filter for each granule.
+// search/condition.ts writes the same expression.
 const MESSAGE_INDEX: TableIndex = {
   kind: 'INDEX',
   name: 'event_message_substrings',

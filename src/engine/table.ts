@@ -7,11 +7,11 @@ import { type TableIndex, tableIndexes } from './table-index.ts';
 export interface TableColumn {
   readonly name: string;
   readonly type: string;
-  /** Default of rows stored before the column was added; empty for the common columns. */
+  /** Default for rows stored before the column was added; empty for the common columns. */
   readonly expression: string;
   /** Empty: the part's codec, which is stronger once the part is `RECOMPRESSED_AFTER_DAYS` old. */
   readonly codec: string;
-  /** Empty: the table's. */
+  /** Empty: the table's settings. */
   readonly settings: string;
 }
 
@@ -43,7 +43,7 @@ const TYPES: Record<ColumnType, { type: string; extract: (at: string) => string;
   boolean: { type: 'Nullable(Bool)', extract: (at) => `JSONExtractBool(${at})`, kinds: "'Bool'" },
 };
 
-/** Whole and exact as a double, as in `Number.isSafeInteger`; otherwise NULL. */
+/** Writes an integer that is exact as a double, as in `Number.isSafeInteger`; otherwise NULL. */
 function safeInteger(at: string): string {
   const value = extractFloat(at);
   return `if(abs(${value}) <= ${Number.MAX_SAFE_INTEGER} AND ${value} = trunc(${value}), toInt64(${value}), NULL)`;
@@ -80,7 +80,7 @@ function typedColumn({ name, type, path, otherPaths, contains, otherwise }: Sour
   return { name, type: 'String', expression, codec: '', settings: '' };
 }
 
-/** The value at a path as an expression; NULL if there is none of the type. */
+/** Writes the value at a path as an expression; NULL if it is missing or of another type. */
 function valueAt(path: readonly string[], type: ColumnType): string {
   const { type: sqlType, extract, kinds } = TYPES[type];
   const [first = '', ...rest] = path;
@@ -92,14 +92,14 @@ function valueAt(path: readonly string[], type: ColumnType): string {
 // Deduplication tokens kept by a table: enough for the time between a crash and the retries of interrupted inserts.
 const TOKENS_MAX = 10_000;
 
-// Older parts are seldom read: compressing them harder saves a sixth of the disk.
+// Older parts are rarely read: compressing them harder saves a sixth of the disk.
 const RECOMPRESSED_AFTER_DAYS = 1;
 
 /**
- * The statements that create a source's table if it does not exist.
+ * Returns the statements that create a source's table if it does not exist.
  *
- * On a cluster it is two: one on every server, with its share of the projects, each share on all replicas of its shard, and
- * one under the source's own name over all of these, through which everything is stored and read.
+ * On a cluster there are two tables: one on every server, with its share of the projects, each share on all replicas of its shard, and
+ * one with the source's own name over all of these, through which everything is stored and read.
  *
  * @param cluster name of the cluster in the servers' configuration; empty: a single server, or the embedded engine
  */
@@ -112,7 +112,7 @@ ENGINE = Distributed(\`${cluster}\`, currentDatabase(), ${local}, cityHash64(pro
   return [stored, over];
 }
 
-/** The table that holds the rows: the source's own, or, on a cluster, that of each server. */
+/** Returns the table that holds the rows: the source's own, or, on a cluster, that of each server. */
 export function storedTable({ table }: Source, cluster: string): string {
   return cluster === '' ? table : `${table}_local`;
 }
@@ -120,7 +120,7 @@ export function storedTable({ table }: Source, cluster: string): string {
 /**
  * An insert that was acknowledged is on the disk, not only with the operating system (`fsync_…`).
  * One part of a table a day, sorted by project and time, so that a day can be dropped as a whole.
- * Granules of 1,024 rows instead of 8,192: reading the newest 100 of a project touches eight times less.
+ * Granules of 1,024 rows instead of 8,192: reading the newest 100 of a project reads an eighth of the rows.
  */
 function createStoredTable(source: Source, cluster: string): string {
   const columns = tableColumns(source).map(columnDefinition);
@@ -139,7 +139,7 @@ SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, default_compression_
   ${window} = ${TOKENS_MAX}, fsync_after_insert = 1, fsync_part_directory = 1`;
 }
 
-/** Drops an empty table. A cluster has no `IF EMPTY`: there the caller has to check first. */
+/** Returns the statements that drop an empty table. A cluster has no `IF EMPTY`: there the caller has to check first. */
 export function dropTable(source: Source, cluster: string): string[] {
   const condition = cluster === '' ? 'IF EXISTS IF EMPTY' : 'IF EXISTS';
   return tableNames(source, cluster)
@@ -172,7 +172,7 @@ export function addIndex(source: Source, index: TableIndex, cluster: string): Ad
   };
 }
 
-/** Parts are rewritten without it in the background. */
+/** Returns the statement that drops an index or a projection. Parts are rewritten without it in the background. */
 export function dropIndex(
   source: Source,
   { kind, name }: Pick<TableIndex, 'kind' | 'name'>,
@@ -192,21 +192,21 @@ export function dropDay(source: Source, day: string, cluster: string): string {
   return `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)} DROP PARTITION ${quote(day)}`;
 }
 
-/** The tables that have the source's columns, the one that holds the rows first. */
+/** Returns the tables that have the source's columns, the one that holds the rows first. */
 export function tableNames(source: Source, cluster: string): string[] {
   const stored = storedTable(source, cluster);
   return cluster === '' ? [stored] : [stored, source.table];
 }
 
-/** The `ON CLUSTER` clause of a statement. */
+/** Returns the `ON CLUSTER` clause of a statement. */
 export function onCluster(cluster: string): string {
   return cluster === '' ? '' : ` ON CLUSTER \`${cluster}\``;
 }
 
 /**
- * The condition that an event is within its source's retention.
+ * Returns the condition that an event is within its source's retention.
  *
- * @param atMs the time by which its age is judged, ms since the epoch; `undefined`: the engine's own clock
+ * @param atMs the time from which its age is counted, ms since the epoch; `undefined`: the engine's own clock
  */
 export function isKept(source: Source, atMs: number | undefined): string {
   const at = atMs === undefined ? "now64(6, 'UTC')" : `fromUnixTimestamp64Milli(${Math.trunc(atMs)}, 'UTC')`;

@@ -5,7 +5,7 @@ import { guardSearches } from '../sql/search-guard.ts';
 import { findTextSearches } from '../sql/text-search.ts';
 import type { WriteStatement } from './engine.ts';
 
-/** A statement with bound parameters: `values` holds the texts that it names; numbers stand in it. */
+/** A statement with bound parameters: `values` holds the texts that it names; numbers are written into it. */
 export interface BoundStatement {
   readonly sql: string;
   readonly values: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ const STATEMENTS_MAX = 500;
 // Bound values are sent in the URL, and proxies accept some kilobytes at most.
 const BOUND_CHARS_MAX = 2_000;
 
-/** The rows of an answer in JSONEachRow. */
+/** Parses the rows of an answer in JSONEachRow. */
 export function parseRows(bytes: Buffer): Record<string, unknown>[] {
   const lines = bytes.toString().split('\n').filter(Boolean);
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);

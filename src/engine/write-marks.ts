@@ -4,8 +4,8 @@ import type { Engine } from './engine.ts';
 export type WriteVersion = number;
 
 /**
- * For each minute of event time the version of the last write to it. With the version from before a query, a refresh knows which
- * parts of the answer may have changed.
+ * For each minute of event time the version of the last write to it. With the version from before a query, a refresh can tell
+ * which parts of the answer may have changed.
  */
 export interface WriteMarks {
   readonly version: WriteVersion;
@@ -38,8 +38,8 @@ interface TableMarks {
 }
 
 /**
- * @param minutesMax marks of one table; beyond it those of the oldest half become one: memory stays bounded, and late events of long
- * ago cost a refresh more work than necessary
+ * @param minutesMax marks of one table; beyond it those of the oldest half become one: memory stays bounded, and events
+ * of long ago cost a refresh more work than necessary
  */
 export function createWriteMarks(minutesMax: number): WriteMarks {
   const tables = new Map<string, TableMarks>();
@@ -104,7 +104,7 @@ function forgetOldest(marks: TableMarks): void {
 
 /**
  * Wraps an engine to mark every write: before it, so that answers of queries that may or may not have seen it are refreshed later,
- * and after it, also if it failed, before it is acknowledged.
+ * and after it, even if it failed, before it is acknowledged.
  */
 export function watchWrites(engine: Engine, marks: WriteMarks): Engine {
   async function marked<T>(mark: () => void, change: () => Promise<T>): Promise<T> {

@@ -38,7 +38,7 @@ export interface AppOptions {
   readonly tls: TlsContext | undefined;
   readonly keyring: Keyring;
   readonly metrics: Metrics;
-  /** Records each served request as an event; `undefined` if that is off. */
+  /** Records each served request as an event; `undefined` if recording is off. */
   readonly record: RecordRequest | undefined;
   /** Rates that hold over all replicas; `undefined`: each replica counts its own. */
   readonly sharedRates: SharedRates | undefined;
@@ -76,13 +76,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorate('admissions', admissions);
   app.setErrorHandler<Error>(async (error, request, reply) => {
     noteRefusal(error, request, keyring);
-    await undefined; // a parser that refuses the rest of the packet responds by itself, and first
+    await undefined; // a parser that rejects the rest of the packet responds by itself, and first
     return sendError(error, request, reply);
   });
   app.setNotFoundHandler(createNotFound(routes.console));
-  registerObserve(app, observe); // before any hook that refuses: refused requests are counted too
+  registerObserve(app, observe); // before any hook that rejects: rejected requests are counted too
   app.addHook('onRequest', (request, reply, done) => {
-    // A route may replace each. `no-store`: a cache between caller and service ignores `X-API-KEY`, and could give one key the
+    // A route may replace each header. `no-store`: a cache between caller and service ignores `X-API-KEY`, and could give one key the
     // response for another.
     reply.headers(headers).header('cache-control', 'no-store');
     checkHead(request, config.urlBytesMax);
@@ -134,7 +134,7 @@ function createApp(
       requestTimeoutMs: requestTimeout,
       headers,
     }),
-    // For a URL that the router cannot read no hook runs.
+    // No hook runs for a URL that the router cannot read.
     frameworkErrors: (error, request, reply) => {
       observeReply(observe, request, reply);
       reply.headers(headers);
@@ -145,7 +145,7 @@ function createApp(
   };
   const http = {
     maxHeaderSize: headerBytesMax,
-    requestTimeout, // here too: otherwise Node refuses headersTimeout above its default
+    requestTimeout, // here too: otherwise Node rejects headersTimeout above its default
     headersTimeout: requestTimeout,
     connectionsCheckingInterval: 1_000,
     requireHostHeader: false, // Node would respond with a bare 400; the hook above sends our error body
@@ -165,8 +165,8 @@ function checkHead({ url, raw }: FastifyRequest, urlBytesMax: number): void {
 }
 
 /**
- * The headers of every response, created once. No response of the API is a page, so a browser that opens one may neither load
- * nor run anything, nor show it inside another page.
+ * The headers of every response, created once. Responses of the API are not pages, so a browser that opens one must not load or
+ * run anything, or show it inside another page.
  *
  * @param https whether the service itself speaks TLS: browsers must then never connect without it
  */

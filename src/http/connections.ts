@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { networkOf } from '../lib/network.ts';
 
-/** Why a connection was closed: with `address` and `total` it is the new one, with `idle` an older one that makes room for it. */
+/** The reason why a connection was closed: with `address` and `total` it is the new one, with `idle` an older one that makes room for it. */
 export type ClosedReason = 'address' | 'total' | 'idle';
 
 export interface ConnectionsOptions {
@@ -17,7 +17,7 @@ export interface ConnectionsOptions {
 }
 
 export interface Connections {
-  /** After a request with a valid key: the connection is never closed to make room for others. */
+  /** To be called after a request with a valid key: its connection is never closed to make room for others. */
   trust(socket: Socket): void;
   /** Counts a request until its response is closed: meanwhile its connection is not idle. */
   track(request: IncomingMessage, response: ServerResponse): void;
@@ -33,8 +33,8 @@ interface Connection {
 }
 
 /**
- * Bounds the connections of a server, so that no client shuts the others out. At the total, the connection that has been idle
- * for longest is closed in favour of the new one, but never one with a valid key. Node's `maxConnections` would refuse the new
+ * Bounds the connections of a server, so that no client blocks the others. At the total, the connection that has been idle
+ * for longest is closed in favour of the new one, but never one with a valid key. Node's `maxConnections` would reject the new
  * one: a client without a key could then hold every connection.
  */
 export function boundConnections(server: Server, options: ConnectionsOptions): Connections {
@@ -119,7 +119,7 @@ function createOpen({ onOpen }: Pick<ConnectionsOptions, 'onOpen'>) {
   };
 }
 
-/** @returns why a new connection from an address is refused; `undefined` if it is accepted, after making room for it */
+/** @returns why a new connection from an address is rejected; `undefined` if it is accepted, after making room for it */
 function createBounds(open: Open, { limits, onClosed }: ConnectionsOptions) {
   const { connectionsMax, connectionsPerAddressMax, trustProxy } = limits;
   // Many callers come through a proxy, so it has no bound per address.
@@ -137,7 +137,7 @@ function createBounds(open: Open, { limits, onClosed }: ConnectionsOptions) {
   };
 }
 
-/** Finds the connection of a request's socket. Under TLS that is another socket than the one of the connection. */
+/** Finds the connection of a request's socket. Under TLS it differs from the connection's socket. */
 function createFinder(server: Server, findOpen: Open['find']) {
   if (!(server instanceof HttpsServer)) return findOpen;
   const secured = new WeakMap<Socket, Connection>();
@@ -161,7 +161,7 @@ function createFinder(server: Server, findOpen: Open['find']) {
 }
 
 /**
- * Lets `close` end with the last running request. By itself it would also wait for connections that are open without need:
+ * Lets `close` end with the last running request. Otherwise it would also wait for connections that need not be open:
  * connections without any request, such as a browser opens in advance, which Node counts as busy, and connections with a running
  * request, which would then idle for the keep-alive time.
  *

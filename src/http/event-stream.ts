@@ -4,10 +4,10 @@ import type { FastifyReply } from 'fastify';
 import { EVENT_STREAM } from '../serve/resolve.ts';
 import type { Sink } from '../tail/member.ts';
 
-// For a reader that takes nothing more, not even the last event.
+// Time for a reader that no longer reads, not even the last event.
 const LAST_EVENT_MS = 5_000;
-// For a part of the rows before the first new one, and for all of them: they are in memory until the last part is sent. Fast enough
-// is a reader of 8 MiB, the most there are, at 140 KB/s.
+// Time for a part of the rows before the first new one, and for all of them: they are in memory until the last part is sent. A reader
+// is fast enough at 140 KB/s, for 8 MiB at most.
 const DRAIN_MS_MAX = 15_000;
 const DRAINS_MS_MAX = 60_000;
 
@@ -19,12 +19,12 @@ export const EVENT_STREAM_HEAD = {
   connection: 'close',
 } as const;
 
-/** Takes the response out of the framework's hands and sends its head. */
+/** Takes the response over from the framework and sends its head. */
 export function openEventStream(reply: FastifyReply): Sink {
   const { raw } = reply.hijack();
   raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...EVENT_STREAM_HEAD }); // set as texts
   raw.flushHeaders();
-  raw.on('error', () => {}); // the reader has gone; `close` follows
+  raw.on('error', () => {}); // the reader has disconnected; `close` follows
   let drainsMs = 0;
   return {
     get waitingBytes() {

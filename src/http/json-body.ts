@@ -15,9 +15,9 @@ const TOO_LONG = new RegExp(`\\d{${DIGITS_MAX}}`);
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
 /**
- * Reads JSON bodies, and no texts. Refuses a body that would take too long to parse and check, and says where one is wrong. Reads an
- * empty one as no body at all: many clients send `Content-Type: application/json` with every request, also with a DELETE without a
- * body, and Fastify's own parser refuses those with 400. Routes that need a body report that it is missing.
+ * Reads only JSON bodies, not texts. Rejects a body that would take too long to parse and check, and says where one is wrong. Treats
+ * an empty one as a missing body: many clients send `Content-Type: application/json` with every request, also with a DELETE without a
+ * body, and Fastify's own parser rejects those with 400. Routes that need a body report that it is missing.
  *
  * @param choose for routes that accept integers of 64 bits
  */
@@ -41,7 +41,7 @@ function tooManyValues(): TailraceError {
   return new TailraceError('invalid_request', message);
 }
 
-/** If so, the framework has refused a member such as `__proto__`. */
+/** If so, the framework has rejected a member such as `__proto__`. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -28,13 +28,13 @@ export interface ListenerParts {
   readonly closing: AbortSignal;
 }
 
-/** Answers a request, or returns `false` to hand it on to the framework. */
+/** Responds to a request, or returns `false` to pass it to the framework. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
- * Answers cached GETs ahead of the framework, whose routing, hooks and replies cost more than such an answer. It takes the same
- * steps as routes/query.ts, as long as each returns at once: a refusal, an unknown URL, a miss, or a step that returns a promise
- * goes on to the framework, together with the admission, so that nothing is counted twice. test/http/listener.test.ts compares
+ * Serves cached GETs ahead of the framework, whose routing, hooks and replies cost more than such an answer. It takes the same
+ * steps as routes/query.ts, as long as each returns at once: a rejection, an unknown URL, a miss, or a step that returns a
+ * promise passes the request to the framework, together with the admission, so that nothing is counted twice. test/http/listener.test.ts compares
  * both ways.
  */
 export function createListener(parts: ListenerParts): Answer {
@@ -77,7 +77,7 @@ export function createListener(parts: ListenerParts): Answer {
 
   function handOn(request: IncomingMessage, admission: ReturnType<Admit>): false {
     admissions.handedOn.set(request, admission);
-    // Its hook reports a rejection, unless it refuses the request before.
+    // Its hook reports a rejection, unless it rejects the request before.
     if (admission instanceof Promise) admission.catch(() => {});
     return false;
   }
@@ -114,9 +114,9 @@ function send(response: ServerResponse, { status, representation }: Described, h
   else response.end(representation?.body);
 }
 
-/** Registers it before the framework, which has the only listener of its server; only what goes there takes time. */
+/** Registers this listener ahead of the framework's, which is the only one of its server. */
 export function listenBefore(server: Server, answer: Answer, { track }: Connections): void {
-  const [framework] = server.listeners('request') as RequestListener[]; // Node emits nothing else under this name
+  const [framework] = server.listeners('request') as RequestListener[]; // Node emits only requests under this name
   if (framework === undefined) throw new Error('the framework does not listen to its server');
   server.removeListener('request', framework);
   server.prependListener('request', (request, response) => {
@@ -128,25 +128,25 @@ export function listenBefore(server: Server, answer: Answer, { track }: Connecti
 
 const PREFIX = QUERY_PATH.slice(0, QUERY_PATH.indexOf(':'));
 
-/** A GET or HEAD of an endpoint, with a head that the framework does not refuse. */
+/** A GET or HEAD of an endpoint, with a head that the framework does not reject. */
 function isPlain(request: IncomingMessage): boolean {
   const { method, url = '', headers } = request;
   return (
     (method === 'GET' || method === 'HEAD') &&
     isEndpointUrl(url) &&
-    headers['transfer-encoding'] === undefined && // the parser may still refuse the body
+    headers['transfer-encoding'] === undefined && // the parser may still reject the body
     findHeadFault(request) === undefined
   );
 }
 
-/** Whether a URL has one more segment than the prefix. Any other needs no key. */
+/** Whether a URL has one more segment than the prefix. Other paths have no endpoint. */
 function isEndpointUrl(url: string): boolean {
   if (!url.startsWith(PREFIX)) return false;
   const slash = url.indexOf('/', PREFIX.length);
   return slash === -1 || url.lastIndexOf('?', slash) !== -1;
 }
 
-/** Whether the operating system has taken the whole response. */
+/** Whether the operating system has accepted the whole response. */
 function isSent({ socket }: ServerResponse): boolean {
   return socket !== null && !socket.destroyed && socket.writableLength === 0;
 }
@@ -154,15 +154,15 @@ function isSent({ socket }: ServerResponse): boolean {
 /** All headers of a request together. Node bounds them together with the URL, which may be much longer. */
 export const HEADERS_CHARS_MAX = 32 * 1024;
 /**
- * Of headers that take long to read, some a time that grows with the square of their length: browsers send some hundred, and each proxy
- * adds an address of at most 45.
+ * Characters of headers that take long to read, some in a time that grows with the square of their length: browsers send a few hundred,
+ * and each proxy adds an address of at most 45.
  */
 export const LISTED_CHARS_MAX = 2_048;
 const LISTED = ['accept', 'accept-encoding', 'cache-control', 'x-forwarded-for'] as const;
 
 /**
- * What is wrong with the head of a request that Node's parser accepts. The framework refuses such a request, too (RFC 9112,
- * 3.2 and 6.1): a proxy in front may read the head in another way.
+ * Finds a fault in the head of a request that Node's parser accepts. The framework rejects such a request, too (RFC 9112,
+ * 3.2 and 6.1): a proxy in front may read the head differently.
  */
 export function findHeadFault({ httpVersion, headers, rawHeaders }: IncomingMessage): string | undefined {
   if (headers.host === undefined && httpVersion === '1.1')
@@ -180,7 +180,7 @@ export function findHeadFault({ httpVersion, headers, rawHeaders }: IncomingMess
 
 const SHOWN_CHARS_MAX = 100;
 
-/** @param rawHeaders names and values by turns */
+/** @param rawHeaders names and values alternating */
 function measure(rawHeaders: readonly string[]): { hosts: number; chars: number } {
   let hosts = 0;
   let chars = 0;

@@ -3,7 +3,7 @@ export const PARAMETERS_MAX = 1_000;
 
 type Parameters = Record<string, string | string[]>;
 
-/** Whether a URL has more parameters than are read: an object of fifty thousand names would hold up all other requests. */
+/** Whether a URL has more parameters than are read: an object of fifty thousand names would delay all other requests. */
 export function hasTooManyParameters(url: string): boolean {
   let count = 1;
   for (let at = url.indexOf('&'); at !== -1 && count <= PARAMETERS_MAX; at = url.indexOf('&', at + 1))
@@ -12,8 +12,8 @@ export function hasTooManyParameters(url: string): boolean {
 }
 
 /**
- * Reads a query string as Fastify's own parser does, in a tenth of its time for the longest: that one decodes each escape by
- * itself. The router asks before any hook runs, so a URL that is to be refused there has no parameters here.
+ * Reads a query string as Fastify's parser does, in a tenth of its time for the longest: Fastify's decodes each escape
+ * separately. The router asks before any hook runs, so a URL that is to be rejected there has no parameters here.
  *
  * @returns without a prototype; a list for a name that came more than once
  */
@@ -33,7 +33,7 @@ export function parseQueryString(text: string): Parameters {
   return parameters;
 }
 
-/** What is not well-formed stays as it came. */
+/** Decodes escapes; malformed ones stay unchanged. */
 function decode(text: string): string {
   const spaced = toSpaces(text);
   if (!spaced.includes('%')) return spaced;
@@ -47,7 +47,7 @@ function decode(text: string): string {
 const PLUS = '+'.charCodeAt(0);
 const SPACE = ' '.charCodeAt(0);
 
-/** `+` means a space. By bytes: a replacement of each takes ten times as long. */
+/** Replaces `+` by a space, bytewise: a replacement of each as text takes ten times as long. */
 function toSpaces(text: string): string {
   if (!text.includes('+')) return text;
   const bytes = Buffer.from(text);

@@ -10,7 +10,7 @@ import { plain, type Schema } from './openapi/schema.ts';
  * A route, stated once. From it come the router with its checks and 405 (routes/index.ts), the operation in /openapi.json
  * (openapi/operation.ts) and the line in docs/api.md (scripts/docs/api.ts). test/http/routes.test.ts compares them.
  *
- * @typeParam Parts what the handlers of its group work with
+ * @typeParam Parts the parts that the handlers of its group need
  */
 export interface Route<
   Parts = never,
@@ -20,11 +20,11 @@ export interface Route<
 > {
   /** GET serves HEAD, too. */
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** As the router has it, such as `/api/keys/:id`; a list of paths that do the same. */
+  /** The router's path, such as `/api/keys/:id`, or a list of paths that do the same. */
   readonly path: Path | readonly Path[];
   /** The key must have one of them. `optional`: a key is checked if one is sent. */
   readonly scopes: readonly Scope[] | 'optional' | 'none';
-  /** The key may also stand in the query string, as `api_key`. */
+  /** The key may also be in the query string, as `api_key`. */
   readonly keyInQuery?: boolean;
   /** One line. */
   readonly summary: string;
@@ -43,9 +43,9 @@ export interface Route<
   readonly answer?: Readonly<Record<number, Schema>>;
   /** Failures of the handler. Those of key, URL, query string and body follow from the other members. */
   readonly errors?: readonly ErrorCode[];
-  /** Rules of its own for pages of other origins; adds OPTIONS. */
+  /** The route's own rules for pages of other origins; adds OPTIONS. */
   readonly cors?: FastifyCorsOptions;
-  /** Refuses a caller that has the scope, before query and body are checked. @throws TailraceError `forbidden` */
+  /** Rejects a caller that has the scope, before query and body are checked. @throws TailraceError `forbidden` */
   refuse?(caller: Caller): void;
   /** Without it `setup` of the group serves the route. @returns the response body, or the reply */
   handle?(
@@ -60,7 +60,7 @@ export interface RequestBody<Body extends TSchema = TSchema> {
   readonly schema?: Body;
   /** A missing body that is not required is checked as `{}`. */
   readonly required: boolean;
-  /** By media type, as OpenAPI has it. */
+  /** Content by media type, as in OpenAPI. */
   readonly content: Schema;
 }
 
@@ -79,7 +79,7 @@ type ParameterOf<Path extends string> = Path extends `${infer Head}/${infer Tail
     ? Name
     : never;
 
-/** Routes that work with the same parts, in a Fastify scope of their own. */
+/** Routes that need the same parts, in their own Fastify scope. */
 export interface RouteGroup<Parts> {
   readonly routes: readonly Route<Parts>[];
   /** Largest request body; that of TAILRACE_BODY_BYTES_MAX unless set. */
@@ -88,7 +88,7 @@ export interface RouteGroup<Parts> {
   setup?(app: FastifyInstance, parts: Parts): void | Promise<void>;
 }
 
-/** Infers what the handler's request has from path and schemas; the type of `parts` is annotated. */
+/** Infers the type of the handler's request from path and schemas; the type of `parts` is annotated. */
 export function defineRoute<
   Parts,
   Path extends string,
@@ -98,7 +98,7 @@ export function defineRoute<
   return route as Route<Parts>; // the router matches the path and checks the schemas before it calls the handler
 }
 
-/** A JSON body that is checked against `schema`. */
+/** Returns a JSON body that is checked against `schema`. */
 export function jsonBody<Body extends TSchema>(
   schema: Body,
   { example, required = true }: { readonly example: unknown; readonly required?: boolean },
@@ -106,7 +106,7 @@ export function jsonBody<Body extends TSchema>(
   return { schema, required, content: { 'application/json': { schema: plain(schema), example } } };
 }
 
-/** A JSON response. */
+/** Returns a JSON response. */
 export function json(description: string, schema: unknown): Schema {
   return { description, content: { 'application/json': { schema: plain(schema) } } };
 }

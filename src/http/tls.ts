@@ -12,7 +12,7 @@ export type TlsContext = ReturnType<typeof readPair>;
 /**
  * Reads certificate and key. `undefined`: the settings name none, so the service speaks HTTP without TLS.
  *
- * @throws InputError saying which file is wrong and how
+ * @throws InputError that names the wrong file and its fault
  */
 export function readTlsContext(files: TlsFiles): TlsContext | undefined {
   return files.tlsCertFile === '' ? undefined : readPair(files);
@@ -41,7 +41,7 @@ function readPem(file: string, variable: string, what: string): Buffer {
     throw new InputError([`${variable}: ${file} cannot be read: ${messageOf(error)}`], { cause: error });
   }
   if (bytes.includes('-----BEGIN ')) return bytes;
-  throw new InputError([`${variable}: ${file} holds no PEM ${what}, which begins with -----BEGIN`]);
+  throw new InputError([`${variable}: ${file} does not contain a PEM ${what}, which begins with -----BEGIN`]);
 }
 
 // Polled: certificates are often replaced by renaming the folder behind a symbolic link, which no other watcher sees.

@@ -8,7 +8,7 @@ export interface Backlog {
    *
    * @param key id of the caller's key; empty for the service itself
    * @returns takes them out again; to be called once
-   * @throws TailraceError `overloaded` if the bound of all, or of the key, has been reached before
+   * @throws TailraceError `overloaded` if the bound of all, or of the key, is already reached
    */
   add(key: string, bytes: number): () => void;
 }
@@ -16,7 +16,7 @@ export interface Backlog {
 // A key may hold three times what is free: three quarters of the backlog by itself, and less beside others.
 const TIMES_FREE = 3;
 
-/** @param done what happens to the events, for the message */
+/** @param done participle for the message, such as `stored` */
 export function createBacklog(bytesMax: number, done: 'decoded' | 'stored'): Backlog {
   const perKey = new Map<string, number>();
   let all = 0;

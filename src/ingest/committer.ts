@@ -6,7 +6,7 @@ import { TailraceError } from '../errors.ts';
 import { createBacklog } from './backlog.ts';
 import type { DayRows } from './rows.ts';
 
-/** Group commit: the rows of concurrent requests are stored by one insert; a request is answered when its rows are committed. */
+/** Group commit: the rows of concurrent requests are stored by one insert; a request gets its response when its rows are committed. */
 export interface Committer {
   /**
    * Resolves when all rows are in the store.
@@ -16,12 +16,12 @@ export interface Committer {
    */
   commit(source: Source, rows: readonly DayRows[], options?: CommitOptions): Promise<void>;
   /**
-   * Holds the queue: what is not being stored by now waits until `release`, which has to be called soon. May be nested.
+   * Holds the queue: rows that are not being stored yet wait until `release`, which has to be called soon. May be nested.
    *
    * @returns resolves when nothing is being stored
    */
   hold(): { readonly idle: Promise<void>; readonly release: () => void };
-  /** Commits what is queued, once nothing holds it; later commits are refused. */
+  /** Commits what is queued, once nothing holds it; later commits are rejected. */
   close(): Promise<void>;
   gauges(): { queuedBytes: number; queuedRequests: number };
 }
@@ -38,7 +38,7 @@ export interface CommitterOptions {
   readonly waitMs: number;
   /** A group of this size is committed without waiting. */
   readonly groupBytesMax: number;
-  /** Rows that wait or are being committed (see `Backlog`); past it a request is refused, since each takes memory. */
+  /** Rows that wait or are being committed (see `Backlog`); past it a request is rejected, since each takes memory. */
   readonly queueBytesMax: number;
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
 }
@@ -52,7 +52,7 @@ interface Group {
   /** Minutes since 1970 that hold its events. */
   readonly minutes: Set<number>;
   readonly done: PromiseWithResolvers<void>;
-  /** Whose rows it has: it is sent at the first turn of any of them. */
+  /** The keys whose rows it has: it is sent at the first turn of any of them. */
   readonly keys: Set<string>;
   count: number;
   bytes: number;
@@ -63,7 +63,7 @@ interface Group {
 export function createCommitter(engine: Engine, options: CommitterOptions): Committer {
   // The engine takes one insert at a time; while it runs, the other groups grow.
   const groups = new Map<string, Group>();
-  // A request with an Idempotency-Key, and each day of old events, is an insert of its own: keys take turns.
+  // Each request with an Idempotency-Key, and each day of old events, is a separate insert, so keys take turns.
   const due = createLanes<Group>();
   const backlog = createBacklog(options.queueBytesMax, 'stored');
   let requests = 0;
@@ -73,9 +73,9 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
     if (due.size > 0) startSending();
   });
 
-  /** `sendDue` starts only if a group is due: otherwise it would end before `sending` is assigned, and look unfinished. */
+  /** `sendDue` starts only if a group is due: otherwise it would end before `sending` is assigned, and would look unfinished. */
   function flushGroup(group: Group): void {
-    if (group.isDue) return; // by its size before its time; it may have been sent long ago
+    if (group.isDue) return; // already due by its size; it may have been sent long ago
     group.isDue = true;
     for (const key of group.keys) due.push(key, group);
     startSending();
@@ -130,7 +130,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
       const release = backlog.add(commitOptions.key ?? '', bytes);
       const stored = enqueue(source, rows, commitOptions).map(({ done }) => done.promise);
       requests++;
-      // After the last group: one that fails does not take the others out of memory.
+      // After the last group: a failed group does not remove the others from memory.
       void Promise.allSettled(stored).then(release);
       await Promise.all(stored).finally(() => {
         requests--;
@@ -150,7 +150,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
   };
 }
 
-/** @param onReleased called when the last one is released */
+/** @param onReleased called when the last hold is released */
 function createHolds(onReleased: () => void) {
   let count = 0;
   let released = Promise.resolve();
@@ -158,7 +158,7 @@ function createHolds(onReleased: () => void) {
     get count() {
       return count;
     },
-    /** Resolves when those of now are released. */
+    /** Resolves when the present holds are released. */
     get released() {
       return released;
     },

@@ -4,7 +4,7 @@ import { createRowEncoder, type DayRows } from './rows.ts';
 import { getSourceOfBody } from './source-name.ts';
 import { type BodyFormat, cutEvents } from './wire-events.ts';
 
-/** A request body with all that decoding it depends on, so that any thread can. */
+/** A request body with everything that decoding needs, so that any thread can decode it. */
 export interface BatchInput {
   readonly bytes: Buffer;
   readonly format: BodyFormat;
@@ -34,7 +34,7 @@ export interface Batch {
 const REASONS_MAX = 1_000;
 
 /**
- * Decodes a request body by the rules of docs/ingest.md: each event becomes a row, or a reason why it is refused.
+ * Decodes a request body by the rules of docs/ingest.md: each event becomes a row, or a reason why it is rejected.
  *
  * @throws TailraceError as `cutEvents`, and as `getSourceOfBody` if the request names no source
  */
@@ -62,12 +62,12 @@ export function decodeBatch({ bytes, format, source, candidates, rules }: BatchI
   return { source: target, rows: encoder.take(), accepted, withoutProject, repaired, refused, reasons };
 }
 
-/** What of a buffer can move to another thread; a buffer that shares its memory with others is copied instead. */
+/** Returns the memory of a buffer that can move to another thread; a buffer that shares its memory with others is copied instead. */
 export function transferable({ buffer, length }: Buffer): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && length === buffer.byteLength ? [buffer] : [];
 }
 
-/** A Buffer arrives from another thread as a plain Uint8Array. */
+/** Converts back to a Buffer, which arrives from another thread as a plain Uint8Array. */
 export function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, length);
 }

@@ -7,14 +7,14 @@ import { asBuffer, type Batch, type BatchInput, decodeBatch, transferable } from
 export type Decoded = { readonly batch: Batch } | { readonly failure: Failure };
 
 export interface Failure {
-  /** Of a TailraceError; `undefined` for a fault of ours. */
+  /** The code of a TailraceError; `undefined` for our own fault. */
   readonly code: ErrorCode | undefined;
   readonly message: string;
   readonly errors: readonly ParameterFault[];
   readonly cause: unknown;
 }
 
-// Callers of endpoints go first: with all cores busy they would wait behind incoming events. On other systems than Linux
+// Queries have priority: with all cores busy they would wait behind incoming events. On systems other than Linux
 // this would lower the priority of the whole process.
 if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 

@@ -26,9 +26,9 @@ export interface DecoderOptions {
   /** Bodies up to this size and number of marks (see `countMarks`) are decoded inline. */
   readonly inlineBytesMax: number;
   readonly inlineMarksMax: number;
-  /** Large bodies under way (see `Backlog`); past it another is refused, since each takes memory. */
+  /** Large bodies under way (see `Backlog`); past it another is rejected, since each takes memory. */
   readonly queueBytesMax: number;
-  /** Heap of the thread; past it the thread ends and is replaced, and the body that filled it is refused. */
+  /** Heap of the thread; past it the thread ends and is replaced, and the body that filled it is rejected. */
   readonly threadMemoryMbMax: number;
 }
 
@@ -96,13 +96,13 @@ export function createDecoder(options: DecoderOptions): Decoder {
   };
 }
 
-/** One thread: what decoding takes at once is then bounded by its heap. It starts with the first large body. */
+/** Creates a pool of one thread: its heap bounds the memory of decoding. It starts with the first large body. */
 function createPool(memoryMbMax: number): Piscina<BatchInput, Decoded> {
   const pool = new Piscina<BatchInput, Decoded>({
     filename: WORKER,
     minThreads: 1,
     maxThreads: 1,
-    atomics: 'disabled', // an idle thread would sleep in Atomics.wait and never return freed memory
+    atomics: 'disabled', // an idle thread would sleep in Atomics.wait and never release freed memory
     recordTiming: false,
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX, maxOldGenerationSizeMb: memoryMbMax },
   });
@@ -110,13 +110,17 @@ function createPool(memoryMbMax: number): Piscina<BatchInput, Decoded> {
   return pool;
 }
 
-/** @throws TailraceError saying whether to send the body again: one that filled the memory would fill it again */
+/** @throws TailraceError that says whether to send the body again: one that filled the memory would fill it again */
 function rejectLost(cause: unknown): never {
   const isTooLarge = cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
   throw isTooLarge
-    ? new TailraceError('body_too_large', 'the body takes too much memory to decode; send less at once', {
-        cause,
-      })
+    ? new TailraceError(
+        'body_too_large',
+        'the body needs too much memory to decode; send fewer events at once',
+        {
+          cause,
+        },
+      )
     : new TailraceError('engine_unavailable', 'the events could not be decoded; send them again', { cause });
 }
 

@@ -42,18 +42,18 @@ export class RefusedEvent extends Error {
 export interface EventRules {
   /** The time of arrival. */
   readonly now: Micros;
-  /** The time against which the age of an event is judged; `now` by default. */
+  /** The time from which the age of an event is counted; `now` by default. */
   readonly ageAt?: Micros | undefined;
   readonly eventBytesMax: number;
   /** The project of an event that names none; empty if unknown. */
   readonly project: string;
-  /** The only project that the sender may send for: an event that names another is refused. */
+  /** The only project that the sender may send for: an event that names another is rejected. */
   readonly pinnedProject?: string | undefined;
 }
 
 const LIMITS: JsonLimits = { depthMax: 100, keysMax: 10_000, keyCharsMax: 1_000 };
 const ID_CHARS_MAX = 256;
-// Of a project's name in a message.
+// Characters of a project's name in a message.
 const NAMED_CHARS_MAX = 100;
 const AHEAD_MICROS_MAX = 3_600 * MICROS_PER_SECOND;
 
@@ -79,14 +79,14 @@ export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): 
   };
 }
 
-/** A row of the source's table in the engine's format, with its newline; columns as `tableColumns` orders them. */
+/** Writes a row of the source's table in the engine's format, with its newline; columns as `tableColumns` orders them. */
 export function encodeRow(event: Event): string {
   const { id, timestamp, project, message, metadata, attributes, typed } = event;
   const values = [id, formatInstant(timestamp), project, message, metadata, attributes, ...typed];
   return `${JSON.stringify(values.map(toWellFormed))}\n`;
 }
 
-/** Half a surrogate pair has no UTF-8 form: the engine would refuse it, and every row of the same insert with it. */
+/** Half a surrogate pair has no UTF-8 form: the engine would reject it, and every row of the same insert with it. */
 function toWellFormed(value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
@@ -125,7 +125,7 @@ function cut(text: string) {
   }
 }
 
-/** Whether a member has a column of its own; all others are kept together as attributes. */
+/** Whether a member has its own column; all others are kept together as attributes. */
 function isOwn(name: string, event: Record<string, unknown>, project: string): boolean {
   if (name === 'message') return !Object.hasOwn(event, 'event_message');
   if (name === 'project') return event['project'] === project; // another value, or another type, is an attribute
@@ -206,12 +206,12 @@ function findProject(event: Record<string, unknown>, source: Source): string | u
   return undefined;
 }
 
-/** The value of a JSON string; any other value as its JSON. */
+/** Returns the value of a JSON string; any other value as its JSON. */
 function textOf(json: string): string {
   return json.startsWith('"') ? (JSON.parse(json) as string) : json;
 }
 
-/** Valid JSON has line breaks only between its tokens, so a space means the same. Answers need one line a row. */
+/** Replaces line breaks by spaces: valid JSON has them only between its tokens, and answers need one line a row. */
 function toOneLine(json: string): string {
   return /[\n\r]/.test(json) ? json.replaceAll(/[\n\r]/g, ' ') : json;
 }

@@ -39,14 +39,14 @@ export interface IngestOptions {
 
 // A larger group would make its first request wait without making the engine faster.
 const GROUP_BYTES_MAX = 8 * 1024 * 1024;
-// A body within both is decoded in a few milliseconds, even if it was built to take long.
+// A body within both bounds is decoded in a few milliseconds, even one built to be slow.
 export const INLINE_BYTES_MAX = 64 * 1024;
 export const INLINE_MARKS_MAX = 1_000;
-// A body of the largest size takes less, unless it was built to take more.
+// A body of the largest size needs less, unless it was built to need more.
 const THREAD_MEMORY_MB_MAX = 1_024;
 const ANSWERS_MAX = 100_000;
 
-/** @throws InputError if the answers to Idempotency-Keys cannot be kept in the place that the settings name */
+/** @throws InputError if the answers to Idempotency-Keys cannot be stored as the settings say */
 export async function openIngest(options: IngestOptions): Promise<Ingest> {
   const { engine, now, config, onUnremembered: onFailure } = options;
   const { dataDir, controlUrl, eventBytesMax, idempotencyWindowMs: windowMs } = config;

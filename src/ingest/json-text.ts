@@ -4,7 +4,7 @@ export interface Member {
   readonly text: string;
 }
 
-/** Bounds on the JSON of one event; past one of them the event is refused, never cut. */
+/** Bounds on the JSON of one event; past one of them the event is rejected, never cut. */
 export interface JsonLimits {
   /** Deepest nesting, the outermost value being 1. */
   readonly depthMax: number;
@@ -28,7 +28,7 @@ const CLOSE_BRACE = 0x7d;
  * reorder keys that look like numbers and round integers above 2^53.
  *
  * @param text one JSON object, already proven valid by `JSON.parse`
- * @throws RangeError saying which limit it exceeds, to complete the sentence "event 3 …"
+ * @throws RangeError that names the exceeded limit, to complete the sentence "event 3 …"
  */
 export function cutMembers(text: string, limits = UNLIMITED): Member[] {
   const members: Member[] = [];
@@ -67,7 +67,7 @@ export function cutElements(text: string): string[] {
   return elements;
 }
 
-/** For a list of events: each event is measured when it is parsed. */
+/** No limits, for a list of events: each event is measured when it is parsed. */
 const UNLIMITED: JsonLimits = {
   depthMax: Number.POSITIVE_INFINITY,
   keysMax: Number.POSITIVE_INFINITY,
@@ -80,7 +80,7 @@ interface Walk {
   keys: number;
 }
 
-/** The index of the comma or bracket that ends the value beginning at `start`. */
+/** Returns the index of the comma or bracket that ends the value beginning at `start`. */
 function endOfValue(text: string, start: number, walk: Walk): number {
   let depth = 1;
   let at = start;
@@ -104,14 +104,14 @@ function isClosing(code: number): boolean {
   return code === CLOSE_BRACE || code === CLOSE_BRACKET;
 }
 
-/** The index after a string, which is counted if it is a key. */
+/** Returns the index after a string, which is counted if it is a key. */
 function passString(text: string, start: number, walk: Walk): number {
   const end = endOfString(text, start);
   if (text.charCodeAt(nextToken(text, end)) === COLON) countKey(end - start, walk);
   return end;
 }
 
-/** The index after the closing quote of the string that opens at `start`. */
+/** Returns the index after the closing quote of the string that opens at `start`. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -124,7 +124,7 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** The index of the next character that is not white space; JSON has four kinds of it, all below 0x21. */
+/** Returns the index of the next character that is not white space; JSON has four kinds of it, all below 0x21. */
 function nextToken(text: string, from: number): number {
   let at = from;
   while (text.charCodeAt(at) <= 0x20) at++;

@@ -5,7 +5,7 @@ export interface Line {
 }
 
 export const NEWLINE = 0x0a;
-// Windows puts it before the text of a file; it does not belong to the first line.
+// Programs on Windows write it at the start of a file; it does not belong to the first line.
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
@@ -45,7 +45,7 @@ export async function* readLines(stream: AsyncIterable<Buffer>, bytesMax: number
   if (line !== undefined) yield line;
 }
 
-/** Whether a line is skipped. The same rule everywhere: `tailrace load --url` counts lines to say which were refused. */
+/** Whether a line is skipped. The same rule everywhere: `tailrace load --url` counts lines to say which were rejected. */
 export function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }

@@ -4,7 +4,7 @@ import { decodeText, findOtherEncoding } from './utf8.ts';
 
 /** The target of a load: the store itself, or a service that owns it. */
 export interface LineSink {
-  /** Adds a line; returns a promise only if it has to wait for earlier lines. Reports by itself what it refuses. */
+  /** Adds a line; returns a promise only if it has to wait for earlier lines. Reports by itself what it rejects. */
   add(number: number, text: string): Promise<void> | undefined;
   /** Resolves when all good lines so far are stored. */
   flush(): Promise<void>;
@@ -20,7 +20,7 @@ export interface LoadOptions {
   readonly signal: AbortSignal;
   /** Called for a line that is not stored. */
   readonly onRejected: (line: number, reason: string) => void;
-  /** Called for a line with bytes that are not UTF-8; it goes on with U+FFFD instead of them. */
+  /** Called for a line with bytes that are not UTF-8; they are replaced by U+FFFD. */
   readonly onRepaired: (line: number) => void;
   /** Called every few thousand lines, and when the stream breaks. */
   readonly onProgress: (progress: LoadProgress) => void;
@@ -44,7 +44,7 @@ const HINTS = {
 /**
  * Passes the lines of an NDJSON stream to a sink, which stores the good ones.
  *
- * @throws what the stream or the sink throws; lines that were read before are stored if the sink can
+ * @throws the error of the stream or the sink; lines that were read before are stored if the sink can
  */
 export async function loadEvents(
   sink: LineSink,
@@ -70,7 +70,7 @@ export async function loadEvents(
     await sink.add(number, text);
   }
 
-  // A stream may be silent for hours: destroying it reports a failure at once.
+  // A stream may be idle for hours: destroying it reports a failure at once.
   const stopCommits = commitRegularly(sink, options.commitEveryMs, (error) => {
     if (stream instanceof Readable) stream.destroy(error);
   });
@@ -80,7 +80,7 @@ export async function loadEvents(
       await take(line);
     }
   } catch (error) {
-    // Aborting ends the stream with an error of its own. After any other error `finally` still stores what was read.
+    // Aborting ends the stream with its own error. After any other error `finally` still stores what was read.
     if (!options.signal.aborted) throw error;
   } finally {
     stopCommits();

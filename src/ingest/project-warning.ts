@@ -1,6 +1,6 @@
 import { createThrottle } from '../lib/throttle.ts';
 
-/** Of a response to stored events: how many of them belong to no project, if any. */
+/** The response header with the number of stored events that belong to no project, if there are any. */
 export const WITHOUT_PROJECT_HEADER = 'x-events-without-project';
 
 const WARN_EVERY_MS = 60_000;
@@ -13,7 +13,7 @@ export interface ProjectWarningOptions {
 }
 
 /**
- * Counts stored events that belong to no project, and warns of them: no key that pins a project can read them, and their senders
+ * Counts stored events that belong to no project, and warns about them: no key that pins a project can read them, and their senders
  * get a success.
  */
 export function createProjectWarning({ now, warn }: ProjectWarningOptions) {

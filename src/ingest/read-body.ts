@@ -6,7 +6,7 @@ import { TailraceError } from '../errors.ts';
 
 export type BodyLimits = Pick<Config, 'bodyBytesMax' | 'decodedBytesMax' | 'ratioMax'>;
 
-/** What the headers of a request say about its body. */
+/** The headers of a request that describe its body. */
 export interface BodyHeaders {
   /** Content-Encoding. */
   readonly encoding: string | undefined;
@@ -26,7 +26,7 @@ const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
 const RATIO_FREE_BYTES = 1024 * 1024;
 
 /**
- * Reads a request body whole, decompressed, in bounded memory.
+ * Reads and decompresses a whole request body in bounded memory.
  *
  * @throws TailraceError `unsupported_media_type` for an unknown encoding, `body_too_large` past a limit, `invalid_request` if
  * the bytes are not of that encoding or end too soon
@@ -72,7 +72,7 @@ export async function readBody(
   }
 }
 
-/** The chunks of a request as they arrive. The request survives a failure of the reader, unlike in a pipeline of its own. */
+/** Yields the chunks of a request as they arrive. Unlike in a pipeline, the request survives a failure of the reader. */
 async function* readChunks(request: Readable, count: (bytes: number) => void): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {

@@ -27,7 +27,7 @@ export interface ReceiverOptions {
   readonly idempotency: Idempotency;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** The time against which the age of events is judged, ms since the epoch; not `now` while that is known to be wrong. */
+  /** The time from which the age of events is counted, ms since the epoch; not `now` while the clock is known to be wrong. */
   readonly ageAt: () => number;
   readonly eventBytesMax: number;
   readonly onRefused: (source: string, count: number) => void;
@@ -37,7 +37,7 @@ export interface ReceiverOptions {
 
 /**
  * Stores the events of requests: decode → authorize → commit, the last once for all requests with one Idempotency-Key. Resolves when
- * all events that were not refused are stored.
+ * all events that were not rejected are stored.
  */
 export function createReceiver(options: ReceiverOptions): Receive {
   const { decoder, committer, idempotency, now, ageAt, eventBytesMax } = options;

@@ -7,7 +7,7 @@ import type { LineSink } from './load.ts';
 import { WITHOUT_PROJECT_HEADER } from './project-warning.ts';
 
 export interface RemoteSinkOptions {
-  /** Of the service, such as http://127.0.0.1:4000; a path in it, as behind a proxy, is kept. */
+  /** URL of the service, such as http://127.0.0.1:4000; its path, as behind a proxy, is kept. */
   readonly url: string;
   readonly key: string;
   /** Name or UUID of the source. */
@@ -28,13 +28,13 @@ interface Line {
   readonly text: string;
 }
 
-// The service returns the reasons of at most so many events of one request.
+// The service returns the reasons of at most this many events of one request.
 const BATCH_LINES_MAX = 1_000;
 const BATCH_CHARS_MAX = 1024 * 1024;
 const TRIES_MAX = 10;
 const FIRST_WAIT_MS = 500;
 const WAIT_MS_MAX = 30_000;
-// A service that neither answers nor closes the connection is retried like an unavailable one.
+// A service that neither responds nor closes the connection is retried like an unavailable one.
 const REQUEST_MS_MAX = 120_000;
 
 /**
@@ -62,10 +62,10 @@ export function createRemoteSink(options: RemoteSinkOptions): LineSink {
 }
 
 /**
- * Retries what may pass later, with a delay that doubles, or as long as `Retry-After` asks.
+ * Retries failures that may pass, with a delay that doubles, or as long as `Retry-After` asks.
  *
- * @returns the reasons of refused events, by their index in the batch
- * @throws InputError if the service refuses the request, StoppedError if the load is stopped meanwhile
+ * @returns the reasons of rejected events, by their index in the batch
+ * @throws InputError if the service rejects the request, StoppedError if the load is stopped meanwhile
  */
 async function sendUntilTaken(
   lines: readonly Line[],
@@ -81,7 +81,7 @@ async function sendUntilTaken(
       return outcome.reasons;
     }
     const { failure, isFinal, retryAfterMs } = outcome;
-    if (isFinal) throw new InputError([`${url} does not take the events: ${failure}`]);
+    if (isFinal) throw new InputError([`${url} rejects the events: ${failure}`]);
     if (tries === TRIES_MAX)
       throw new Error(`${url} did not accept the events in ${TRIES_MAX} tries: ${failure}`);
     const waitMs = Math.min(Math.max(retryAfterMs, FIRST_WAIT_MS * 2 ** (tries - 1)), WAIT_MS_MAX);
@@ -136,7 +136,7 @@ async function post(
   }
 }
 
-/** Why no response came: `fetch failed` says it only in its cause, whose message is empty if several addresses were tried. */
+/** Describes why there was no response: `fetch failed` says it only in its cause, whose message is empty if several addresses were tried. */
 function describeLost(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {};
   const { code = '' } = cause as NodeJS.ErrnoException; // may be anything
@@ -149,12 +149,12 @@ interface Packed {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-// Half of the ratio that the service refuses as a bomb by default (TAILRACE_RATIO_MAX).
+// Half of the ratio that the service rejects as a bomb by default (TAILRACE_RATIO_MAX).
 const RATIO_MAX = 100;
 
 const compress = promisify(gzip);
 
-/** Compresses a body, unless it is so repetitive that the service would refuse it as a bomb. */
+/** Compresses a body, unless it is so repetitive that the service would reject it as a bomb. */
 async function pack(text: string): Promise<Packed> {
   const plain = Buffer.from(text);
   const zipped = await compress(plain);
@@ -164,7 +164,7 @@ async function pack(text: string): Promise<Packed> {
 }
 
 function readReasons(body: unknown): ReadonlyMap<number, string> {
-  const { message } = body as { message: string | string[] }; // what Tailrace answers with 200 and 406
+  const { message } = body as { message: string | string[] }; // Tailrace's responses with 200 and 406
   const reasons = new Map<number, string>();
   for (const line of Array.isArray(message) ? message : []) {
     const [, number, reason] = /^event (\d+): (.*)$/s.exec(line) ?? [];

@@ -6,7 +6,7 @@ import type { Committer } from './committer.ts';
 import { parseEvent } from './event.ts';
 import { encodeRows } from './rows.ts';
 
-/** A request that Tailrace answered. */
+/** A request that Tailrace has served. */
 export interface ServedRequest {
   readonly method: string;
   /** Without the query string: values of parameters are not recorded. */
@@ -53,7 +53,7 @@ export function createRequestRecorder({
   return (request) => void store(request).catch(onDropped);
 }
 
-/** Without a `url`, so that usage.api-counts finds the event by its project, which the requested URL need not contain. */
+/** Writes an event without a `url`, so that usage.api-counts finds the event by its project, which the requested URL need not contain. */
 function eventText(
   { method, status, durationMs, requestId, ...long }: ServedRequest,
   project: string,

@@ -27,7 +27,7 @@ interface Day {
   count: number;
   readonly parts: Buffer[];
   readonly minutes: Set<number>;
-  /** Of the previous event: most neighbours share it. */
+  /** The minute of the previous event: most neighbours share it. */
   minute: number;
 }
 
@@ -56,7 +56,7 @@ export function createRowEncoder(): RowEncoder {
   };
 }
 
-/** The rows of a list of events. */
+/** Encodes the rows of a list of events. */
 export function encodeRows(events: Iterable<Event>): DayRows[] {
   const encoder = createRowEncoder();
   for (const event of events) encoder.add(event);

@@ -12,9 +12,9 @@ const HEADERS = ['x-source', 'x-collection'];
 type Sources = Pick<Registry, 'getSource'>;
 
 /**
- * The source that a request names in its query string, else in its headers; `undefined` if in neither.
+ * Finds the source that a request names in its query string, else in its headers; `undefined` if it names none.
  *
- * @throws TailraceError `source_not_found`; `invalid_request` if it names two sources, or one that takes no events
+ * @throws TailraceError `source_not_found`; `invalid_request` if it names two sources, or one that stores no events
  */
 export function findSource(
   sources: Sources,
@@ -24,7 +24,7 @@ export function findSource(
 }
 
 /**
- * The source that a member of the body names.
+ * Returns the source that a member of the body names.
  *
  * @throws TailraceError as `findSource`, and `invalid_request` if the body names none
  */

@@ -4,7 +4,7 @@ import { isDiskFull } from '../engine/failure.ts';
 export interface StoringWatch {
   /** @param error why rows were not stored; left out if they were */
   committed(error?: unknown): void;
-  /** Why nothing can be stored now; `undefined` if events can be stored. */
+  /** Returns why nothing can be stored now; `undefined` if events can be stored. */
   findProblem(): Promise<string | undefined>;
 }
 
@@ -15,7 +15,7 @@ export interface StoringWatchOptions {
   readonly now: () => number;
 }
 
-// Less than the smallest insert and the journal of the keys take.
+// Less than the smallest insert and the journal of the keys need.
 const FREE_BYTES_MIN = 1024 * 1024;
 // The free bytes of a server's disk are unknown: it counts as full this long after an insert failed, unless a later one succeeds.
 const FULL_FOR_MS = 60_000;
@@ -30,9 +30,9 @@ export function createStoringWatch({ readFreeBytes, now }: StoringWatchOptions):
     async findProblem() {
       const freeBytes = await readFreeBytes();
       if (freeBytes !== undefined && freeBytes < FREE_BYTES_MIN)
-        return `the disk of the data directory is full (${freeBytes} bytes are free): events and changes of keys are answered 503; make room`;
+        return `the disk of the data directory is full (${freeBytes} bytes are free): events and changes of keys get 503; make room`;
       if (now() - fullAtMs < FULL_FOR_MS)
-        return 'the disk of the events was full at the last insert: events are answered 503; make room';
+        return 'the disk of the events was full at the last insert: events get 503; make room';
       return undefined;
     },
   };

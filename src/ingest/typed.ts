@@ -1,6 +1,6 @@
 import type { ColumnType, SourceColumn } from '../definitions/source.ts';
 
-/** The value at a path of a parsed event; `undefined` if there is none. Walks objects only, by their own members. */
+/** Returns the value at a path of a parsed event; `undefined` if there is none. Walks objects only, by their own members. */
 export function findValue(event: unknown, path: readonly string[]): unknown {
   let value = event;
   for (const name of path) {
@@ -19,12 +19,12 @@ const ACCEPTS: Record<ColumnType, (value: unknown) => boolean> = {
   boolean: (value) => typeof value === 'boolean',
 };
 
-/** What a typed column holds of a value: the value if the type fits, else null. src/engine/table.ts states the same rule in SQL. */
+/** Returns the content of a typed column: the value if the type fits, else null. src/engine/table.ts states the same rule in SQL. */
 export function typedValue(value: unknown, type: ColumnType): unknown {
   return ACCEPTS[type](value) ? value : null;
 }
 
-/** The value of the first of the column's paths that has one of its type. */
+/** Returns the value of the first of the column's paths that has one of its type. */
 function findTyped(event: Record<string, unknown>, { path, otherPaths, type }: SourceColumn): unknown {
   let value = typedValue(findValue(event, path), type);
   for (let i = 0; value === null && i < otherPaths.length; i++)
@@ -32,7 +32,7 @@ function findTyped(event: Record<string, unknown>, { path, otherPaths, type }: S
   return value;
 }
 
-/** The values of an event's typed columns, in their order. */
+/** Returns the values of an event's typed columns, in their order. */
 export function typedValues(
   event: Record<string, unknown>,
   project: string,

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 export const REPLACEMENT = '\ufffd';
 
 /**
- * What bytes are instead of UTF-8, by their first ones: then nothing of them can be read. `undefined` if they are UTF-8, or text with
+ * Detects by their first bytes what bytes are instead of UTF-8: they cannot be read at all then. `undefined` if they are UTF-8, or text with
  * some bytes of another encoding, which `toString` replaces by U+FFFD.
  */
 export function findOtherEncoding(bytes: Buffer): 'gzip' | 'UTF-16' | undefined {
@@ -13,7 +13,7 @@ export function findOtherEncoding(bytes: Buffer): 'gzip' | 'UTF-16' | undefined 
   return mark === 0xfffe || mark === 0xfeff ? 'UTF-16' : undefined;
 }
 
-/** Text of bytes, with U+FFFD for those that are not UTF-8. */
+/** Decodes bytes as text, with U+FFFD for those that are not UTF-8. */
 export function decodeText(bytes: Buffer): { readonly text: string; readonly isRepaired: boolean } {
   return { text: bytes.toString(), isRepaired: !isUtf8(bytes) };
 }

@@ -43,7 +43,7 @@ const MARKS: Readonly<Record<BodyFormat, Uint8Array>> = {
   json: JSON_MARKS,
   'otlp-json': JSON_MARKS,
   ndjson: createMarks('{[,\n'),
-  // The tag of a string or message in one of the first seven fields: each record, attribute and value begins with one.
+  // The tag of a string or message in one of the first seven fields: every record, attribute and value begins with one.
   'otlp-protobuf': createMarks('\x0a\x12\x1a\x22\x2a\x32\x3a'),
 };
 
@@ -58,14 +58,14 @@ export function countMarks(bytes: Uint8Array, format: BodyFormat): number {
   return count;
 }
 
-/** A table with 1 at each of these bytes. */
+/** Creates a table with 1 at each of these bytes. */
 function createMarks(characters: string): Uint8Array {
   const table = new Uint8Array(256);
   for (const byte of Buffer.from(characters, 'latin1')) table[byte] = 1;
   return table;
 }
 
-// Fifty times the values of a usual body of the largest size. Tiny values take many times their size, and seconds, to parse.
+// Fifty times the values of a usual body of the largest size. Tiny values need many times their size in memory, and seconds to parse.
 const VALUES_MAX = 8_000_000;
 
 /** Cuts a body of JSON. If some of its bytes are not UTF-8, the events with U+FFFD are marked: one bad byte loses no other event. */
@@ -102,10 +102,10 @@ function parse(text: string): unknown {
   }
 }
 
-// In a longer text the place would take the event loop too long to find.
+// In a longer text, finding the place would block the event loop for too long.
 const PLACED_CHARS_MAX = 256 * 1024;
 
-/** The error of a body that `JSON.parse` has refused, with the place of the fault. */
+/** Returns the error of a body that `JSON.parse` has rejected, with the place of the fault. */
 export function malformedJson(text: string, cause: unknown): TailraceError {
   const place = text.length > PLACED_CHARS_MAX ? undefined : findJsonFault(text);
   if (place === undefined) return malformed('JSON', cause);
@@ -130,7 +130,7 @@ function malformed(format: string, cause: unknown): TailraceError {
   return new TailraceError('invalid_request', message, { cause });
 }
 
-/** A JSON body is an array of events, `{"batch": […]}`, or one event. */
+/** Cuts a JSON body: an array of events, `{"batch": […]}`, or one event. */
 function cutJson(text: string): WireEvents {
   const body = parse(text);
   if (Array.isArray(body)) return { events: zip(text, body), fields: {} };
@@ -152,7 +152,7 @@ function zip(listText: string, values: readonly unknown[]): WireEvent[] {
 }
 
 /**
- * An NDJSON body has one event a line; empty lines are skipped, and a bad line spoils that event alone. Lines stay bytes
+ * Cuts an NDJSON body, one event a line; empty lines are skipped, and a bad line spoils only that event. Lines stay bytes
  * until each is parsed: all of their text at once would burden the garbage collector.
  */
 function cutLines(bytes: Buffer): WireEvents {
@@ -181,7 +181,7 @@ function cutOtlp(request: unknown, idEncoding: 'hex' | 'base64'): WireEvents {
 
 const EVENTS_MAX = 50_000;
 
-/** A body of tiny events would keep the service busy for longer than its size suggests. */
+/** Rejects too many events: a body of tiny events would keep the service busy for longer than its size suggests. */
 function refuseTooMany(count: number): void {
   if (count <= EVENTS_MAX) return;
   const message = `the body has ${count} events; send at most ${EVENTS_MAX} at once`;

@@ -11,18 +11,18 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** A change or a refusal of a key, a deletion of events, or an endpoint that was saved. */
+/** A change or a rejection of a key, a deletion of events, or an endpoint that was saved. */
 export interface AuditEntry {
-  /** ms since the epoch; of refusals that are counted together, that of the first. */
+  /** ms since the epoch; of rejections that are counted together, that of the first. */
   readonly atMs: number;
   readonly action: AuditAction;
   /** The key concerned; empty if it is unknown, for events and for endpoints. */
   readonly keyId: string;
-  /** The id of the acting key, or `cli`; empty for refusals. */
+  /** The id of the acting key, or `cli`; empty for rejections. */
   readonly actor: string;
-  /** The grant, or the reason of a refusal. Never a secret. */
+  /** The grant, or the reason of a rejection. Never a secret. */
   readonly detail: string;
-  /** How often within a minute; 1 except for refusals. */
+  /** How often within a minute; 1 except for rejections. */
   readonly count: number;
 }
 
@@ -38,16 +38,16 @@ export interface AuditPage {
   readonly before?: number | undefined;
 }
 
-/** Entries kept of each kind, changes and refusals, so that a flood of wrong keys evicts no changes. */
+/** Entries kept of each kind, changes and rejections, so that a flood of wrong keys evicts no changes. */
 export const ENTRIES_MAX = 50_000;
 /** Trimming walks over all entries that stay, so it runs once in so many ids. */
 export const TRIM_EVERY = 100;
 
 const DETAIL_CHARS_MAX = 1_000;
 
-/** The entry as a row of the control store. */
+/** Converts the entry to a row of the control store. */
 export function toAuditRow({ atMs, action, keyId, actor, detail, count }: AuditEntry) {
-  // PostgreSQL's text has no NUL, and an entry that cannot be written would be retried for ever.
+  // PostgreSQL's text has no NUL, and an entry that cannot be written would be retried forever.
   const written = detail.slice(0, DETAIL_CHARS_MAX).replaceAll('\0', '\ufffd').toWellFormed();
   return { at_ms: atMs, action, key_id: keyId, actor, detail: written, count };
 }

@@ -19,7 +19,7 @@ export function createRate(perSecond: number, burst?: number): Rate {
   return { perSecond, burst: burst ?? Math.min(PER_SECOND_MAX, twice) };
 }
 
-/** The faults of a grant by itself: no part of it may be silently void. */
+/** Finds the faults of a grant by itself: no part of it may be silently ignored. */
 export function checkGrant(grant: Grant): ParameterFault[] {
   const { scopes, endpoints, sources, pins } = grant;
   const faults: ParameterFault[] = [];
@@ -42,7 +42,7 @@ function isPinText(text: string): boolean {
   return text !== '' && text.length <= PIN_CHARS_MAX && !CONTROL.test(text) && text.isWellFormed();
 }
 
-/** Names in a grant that the definitions do not have; each fault lists those that exist. */
+/** Finds names in a grant that the definitions do not have; each fault lists the existing ones. */
 export function checkAgainst({ endpoints, sources }: Definitions, grant: Grant): ParameterFault[] {
   const reachable = endpoints.filter((endpoint) => isListed(grant.endpoints, endpoint));
   const declared = reachable.flatMap((endpoint) =>
@@ -65,7 +65,7 @@ export function checkAgainst({ endpoints, sources }: Definitions, grant: Grant):
       if (reachable.length === 0) return []; // none of the grant's endpoints exists, which is reported above
       const known = [...new Set(declared.map(({ parameter }) => parameter.name))];
       return [
-        { parameter: `pins.${name}`, message: `is no parameter; there are ${known.join(', ') || 'none'}` },
+        { parameter: `pins.${name}`, message: `is not a parameter; there are ${known.join(', ') || 'none'}` },
       ];
     }),
   ];

@@ -11,13 +11,13 @@ export interface KeyPage {
 /** The writes of one transaction, and its result. */
 export interface Change<T> {
   readonly add?: readonly KeyRecord[];
-  /** Replaces all of an existing key but its identity, and the times of its creation and last use. */
+  /** Replaces everything of an existing key except its identity and the times of its creation and last use. */
   readonly update?: KeyRecord;
   readonly entries?: readonly AuditEntry[];
   readonly result: T;
 }
 
-/** Collected uses and refusals of keys, written in the background. */
+/** Collected uses and rejections of keys, written in the background. */
 export interface Activity {
   /** Ids and the times of their last use, ms since the epoch. An earlier time changes nothing. */
   readonly used: readonly (readonly [id: string, atMs: number])[];
@@ -29,9 +29,9 @@ export interface Activity {
  * and within 2 s in PostgreSQL, where a failed read or write is a TailraceError `engine_unavailable`.
  */
 export interface ControlStore {
-  /** Finds a key to admit a caller; at once if it is known. @throws TailraceError `overloaded` if too many look-ups wait already */
+  /** Finds a key to admit a caller; synchronously if it is known. @throws TailraceError `overloaded` if too many look-ups wait already */
   findKey(id: string): KeyRecord | undefined | Promise<KeyRecord | undefined>;
-  /** Reads a key from the store itself, with its last use. */
+  /** Reads a key from the store, not from memory, with its last use. */
   readKey(id: string): Promise<KeyRecord | undefined>;
   /** Newest first; all of them without a page. */
   listKeys(page?: KeyPage): Promise<KeyRecord[]>;

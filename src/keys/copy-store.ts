@@ -12,17 +12,17 @@ export interface Copied {
   readonly keysLeft: number;
   /** Ids that belong to another key in the target. */
   readonly keysDiffering: readonly string[];
-  /** Saved searches; those of keys that differ, or of a name that their key has in the target, stay behind. */
+  /** Saved searches; those of keys that differ, and those whose name the key has in the target, are not copied. */
   readonly searchesAdded: number;
   readonly searchesLeft: number;
   readonly entriesAdded: number;
   readonly entriesLeft: number;
 }
 
-// One transaction of some 200 KB, which blocks others no longer than any change.
+// Keys in one transaction: some 200 KB, which blocks others no longer than any change.
 const BATCH = 500;
 
-/** Copies keys, as hashes, their saved searches and the audit trail into another control store. Idempotent: what is there stays. */
+/** Copies keys, as hashes, their saved searches and the audit trail into another control store. Idempotent: existing entries stay. */
 export async function copyControlStore(from: ControlStore, to: ControlStore): Promise<Copied> {
   const keys = { added: 0, left: 0, differing: [] as string[] };
   for (const batch of batchesOf((await from.listKeys()).toReversed())) {
@@ -85,7 +85,7 @@ function nameOfSearch({ owner, name }: SavedSearch): string {
   return JSON.stringify([owner, name]);
 }
 
-/** The whole trail, oldest first. */
+/** Reads the whole trail, oldest first. */
 async function listAll(store: ControlStore): Promise<StoredEntry[]> {
   const entries: StoredEntry[] = [];
   for (let page = await store.listEntries({ limit: BATCH }); page.length > 0; ) {
@@ -95,7 +95,7 @@ async function listAll(store: ControlStore): Promise<StoredEntry[]> {
   return entries.toReversed();
 }
 
-/** The multiset difference `entries` minus `others`, without comparing ids: each store has its own. */
+/** Returns the multiset difference `entries` minus `others`, without comparing ids: each store has its own. */
 function subtract(entries: readonly AuditEntry[], others: readonly AuditEntry[]): AuditEntry[] {
   const nameOf = ({ atMs, action, keyId, actor, detail, count }: AuditEntry) =>
     JSON.stringify([atMs, action, keyId, actor, detail, count]);

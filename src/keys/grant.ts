@@ -1,6 +1,6 @@
 import type { Rate } from '../lib/token-bucket.ts';
 
-/** What a key may do: read endpoints, send events, manage the service. */
+/** The scopes of a key: read endpoints, send events, manage the service. */
 export const SCOPES = ['query', 'ingest', 'manage'] as const;
 
 export type Scope = (typeof SCOPES)[number];
@@ -35,7 +35,7 @@ export function isListed(list: readonly string[] | undefined, { id, name }: Name
 
 /**
  * Whether `child` has no right beyond those of `parent`. A UUID and the name of the same endpoint count as different: they cannot
- * be matched here, and the difference can only refuse too much.
+ * be matched here, so at worst a valid grant is rejected.
  *
  * @returns why it is wider; `undefined` if it is not
  */
@@ -83,7 +83,7 @@ function isWithinTime({ expiresMs: child }: Grant, { expiresMs: parent }: Grant)
   return `it must expire by ${new Date(parent).toISOString()}`;
 }
 
-/** The grant in one line, for people. */
+/** Describes the grant to people in one line. */
 export function describeGrant({ scopes, endpoints, sources, pins, rate, expiresMs }: Grant): string {
   const parts = [
     `scope${scopes.length === 1 ? '' : 's'} ${scopes.join(', ') || 'none'}`,
@@ -98,7 +98,7 @@ export function describeGrant({ scopes, endpoints, sources, pins, rate, expiresM
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** UUIDs and names as they are stored: without duplicates, UUIDs in lower case. */
+/** Normalizes UUIDs and names as they are stored: without duplicates, UUIDs in lower case. */
 export function toListed(texts: readonly string[]): string[] {
   return [...new Set(texts.map((text) => (UUID.test(text) ? text.toLowerCase() : text)))];
 }

@@ -94,13 +94,13 @@ function toText(value: unknown): string | undefined {
 }
 
 function toList(value: unknown): readonly string[] | undefined {
-  return value === null ? undefined : (JSON.parse(String(value)) as readonly string[]); // written by toRow alone
+  return value === null ? undefined : (JSON.parse(String(value)) as readonly string[]); // only toRow writes it
 }
 
 const NO_PINS: Grant['pins'] = Object.freeze({});
 
 function toPins(value: unknown): Grant['pins'] {
-  return value === '{}' ? NO_PINS : (JSON.parse(String(value)) as Grant['pins']); // written by toRow alone
+  return value === '{}' ? NO_PINS : (JSON.parse(String(value)) as Grant['pins']); // only toRow writes it
 }
 
 function toRate(row: Readonly<Record<string, unknown>>): Grant['rate'] {

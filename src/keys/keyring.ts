@@ -17,20 +17,20 @@ import {
   type Unreadable,
 } from './token.ts';
 
-/** What an accepted key or signed token may do. */
+/** The rights of an accepted key or signed token. */
 export interface Caller extends Grant {
   /** For logs: the key's id, or the name of its environment variable. */
   readonly keyId: string;
-  /** Of a signed token of that key: its id, and its own rate beside the key's. */
+  /** The signed token of that key: its id, and its own rate beside the key's. */
   readonly token?: { readonly id: string; readonly rate: Rate | undefined };
 }
 
 export interface Keyring extends KeyManagement {
   /**
-   * Checks a key or a signed token; a token is good for as long as its key is, and never for more than its key. A promise only
+   * Checks a key or a signed token; a token is valid as long as its key is, and never has more rights than its key. A promise only
    * if the control store has to be read, or the signature of a token to be verified.
    *
-   * Rejects with TailraceError `unauthorized`, saying why: missing, unknown, revoked, expired; or with the control store's failure.
+   * Rejects with TailraceError `unauthorized` and the reason: missing, unknown, revoked, expired; or with the control store's failure.
    *
    * @param address of the client, for the audit trail
    */
@@ -42,9 +42,9 @@ export interface Keyring extends KeyManagement {
   list(page?: KeyPage): Promise<KeyRecord[]>;
   /** The audit trail, newest first. */
   log(page: AuditPage): Promise<StoredEntry[]>;
-  /** Counts a refusal of an accepted key. */
+  /** Counts a rejection of an accepted key. */
   refused(keyId: string, reason: Refusal, address?: string): void;
-  /** Writes the counted uses and refusals; for a timer. */
+  /** Writes the counted uses and rejections; for a timer. */
   flush(): Promise<void>;
   /** Whether any key can read an endpoint: one of the environment, or one in the store that is neither revoked nor expired. */
   hasUsableKey(): Promise<boolean>;
@@ -116,7 +116,7 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
     return toCaller(usable);
   }
 
-  /** The caller that the key of this id now stands for, and the key's hash. */
+  /** Finds the present caller of the key with this id, and the key's hash. */
   function getHolder(keyId: string, address = ''): Holder | Promise<Holder> {
     const found = environment.find(({ caller }) => caller.keyId === keyId);
     if (found !== undefined) return found;
@@ -187,7 +187,7 @@ interface Holder {
   readonly hash: Uint8Array;
 }
 
-/** They have no limits but their scopes: an operator who sets the environment may do everything anyway. */
+/** Creates the callers of the environment's keys. Only scopes limit them: an operator who sets the environment may do everything anyway. */
 function environmentKeys({ privateKey, publicKey }: KeyringOptions): readonly Holder[] {
   const keys: readonly { secret: string; caller: Caller }[] = [
     { secret: privateKey, caller: { keyId: PRIVATE_KEY_ID, scopes: SCOPES, pins: {} } },
@@ -198,7 +198,7 @@ function environmentKeys({ privateKey, publicKey }: KeyringOptions): readonly Ho
     .map(({ secret, caller }) => ({ caller, hash: hashKey(secret) }));
 }
 
-/** Why a key of the store is not accepted any more; `undefined` if it is. */
+/** Returns why a key of the store is no longer accepted; `undefined` if it is. */
 function findFault({ revokedMs, expiresMs }: KeyRecord, nowMs: number): 'revoked' | 'expired' | undefined {
   if (revokedMs !== undefined) return 'revoked';
   return expiresMs !== undefined && expiresMs <= nowMs ? 'expired' : undefined;

@@ -16,11 +16,11 @@ export interface KnownKeysOptions {
 const FRESH_MS = 1_500;
 // About 6 MB.
 const RECORDS_MAX = 10_000;
-// Ids that anyone can invent: kept apart, so that they push no key out. Beyond it each costs a look-up again.
+// Anyone can invent unknown ids, so they are kept apart and evict no key. Beyond this bound each costs a look-up again.
 const ABSENT_MAX = 10_000;
-// If keys change all the time: each reading is later than the changes before it.
+// Tries while keys change all the time: each reading is later than the changes before it.
 const READS_MAX = 3;
-// More than the database answers within a caller's patience.
+// More look-ups than the database completes before callers give up.
 const LOOK_UPS_MAX = 1_000;
 
 /** Keys of a store across a network, as they were read a moment ago. */
@@ -30,7 +30,7 @@ export function createKnownKeys({ read, watch, staleMs }: KnownKeysOptions) {
   const flights = createSingleFlight<KeyRecord | undefined>();
   let epoch = 0;
 
-  /** A key that was read, while it may be used. */
+  /** Finds a key that was read, while it may be used. */
   function findKept(id: string): KeyRecord | undefined {
     const { ageMs, isDown } = watch();
     return ageMs() < FRESH_MS + (isDown() ? staleMs : 0) ? records.get(id) : undefined;
@@ -41,7 +41,7 @@ export function createKnownKeys({ read, watch, staleMs }: KnownKeysOptions) {
     return watch().ageMs() < FRESH_MS && absent.get(id) === true;
   }
 
-  /** A record that is read during a change may be from before it: it is read again, and not kept. */
+  /** Looks a key up. A record that is read during a change may be from before it: it is read again, and not kept. */
   async function readAndKeep(id: string): Promise<KeyRecord | undefined> {
     for (let reads = 1; ; reads++) {
       const begun = epoch;
@@ -74,7 +74,7 @@ export function createKnownKeys({ read, watch, staleMs }: KnownKeysOptions) {
       const kept = findKept(id);
       return kept !== undefined || isAbsent(id) ? kept : lookUp(id);
     },
-    /** Reads these anew; what is being read now is not kept. @param ids all keys if left out */
+    /** Forgets keys; a key that is being read now is not kept. @param ids all keys if left out */
     forget(ids?: readonly string[]): void {
       epoch++;
       if (ids === undefined) {

@@ -27,13 +27,13 @@ export interface CreatedKey {
 export interface Actor {
   /** For the audit trail: a key's id, or `cli`. */
   readonly actor: string;
-  /** Checks the present key within the transaction. @throws to refuse the change */
+  /** Checks the present key within the transaction. @throws to reject the change */
   readonly check?: (key: KeyRecord) => void;
 }
 
 /** Creates, changes and revokes keys. */
 export interface KeyManagement {
-  /** @throws InputError if a text of it cannot be stored */
+  /** @throws InputError if one of its texts cannot be stored */
   create(key: NewKey, by?: Actor): Promise<CreatedKey>;
   /**
    * Changes a key, from the next request on.
@@ -133,11 +133,11 @@ function refuseUnstorable(fields: Pick<KeyChange, 'name' | 'description'>): void
 function refuseUnrotated({ id, revokedMs, expiresMs, successor }: KeyRecord, nowMs: number): void {
   if (revokedMs !== undefined || (expiresMs ?? Number.POSITIVE_INFINITY) <= nowMs)
     throw new InputError([
-      `the key ${id} has ${revokedMs === undefined ? 'expired' : 'been revoked'}; make a new one`,
+      `the key ${id} has ${revokedMs === undefined ? 'expired' : 'been revoked'}; create a new one`,
     ]);
-  // Its expiry is the end of the overlap now, which another successor would inherit.
+  // Its expiry is now the end of the overlap, which another successor would inherit.
   if (successor !== undefined)
     throw new InputError([
-      `the key ${id} has been rotated to ${successor} already; rotate that one, or make a new one`,
+      `the key ${id} has been rotated to ${successor} already; rotate that one, or create a new one`,
     ]);
 }

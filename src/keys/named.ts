@@ -4,13 +4,13 @@ import type { Source } from '../definitions/source.ts';
 import { type Refusal, TailraceError } from '../errors.ts';
 import { type Grant, isListed } from './grant.ts';
 
-// A key with a list gets one response for what it lacks and for what does not exist: it learns no name, no UUID and no existence.
-// What its list has may be missing, and 404 says so.
+// A key with a list gets the same response for items outside of its list and for missing ones: it learns no names and no UUIDs.
+// Items of its list may be missing, which 404 reports.
 
 type Lists = Pick<Grant, 'endpoints' | 'sources'>;
 
 /**
- * The endpoint that a request names.
+ * Returns the endpoint that a request names.
  *
  * @throws TailraceError `forbidden` if the key has a list without it; `endpoint_not_found`
  */
@@ -27,9 +27,9 @@ export function getAllowedEndpoint(
 }
 
 /**
- * The source that a request names.
+ * Returns the source that a request names.
  *
- * @param action what the key does with it
+ * @param action verb for the message
  * @throws TailraceError `forbidden` if the key has a list without it; `source_not_found`
  */
 export function getAllowedSource(
@@ -49,7 +49,7 @@ export function requireSource(lists: Lists, source: Source): void {
   if (!isListed(lists.sources, source)) throw refuse(describeRefusal(lists.sources, 'send to'));
 }
 
-/** For a key with a list: what it lacks is refused as what does not exist. */
+/** The error for a key with a list: items outside of the list are rejected like missing ones. */
 export function hideMissing(error: unknown, { sources }: Lists): unknown {
   const isMissing = error instanceof TailraceError && error.code === 'source_not_found';
   return isMissing && sources !== undefined ? refuse(describeRefusal(sources, 'send to')) : error;

@@ -5,7 +5,7 @@ import { openSqliteStore } from './sqlite-store.ts';
 /**
  * Opens the store of the settings, and creates or migrates its tables.
  *
- * @param onState called once with the failure when PostgreSQL becomes unavailable, and once without when it is back
+ * @param onState called once with the failure when PostgreSQL becomes unavailable, and once without when it is available again
  * @throws InputError if it cannot be used, or was written by a newer version; TransientError if that may pass
  */
 export async function openControlStore(

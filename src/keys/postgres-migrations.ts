@@ -1,6 +1,6 @@
 /**
  * The control store's tables in PostgreSQL, one step per version. Never change a released step: existing stores have run it.
- * Texts and times are as in src/keys/sqlite-migrations.ts; ids are compared byte by byte, whatever the database's collation.
+ * Texts and times are as in src/keys/sqlite-migrations.ts; ids are compared byte by byte, under any collation of the database.
  */
 export const MIGRATIONS = [
   `CREATE TABLE tailrace_keys (

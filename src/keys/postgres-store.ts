@@ -95,7 +95,7 @@ async function openWatched(
           return change.result;
         });
       } finally {
-        known.forget(touched); // also if the outcome of the write is unknown
+        known.forget(touched); // even if the outcome of the write is unknown
       }
     },
     record: (activity) => transact((query) => writeActivity(query, activity)),
@@ -115,7 +115,7 @@ async function openWatched(
   };
 }
 
-/** Maps every failure other than a refusal to `engine_unavailable`. */
+/** Maps every failure other than a rejection to `engine_unavailable`. */
 async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -125,7 +125,7 @@ async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function unavailable(cause?: unknown): TailraceError {
-  const message = 'the control store does not answer, so keys cannot be read or changed; try again';
+  const message = 'the control store does not respond, so keys cannot be read or changed; try again';
   return new TailraceError('engine_unavailable', message, { cause });
 }
 
@@ -163,7 +163,7 @@ async function listEntries(
   return (await query(sql, [before, limit])).map(toEntry);
 }
 
-/** The ids of keys changed after `since`; `undefined` if there are too many. */
+/** Returns the ids of keys changed after `since`; `undefined` if there are too many. */
 async function listChanged(query: Query, since: number): Promise<string[] | undefined> {
   const sql = 'SELECT id FROM tailrace_keys WHERE change > $1 LIMIT $2';
   const rows = await query(sql, [since, CHANGED_MAX + 1]);
@@ -189,7 +189,7 @@ async function write(query: Query, change: Change<unknown>, number: number): Pro
   if (add.length > 0 || update !== undefined) await query('UPDATE tailrace_changes SET count = $1', [number]);
 }
 
-/** Bytes as PostgreSQL's text format. */
+/** Writes bytes in PostgreSQL's text format. */
 function toHex(bytes: Uint8Array): string {
   return `\\x${Buffer.from(bytes).toString('hex')}`;
 }

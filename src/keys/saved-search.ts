@@ -11,12 +11,12 @@ export interface SavedSearch {
   readonly updatedMs: number;
 }
 
-/** Most of one owner. */
+/** Searches of one owner, at most. */
 export const SEARCHES_MAX = 100;
 
 /** Saved searches in a control store. They are deleted when the last key of their owner is revoked. */
 export interface SearchStore {
-  /** In no particular order. */
+  /** Lists searches in no particular order. */
   list(owners: readonly string[]): Promise<SavedSearch[]>;
   /**
    * Adds a search; one of the same owner and name keeps its id and the time of its creation.
@@ -28,7 +28,7 @@ export interface SearchStore {
   remove(owner: string, id: string): Promise<boolean>;
 }
 
-/** Keys that were rotated one into the other share their searches: the first of them is the owner. */
+/** Returns the owner of a key's searches: keys that were rotated share them, and the first of these keys owns them. */
 export function ownerOf({
   id,
   origin,
@@ -41,7 +41,7 @@ export function ownerOf({
 
 export const SEARCH_COLUMNS = ['id', 'owner', 'name', 'address', 'created_ms', 'updated_ms'] as const;
 
-/** In the order of `SEARCH_COLUMNS`. */
+/** Returns the values in the order of `SEARCH_COLUMNS`. */
 export function toSearchRow({ id, owner, name, address, createdMs, updatedMs }: SavedSearch) {
   return [id, owner, name, address, createdMs, updatedMs] as const;
 }

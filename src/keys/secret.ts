@@ -17,7 +17,7 @@ export function createSecret(): NewSecret {
   return { key, id, hash: hashKey(key) };
 }
 
-/** The id within a key; `undefined` if the text does not have the form of a key. */
+/** Returns the id within a key; `undefined` if the text does not have the form of a key. */
 export function findKeyId(key: string): string | undefined {
   return KEY.exec(key)?.[1];
 }

@@ -12,7 +12,7 @@ import {
 export interface SqliteSearchesOptions {
   /** Maps failures. */
   readonly read: <T>(work: () => T) => T;
-  /** Does so, too, in a transaction. */
+  /** Maps failures of a transaction. */
   readonly write: <T>(work: () => T) => T;
 }
 

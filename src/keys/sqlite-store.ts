@@ -14,7 +14,7 @@ import { createSearchEnd, createSqliteSearches } from './sqlite-searches.ts';
 
 /** In the data directory. */
 export const SQLITE_FILE = 'control.sqlite';
-// Other processes write for milliseconds. The wait blocks the event loop, so it is short.
+// Writes of other processes take milliseconds. The wait blocks the event loop, so it is short.
 const BUSY_TIMEOUT_MS = 1_000;
 
 const ALL = -1; // SQLite's LIMIT for no limit
@@ -93,7 +93,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
   };
 }
 
-/** Adds an entry and now and then trims each kind to the newest `ENTRIES_MAX`. */
+/** Adds an entry and occasionally trims each kind to the newest `ENTRIES_MAX`. */
 function createAuditWriter(database: DatabaseSync): (entry: AuditEntry) => void {
   const add = database.prepare(
     'INSERT INTO audit (at_ms, action, key_id, actor, detail, count) VALUES (?, ?, ?, ?, ?, ?)',
@@ -110,14 +110,14 @@ function createAuditWriter(database: DatabaseSync): (entry: AuditEntry) => void 
   };
 }
 
-// Asking costs a third of reading a key anew; asked at every look-up, it would make the cache slower than none for many keys.
+// A check costs a third of reading a key; a check at every look-up would make the cache slower than no cache for many keys.
 const FRESH_MS = 20;
 // About 6 MB.
 const RECORDS_MAX = 10_000;
 
 /**
- * Keys that were read a moment ago. A change by this process acts with the next look-up; one by another, such as
- * `tailrace keys revoke`, within `FRESH_MS`: so often the cache asks SQLite whether another process has written.
+ * Keys that were read a moment ago. A change by this process applies to the next look-up; one by another, such as
+ * `tailrace keys revoke`, within `FRESH_MS`, the interval at which the cache asks SQLite whether another process has written.
  */
 function createKeyCache(database: DatabaseSync) {
   const version = database.prepare('PRAGMA data_version');
@@ -144,12 +144,12 @@ function createKeyCache(database: DatabaseSync) {
       if (record !== undefined) records.set(id, record);
       return record;
     },
-    /** After a write by this connection, which SQLite does not count. */
+    /** Called after a write by this connection, which SQLite does not count. */
     clear: () => records.clear(),
   };
 }
 
-/** A failure of SQLite as an error of the API, with a status that lets clients try again; any other as it is. */
+/** Maps a failure of SQLite to an error of the API with a status that lets clients try again; returns any other as it is. */
 function orUnavailable<T>(work: () => T): T {
   try {
     return work();
@@ -196,7 +196,7 @@ function migrate(database: DatabaseSync): void {
       `the key store is of version ${version}, newer than this Tailrace (${MIGRATIONS.length}); update Tailrace`,
     ]);
   }
-  if (version === MIGRATIONS.length) return; // nothing to write: the service starts also on a full disk
+  if (version === MIGRATIONS.length) return; // nothing to write, so the service starts even on a full disk
   for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
   database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
 }

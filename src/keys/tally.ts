@@ -14,22 +14,22 @@ interface Count {
   count: number;
 }
 
-/** When a request was refused, and the address of its client. */
+/** The time of a rejected request, and the address of its client. */
 interface RefusedAt {
   readonly atMs: number;
   /** Empty if it is not known. */
   readonly address: string;
 }
 
-// Beyond it refusals are counted without their keys.
+// Beyond it rejections are counted without their keys.
 const COUNTS_MAX = 1_000;
-// Of each count: many clients with wrong keys stay one row.
+// Addresses of each count: many clients with wrong keys stay one row.
 const ADDRESSES_MAX = 3;
 // About 30 ms of writing; further keys are written a minute later, oldest first.
 const USED_PER_FLUSH_MAX = 1_000;
 
 /**
- * Counts uses and refusals of keys in memory, to be written once a minute: counting costs a request next to nothing, and ten
+ * Counts uses and rejections of keys in memory, to be written once a minute: counting costs a request almost nothing, and ten
  * thousand wrong keys a second become one row.
  */
 export function createTally(store: ControlStore) {
@@ -75,7 +75,7 @@ export function createTally(store: ControlStore) {
       const addresses = new Set(address === '' ? [] : [address]);
       count({ action: 'refused', keyId, detail: reason, atMs, addresses });
     },
-    /** A signed token was minted with this key. */
+    /** Counts a signed token that was minted with this key. */
     minted: (keyId: string, atMs: number) =>
       count({ action: 'minted', keyId, detail: '', atMs, addresses: new Set() }),
     /** Writes all counts. @throws if the store cannot be written; the counts are then kept */

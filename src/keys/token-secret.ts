@@ -33,7 +33,7 @@ export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
   ]);
 }
 
-/** @returns `undefined` if the text is not as `createSecret` writes it: other settings are secrets as they stand */
+/** @returns `undefined` if the text is not as `createSecret` writes it: other settings are secrets as they are */
 function decodeFileText(text: string): Buffer | undefined {
   const secret = Buffer.from(text, 'base64url');
   return secret.length === SECRET_BYTES && secret.toString('base64url') === text ? secret : undefined;
@@ -48,14 +48,14 @@ function createSecret(file: string): Buffer | undefined {
     writeFileSync(opened, `${secret.toString('base64url')}\n`, { flush: true });
     return secret;
   } catch (error) {
-    rmSync(file, { force: true }); // on a full disk it is empty, which the next start would take for damaged
+    rmSync(file, { force: true }); // on a full disk it is empty, which the next start would report as damaged
     throw error;
   } finally {
     closeSync(opened);
   }
 }
 
-/** @returns `undefined` if the file exists; after any other failure it may exist, too */
+/** @returns `undefined` if the file exists; after any other failure it may exist */
 function openNew(file: string): number | undefined {
   try {
     return openSync(file, 'wx', 0o600);

@@ -20,7 +20,7 @@ export interface SignedToken {
 
 export type Tokens = ReturnType<typeof createTokens>;
 
-/** Why a token is refused. */
+/** The reason why a token is rejected. */
 export interface Unreadable {
   readonly reason: 'expired' | 'unknown';
 }
@@ -74,7 +74,7 @@ export function createTokens({ secret, now }: TokensOptions) {
 
   return {
     /**
-     * A fingerprint of a key's hash, keyed with the secret of tokens: without it the holder of a token could guess a weak key of the
+     * Returns a fingerprint of a key's hash, keyed with the secret of tokens: without it the holder of a token could guess a weak key of the
      * environment offline.
      */
     print: (hash: Uint8Array) =>
@@ -97,7 +97,7 @@ export function createTokens({ secret, now }: TokensOptions) {
         .sign(key);
       return { token, id };
     },
-    /** The claims of a token that is signed by us and has not expired; otherwise why it is refused. A promise only if it is new. */
+    /** Returns the claims of a token that we signed and that has not expired; otherwise why it is rejected. A promise only if it is new. */
     read(text: string): SignedToken | Unreadable | Promise<SignedToken | Unreadable> {
       const print = hashKey(text).toString('base64');
       const kept = known.get(print);
@@ -134,7 +134,7 @@ const SHAPE = Type.Object(
 
 const isGrant = new Ajv().compile<Static<typeof SHAPE>>(SHAPE);
 
-/** The grant in a token; `undefined` if another version wrote it, which may have limits unknown to this one. */
+/** Reads the grant in a token; `undefined` if another version wrote it, which may have limits unknown to this one. */
 export function parseTokenGrant(value: unknown): Grant | undefined {
   return isGrant(value) ? value : undefined;
 }

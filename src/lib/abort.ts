@@ -1,4 +1,4 @@
-/** Settles as the promise does, or rejects with the signal's reason as soon as it aborts; a later rejection is swallowed. */
+/** Settles like the promise, or rejects with the signal's reason as soon as it aborts; a later rejection is swallowed. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);

@@ -1,16 +1,16 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 
-/** A path leads out of its folder, or is none. */
+/** A name is not a path, or its path leads out of its folder. */
 export class OutsideError extends Error {
   override readonly name = 'OutsideError';
 }
 
-// Neither `.` nor `..`, nothing that separates names on any system, no control characters and no half characters.
+// Not `.` or `..`; no separator of any system, no control characters, no lone surrogates.
 const NAME = /^(?!\.{1,2}$)[^/\\\p{Cc}\p{Cs}]+$/u;
 
 /**
- * The path of a file or folder that a caller names, or a file that somebody else has written. Every such path is created here: names
+ * Returns the path of a file or folder that a caller or a file from elsewhere names. Every such path is created here: names
  * joined by `/`, with the links that they lead through resolved and compared with the folder. What follows after the first missing
  * name is new, so no link can be in it.
  *

@@ -9,7 +9,7 @@ export interface ClockGuard {
    * @param otherMs another clock, such as that of a server: the later of the two decides whether the time is ahead
    */
   check(otherMs?: number): ClockReading;
-  /** The last result of `check`. */
+  /** Returns the last result of `check`. */
   last(): ClockReading;
   /** Accepts the present time of the clock, plausible or not. */
   accept(): void;
@@ -21,7 +21,7 @@ export interface ClockReading {
   readonly clockMs: number;
   /** Whether `clockMs` is the other clock's, while this process's own is plausible. */
   readonly isOther: boolean;
-  /** The clock's time if it is plausible, otherwise the last accepted time plus the ticks since. */
+  /** Returns the clock's time if it is plausible, otherwise the last accepted time plus the ticks since. */
   readonly plausibleMs: number;
 }
 

@@ -24,13 +24,13 @@ export function replaceFile(path: string, text: string): void {
 
 /**
  * Creates a file that only its owner can read, before anything is written into it. An existing file, such as a restored backup,
- * loses the rights of others. The files that SQLite creates beside its database get the same rights.
+ * is made unreadable for other users. The files that SQLite creates beside its database get the same rights.
  */
 export function makePrivateFile(file: string): void {
   withFile(file, 'a', (descriptor) => fchmodSync(descriptor, 0o600));
 }
 
-/** Makes the names in a folder survive a crash of the machine. */
+/** Syncs a folder, so that the names in it survive a crash of the machine. */
 export function syncFolder(dir: string): void {
   withFile(dir, 'r', fsyncSync);
 }
@@ -44,7 +44,7 @@ function withFile(path: string, flags: string, work: (descriptor: number) => voi
   }
 }
 
-/** Makes the bytes of a file survive a crash of the machine. A file that was removed meanwhile is ignored. */
+/** Syncs a file, so that its bytes survive a crash of the machine. A file that was removed meanwhile is ignored. */
 export async function syncFile(file: string): Promise<void> {
   try {
     const handle = await open(file, 'r');
@@ -54,7 +54,7 @@ export async function syncFile(file: string): Promise<void> {
   }
 }
 
-/** Bytes that this process may still write to the disk of a folder; `undefined` if the system does not say. */
+/** Returns how many bytes this process may still write to the disk of a folder; `undefined` if the system does not say. */
 export async function readFreeBytes(dir: string): Promise<number | undefined> {
   try {
     const { bavail, bsize } = await statfs(dir);

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { describeSystemFailure } from './system-failure.ts';
 
 /**
- * Creates a folder with those above it. Node's own `recursive` never returns where the system denies that a name can exist, as below
- * `/proc`: it creates the folder above, which is there, and begins again.
+ * Creates a folder and its missing parents. Node's own `recursive` never returns if the system does not allow the name, as below
+ * `/proc`: it creates the parent, which exists, and begins again.
  *
  * @param mode of each folder that is created
  * @returns whether it was created
@@ -28,7 +28,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Why a folder cannot be created or used, for people. @param error Node's */
+/** Describes to people why a folder cannot be created or used. @param error Node's */
 export function describeFolderFailure(error: unknown): string {
   const { code, path = '' } = error as NodeJS.ErrnoException;
   if (code === 'EEXIST' || code === 'ENOTDIR')

@@ -12,12 +12,12 @@ export const LATEST_MICROS: Micros = Number.MAX_SAFE_INTEGER;
 
 /**
  * The range of an event's timestamp: its day is a partition, and the engine's days go from 1970 to 2149. `toDate` wraps around beyond
- * them, so that retention would take an event of 2200 for one of 2020.
+ * them, so retention would treat an event of 2200 as one of 2020.
  */
 export const EARLIEST_STORED_MICROS: Micros = 0;
 export const LATEST_STORED_MICROS: Micros = Date.UTC(2149, 5, 7) * MICROS_PER_MS - 1;
 
-// Extended (2026-11-20T07:00:00.123456Z) and basic (20261120T070000Z) ISO 8601, date alone, `T` or a space between. The time may
+// Extended (2026-11-20T07:00:00.123456Z) and basic (20261120T070000Z) ISO 8601, or only a date; `T` or a space between. The time may
 // end after the hour or the minute; a fraction belongs to its last part. A zone is `Z`, `+01`, `+0100` or `+01:00`; without one the
 // time is UTC. A space is read as `+` there: a `+` in a query string becomes a space if it is not percent-encoded.
 const EXTENDED =
@@ -55,7 +55,7 @@ function isTime(time: { hour: number; minute: number; second: number }, fraction
   return hour < 24 && minute < 60 && second < 60;
 }
 
-/** The decimal fraction `0.digits` of `unit`, exactly: a double would be off by a microsecond for some. */
+/** Returns the decimal fraction `0.digits` of `unit`, exactly: a double would be off by a microsecond for some. */
 function toMicros(digits: string, unit: Micros): Micros {
   if (digits === '') return 0;
   return Number((BigInt(digits) * BigInt(unit)) / 10n ** BigInt(digits.length));

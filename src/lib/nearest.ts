@@ -2,7 +2,7 @@ const SHOWN_MAX = 3;
 // Longer texts are not names, and the time grows with the product of the lengths.
 const CHARS_MAX = 64;
 
-/** The names that a mistyped one may mean, nearest first: those that differ by few letters, in any letter case, or begin with it. */
+/** Returns the names that a mistyped one may mean, nearest first: those that differ by few letters, in any letter case, or begin with it. */
 export function findNearest(given: string, names: readonly string[]): string[] {
   const text = given.slice(0, CHARS_MAX).toLowerCase();
   const near = names.flatMap((name) => {
@@ -18,7 +18,7 @@ export function findNearest(given: string, names: readonly string[]): string[] {
     .map(({ name }) => name);
 }
 
-/** Letters to insert, remove, replace or exchange with their neighbour (Damerau-Levenshtein distance). */
+/** Counts the letters to insert, remove, replace or exchange with their neighbour (Damerau-Levenshtein distance). */
 function countChanges(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);

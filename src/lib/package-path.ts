@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The root of this package: src/lib/ and dist/lib/ are equally deep. */
+/** The root of this package; src/lib/ and dist/lib/ are equally deep. */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**

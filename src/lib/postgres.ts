@@ -7,14 +7,14 @@ export type Query = (text: string, values?: readonly unknown[]) => Promise<Row[]
 /** A PostgreSQL database with bounded connections, waits and statements. */
 export interface Postgres {
   readonly query: Query;
-  /** For health probes: on a connection of its own, which no load keeps busy, with half the timeout. */
+  /** For health probes: uses a separate connection, which no load keeps busy, with half the timeout. */
   readonly probe: Query;
-  /** All writes of `work` are kept, or none. */
+  /** Keeps all writes of `work`, or none. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
   /**
    * Migrates the tables of one part, one step per version. Processes that start together migrate one after another.
    *
-   * @throws Error also if the tables have a version beyond the last step
+   * @throws the database's error; Error if the tables have a version beyond the last step
    */
   migrate(part: string, steps: readonly string[]): Promise<void>;
   close(): Promise<void>;
@@ -23,14 +23,14 @@ export interface Postgres {
 // A slower statement means that the database is in trouble; waiting longer would only pile up requests here.
 const STATEMENT_MS_MAX = 2_000;
 const CONNECT_MS_MAX = 2_000;
-// If not even the server's own statement timeout gets through.
+// For a server whose own statement timeout does not get through either.
 const SILENCE_MS_MAX = 2_500;
 const PROBE_MS_MAX = 1_000;
 // A process that stops in the middle of a change blocks those of others no longer than this.
 const IDLE_IN_TRANSACTION_MS_MAX = 5_000;
 // Other processes may be migrating meanwhile.
 const MIGRATION_MS_MAX = 60_000;
-// An arbitrary number of our own: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
+// An arbitrary number: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
 const MIGRATION_LOCK = 8_245_722_243;
 
 /**
@@ -68,7 +68,7 @@ export function openPostgres(url: string, connectionsMax: number): Postgres {
   };
 }
 
-/** Closes the connections; a server that does not answer is abandoned after `CONNECT_MS_MAX`. */
+/** Closes the connections; a server that does not respond is abandoned after `CONNECT_MS_MAX`. */
 async function endPools(...pools: readonly Pool[]): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, CONNECT_MS_MAX);
@@ -135,7 +135,7 @@ async function readVersion(query: Query, part: string): Promise<number> {
   return Number(row?.['version'] ?? 0);
 }
 
-/** The error in one line; if a host name has several addresses, that of the first. */
+/** Returns the error in one line; if a host name has several addresses, the error of the first. */
 export function describeFailure(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describeFailure(error.errors[0]);
   return error instanceof Error ? error.message : String(error);

@@ -5,17 +5,17 @@ import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus'
 export interface Random {
   /** At least 0, less than 1. */
   next(): number;
-  /** A whole number, at least `min`, at most `max`. */
+  /** An integer, at least `min`, at most `max`. */
   whole(min: number, max: number): number;
   /** True with this probability. */
   chance(probability: number): boolean;
   /** One of `items`, each with the same probability. @throws RangeError if there are none */
   pick<T>(items: readonly T[]): T;
-  /** From a log-normal distribution: half of them below `median`; `sigma` is the deviation of the logarithm. */
+  /** A number from a log-normal distribution: half of them below `median`; `sigma` is the deviation of the logarithm. */
   logNormal(median: number, sigma: number): number;
   /** 32 random bits as eight hexadecimal digits. */
   hex(): string;
-  /** In the form of a UUID of version 4. */
+  /** A text in the form of a UUID of version 4. */
   uuid(): string;
 }
 

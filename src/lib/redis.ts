@@ -4,7 +4,7 @@ import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 /** A reply of Redis; texts are bytes. */
 export type RedisReply = Buffer | string | number | null | readonly RedisReply[];
 
-/** @throws if Redis refuses the command, or the connection is lost */
+/** @throws if Redis rejects the command, or the connection is lost */
 export type SendCommand = (command: readonly (string | Buffer)[]) => Promise<RedisReply>;
 
 /** A Redis or Valkey server, which may be unavailable at any time. */
@@ -12,10 +12,10 @@ export interface Redis {
   /** Whether there is a connection. */
   readonly isUp: boolean;
   /**
-   * Sends one command or a few, which have to be answered within the deadline. After a missed deadline the connection is dropped for
-   * all callers, so a server that never answers costs one deadline and not one per caller.
+   * Sends one or a few commands, which must get their replies within the deadline. After a missed deadline the connection is dropped for
+   * all callers, so a server that never responds costs one deadline, not one per caller.
    *
-   * @returns `undefined` if Redis is unavailable, late, or refuses a command; never throws
+   * @returns `undefined` if Redis is unavailable, late, or rejects a command; never throws
    */
   run<T>(commands: (send: SendCommand) => Promise<T>): Promise<T | undefined>;
   /** Idempotent. */
@@ -23,14 +23,14 @@ export interface Redis {
 }
 
 export interface RedisEvents {
-  /** Connected, for the first time or again. */
+  /** Called when the connection is open, for the first time or again. */
   readonly onUp: () => void;
-  /** The connection was lost or could not be opened; called once until it is back. */
+  /** Called when the connection was lost or could not be opened; once until it is back. */
   readonly onDown: (error: unknown) => void;
   /**
-   * Commands failed. Not called while there is no connection: then none are sent.
+   * Called when commands failed. Not called without a connection: then none are sent.
    *
-   * @param isRefusal Redis refused a command; the connection is kept
+   * @param isRefusal Redis rejected a command; the connection is kept
    */
   readonly onFailure: (error: unknown, isRefusal: boolean) => void;
 }
@@ -49,7 +49,7 @@ type Client = ReturnType<typeof create>;
  * Starts to connect and returns; retries once a second until it is closed.
  *
  * @param url `redis://…` or `rediss://…`
- * @param deadlineMs within which commands have to be answered
+ * @param deadlineMs longest wait for the replies to commands
  */
 export function openRedis(
   url: string,
@@ -64,7 +64,7 @@ export function openRedis(
 
   async function connect(): Promise<void> {
     const client = create(url);
-    client.unref(); // a pending command keeps the process alive, the connection alone does not
+    client.unref(); // a pending command keeps the process alive, an idle connection does not
     current = client;
     client.on('error', (error: unknown) => lose(client, error));
     try {
@@ -140,7 +140,7 @@ function create(url: string) {
 /** @throws Error if the promise takes longer; time in which this process is too busy to read replies hardly counts */
 function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = () => reject(new Error(`no answer within ${ms} ms`));
+    const late = () => reject(new Error(`no reply within ${ms} ms`));
     let timer: NodeJS.Timeout;
     const wait = (timers: number) => {
       // However late a timer fires, all replies that have arrived are read before the next one.
@@ -176,7 +176,7 @@ export async function runScript(
   }
 }
 
-/** Whether Redis refused a command with this code, the first word of its message. */
+/** Whether Redis rejected a command with this code, the first word of its message. */
 export function isRefusal(error: unknown, code: string): boolean {
   return error instanceof ErrorReply && error.message.startsWith(code);
 }

@@ -1,8 +1,8 @@
 /** A value that is served stale while it is refreshed. */
 export interface RefreshingValue<T> {
   /**
-   * Returns the last value at once. If it is older than `maxAgeMs`, a refresh starts in the background; only the first caller of
-   * all waits. A refresh that fails leaves the value and sets `failure`.
+   * Returns the last value at once. If it is older than `maxAgeMs`, a refresh starts in the background; only the very first
+   * caller waits. A refresh that fails leaves the value and sets `failure`.
    *
    * @throws what the first read throws
    */
@@ -13,7 +13,7 @@ export interface TimedValue<T> {
   readonly value: T;
   /** When its read started, ms since the epoch. */
   readonly readMs: number;
-  /** Why the last refresh failed, if it did. */
+  /** The failure of the last refresh, if it failed. */
   readonly failure?: unknown;
 }
 

@@ -1,4 +1,4 @@
-/** The function, which computes the text of each object once. Objects that nothing else holds are forgotten. */
+/** Wraps a function so that it computes the text of each object once. Objects that nothing else holds are forgotten. */
 export function remember<K extends object>(compute: (key: K) => string): (key: K) => string {
   const known = new WeakMap<K, string>();
   return (key) => {

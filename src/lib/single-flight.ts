@@ -8,14 +8,14 @@ export type Flight<T> = (signal: AbortSignal, onJoin: OnJoin) => Promise<T>;
 
 export interface FlightCaller {
   readonly signal?: AbortSignal | undefined;
-  /** Reported to a flight that another caller started. */
+  /** The name of this caller, reported to a flight that another caller started. */
   readonly name?: string | undefined;
 }
 
-/** One computation per key, shared by all callers that ask while it runs. */
+/** Runs one computation per key, shared by all callers that ask while it runs. */
 export interface SingleFlight<T> {
   /**
-   * Returns the result of `start`, which is called only if no flight of this key is under way. A caller that aborts leaves alone;
+   * Returns the result of `start`, which is called only if no flight of this key is under way. A caller that aborts leaves without the others;
    * the flight itself is aborted when its last caller has left.
    *
    * @returns the flight's result, and whether this call joined a flight that another call started

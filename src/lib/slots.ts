@@ -1,15 +1,15 @@
 import { untilAborted } from './abort.ts';
 
-/** What a holder has to give back. */
+/** The slot that a holder has to give back. */
 export interface Slot {
   /** Idempotent. */
   readonly release: () => void;
-  /** Releases it after so many ms, at the latest. */
+  /** Releases it after so many ms at the latest. */
   readonly releaseAfter: (ms: number) => void;
 }
 
 /**
- * Slots with a FIFO queue: so many may be held at once. With one it is a lock.
+ * Creates slots with a FIFO queue: `count` may be held at once. With one slot it is a lock.
  *
  * @returns acquires a slot; throws the signal's reason when it aborts first
  */

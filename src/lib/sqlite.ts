@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Why SQLite failed: no space is left, another process is writing, or anything else. */
+/** The reason of a failure of SQLite: no space is left, another process is writing, or anything else. */
 export type SqliteFailure = 'full' | 'busy' | 'other';
 
 // https://www.sqlite.org/rescode.html

@@ -5,7 +5,7 @@ const SYSTEM_CODES: ReadonlySet<unknown> = new Set([
   ...['ENOSPC', 'EDQUOT', 'EIO', 'ESTALE', 'EBUSY', 'EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'], // disk and machine
   ...['EADDRINUSE', 'EADDRNOTAVAIL'], // another process ends, an interface comes up
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'], // a server is not up yet
-  ...['ETIMEDOUT', 'ENOTCONN', 'ENOTFOUND', 'EAI_AGAIN'], // its name neither
+  ...['ETIMEDOUT', 'ENOTCONN', 'ENOTFOUND', 'EAI_AGAIN'], // its name cannot be resolved yet
 ]);
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html: connections, conflicts, resources, shutdown and start, system.
@@ -30,7 +30,7 @@ export function isOutOfSpace(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT' || findSqliteFailure(error) === 'full';
 }
 
-/** The error's message; for a full disk, what to do. */
+/** Returns the error's message; for a full disk, what to do. */
 export function describeSystemFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return isOutOfSpace(error) ? 'the disk is full; make room' : message;

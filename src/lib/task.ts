@@ -11,7 +11,7 @@ export interface Task {
 export interface TaskRun {
   readonly name: string;
   readonly ms: number;
-  /** What `run` failed with. */
+  /** The rejection of `run`. */
   readonly error?: unknown;
 }
 
@@ -31,7 +31,7 @@ export interface RunningTask {
   stop(): Promise<void>;
 }
 
-// A run that waits for a server which does not answer must not keep the service from ending.
+// A run that waits for a server which does not respond must not keep the service from ending.
 const STOP_MS_MAX = 5_000;
 
 /** Runs a task every `everyMs`, one run at a time, until it is stopped. The first run starts after `everyMs`. */

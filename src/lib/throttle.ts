@@ -1,5 +1,5 @@
 /**
- * Calls what it is given at most once in `everyMs` and drops every other call.
+ * Calls the given function at most once in `everyMs` and drops every other call.
  *
  * @param now ms since the epoch; a clock that is set back does not block the next call
  */

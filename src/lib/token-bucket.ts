@@ -1,4 +1,4 @@
-/** A rate limit: so many requests a second over time, and so many at once after a pause. */
+/** A rate limit: the average requests a second, and the most at once after a pause. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
@@ -23,7 +23,7 @@ export interface RateDecision {
   readonly retryAfterSeconds: number;
 }
 
-// Sums of fractions fall a little short. Without this a caller that waits for Retry-After could be refused again.
+// Sums of fractions fall a little short. Without this a caller that waits for Retry-After could be rejected again.
 export const ROUNDING_TOKENS = 1e-4;
 
 /**

@@ -9,7 +9,7 @@ import type { EndpointView, Self, SourceView } from './view.ts';
 
 type Reach = Pick<Grant, 'scopes' | 'endpoints' | 'sources'>;
 
-/** The endpoints that a key may know of: those it may read, and with the scope `manage` those that it may let others read. */
+/** Lists the endpoints that a key may know of: those it may read, and with the scope `manage` those that it may let others read. */
 export function visibleEndpoints(
   endpoints: readonly Endpoint[],
   { scopes, endpoints: listed }: Reach,
@@ -18,7 +18,7 @@ export function visibleEndpoints(
   return endpoints.filter((endpoint) => isListed(listed, endpoint));
 }
 
-/** The same for sources, by the right to send events to them. */
+/** Lists sources in the same way, by the right to send events to them. */
 export function visibleSources(
   sources: readonly Source[],
   { scopes, sources: listed }: Reach,
@@ -41,9 +41,9 @@ export function toSelf({ keyId, token, scopes, endpoints, sources, pins }: Calle
 }
 
 /**
- * An endpoint as the caller sees it: with the caller's pins. The SQL names tables and columns, so only operators see it.
+ * Describes an endpoint as the caller sees it: with the caller's pins. The SQL names tables and columns, so only operators see it.
  *
- * @param sources all that are served
+ * @param sources all served ones
  */
 export function toEndpointView(endpoint: Endpoint, caller: Caller, sources: readonly Source[]): EndpointView {
   const { scopes, pins } = caller;
@@ -66,7 +66,7 @@ export function toEndpointView(endpoint: Endpoint, caller: Caller, sources: read
   };
 }
 
-/** As `GET /api/search` has it (serve/resolve-search.ts): a key that is limited to endpoints searches nothing. */
+/** Lists what the caller may search, by the rule of `GET /api/search` (serve/resolve-search.ts): a key that is limited to endpoints cannot search. */
 function searchableSources(sources: readonly Source[], { scopes, endpoints, sources: listed }: Reach) {
   if (!scopes.includes('query') || endpoints !== undefined) return [];
   return sources.filter((source) => isListed(listed, source));

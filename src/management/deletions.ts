@@ -48,7 +48,7 @@ export async function startDeletion(
   return toDeletionView(job);
 }
 
-/** A deletion that this process has started. @throws TailraceError `not_found` */
+/** Finds a deletion that this process has started. @throws TailraceError `not_found` */
 export function readDeletion({ deletions }: DeletionParts, id: string): DeletionView {
   const job = deletions.find(id);
   if (job !== undefined) return toDeletionView(job);

@@ -22,7 +22,7 @@ const RATE = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: PER_SECOND_MAX,
-        description: 'Requests that may come at once; twice `per_second` without it.',
+        description: 'Requests at once; twice `per_second` by default.',
       }),
     ),
   },
@@ -82,7 +82,7 @@ export const ROTATION = Type.Object(
   { additionalProperties: false, expected: 'an object' },
 );
 
-/** A request body as a change of the keyring. Null removes a limit; a member that is left out stays as it is. */
+/** Converts a request body to a change of the keyring. Null removes a limit; a member that is left out stays as it is. */
 export function toChange(body: KeyChangeBody, nowMs: number): KeyChange {
   return {
     ...(body.name !== undefined && { name: body.name.trim() }),
@@ -105,7 +105,7 @@ function parseExpiry(text: string | null, nowMs: number): number | undefined {
   throw invalidRequest([
     {
       parameter: 'expires_at',
-      message: 'must be an ISO 8601 timestamp that lies ahead, such as 2030-01-01T00:00:00Z',
+      message: 'must be a future ISO 8601 timestamp, such as 2030-01-01T00:00:00Z',
     },
   ]);
 }

@@ -3,7 +3,7 @@ import type { Grant } from '../keys/grant.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
 import type { KeyEntry, KeyView } from './view.ts';
 
-/** A key without its secret and the hash of it. */
+/** Describes a key without its secret and the secret's hash. */
 export function toKeyView(record: KeyRecord): KeyView {
   const { id, name, description } = record;
   return {
@@ -19,12 +19,12 @@ export function toKeyView(record: KeyRecord): KeyView {
   };
 }
 
-/** An entry of the audit trail. */
+/** Describes an entry of the audit trail. */
 export function toEntryView({ id, atMs, action, keyId, actor, detail, count }: StoredEntry): KeyEntry {
   return { id, at: toIsoTime(atMs), action, key_id: keyId, actor, detail, count };
 }
 
-/** What a key or a token may do; the caller adds when it expires. */
+/** Describes the rights of a key or a token; the calling code adds the expiry. */
 export function toGrantView({ scopes, endpoints, sources, pins, rate }: Grant) {
   return {
     scopes: [...scopes],

@@ -9,8 +9,8 @@ import { type KeyChangeBody, type NewKeyBody, toChange } from './key-body.ts';
 import { toKeyView } from './key-view.ts';
 import type { CreatedKeyView, KeyView } from './view.ts';
 
-// What a caller with the scope `manage` may do with keys. It sees only keys that reach no further than its own, and creates none
-// that may do more.
+// Management of keys by callers with the scope `manage`. A caller sees only keys without rights beyond its own, and cannot create
+// others.
 
 export interface KeyParts {
   readonly keyring: Keyring;
@@ -19,7 +19,7 @@ export interface KeyParts {
   readonly now: () => number;
 }
 
-/** Which keys a list has: neither revoked nor expired, the others, all. */
+/** The states by which keys are listed: neither revoked nor expired, the others, all. */
 export const KEY_STATES = ['active', 'ended', 'all'] as const;
 
 const OVERLAP_SECONDS = 7 * 86_400;
@@ -33,7 +33,7 @@ export async function createKey(parts: KeyParts, caller: Caller, body: NewKeyBod
   return { key, ...toKeyView(record) };
 }
 
-/** Keys that the caller may know of, newest first. */
+/** Lists keys that the caller may know of, newest first. */
 export async function listKeys(
   { keyring, now }: KeyParts,
   caller: Caller,
@@ -48,7 +48,7 @@ export async function listKeys(
   return (await readPage(keyring, isShown, page)).map(toKeyView);
 }
 
-/** @throws TailraceError `not_found`, also if the caller may not know of the key */
+/** @throws TailraceError `not_found`, even if the key exists but the caller may not know of it */
 export async function readKey({ keyring }: KeyParts, caller: Caller, id: string): Promise<KeyView> {
   const record = await keyring.find(id);
   if (record === undefined) throw notFound(id);
@@ -91,7 +91,7 @@ export async function rotateKey(
 }
 
 /**
- * For what concerns all keys or all events.
+ * Checks a caller for actions on all keys or all events.
  *
  * @param action what the key cannot do, such as `read the trail of all keys`
  * @throws TailraceError `forbidden`
@@ -102,7 +102,7 @@ export function requireUnrestricted({ endpoints, sources, pins }: Caller, action
   throw new TailraceError('forbidden', message, { refusal: 'wider' });
 }
 
-/** For the keyring, which checks the key as it is within the transaction that changes it. */
+/** Returns a check for the keyring, which runs it on the present key within the transaction that changes it. */
 function actorOf(caller: Caller, check: (key: KeyRecord) => void = () => {}) {
   return {
     actor: caller.keyId,
@@ -119,7 +119,7 @@ function requireNarrower({ registry }: KeyParts, caller: Caller, grant: Grant): 
   refuseWider(isNarrower(grant, caller));
 }
 
-/** Faults of a grant that a caller gives. Names beyond its own lists are not looked up: the refusal of a wider grant names none. */
+/** Finds the faults of a grant that a caller gives. Names beyond its own lists are not looked up: the rejection of a wider grant names none. */
 export function findGrantFaults(registry: Registry, caller: Caller, grant: Grant): ParameterFault[] {
   const own = checkGrant(grant);
   const { endpoints, sources } = caller;
@@ -143,7 +143,7 @@ function refuseWider(reason: string | undefined): void {
 // Keys that are read at once.
 const CHUNK = 1_000;
 
-/** Reads on until the page is full, however many keys in between are not shown. */
+/** Reads until the page is full, however many keys in between are not shown. */
 async function readPage(
   keyring: Keyring,
   isShown: (key: KeyRecord) => boolean,
@@ -159,7 +159,7 @@ async function readPage(
   return shown.slice(0, limit);
 }
 
-/** An InputError of the keyring, such as that the key has been revoked, is a fault of the request. */
+/** Maps an InputError of the keyring, such as a revoked key, to a fault of the request. */
 async function reportInput<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

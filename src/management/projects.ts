@@ -8,19 +8,19 @@ import { OWNER } from '../query/pins.ts';
 import { quote } from '../sql/quote.ts';
 import type { Projects } from './view.ts';
 
-// More are of no use in a list of suggestions.
+// More do not help in a list of suggestions.
 const PROJECTS_MAX = 1_000;
 const PROJECTS_AGE_MS = 30_000;
 const LANE = 'projects';
 
 /**
  * @param now ms since the epoch
- * @returns lists the projects that have events in sources of the key, sorted, up to 30 s old; for a key that pins the project, that one alone
+ * @returns a function that lists the projects with events in sources of the key, sorted, up to 30 s old; for a key that pins the project, only that one
  */
 export function createProjects(engine: Engine, registry: Registry, now: () => number) {
   const projects = createRefreshingValue(readProjects, { maxAgeMs: PROJECTS_AGE_MS, now });
 
-  /** The first projects of each table, sorted. Runs as a query in a lane of its own, with the limits of every query. */
+  /** Reads the first projects of each table, sorted. Runs as a query in its own lane, with the limits of every query. */
   async function readProjects(): Promise<ReadonlyMap<string, readonly string[]>> {
     // External tables may be of any size, and need not be sorted by project.
     const own = registry.sources.filter(isManaged);

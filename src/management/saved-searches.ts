@@ -15,7 +15,7 @@ export interface SavedSearchParts {
 
 const NAME_CHARS_MAX = 100;
 const ADDRESS_BYTES_MAX = 4_096;
-/** What an address of Explore may set; console/src/page/explore/address.ts writes these. */
+/** The parameters of an address of Explore; console/src/page/explore/address.ts writes them. */
 const ADDRESS_NAMES = [
   ...['q', 'source', 'project', 'range', 'from', 'until', 'by', 'columns', 'refresh', 'live', 'at'],
 ];
@@ -31,7 +31,7 @@ export const NEW_SEARCH = Type.Object(
   { additionalProperties: false, expected: 'an object' },
 );
 
-/** The saved searches of the caller's key, by name. */
+/** Lists the saved searches of the caller's key, by name. */
 export async function listSearches(parts: SavedSearchParts, caller: Caller): Promise<SavedSearchView[]> {
   const searches = await parts.control.searches.list([await findOwner(parts, caller)]);
   return searches.toSorted((a, b) => BY_NAME.compare(a.name, b.name)).map(toView);
@@ -40,7 +40,7 @@ export async function listSearches(parts: SavedSearchParts, caller: Caller): Pro
 const BY_NAME = new Intl.Collator('en', { numeric: true });
 
 /**
- * Saves a search of the caller's key, in the place of one of the same name.
+ * Saves a search of the caller's key; it replaces one of the same name.
  *
  * @returns `isNew`: whether there was none of that name
  * @throws TailraceError `invalid_request` for a wrong name or address, and if the key has `SEARCHES_MAX` already
@@ -58,7 +58,7 @@ export async function saveSearch(
   const search = { id: parts.newId(), owner, name, address, createdMs: nowMs, updatedMs: nowMs };
   const saved = await parts.control.searches.save(search);
   if (saved !== undefined) return { view: toView(saved), isNew: saved.id === search.id };
-  const message = `the key has ${SEARCHES_MAX} saved searches, the most of one key; delete one, or save it under the name of one`;
+  const message = `the key has ${SEARCHES_MAX} saved searches, the most of one key; delete one, or save under one of their names`;
   throw new TailraceError('invalid_request', message);
 }
 
@@ -80,7 +80,7 @@ export function requireKeyOfSearches({ token }: Caller): void {
   throw new TailraceError('forbidden', message, { refusal: 'wider' });
 }
 
-/** A key of the environment is in no store, and owns searches by its name. */
+/** Returns the owner of a key's searches. A key of the environment is not in the store, and owns them by its name. */
 async function findOwner({ control }: SavedSearchParts, { keyId }: Caller): Promise<string> {
   const key = await control.findKey(keyId);
   return key === undefined ? keyId : ownerOf(key);
@@ -103,7 +103,7 @@ function checkName(name: string): string | undefined {
   if (count === 0 || count > NAME_CHARS_MAX)
     return `must have 1 to ${NAME_CHARS_MAX} characters, not ${count}`;
   // Control characters, halves of a surrogate pair, separators of lines.
-  return /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name) ? 'must have printable characters alone' : undefined;
+  return /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name) ? 'must have only printable characters' : undefined;
 }
 
 function checkAddress(address: string): string | undefined {
@@ -114,7 +114,7 @@ function checkAddress(address: string): string | undefined {
   const names = [...new URLSearchParams(address).keys()];
   const unknown = names.find((name) => !ADDRESS_NAMES.includes(name));
   if (unknown !== undefined)
-    return `has ${JSON.stringify(unknown.slice(0, 100))}; an address of Explore has ${ADDRESS_NAMES.join(', ')}`;
+    return `has ${JSON.stringify(unknown.slice(0, 100))}, which an address of Explore does not have; it has ${ADDRESS_NAMES.join(', ')}`;
   const repeated = names.find((name, i) => names.indexOf(name) !== i);
   if (repeated !== undefined) return `has ${repeated} more than once`;
   return isDecodable(address)

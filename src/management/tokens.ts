@@ -53,7 +53,10 @@ export async function mintToken({ keyring, registry, now }: KeyParts, caller: Ca
   const grant = toGrant(body, caller, now());
   const faults = findGrantFaults(registry, caller, grant);
   if (JSON.stringify(grant).length > GRANT_CHARS_MAX)
-    faults.push({ parameter: 'body', message: 'names so much that the token would not fit into a header' });
+    faults.push({
+      parameter: 'body',
+      message: 'makes the token too long for a header; name fewer endpoints, sources or pins',
+    });
   if (faults.length > 0) throw invalidRequest(faults);
   const reason = isNarrower(grant, caller);
   if (reason !== undefined) throw refuse(`a token cannot do more than its key: ${reason}`);
@@ -63,10 +66,10 @@ export async function mintToken({ keyring, registry, now }: KeyParts, caller: Ca
 
 /** @throws TailraceError `forbidden` for a caller that sent a signed token instead of a key */
 export function requireKey({ token }: Caller): void {
-  if (token !== undefined) throw refuse('a token cannot make another; ask with the key itself');
+  if (token !== undefined) throw refuse('a token cannot create another; send the key itself');
 }
 
-/** Members that the body leaves out are as the key has them. */
+/** Fills in members that the body leaves out with those of the key. */
 function toGrant(body: NewToken, caller: Caller, nowMs: number): TokenGrant {
   const expiresMs = nowMs + (body.ttl_seconds ?? TTL_SECONDS) * 1000;
   return {
@@ -80,7 +83,7 @@ function toGrant(body: NewToken, caller: Caller, nowMs: number): TokenGrant {
   };
 }
 
-/** A burst that is left out is the usual one, but at most that of the key: the token is not refused for what the body does not name. */
+/** Fills in a missing burst: the usual one, but at most that of the key, so that the token is not rejected for a member that the body does not name. */
 function toRate(
   { per_second: perSecond, burst }: NonNullable<NewToken['rate']>,
   keyRate: Caller['rate'],

@@ -1,9 +1,9 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { CONTROLS, PARAMETER_TYPES } from '../definitions/parameter-type.ts';
 
-// Longer than other files: one table of what the console reads.
+// Longer than other files: one table of all that the console reads.
 // Responses that the console reads: the schemas go into /openapi.json, the types into the routes and the console. The console
-// imports this file, so it imports nothing of the service.
+// imports this file, so this file must not import the service.
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const time = (description: string) => orNull(Type.String({ format: 'date-time', description }));
@@ -16,7 +16,7 @@ export const SELF = Type.Object({
   endpoints: orNull(Type.Array(Type.String())),
   sources: orNull(Type.Array(Type.String())),
   pins: Type.Record(Type.String(), Type.String()),
-  version: Type.String({ description: 'Of the service.' }),
+  version: Type.String({ description: 'Version of the service.' }),
 });
 export type Self = Static<typeof SELF>;
 
@@ -25,10 +25,12 @@ const PARAMETER = Type.Object({
   type: Type.Enum([...PARAMETER_TYPES]),
   required: Type.Boolean(),
   description: Type.String(),
-  default: Type.String({ description: 'What a missing or empty value means.' }),
-  control: Type.Enum([...CONTROLS], { description: 'How a form shows it.' }),
-  values: Type.Array(Type.String(), { description: 'Of an enum.' }),
-  otherwise: orNull(Type.String({ description: 'What any other value behaves as; null: it is refused.' })),
+  default: Type.String({ description: 'Value that replaces a missing or empty one.' }),
+  control: Type.Enum([...CONTROLS], { description: 'Control of a form.' }),
+  values: Type.Array(Type.String(), { description: 'Values of an enum.' }),
+  otherwise: orNull(
+    Type.String({ description: 'Value that replaces any other; null: others are rejected.' }),
+  ),
   pinned: orNull(Type.String({ description: 'The one value that this key may send; null: any.' })),
   search: orNull(
     Type.String({ description: 'Field of the events that have the value, as a search names it.' }),
@@ -48,10 +50,10 @@ const BUCKET = Type.Object({
   spans: Type.Record(
     Type.String(),
     Type.Object({
-      width_seconds: count('Of a bucket, counted from 1970.'),
-      range_seconds: count('How far back the answer reaches from its query.'),
+      width_seconds: count('Width of a bucket, counted from 1970.'),
+      range_seconds: count('Range of the answer before its query.'),
     }),
-    { description: 'By the value of that parameter, or under the empty text.' },
+    { description: 'Spans by the value of that parameter, or under the empty text.' },
   ),
   aligned: Type.Boolean({ description: 'Whether the range begins with a whole bucket.' }),
 });
@@ -61,13 +63,13 @@ export const ENDPOINT = Type.Object({
   name: Type.String(),
   description: Type.String(),
   max_rows: count('Most rows of an answer.'),
-  caching_seconds: orNull(count('How long an answer is kept; null: it is not.')),
-  warming_seconds: orNull(count('How often a kept answer is refreshed; null: it is not.')),
+  caching_seconds: orNull(count('How long an answer is kept; null: it is not kept.')),
+  warming_seconds: orNull(count('How often a kept answer is refreshed; null: it is not refreshed.')),
   query_sandboxing: Type.Boolean(),
   live_tail: Type.Boolean({ description: 'Whether new rows can be followed.' }),
   parameters: Type.Array(PARAMETER),
   formats: Type.Array(Type.String(), {
-    description: 'What the parameter `format` takes; none if the endpoint has a parameter of this name.',
+    description: 'Values of the parameter `format`; none if the endpoint has a parameter of this name.',
   }),
   columns: Type.Array(COLUMN),
   bucket: orNull(BUCKET),
@@ -83,8 +85,10 @@ export const SOURCE = Type.Object({
   name: Type.String(),
   table: Type.String(),
   description: Type.String(),
-  managed: Type.Boolean({ description: 'False: it reads an existing table, and takes no events.' }),
-  retention_days: orNull(count('Days that an event is kept; null: that is not up to Tailrace.')),
+  managed: Type.Boolean({ description: 'False: it reads an existing table, and stores no events.' }),
+  retention_days: orNull(
+    count('Days that an event is kept; null: Tailrace does not delete events of this source.'),
+  ),
   columns: Type.Array(
     Type.Object({
       name: Type.String(),
@@ -107,11 +111,11 @@ export const SEARCH_SOURCE = Type.Object({
   description: Type.String(),
   fields: Type.Array(
     Type.Object({
-      name: Type.String({ description: 'As a search names it, such as `request.path`.' }),
+      name: Type.String({ description: 'Name in a search, such as `request.path`.' }),
       type: Type.Enum(['string', 'integer', 'number', 'boolean', 'json', 'level', 'timestamp']),
       description: Type.String(),
     }),
-    { description: 'Those of a row, then the typed columns. The metadata may have more.' },
+    { description: 'Fields of a row, then the typed columns. The metadata may have more.' },
   ),
 });
 export type SearchSource = Static<typeof SEARCH_SOURCE>;
@@ -127,8 +131,8 @@ export type SavedSearchView = Static<typeof SAVED_SEARCH>;
 
 const MINUTE = Type.Object({
   at: Type.String({ format: 'date-time', description: 'Start of the minute.' }),
-  requests: count('Requests that ended in it.'),
-  failures: count('Those that failed.'),
+  requests: count('Requests that ended in this minute.'),
+  failures: count('Requests that failed.'),
   p50_ms: orNull(Type.Number()),
   p99_ms: orNull(Type.Number()),
 });
@@ -136,8 +140,8 @@ const MINUTE = Type.Object({
 export const TRAFFIC = Type.Object({
   name: Type.String(),
   requests_per_minute: Type.Number({ description: 'Over the last minute.' }),
-  requests: count('Over the window, as all below.'),
-  failures: count('Requests that were answered with an error.'),
+  requests: count('Requests in the window, as all below.'),
+  failures: count('Requests that failed.'),
   failure_codes: Type.Record(Type.String(), Type.Integer()),
   p50_ms: orNull(Type.Number({ description: 'Time from request to response, by nearest rank, within 4 %.' })),
   p99_ms: orNull(Type.Number()),
@@ -148,7 +152,7 @@ export const TRAFFIC = Type.Object({
   last_failure: orNull(
     Type.Object(
       { code: Type.String(), at: Type.String({ format: 'date-time' }) },
-      { description: 'Since the start.' },
+      { description: 'Counts since the start.' },
     ),
   ),
   minutes: Type.Array(MINUTE, { description: 'The last hour, oldest first.' }),
@@ -162,12 +166,12 @@ const SOURCE_STATE = Type.Object({
   bytes: count('Bytes on disk.'),
   oldest: time('Time of the oldest event.'),
   newest: time('Time of the newest event.'),
-  events_per_second: Type.Number({ description: 'Events that came in over the last minute.' }),
+  events_per_second: Type.Number({ description: 'Events received in the last minute.' }),
   without_project: count(
-    'Events that came in since the start and belong to no project: no key that pins one can read them.',
+    'Events received since the start that belong to no project: keys that pin one cannot read them.',
   ),
   minutes: Type.Array(Type.Integer(), {
-    description: 'Events that came in, minute by minute, oldest first.',
+    description: 'Events received, minute by minute, oldest first.',
   }),
 });
 export type SourceState = Static<typeof SOURCE_STATE>;
@@ -181,20 +185,23 @@ export type Notice = Static<typeof NOTICE>;
 export const OVERVIEW = Type.Object({
   at: Type.String({ format: 'date-time' }),
   started_at: Type.String({ format: 'date-time' }),
-  notices: Type.Array(NOTICE, { description: 'What an operator has to see to.' }),
-  window_seconds: count('How far back the counts reach: an hour, or less after a start.'),
+  notices: Type.Array(NOTICE, { description: 'Problems that an operator has to solve.' }),
+  window_seconds: count('Range of the counts: an hour, or less after a start.'),
   endpoints: Type.Array(TRAFFIC),
-  search: orNull({ ...TRAFFIC, description: 'Of searches; null for a key that is limited to endpoints.' }),
+  search: orNull({
+    ...TRAFFIC,
+    description: 'Traffic of searches; null for a key that is limited to endpoints.',
+  }),
   sources: Type.Array(SOURCE_STATE),
   engine: Type.Object({
     state: Type.Enum(['ready', 'stopping', 'unavailable']),
     message: orNull(Type.String()),
-    running: count('Queries that run.'),
-    queued: count('Queries that wait.'),
+    running: count('Running queries.'),
+    queued: count('Waiting queries.'),
     readers: count('Queries that may run at once.'),
     restarts: count('Times that the engine process was started again.'),
     memory_bytes: orNull(
-      count('Resident memory of the engine process; null: a server, whose memory is not known.'),
+      count('Resident memory of the engine process; null: a server, whose memory is unknown.'),
     ),
   }),
   store: Type.Object({
@@ -211,7 +218,7 @@ export type Overview = Static<typeof OVERVIEW>;
 
 export const PROJECTS = Type.Object({
   result: Type.Array(Type.String()),
-  complete: Type.Boolean({ description: 'False if there are more than are listed.' }),
+  complete: Type.Boolean({ description: 'False if some are not listed.' }),
 });
 export type Projects = Static<typeof PROJECTS>;
 
@@ -229,15 +236,15 @@ export const KEY = Type.Object({
   description: Type.String(),
   ...GRANT,
   created_at: time('When it was created.'),
-  expires_at: time('From when on it is refused; null: never.'),
+  expires_at: time('Instant from which it is rejected; null: never.'),
   last_used_at: time('Within a few minutes.'),
-  revoked_at: time('Since when it is refused.'),
+  revoked_at: time('Instant from which it has been rejected.'),
   successor: orNull(Type.String({ description: 'Id of the key that it was rotated to.' })),
 });
 export type KeyView = Static<typeof KEY>;
 
 export const CREATED_KEY = Type.Object({
-  key: Type.String({ description: 'The secret. It is shown this once.' }),
+  key: Type.String({ description: 'The secret. It is shown only once.' }),
   ...KEY.properties,
 });
 export type CreatedKeyView = Static<typeof CREATED_KEY>;
@@ -246,27 +253,25 @@ export const TOKEN = Type.Object({
   token: Type.String(),
   id: Type.String(),
   ...GRANT,
-  expires_at: time('From when on it is refused.'),
+  expires_at: time('Instant from which it is rejected.'),
 });
 
 export const KEY_ENTRY = Type.Object({
   id: Type.Integer({ description: 'Rises with every entry.' }),
-  at: time('Of refusals that are counted together, the first.'),
+  at: time('Instant; of rejections that are counted together, that of the first.'),
   action: Type.Enum(['created', 'changed', 'rotated', 'revoked', 'minted', 'refused', 'deleted', 'saved']),
   key_id: Type.String({
-    description:
-      'The key that it is about; empty if it is unknown, for deleted events and for saved endpoints.',
+    description: 'The key concerned; empty if it is unknown, for deleted events and for saved endpoints.',
   }),
-  actor: Type.String({ description: 'Id of the key that did it, `private` or `cli`; empty for refusals.' }),
+  actor: Type.String({ description: 'Id of the key that did it, `private` or `cli`; empty for rejections.' }),
   detail: Type.String({
-    description:
-      'What was granted, what was saved; why it was refused and, after `from`, to which addresses.',
+    description: 'The grant, or what was saved; the reason of a rejection and, after `from`, the addresses.',
   }),
-  count: Type.Integer({ description: 'How often, within a minute.' }),
+  count: Type.Integer({ description: 'Number of times within a minute.' }),
 });
 export type KeyEntry = Static<typeof KEY_ENTRY>;
 
-/** Events that were deleted, are being deleted, or would be. */
+/** A deletion of events that is done, running or planned. */
 export const DELETION = Type.Object({
   id: orNull(Type.String({ description: 'Null for a dry run.' })),
   state: Type.Enum(['planned', 'running', 'done', 'failed']),
@@ -278,7 +283,7 @@ export const DELETION = Type.Object({
   ),
   project: Type.String({ description: 'Empty: events that belong to no project.' }),
   before: orNull(Type.String({ description: 'Only events before it.' })),
-  rows: Type.Integer({ description: 'In all.' }),
+  rows: Type.Integer({ description: 'Events in all.' }),
   sources: Type.Array(Type.Object({ source: Type.String(), rows: Type.Integer() }), {
     description: 'Sources that had such events when it was accepted.',
   }),
@@ -287,14 +292,14 @@ export const DELETION = Type.Object({
       { source: Type.String(), parts_left: Type.Integer() },
       {
         description:
-          'While it runs: the source that it is at, and how many parts of its table are still to be rewritten.',
+          'While it runs: the source whose events are being deleted, and the parts of its table left to rewrite.',
       },
     ),
   ),
 });
 export type DeletionView = Static<typeof DELETION>;
 
-/** What the workbench's editor completes, and whether it may save. */
+/** The completions of the workbench's editor, and whether it may save. */
 export const WORKBENCH = Type.Object({
   may_edit: Type.Boolean(),
   refusal: orNull(Type.String({ description: 'Why it may not save.' })),
@@ -306,7 +311,7 @@ export const WORKBENCH = Type.Object({
       columns: Type.Array(
         Type.Object({
           name: Type.String(),
-          type: Type.String({ description: 'Of the engine.' }),
+          type: Type.String({ description: 'Type of the engine.' }),
           description: Type.String(),
         }),
       ),
@@ -321,7 +326,7 @@ export const ENDPOINT_FILES = Type.Object({
   name: Type.String(),
   definition: Type.String({ description: 'endpoint.yaml' }),
   sql: Type.String({ description: 'query.sql' }),
-  version: Type.String({ description: 'Of both; a save names it.' }),
+  version: Type.String({ description: 'Version of both; a save names it.' }),
   may_edit: Type.Boolean(),
 });
 export type EndpointFiles = Static<typeof ENDPOINT_FILES>;
@@ -329,16 +334,16 @@ export type EndpointFiles = Static<typeof ENDPOINT_FILES>;
 const RESULT_COLUMNS = Type.Array(
   Type.Object(
     { name: Type.String(), type: COLUMN.properties.type },
-    { description: 'As declared, else as the engine says.' },
+    { description: 'Columns as declared, else as the engine reports them.' },
   ),
 );
 
-/** All of a run but its rows, which are the engine's bytes. */
+/** The response to a run except its rows, which are the engine's bytes. */
 export const RUN_REPORT = Type.Object({
   columns: RESULT_COLUMNS,
   parameters: Type.Array(PARAMETER),
   rows_read: count('Rows that the engine has read.'),
-  bytes_read: count('Bytes that it has read, uncompressed.'),
+  bytes_read: count('Uncompressed bytes that the engine has read.'),
   engine_ms: Type.Number(),
   truncated: Type.Boolean({ description: 'Whether there are more than max_rows rows.' }),
 });

@@ -58,7 +58,7 @@ export function createCursors(secret: Uint8Array) {
     },
     /**
      * The position that a request continues from; `undefined`: the first page. An endpoint without pages ignores the parameter, or
-     * has one of its own by this name.
+     * has its own one by this name.
      *
      * @throws TailraceError `invalid_parameter`
      */

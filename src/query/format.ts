@@ -19,7 +19,7 @@ export interface Format {
   readonly isCompressible: boolean;
 }
 
-/** Around rows of JSON. The separator is one byte, in the place of the newline between two rows. */
+/** Around rows of JSON. The separator is one byte and replaces the newline between two rows. */
 export interface Framing {
   readonly head: string;
   readonly separator: string;
@@ -29,7 +29,7 @@ export interface Framing {
 /** A body of rows. */
 export interface FramedRows {
   readonly body: Buffer;
-  /** Of an answer that only its caller gets: a large one, whose bytes are here in the place of `body`. */
+  /** The bytes of a large answer that only its caller gets, instead of `body`. */
   readonly stream?: AnswerStream | undefined;
   readonly rows: number;
   /** Where each row begins in `body`; only of endpoints with time buckets, which reuse rows for later answers. */

@@ -72,7 +72,7 @@ export function createNewestFirst(
 }
 
 interface PageQuery {
-  /** Of all questions that share a stretch: these differ only in their range of time and their format. */
+  /** The name of all questions that share a stretch: they differ only in their range of time and their format. */
   readonly key: string;
   /** Rows of a full page. */
   readonly size: number;
@@ -86,7 +86,7 @@ function findPageQuery({ endpoint, values }: Question): PageQuery | undefined {
   const { pages, id, hash, parameters } = endpoint;
   if (pages?.range === undefined) return undefined;
   const { after, until } = pages.range;
-  // Times of a search are in parameters of their own, from which the service computes the two.
+  // Times of a search are in other parameters, from which the service computes the two.
   const times = new Set([after, until, ...parameters.filter(isTime).map(({ name }) => name)]);
   const shared = Object.entries(values).filter(
     ([name]) => !times.has(name) && !name.startsWith(CURSOR_PREFIX) && name !== PAGE_SKIP,

@@ -18,7 +18,7 @@ const TRIES_MAX = 5;
 export function createPageRun(run: Run): Run {
   const narrowed = new WeakMap<Endpoint, Endpoint>();
 
-  /** The endpoint with its cursor columns alone. */
+  /** The endpoint with only its cursor columns. */
   function narrow(endpoint: Endpoint, { by }: Pages): Endpoint {
     const columns = endpoint.columns.filter(({ name }) => by.some((column) => column.name === name));
     const created = narrowed.get(endpoint) ?? { ...endpoint, columns };
@@ -67,7 +67,7 @@ export function at(question: Question, position: Position): Question {
   return { ...question, values: { ...values, ...moved }, key: `${key} at ${JSON.stringify(position)}` };
 }
 
-/** The same question without rows from before an instant; as it is if its range is no parameter. */
+/** The same question without rows from before an instant; unchanged if its range is not a parameter. */
 export function since(question: Question, from: Micros): Question {
   const { endpoint, values } = question;
   const after = endpoint.pages?.range?.after;

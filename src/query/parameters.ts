@@ -14,7 +14,7 @@ export type ParameterValues = Readonly<Record<string, string>>;
 
 /**
  * Checks what a caller sent against the declarations of an endpoint. Undeclared names are ignored unless it is strict; a missing or empty optional
- * parameter has its default; `otherwise` replaces a value that its type refuses (spec 4.1 `interval`, 4.2 `project_tier`).
+ * parameter has its default; `otherwise` replaces a value that its type rejects (spec 4.1 `interval`, 4.2 `project_tier`).
  *
  * @param bytesMax longest value, in UTF-8 bytes
  * @throws TailraceError `invalid_parameter` that names every wrong parameter
@@ -59,7 +59,7 @@ export function findUndeclared(known: readonly string[], raw: Readonly<Record<st
   return Object.keys(raw).filter((name) => name !== '' && !known.includes(name));
 }
 
-/** The canonical text of one value; `undefined` if it is refused. */
+/** The canonical text of one value; `undefined` if it is rejected. */
 export function findParameterValue(
   parameter: Parameter,
   raw: RawParameters[string],

@@ -39,7 +39,7 @@ export function parsePinnedParameters(
     const { name } = parameter;
     const pin = pins[name] ?? '';
     const sent = raw[name];
-    if (typeof sent === 'object' && parameter.parseList === undefined) continue; // parseParameters refuses it
+    if (typeof sent === 'object' && parameter.parseList === undefined) continue; // parseParameters rejects it
     const value = findPinValue(parameter, pin, bytesMax);
     const isSent = sent !== undefined && sent.length > 0;
     const keepsTo = !isSent || sent === pin || findParameterValue(parameter, sent, bytesMax) === value;
@@ -55,7 +55,7 @@ export function parsePinnedParameters(
 
 /**
  * The project that a request asks for; `undefined` if it names none, or if the endpoint matches the name as a pattern and the
- * key pins none. Depends on the parameter values alone, so that requests with the same values can share an answer.
+ * key pins none. Depends only on the parameter values, so that requests with the same values can share an answer.
  */
 export function findOwner({ parameters, pinned }: Endpoint, values: ParameterValues): string | undefined {
   const parameter = parameters.find(({ name }) => name === OWNER);
@@ -63,7 +63,7 @@ export function findOwner({ parameters, pinned }: Endpoint, values: ParameterVal
   return (parameter && values[OWNER]) || undefined;
 }
 
-/** Whether the endpoint can keep to the pins: with others it refuses every request. */
+/** Whether the endpoint can keep to the pins: with others it rejects every request. */
 export function keepsPins(endpoint: Endpoint, pins: Pins, bytesMax: number): boolean {
   try {
     parsePinnedParameters(endpoint, {}, { pins, bytesMax });
@@ -102,7 +102,7 @@ function refusePin(message: string, errors: readonly ParameterFault[]): Tailrace
   return new TailraceError('forbidden', message, { errors, refusal: 'pin' });
 }
 
-/** The canonical text of a pin; `undefined` if it is refused. */
+/** The canonical text of a pin; `undefined` if it is rejected. */
 function findPinValue(parameter: Parameter, pin: string, bytesMax: number): string | undefined {
   return findParameterValue({ ...parameter, otherwise: undefined }, toSendable(parameter, pin), bytesMax);
 }

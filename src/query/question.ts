@@ -30,7 +30,7 @@ export function createQuestion(endpoint: Endpoint, values: ParameterValues, form
   return { endpoint, values: bound === undefined ? values : { ...values, ...bound }, format, key };
 }
 
-/** Whether the values of all patterns are texts without a meaning in patterns, so that no engine can refuse them. */
+/** Whether the values of all patterns are texts without a meaning in patterns, so that no engine can reject them. */
 export function arePlainPatterns({ parameters }: Endpoint, values: Values): boolean {
   return parameters.every(
     ({ name, isPattern }) => !isPattern || PLAIN_TEXT.test(String(values[name] ?? '(')),

@@ -31,7 +31,7 @@ type Open = 'list' | 'listed' | 'object';
 interface State {
   readonly places: ReadonlySet<number>;
   readonly open: Open[];
-  /** Of the value that is being read. */
+  /** Column of the value that is being read. */
   column: number;
 }
 

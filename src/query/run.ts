@@ -134,14 +134,14 @@ function readsRows({ pages, repeatedColumns: records }: Endpoint): boolean {
   return pages !== undefined || records.length > 0;
 }
 
-/** A result with lists in the place of records, if it is JSON. */
+/** A result with lists instead of records, if it is JSON. */
 async function listed(result: QueryResult, { endpoint, format }: Question): Promise<QueryResult> {
   const isJson = format.engineFormat === JSON_FORMAT.engineFormat;
   if (!isJson || endpoint.repeatedColumns.length === 0) return result;
   return { ...result, bytes: await listRecords(result.bytes, endpoint.repeatedColumns) };
 }
 
-/** Whether a question is about a page with rows that are no JSON: where such a page ends is not in sight; see page.ts. */
+/** Whether a question is about a page with rows that are not JSON: the end of such a page is not visible; see page.ts. */
 export function isOpaquePage({ endpoint, format }: Question): boolean {
   return endpoint.pages !== undefined && format.engineFormat !== JSON_FORMAT.engineFormat;
 }
@@ -153,7 +153,7 @@ async function findEnd(question: Question, rows: number, lines: Buffer): Promise
   return { last: await findPageEnd(pages, question.values, lines) };
 }
 
-/** Says which parameter holds the pattern that the engine refused, by asking the engine about each. */
+/** Says which parameter holds the pattern that the engine rejected, by asking the engine about each. */
 async function nameBadPattern(
   error: unknown,
   { endpoint, values }: Question,

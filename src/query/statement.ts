@@ -182,10 +182,10 @@ const TEXTS: ColumnTypes = {
   string: (column) => `toValidUTF8(toString(${column}))`,
   json: jsonText,
 };
-/** Other types of the engine would reach readers as they are, such as decimals, or bytes in the place of a UUID. */
+/** Other types of the engine would reach readers as they are, such as decimals, or bytes instead of a UUID. */
 const TYPED: ColumnTypes = {
   ...TEXTS,
-  // Fails for an integer above Int64, which toInt64 would change in silence.
+  // Fails for an integer above Int64, which toInt64 would change silently.
   integer: (column) => `accurateCast(${column}, if(isNullable(${column}), 'Nullable(Int64)', 'Int64'))`,
   number: (column) => `toFloat64(${column})`,
 };
@@ -209,7 +209,7 @@ function rowAsText(columns: readonly ResultColumn[], items: readonly SelectItem[
 }
 
 /**
- * Compiles every pattern while the query is analysed; see `arePlainPatterns`. Otherwise a pattern that RE2 refuses would fail only if there are rows
+ * Compiles every pattern while the query is analysed; see `arePlainPatterns`. Otherwise a pattern that RE2 rejects would fail only if there are rows
  * to match, and return an empty answer if there are none.
  */
 function patternChecks(endpoint: Endpoint): string {

@@ -38,20 +38,20 @@ const REPORT = Type.Object({
   ),
   storeBytesMax: Type.Number({ description: 'The bound that was enforced; 0: none.' }),
 });
-/** What retention found and did last. */
+/** The findings and actions of retention's last run. */
 export type RetentionReport = Static<typeof REPORT>;
 /** The days of one source that are due for one reason, oldest first: deleted together, or held together if `held` is set. */
 export type DueDays = RetentionReport['due'][number];
 /** `age`: beyond the retention of its source. `size`: the store is larger than its bound. */
 export type DropReason = DueDays['reason'];
-/** Why due days are not deleted. `clock`: it has jumped ahead. `share`: too much of what is stored, so an operator has to confirm. */
+/** The reason why due days are not deleted. `clock`: it has jumped ahead. `share`: too much of what is stored, so an operator has to confirm. */
 export type HoldReason = NonNullable<DueDays['held']>;
 
 const CONFIRMATION = Type.Object({
   clockOffsetMs: Type.Optional(Type.Number({ description: 'How far ahead of what was expected.' })),
   days: Type.Array(Type.Object({ table: Type.String(), day: Type.String() })),
 });
-/** What an operator has seen and confirmed: this clock and these days, nothing else. */
+/** The report that an operator has seen and confirmed: only this clock and these days. */
 export type Confirmation = Static<typeof CONFIRMATION>;
 
 interface StateFile<T> {
@@ -61,7 +61,7 @@ interface StateFile<T> {
   remove(): void;
 }
 
-/** When the store was last open, by a plausible clock. */
+/** The time at which the store was last open, by a plausible clock. */
 export const clockFile = (dataDir: string) => createFile(join(dataDir, 'clock.json'), CLOCK);
 export const reportFile = (dataDir: string) => createFile(join(dataDir, 'retention.json'), REPORT);
 /** Written by `tailrace retention --confirm`, removed by the service that has applied it. */

@@ -1,8 +1,8 @@
 import type { DueDays, HoldReason, RetentionReport } from './file.ts';
 
-/** Why retention has stopped, or what is wrong with the clock. Names no source: `/ready` needs no key. */
+/** The reason why retention has stopped, or the clock's fault. It names no source: `/ready` needs no key. */
 export interface RetentionNotice {
-  /** Why due days are not deleted; empty while all of them are. */
+  /** The reasons why due days are not deleted; empty while all of them are. */
   readonly stopped: readonly HoldReason[];
   /** For an operator: what is wrong and what to do. */
   readonly message: string;
@@ -10,7 +10,7 @@ export interface RetentionNotice {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const CONFIRM = '"tailrace retention" shows what is due, "tailrace retention --confirm" lets it go on';
+const CONFIRM = '"tailrace retention" shows what is due, "tailrace retention --confirm" lets it continue';
 
 /** @returns `undefined` if nothing is wrong */
 export function describeRetention({ clock, due }: RetentionReport): RetentionNotice | undefined {
@@ -38,7 +38,7 @@ export function describeRetention({ clock, due }: RetentionReport): RetentionNot
   if (state === 'behind')
     return {
       stopped: [],
-      message: `the clock says ${is}, which is ${distance} behind what it should say by the last time that the store was open (${expected}). Nothing is deleted too early by that, but events without a timestamp get the wrong time, and right ones are refused as more than an hour ahead. Set the clock right; if it is right: "tailrace retention --confirm"`,
+      message: `the clock says ${is}, which is ${distance} behind what it should say by the last time that the store was open (${expected}). Nothing is deleted too early by that, but events without a timestamp get the wrong time, and right ones are rejected as more than an hour ahead. Set the clock right; if it is right: "tailrace retention --confirm"`,
     };
   return undefined;
 }

@@ -5,18 +5,18 @@ import type { ClockReading } from '../lib/clock-guard.ts';
 import type { DueDays, HoldReason } from './file.ts';
 
 export interface PlanInput {
-  /** Of all tables, oldest first. */
+  /** The days of all tables, oldest first. */
   readonly days: readonly StoredDay[];
   readonly sources: readonly Source[];
   readonly cluster: string;
   readonly clock: ClockReading;
   /** Most disk that all events together may take; 0 for no bound. */
   readonly storeBytesMax: number;
-  /** That bound at the last run; 0 if there was none. */
+  /** The same bound at the last run; 0 if there was none. */
   readonly storeBytesMaxBefore: number;
   /** More of a source than this is not deleted at once without a confirmation. */
   readonly dropPercentMax: number;
-  /** So many days of a source may be deleted at once, whatever their share: they become due by time alone. */
+  /** So many days of a source may be deleted at once, whatever their share: they become due only by time. */
   readonly freeDaysMax: number;
   /** Days that an operator has confirmed. */
   readonly isConfirmed: (day: StoredDay) => boolean;
@@ -27,7 +27,7 @@ const DAY_MS = 86_400_000;
 /**
  * Finds due days: those wholly beyond the retention of their source, then the oldest of all while the store is larger than
  * its bound. Today is never due, since deleting it would lose events that have just been acknowledged. Tables without a source
- * are left alone and do not count: their events are the decision of the operator who removed the source.
+ * are neither deleted nor counted: the operator who removed the source decides about their events.
  */
 export function planRetention(input: PlanInput): DueDays[] {
   const { sources, cluster, days: all } = input;
@@ -53,7 +53,7 @@ function planAge(days: readonly StoredDay[], source: Source, input: PlanInput): 
   return [{ source: source.name, reason: 'age', days: due, percent, ...(held && { held }) }];
 }
 
-/** Only a lowered bound can be held for its share: with an unchanged one, a full disk would lose new events. */
+/** Plans deletions by size. Only a lowered bound can be held for its share: with an unchanged one, a full disk would lose new events. */
 function planSize(
   days: readonly StoredDay[],
   byTable: ReadonlyMap<string, Source>,

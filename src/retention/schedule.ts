@@ -9,9 +9,9 @@ export interface RetentionSchedule {
   run(): Promise<void>;
   /** Checks the clock, and for a confirmation. To be called every five seconds: an operator waits for the confirmation. */
   watch(): Promise<void>;
-  /** Why retention has stopped; `undefined` while nothing is wrong. */
+  /** Returns why retention has stopped; `undefined` while nothing is wrong. */
   notice(): RetentionNotice | undefined;
-  /** Writes down the plausible time, after what runs has ended. */
+  /** Writes the plausible time, after running work has ended. */
   saveClock(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export interface ScheduleOptions {
   readonly onConfirmed: (isAll: boolean) => void;
 }
 
-// Losing a minute, if the process is killed, is little beside the hours by which a clock may be wrong.
+// If the process is killed a minute is lost, which is little compared with the hours by which a clock may be wrong.
 const SAVE_EVERY_WATCHES = 12;
 
 /** Enforces retention and follows the clock, one at a time. Failures reject, and change nothing for later calls. */

@@ -9,17 +9,17 @@ export interface FunctionCall {
   readonly project: Project;
   readonly called: SampleFunction;
   readonly status: number;
-  /** With three decimals, as the relay measures. */
+  /** Milliseconds with three decimals, as the relay measures. */
   readonly executionMs: number;
 }
 
-/** How many calls there are, and how many days they reach back. */
+/** The number of calls, and of the days that they reach back. */
 export interface CallPlan {
   readonly rows: number;
   readonly days: number;
 }
 
-/** The calls of a sample in order of time: the same for each source that describes them. */
+/** Generates the calls of a sample in order of time: the same for each source that describes them. */
 export function* functionCalls({ rows, days }: CallPlan, options: SampleOptions): Generator<FunctionCall> {
   const { seed, end } = options;
   const pickProject = createProjectPicker(options);

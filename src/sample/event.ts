@@ -9,7 +9,7 @@ import type { SamplePart } from './plan.ts';
 import { createProjectPicker, type SampleOptions } from './project.ts';
 import { spreadInstants } from './traffic.ts';
 
-/** The events of one source, in order of time. Lazy: memory does not grow with their number. */
+/** Generates the events of one source, in order of time. Lazy: memory does not grow with their number. */
 export function* sampleEvents(part: SamplePart, options: SampleOptions): Generator<Event> {
   // `end` is part of the seed, so that a second sample has other ids.
   const random = createRandom(`${options.seed}/${part.source.name}/events/${options.end}`);
@@ -23,7 +23,7 @@ export function* sampleEvents(part: SamplePart, options: SampleOptions): Generat
 /** Something that a source describes in one event. */
 interface Occurrence {
   readonly at: Micros;
-  /** Its reference. */
+  /** The reference of the project. */
   readonly project: string;
   readonly describe: () => Description;
 }
@@ -72,7 +72,7 @@ function* mergeByTime(first: Iterator<Occurrence>, second: Iterator<Occurrence>)
   }
 }
 
-/** The same as `parseEvent` reads from the JSON of the event. */
+/** Creates the same event that `parseEvent` reads from its JSON. */
 function createEvent(source: Source, id: string, { at, project, describe }: Occurrence): Event {
   const { message, metadata } = describe();
   const inTop = source.projectPaths[0]?.join('.') === 'project';

@@ -45,7 +45,7 @@ async function storePart(engine: Engine, part: SamplePart, options: FillOptions)
     if (full !== undefined) await full;
     if (++generated % PAUSE_ROWS > 0) continue;
     options.onProgress(writer.stored);
-    await setImmediate(); // lets signals and responses of the engine in
+    await setImmediate(); // lets the event loop handle signals and responses of the engine
   }
   await writer.flush();
   return writer.stored;

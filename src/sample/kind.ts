@@ -15,7 +15,7 @@ export interface Moment {
 /** The part of an event that depends on its source. */
 export interface Description {
   readonly message: string;
-  /** As in the event's JSON. */
+  /** The metadata, as in the event's JSON. */
   readonly metadata: object;
 }
 
@@ -23,9 +23,9 @@ export interface Description {
 export interface SampleKind {
   /** Its wire name. */
   readonly source: string;
-  /** Of all events, in percent. */
+  /** Share of all events, percent. */
   readonly percent: number;
-  /** Describes its events other than calls; without it there are none. */
+  /** Describes its events other than calls; without it the source has only calls. */
   readonly describe?: (moment: Moment) => Description;
   /** Describes calls of functions, which several sources have. @param random the generator of this source */
   readonly describeCall?: (call: FunctionCall, random: Random) => Description;

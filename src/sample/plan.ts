@@ -34,7 +34,7 @@ export const SAMPLE_KINDS: readonly SampleKind[] = [
 export interface SamplePart {
   readonly source: Source;
   readonly kind: SampleKind;
-  /** All its events, those of calls included. */
+  /** All its events, including calls. */
   readonly rows: number;
   /** Calls of functions, an event each: the same calls in each source that describes them. */
   readonly calls: CallPlan;
@@ -64,7 +64,7 @@ export function planSample(
 
 const NO_CALLS: CallPlan = { rows: 0, days: 0 };
 
-/** As many calls as the relay has events, as far back as all sources keep that describe calls. */
+/** Plans as many calls as the relay has events, as far back as all sources that describe calls keep them. */
 function planCalls(parts: readonly Omit<SamplePart, 'calls'>[], days: number): CallPlan {
   const callers = parts.filter(({ kind }) => kind.describeCall !== undefined);
   const relay = callers.find(({ kind }) => kind.describe === undefined);

@@ -2,12 +2,12 @@ import type { Micros } from '../lib/instant.ts';
 import { createRandom, createWeighted, type Random } from '../lib/random.ts';
 import { createOutages } from './traffic.ts';
 
-/** What a sample contains. The same options, `end` among them, always give the same events. */
+/** The content of a sample. The same options, including `end`, always give the same events. */
 export interface SampleOptions {
   /** Events of all sources together. */
   readonly rows: number;
   readonly seed: number;
-  /** How far back the events reach; no further than a source keeps them. */
+  /** Days that the events reach back, at most the retention of each source. */
   readonly days: number;
   readonly projects: number;
   /** The instant up to which there are events. */
@@ -30,7 +30,7 @@ export interface SampleFunction {
   readonly version: string;
   readonly region: string;
   readonly method: 'GET' | 'POST';
-  /** Of the execution time: half of the invocations take less. */
+  /** Median of the execution time. */
   readonly medianMs: number;
   /** Deviation of the execution time's logarithm. */
   readonly sigma: number;
@@ -48,7 +48,7 @@ const NAMES = (
   'kestrel lagoon meadow nimbus opal pebble quartz saffron tundra willow'
 ).split(' ');
 
-/** The projects that all sources of a sample share; those of a seed have the same functions whatever the time and the number of rows. */
+/** Creates the projects that all sources of a sample share; the same seed gives the same functions for any time and number of rows. */
 export function createProjectPicker({ projects: count, days, end, seed }: SampleOptions): PickProject {
   const pick = createWeighted(
     Array.from({ length: count }, (_, i) => {

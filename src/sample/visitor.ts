@@ -1,6 +1,6 @@
 import { createRandom, type Random } from '../lib/random.ts';
 
-/** The sender of requests: an address, a program, and what the gateway knows of both. */
+/** The sender of requests: an address, a program, and what the gateway knows about both. */
 export interface Visitor {
   readonly address: string;
   readonly userAgent: string;
@@ -39,7 +39,7 @@ const PROGRAMS = [
 // Networks reserved for documentation (RFC 5737): no sample contains a real address.
 const NETWORKS = ['192.0.2', '198.51.100', '203.0.113'];
 
-/** The same visitors in every sample: they come back, as real ones do. */
+/** Creates the same visitors in every sample: they come back, as real ones do. */
 export const VISITORS: readonly Visitor[] = createVisitors(600, createRandom('visitors'));
 
 /** Visitors with a browser. */

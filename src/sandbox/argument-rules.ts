@@ -46,7 +46,7 @@ const hasSet: Rule = ({ args: [, set] }) => {
   throw invalidSql('must have a list or a SELECT after IN; for an array, call has(array, value)');
 };
 
-// Types of plain data, without states of aggregation and types with an encoding of their own.
+// Types of plain data, without states of aggregation and types with their own encoding.
 const TYPES = new Set(
   words(`String Bool Int8 Int16 Int32 Int64 Int128 Int256 UInt8 UInt16 UInt32 UInt64 UInt128 UInt256 Float32 Float64 Decimal
     Decimal32 Decimal64 Decimal128 Decimal256 Date Date32 DateTime DateTime32 DateTime64 UUID IPv4 IPv6 Array Tuple Map Nullable
@@ -102,7 +102,7 @@ const hasZoneAt =
     }
   };
 
-/** The engine accepts the name of a function in the place of a lambda, also through an alias. */
+/** The engine accepts the name of a function instead of a lambda, even through an alias. */
 const hasLambda: Rule = ({ name, args: [first, ...others], context: { aliases } }) => {
   if (others.length === 0 || first?.kind !== 'Identifier') return;
   const handed = nameOf(first);

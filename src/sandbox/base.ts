@@ -90,7 +90,7 @@ export interface StoredNames {
 // A member of the WITH list of the outermost query; lines that are indented more belong to the member before them.
 const MEMBER = /^ {6}\S/;
 
-/** Asks the engine for the names of a stored query's WITH list. @throws Error of the engine if it refuses the list */
+/** Asks the engine for the names of a stored query's WITH list. @throws Error of the engine if it rejects the list */
 export async function readStoredNames(engine: Engine, base: WithList): Promise<StoredNames> {
   // The tree is not resolved, so values make no difference to it.
   const sql = createRewriter(base.sql)((name) => quote(name));
@@ -126,7 +126,7 @@ function findReader(view: string, { read }: StoredNames): string | undefined {
 
 /**
  * Why a stored query cannot be sandboxed; `undefined` if it can. The views found in its text must be those that the engine sees, and no
- * name may have two meanings that a caller could choose from. @throws Error of the engine if it refuses the views by themselves
+ * name may have two meanings that a caller could choose from. @throws Error of the engine if it rejects the views by themselves
  */
 export async function findSandboxFault(
   engine: Engine,

@@ -8,7 +8,7 @@ import { invalidSql } from './refusal.ts';
 
 /** A caller's SELECT as the engine itself writes it. */
 interface Canonical {
-  /** The text that is checked, with a text such as `'tailrace:project'` in the place of each parameter. */
+  /** The text that is checked, with a text such as `'tailrace:project'` instead of each parameter. */
   readonly checked: string;
   /** The same with `@project` in its place: the text that runs. */
   readonly runs: string;
@@ -60,7 +60,7 @@ function findMark(sql: string): string {
   return mark;
 }
 
-/** Refuses tokens that no allowed SELECT has in the engine's spelling. */
+/** Rejects tokens that no allowed SELECT has in the engine's spelling. */
 function refuseToken({ kind }: SqlToken, text: string): void {
   if (kind === 'text' || (kind === 'word' && !text.includes('$'))) return;
   if (kind === 'sign' && '()[],.+-*/%=<>!|:'.includes(text)) return;
@@ -78,7 +78,7 @@ function refuseBraces(sql: string): void {
       throw invalidSql('must not have {…}: write parameters as @name and maps as map(…)');
 }
 
-/** Refuses clauses that the engine's trees do not distinguish from others. */
+/** Rejects clauses that the engine's trees do not distinguish from others. */
 function refuseSequences(checked: string): void {
   if (!/RECURSIVE|MATERIALIZED|\.\s*:/i.test(checked)) return; // a shortcut for most texts
   // No token has a space in it: texts are left out, and names are plain.

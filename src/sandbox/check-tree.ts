@@ -12,7 +12,7 @@ export interface TreeContext extends Omit<RuleContext, 'aliases'> {
   readonly engineFunctions: ReadonlySet<string>;
 }
 
-/** Nodes of a SELECT over views. Others are refused. */
+/** Nodes of a SELECT over views. Others are rejected. */
 const KINDS = new Set(
   `SelectWithUnionQuery SelectIntersectExceptQuery SelectQuery ExpressionList WithElement Subquery Function Identifier
   TableIdentifier Literal Asterisk QualifiedAsterisk ColumnsTransformerList ColumnsExceptTransformer TablesInSelectQuery
@@ -47,7 +47,7 @@ export function checkTree(root: SyntaxNode, context: TreeContext): void {
       checkArguments(node, { ...context, aliases });
       checkAlias(node);
     }
-    // The engine reads the name of a column as a function only in the place of a lambda, which argument-rules.ts checks.
+    // The engine reads the name of a column as a function only instead of a lambda, which argument-rules.ts checks.
     if (node.kind === 'Identifier' && !columns.has(nameOf(node))) checkIdentifier(nameOf(node), context);
   }
 }
@@ -55,7 +55,7 @@ export function checkTree(root: SyntaxNode, context: TreeContext): void {
 // Not subqueries, which are tables elsewhere.
 const EXPRESSIONS = ['Function', 'Identifier', 'Literal'];
 
-/** The expressions of a SELECT, without what stands in the place of a table. */
+/** The expressions of a SELECT, without those used as tables. */
 function findExpressions(nodes: readonly SyntaxNode[]): ReadonlySet<SyntaxNode> {
   const places = nodes.filter(({ kind }) => kind === 'TableExpression');
   const tables = new Set(places.flatMap(({ children }) => children));
@@ -63,7 +63,7 @@ function findExpressions(nodes: readonly SyntaxNode[]): ReadonlySet<SyntaxNode> 
 }
 
 /**
- * Checks that the tree reads views only. Expressions may have the name of a view, since the engine looks tables up among tables alone.
+ * Checks that the tree reads only views. Expressions may have the name of a view, since the engine looks tables up only among tables.
  *
  * @param read names in the expressions of the stored WITH, which the engine looks up in the caller's SELECT, too
  * @throws TailraceError `invalid_parameter` for any other table
@@ -114,7 +114,7 @@ function refuseFunction(name: string): void {
 /** The engine accepts `arrayMap(file, …)`, so a name by itself must not be that of a function that cannot be called. */
 function checkIdentifier(name: string, { engineFunctions }: TreeContext): void {
   if (name.includes('.') || !engineFunctions.has(name.toLowerCase())) return;
-  // Columns have names such as `hour`. Such a name passes a time zone only in the place of a lambda (argument-rules.ts).
+  // Columns have names such as `hour`. Such a name passes a time zone only instead of a lambda (argument-rules.ts).
   const isBound = isBoundByArguments(name) && !ZONE_PLACES.has(name.toLowerCase());
   if (isAllowedFunction(name) && !isBound) return;
   throw invalidSql(

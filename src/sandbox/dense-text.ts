@@ -13,7 +13,7 @@ interface Bracket {
 }
 
 /**
- * Refuses texts that take the engine's parser too long: brackets within brackets, and `x BETWEEN 1 AND 2`, which it expands to
+ * Rejects texts that take the engine's parser too long: brackets within brackets, and `x BETWEEN 1 AND 2`, which it expands to
  * `x >= 1 AND x <= 2`, so that each BETWEEN on the left of another doubles the text. @throws TailraceError `invalid_parameter`
  */
 export function assertDepth(sql: string): void {

@@ -1,5 +1,5 @@
 /**
- * The functions that a caller's SELECT may call, by kind. The result of each depends on its arguments alone, and its size is in
+ * The functions that a caller's SELECT may call, by kind. The result of each depends only on its arguments, and its size is in
  * proportion to theirs.
  *
  * Excluded are functions of files, network, dictionaries, settings, the server, other queries or time (`@now` replaces `now`);
@@ -103,7 +103,7 @@ const plain = new Set(Object.values(FUNCTIONS).flatMap(words));
 const aggregates = new Set(Object.values(AGGREGATES).flatMap(words));
 const suffixes = COMBINATORS.map((suffix) => suffix.toLowerCase());
 
-/** Whether a caller's SELECT may call a function, in any letter case: the engine refuses a wrong one itself. */
+/** Whether a caller's SELECT may call a function, in any letter case: the engine rejects a wrong one itself. */
 export function isAllowedFunction(name: string): boolean {
   const small = name.toLowerCase();
   return plain.has(small) || findAggregate(small) !== undefined;

@@ -3,7 +3,7 @@ import { assertBound } from './refusal.ts';
 import { type SyntaxNode, walk } from './syntax-tree.ts';
 import { clause, isSelect, isTablePlace, viewNameOf } from './tree-node.ts';
 
-// In the order in which they are refused.
+// In the order in which they are rejected.
 const NONE = {
   ...{ values: 0, valueDepth: 0, subqueryDepth: 0, lambdaDepth: 0, reads: 0, joins: 0, windows: 0 },
   expandedNodes: 0,
@@ -17,7 +17,7 @@ const ONE: Measure = { ...NONE, expandedNodes: 1 };
 const DEEPEST: readonly string[] = ['subqueryDepth', 'valueDepth', 'lambdaDepth'];
 
 /**
- * @param refuse with the bounds of a caller's SELECT, or of a stored query
+ * @param reject with the bounds of a caller's SELECT, or of a stored query
  * @throws TailraceError `invalid_parameter` for a SELECT that is too large once the engine has expanded its aliases and views
  */
 export function assertSize(root: SyntaxNode, names: Names, refuse: typeof assertBound = assertBound): void {
@@ -33,7 +33,7 @@ export function assertSize(root: SyntaxNode, names: Names, refuse: typeof assert
 function createMeasure(names: Names): (select: SyntaxNode) => Measure {
   const { scopes, reads } = names;
   const known = new Map<SyntaxNode, Measure>();
-  const open = new Set<SyntaxNode>(); // being measured: ends the recursion for cyclic names, which the engine refuses
+  const open = new Set<SyntaxNode>(); // being measured: ends the recursion for cyclic names, which the engine rejects
   let aliasDepth = 0;
   const members = new Set<SyntaxNode>(); // SELECTs of a UNION
 

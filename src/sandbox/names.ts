@@ -27,9 +27,9 @@ export type Names = ReturnType<typeof bindNames>;
 type Visible = ReadonlyMap<string, SyntaxNode | undefined>;
 
 /**
- * Finds the view that each name in the place of a table reads, by the engine's rule: a view is visible after it in its own WITH, and
+ * Finds the view that each name used as a table reads, by the engine's rule: a view is visible after it in its own WITH, and
  * everywhere in the SELECT of that WITH. Elsewhere, and inside of the view itself, the engine would look for a table of this name. Such
- * a text is refused, whether or not the table exists, so that tables created later change nothing about an accepted text.
+ * a text is rejected, whether or not the table exists, so that tables created later change nothing about an accepted text.
  *
  * @param storedViews `undefined`: of a stored query, which reads tables, too; any other name is one
  * @throws TailraceError `invalid_parameter` for a view out of reach, or a name that is given twice
@@ -142,7 +142,7 @@ function findParts(view: SyntaxNode, { reads }: Names): SyntaxNode[] {
 }
 
 function refuseName(name: string) {
-  return invalidSql(`must not call a view ${name}: the name is taken; give each a name of its own`);
+  return invalidSql(`must not call a view ${name}: the name is taken; give each another name`);
 }
 
 /** The aliases of one QUERY: those in its expressions, and of its subqueries, but not those inside of subqueries. */

@@ -44,7 +44,7 @@ interface SandboxSettings {
 
 /**
  * Checks callers' SELECTs by the engine's own trees of them. A result is cached: it depends on the text, the endpoint's definition and
- * the engine's version alone, not on tables that are created later (names.ts).
+ * only the engine's version, not on tables that are created later (names.ts).
  */
 export function createSandbox(
   engine: Engine,
@@ -207,7 +207,7 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
 const NOT_A_SELECT =
   'must be one SELECT, without FORMAT, INTO OUTFILE or any other clause of a whole statement';
 
-/** The lines of a tree. Refuses those that are too large or too deep to walk: each level is indented by one space or more. */
+/** The lines of a tree. Rejects those that are too large or too deep to walk: each level is indented by one space or more. */
 export function toLines(text: string): string[] {
   const lines = text.split('\n').filter((line) => line !== '');
   if (lines.length > TREE_LINES_MAX) throw invalidSql('is too large: ask in several requests');
@@ -216,7 +216,7 @@ export function toLines(text: string): string[] {
   return lines;
 }
 
-/** Names with other than letters, digits and underscores have been refused, so each line of the engine is one node. */
+/** Names with other than letters, digits and underscores have been rejected, so each line of the engine is one node. */
 function readTree(parse: (lines: readonly string[]) => SyntaxNode, lines: readonly string[]): SyntaxNode {
   try {
     return parse(lines);
@@ -239,7 +239,7 @@ function assertNoStoredNames(checked: string, { expressions }: StoredNames): voi
     const name = kind === 'name' ? text.slice(1, -1) : text;
     if ((kind === 'name' || kind === 'word') && expressions.has(name))
       throw invalidSql(
-        `must not use the name ${name}, which the stored query gives to an expression of its own`,
+        `must not use the name ${name}, which the stored query gives to one of its expressions`,
       );
   }
 }

@@ -26,7 +26,7 @@ export type Sizes = ReturnType<typeof createSizes>;
 
 const NO_PARAMS: ReadonlyMap<string, number> = new Map();
 
-/** Upper bounds for values of a caller's SELECT, by its query tree alone. A name of several expressions has the size of the largest. */
+/** Upper bounds for values of a caller's SELECT, only by its query tree. A name of several expressions has the size of the largest. */
 export function createSizes(names: Names) {
   const columns = createColumnSizes(names, (item, scope) => of(item, { scope, params: NO_PARAMS }));
   const known = new Map<SyntaxNode, ValueSize>();
@@ -35,7 +35,7 @@ export function createSizes(names: Names) {
   function of(node: SyntaxNode, place: SizeContext): ValueSize {
     const found = known.get(node);
     if (found !== undefined) return found;
-    if (open.has(node)) return STORED; // cyclic names, which the engine refuses
+    if (open.has(node)) return STORED; // cyclic names, which the engine rejects
     open.add(node);
     const size = measure(node, place);
     open.delete(node);

@@ -54,7 +54,7 @@ export function depthOf({ children }: SyntaxNode): number {
 
 /**
  * The query before names are resolved, with functions passed by name and the expressions inside APPLY. A SELECT without FROM reads
- * `system.one` here. Call `readSyntaxTree` first: it refuses anything but a plain SELECT. @throws as `readSyntaxTree`
+ * `system.one` here. Call `readSyntaxTree` first: it rejects anything but a plain SELECT. @throws as `readSyntaxTree`
  */
 export async function readQueryTree(engine: Engine, sql: string): Promise<SyntaxNode> {
   // In brackets: EXPLAIN itself would write the file of an INTO OUTFILE.

@@ -33,7 +33,7 @@ export const ZONE_PLACES = byName([
 // The origin of toStartOfInterval has the place of its zone. The results of these functions are never texts.
 const TIMES = /^(?:toDate|toDate32|toDateTime|toDateTime64)(?: |$)/i;
 
-/** Whether an argument in the place of a zone is none, such as the origin in `toStartOfInterval(t, INTERVAL 1 DAY, toDate(0))`. */
+/** Whether an argument at the position of a zone is not one, such as the origin in `toStartOfInterval(t, INTERVAL 1 DAY, toDate(0))`. */
 export function isNoZone(argument: SyntaxNode): boolean {
   if (argument.kind === 'Literal') return /^U?Int64_\d+(?: |$)/.test(argument.text);
   return argument.kind === 'Function' && TIMES.test(argument.text);

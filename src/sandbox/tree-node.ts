@@ -10,7 +10,7 @@ export function clause(node: SyntaxNode, name: string): readonly SyntaxNode[] {
     .flatMap((child) => (child.kind === 'LIST' ? child.children : [child]));
 }
 
-/** canonical.ts refuses names that are not plain, so no name can contain what looks like a field. */
+/** canonical.ts rejects names that are not plain, so no name can contain what looks like a field. */
 export function aliasOf({ text }: SyntaxNode): string | undefined {
   return /^alias: (\w+)/.exec(text)?.[1];
 }

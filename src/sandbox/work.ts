@@ -27,7 +27,7 @@ export function assertCost(names: Names): void {
 function workOf(query: SyntaxNode, scope: NameScope, sizes: Sizes): number {
   /** @param times calls for each row: inside of a lambda, one for each member */
   function visit(node: SyntaxNode, place: SizeContext, times: number): number {
-    if (isSelect(node)) return 0; // has a sum of its own
+    if (isSelect(node)) return 0; // has its own sum
     if (node.kind !== 'FUNCTION') return add(node.children, place, times);
     const [lambda, ...lists] = clause(node, 'ARGUMENTS');
     if (lambda?.kind !== 'LAMBDA')

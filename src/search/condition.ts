@@ -13,7 +13,7 @@ type Compare = Extract<SearchClause, { kind: 'compare' }>;
 const NEVER = '0';
 const ALWAYS = '1';
 
-/** The condition of a search that `verifyCondition` accepts, on the rows of one source. Texts of the caller enter it as quoted literals. */
+/** Writes the condition of a search that `verifyCondition` accepts, on the rows of one source. Texts of the caller enter it as quoted literals. */
 export function writeCondition(tree: SearchTree, fields: Fields): string {
   switch (tree.kind) {
     case 'and':
@@ -103,15 +103,14 @@ function writeNumber(sql: string, { operator, value, isQuoted }: Compare): strin
   return !isNumber(text) ? NEVER : `${sql} ${operator} CAST(${quote(text)}, 'Float64')`;
 }
 
-/** The levels that are meant, by their names or in their order. */
+/** Returns the levels that are meant, by their names or in their order. */
 function findLevels({ operator, value, position }: Compare): readonly Level[] {
   return LEVELS.filter(findTest());
 
   function findTest(): (level: Level) => boolean {
     if (value.length > 1) return (level) => matches(level, value);
     const found = findLevel(value[0]);
-    if (found === undefined)
-      throw refuse(position, `has a level that there is not; levels are ${LEVELS.join(', ')}`);
+    if (found === undefined) throw refuse(position, `has an unknown level; levels are ${LEVELS.join(', ')}`);
     const rank = LEVELS.indexOf(found);
     return (level) => TESTS[operator](LEVELS.indexOf(level) - rank);
   }

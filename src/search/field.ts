@@ -17,14 +17,14 @@ export type Operand =
 /** The fields of one source as a statement uses them. */
 export interface Fields {
   find(field: SearchField): Operand;
-  /** A text if it has the form of a number (search/number.ts). */
+  /** SQL of a text if it has the form of a number (search/number.ts). */
   findForm(sql: string): string;
   /** `expression AS name` of each field that is not a column, for the WITH of the source's SELECT. */
   definitions(): readonly string[];
 }
 
-// Names that no column has, since one with a capital letter is none. A letter is enough: an alias is repeated for each term of each source.
-/** The source's table within its SELECT. Names without it could be taken for those of results. */
+// Names of no column, since columns have no capital letters. One letter each: an alias is repeated for each term of each source.
+/** The alias of the source's table within its SELECT. Names without it could be resolved as those of results. */
 export const TABLE = 'T';
 const LEVEL = 'L';
 const JSON_PREFIX = 'J';
@@ -33,7 +33,7 @@ const FORM_PREFIX = 'N';
 
 export const column = (name: string) => `${TABLE}.\`${name}\``;
 
-/** Fields by the names of a row; else by the typed column of the path, if there is one; else in the JSON of the metadata. */
+/** Finds fields by the names of a row; else by the typed column of the path, if there is one; else in the JSON of the metadata. */
 export function createFields(source: Source): Fields {
   const definitions = new Map<string, string>();
   const found = new Map<string, Operand>();
@@ -44,7 +44,7 @@ export function createFields(source: Source): Fields {
     return name;
   }
 
-  /** The text of the JSON value at a path: of anything but a text, its JSON. The metadata is parsed once for each path. */
+  /** Writes the text of the JSON value at a path: of anything but a text, its JSON. The metadata is parsed once for each path. */
   function extract(path: SearchField): Operand {
     const nth = definitions.size;
     const raw = define(JSON_PREFIX + nth, writeExtract(path));
@@ -98,7 +98,7 @@ const writeExtract = remember(
   (path: SearchField) => `JSONExtractRaw(${[column('metadata'), ...path.map(quote)].join(', ')})`,
 );
 
-/** A field in the metadata. */
+/** Returns a field in the metadata. */
 function pathOf(field: SearchField): SearchField {
   if (field[0] !== 'metadata') return field;
   const [, second, ...others] = field;
@@ -123,14 +123,14 @@ const ROW_FIELDS = {
   timestamp: ['timestamp', 'Time of the event, ISO 8601.'],
 } as const;
 
-/** A field as a search names it, and what its values are. */
+/** A field as a search names it, and the type of its values. */
 export interface DeclaredField {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'json' | 'level' | 'timestamp';
   readonly description: string;
 }
 
-/** Those of a row, then the typed columns; a column that no search can read from is left out. */
+/** Lists the fields of a row, then the typed columns; a column that no search can read from is left out. */
 export function listFields({ columns }: Source): DeclaredField[] {
   const declared = new Map<string, DeclaredField>();
   for (const [name, [type, description]] of Object.entries(ROW_FIELDS))

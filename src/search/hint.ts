@@ -4,7 +4,7 @@ import { isDeclared } from './field.ts';
 import { printField, type SearchField, type SearchTree } from './tree.ts';
 
 interface Searched {
-  /** That the events are grouped by. */
+  /** The field by which the events are grouped. */
   readonly field?: SearchField | undefined;
   readonly sources: readonly Source[];
 }
@@ -13,7 +13,7 @@ const FIELDS_MAX = 5;
 const CHARS_MAX = 100;
 const cut = (text: string) => text.slice(0, CHARS_MAX);
 
-/** What may be wrong with a search that finds nothing, in one line; `undefined` if nothing stands out. */
+/** Describes in one line what may be wrong with a search that finds nothing; `undefined` if nothing stands out. */
 export function describeDoubts(
   tree: SearchTree | undefined,
   { field, sources }: Searched,
@@ -28,7 +28,7 @@ export function describeDoubts(
   return doubts.length === 0 ? undefined : doubts.join('; ');
 }
 
-/** The failure of a search with what to do about it, if it is one of its size. */
+/** Adds advice to the failure of a search if it is due to its size. */
 export function suggestNarrowing(error: unknown): unknown {
   const isOfSize = error instanceof TailraceError && ['query_timeout', 'query_failed'].includes(error.code);
   if (!isOfSize) return error;
@@ -36,7 +36,7 @@ export function suggestNarrowing(error: unknown): unknown {
   return new TailraceError(error.code, message, { cause: error.cause ?? error });
 }
 
-/** A field may be misspelt, which cannot be told from one that these events happen not to have. */
+/** Describes undeclared fields: they may be misspelt, or these events may not have them. */
 function describeUnknown(fields: readonly SearchField[]): string | undefined {
   const all = [...new Set(fields.map(printField))];
   if (all.length === 0) return undefined;
@@ -60,13 +60,13 @@ const SIGNS: Readonly<Record<string, string>> = {
   '=~': 'field:value, with * for any text',
 };
 
-/** `/…/` with a sign that has a meaning in regular expressions; `/rest/` may as well be a path. */
+/** `/…/` with a sign that has a meaning in regular expressions; `/rest/` may be a path. */
 const PATTERN = /^\/(?=.*[.*+?|[\]{}^$\\]).+\/[a-z]*$/;
 
 /** `{app="x"}` after something else: its pieces, up to the quote. */
 const SELECTOR = /^\{\w+(?:=~?|!=|!~)$/;
 
-/** A word that looks like a condition of another language; as a text it may also stand in messages. */
+/** Describes a word that looks like a condition of another language; messages may also have it as a text. */
 function describeWord(term: SearchTree): string | undefined {
   if (term.kind !== 'text') return undefined;
   const word = term.value.join('*');
@@ -84,7 +84,7 @@ function describeWord(term: SearchTree): string | undefined {
   return `${cut(word)} was searched for as text; for a field write ${cut(written)}`;
 }
 
-/** A value that begins with an operator that there is not, such as `status:!=500`. */
+/** Describes a value that begins with an unknown operator, such as `status:!=500`. */
 function describeValue(term: SearchTree): string | undefined {
   if (term.kind !== 'compare' || term.operator !== '=') return undefined;
   const value = term.value.join('*');
@@ -103,7 +103,7 @@ function describeSource(term: SearchTree, sources: readonly Source[]): string | 
   return `no searched source is called ${cut(name)}`;
 }
 
-/** The first description of a term. */
+/** Returns the first description of a term. */
 function findInTree(
   tree: SearchTree | undefined,
   describe: (term: SearchTree) => string | undefined,

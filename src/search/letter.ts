@@ -1,12 +1,12 @@
-// Letters of a plane; beyond the second one none has another case.
+// Letters of a plane; no letter beyond the second plane has another case.
 const PLANE = 0x1_0000;
 
 /**
- * The letters that a letter of a search stands for, itself among them, as one text; `undefined` for ASCII and for letters without another case.
+ * Returns the letters that a letter of a search stands for, including itself, as one text; `undefined` for ASCII and for letters without another case.
  *
  * Two letters are the same if their small letters have the same capital: `σ`, `ς` and `Σ`; `ǆ`, `ǅ` and `Ǆ`; `å`, `Å` and the sign of the angstrom;
- * `ß` and `ẞ`, but not `ss`. No letter beyond ASCII is one of ASCII, so that a text of ASCII is only in messages that the index, which knows the
- * small letters of ASCII, says to have it: `İ`, `ı`, `ſ` and the sign of the kelvin are only themselves.
+ * `ß` and `ẞ`, but not `ss`. No letter beyond ASCII equals one of ASCII, so that the index, which knows the small letters of
+ * ASCII, finds every message with a text of ASCII: `İ`, `ı`, `ſ` and the sign of the kelvin are only themselves.
  */
 export function casesOf(letter: string): string | undefined {
   letters ??= groupLetters();
@@ -32,7 +32,7 @@ function listCased(): readonly string[] {
   return text.match(/(?![\0-\x7f])\p{Changes_When_Casemapped}/gu) ?? [];
 }
 
-/** It may be several letters. */
+/** Returns the capital of a letter; it may be several letters. */
 function capitalOf(letter: string): string {
   const capital = letter.toLowerCase().toUpperCase();
   return /^[\0-\x7f]$/.test(capital) ? letter : capital;

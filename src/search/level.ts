@@ -5,12 +5,12 @@ import { quote } from '../sql/quote.ts';
 const rankOf = (level: Level) => LEVELS.indexOf(level) + 1;
 const NAMES = ['', ...LEVELS].map(quote).join(', ');
 
-/** The name of a level, or NULL, by an expression for its rank. Outside of the SELECTs of sources: each name takes time to analyse. */
+/** Writes the name of a level, or NULL, from an expression for its rank. Used outside of the SELECTs of sources: each name takes time to analyse. */
 export function writeLevelName(rank: string): string {
   return `nullIf([${NAMES}][${rank} + 1], '')`;
 }
 
-/** The rank of an event's level. @param column writes the name of a column */
+/** Writes the rank of an event's level. @param column writes the name of a column */
 export function writeLevelRank(rule: LevelRule | undefined, column: (name: string) => string): string {
   const byText = rule?.column === undefined ? undefined : writeRankOfText(column(rule.column));
   const byStatus = rule?.status === undefined ? undefined : writeRankOfStatus(rule, column(rule.status));
@@ -18,7 +18,7 @@ export function writeLevelRank(rule: LevelRule | undefined, column: (name: strin
   return byText ?? byStatus ?? '0';
 }
 
-/** Whether an event's level is one of these. @param rank of the event's level, as `writeLevelRank` writes it */
+/** Writes whether an event's level is one of these. @param rank of the event's level, as `writeLevelRank` writes it */
 export function writeIsOfLevel(
   levels: readonly Level[],
   { rule, rank, column }: { rule: LevelRule | undefined; rank: string; column: (name: string) => string },
@@ -35,7 +35,7 @@ const ALL_TEXTS = LEVELS.flatMap((level) => LEVEL_TEXTS[level].map((text) => [te
 const TEXT_LIST = ALL_TEXTS.map(([text]) => quote(text)).join(', ');
 const RANK_LIST = ALL_TEXTS.map(([, level]) => rankOf(level)).join(', ');
 
-/** By `transform`, which the engine analyses faster than a condition for each level. */
+/** Uses `transform`, which the engine analyses faster than a condition for each level. */
 function writeRankOfText(text: string): string {
   return `transform(lower(ifNull(${text}, '')), [${TEXT_LIST}], [${RANK_LIST}], 0)`;
 }

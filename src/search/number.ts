@@ -5,7 +5,7 @@ const FORM = '^(-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?)$';
 const NUMBER = new RegExp(FORM);
 const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Whether a text is a number: finite, and as JSON writes it. Texts such as `05`, `.5`, `inf` and `1e400` are none. */
+/** Whether a text is a number: finite, and as JSON writes it. Texts such as `05`, `.5`, `inf` and `1e400` are not. */
 export function isNumber(text: string): boolean {
   return NUMBER.test(text) && Number.isFinite(Number(text));
 }
@@ -13,7 +13,7 @@ export function isNumber(text: string): boolean {
 // Digits on either side of the point.
 const DECIMAL_DIGITS = 38;
 
-/** What `writeRange` and its caller name, as members of WITH: an expression for each term of each source would exceed the engine's bound on syntax trees. */
+/** The names that `writeRange` and its caller use, as members of WITH: an expression for each term of each source would exceed the engine's bound on syntax trees. */
 export const NUMBER_MEMBERS: Readonly<Record<string, string>> = {
   // The text, if it has the form of a number.
   N: `x -> extract(x, ${guardText('pattern', FORM)})`,
@@ -25,7 +25,7 @@ export const NUMBER_MEMBERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether a number is in a range: exactly if decimals hold both, as doubles if not. NULL if it is none.
+ * Writes whether a number is in a range: exactly if decimals hold both, as doubles if not. NULL if it is not a number.
  *
  * @param form SQL for the result of `N`
  * @param bound a number
@@ -37,7 +37,7 @@ export function writeRange(form: string, operator: SearchOperator, bound: string
   return `ifNull(D(${form}) ${operator} toDecimal256('${bound}', ${DECIMAL_DIGITS}), ${double})`;
 }
 
-/** As the engine does. */
+/** Converts as the engine does. */
 function printDouble(value: number): string {
   return String(value).replace('e+', 'e');
 }
@@ -60,7 +60,7 @@ function parseDecimal(text: string): Decimal | undefined {
   return { isNegative: sign === '-', digits, exponent: whole.length - start + Number(power) };
 }
 
-/** Without the zeros at its end: a regular expression would take time that grows with the square of their number. */
+/** Removes the zeros at the end: a regular expression would take time that grows with the square of their number. */
 function trimZeros(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === '0') end--;
@@ -70,8 +70,8 @@ function trimZeros(digits: string): string {
 const INTEGER_DIGITS_MAX = 21;
 
 /**
- * The texts of the values that equal a text of a search: itself, and the number that it is as the engine writes those of JSON, which are
- * integers of 64 bits or doubles.
+ * Returns the texts of the values that equal a text of a search: itself, and the same number as the engine writes numbers of JSON, which
+ * are integers of 64 bits or doubles.
  */
 export function spellingsOf(text: string): readonly string[] {
   const decimal = parseDecimal(text);
@@ -91,13 +91,13 @@ function areEqual(a: Decimal | undefined, b: Decimal): boolean {
   return a?.isNegative === b.isNegative && a.digits === b.digits && a.exponent === b.exponent;
 }
 
-/** The integer at or below a number, and whether it is the number; `undefined` for a text that is not a number of JSON. */
+/** Returns the integer at or below a number, and whether it is the number; `undefined` for a text that is not a number of JSON. */
 export function floorOf(text: string): { readonly floor: bigint; readonly isWhole: boolean } | undefined {
   const decimal = parseDecimal(text);
   if (decimal === undefined) return undefined;
   const { isNegative, digits, exponent } = decimal;
   const isWhole = digits.length <= exponent || digits === '';
-  // Beyond 64 bits all are alike.
+  // Beyond 64 bits the exact value does not matter.
   const size = Math.min(exponent, INTEGER_DIGITS_MAX + 1);
   const whole = size <= 0 || digits === '' ? 0n : BigInt(digits.slice(0, size).padEnd(size, '0'));
   return { floor: isNegative ? -whole - (isWhole ? 0n : 1n) : whole, isWhole };

@@ -41,7 +41,7 @@ const FIELDS: Readonly<Record<string, ParameterFields>> = {
   field: { type: 'string', description: 'Field to count the values of; required with `part=values`.' },
 };
 
-/** What callers may send, besides `format` and `cursor`. */
+/** The parameters that callers may send, besides `format` and `cursor`. */
 export const SEARCH_PARAMETERS: readonly Parameter[] = Object.entries(FIELDS).map(([name, fields]) =>
   createParameter(name, fields),
 );

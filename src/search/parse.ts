@@ -46,7 +46,7 @@ export function parseSearch(text: string, clausesMax: number): SearchTree | unde
   return tree;
 }
 
-/** The path of a field, such as `request.path`. @throws TailraceError `invalid_parameter` */
+/** Parses the path of a field, such as `request.path`. @throws TailraceError `invalid_parameter` */
 export function parseField(text: string, parameter: string): SearchField {
   const field = matchAt(FIELD, `${text}:`, 0) === `${text}:` ? readSegments(text) : undefined;
   if (field !== undefined && field.length <= NAMES_MAX) return field;
@@ -54,18 +54,18 @@ export function parseField(text: string, parameter: string): SearchField {
   throw invalidParameters([{ parameter, message }]);
 }
 
-/** The error of a search. @param position UTF-16 units from its start */
+/** Returns the error of a search. @param position UTF-16 units from its start */
 export function refuse(position: number, message: string) {
   const parameter = SEARCH_PARAMETER;
   return invalidParameters([{ parameter, message: `${message} (position ${position})`, position }]);
 }
 
-// `{app="x"}` and `{app=~"x", …`: as a text it would be cut at its quotes.
+// `{app="x"}` and `{app=~"x", …`: as texts they would be cut at their quotes.
 const SELECTOR = /\{\s*\w+\s*(?:=~?|!=|!~)\s*"/y;
 // `[500 TO 599]` of Lucene, of bounded length, so that looking for it takes constant time.
 const LUCENE_RANGE = /([[{])\s{0,9}([^\s()"\]}]{1,99})\s{1,9}TO\s{1,9}([^\s()"\]}]{1,99})\s{0,9}([\]}])/y;
 
-/** The right form of a range of Lucene at a place; `undefined` if there is none. */
+/** Returns the right form of a range of Lucene at a place; `undefined` if there is none. */
 function findRange({ text }: Reader, at: number, named: string): string | undefined {
   LUCENE_RANGE.lastIndex = at;
   const [, open, from, until, close] = LUCENE_RANGE.exec(text) ?? [];
@@ -151,7 +151,7 @@ function readText(reader: Reader): SearchTree {
   if (colon !== -1)
     throw refuse(
       at + colon,
-      'has : after something that is no field, whose names are joined by dots and have no *; put a text with a colon in quotes',
+      'has : after something that is not a field, whose names are joined by dots and have no *; put a text with a colon in quotes',
     );
   reader.at += word.length;
   return { kind: 'text', value: toValue(word) };
@@ -163,7 +163,7 @@ function readFieldClause(reader: Reader, named: string): SearchTree {
   if (field.length > NAMES_MAX)
     throw refuse(at, `has a field of ${field.length} names; it may have ${NAMES_MAX}`);
   reader.at += named.length;
-  const operator = (matchAt(/[<>]=?/y, text, reader.at) ?? '=') as SearchOperator; // the pattern matches these alone
+  const operator = (matchAt(/[<>]=?/y, text, reader.at) ?? '=') as SearchOperator; // the pattern matches only these
   if (operator !== '=') reader.at += operator.length;
   const position = reader.at;
   if (text[position] === '"')
@@ -192,11 +192,11 @@ function readSegments(text: string): SearchField {
   return [read(first), ...rest.map(read)];
 }
 
-/** At an opening quote. */
+/** Reads a phrase from its opening quote on. */
 function readQuoted(reader: Reader): string {
   const quoted = matchAt(/"(?:[^"\\]|\\[\s\S])*"/y, reader.text, reader.at);
   if (quoted === undefined)
-    throw refuse(reader.at, 'has " without an end; close it, or write \\" within quotes for one of its own');
+    throw refuse(reader.at, 'has " without an end; close it, or write \\" for a quote within quotes');
   reader.at += quoted.length;
   return unquoteText(quoted);
 }

@@ -30,7 +30,7 @@ import {
 } from './statement.ts';
 import type { SearchField } from './tree.ts';
 
-/** What callers can search, before they say for what: its parameters are checked as those of any endpoint. */
+/** The endpoint of a search before its text is known: its parameters are checked as those of any endpoint. */
 export const SEARCH: Endpoint = {
   id: 'search',
   name: 'search',
@@ -56,10 +56,10 @@ export const SEARCH: Endpoint = {
   sqlFile: '',
 };
 
-/** A search as an endpoint of its own, so that it is run, written and paged as any other. */
+/** A search as an endpoint, so that it is run, written and paged as any other. */
 export interface CreatedSearch {
   readonly endpoint: Endpoint;
-  /** The checked parameters and what the SQL reads besides. */
+  /** The checked parameters and the other values that the SQL reads. */
   readonly values: ParameterValues;
   /** Describes to a caller that finds nothing what may be wrong with the search; `undefined` if nothing stands out. */
   readonly describeDoubts: () => string | undefined;
@@ -77,16 +77,16 @@ export interface CreateSearchOptions {
 }
 
 const DEFAULT_RANGE: Micros = 60 * MICROS_PER_MINUTE;
-// Each term is a condition in the SELECT of each source. The event loop reads that SQL for some 0.1 ms per condition.
+// Each term is a condition in the SELECT of each source. Reading that SQL blocks the event loop for some 0.1 ms per condition.
 const CONDITIONS_MAX = 2_048;
 
 /**
- * The endpoint that answers a search.
+ * Creates the endpoint that answers a search.
  *
  * @param values of `SEARCH`, checked
  * @param sources that are searched; at least one
  * @param nowMs ms since the epoch, for the range if the caller does not bound it
- * @param isTail new rows are followed: the range has no end, and no start, unless the caller bounds it
+ * @param isTail whether new rows are followed: the range has no end, and no start unless the caller sets one
  * @throws TailraceError `invalid_parameter`
  */
 export function createSearch(
@@ -107,7 +107,7 @@ export function createSearch(
   };
 }
 
-/** All that shapes the query but its range of time and its place. */
+/** Hashes all that shapes the query except its range of time and its place. */
 function hashSearch({ sources, hasProject }: SearchScope, values: ParameterValues): string {
   const shaping = SHAPING.map((name) => values[name]);
   return hash('sha256', JSON.stringify([shaping, hasProject, sources.map(hashSource)]), 'base64url');
@@ -147,7 +147,7 @@ interface Part extends Pick<Endpoint, 'columns' | 'maxRows' | 'pages'> {
 interface PlannedPart {
   readonly part: Part;
   readonly writeSelect: WriteSearch;
-  /** That it groups by. */
+  /** The field by which it groups. */
   readonly field?: SearchField;
 }
 
@@ -166,7 +166,7 @@ function planPart(scope: SearchScope, values: ParameterValues, range: Range): Pl
     ],
     size,
     sources: scope.sources,
-    canSkip: true, // each source has as many rows more
+    canSkip: true, // each source adds as many rows
     range: { after: AFTER, until: SEARCH_UNTIL },
   } as const;
   const bounds = { [AFTER]: formatInstant(range.from - 1), [SEARCH_UNTIL]: formatInstant(range.until - 1) };
@@ -174,7 +174,7 @@ function planPart(scope: SearchScope, values: ParameterValues, range: Range): Pl
   return { writeSelect: writeRows(scope, size), part };
 }
 
-/** Exclusive lower bound, as pages have it. */
+/** The exclusive lower bound of pages. */
 const AFTER = 'search_after';
 
 function boundsOf({ from, until }: Range): ParameterValues {
@@ -187,7 +187,7 @@ function planHistogram(scope: SearchScope, values: ParameterValues, range: Range
   if (!/^[\w.@$-]{1,200}$/.test(name) || name === 'count')
     throw refuseField(
       'by',
-      'must have letters, digits, _, -, @, $ and dots alone; "count" is metadata.count',
+      'must have only letters, digits, _, -, @, $ and dots; write metadata.count for a field "count"',
     );
   const buckets = Number(values['buckets']);
   const width = Math.ceil((range.until - range.from) / buckets);
@@ -228,7 +228,7 @@ const ROW_COLUMNS: readonly ResultColumn[] = [
   { name: 'metadata', type: 'json', description: 'Attributes of the event, exactly as received.' },
 ];
 
-/** A field to group by. */
+/** Parses a field to group by. */
 function readField(values: ParameterValues, parameter: 'by' | 'field'): SearchField {
   const text = values[parameter] ?? '';
   if (text === '') throw refuseField(parameter, 'is required with part=values, such as request.path');

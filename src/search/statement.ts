@@ -11,7 +11,7 @@ import type { SearchField, SearchTree } from './tree.ts';
 /** Writes the query of a search (definitions/endpoint.ts). */
 export type WriteSearch = NonNullable<Endpoint['writeSelect']>;
 
-/** What every part of an answer reads. */
+/** The input of every part of an answer. */
 export interface SearchScope {
   /** At least one. */
   readonly sources: readonly Source[];
@@ -34,7 +34,7 @@ const OTHER_VALUES = '(other)';
 export const SERIES_ROWS_MAX = SERIES_MAX + 2;
 export const VALUES_MAX = 20;
 
-/** The newest events, each source cut at the page before they are merged. */
+/** Writes the newest events; each source is cut at the page before they are merged. */
 export function writeRows(scope: SearchScope, size: number): WriteSearch {
   return (value) => {
     const arms = writeArms(scope, value, {
@@ -57,11 +57,11 @@ ORDER BY ${['at', 'id', 'source', 'project', ...STORED].map((sql) => `${sql} DES
 }
 
 const ORDER = ['timestamp', 'id', 'project'];
-// The order of rows alike, which has to be the same in the query for each page. Neither is changed by merges: of a merged part the first
-// is the lowest, and the engine keeps the order of its rows.
+// The order of equal rows, which has to be the same in the query for each page. Merges change neither: a merged part keeps its lowest
+// number, and the engine keeps the order of its rows.
 const STORED = ['`#insert`', '`#row`'];
 
-/** Where a row was stored: number of the insert, and of the row in its part. Of an existing table that is not known. */
+/** Writes where a row was stored: number of the insert, and of the row in its part. Unknown for an existing table. */
 function writeStored(source: Source): string {
   const [insert, row] = isManaged(source)
     ? [`toUInt64(splitByChar('_', ${column('_part')})[2])`, column('_part_offset')]
@@ -83,7 +83,7 @@ const ROW_ITEMS: readonly SelectItem[] = [
   { name: 'metadata', sql: 'metadata' },
 ];
 
-/** The rows after that of the cursor, of those up to its instant. Its columns are those of the order, the source among them. */
+/** Writes the condition of rows after that of the cursor, among those up to its instant. Its columns are those of the order, including the source. */
 function writeAfterCursor(source: string, value: Value): string {
   const [id, project] = [column('id'), column('project')];
   const [ofSource, ofProject, ofId] = ['source', 'project', 'id'].map((name) => value(`cursor_${name}`));
@@ -92,7 +92,7 @@ function writeAfterCursor(source: string, value: Value): string {
   return `${isBefore} OR ${id} < ${ofId} OR (${id} = ${ofId} AND (${isAfter}))`;
 }
 
-// A field that a histogram is by may have any name but these: `#` is in none.
+// The field of a histogram may have any name but these, since `#` is not allowed in names.
 const SLOT = '`#slot`';
 const VALUE = '`#value`';
 const EVENTS = '`#events`';
@@ -101,7 +101,7 @@ const PART = '`#part`';
 const TOTAL = '`#total`';
 const RANK = '`#rank`';
 
-/** Counts by time bucket and by a field: of more than `SERIES_MAX` values the most frequent. @param name of the column, without backticks */
+/** Writes counts by time bucket and by a field: of more than `SERIES_MAX` values the most frequent. @param name of the column, without backticks */
 export function writeHistogram(scope: SearchScope, by: SearchField, name: string): WriteSearch {
   return (value) => {
     const start = `toUnixTimestamp64Micro(toDateTime64(${value(SEARCH_FROM)}, 6, 'UTC'))`;
@@ -130,7 +130,7 @@ ORDER BY ${SLOT}, ${SERIES}`,
   };
 }
 
-/** The counts of the most frequent values, and of the others together. */
+/** Writes the counts of the most frequent values, and of the others together. */
 function writeSeries(arms: string): string {
   const totals = `SELECT *, if(isNull(${VALUE}), 0, sum(${EVENTS}) OVER (PARTITION BY ${VALUE})) AS ${TOTAL} FROM (\n${arms}\n)`;
   const ranked = `SELECT *, dense_rank() OVER (ORDER BY ${TOTAL} DESC, ${VALUE} ASC) AS ${RANK} FROM (${totals})`;
@@ -138,7 +138,7 @@ function writeSeries(arms: string): string {
   return `SELECT ${SLOT}, ${kept} AS ${SERIES}, ${EVENTS} AS ${PART} FROM (${ranked})`;
 }
 
-/** The most frequent values of a field, without events that have none. */
+/** Writes the most frequent values of a field, without events that have none. */
 export function writeValues(scope: SearchScope, field: SearchField): WriteSearch {
   // Of other fields than the level there are too many values for a source to count them first.
   const [own, end, count] = isLevel(field)
@@ -169,7 +169,7 @@ function isLevel(field: SearchField): boolean {
   return field.length === 1 && field[0] === 'level';
 }
 
-/** The value of a field as a text that may be NULL, since fields may have different types in different sources; of a level its rank. */
+/** Writes the value of a field as a text that may be NULL, since fields may have different types in different sources; for a level its rank. */
 function writeValue({ kind, sql }: Operand): string {
   return kind === 'level' ? sql : `CAST(toString(${sql}), 'Nullable(String)')`;
 }
@@ -184,7 +184,7 @@ interface Arm {
   readonly end?: string;
 }
 
-/** A SELECT for each source, together. */
+/** Writes one UNION of a SELECT for each source. */
 function writeArms({ sources, tree, hasProject }: SearchScope, value: Value, arm: Arm): string {
   const [from, until] = arm.bounds.map(value);
   const time = column('timestamp');
@@ -203,8 +203,8 @@ ${arm.end ?? ''})`;
 }
 
 /**
- * The table with the condition of the search, up to the other conditions. In reading newest first, the engine reads what it sorts by for all rows,
- * unless PREWHERE has the condition; there it also remembers, for any range of time, which granules have no match. Views have no PREWHERE.
+ * Writes the table with the condition of the search, up to the other conditions. The condition is in PREWHERE: otherwise the engine reads the
+ * columns it sorts by for all rows. There it also remembers, for any range of time, which granules have no match. Views have no PREWHERE.
  */
 function writeSearched(source: Source, condition: string | undefined): string {
   const table = `\`${source.table}\` AS ${TABLE}`;

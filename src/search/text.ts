@@ -7,12 +7,12 @@ import type { SearchValue } from './tree.ts';
 const MESSAGE = column('event_message');
 /** The expression of the index of messages (engine/table-index.ts). */
 const SMALL = `lower(${MESSAGE})`;
-// Of the index: shorter texts are in none of its entries.
+// Letters of an entry of the index, which cannot find shorter texts.
 const INDEXED_MIN = 4;
 const ANY = String.raw`[\s\S]*`;
 const ESCAPED = /[\\%_]/;
 
-/** Whether a message has the texts in their order, in any letter case. At least one is not empty. The same for all sources. */
+/** Writes whether a message has the texts in their order, in any letter case. At least one is not empty. The SQL is the same for all sources. */
 export const writeText = remember((value: SearchValue) => {
   if (value.every(isAscii)) return writePlain(value);
   const letters = value.map((text) => [...text.toWellFormed()]);
@@ -21,7 +21,7 @@ export const writeText = remember((value: SearchValue) => {
 
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 
-/** Texts that only ASCII's letters have a case in: the index has them as they are in small letters. */
+/** Writes the condition for texts in which only ASCII's letters have a case: the index has their small letters. */
 function writePlain(value: SearchValue): string {
   const [text, ...others] = value.map(toSmall);
   // With escapes, the engine's look-up of a pattern would find too little (sql/search-guard.ts); without any, LIKE is the fastest.
@@ -31,7 +31,7 @@ function writePlain(value: SearchValue): string {
 }
 
 /**
- * Texts with other letters that have a case, as a pattern that names each case of each letter: the engine's own functions of letter case find too little
+ * Writes texts with other letters that have a case as a pattern that names each case of each letter: the engine's own functions of letter case find too little
  * (positionCaseInsensitiveUTF8 of 26.7 misses letters whose capital has another length), or change texts by their language's rules. Only messages
  * beyond ASCII can match; the index knows the longest part of ASCII.
  */
@@ -61,7 +61,7 @@ function writeLetter(letter: string): string {
   return /^[!-/:-@[-`{-~]$/.test(letter) ? `\\${letter}` : toSmall(letter);
 }
 
-/** As the engine's `lower`. */
+/** Lowers letters as the engine's `lower` does. */
 function toSmall(text: string): string {
   return text.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 }

@@ -17,7 +17,7 @@ export type SearchClause =
       readonly value: SearchValue;
       /** Whether the value was in quotes, and so means exactly this text. */
       readonly isQuoted: boolean;
-      /** Of the value. */
+      /** Position of the value. */
       readonly position: number;
     };
 
@@ -29,10 +29,10 @@ export type SearchField = readonly [string, ...string[]];
 /** A text, or the texts between wildcards: `/rest/*` is `/rest/` and an empty text. */
 export type SearchValue = readonly [string, ...string[]];
 
-/** A bare word with a meaning of its own; as a text it needs quotes. */
+/** A bare word with a special meaning; as a text it needs quotes. */
 export const KEYWORD = /^(?:and|or|not)$/i;
 
-/** What ends a bare word. */
+/** The characters that end a bare word. */
 export const BARE = /[^\s()"]+/y;
 
 /** A field and its colon. Segments in quotes may have any character. */

@@ -4,7 +4,7 @@ import { readYamlFile, type UnsavedTexts, type YamlPath } from '../definitions/y
 import { TailraceError } from '../errors.ts';
 import { parseField, parseSearch } from './parse.ts';
 
-// Of one definition; callers add terms of their own.
+// Terms of one definition; callers add their own.
 const CLAUSES_MAX = 32;
 
 /** Checks that `search` of each parameter is a field and that of each column a search. @param unsaved as `readYamlFile` */
@@ -40,7 +40,7 @@ function messageOfFault(parse: () => unknown): string | undefined {
   }
 }
 
-/** Endpoints have no lines, so the file is read again. */
+/** Finds the line of a fault. Endpoints have no lines, so the file is read again. */
 async function locate(
   { file }: Endpoint,
   { path, message, unsaved }: { path: YamlPath; message: string; unsaved: UnsavedTexts | undefined },

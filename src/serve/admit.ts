@@ -6,26 +6,26 @@ import type { Caller, Keyring } from '../keys/keyring.ts';
 import { networkOf as parseNetwork } from '../lib/network.ts';
 import { type Rate, type RateDecision, type TokenBucket, takeToken } from '../lib/token-bucket.ts';
 
-/** Headers of a response, names and values by turns: as Node writes them with the least work. */
+/** Headers of a response, names and values alternating: Node writes this form with the least work. */
 export type Head = readonly string[];
 
-/** Who sends a request, and whether it goes on. */
+/** The sender of a request, and whether the request is admitted. */
 export interface Admission {
   /** `undefined`: the key is missing or was not accepted. */
   readonly caller: Caller | undefined;
   /** The `ratelimit-*` headers of the response; empty for a caller without a rate. */
   readonly head: Head;
-  /** Why the request is refused. */
+  /** The error of a rejected request. */
   readonly refusal?: TailraceError;
-  /** Whether the refusal is neither logged nor recorded: a line for each would let anyone fill the disk. */
+  /** Whether the rejection is neither logged nor recorded: a line for each would let anyone fill the disk. */
   readonly isQuiet?: boolean;
 }
 
 /**
- * The first step of every request that sends a key: checks the key or signed token (spec 5), bounds the refused keys from an
- * address, and takes a token of each rate. To be called once for each request, before its body is read.
+ * The first step of every request that sends a key: checks the key or signed token (spec 5), bounds the rejected keys from an
+ * address, and takes a token of each rate. Call it once for each request, before its body is read.
  *
- * Rejects with the failure of the control store; then nothing has been counted.
+ * Rejects with the failure of the control store; then the request has not been counted.
  */
 export type Admit = (key: string | undefined, address: string) => Admission | Promise<Admission>;
 
@@ -37,7 +37,7 @@ export interface AdmitOptions {
   /** ms since the epoch. */
   readonly now: () => number;
   readonly onLimited: (reason: 'key' | 'address') => void;
-  /** The shared rates are unavailable: the rate of this replica alone counts. */
+  /** Called if the shared rates are unavailable: only the rate of this replica counts then. */
   readonly onLocalRate: () => void;
 }
 
@@ -51,7 +51,7 @@ export function createAdmit(options: AdmitOptions): Admit {
 
   function limited(reason: 'key' | 'address', message: string, retryAfterSeconds: number): TailraceError {
     onLimited(reason);
-    return new TailraceError('rate_limited', `${message}; ask again in ${retryAfterSeconds} s`, {
+    return new TailraceError('rate_limited', `${message}; try again in ${retryAfterSeconds} s`, {
       retryAfterSeconds,
     });
   }
@@ -102,7 +102,7 @@ export function createAdmit(options: AdmitOptions): Admit {
   };
 }
 
-/** `X-API-KEY` first; `Authorization: Bearer` for clients that can only send that. */
+/** Reads the key: `X-API-KEY` first; `Authorization: Bearer` for clients that can only send that. */
 export function readKey(headers: IncomingHttpHeaders): string | undefined {
   const header = headers['x-api-key'];
   if (typeof header === 'string' && header !== '') return header.trim();
@@ -130,7 +130,7 @@ export interface SharedRates {
 const NO_RATES: readonly NamedRate[] = [];
 
 /**
- * The rates that a request of a caller counts for. A signed token counts for its key, too, so that many tokens may send no more
+ * Returns the rates that a request counts for. A signed token counts for its key, too, so that many tokens together cannot send more
  * than their key. Keys without a rate have that of the settings, if any.
  */
 function createRatesOf({ ratePerSecond, rateBurst }: AdmitOptions['limits']) {
@@ -142,7 +142,7 @@ function createRatesOf({ ratePerSecond, rateBurst }: AdmitOptions['limits']) {
   };
 }
 
-/** The rate to describe of several: the one that refuses, else the one that leaves less; of equals the last, which is the key's. */
+/** Returns the rate to describe: the one that rejects, else the one that leaves less; of equals the last, which is the key's. */
 function findTightest(all: readonly Limited[]): Limited {
   const [first, ...others] = all;
   if (first === undefined) throw new Error('there is no rate');
@@ -152,10 +152,10 @@ function findTightest(all: readonly Limited[]): Limited {
   }, first);
 }
 
-// The key least recently used is forgotten beyond it, which fills its bucket. About 2 MB.
+// Beyond it the least recently used key is dropped, which fills its bucket. About 2 MB.
 const BUCKETS_MAX = 10_000;
 
-/** Takes a token from each bucket, up to the first that is empty, in this process alone. */
+/** Takes a token from each bucket, up to the first that is empty, only in this process. */
 function createLocalRates(now: () => number): (rates: readonly NamedRate[]) => Limited[] {
   const buckets = new LRUCache<string, TokenBucket>({ max: BUCKETS_MAX });
   return (rates) => {
@@ -175,7 +175,7 @@ function describeStanding({ burst }: Rate, { remaining, resetSeconds }: RateDeci
   return ['ratelimit-limit', limit, 'ratelimit-remaining', left, 'ratelimit-reset', reset];
 }
 
-// Least recently used addresses and keys are forgotten beyond it, which begins their count anew. About 3 MB.
+// Beyond it the least recently used addresses and keys are dropped, which restarts their count. About 3 MB.
 const REMEMBERED_MAX = 10_000;
 
 /** Bounds how fast keys can be tried from one address. @param perMinuteMax 0: no bound */
@@ -183,10 +183,10 @@ export function createFailedKeys(perMinuteMax: number, now: () => number) {
   const rate = { perSecond: perMinuteMax / 60, burst: perMinuteMax };
   const buckets = new LRUCache<string, TokenBucket>({ max: REMEMBERED_MAX });
   const accepted = new LRUCache<string, true>({ max: REMEMBERED_MAX });
-  // For every request: parsing an address costs more than all the rest here.
+  // Cached, since every request needs it: parsing an address costs more than all the rest here.
   const networks = new LRUCache<string, string>({ max: REMEMBERED_MAX, memoMethod: parseNetwork });
   return {
-    /** Counts a request with a refused key. @returns seconds to wait if there were too many */
+    /** Counts a request with a rejected key. @returns seconds to wait if there were too many */
     fail(address: string): number | undefined {
       if (perMinuteMax === 0) return undefined;
       const network = networks.memo(address);
@@ -195,10 +195,10 @@ export function createFailedKeys(perMinuteMax: number, now: () => number) {
       return passed ? undefined : retryAfterSeconds;
     },
     /**
-     * Lets an accepted key in. If too many keys have failed, only one that was accepted from the same address before: an attacker
-     * does not learn which key is right, and other callers behind the same proxy are still served.
+     * Admits an accepted key. If too many keys have failed, it admits only keys that were accepted from the same address before: an
+     * attacker does not learn which key is right, and other callers behind the same proxy are still served.
      *
-     * @returns seconds to wait, as many as for a wrong key; `undefined` if the key may come in
+     * @returns seconds to wait, as many as for a wrong key; `undefined` if the key is admitted
      */
     enter(address: string, keyId: string): number | undefined {
       if (perMinuteMax === 0) return undefined;

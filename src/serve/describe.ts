@@ -33,24 +33,24 @@ export interface Representation {
   readonly body: Buffer;
   /** The same bytes, one to a character (latin1); `undefined` for more than `TEXT_BYTES_MAX`. */
   readonly text: string | undefined;
-  /** Strong: differs for other bytes, also if only the encoding differs. With its quotation marks. */
+  /** Strong: differs for other bytes, even if only the encoding differs. With its quotation marks. */
   readonly etag: string;
 }
 
-/** A response to a question, without what is the same for all responses. */
+/** A response to a question, without the parts that all responses share. */
 export interface Described {
   readonly status: 200 | 304;
   readonly head: Head;
-  /** What to send after the head, unless the request is a HEAD; `undefined`: nothing. */
+  /** The body, sent unless the request is a HEAD; `undefined`: none. */
   readonly representation: Representation | undefined;
-  /** In the place of the representation, of an answer that is a stream. */
+  /** The body of an answer that is a stream, instead of the representation. */
   readonly stream?: Readable;
 }
 
 export interface Exchange {
   readonly method: string | undefined;
   readonly headers: IncomingHttpHeaders;
-  /** What the response varies by already: with listed origins, by `Origin`. */
+  /** The existing `Vary`: with listed origins it is `Origin`. */
   readonly vary?: string | undefined;
   /** As the caller sent it. */
   readonly url: string | undefined;
@@ -58,7 +58,7 @@ export interface Exchange {
   readonly encoding: Encoding;
 }
 
-/** The last step: answer → status, headers and bytes. A promise only while the answer is being compressed, or a large one hashed. */
+/** Does the last step: answer → status, headers and bytes. Returns a promise only while the answer is being compressed, or a large one hashed. */
 export type Describe = (exchange: Exchange, served: Served) => Described | Promise<Described>;
 
 export function createDescribe(cursors: Cursors): Describe {
@@ -85,7 +85,7 @@ function describe(
   const head = describeAnswer(exchange, served);
   head.push('etag', etag);
   if (next !== undefined) head.push('link', next);
-  // The response to a POST is not cached by the caller.
+  // Callers do not cache the response to a POST.
   if (method !== 'POST' && isKnown(headers, etag)) return { status: 304, head, representation: undefined };
   describeBody(head, exchange, served);
   if (encoding !== 'identity') head.push('content-encoding', encoding);
@@ -95,13 +95,13 @@ function describe(
 
 /**
  * Whether the caller has the answer. `Cache-Control: no-cache`, which `fetch` adds to a request with `If-None-Match`, asks for a new
- * answer, which may be the same; `fresh` would take it for a wish to get it again.
+ * answer, which may be the same; the package `fresh` would send the same answer again.
  */
 function isKnown({ 'if-none-match': known }: IncomingHttpHeaders, etag: string): boolean {
   return known !== undefined && fresh({ 'if-none-match': known }, { etag });
 }
 
-/** Of an answer that is not cached: without an ETag, which would have to wait for the last byte. */
+/** Describes an answer that is not cached: without an ETag, which would have to wait for the last byte. */
 function describeStream(exchange: Exchange, served: Served, { readable, length }: AnswerStream): Described {
   const { encoding } = exchange;
   const head = describeAnswer(exchange, served);
@@ -113,7 +113,7 @@ function describeStream(exchange: Exchange, served: Served, { readable, length }
   return { status: 200, head, representation: undefined, stream };
 }
 
-/** Headers of every answer, 304 included. */
+/** Adds the headers of every answer, including 304. */
 function describeAnswer({ vary, question: { endpoint } }: Exchange, served: Served): string[] {
   const head: string[] = [];
   head.push('cache-control', cacheControl(endpoint));
@@ -124,7 +124,7 @@ function describeAnswer({ vary, question: { endpoint } }: Exchange, served: Serv
   return head;
 }
 
-/** Headers of every answer with a body. */
+/** Adds the headers of every answer with a body. */
 function describeBody(head: string[], { question }: Exchange, { answer: { format } }: Served): void {
   head.push('content-type', format.mediaTypes[0]);
   if (format.isFile)
@@ -142,19 +142,19 @@ export function describeServed(served: Served): Record<string, unknown> {
 
 const COMPUTED: ReadonlySet<CacheOutcome> = new Set(['miss', 'collapsed', 'bypass']);
 
-/** Time in the engine for this request: none if the answer was kept here or by another replica. */
+/** Returns the time in the engine for this request: none if the answer was kept here or by another replica. */
 function engineMsOf({ answer, outcome }: Served): number {
   return COMPUTED.has(outcome) ? answer.engineMs : 0;
 }
 
 const VARY = 'Accept, Accept-Encoding, X-API-KEY, Authorization';
 
-/** Private: rows belong to the key that asked, and no shared cache may keep them. A caller may keep them as long as we do. */
+/** Returns `Cache-Control`. Private: rows belong to the key of the request, so no shared cache may keep them. A caller may keep them as long as Tailrace does. */
 function cacheControl({ cachingSeconds }: Endpoint): string {
   return cachingSeconds === undefined ? 'private, no-store' : `private, max-age=${cachingSeconds}`;
 }
 
-/** RFC 9211. `fwd=bypass`: this endpoint is configured not to be cached. `fwd=request`: the request asked for `no-store`. */
+/** Returns `Cache-Status` (RFC 9211). `fwd=bypass`: this endpoint is configured not to be cached. `fwd=request`: the request asked for `no-store`. */
 function cacheStatus({ cachingSeconds }: Endpoint, { outcome, ageSeconds }: Served): string {
   const ttl = (cachingSeconds ?? 0) - ageSeconds;
   if (outcome === 'hit') return `Tailrace; hit; ttl=${ttl}`;
@@ -216,7 +216,7 @@ export function createRepresent(): (
     return toForms(hash('sha256', body, 'base64url'));
   }
 
-  /** Concurrent requests share one compression. A form that is too large to be kept is sent to them and dropped. */
+  /** Concurrent requests share one compression. A form that is too large to be kept is sent and dropped. */
   async function compress({ plain, compressed }: Forms, encoding: Compressed): Promise<Representation> {
     try {
       const body = await COMPRESS[encoding](plain.body);

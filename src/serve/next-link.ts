@@ -7,7 +7,7 @@ import type { Answer } from '../query/run.ts';
 interface FullPage {
   readonly url: string | undefined;
   readonly question: Question;
-  /** Where the answer ends. */
+  /** The position at which the answer ends. */
   readonly last: Position;
 }
 
@@ -23,7 +23,7 @@ export function createNextLinks(cursors: Pick<Cursors, 'createWriter'>) {
   };
 }
 
-/** The URL with another cursor. Its other parameters stay as they were sent. */
+/** Returns the URL with another cursor. Its other parameters stay as they were sent. */
 function withCursor(url: string, cursor: string): string {
   const start = url.indexOf('?');
   const path = start === -1 ? url : url.slice(0, start);

@@ -32,12 +32,12 @@ export interface ResolvedSearch extends Omit<Resolved, 'ignored'> {
 export type SearchSteps = ReturnType<typeof createSearchSteps>;
 
 const TAIL_ROWS_MIN = 100;
-// Each tick reads it, for rows that come late: what is rare would otherwise be looked for in the whole range, four times a second.
+// Each tick reads it, for rows that come late: otherwise it would search the whole range for rare rows four times a second.
 const TAIL_WINDOW: Micros = 15 * MICROS_PER_MINUTE;
 
 type SearchInquiry = Pick<Inquiry, 'caller' | 'parameters' | 'headers' | 'accepts'>;
 
-/** How searches become questions. */
+/** Turns searches into questions. */
 export function createSearchSteps({ registry, cursors, limits, now }: ResolveSearchOptions) {
   const { searchBytesMax: bytesMax } = limits;
 
@@ -59,10 +59,10 @@ export function createSearchSteps({ registry, cursors, limits, now }: ResolveSea
   }
 
   return {
-    /** The sources that a caller may search. @throws TailraceError `forbidden` if it may search none */
+    /** Returns the sources that a caller may search. @throws TailraceError `forbidden` if it may search none */
     findSearchable: (caller: Caller): readonly Source[] => check(caller, {}).sources,
     /**
-     * Sources, search, range and pins → question.
+     * Turns sources, search, range and pins into a question.
      *
      * @throws TailraceError `forbidden`, `source_not_found`, `not_acceptable`, `invalid_parameter`
      */
@@ -78,7 +78,7 @@ export function createSearchSteps({ registry, cursors, limits, now }: ResolveSea
       return { question, encoding: chooseEncoding(accepts), directives, describeDoubts };
     },
     /**
-     * The same for a live tail.
+     * Does the same for a live tail.
      *
      * @throws TailraceError `forbidden`, `source_not_found`, `not_acceptable`, `invalid_parameter`
      */
@@ -101,10 +101,10 @@ export function createSearchSteps({ registry, cursors, limits, now }: ResolveSea
   };
 }
 
-/** A key that is limited to endpoints reads what those return, and no events by themselves. @throws TailraceError `forbidden` */
+/** Rejects a key that is limited to endpoints: it reads what those return, not events themselves. @throws TailraceError `forbidden` */
 function requireReader({ endpoints }: Caller): void {
   if (endpoints === undefined) return;
-  const message = `the key may not search: it may read ${endpoints.join(', ')} alone`;
+  const message = `the key may not search: it may read only ${endpoints.join(', ')}`;
   throw new TailraceError('forbidden', message, { refusal: 'endpoint' });
 }
 
@@ -112,7 +112,7 @@ function joinList(sent: RawParameters[string]): string | undefined {
   return sent === undefined || typeof sent === 'string' ? sent : sent.join(',');
 }
 
-/** The sources that are named, or all that the key may read. @throws TailraceError `forbidden`, `source_not_found` */
+/** Returns the named sources, or all that the key may read. @throws TailraceError `forbidden`, `source_not_found` */
 function findSources(registry: Registry, caller: Caller, named: string): readonly Source[] {
   const names = [...new Set(named.split(',').map((name) => name.trim()))].filter((name) => name !== '');
   const by = { lists: caller, action: 'read' } as const;
@@ -121,5 +121,7 @@ function findSources(registry: Registry, caller: Caller, named: string): readonl
   if (named !== '') throw invalidParameters([{ parameter: 'source', message: 'must name a source' }]);
   const all = registry.sources.filter((source) => isListed(caller.sources, source));
   if (all.length > 0) return all;
-  throw new TailraceError('forbidden', 'the key may read no source that there is', { refusal: 'source' });
+  throw new TailraceError('forbidden', 'the key cannot read any source of this service', {
+    refusal: 'source',
+  });
 }

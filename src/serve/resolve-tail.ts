@@ -10,14 +10,14 @@ import { createQuestion } from '../query/question.ts';
 import type { TailRequest } from '../tail/tails.ts';
 import type { Inquiry } from './resolve.ts';
 
-/** What a caller follows, and where it goes on. */
+/** The question that a caller follows, and the position at which it continues. */
 export type ResolvedTail = Pick<TailRequest, 'question' | 'window' | 'isCurrent' | 'position'>;
 
 type TailInquiry = Pick<Inquiry, 'caller' | 'endpoint' | 'parameters' | 'headers'>;
 
 /**
- * Endpoint, parameters and pins → the question to follow. `Last-Event-ID` counts before `cursor`, which stays in the URL of a client
- * that connects again.
+ * Turns endpoint, parameters and pins into the question to follow. `Last-Event-ID` takes precedence over `cursor`, which stays in the URL
+ * of a client that connects again.
  *
  * @throws TailraceError `forbidden`, `not_acceptable` for an endpoint that cannot be followed, `invalid_parameter`
  */
@@ -44,13 +44,13 @@ interface ResolveTailOptions {
   readonly parameterBytesMax: number;
 }
 
-/** The parameters with `Last-Event-ID` as the cursor. */
+/** Returns the parameters with `Last-Event-ID` as the cursor. */
 export function withLastId(parameters: RawParameters, headers: IncomingHttpHeaders): RawParameters {
   const cursor = headers['last-event-id'];
   return typeof cursor === 'string' && cursor !== '' ? { ...parameters, cursor } : parameters;
 }
 
-/** @param message what has no live tail */
+/** @param message says what has no live tail */
 export function notFollowed(message: string): TailraceError {
   return new TailraceError('not_acceptable', `${message}; accept application/json or */*`);
 }

@@ -16,13 +16,13 @@ import { createQuestion, type Question } from '../query/question.ts';
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.ts';
 import { ENCODINGS, type Encoding } from './describe.ts';
 
-/** What a request asks for. */
+/** The result of resolving a request. */
 export interface Resolved {
   readonly question: Question;
   /** Content-Encoding of the response: the best that the caller accepts. */
   readonly encoding: Encoding;
   readonly directives: CacheDirectives;
-  /** Value of the header that names the parameters that nobody reads; `undefined` if there are none. */
+  /** Value of the header that names unread parameters; `undefined` if there are none. */
   readonly ignored: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Inquiry {
   readonly ignored: string | undefined;
   /** Matches `Accept` and `Accept-Encoding`. */
   readonly accepts: Accepts;
-  /** How the SELECT of a caller is checked, if there is one. */
+  /** Checks the SELECT of a caller, if there is one. */
   readonly sandboxed: SandboxOptions;
 }
 
@@ -50,7 +50,7 @@ interface Accepts {
 
 export interface Resolve {
   /**
-   * The second step: endpoint, parameters, pins and negotiation → question.
+   * Does the second step: endpoint, parameters, pins and negotiation → question.
    *
    * @throws TailraceError `forbidden`, `not_acceptable`, `invalid_parameter`
    */
@@ -64,11 +64,11 @@ export interface ResolveOptions {
   readonly sandbox: Sandbox;
   readonly cursors: Cursors;
   readonly parameterBytesMax: number;
-  /** A caller sends `sql` to an endpoint without sandboxing and without a parameter of this name. */
+  /** Called if a caller sends `sql` to an endpoint without sandboxing and without a parameter of this name. */
   readonly onIgnoredSql: (endpoint: Endpoint) => void;
 }
 
-// Beyond it the least recently used are resolved again. Twice as many bytes: a character has up to two.
+// Characters; beyond it the least recently used are resolved again. At most twice as many bytes.
 const REMEMBERED_CHARS_MAX = 4 * 1024 * 1024;
 const OVERHEAD_CHARS = 200;
 const NO_DIRECTIVES: CacheDirectives = {};
@@ -80,7 +80,7 @@ interface Remembered extends Resolved {
   readonly pins: Caller['pins'];
 }
 
-/** Remembers what cacheable URLs ask for: clients repeat them, and resolving costs more than finding the answer. */
+/** Remembers the result for cacheable URLs: clients repeat them, and resolving costs more than finding the answer. */
 export function createResolve(options: ResolveOptions): Resolve {
   const { registry, sandbox, cursors, parameterBytesMax: bytesMax, onIgnoredSql } = options;
   const remembered = new LRUCache<string, Remembered>({
@@ -103,7 +103,7 @@ export function createResolve(options: ResolveOptions): Resolve {
     remembered.set(nameOf(caller, url, headers), { ...resolved, ...grant });
   }
 
-  /** The values of the page that a request asks for. */
+  /** Returns the values of the page that a request asks for. */
   function goOn(endpoint: Endpoint, first: ParameterValues, raw: RawParameters): ParameterValues {
     return { ...first, ...bindPosition(endpoint.pages, cursors.read(endpoint, first, raw)) };
   }
@@ -135,7 +135,7 @@ function ignoresSql({ parameters: declared }: Endpoint, parameters: RawParameter
   return Boolean(parameters[SQL_PARAMETER]) && !declared.some(({ name }) => name === SQL_PARAMETER);
 }
 
-/** Everything of a request that shapes what it asks for. No part can hold a newline. */
+/** Returns everything of a request that affects the result. No part can contain a newline. */
 function nameOf({ keyId, token }: Caller, url: string, headers: IncomingHttpHeaders): string {
   const { accept = '', 'accept-encoding': encodings = '', 'cache-control': directives = '' } = headers;
   return `${token?.id ?? keyId}\n${accept}\n${encodings}\n${directives}\n${url}`;
@@ -146,7 +146,7 @@ export const EVENT_STREAM = 'text/event-stream';
 const ALL_TYPES = [...ANSWER_TYPES, EVENT_STREAM];
 
 /**
- * Whether a request asks for a live tail rather than for an answer. `format` asks for an answer, whatever `Accept` says. So does any
+ * Whether a request asks for a live tail instead of an answer. `format` asks for an answer, whatever `Accept` says. So does any
  * other type in `Accept` if the endpoint has no live tail.
  */
 export function wantsTail(
@@ -175,13 +175,13 @@ export function chooseFormat(accepts: Accepts): Format {
   throw new TailraceError('not_acceptable', `answers are ${offered}; accept one of these or */*`);
 }
 
-// RFC 9110 5.6.2 and 5.6.4: a name, and a value that is a token or a quoted string. Text within quotation marks is no directive.
+// RFC 9110 5.6.2 and 5.6.4: a name, and a value that is a token or a quoted string. Text within quotation marks is not a directive.
 const DIRECTIVE =
   /([\w!#$%&'*+.^`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([\w!#$%&'*+.^`|~-]*)))?|"(?:[^"\\]|\\.)*"/g;
 
 /**
  * Parses the `Cache-Control` of a request (RFC 9111 5.2.1), in any letter case and order: `max-age` bounds the age of the answer,
- * `no-cache` asks for one of now, `no-store` for one of now that is not kept, `only-if-cached` for a kept one. Of several
+ * `no-cache` asks for a new one, `no-store` for a new one that is not kept, `only-if-cached` for a kept one. Of several
  * `max-age` the lowest counts. Unknown directives and values that are not numbers are ignored.
  *
  * @param header Node joins the lines of a repeated header by commas

@@ -30,7 +30,7 @@ end
 return all
 `);
 
-/** @param secret known to all replicas: Redis has the ids of keys as hashes under it */
+/** @param secret shared by all replicas: Redis has the ids of keys only as hashes under it */
 export function createSharedRates(redis: Redis, secret: Uint8Array): SharedRates {
   const nameOf = createNames(deriveSecret(secret, 'tailrace rates'), 'tailrace:1:rate:');
   return {

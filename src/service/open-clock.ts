@@ -9,7 +9,7 @@ import { clockFile } from '../retention/file.ts';
 const HOUR_MS = 3_600_000;
 
 /**
- * Compares the clock with the last time that the store was open or, if that is unknown, with the newest event. Writes down that
+ * Compares the clock with the last time that the store was open or, if that is unknown, with the newest event. Writes that
  * time at once: with a wrong clock, the newest event may have a wrong time at the next start.
  */
 export async function openClock(
@@ -40,14 +40,14 @@ async function findNewest(engine: Engine, sources: readonly Source[]): Promise<n
 
 /**
  * Hides events beyond their retention from every query: days are deleted whole, and later than they are due. If the clock has
- * jumped ahead, the time that it should show counts; otherwise every answer would be empty.
+ * jumped ahead, the expected time counts; otherwise every answer would be empty.
  */
 export async function hideOld(engine: Engine, sources: readonly Source[], clock: ClockGuard): Promise<void> {
   const { state, plausibleMs } = clock.last();
   await hideOlder(engine, sources, state === 'ahead' ? plausibleMs : undefined);
 }
 
-/** Hides events beyond their retention at an instant from every query. @param atMs `undefined`: by the engine's own clock */
+/** Hides events beyond their retention at an instant from every query. @param atMs `undefined`: by the engine's clock */
 export async function hideOlder(
   engine: Engine,
   sources: readonly Source[],

@@ -32,20 +32,20 @@ import { verifyExternal } from '../verify/verify-external.ts';
 import { verifyRollups } from '../verify/verify-rollup.ts';
 import { hideOld, openClock } from './open-clock.ts';
 
-/** The store of the settings, with the tables of its sources: the data directory's, which one process owns, or a server's. */
+/** The configured store with the tables of its sources: the data directory's, which one process owns, or a server's. */
 export interface Core {
   readonly engine: Engine;
   readonly registry: Registry;
-  /** Where the definitions that are served were read from. */
+  /** The folders that the served definitions were read from. */
   readonly folders: ReadFolders;
-  /** What has changed through `engine`. */
+  /** Marks of the changes through `engine`. */
   readonly writes: WriteMarks;
-  /** The clock, held against the last time that the store was open. */
+  /** The clock, compared with the last time that the store was open. */
   readonly clock: ClockGuard;
-  /** Hides what is beyond its retention by the time that the clock guard believes now; to be called when that has changed. */
+  /** Hides events beyond their retention by the clock guard's plausible time; to be called when that has changed. */
   followClock(): Promise<void>;
   /**
-   * Reads the definitions again and swaps them all, or none: on a fault the old ones go on serving.
+   * Reads the definitions again and swaps them all, or none: on a fault the old ones are still served.
    *
    * @throws InputError with a line for each fault
    */
@@ -53,8 +53,8 @@ export interface Core {
   /** Runs `work`, which changes files of the definitions, while no reload reads them; it may have them reloaded itself. */
   edit<T>(work: (reload: () => Promise<void>) => Promise<T>): Promise<T>;
   /**
-   * To be called when events of these sources have been deleted: nothing that was answered before is served again, by this process at
-   * once, by others on the same server after their next `followDeletions`.
+   * To be called when events of these sources have been deleted: no earlier answer is served again, by this process at once,
+   * by others on the same server after their next `followDeletions`.
    *
    * @param nowMs ms since the epoch
    */
@@ -64,7 +64,7 @@ export interface Core {
   close(): Promise<void>;
 }
 
-/** What happens to the engine while it is open: the server's part, or the embedded engine's. */
+/** Callbacks for events of the open engine: those of a server, or of the embedded engine. */
 export type EngineWatch = Pick<ServerOptions, 'onReach'> & Pick<EmbeddedOptions, 'onRestart' | 'onSuspect'>;
 
 export interface CoreOptions {
@@ -75,11 +75,11 @@ export interface CoreOptions {
   readonly now?: () => number;
 }
 
-// Of each table: two weeks in which every minute has events, some megabytes in all.
+// Minutes of each table: two weeks in which every minute has events, some megabytes in all.
 const MARKED_MINUTES_MAX = 20_160;
 
 /**
- * Opens engine and definitions, without HTTP: what the service and the commands on a store have in common.
+ * Opens engine and definitions, without HTTP: the common part of the service and the commands on a store.
  *
  * @param owner named to other processes that find the store locked, such as `tailrace serve (pid 4711)`
  * @throws InputError with every fault of definitions, schema or data directory
@@ -141,7 +141,7 @@ function diskIsFull(dataDir: string): TransientError {
   ]);
 }
 
-/** The definitions that are served. @param read reads and checks them again */
+/** Opens the served definitions. @param read reads and checks them again */
 async function serve(
   engine: Engine,
   first: Definitions,
@@ -180,7 +180,7 @@ async function serve(
 }
 
 /**
- * The definitions with other hashes after each deletion of events. A hash is part of every name under which an answer is kept, here
+ * Changes the hashes of the definitions after each deletion of events. A hash is part of every name under which an answer is kept, here
  * and in Redis, so that no answer with deleted events is found again, not even one whose query is under way.
  */
 function withDeletions(definitions: Definitions, deletions: number): Definitions {
@@ -194,9 +194,9 @@ function withDeletions(definitions: Definitions, deletions: number): Definitions
 
 /**
  * Creates the tables of the sources and has the engine check the queries, which needs the tables.
- * A set that is then refused leaves the tables as they were.
+ * A set that is then rejected leaves the tables as they were.
  *
- * @param hasExternal whether the engine has the existing tables that sources may point at; without them they stand empty
+ * @param hasExternal whether the engine has the existing tables that sources may point at; without them they are treated as empty
  * @throws InputError with a line for each fault, those of the files and those that the engine finds
  */
 export async function prepare(
@@ -229,7 +229,7 @@ export async function prepare(
   return narrowed;
 }
 
-/** The engine that the settings ask for: that of a ClickHouse server, or the embedded one on their data directory. */
+/** Opens the engine of the settings: that of a ClickHouse server, or the embedded one on their data directory. */
 export async function openEngine(config: Config, watch: EngineWatch = {}): Promise<Engine> {
   const options = {
     readers: config.readers,

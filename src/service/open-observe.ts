@@ -9,7 +9,7 @@ import { createStoreSizes } from '../telemetry/store-sizes.ts';
 import { readVersion } from '../version.ts';
 import type { Core } from './open-core.ts';
 
-/** What metrics, overview and health read of the store and the disk below it. @param now ms since the epoch */
+/** Opens the readings of store and disk for metrics, overview and health. @param now ms since the epoch */
 export async function observeStore({ engine, registry }: Core, { dataDir }: Config, now: () => number) {
   const freeBytes = () => readFreeBytes(dataDir);
   const versions = { version: readVersion(), engine: await readEngineVersion(engine) };
@@ -22,7 +22,7 @@ export async function observeStore({ engine, registry }: Core, { dataDir }: Conf
   };
 }
 
-/** What an operator has to see to, for `/ready` and the overview. */
+/** Returns the problems that an operator has to solve, for `/ready` and the overview. */
 export function createNotices(
   retention: RetentionSchedule,
   storing: StoringWatch,

@@ -14,7 +14,7 @@ const HOURS_PER_DAY = 24;
 const RUN_EVERY_MS = 3_600_000;
 const WATCH_EVERY_MS = 5_000;
 
-/** Retention of a store by its settings, for the service and for `tailrace retention`. */
+/** Opens the retention of a store by its settings, for the service and for `tailrace retention`. */
 export function openRetention(
   { engine, registry, clock }: Core,
   config: Config,
@@ -27,7 +27,7 @@ export function openRetention(
     storeBytesMax: config.storeBytesMax,
     storeBytesMaxBefore: reportFile(config.dataDir).read()?.storeBytesMax ?? 0,
     dropPercentMax: config.retentionDropPercentMax,
-    // As many days as time alone makes due between two runs, at the largest step of the clock that the guard accepts.
+    // The days that become due only by time between two runs, at the largest step of the clock that the guard accepts.
     freeDaysMax: 1 + Math.ceil(config.clockJumpHoursMax / HOURS_PER_DAY),
     onDropped,
   });
@@ -46,7 +46,7 @@ interface RetentionParts {
 export async function startRetention(parts: RetentionParts): Promise<RetentionSchedule> {
   const { startTask, opened, logger } = parts;
   const schedule = createServiceRetention(parts);
-  // As on a full disk: the service has stopped as it should, and the next start compares with an earlier time.
+  // Such as on a full disk: the service has stopped cleanly, and the next start compares with an earlier time.
   const reportUnsaved = (error: unknown) => logger.error({ err: error }, 'clock.json could not be written');
   opened.defer(() => schedule.saveClock().catch(reportUnsaved));
   startTask({ name: 'retention-watch', everyMs: WATCH_EVERY_MS, run: schedule.watch });
@@ -65,7 +65,7 @@ function createServiceRetention(parts: RetentionParts): RetentionSchedule {
     retention,
     clock: core.clock,
     sources: () => core.registry.sources,
-    // It judges the age of events there; unknown if it does not answer.
+    // The server judges the age of events by this clock; unknown if it does not respond.
     readEngineMs: async () =>
       core.engine.seesEveryWrite ? undefined : await readEngineMs(core.engine).catch(() => undefined),
     files: {
@@ -75,22 +75,22 @@ function createServiceRetention(parts: RetentionParts): RetentionSchedule {
     },
     onClockChange: core.followClock,
     onNotice(notice) {
-      if (notice === undefined) logger.info('retention goes on, and the clock is plausible');
+      if (notice === undefined) logger.info('retention continues, and the clock is plausible');
       else if (notice.stopped.length > 0) logger.error({ stopped: notice.stopped }, notice.message);
       else logger.warn(notice.message);
       metrics.retentionStopped(notice?.stopped ?? []);
     },
     onConfirmed(isAll) {
-      if (isAll) logger.info('an operator has confirmed all that retention had stopped for');
+      if (isAll) logger.info('an operator has confirmed everything that had stopped retention');
       else
         logger.warn(
-          'an operator has confirmed only a part of what retention has stopped for, or something else',
+          'an operator has confirmed only a part of what stops retention, or something else; run "tailrace retention" again',
         );
     },
   });
 }
 
-/** The time against which the age of events is judged, ms since the epoch: `now`, unless the clock has jumped ahead. */
+/** Returns the time from which the age of events is counted, ms since the epoch: `now`, unless the clock has jumped ahead. */
 export function ageAt(clock: ClockGuard, now: () => number): number {
   const { state, plausibleMs } = clock.last();
   return state === 'ahead' ? plausibleMs : now();

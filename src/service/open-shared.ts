@@ -20,7 +20,7 @@ interface SharedParts {
 
 const LOG_AGAIN_MS = 60_000;
 
-/** Answers and rates of all replicas, on the Redis of the settings. */
+/** Opens the answers and rates of all replicas, on the Redis of the settings. */
 export function openShared({ config, metrics, logger, now }: SharedParts, secret: Uint8Array) {
   const throttleFailure = createThrottle(LOG_AGAIN_MS, now);
   const throttleRefused = createThrottle(LOG_AGAIN_MS, now);
@@ -33,17 +33,17 @@ export function openShared({ config, metrics, logger, now }: SharedParts, secret
       metrics.redisUp(false);
       logger.warn(
         { err: error },
-        'Redis is unavailable: this replica goes on with answers and rates of its own',
+        'Redis is unavailable: this replica continues with its own answers and rates',
       );
     },
     onFailure(error, isRefusal) {
       metrics.redisFailed();
-      if (isRefusal) throttleFailure(() => logger.warn({ err: error }, 'Redis refused a command'));
+      if (isRefusal) throttleFailure(() => logger.warn({ err: error }, 'Redis rejected a command'));
     },
   });
   const onRefused = () => {
     metrics.sharedRefused();
-    throttleRefused(() => logger.warn('an answer in Redis was none that a replica put there: deleted'));
+    throttleRefused(() => logger.warn('an answer in Redis was not written by a replica: deleted'));
   };
   const background = createBackground();
   const { database = '' } = findServerAddress(config) ?? {};
@@ -54,7 +54,7 @@ export function openShared({ config, metrics, logger, now }: SharedParts, secret
   return {
     flights: createSharedFlights({ shared: cache, background, queryTimeoutMs, onLookup }),
     rates: createSharedRates(redis, secret),
-    /** Frees what this replica holds. */
+    /** Releases the leases of this replica and closes the connection. */
     async close() {
       await background.idle();
       redis.close();

@@ -1,4 +1,4 @@
-// Longer than other files: the one place that creates every part and hands it to the next, read from top to bottom.
+// Longer than other files: the one place that creates every part and passes it to the next. Read it from top to bottom.
 import { randomUUID } from 'node:crypto';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type CachedQueries, createCached } from '../cache/cached.ts';
@@ -59,11 +59,11 @@ export interface Service {
   readonly core: Core;
   readonly keyring: Keyring;
   readonly retention: RetentionSchedule;
-  /** Stops accepting, lets what runs finish within the bound, stops the rest, releases the store. Idempotent. */
+  /** Stops accepting, lets running work finish within the bound, stops the rest, releases the store. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What differs between a real process and a test. */
+/** The parts that differ between a real process and a test. */
 export interface ServiceOptions {
   readonly logger: FastifyBaseLogger;
   /** Named to other processes that find the store locked, such as `tailrace serve (pid 4711)`. */
@@ -77,7 +77,7 @@ export interface ServiceOptions {
   readonly actions?: ProcessActions;
 }
 
-/** What the groups of parts below have in common. */
+/** The parts that the groups below share. */
 interface Parts {
   readonly config: Config;
   readonly core: Core;
@@ -91,7 +91,7 @@ interface Parts {
   readonly opened: AsyncDisposableStack;
 }
 
-// If a server cannot be reached, it cannot be reached from other replicas either, and cached answers are still served.
+// If this replica cannot reach a server, others cannot either, and cached answers are still served.
 const ENGINE_FAULTS: Readonly<Record<EngineGauges['state'], string | undefined>> = {
   up: undefined,
   unreachable: undefined,
@@ -104,7 +104,7 @@ const TAIL_CHECK_MS = 1_000;
 const TAIL_KEEP_ALIVE_MS = 15_000;
 const KEYRING_FLUSH_MS = 60_000;
 const LOG_AGAIN_MS = 60_000;
-// Time for the last answers to leave, after the running requests have been stopped.
+// Time to send the last answers, after the running requests have been stopped.
 const LAST_ANSWERS_MS = 500;
 
 /**
@@ -177,7 +177,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   return { app, core, keyring, retention, close };
 }
 
-/** Logs when a server comes and goes, and when the embedded engine had to be started again, and under which queries. */
+/** Logs when a server becomes unavailable or available again, and when the embedded engine was started again, with the running queries. */
 function logEngine(logger: FastifyBaseLogger): EngineWatch {
   return {
     onReach(isUp, error) {
@@ -214,13 +214,13 @@ export function checkSettings({ otlpSource, recordRequestsAs }: Config, registry
     ]);
 }
 
-/** Keys, their audit trail, and the secret that signs tokens. */
+/** Opens the keys, their audit trail, and the secret that signs tokens. */
 async function openKeys(
   config: Config,
   { logger, now, startTask, opened }: Pick<Parts, 'logger' | 'now' | 'startTask' | 'opened'>,
 ) {
   const control = await openControlStore(config, (failure) => {
-    if (failure === undefined) logger.info('the control store is back');
+    if (failure === undefined) logger.info('the control store is available again');
     else logger.error({ err: failure }, 'the control store is unavailable: keys cannot be read or changed');
   });
   opened.defer(control.close);
@@ -231,7 +231,7 @@ async function openKeys(
   return { control, keyring, secret };
 }
 
-/** What all replicas share; `undefined` without Redis, whose client is loaded only if it is used. */
+/** Opens what all replicas share; `undefined` without Redis, whose client is loaded only if it is used. */
 async function openReplicas(parts: Parts, secret: Uint8Array) {
   if (parts.config.redisUrl === '') return undefined;
   const { openShared } = await import('./open-shared.ts');
@@ -240,7 +240,7 @@ async function openReplicas(parts: Parts, secret: Uint8Array) {
   return shared;
 }
 
-/** From parameters to answers: runner, cache, warmer, live tails. */
+/** Creates the parts from parameters to answers: runner, cache, warmer, live tails. */
 function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | undefined) {
   const { config, core, metrics, logger, now, random, opened } = parts;
   const { engine, writes, registry } = core;
@@ -260,7 +260,7 @@ function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | un
   const concurrencyMax = config.warmConcurrencyMax;
   const warmer = createWarmer({ store: cache, cached, endpoints, now, concurrencyMax, onRefresh });
   opened.defer(async () => {
-    await engine.close(); // otherwise a refresh could go on for its whole time
+    await engine.close(); // otherwise a refresh could run for its whole time
     await warmer.idle();
   });
   const tails = createTails({
@@ -270,7 +270,7 @@ function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | un
   return { cache, cached, warmer, tails };
 }
 
-/** Pages take further steps; other questions pass none of them. */
+/** Adds the steps for pages; other questions take none of them. */
 function createPagedRun(run: Run, { config: { queryTimeoutMs: timeoutMs }, now }: Parts): Run {
   const late = () => queryTimeout(timeoutMs);
   const runNewest = createNewestFirst(run, { now, timeoutMs, late });
@@ -294,7 +294,7 @@ function countQueries(run: Run, metrics: Metrics): Run {
 const WITHOUT_PROJECT =
   'events without a project were stored, which no key that pins a project can read; name it in the event, in X-Project or in TAILRACE_DEFAULT_PROJECT';
 
-/** From events to the store, and out of it when they are old. */
+/** Creates the parts that store events, and delete old ones. */
 async function openWriteSide(parts: Parts) {
   const { config, core, metrics, storing, logger, now, opened } = parts;
   const { engine, registry, clock } = core;
@@ -375,7 +375,7 @@ function createWorkbench(
   return { ...parts, save: createSave(parts) };
 }
 
-/** Hands each group of routes what it works with. */
+/** Passes to each group of routes the parts that it needs. */
 function createRouteParts(
   { config, core, metrics, logger, now }: Parts,
   { cached, control, cursors, tails, ingest, keyring, deletions, workbench, version, ...live }: Served,
@@ -426,7 +426,7 @@ function createRouteParts(
   };
 }
 
-/** Resolves when every running request has been answered; after the bound, with the failure of the engine that was closed. */
+/** Resolves when every running request has its response; after the bound, with the failure of the closed engine. */
 async function closeApp(app: FastifyInstance, engine: Engine, shutdownTimeoutMs: number): Promise<void> {
   let cut: NodeJS.Timeout | undefined;
   const late = setTimeout(async () => {

@@ -14,7 +14,7 @@ export interface FinalSelect {
   readonly items: readonly SelectItem[];
   /** From the list to the end, without comments and `LIMIT`. */
   readonly after: string;
-  /** Of `LIMIT n`, if the query ends with it. */
+  /** The number of `LIMIT n`, if the query ends with it. */
   readonly limit: number | undefined;
   /** Whether the order or the groups of rows may depend on places in the list, as in `ORDER BY 1`. */
   readonly countsItems: boolean;
@@ -80,7 +80,7 @@ function readLimit(words: readonly string[]): number | undefined {
   return words.at(-2) === 'LIMIT' && /^\d{1,9}$/.test(rows) ? Number(rows) : undefined;
 }
 
-/** Whether a clause may have ALL, or a number, in the place of an expression; brackets around one change nothing. */
+/** Whether a clause may have ALL, or a number, instead of an expression; brackets around one change nothing. */
 function countsItems(texts: readonly string[]): boolean {
   let depth = 0;
   return texts.some((text, i) => {

@@ -7,11 +7,11 @@ export type EmptyTest = 'text' | 'null';
 export interface OptionalCondition {
   readonly name: string;
   readonly test: EmptyTest;
-  /** Of `AND`. */
+  /** Index of `AND`. */
   readonly start: number;
-  /** Of what stands behind the OR. */
+  /** Index of the first token behind the OR. */
   readonly restStart: number;
-  /** Of the closing bracket. */
+  /** Index of the closing bracket. */
   readonly restEnd: number;
 }
 
@@ -44,7 +44,7 @@ const FOLLOWS = new Set('AND GROUP ORDER LIMIT HAVING UNION'.split(' '));
 // The clauses of a SELECT; only in these of them a condition is nothing but true or false.
 const CLAUSES = new Set('WITH SELECT FROM ON BY LIMIT WHERE PREWHERE'.split(' '));
 const OF_CONDITIONS = new Set(['WHERE', 'PREWHERE']);
-// Operators that bind less closely than OR, or take an AND of their own; names that would be lost with the condition.
+// Operators that bind less closely than OR, or have their own AND; names that would be lost with the condition.
 const UNFIT_BEFORE = new Set(['BETWEEN', '?', 'CASE']);
 const UNFIT_INSIDE = new Set(['AS', '?', ',', 'SELECT']);
 

@@ -39,9 +39,9 @@ const UNICODE_SIZES: Readonly<Record<string, number>> = {
 };
 /** At most, of any other category or script. */
 const OTHER_UNICODE_SIZE = 125;
-/** Of a range beyond ASCII: each end may need a byte sequence of each length. */
+/** The cost of a range beyond ASCII: each end may need a byte sequence of each length. */
 const RANGE_SIZE = 12;
-/** Of `.`, and added for a negated class: all of Unicode but some of ASCII. */
+/** The cost of `.`, added for a negated class: all of Unicode but some of ASCII. */
 export const ANY_SIZE = 10;
 
 const PERL_SIZES: Readonly<Record<string, number>> = { d: 1, s: 3, w: 4, D: 11, S: 13, W: 14, C: 1 };
@@ -83,7 +83,7 @@ function readEscape(pattern: string, at: number): ReadClass {
   return { end, cost: { size: 4, choices: 0 } };
 }
 
-/** `[…]`: a `]` in the first place is a member. RE2 refuses a class without an end, which reaches to the pattern's end here. */
+/** `[…]`: a `]` in the first place is a member. RE2 rejects a class without an end, which reaches to the pattern's end here. */
 function readBracket(pattern: string, start: number): ReadClass {
   const isNegated = pattern.charAt(start + 1) === '^';
   const first = start + (isNegated ? 2 : 1);

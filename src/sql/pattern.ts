@@ -20,7 +20,7 @@ const LOOSE_SIZE_MAX = 350;
 const CHOICE_SIZE = 2;
 
 /**
- * Why a pattern is refused, as the end of a sentence that begins with the parameter; `undefined` if it is accepted.
+ * Why a pattern is rejected, as the end of a sentence that begins with the parameter; `undefined` if it is accepted.
  *
  * RE2 reads a text in one pass and cannot be stopped within a block of rows. A byte takes a few nanoseconds while the states of the
  * automaton fit into RE2's memory, and a time in proportion to the program's size if each byte needs a new state.
@@ -87,9 +87,9 @@ function push(group: Group, part: PatternCost): void {
   group.last = part;
 }
 
-// `{3}`, `{3,}`, `{3,5}`. Sticky and bounded, so that it never scans the digits of a text that is no count.
+// `{3}`, `{3,}`, `{3,5}`. Sticky and bounded, so that it never scans the digits of a text that is not a count.
 const COUNT = /\{(\d{1,9})(,?)(\d{0,9})\}/y;
-// `(?i:`, `(?P<name>`: the opening of a group is no part by itself.
+// `(?i:`, `(?P<name>`: the opening of a group is not a part by itself.
 const GROUP_OPENING = /\(\?(?:P?<\w{0,100}>|[a-zA-Z-]{0,20}:)?/y;
 
 /** Reads the part at `at`. @returns the offset of the next one */

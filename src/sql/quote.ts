@@ -18,12 +18,12 @@ export function getValue(values: Values, name: string): Value {
 /** @throws RangeError for a number that a double does not hold exactly */
 export function writeValue(value: Value): string {
   if (typeof value === 'string') return quote(value);
-  if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no whole number`);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is not an integer`);
   return String(value);
 }
 
 /**
- * A string as a ClickHouse literal: the only function by which a value enters SQL. A file of its own, so that its importers show.
+ * A string as a ClickHouse literal: the only function by which a value enters SQL. A separate file, so that its importers show.
  *
  * Escapes backslash, quote and NUL, which would end the text in C. A lone surrogate has no UTF-8 form and becomes U+FFFD, as
  * everywhere in the platform. test/sql/parameter.test.ts reads literals back through the engine.

@@ -7,7 +7,7 @@ const NOTHING = String.raw`'[^\\s\\S]|'`;
 
 /**
  * Texts around an argument that keep ClickHouse from deriving anything from it: before and after that of a call, and before that of an
- * operator, which binds less closely than `||`. The result of `identity` is no constant when data is skipped, and is one when rows are
+ * operator, which binds less closely than `||`. The result of `identity` is not a constant when data is skipped, and is one when rows are
  * searched. Other functions of patterns skip no data, and some accept constants only.
  */
 const GUARDS: Readonly<Record<SearchKind, { call: [string, string]; operator: string }>> = {
@@ -81,8 +81,8 @@ const PLAIN_PARTS = [
   /\\[dDwWsSbB]/u,
   /[.^$|)]/u,
   /\((?!\?)|\(\?:/u, // no flags and no names
-  /\[(?!\^\])(?:[^\\[\]\0]|\\[!-/:-@[-`{-~]|\\[dDwWsS])+\]/u, // a class without brackets of its own
-  /(?:[*+?]|\{\d+(?:,\d*)?\})\??(?![*+?{])/u, // RE2 refuses a second one
+  /\[(?!\^\])(?:[^\\[\]\0]|\\[!-/:-@[-`{-~]|\\[dDwWsS])+\]/u, // a class without brackets inside
+  /(?:[*+?]|\{\d+(?:,\d*)?\})\??(?![*+?{])/u, // RE2 rejects a second one
 ];
 
 const PLAIN = new RegExp(`^(?:${PLAIN_PARTS.map((part) => part.source).join('|')})*$`, 'u');

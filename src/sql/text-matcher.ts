@@ -11,14 +11,14 @@ export interface Matcher {
 
 const load = createRequire(import.meta.url);
 
-/** @returns why RE2 refuses the pattern, as the end of a sentence that begins with its name */
+/** @returns why RE2 rejects the pattern, as the end of a sentence that begins with its name */
 export function createMatcher(pattern: string): Matcher | string {
   const { RE2JS } = load('re2js') as typeof import('re2js'); // its own types; loaded only if it is used
   try {
     const compiled = RE2JS.compile(pattern);
     return { matches: (text) => compiled.test(text), isOfJavaScript: isOfJavaScript(pattern) };
   } catch (error) {
-    return `is no pattern of RE2: ${messageOf(error)}`;
+    return `is not a pattern of RE2: ${messageOf(error)}`;
   }
 }
 

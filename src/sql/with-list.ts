@@ -11,7 +11,7 @@ export interface WithList {
 /** `name AS (SELECT …)`, or `expression AS name`. */
 interface Member {
   readonly name: string;
-  /** Of a view, its SELECT. */
+  /** The SELECT of a view. */
   readonly body: { readonly start: number; readonly end: number } | undefined;
   readonly end: number;
   /** The comma before it. */

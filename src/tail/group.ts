@@ -22,29 +22,29 @@ export interface GroupParts {
   readonly now: () => number;
 }
 
-/** What all tails of one question share: the rows that were sent last, and one query for all. */
+/** The shared part of all tails of one question: the rows that were sent last, and one query for all. */
 export type Group = ReturnType<typeof createGroup>;
 
-/** Of a tick: `row` events in the order of the rows, or that rows were lost. */
+/** The result of a tick: `row` events in the order of the rows, or `cut` if rows were lost. */
 export type News = Buffer | 'cut' | undefined;
 
-/** What a group follows. */
+/** The question that a group follows. */
 export interface Followed {
-  /** Of the first page, in NDJSON. */
+  /** The question of the first page, in NDJSON. */
   readonly question: Question;
-  /** How far before the present a tick looks for rows; `undefined`: as far as the question says. */
+  /** Time before the present in which a tick looks for rows; `undefined`: the whole range of the question. */
   readonly window?: Micros | undefined;
 }
 
-// Writes that the service does not see cannot be waited for, so the engine is asked every second tick.
+// The service cannot wait for writes that it does not see, so it queries the engine every second tick.
 const UNSEEN_TICKS = 2;
 
 /**
  * Follows a question. A tick reads the first page, and further back as long as a page ends with a new row; the rows that the tick
  * before did not read are new. So a row that comes late, with an older time than those before it, is sent if it belongs among the
- * rows of the first page, and its cursor is that of the newest row so far: going on from there repeats nothing.
+ * rows of the first page, and its cursor is that of the newest row so far: continuing there repeats no row.
  *
- * @param nextLane the lane of its next queries: each tail takes its turn, so that no key holds up the tails of others
+ * @param nextLane the lane of its next queries: each tail takes its turn, so that no key delays the tails of others
  */
 export function createGroup(parts: GroupParts, followed: Followed, nextLane: () => string) {
   const { run, writes, cursors, now } = parts;
@@ -58,7 +58,7 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
   let version: WriteVersion = -1;
   let ticks = 0;
   let reading: Read = { rows: [], end: 'whole', start: undefined };
-  /** Where the rows that were read end; `undefined` as long as there were none. */
+  /** The end of the rows that were read; `undefined` before the first row. */
   let mark: Position | undefined;
 
   const marks = createMarks(pages, now);
@@ -88,15 +88,15 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
     question,
     pages,
     encode,
-    /** Reads the newest rows, which are not sent. @throws what the query fails with */
+    /** Reads the newest rows, which are not sent. @throws the failure of the query */
     async start(): Promise<void> {
       const { version: before } = writes;
       take(await readNewest(followed, now(), (asked) => readFirst(run, asked, { ...turn(), onJoin })));
       version = before;
     },
-    /** Another lane in which `start` may wait: no key waits for the turn of the one that came first. */
+    /** Adds a lane in which `start` may wait, so that no key waits for the turn of the first one. */
     join,
-    /** The rows that came since the last tick; `undefined` if nothing was written. @throws what the query fails with */
+    /** Returns the rows since the last tick; `undefined` if nothing was written. @throws the failure of the query */
     async tick(): Promise<News> {
       if (!hasChanged()) return undefined;
       const { version: before } = writes;
@@ -112,8 +112,8 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
       return next.end === 'cut' ? 'cut' : events;
     },
     /**
-     * Rows of a position and newer ones, oldest first: those that were read last, and a position in the cursor of a page that
-     * goes on with older ones, if there may be any.
+     * Returns rows of a position and newer ones, oldest first: those that were read last, and a position in the cursor of a page that
+     * continues with older ones, if there may be any.
      */
     findSince(position: Position): { readonly rows: readonly TailRow[]; readonly olderThan?: Position } {
       const rows = reading.rows.filter((row) => !isNewer(position, row.position)).reverse();
@@ -122,7 +122,7 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
       const isFloor = (row: TailRow) => comparePositions(pages, row.position, floor) === 0;
       return { rows, olderThan: withSent(pages, floor, rows.filter(isFloor).length) };
     },
-    /** The same from the cursor of a page on; `undefined` if there are too many. @throws what the query fails with */
+    /** Reads the same from the cursor of a page on; `undefined` if there are too many. @throws the failure of the query */
     async readBetween(from: Position, until: Position, { signal, ...forWhom }: BoundedOptions) {
       const options = { ...forWhom, signal: AbortSignal.any([signal, closing.signal]), from };
       const isEnough = (row: TailRow) => isNewer(until, row.position);
@@ -153,7 +153,7 @@ export interface Encoded {
 }
 
 interface Read extends RowsRead {
-  /** No row after it was looked for. */
+  /** Rows after it were not read. */
   readonly start: Position | undefined;
 }
 
@@ -169,17 +169,17 @@ async function readNewest(
   return { ...(await read(since(question, from))), start };
 }
 
-/** The question without rows that come long after a position: the window does not bound what was missed. */
+/** Returns the question without rows long after a position: the window does not bound missed rows. */
 function askSince({ question, window }: Followed, position: Position): Question {
   return window === undefined ? question : since(question, timeOf(position));
 }
 
-/** Those of a burst would stay in memory until rows are stored again. */
+/** Drops rows beyond the first page: those of a burst would stay in memory until rows are stored again. */
 function cutToPage({ rows, end, start }: Read, { size }: Pages): Read {
   return rows.length <= size ? { rows, end, start } : { rows: rows.slice(0, size), end: 'met', start };
 }
 
-/** Rows beyond the reading before may be old ones that came into view, such as after a deletion. */
+/** Returns the oldest position of a reading. Older rows are not new: they may come into view, such as after a deletion. */
 function floorOf({ rows, end, start }: Read): Position | undefined {
   return end === 'whole' ? start : rows.at(-1)?.position;
 }

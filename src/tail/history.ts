@@ -7,14 +7,14 @@ import { comparePositions, type Position, readTailSent } from '../query/position
 import type { Group } from './group.ts';
 import { READ_MAX, type TailRow } from './read-back.ts';
 
-// Each has the rows before the first new one in memory until they are sent.
+// Each holds the rows before the first new one in memory until they are sent.
 const RESUMPTIONS_MAX = 8;
-// The most of one signed token.
+// Of one signed token.
 const TOKEN_MAX = 2;
 /** A key may hold as many as it leaves free: one key takes four, the next one two of the rest, and so on; a token takes two. */
 const RESUMPTIONS: PoolWork = {
   one: 'live tail',
-  many: 'live tails that go on after an id',
+  many: 'live tails that continue after an id',
   mayHold(lane, held, slots) {
     const free = slots - held.length;
     const ofKey = held.filter((other) => keyOfLane(other) === keyOfLane(lane)).length;
@@ -22,7 +22,7 @@ const RESUMPTIONS: PoolWork = {
     return lane === keyOfLane(lane) || held.filter((other) => other === lane).length < TOKEN_MAX;
   },
 };
-// Sent at a time, of these rows.
+// Rows that are sent at a time.
 const ROWS_AT_ONCE = 100;
 
 /** The rows after a position, oldest first, as events. They are in memory until `release`. */
@@ -32,12 +32,12 @@ export interface Past {
   readonly release: () => void;
 }
 
-/** Who goes on, after which position. */
+/** The reader, and the position after which it continues. */
 export interface Resumption {
-  /** `undefined`: there is nothing to be read. */
+  /** `undefined`: there are no rows to read. */
   readonly position: Position | undefined;
   readonly lane: string;
-  /** Aborts when the reader has gone. */
+  /** Aborts when the reader has disconnected. */
   readonly signal: AbortSignal;
 }
 
@@ -48,11 +48,11 @@ export interface HistoryLimits {
 }
 
 /**
- * Reads the rows after a position of a group whose new rows are held meanwhile. A fair queue, since rows are in memory for as long
- * as a slow reader takes: no key keeps another one waiting.
+ * Reads the rows after a position of a group whose new rows are held meanwhile. Uses a fair queue, since rows are in memory as long
+ * as a slow reader needs: no key keeps another one waiting.
  *
- * @returns rejects with TailraceError `overloaded` if the wait is too long, `invalid_parameter` if the position is too far back;
- * with what the query fails with; with the signal's reason
+ * @throws TailraceError `overloaded` if the wait is too long, `invalid_parameter` if the position is too far back; the failure of
+ * the query; the signal's reason
  */
 export function createHistory(limits: HistoryLimits) {
   const slots = Array.from({ length: RESUMPTIONS_MAX }, (_, i) => i);
@@ -76,7 +76,7 @@ export function createHistory(limits: HistoryLimits) {
       group.readBetween(olderThan, position, { signal: flightSignal, lane, onJoin });
     const { value } = await flights.run(name, read, { signal, name: lane });
     if (value !== undefined) return dropSent(group, [...value, ...rows], position);
-    const message = `lies more than ${READ_MAX} back, which a live tail does not send; read them page by page, or begin without it`;
+    const message = `is more than ${READ_MAX} back, more than a live tail sends; read them page by page, or begin without it`;
     throw invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
   }
 
@@ -102,7 +102,7 @@ function once<T>(release: (slot: T) => void, slot: T): () => void {
   };
 }
 
-/** Without those of the rows at the position that were sent. @param rows oldest first */
+/** Removes the rows at the position that were already sent. @param rows oldest first */
 function dropSent({ pages }: Group, rows: readonly TailRow[], position: Position): readonly TailRow[] {
   const after = rows.findIndex((row) => comparePositions(pages, row.position, position) !== 0);
   const there = after === -1 ? rows.length : after;

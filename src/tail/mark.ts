@@ -6,8 +6,8 @@ import type { TailRow } from './read-back.ts';
 /** Marks: the cursors of events. Each is the newest position so far, and how many rows of this position there were. */
 export function createMarks(pages: Pages, now: () => number) {
   /**
-   * The mark after one more row. A row that is ahead of the clock moves none: rows that come after it would be left out by a tail
-   * that goes on there.
+   * Returns the mark after one more row. A row that is ahead of the clock does not move it: a tail that continues there would leave
+   * out the rows that come after it.
    */
   function advance(from: Position | undefined, to: Position): Position | undefined {
     if (timeOf(to) > now() * MICROS_PER_MS) return from;
@@ -19,7 +19,7 @@ export function createMarks(pages: Pages, now: () => number) {
 
   return {
     advance,
-    /** The mark of a reading, unless the one before is newer, or counts more rows. */
+    /** Returns the mark of a reading, or the previous one if that is newer or counts more rows. */
     later(before: Position | undefined, rows: readonly TailRow[]): Position | undefined {
       const mark = rows.reduce<Position | undefined>(
         (from, { position }) => advance(from, position),
@@ -33,7 +33,7 @@ export function createMarks(pages: Pages, now: () => number) {
   };
 }
 
-/** The time of a row, which is the first column (definitions/pages.ts); one that is not understood is not ahead. */
+/** Returns the time of a row, its first column (definitions/pages.ts); an unreadable time is not ahead of the clock. */
 export function timeOf([text = '']: Position): Micros {
   return /^-?\d+$/.test(text) ? Number(text) : (parseInstant(text) ?? 0);
 }

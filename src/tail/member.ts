@@ -1,14 +1,14 @@
 import type { Caller } from '../keys/keyring.ts';
 import { type EndReason, endEvent, KEEP_ALIVE } from './event.ts';
 
-/** Where the events of one tail go: a response. */
+/** The target of the events of one tail: a response. */
 export interface Sink {
-  /** Bytes that the reader has not taken yet. */
+  /** Bytes that the reader has not received yet. */
   readonly waitingBytes: number;
   write(events: Buffer): void;
   /** Writes the last event; nothing is written afterwards. */
   end(event: Buffer, reason: EndReason): void;
-  /** Resolves when no bytes wait or the reader has gone; with `false` if the reader takes too long. */
+  /** Resolves when no bytes wait or the reader has disconnected; with `false` if the reader takes too long. */
   drained(): Promise<boolean>;
 }
 
@@ -23,8 +23,8 @@ export interface MemberOptions {
 export type Member = ReturnType<typeof createMember>;
 
 /**
- * One tail. Events are held until it starts, and then go to the sink; a reader that leaves more than the bound waiting is ended when
- * the next events come, so that the memory of a tail is bounded.
+ * Creates one tail. Events are held until it starts, and then go to the sink. If more bytes than the bound wait for the reader when the
+ * next events come, the tail ends, so that its memory is bounded.
  */
 export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: MemberOptions) {
   const rights = describeRights(caller);
@@ -44,7 +44,7 @@ export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: Me
   /** @param events shared by all tails of the question */
   function send(events: Buffer): void {
     if (ended !== undefined) return;
-    // Before these: even the quickest reader has not taken what was only just written.
+    // Checked before these are written: even the fastest reader has not received what was just written.
     if (heldBytes + (sink?.waitingBytes ?? 0) > bufferBytesMax) end('slow_reader');
     else if (held === undefined) sink?.write(events);
     else {
@@ -61,7 +61,7 @@ export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: Me
     get hasEnded() {
       return ended !== undefined && ended !== 'left';
     },
-    /** Sends what was before, as fast as it is read, then what was held, and from then on what comes. */
+    /** Sends the earlier rows as fast as they are read, then the held events, then new ones as they come. */
     async start(to: Sink, before: Iterable<Buffer>): Promise<void> {
       sink = to;
       if (ended !== undefined && ended !== 'left') return to.end(endEvent(ended), ended);
@@ -75,7 +75,7 @@ export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: Me
       heldBytes = 0;
       for (const events of rest) send(events);
     },
-    /** The reader has gone. */
+    /** To be called when the reader has disconnected. */
     leave(): void {
       if (ended !== undefined) return;
       ended = 'left';
@@ -86,7 +86,7 @@ export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: Me
     keepAlive(): void {
       if (ended === undefined && held === undefined && sink?.waitingBytes === 0) sink.write(KEEP_ALIVE);
     },
-    /** Ends the tail if its key is not what it was. */
+    /** Ends the tail if its key has changed. */
     async check(): Promise<void> {
       try {
         if (describeRights(await authenticate()) !== rights) end('key_changed');
@@ -97,7 +97,7 @@ export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: Me
   };
 }
 
-/** What a tail rests on; the objects themselves may be new ones. */
+/** Whether two callers have the same rights; the objects themselves may be new. */
 function describeRights({ scopes, endpoints, sources, pins }: Caller): string {
   return JSON.stringify([scopes, endpoints, sources, pins]);
 }

@@ -1,8 +1,8 @@
 import type { TailRow } from './read-back.ts';
 
 /**
- * Tells new rows from those of the reading before. Rows with the same position are told apart by their number first, then by their
- * bytes: a query may write the same row in another way each time.
+ * Distinguishes new rows from those of the previous reading. Rows with the same position are distinguished by their number first, then
+ * by their bytes: a query may write the same row differently each time.
  *
  * @param known in any order
  */
@@ -17,7 +17,7 @@ export function createNews(known: readonly TailRow[]) {
       const before = rows.findLastIndex((row) => row.name !== name) + 1;
       return rows.length - before > countKnown(name);
     },
-    /** The new ones, in the order of `rows`. */
+    /** Returns the new rows, in the order of `rows`. */
     find(rows: readonly TailRow[]): TailRow[] {
       const found = new Set<TailRow>();
       for (const [name, same] of Map.groupBy(rows, (row) => row.name)) {

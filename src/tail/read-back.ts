@@ -13,18 +13,18 @@ export interface TailRow {
   readonly row: Buffer;
 }
 
-/** Rows of a question as they stood one page after the other, newest first. */
+/** Rows of a question, one page after the other, newest first. */
 export interface RowsRead {
   readonly rows: readonly TailRow[];
-  /** `whole`: there are no older rows. `met`: that is enough. `cut`: reached the bound before. */
+  /** `whole`: there are no older rows. `met`: the reading found its end. `cut`: it reached a bound before. */
   readonly end: 'whole' | 'met' | 'cut';
 }
 
-/** For whom a page is read, and until when. */
+/** The lane for which a page is read, and the signal that ends it. */
 export type PageOptions = Pick<RunOptions, 'signal' | 'lane' | 'onJoin'>;
 
 export interface ReadBackOptions extends PageOptions {
-  /** The rows after it; from the newest one if left out. */
+  /** The cursor before the rows; from the newest row if left out. */
   readonly from?: Position | undefined;
   /** Whether a page that ends with this row is the last one to be read. @param rows that were read so far */
   readonly isEnough: (row: TailRow, rows: readonly TailRow[]) => boolean;
@@ -35,19 +35,19 @@ const READ_ROWS_MAX = 10_000;
 const READ_MIB_MAX = 8;
 export const READ_MAX = `${READ_ROWS_MAX} rows or ${READ_MIB_MAX} MiB`;
 
-/** The pages of a question that is tailed. */
+/** Returns the pages of a question that is tailed. */
 export function getPages({ endpoint }: Question): Pages {
   if (endpoint.pages !== undefined) return endpoint.pages;
-  throw new Error(`${endpoint.name} has no pages`); // serve/resolve-tail.ts refuses it
+  throw new Error(`${endpoint.name} has no pages`); // serve/resolve-tail.ts rejects such endpoints
 }
 
-/** Reads the first page. @throws what the query fails with */
+/** Reads the first page. @throws the failure of the query */
 export async function readFirst(run: Run, question: Question, options: PageOptions): Promise<RowsRead> {
   const { rows, last } = await readPage(run, question, options);
   return { rows, end: last === undefined ? 'whole' : 'met' };
 }
 
-/** Reads pages backwards in time. @throws what a query fails with */
+/** Reads pages backwards in time. @throws the failure of a query */
 export async function readBack(
   run: Run,
   question: Question,

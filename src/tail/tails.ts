@@ -11,12 +11,12 @@ import { createMember, type Member, type Sink } from './member.ts';
 export interface TailsOptions extends GroupParts {
   readonly registry: Pick<Registry, 'endpoints'>;
   readonly limits: Pick<Config, 'tailsMax' | 'tailsPerKeyMax' | 'tailBufferBytesMax' | 'queryQueueTimeoutMs'>;
-  /** A tail has ended; without a reason its reader has gone. */
+  /** Called when a tail has ended; without a reason its reader has disconnected. */
   readonly onEnded: (reason: EndReason | 'left') => void;
   readonly onFailure: (error: unknown, endpoint: string) => void;
 }
 
-/** A request to follow a question. Rows after the position come first; without one only new ones. */
+/** A request to follow a question. Rows after the position are sent first; without one only new ones are sent. */
 export interface TailRequest extends Followed, Resumption {
   /** Whether the definitions still give the caller this question; asked when they have changed. */
   readonly isCurrent: () => boolean;
@@ -27,7 +27,7 @@ export interface TailRequest extends Followed, Resumption {
 export interface Tail {
   /** To be called once; the tail writes until it ends. */
   start(sink: Sink): void;
-  /** To be called when the reader has gone. */
+  /** To be called when the reader has disconnected. */
   leave(): void;
 }
 
@@ -39,7 +39,7 @@ interface Running {
   failures: number;
 }
 
-// Ten seconds in which the engine restarts or a server comes back.
+// Ten seconds, in which the engine restarts or a server becomes available again.
 const FAILURES_MAX = 40;
 const RETRY_SECONDS = 10;
 
@@ -96,10 +96,10 @@ export function createTails(options: TailsOptions) {
       return places.count;
     },
     /**
-     * Opens a tail. What the first query fails with is thrown here, before anything is sent.
+     * Opens a tail. A failure of the first query is thrown here, before anything is sent.
      *
-     * @throws TailraceError `rate_limited`, `overloaded`, `invalid_parameter` if the position is too far back; what the query fails
-     * with; the signal's reason when the reader has gone
+     * @throws TailraceError `rate_limited`, `overloaded`, `invalid_parameter` if the position is too far back; the failure of
+     * the query; the signal's reason when the reader has disconnected
      */
     async open(request: TailRequest): Promise<Tail> {
       const { caller, signal } = request;
@@ -125,7 +125,7 @@ export function createTails(options: TailsOptions) {
     keepAlive(): void {
       for (const member of all()) member.keepAlive();
     },
-    /** Ends the tails of keys that are not accepted any more. Called about once a second. */
+    /** Ends the tails of keys that are no longer accepted. Called about once a second. */
     async checkKeys(): Promise<void> {
       await Promise.all(all().map((member) => member.check()));
     },
@@ -149,8 +149,9 @@ function createPlaces({ tailsMax, tailsPerKeyMax }: TailsOptions['limits']) {
     take({ keyId }: Caller): void {
       const taken = perKey.get(keyId) ?? 0;
       if (taken >= tailsPerKeyMax)
-        throw tooMany(`this key has ${taken} live tails open and may have no more; end one first`);
-      if (count >= tailsMax) throw tooMany(`${count} live tails are open and there may be no more`);
+        throw tooMany(`this key has ${taken} live tails open, the most that it may have; end one first`);
+      if (count >= tailsMax)
+        throw tooMany(`${count} live tails are open, the most of this service; try again later`);
       perKey.set(keyId, taken + 1);
       count++;
     },
@@ -189,7 +190,7 @@ function startGroup(options: TailsOptions, request: TailRequest): Running {
   return { group, members, ready: group.start(), isBusy: false, failures: 0 };
 }
 
-/** The lanes of the members by turns. @param first as long as there is none */
+/** Returns the lanes of the members in turn. @param first used while there are no members */
 function createTurns(members: Running['members'], first: string): () => string {
   let turn = 0;
   return () => [...members.values()][turn++ % members.size]?.lane ?? first;

@@ -14,12 +14,12 @@ export interface GaugedParts {
   readonly control: Pick<ControlStore, 'isUp'>;
   readonly tails: { readonly count: number };
   readonly ingest: () => ReturnType<Committer['gauges']>;
-  /** Sources with tables of Tailrace's own. */
+  /** The managed sources. */
   readonly sources: () => readonly Source[];
   /** Events that are not in their source's rollup yet, by source. */
   readonly rollupRowsLeft: () => ReadonlyMap<string, number>;
   readonly readSizes: () => Promise<StoreSizes | undefined>;
-  /** On the disk of the data directory; `undefined` if unknown. */
+  /** Reads the free bytes on the disk of the data directory; `undefined` if unknown. */
   readonly readFreeBytes: () => Promise<number | undefined>;
   /** Versions of Tailrace, ClickHouse and Node. */
   readonly build: { readonly version: string; readonly engine: string; readonly node: string };

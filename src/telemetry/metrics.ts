@@ -3,7 +3,7 @@ import type { CacheOutcome } from '../cache/store.ts';
 import { createMetricRegistry, type MetricRegistry } from './prometheus.ts';
 
 /**
- * What the service counts. Each metric stands here once, with the name, the help and the labels under which Prometheus reads it;
+ * The counts of the service. Each metric is defined here once, with the name, the help and the labels under which Prometheus reads it;
  * docs/operating.md explains them. Members that end in `Counts` or `Durations` are read by the overview, the others record.
  */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -14,7 +14,7 @@ export function createMetrics(now: () => number) {
   return {
     registry,
     contentType: registry.contentType,
-    /** In Prometheus' text format. */
+    /** Returns all metrics in Prometheus' text format. */
     render: registry.render,
     ...createRequestMetrics(registry),
     ...createQueryMetrics(registry, now),
@@ -34,7 +34,7 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
     'route',
     'endpoint',
   ]);
-  const limited = counter('tailrace_rate_limited_total', 'Requests answered 429, by reason.', ['reason']);
+  const limited = counter('tailrace_rate_limited_total', 'Responses 429, by reason.', ['reason']);
   for (const reason of ['key', 'address'] as const) limited.at(reason);
   const closed = counter('tailrace_connections_closed_total', 'Connections closed by a bound, by reason.', [
     'reason',
@@ -60,20 +60,20 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
       countOf(end.status).inc();
       durations.observe(end.seconds);
     },
-    /** A request was answered 429: for the rate of its key, or for refused keys from its address. */
+    /** Counts a response 429: for the rate of the key, or for rejected keys from the address. */
     rateLimited: limited.inc,
-    /** A request was held against a rate that only this replica knows: Redis was unavailable. */
+    /** Counts a request whose rate only this replica knew: Redis was unavailable. */
     rateHeldLocally: unlabelledCounter(
       'tailrace_rate_local_total',
-      'Requests held against a rate of this replica alone, since Redis was unavailable.',
+      'Requests limited only by the rate of this replica, since Redis was unavailable.',
     ).inc,
     /** @param count connections open now */
     connectionsOpen(count: number) {
       open = count;
     },
-    /** A live tail has ended. */
+    /** Counts a live tail that has ended. */
     tailEnded: tailsEnded.inc,
-    /** A connection was closed by a bound on connections. */
+    /** Counts a connection that a bound on connections has closed. */
     connectionClosed: closed.inc,
   };
 }
@@ -110,7 +110,7 @@ function createQueryMetrics({ counter, histogram }: MetricRegistry, now: () => n
     answerCounts,
     failureCounts,
     rowCounts,
-    /** For the overview alone: Prometheus has no such type. */
+    /** Only for the overview: Prometheus has no such type. */
     findLastFailure: (endpoint: string) => lastFailures.get(endpoint),
     served(endpoint: string, outcome: CacheOutcome, rows: number) {
       const series = seriesOf(endpoint);
@@ -124,16 +124,16 @@ function createQueryMetrics({ counter, histogram }: MetricRegistry, now: () => n
     queryStarted: started.inc,
     queryDone: (endpoint: string, seconds: number) => durations.at(endpoint).observe(seconds),
     refreshed: (endpoint: string, failed: boolean) => refreshes.inc(endpoint, failed ? 'failed' : 'done'),
-    /** A kept answer with time buckets was computed again. */
+    /** Counts a kept answer with time buckets that was computed again. */
     recomputed: ({ name }: { readonly name: string }, extent: RefreshExtent) => recomputed.inc(name, extent),
   };
 }
 
-/** What replicas share. */
+/** Creates the metrics of what replicas share. */
 function createSharedMetrics({ counter, unlabelledCounter, gauge }: MetricRegistry) {
   let isRedisUp = false;
-  gauge('tailrace_redis_up', 'Whether the connection to Redis stands, 1 or 0.', () => Number(isRedisUp));
-  const lookups = counter('tailrace_shared_cache_lookups_total', 'Answers asked of other replicas.', [
+  gauge('tailrace_redis_up', 'Whether Redis is connected, 1 or 0.', () => Number(isRedisUp));
+  const lookups = counter('tailrace_shared_cache_lookups_total', 'Look-ups of answers of other replicas.', [
     'result',
   ]);
   for (const result of ['hit', 'miss', 'taken'] as const) lookups.at(result);
@@ -141,18 +141,20 @@ function createSharedMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
     redisUp(isUp: boolean) {
       isRedisUp = isUp;
     },
-    redisFailed: unlabelledCounter('tailrace_redis_failures_total', 'Commands that Redis did not answer.')
+    redisFailed: unlabelledCounter('tailrace_redis_failures_total', 'Commands that Redis did not execute.')
       .inc,
     sharedLookup: lookups.inc,
-    /** An entry in Redis was not an answer that a replica had written. */
-    sharedRefused: unlabelledCounter('tailrace_shared_cache_refused_total', 'Shared answers that were none.')
-      .inc,
+    /** Counts an entry in Redis that was not an answer written by a replica. */
+    sharedRefused: unlabelledCounter(
+      'tailrace_shared_cache_refused_total',
+      'Entries of the shared cache that no replica had written.',
+    ).inc,
   };
 }
 
 function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegistry) {
   const storedCounts = counter('tailrace_events_stored_total', 'Events stored, by source.', ['source']);
-  const refused = counter('tailrace_events_refused_total', 'Events refused, by source.', ['source']);
+  const refused = counter('tailrace_events_refused_total', 'Events rejected, by source.', ['source']);
   const withoutProjectCounts = counter(
     'tailrace_events_without_project_total',
     'Events stored that belong to no project, by source.',
@@ -180,7 +182,7 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
       if (!failed) storedCounts.at(source).add(rows);
     },
     refused: (source: string, count: number) => refused.at(source).add(count),
-    /** Events that belong to no project were stored. */
+    /** Counts stored events that belong to no project. */
     withoutProject: (source: string, count: number) => withoutProjectCounts.at(source).add(count),
     repaired: (source: string, count: number) => repaired.at(source).add(count),
     dayDropped: dropped.inc,
@@ -192,7 +194,7 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
       'tailrace_requests_not_recorded_total',
       'Own requests that could not be stored.',
     ).inc,
-    /** The response to an Idempotency-Key could not be looked up or kept. */
+    /** Counts an Idempotency-Key whose response could not be looked up or kept. */
     unremembered: unlabelledCounter(
       'tailrace_idempotency_failures_total',
       'Idempotency-Keys that could not be looked up or kept.',
@@ -200,7 +202,7 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
   };
 }
 
-/** Work that the service repeats (lib/task.ts). */
+/** Creates the metrics of repeated work (lib/task.ts). */
 function createTaskMetrics({ counter, histogram, gauge }: MetricRegistry, now: () => number) {
   const durations = histogram('tailrace_task_seconds', 'Time of a run of a repeated task.', ['task']);
   const failures = counter('tailrace_task_failures_total', 'Runs of repeated tasks that failed.', ['task']);
@@ -209,7 +211,7 @@ function createTaskMetrics({ counter, histogram, gauge }: MetricRegistry, now: (
     [...succeededMs].map(([task, ms]) => ({ labels: { task }, value: ms / 1000 })),
   );
   return {
-    /** A task was started; none of its runs has ended. */
+    /** Registers a started task; none of its runs has ended. */
     taskStarted(task: string) {
       durations.at(task);
       failures.at(task);
@@ -223,7 +225,7 @@ function createTaskMetrics({ counter, histogram, gauge }: MetricRegistry, now: (
   };
 }
 
-/** Calls `create` once for each key, and keeps what it returns. Routes, endpoints and statuses are of a bounded number. */
+/** Calls `create` once for each key, and keeps the result. The number of routes, endpoints and statuses is bounded. */
 function memoize<Key, Value extends NonNullable<unknown>>(create: (key: Key) => Value): (key: Key) => Value {
   const created = new Map<Key, Value>();
   return (key) => {

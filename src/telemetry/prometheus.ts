@@ -22,7 +22,7 @@ export interface ExposedMetric {
 }
 
 interface ExposedValue {
-  /** Of a histogram: the name of the metric with the suffix of the value. */
+  /** For a histogram: the name of the metric with the suffix of the value. */
   readonly metricName?: string;
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
@@ -47,7 +47,7 @@ export function createMetricRegistry() {
 
   function expose({ name, help, type, read }: ExposedMetric): void {
     const metric = new Gauge({ name, help, registers: [registry] });
-    // prom-client counts nothing. Its registry renders what this method returns, which its types leave out.
+    // prom-client does not count. Its registry renders the result of this method, which its types leave out.
     const readShown = async () => {
       const isShown = shown.getStore() ?? (() => true);
       return { name, help, type, values: (await read()).filter(({ labels }) => isShown(labels)) };
@@ -62,7 +62,7 @@ export function createMetricRegistry() {
       expose({ name, help, type: 'counter', read: () => [{ labels: {}, value: count.value }] });
       return count;
     },
-    /** Create known label values with `at` before their first count: Prometheus only sees increases of what is there. */
+    /** Returns a series. Create known label values before their first count: Prometheus only sees increases of existing series. */
     counter<const Names extends readonly string[]>(
       name: string,
       help: string,

@@ -1,9 +1,9 @@
-/** One item for each combination of label values, such as a count. Values stand in the order of the metric's label names. */
+/** One item for each combination of label values, such as a count. Values are in the order of the metric's label names. */
 export interface Series<Values extends readonly string[], Item> {
-  /** The item of these values, created on first use. A lookup costs more than a count: on the hot path, keep the item. */
+  /** Returns the item of these values, created on first use. A lookup costs more than a count: on the hot path, keep the item. */
   at(...values: Values): Item;
   find(...values: Values): Item | undefined;
-  /** In the order of their first use. */
+  /** Lists items in the order of their first use. */
   readonly all: readonly (readonly [values: Values, item: Item])[];
 }
 
@@ -62,19 +62,19 @@ export function createSeries<Values extends readonly string[], Item>(
 
 /** Durations in buckets. */
 export interface Durations {
-  /** Durations in each bucket alone, without those of the buckets below it. */
+  /** Durations in each bucket, without those of the buckets below it. */
   readonly counts: Readonly<Float64Array>;
-  /** Of all durations, in seconds. */
+  /** Sum of all durations, seconds. */
   readonly sum: number;
   /** Counts one duration. Called for every request: no allocation. */
   observe(seconds: number): void;
-  /** The counts as they are now; the same object as before if nothing was observed since. */
+  /** Returns the present counts; the same object as before if nothing was observed since. */
   sample(): BucketCounts;
 }
 
 /**
  * Counts of all buckets at one time. Samples are kept for an hour, so their size bounds the memory of an endpoint: 1.2 KB each.
- * Counts wrap at 2^32, and so does the difference of two samples: it stays right.
+ * Counts wrap at 2^32, and so does the difference of two samples, which stays correct.
  */
 export type BucketCounts = Readonly<Uint32Array>;
 
@@ -96,7 +96,7 @@ const BOUNDS = [SECONDS_MIN, ...PROMETHEUS_BOUNDS, SECONDS_MAX].flatMap((to, i, 
   divide(marks[i - 1] ?? to, to),
 );
 
-/** The bounds after `from`, up to and with `to`, in equal ratios. */
+/** Returns the bounds after `from`, up to and including `to`, in equal ratios. */
 function divide(from: number, to: number): number[] {
   const steps = Math.max(1, Math.ceil(Math.log(to / from) / Math.log(GROWTH_MAX)));
   const between = Array.from({ length: steps - 1 }, (_, at) => from * (to / from) ** ((at + 1) / steps));
@@ -125,7 +125,7 @@ export function createDurations(): Durations {
   };
 }
 
-/** The first bucket that reaches up to these seconds. */
+/** Finds the first bucket that reaches up to these seconds. */
 function findBucket(seconds: number): number {
   let low = 0;
   let high = BOUNDS.length;
@@ -137,7 +137,7 @@ function findBucket(seconds: number): number {
   return low;
 }
 
-/** The buckets that Prometheus reads, in its form: each also holds the durations of the buckets below it. */
+/** Returns the buckets that Prometheus reads, in its form: each also holds the durations of the buckets below it. */
 export function readBuckets({
   counts,
 }: Durations): { readonly le: number | '+Inf'; readonly count: number }[] {
@@ -152,7 +152,7 @@ export function readBuckets({
   ];
 }
 
-/** What was counted between two samples, of several series together. */
+/** Adds up the counts between two samples, of several series together. */
 export function addIncreases(
   samples: Iterable<{ readonly before: BucketCounts | undefined; readonly after: BucketCounts | undefined }>,
 ): BucketCounts {
@@ -166,7 +166,7 @@ export function addIncreases(
 }
 
 /**
- * The quantile by nearest rank: the shortest duration that this share of all did not exceed, within 4 %.
+ * Returns the quantile by nearest rank: the shortest duration that this share of all did not exceed, within 4 %.
  *
  * @param quantile above 0, at most 1
  * @returns seconds; `undefined` if nothing was counted
@@ -174,13 +174,13 @@ export function addIncreases(
 export function findQuantile(counts: BucketCounts, quantile: number): number | undefined {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total === 0) return undefined;
-  // A tolerance far below one rank: 0.99 × 100 is 99, whatever the product of the two doubles says.
+  // A tolerance far below one rank: 0.99 × 100 has to be 99, although the product of the two doubles may differ.
   const rank = Math.ceil(quantile * total - 1e-6);
   let passed = 0;
   const at = counts.findIndex((count) => {
     passed += count;
     return passed >= rank;
   });
-  // The geometric middle of the bucket; of the first and the last one their only bound.
+  // The geometric middle of the bucket; for the first and the last one their only bound.
   return Math.sqrt((BOUNDS[at - 1] ?? SECONDS_MIN) * (BOUNDS[at] ?? SECONDS_MAX));
 }

@@ -1,11 +1,11 @@
 import type { StoreState } from '../engine/store-state.ts';
 
-/** What the tables hold. Metrics and the overview both read it here, so that they agree. */
+/** The content of the tables. Metrics and the overview both read it here, so that they agree. */
 export interface StoreSizes {
   readonly tables: StoreState;
   /** When the tables were read, ms since the epoch. */
   readonly readMs: number;
-  /** Whether the engine has failed to answer since. */
+  /** Whether the engine has failed since. */
   readonly hasFailed: boolean;
 }
 
@@ -18,8 +18,8 @@ const WAIT_MS_MAX = 1_000;
  *
  * @param read one call at a time
  * @param now ms since the epoch
- * @returns a function that returns the last sizes if the engine fails or takes longer than a second, and `undefined` if it has
- * not answered yet
+ * @returns a function that returns the last sizes if the engine fails or takes longer than a second, and `undefined` if there are
+ * none yet
  */
 export function createStoreSizes(
   read: () => Promise<StoreState>,
@@ -33,7 +33,7 @@ export function createStoreSizes(
     try {
       kept = { tables: await read(), readMs, hasFailed: false };
     } catch {
-      kept = kept && { ...kept, hasFailed: true }; // the state of the engine is a metric of its own
+      kept = kept && { ...kept, hasFailed: true }; // the state of the engine is another metric
     } finally {
       reading = undefined;
     }

@@ -2,10 +2,10 @@ import type { CacheOutcome } from '../cache/store.ts';
 import type { Metrics } from './metrics.ts';
 import { addIncreases, type BucketCounts, type Count, type Durations, findQuantile } from './series.ts';
 
-/** The requests and events of the last hour: what the counts rose by between samples of them. */
+/** The requests and events of the last hour: the increases of the counts between samples. */
 export type Traffic = ReturnType<typeof createTraffic>;
 
-/** In the form of the overview's answer. */
+/** Returns traffic in the form of the overview's answer. */
 export type TrafficNow = ReturnType<typeof describeTraffic>;
 
 interface Sample {
@@ -23,7 +23,7 @@ interface Span {
 
 export const SAMPLE_MS = 10_000;
 const MINUTE_MS = 60_000;
-// The hour that is shown. Beyond the last minute one sample a minute is kept: about 70 in all.
+// The console shows an hour. Beyond the last minute one sample a minute is kept: about 70 in all.
 const KEPT_MS = 61 * MINUTE_MS;
 /** Answers without a query on the engine. */
 const HITS: ReadonlySet<string> = new Set<CacheOutcome>(['hit', 'shared', 'stale']);
@@ -66,7 +66,7 @@ function describeTraffic(metrics: Metrics, kept: readonly Sample[], latest: Samp
   const hour: Span = { from: kept[0] ?? latest, to: latest };
   const minuteAgo = kept.findLast(({ atMs }) => atMs <= latest.atMs - MINUTE_MS);
   const minute: Span = { from: minuteAgo ?? hour.from, to: latest };
-  // A service that started less than a minute ago: its first requests are no rate of hundreds.
+  // A service that started less than a minute ago: its first requests would look like a rate of hundreds.
   const minuteSeconds = Math.max(MINUTE_MS, latest.atMs - minute.from.atMs) / 1000;
   const marks = [...kept.filter(({ startsMinute }) => startsMinute), latest];
   const minutes: Span[] = marks.slice(1).map((to, i) => ({ from: marks[i] ?? to, to }));
@@ -137,7 +137,7 @@ function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** With as many digits as a percentile is good for. */
+/** Rounds to as many digits as a percentile is exact to. */
 function toMs(seconds: number | undefined): number | null {
   return seconds === undefined ? null : Number((seconds * 1000).toPrecision(3));
 }

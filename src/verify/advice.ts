@@ -2,15 +2,15 @@ import type { Source } from '../definitions/source.ts';
 import { findNearest } from '../lib/nearest.ts';
 import { scanTokens } from '../sql/token.ts';
 
-/** A query that the engine has refused, and the sources that its author may read. */
+/** A query that the engine has rejected, and the sources that its author may read. */
 interface Refused {
   readonly sql: string;
   readonly sources: readonly Pick<Source, 'name' | 'table'>[];
 }
 
 /**
- * What the author of a query probably meant, for faults whose message names neither the cause nor the cure: a source in the place of
- * its table, another way to write parameters, a path of the metadata as a column. `undefined` if there is nothing to add.
+ * Suggests what the author of a query probably meant, for faults whose message names neither the cause nor the cure: a source instead
+ * of its table, another syntax for parameters, a path of the metadata as a column. `undefined` if there is nothing to add.
  *
  * @param message of the engine, with the name of its error
  */
@@ -22,7 +22,7 @@ export function findAdvice(message: string, { sql, sources }: Refused): string |
   return adviseSource(text, sources) ?? (isOfName ? adviseTable(text, sources) : adviseParameter(text));
 }
 
-/** The name of a source in the place of its table. */
+/** Advises on the name of a source instead of its table. */
 export function describeSourceName(name: string, sources: Refused['sources']): string | undefined {
   const source = sources.find((one) => one.name === name && one.table !== name);
   return source && `${name} is a source; its table is ${source.table}: write FROM ${source.table}`;
@@ -73,7 +73,7 @@ function adviseColumn(message: string): string | undefined {
   return `${column} is a text of JSON: read ${path} as ${call}, or declare a column with this path in the source`;
 }
 
-/** The query with its texts and comments blanked. */
+/** Returns the query with its texts and comments blanked. */
 function withoutTexts(sql: string): string {
   let text = '';
   let at = 0;

@@ -12,7 +12,7 @@ import {
 } from '../sandbox/syntax-tree.ts';
 import { NO_TABLE } from '../sandbox/tree-node.ts';
 
-/** Why a query may not be stored, for the reason that only the calling code knows; by `readQueryTree`. */
+/** Finds why a query may not be stored, for a reason that only the calling code knows; by `readQueryTree`. */
 export type FindDisallowed = (tree: SyntaxNode) => string | undefined;
 
 const NO_FILE = 'must not call file(): stored queries read tables only';
@@ -22,10 +22,10 @@ export const NO_SETTINGS = 'must not have SETTINGS: the limits are those of the 
 const NO_SYSTEM = 'must not read system tables: stored queries read the tables of sources only';
 // The engine lets every user read most of `system`: queries of other callers with their values, and paths of this machine.
 const SYSTEM = /^(?:system|information_schema)\./i;
-// These take a table's name as a text, which may be a system table, and read rows beyond retention.
+// These accept a table's name as a text, which may be a system table, and read rows beyond retention.
 const BY_TEXT = /^(?:merge|loop|mergeTreeIndex|mergeTreeProjection|dictionary)$/i;
 
-/** The first part of a query that no stored query may have, by both trees: each omits parts. @throws as `readSyntaxTree` */
+/** Finds the first part of a query that no stored query may have, by both trees: each omits parts. @throws as `readSyntaxTree` */
 export async function findDisallowedAnywhere(
   engine: Engine,
   sql: string,
@@ -44,7 +44,7 @@ export async function findDisallowedAnywhere(
   return findDisallowedInside(tree) ?? findOwn(tree);
 }
 
-/** Why a parsed query may not be stored; the engine's rights do not cover these. */
+/** Returns why a parsed query may not be stored; the engine's rights do not cover these. */
 export function findDisallowedSyntax(root: SyntaxNode): string | undefined {
   if (root.kind !== 'SelectWithUnionQuery') return 'must be one SELECT: stored queries only read';
   const nodes = [...walk(root)];
@@ -59,7 +59,7 @@ export function findDisallowedSyntax(root: SyntaxNode): string | undefined {
   return byText && noTableByText(byText);
 }
 
-/** The same inside APPLY, which the parse tree omits, and for functions passed by name, as in `arrayMap(file, …)` or `* APPLY(file)`. */
+/** Finds the same inside APPLY, which the parse tree omits, and for functions passed by name, as in `arrayMap(file, …)` or `* APPLY(file)`. */
 function findDisallowedInside(root: SyntaxNode): string | undefined {
   for (const { kind, text } of walk(root)) {
     if (kind === 'FUNCTION' && /\bfunction_name: file\b/i.test(text)) return NO_FILE;

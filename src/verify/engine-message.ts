@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.ts';
 
-/** The engine's message for the author of a query, who may see the data: the values in it are kept. */
+/** Returns the engine's message for the author of a query, who may see the data: its values are kept. */
 export function engineMessage(error: unknown): string {
   return cutStatement(
     shorten(messageOf(error))
@@ -16,18 +16,18 @@ export function engineMessage(error: unknown): string {
 const HEAD_CHARS = 8_000;
 const TAIL_CHARS = 1_000;
 
-/** A message repeats the statement, which a caller may have made long; what is wrong stands at its start, advice at its end. */
+/** Shortens a message in the middle: it repeats the statement, which may be long; the fault is at its start, advice at its end. */
 function shorten(message: string): string {
   if (message.length <= HEAD_CHARS + TAIL_CHARS) return message;
   return `${message.slice(0, HEAD_CHARS)}…${message.slice(-TAIL_CHARS)}`;
 }
 
-// What stands at the place is repeated; the place is reported by itself.
+// The message repeats the text at the place; the place is reported separately.
 const POSITION =
   /: failed at position \d+ \((.*?)\)(?: \(line \d+, col \d+\))?:.*?(?=\bUnmatched\b|Expected\b|\([A-Z_]+\)\s*$|$)/s;
 const SCOPE = / in (?:scope|query) (?:SELECT|WITH|\().*?(?=\. Maybe you meant|\. \([A-Z_]+\)\s*$|$)/is;
 
-/** A message of the engine without the statement, which is longer than the author's text. */
+/** Returns a message of the engine without the statement, which is longer than the author's text. */
 export function cutStatement(message: string): string {
   return message
     .replace(POSITION, ' at “$1”. ')

@@ -2,15 +2,15 @@ import type { Fault } from '../definitions/fault.ts';
 import { createRewriter, findParameters } from '../sql/parameter.ts';
 import { scanTokens } from '../sql/token.ts';
 
-/** A query as its author wrote it, and what the engine got in the place of each `@name`. */
+/** A query as its author wrote it, and what the engine got instead of each `@name`. */
 interface SentQuery {
   readonly sql: string;
   readonly write: (name: string) => string;
 }
 
 /**
- * Where in the author's text a message of the engine points: the place of a syntax error, or the first use of the name that the engine does
- * not know or take. `undefined` if the message names neither.
+ * Finds the place in the author's text that a message of the engine points to: that of a syntax error, or the first use of the name that
+ * the engine does not know or accept. `undefined` if the message names neither.
  *
  * @param message as the engine wrote it
  */
@@ -27,8 +27,8 @@ export function findSourceLocation(
 const POSITION = /failed at position (\d+) \((.*?)\)(?: \(line (\d+), col (\d+)\))?:/s;
 
 /**
- * The engine counts bytes of the text that it got, from 1. If that began with other words, line and column are still those of the query from
- * its second line on. The token that the message shows proves which it was.
+ * The engine counts bytes of the text that it got, from 1. If that began with other words, line and column are still right from the query's
+ * second line on. The token that the message shows proves which case it is.
  */
 function findPosition(message: string, query: SentQuery): number | undefined {
   const [, position, token = '', line, column] = POSITION.exec(message) ?? [];
@@ -49,12 +49,12 @@ function findPosition(message: string, query: SentQuery): number | undefined {
   return found === undefined ? undefined : Math.min(toAuthors(query, found), query.sql.trimEnd().length);
 }
 
-/** The offset in UTF-16 units of one in bytes. */
+/** Converts an offset in bytes to UTF-16 units. */
 function toUnits(text: string, bytes: number): number {
   return Buffer.from(text).subarray(0, bytes).toString().length;
 }
 
-/** The offset in the author's text of an offset in the sent one; within a value, that of its `@name`. */
+/** Converts an offset in the sent text to one in the author's; within a value, to that of its `@name`. */
 function toAuthors({ sql, write }: SentQuery, offset: number): number {
   let shift = 0;
   for (const { name, start, end } of findParameters(sql)) {

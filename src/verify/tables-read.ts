@@ -26,10 +26,10 @@ export async function scopeHashes(engine: Engine, { endpoints, sources }: Defini
 }
 
 /**
- * The tables that a query can read, never too few: a table counts if its name occurs in the query, even as a column or an alias.
- * `undefined` if anything else could reach a table: a name in the place of a table that is neither one of `tables` nor a view of WITH
- * in scope, a view with the name of a table or of another view, a table function, a function that may not depend on its arguments
- * alone, such as `dictGet`, or an unknown node.
+ * Returns the tables that a query can read, never too few: a table counts if its name occurs in the query, even as a column or an alias.
+ * `undefined` if anything else could reach a table: a name used as a table that is neither one of `tables` nor a view of WITH
+ * in scope, a view with the name of a table or of another view, a table function, a function that may depend on more than its
+ * arguments, such as `dictGet`, or an unknown node.
  *
  * @param root of `readQueryTree`: before names are resolved, so that no value changes it
  * @param tables without views over other tables
@@ -48,9 +48,9 @@ export function findTablesRead(root: SyntaxNode, tables: ReadonlySet<string>): s
 const OTHER_FUNCTIONS = words(
   'range repeat arrayWithConstant leftPad rightPad clamp now now64 today throwIf globalIn globalNotIn quantilesBFloat16 toDecimal256 reinterpretAsFloat32 reinterpretAsUInt32',
 );
-// These create rows from their arguments.
+// These generate rows from their arguments.
 const TABLE_FUNCTIONS = words('numbers numbers_mt zeros zeros_mt generate_series generateSeries values null');
-// Passed to another function by name, these look like columns.
+// If they are passed to another function by name, these look like columns.
 const BY_NAME = /\bidentifier: (?:dict|joinGet|hasColumn)/i;
 
 // A name with one of these in it could forge a field.
@@ -81,7 +81,7 @@ function hidesTables(nodes: readonly SyntaxNode[], tables: ReadonlySet<string>):
 
 interface TableScope {
   readonly tables: ReadonlySet<string>;
-  /** Of WITH. */
+  /** The names of WITH. */
   readonly views: ReadonlySet<string>;
 }
 
@@ -93,8 +93,8 @@ const READING_FUNCTION =
   /(?:^|, )(?:function_name|identifier): ((?:dict(?:Get|Has|Is)|joinGet|hasColumnInTable)\w*)(?:,|$)/i;
 
 /**
- * A function that reads something else than its arguments, or else the name of a table that is neither one of `tables` nor a view of the
- * query: what a query would read beside them. @param root as for `findTablesRead`
+ * Finds what a query would read beside `tables`: a function that reads more than its arguments, or else the name of a table that is neither
+ * one of them nor a view of the query. @param root as for `findTablesRead`
  */
 export function findForeignTable(root: SyntaxNode, tables: ReadonlySet<string>): string | undefined {
   const nodes = [...walk(root)];
@@ -113,7 +113,7 @@ export function findForeignTable(root: SyntaxNode, tables: ReadonlySet<string>):
   return named.find(isForeign) ?? 'another table';
 }
 
-/** Whether every name and expression in the place of a table is known. */
+/** Whether every name and expression used as a table is known. */
 function areTablesKnown(node: SyntaxNode, scope: TableScope): boolean {
   const { kind, text, children } = node;
   if (kind === 'WITH') return true; // see `enter`

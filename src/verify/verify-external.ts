@@ -27,7 +27,7 @@ export async function verifyExternal(
   return faults;
 }
 
-/** @param find what is wrong with an expression, if anything; it may throw the engine's error */
+/** @param find returns the fault of an expression, if any; it may throw the engine's error */
 async function checkExpressions(
   { file }: Source,
   { common, typed }: ExternalTable,
@@ -59,7 +59,7 @@ async function findTypeFaults(engine: Engine, source: Source, external: External
   return faults.length > 0 ? faults : await findRightFaults(engine, source, external);
 }
 
-/** Reads the table with the rights of readers. */
+/** Checks that readers have the right to read the table. */
 async function findRightFaults(engine: Engine, source: Source, external: ExternalTable): Promise<Fault[]> {
   try {
     const sql = `SELECT * FROM (${selectExternal(source, external)}) LIMIT 0`;
@@ -88,6 +88,6 @@ function findWrong(type: string, name: string, columnType: ColumnType | undefine
   const right = columnType !== undefined ? TYPED[columnType] : name === 'timestamp' ? TIME : TEXT;
   if (!right.type.test(bareType(type))) return `must be ${right.name}, and is ${type}`;
   if (columnType === undefined && type.includes('Nullable('))
-    return `must not be null, and is ${type}: say what stands for null, as in ifNull(…, '')`;
+    return `must not be null, and is ${type}: give it a value instead of null, as in ifNull(…, '')`;
   return undefined;
 }

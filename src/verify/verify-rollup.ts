@@ -28,7 +28,7 @@ export async function verifyRollups(engine: Engine, sources: readonly Source[]):
     });
     if (faults.length > known) continue;
     const all = source.rollup?.values.map(({ sql }) => sql) ?? [];
-    // One statement for all, so that a start is not slower by one for each.
+    // One statement for all, so that a start does not wait for one each.
     const fails = await runOnSamples(engine, source, all).then(
       () => false,
       () => true,
@@ -51,13 +51,13 @@ async function findNoAggregate(engine: Engine, source: Source, sql: string): Pro
   const rows = await engine.inspect(
     `EXPLAIN QUERY TREE SELECT (${sql}\n) FROM (SELECT ${columns.join(', ')}) GROUP BY project`,
   );
-  // Brackets of the aggregate's own could end those around it.
+  // Brackets within the aggregate could close those around it.
   const [value, ...others] = clause(parseQueryTree(rows.map((row) => String(row['explain']))), 'PROJECTION');
   if (value?.text.includes(', function_type: aggregate, ') && others.length === 0) return undefined;
   return 'must be one aggregate over columns of the source, such as max(status_code)';
 }
 
-/** The engine aggregates each batch before it stores it, so an event for which that fails could not be stored. */
+/** Checks the aggregates on extreme rows: the engine aggregates each batch before it stores it, so an event that fails there could not be stored. */
 async function findFailure(engine: Engine, source: Source, sql: string): Promise<string | undefined> {
   return await runOnSamples(engine, source, [sql]).then(
     () => undefined,
@@ -79,7 +79,7 @@ const SAMPLES: readonly (readonly [type: RegExp, values: readonly string[]])[] =
 ];
 const SAMPLE_ROWS = 100;
 
-/** Rows in which values that are extreme for their columns meet. */
+/** Writes rows that combine extreme values of their columns. */
 function sampleRows(source: Source): string {
   const columns = tableColumns(source).map(({ name, type }, index) => {
     const values = SAMPLES.find(([of]) => of.test(type))?.[1] ?? [];
@@ -90,7 +90,7 @@ function sampleRows(source: Source): string {
   return `SELECT ${columns.join(', ')} FROM (SELECT arrayJoin(range(${SAMPLE_ROWS})) AS row)`;
 }
 
-/** What may not be part of an aggregate that is kept: it would depend on more than the event. */
+/** Finds what may not be part of a kept aggregate: it would depend on more than the event. */
 async function findDisallowed(
   engine: Engine,
   sql: string,

@@ -18,7 +18,7 @@ import { type FindDisallowed, findDisallowedAnywhere } from './disallowed-syntax
 import { engineMessage } from './engine-message.ts';
 import { findSourceLocation } from './source-location.ts';
 
-/** Has the engine, which has the tables of the sources, check every stored query. Each refusal is a fault of the definition. */
+/** Has the engine, which has the tables of the sources, check every stored query. Each rejection is a fault of the definition. */
 export async function verifyQueries(
   engine: Engine,
   endpoints: readonly Endpoint[],
@@ -29,21 +29,21 @@ export async function verifyQueries(
   return faults;
 }
 
-/** What the engine says of a query. */
+/** The engine's judgement of a query. */
 export interface Verified {
   readonly faults: readonly Fault[];
-  /** The columns that it returns; empty if that cannot be said. */
+  /** The columns that it returns; empty if unknown. */
   readonly columns: readonly { readonly name: string; readonly type: ResultType }[];
 }
 
 interface VerifyOptions {
-  /** Those whose tables the query may read, for messages. */
+  /** The sources whose tables the query may read, for messages. */
   readonly sources?: readonly Source[];
   /** Runs before the engine resolves a name. */
   readonly findOwnDisallowed?: FindDisallowed;
 }
 
-/** The check of one query. An endpoint without columns is one of which they are not known yet. */
+/** Checks one query. If an endpoint has no columns, they are not known yet. */
 export async function verifyQuery(
   engine: Engine,
   endpoint: Endpoint,
@@ -92,14 +92,14 @@ function toQueryFault(endpoint: Endpoint, error: unknown, sources: readonly Sour
 
 const ENDS_WITH_SEMICOLON = 'must not end with a semicolon: the query runs as a part of another';
 
-/** The stored query with a sample value for each parameter. */
+/** Returns the stored query with a sample value for each parameter. */
 export function createSampleSql(endpoint: Endpoint, values = sampleValues(endpoint)): string {
   return createRewriter(writeTypes(endpoint))((name) => writeValue(values[name] ?? ''));
 }
 
 const SAMPLE_MS = Date.UTC(2026, 0, 1);
 
-/** A value that its declaration allows for each parameter. */
+/** Returns a value that its declaration allows for each parameter. */
 function sampleValues(endpoint: Endpoint): Values {
   const values: Record<string, string> = Object.fromEntries(
     endpoint.parameters.map(({ name, sample }) => [name, sample]),
@@ -124,7 +124,7 @@ const ENGINE_TYPES: Record<ResultType, RegExp> = {
 // The first that fits: an integer is a number, too.
 const RESULT_TYPES = ['integer', 'number', 'boolean', 'string'] as const;
 
-/** A type that no column of an endpoint has, such as an array, is written as JSON. */
+/** Maps a column's type; one that no column of an endpoint has, such as an array, is written as JSON. */
 function toResultColumn(row: Record<string, unknown>): Verified['columns'][number] {
   const type = bareType(String(row['type']));
   const found = RESULT_TYPES.find((one) => ENGINE_TYPES[one].test(type));
@@ -224,13 +224,13 @@ async function verifyNames(
   return undefined;
 }
 
-/** The query with the same text for every parameter. */
+/** Returns the query with the same text for every parameter. */
 function withText(draft: SqlFile, text: string): string {
   return createRewriter(draft.text)(() => quote(text));
 }
 
 interface Sent {
-  /** What the engine got in the place of a `@name`. */
+  /** Returns what the engine got instead of a `@name`. */
   readonly write: (name: string) => string;
   readonly sources: readonly Source[];
 }

@@ -2,11 +2,11 @@ import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { parseRows } from '../engine/values.ts';
 import { TailraceError } from '../errors.ts';
 
-/** For whom statements are run, and until when. */
+/** The lane in which statements run, and the signal that ends them. */
 export type ExecutionOptions = Pick<QueryOptions, 'lane' | 'signal'> & { readonly requestId: string };
 
 /**
- * The engine for checks of SQL that a caller wrote: everything runs on a reader, with its rights and limits, in the caller's lane. Errors have
+ * Returns the engine for checks of SQL that a caller wrote: everything runs on a reader, with its rights and limits, in the caller's lane. Errors have
  * the engine's own words, since the caller may read all rows.
  */
 export function createAuthorEngine(engine: Engine, { requestId, ...execution }: ExecutionOptions) {
@@ -27,7 +27,7 @@ export function createAuthorEngine(engine: Engine, { requestId, ...execution }: 
   };
   return {
     engine: checking,
-    /** Checks take each error as a fault of the text; one that is not, such as a timeout, is thrown here. */
+    /** Throws errors that are not faults of the text, such as a timeout: checks report every other error as a fault. */
     throwFailure(): void {
       if (failure !== undefined) throw failure;
     },

@@ -5,10 +5,10 @@ import type { Engine } from '../engine/engine.ts';
 import { tableColumns } from '../engine/table.ts';
 import type { WorkbenchView } from '../management/view.ts';
 
-/** What an editor of drafts completes. */
+/** The names that an editor of drafts completes. */
 export type Catalogue = Pick<WorkbenchView, 'functions' | 'tables' | 'parameter_types'>;
 
-/** @returns reads the catalogue; the names of functions are those of the engine, which are read once */
+/** Returns a function that reads the catalogue; the engine's names of functions are read once. */
 export function createCatalogue(engine: Engine, registry: Registry): () => Promise<Catalogue> {
   let functions: Promise<{ name: string }[]> | undefined;
   const read = async () => {
@@ -28,7 +28,7 @@ export function createCatalogue(engine: Engine, registry: Registry): () => Promi
   };
 }
 
-/** No stored query may call it. */
+/** Whether no stored query may call it. */
 const REFUSED = 'file';
 
 const COMMON: Readonly<Record<string, string>> = {
@@ -36,7 +36,7 @@ const COMMON: Readonly<Record<string, string>> = {
   timestamp: 'Time of the event, UTC.',
   project: 'Project of the event; empty: none.',
   event_message: 'Text of the event.',
-  metadata: 'JSON text as received; JSONExtractString and the like read it.',
+  metadata: 'JSON text as received; functions such as JSONExtractString read it.',
   attributes: 'JSON text of the other members of the event; empty if there are none.',
 };
 

@@ -23,9 +23,9 @@ export interface CheckedDraft extends Pick<Verified, 'columns'> {
 }
 
 /**
- * Checks the texts of a draft as files are checked, and that the SQL reads tables of sources alone.
+ * Checks the texts of a draft as files are checked, and that the SQL reads only tables of sources.
  *
- * @throws TailraceError for a failure that is not one of the texts, such as `query_timeout`; the signal's reason
+ * @throws TailraceError for a failure that is not a fault of the texts, such as `query_timeout`; the signal's reason
  */
 export async function checkDraft(
   parts: CheckParts,
@@ -45,7 +45,7 @@ export async function checkDraft(
     throwFailure();
     return { draft, columns, faults: [...searches, ...faults.map((fault) => inAuthorText(fault, texts))] };
   }
-  // Its types are unknown, so only the syntax can be checked: names are resolved for what the checks above have passed.
+  // Its types are unknown, so only the syntax can be checked: names are resolved only for texts that passed the checks above.
   const drafts = draft.sql.text.trim() === '' ? [] : [draft.sql];
   const faults = await verifyDrafts(engine, drafts, { hasTables: false, sources: registry.sources });
   throwFailure();
@@ -56,7 +56,7 @@ export async function checkDraft(
   };
 }
 
-/** The endpoint of a draft without faults. @throws as `checkDraft`; TailraceError `invalid_definition` */
+/** Returns the endpoint of a draft without faults. @throws as `checkDraft`; TailraceError `invalid_definition` */
 export async function getEndpoint(
   parts: CheckParts,
   texts: DraftTexts,
@@ -68,7 +68,7 @@ export async function getEndpoint(
   return { endpoint: draft.endpoint, columns };
 }
 
-/** Stored queries may read whatever the operator lets them; a caller's only what the sources describe. */
+/** Finds what a caller's SQL must not read: only tables of sources, while stored queries read all that the operator allows. */
 function findForeign({ sources }: Registry) {
   const tables = new Set(sources.map(({ table }) => table));
   return (tree: Parameters<typeof findForeignTable>[0]) => {
@@ -83,13 +83,13 @@ function findForeign({ sources }: Registry) {
 const PATH = /(?<![\w.])(?:\/[\w.-]+){2,}\/?/g;
 const SETTINGS = /^Cannot modify '.*?' setting in readonly mode.*/s;
 
-/** The engine's words for the author of a text, without paths and the name of the error. @param message of `engineMessage` */
+/** Returns the engine's message for the author of a text, without paths and the name of the error. @param message of `engineMessage` */
 export function toAuthorText(message: string, texts: DraftTexts): string {
   const text = message.replace(SETTINGS, NO_SETTINGS);
   return hidePaths(text.replace(/[\s.]*\([A-Z_]+\)$/, '').trim(), texts);
 }
 
-/** Paths of this machine are left out; those in the author's own text stay. */
+/** Removes paths of this machine; those in the author's own text stay. */
 export function hidePaths(text: string, { sql, definition }: DraftTexts): string {
   return text.replace(PATH, (path) => (sql.includes(path) || definition.includes(path) ? path : '…'));
 }

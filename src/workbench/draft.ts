@@ -61,11 +61,11 @@ function findLong({ definition, sql }: DraftTexts): Fault[] {
   return files.flatMap(([file, text]) => {
     const bytes = Buffer.byteLength(text);
     if (bytes <= TEXT_BYTES_MAX) return [];
-    return [{ file, line: 1, message: `is ${bytes} bytes; the workbench takes at most ${TEXT_BYTES_MAX}` }];
+    return [{ file, line: 1, message: `is ${bytes} bytes; the workbench accepts at most ${TEXT_BYTES_MAX}` }];
   });
 }
 
-/** Before anything else reads the SQL, on the event loop. A text that is too long is not looked at. */
+/** Checks the SQL on the event loop before anything else reads it. A text that is too long is not read further. */
 function findDense(texts: DraftTexts): Fault[] {
   if (findLong(texts).length > 0) return [];
   try {
@@ -76,7 +76,7 @@ function findDense(texts: DraftTexts): Fault[] {
   }
 }
 
-/** The engine would read no further, and report a broken message. */
+/** Finds U+0000, at which the engine would stop reading and report a broken message. */
 function findNul(sql: string): Fault[] {
   const at = sql.indexOf('\0');
   if (at === -1) return [];
@@ -88,7 +88,7 @@ function findNul(sql: string): Fault[] {
 const STAND_IN_ID = '00000000-0000-4000-8000-000000000000';
 const STAND_IN_COLUMNS = { column: { type: 'string', description: '' } };
 
-/** With something in the place of what a draft may lack. */
+/** Fills in the fields that a draft may lack. */
 function complete(yaml: YamlFile): YamlFile {
   const { value } = yaml;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return yaml;

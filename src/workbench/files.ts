@@ -13,7 +13,7 @@ export interface FileOptions {
   readonly rename?: typeof rename;
 }
 
-/** The texts of an endpoint's folder; `undefined` if it has neither file. @throws Node's error; TailraceError `conflict` if one is not UTF-8 */
+/** Reads the texts of an endpoint's folder; `undefined` if it has neither file. @throws Node's error; TailraceError `conflict` if one is not UTF-8 */
 export async function readTexts(folder: string): Promise<DraftTexts | undefined> {
   const [definition, sql] = await Promise.all([
     readIfThere(join(folder, YAML_FILE)),
@@ -33,12 +33,12 @@ async function readIfThere(path: string): Promise<string | undefined> {
   throw new TailraceError('conflict', `${basename(path)} is not UTF-8; convert the file, then read it again`);
 }
 
-/** One version of both texts, with a hash of each. */
+/** Returns one version of both texts, with a hash of each. */
 export function versionOf({ definition, sql }: DraftTexts): string {
   return `${hash(definition)}-${hash(sql)}`;
 }
 
-/** The files that differ between the texts and a version, as the beginning of a sentence; any text may be the version. */
+/** Names the files that differ between the texts and a version, as the beginning of a sentence; the version may be any text. */
 export function describeChange(texts: DraftTexts, version: string): string {
   const [definition, sql] = version.split('-');
   const [newDefinition, newSql] = versionOf(texts).split('-');
@@ -54,7 +54,7 @@ function hash(text: string): string {
 }
 
 /**
- * Refuses what is not a folder, and one whose files are links: a save would write elsewhere, or replace the link.
+ * Rejects what is not a folder, and one whose files are links: a save would write elsewhere, or replace the link.
  *
  * @throws TailraceError `forbidden`
  */
@@ -67,15 +67,15 @@ export async function refuseLinks(folder: string): Promise<void> {
 }
 
 function linked(cause?: unknown): TailraceError {
-  const message = `the endpoint's folder is a link or a file, or one of its files is a link; edit ${YAML_FILE} and ${SQL_FILE} at their own place`;
+  const message = `the endpoint's folder is a link or a file, or one of its files is a link; edit ${YAML_FILE} and ${SQL_FILE} where they are`;
   return new TailraceError('forbidden', message, { cause });
 }
 
 /**
- * Writes both files, or none: a reader of one file sees its old text or the new one, and a new folder appears with both. Between the two
- * files of an existing folder there is a moment, in which no reload of this process may read them.
+ * Writes both files, or neither: a reader of one file sees its old text or the new one, and a new folder appears with both. No reload of
+ * this process may read the files while they are being replaced.
  *
- * @returns takes it back
+ * @returns a function that undoes it
  * @throws Node's error; then the texts are the old ones
  */
 export async function writeTexts(
@@ -157,7 +157,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'cannot be written by the user of the service',
 };
 
-/** What a caller may read of a failed write: the cause has the path. */
+/** Returns the error of a failed write as callers may read it: the cause has the path. */
 export function toSaveError(error: unknown, name: string): unknown {
   if (error instanceof OutsideError) return linked(error);
   const { code = '' } = error as NodeJS.ErrnoException;

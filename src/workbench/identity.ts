@@ -4,15 +4,15 @@ import { type DraftTexts, parseDefinition, refuseDraft } from './draft.ts';
 
 interface Identity {
   readonly name: string;
-  /** Of the endpoint that is there; `undefined`: it is new. */
+  /** The id of the existing endpoint; `undefined`: it is new. */
   readonly id: string | undefined;
   readonly newId: () => string;
-  /** The name of the endpoint with a UUID. */
+  /** Returns the name of the endpoint with a UUID. */
   readonly nameOf: (id: string) => string | undefined;
 }
 
 /**
- * The texts with the name and the UUID of the endpoint, each in a line of its own if the definition has none.
+ * Returns the texts with the name and the UUID of the endpoint, each added as a line if the definition has none.
  *
  * @throws TailraceError `invalid_definition` if it has others: keys and clients know the endpoint by them
  */
@@ -64,7 +64,7 @@ function takenFault(owner: string): string {
   return `"id" is that of ${owner}; leave the line out, and the endpoint gets a new one`;
 }
 
-/** At the top, but below `---`. */
+/** Adds lines at the top, but below `---`. */
 function insertLines(definition: string, lines: string): string {
   const [start = ''] = /^\uFEFF?(?:\s*---[^\S\n]*\n)?/.exec(definition) ?? [];
   return start + lines + definition.slice(start.length);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** What the engine wrote in a `ReportFormat`. */
+/** The engine's answer in a `ReportFormat`. */
 export interface Report {
   /** Rows of JSON, joined by commas: the engine's bytes. */
   readonly rows: Buffer;
@@ -9,13 +9,13 @@ export interface Report {
   readonly bytesRead: number;
 }
 
-// The document has the tabs and line breaks of the engine; in texts both are escaped, so what follows stands nowhere else.
+// The document has the tabs and line breaks of the engine; in texts both are escaped, so the following marks occur nowhere else.
 const HEAD = '\n\t"data":\n\t[\n';
 const END = '\n\t]';
 const SEPARATOR = ',\n';
 const ROW = /^\t\t[[{]/;
 
-/** Splits a document as bytes. @throws Error for bytes that are no such document */
+/** Splits a document as bytes. @throws Error for bytes that are not such a document */
 export function readReport(document: Buffer): Report {
   const head = document.indexOf(HEAD);
   const start = head + HEAD.length;
@@ -30,12 +30,12 @@ export function readReport(document: Buffer): Report {
   };
 }
 
-/** The last of its name: columns of totals, which may have any, stand before it. */
+/** Finds the last member of a name: columns of totals, which may have any name, come before it. */
 function readNumber(tail: string, label: string): number {
   return Number.parseInt(tail.slice(tail.lastIndexOf(label) + label.length), 10);
 }
 
-/** The same without its last row. */
+/** Returns the rows without the last one. */
 export function dropLastRow({ rows, ...report }: Report): Report {
   let end = rows.length;
   do end = rows.lastIndexOf(SEPARATOR, end - 1);
@@ -49,7 +49,7 @@ export function dropLastRow({ rows, ...report }: Report): Report {
 // Parsing a megabyte of text takes about a millisecond.
 const TURN_BYTES = 1024 * 1024;
 
-/** Rows that the engine joined to a text each, as in `["{…}"]`: the texts themselves. The event loop goes on between parts of them. */
+/** Parses rows that are a text each, as in `["{…}"]`, and returns the texts. The event loop runs between parts of them. */
 export async function unwrapRows({ rows, ...report }: Report): Promise<Report> {
   const texts: Buffer[] = [];
   let turn = TURN_BYTES;

@@ -15,7 +15,7 @@ import { dropLastRow, readReport, unwrapRows } from './report.ts';
 
 export interface RunParts extends CheckParts {
   readonly config: CheckParts['config'] & Pick<Config, 'parameterBytesMax'>;
-  /** Uncached, without steps of its own for pages and time buckets. */
+  /** Runs questions uncached, without the steps for pages and time buckets. */
   readonly run: Run;
 }
 
@@ -24,7 +24,7 @@ export interface DraftCall extends DraftTexts {
   readonly values: RawParameters;
 }
 
-/** Rows, and what the engine has read for them. */
+/** Rows, and the amounts that the engine has read for them. */
 const REPORT_FORMAT: Format = { ...NDJSON_FORMAT, name: 'report', engineFormat: 'JSON' };
 
 /**
@@ -60,7 +60,7 @@ export async function runDraft(
   return { rows, count, report };
 }
 
-/** The engine's plan of the statement that answers a call, with its indexes and projections. @throws as `runDraft` */
+/** Returns the engine's plan of the statement that answers a call, with its indexes and projections. @throws as `runDraft` */
 export async function planDraft(
   parts: RunParts,
   call: DraftCall,
@@ -73,7 +73,7 @@ export async function planDraft(
   return hidePaths(lines.join('\n').trimEnd(), call);
 }
 
-/** In the format of the statement: JSON, or text. */
+/** Runs a statement in its format: JSON, or text. */
 function readPlanLine(line: string): string {
   if (!line.startsWith('{"explain":')) return line;
   return String((JSON.parse(line) as { explain: unknown }).explain); // EXPLAIN has this one column

@@ -15,7 +15,7 @@ import { describeChange, readTexts, refuseLinks, toSaveError, versionOf, writeTe
 import { complete } from './identity.ts';
 import { findEditRefusal, type WorkbenchParts } from './workbench.ts';
 
-/** Runs `work` while no reload reads the definitions. It may have them reloaded; a refused reload throws an InputError. */
+/** Runs `work` while no reload reads the definitions. It may have them reloaded; a rejected reload throws an InputError. */
 export type EditDefinitions = <T>(work: (reload: () => Promise<void>) => Promise<T>) => Promise<T>;
 
 /** Runs the tests of one endpoint, as its files are now. @throws InputError for faults of test files; the signal's reason */
@@ -32,11 +32,11 @@ export interface SaveParts extends WorkbenchParts {
 
 export interface SaveRequest extends DraftTexts {
   readonly name: string;
-  /** Of the texts that were read before; null: there is no such endpoint yet. */
+  /** The version of the texts that were read before; null: there is no such endpoint yet. */
   readonly version: string | null;
 }
 
-/** @returns saves one endpoint after another, and runs the tests of one at a time */
+/** Returns a function that saves one endpoint after another, and runs the tests of one at a time. */
 export function createSave(parts: SaveParts) {
   const acquireTests = createSlots(1);
 
@@ -56,7 +56,7 @@ export function createSave(parts: SaveParts) {
     });
     const { endpoint } = await getEndpoint(parts, texts, execution);
     if (endpoint.columns.length === 0) refuseDraft([NO_COLUMNS]);
-    const { name } = endpoint; // that of the text, as it is read again
+    const { name } = endpoint; // the text's name, as it will be read again
     const saved = { ...texts, name, version: request.version };
     const version = await parts.edit((reload) => saveFiles(parts, saved, reload));
     const detail = `${name} ${version}`;
@@ -132,12 +132,12 @@ function refuseConflict(name: string, version: string | null, now: DraftTexts | 
     now === undefined
       ? `${name} was removed since it was read; save it as a new endpoint`
       : version === null
-        ? `there is an endpoint ${name} already; open it, or take another name`
+        ? `there is an endpoint ${name} already; open it, or choose another name`
         : `${describeChange(now, version)} since ${name} was read; read it again and repeat the change`;
   throw new TailraceError('conflict', what);
 }
 
-/** @throws TailraceError `invalid_definition`; `conflict` if others have faults, for which nothing could be loaded */
+/** @throws TailraceError `invalid_definition`; `conflict` if other definitions have faults, so that none could be loaded */
 async function checkAmongOthers({ folders }: SaveParts, folder: string, texts: DraftTexts): Promise<void> {
   const yaml = join(folder, YAML_FILE);
   const sql = join(folder, SQL_FILE);
@@ -155,16 +155,16 @@ async function checkAmongOthers({ folders }: SaveParts, folder: string, texts: D
   throw new TailraceError('conflict', inFolder(message, { folders }));
 }
 
-/** Paths of this machine are left out; those in the folder of endpoints begin there. */
+/** Removes paths of this machine; those in the folder of endpoints begin there. */
 function inFolder(message: string, { folders }: Pick<SaveParts, 'folders'>): string {
   return message.replaceAll(join(folders().endpointsDir, sep), '');
 }
 
-/** The checks before have passed, so another file has changed meanwhile, or a source. */
+/** The error of a rejected reload. The checks before have passed, so another file has changed meanwhile, or a source. */
 function toReloadError(error: unknown, parts: SaveParts): unknown {
   if (!(error instanceof InputError)) return error;
   const faults = inFolder(error.faults.join('; '), parts);
-  const message = `the definitions were refused together, and nothing was saved: ${faults}`;
+  const message = `the definitions were rejected together, and nothing was saved: ${faults}`;
   return new TailraceError('invalid_definition', message, {
     errors: [{ parameter: 'definition', message }],
     cause: error,

@@ -11,12 +11,12 @@ import type { RunParts } from './run.ts';
 
 export interface WorkbenchParts extends RunParts {
   readonly config: RunParts['config'] & Pick<Config, 'editEndpoints'>;
-  /** Where the definitions that are served were read from. */
+  /** The folders that the served definitions were read from. */
   readonly folders: () => ReadFolders;
   readonly readCatalogue: () => Promise<Catalogue>;
 }
 
-/** Free SQL reads every project and every source. Signed tokens never have the scope `manage`. @throws TailraceError `forbidden` */
+/** Rejects limited callers: free SQL reads every project and every source. Signed tokens never have the scope `manage`. @throws TailraceError `forbidden` */
 export function requireAuthor(caller: Caller): void {
   const action = 'use the workbench, in which SQL reads every project';
   requireUnrestricted(caller, action);
@@ -26,7 +26,7 @@ export function requireAuthor(caller: Caller): void {
   });
 }
 
-/** Why endpoints cannot be saved here; `undefined` if they can. */
+/** Returns why endpoints cannot be saved here; `undefined` if they can. */
 export function findEditRefusal({
   config,
   folders,
@@ -34,7 +34,7 @@ export function findEditRefusal({
   if (config.editEndpoints !== '1')
     return 'this service does not write endpoints: copy the two texts into their files, or set TAILRACE_EDIT_ENDPOINTS=1';
   if (!folders().shipped.includes('endpointsDir')) return undefined;
-  return 'the endpoints are those that ship with Tailrace: start the service in a folder with endpoints of your own, as "tailrace init" creates it';
+  return 'the endpoints are those that ship with Tailrace: start the service in a folder with your own endpoints, as "tailrace init" creates it';
 }
 
 export async function describeWorkbench(parts: WorkbenchParts): Promise<WorkbenchView> {
@@ -46,7 +46,7 @@ export async function describeWorkbench(parts: WorkbenchParts): Promise<Workbenc
   };
 }
 
-/** The files of an endpoint as they are now, which may be newer than what is served. @throws TailraceError `endpoint_not_found` */
+/** Reads the present files of an endpoint, which may be newer than the served one. @throws TailraceError `endpoint_not_found` */
 export async function readFiles(parts: WorkbenchParts, idOrName: string): Promise<EndpointFiles> {
   const { name, file } = parts.registry.getEndpoint(idOrName);
   const texts = await readTexts(dirname(file));

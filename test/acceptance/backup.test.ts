@@ -110,7 +110,7 @@ describe.skipIf(ON_SERVER)('backup and restore', () => {
     const empty = { ...definitions, TAILRACE_DATA_DIR: at('restored') };
     const restored = await runCli(['restore', at('backup')], { env: empty });
     expect(restored).toMatchObject({ code: 0 });
-    expect(restored.stdout).toContain('has what the backup has');
+    expect(restored.stdout).toContain('equals the backup');
     const again = await startServe(empty);
     const found = await readRows(again.url, key); // with the key that was in the backup
     for (const id of before) expect(found.has(id), id).toBe(true);

@@ -276,7 +276,7 @@ test('Ctrl-C ends it with how far it came, and the same command goes on', async 
   const stopped = await process.ended;
   expect(stopped.code).toBe(3);
   expect(stopped.stderr).toMatch(
-    /^tailrace: stopped by SIGINT at cloudflare\.logs\.prod .*: \d+ of 430 events are there; run the same command again to continue\n$/m,
+    /^tailrace: stopped by SIGINT at cloudflare\.logs\.prod .*: \d+ of 430 events are copied; run the same command again to continue\n$/m,
   );
   expect(await runCli(copyArgs(), { env: env() })).toMatchObject(DONE);
   await expectThere(BASE);
@@ -323,7 +323,7 @@ test('a day that has got more events at the server since stays as it is', async 
   expect(await runCli(['load', EDGE, file], { env: env({ CLICKHOUSE_URL: to() }) })).toMatchObject(DONE);
   const again = await runCli(copyArgs(), { env: env() });
   expect(again).toMatchObject(DONE);
-  expect(again.stderr).toContain('the server has got other events of it since');
+  expect(again.stderr).toContain('the server has received other events of it since');
   await expectThere([...BASE, event('later')]);
 });
 
@@ -352,7 +352,7 @@ test('events of a source whose file is gone are told to stay behind', async () =
   const result = await runCli(copyArgs('--dry-run'), { env: env() });
   expect(result).toMatchObject(DONE);
   expect(result.stderr).toContain(
-    'the events of table function_edge_logs are not copied: no source names it any more\n',
+    'the events of table function_edge_logs are not copied: it no longer has a source\n',
   );
 });
 

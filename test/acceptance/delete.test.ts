@@ -43,7 +43,7 @@ describe('tailrace delete', () => {
     expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('30 events deleted') });
     expect([await shown(env, 'gone'), await shown(env, 'kept')]).toEqual([0, 20]);
     const again = await runCli(['delete', '--project', 'gone', '--yes'], { env });
-    expect(again).toMatchObject({ code: 0, stdout: 'There is nothing to delete.\n' });
+    expect(again).toMatchObject({ code: 0, stdout: 'No events match; nothing was deleted.\n' });
     const log = await runCli(['keys', 'log', '--json'], { env });
     expect(log.stdout).toContain(JSON.stringify(`30 events of project "gone" in cloudflare.logs.prod`));
     expect(log.stdout.match(/deleted/g)).toHaveLength(1);

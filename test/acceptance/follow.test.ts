@@ -39,9 +39,7 @@ test('query --follow ends with the reason if the tail cannot go on', async () =>
   await service.service.keyring.revoke(id);
   expect(await ended).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(
-      'the live tail has ended (key_revoked): the key is not accepted any more',
-    ),
+    stderr: expect.stringContaining('the live tail has ended (key_revoked): the key is no longer accepted'),
   });
 });
 

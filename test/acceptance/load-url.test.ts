@@ -137,19 +137,9 @@ describe('load --url', () => {
   });
 
   test.each([
-    [
-      'a wrong key',
-      SOURCE,
-      { TAILRACE_KEY: 'nobody' },
-      /does not take the events: 401 the key is not known$/,
-    ],
+    ['a wrong key', SOURCE, { TAILRACE_KEY: 'nobody' }, /rejects the events: 401 the key is not known$/],
     ['no key', SOURCE, {}, /--url needs a key: give --key or set TAILRACE_KEY$/],
-    [
-      'an unknown source',
-      'no.such',
-      KEY,
-      /does not take the events: 404 no source has .*"no\.such"; there are/,
-    ],
+    ['an unknown source', 'no.such', KEY, /rejects the events: 404 no source has .*"no\.such"; there are/],
   ])('%s is one line and exit 1', async (_, source, env, message) => {
     const done = await runCli(['load', source, '-', '--url', service.url], {
       env,

@@ -29,7 +29,7 @@ describe('query --url', () => {
       const local = await runCli(['query', 'sandbox.off', ...P1], { env });
       expect([local.code, local.stderr]).toEqual([
         1,
-        expect.stringContaining('ask it by --url (load, query)'),
+        expect.stringContaining('send the command to it with --url (load, query)'),
       ]);
     }
     const { id } = core.registry.getEndpoint('sandbox.off');

@@ -87,7 +87,10 @@ describe('what may pass ends the service with 3 and one line', () => {
     ]);
     // A command is to be run otherwise: by --url.
     const query = await runCli(['query', 'logs.all', '-p', 'project=p1'], { env });
-    expect(query).toMatchObject({ code: 1, stderr: expect.stringContaining('ask it by --url') });
+    expect(query).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('send the command to it with --url'),
+    });
     expect((await service.stop()).code).toBe(0);
   });
 

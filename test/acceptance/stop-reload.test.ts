@@ -28,7 +28,7 @@ afterAll(async () => {
 const EXTRA = { name: 'extra', id: 'a0000000-0000-4000-8000-000000000031', caching: 'disabled' } as const;
 
 describe.skipIf(ON_SERVER)('on the data directory of a service', () => {
-  test('reload prints that the definitions were taken, or every fault and that the old ones go on', async () => {
+  test('reload prints that the definitions are served, or every fault and that the old ones are still served', async () => {
     const service = await startServe(env);
     await addEndpoint(endpoints.path, { ...EXTRA, sql: 'SELECT toInt64(1) AS n WHERE @project = @project' });
     expect(await runCli(['reload'], { env })).toEqual({
@@ -40,7 +40,7 @@ describe.skipIf(ON_SERVER)('on the data directory of a service', () => {
     const refused = await runCli(['reload'], { env });
     expect([refused.code, refused.stdout]).toEqual([1, '']);
     expect(refused.stderr).toMatch(
-      /^tailrace: \S+extra\/query\.sql:1: .*nonsense.*\ntailrace: definitions not reloaded: the old ones go on serving\n$/,
+      /^tailrace: \S+extra\/query\.sql:1: .*nonsense.*\ntailrace: definitions not reloaded: the old ones are still served\n$/,
     );
     await rm(join(endpoints.path, 'extra'), { recursive: true });
     expect((await runCli(['reload'], { env })).stdout).toContain('3 endpoints and 9 sources');
@@ -103,7 +103,7 @@ test.each(['reload', 'stop'])('%s exits with 1 where no service runs', async (co
   const { code, stdout, stderr } = await runCli([command], {
     env: { CLICKHOUSE_URL: '', TAILRACE_DATA_DIR: dir },
   });
-  const message = `no service runs on data directory ${dir}; set TAILRACE_DATA_DIR to the one of the service, which is ./.tailrace for "tailrace dev"`;
+  const message = `no service runs on data directory ${dir}; set TAILRACE_DATA_DIR to the service's, which is ./.tailrace for "tailrace dev"`;
   expect([code, stdout, stderr]).toEqual([1, '', `tailrace: ${message}\n`]);
 });
 

@@ -119,14 +119,14 @@ describe('serve --watch', () => {
   test('sees sources too, and says each reload where a person looks', async () => {
     const file = join(sources, 'postgres.logs.yaml');
     await exec('sed', ['-i', 's/^retention_days: .*/retention_days: no/', file]);
-    await waitForLine(1, 'tailrace: definitions not reloaded: the old ones go on serving');
+    await waitForLine(1, 'tailrace: definitions not reloaded: the old ones are still served');
     expect(service.output().stderr).toMatch(/^tailrace: \S*postgres\.logs\.yaml:\d+: .*retention_days/m);
     await exec('sed', ['-i', 's/^retention_days: .*/retention_days: 9/', file]);
     await waitForLine(1, 'tailrace: definitions reloaded: 1 endpoint and 9 sources served');
     await sed(1);
     await waitForLine(2, 'tailrace: definitions reloaded: 1 endpoint and 9 sources served');
     await mkdir(join(endpoints, 'empty'));
-    await waitForLine(2, 'tailrace: definitions not reloaded: the old ones go on serving');
+    await waitForLine(2, 'tailrace: definitions not reloaded: the old ones are still served');
   });
 });
 

@@ -53,7 +53,11 @@ describe('the settings', () => {
     ['CLICKHOUSE_URL', 'http://h:8123/a-b', /^CLICKHOUSE_URL: must have one database/],
     ['CLICKHOUSE_URL', 'http://h:8123/a?readonly=0', /^CLICKHOUSE_URL: must end with the database/],
     ['CLICKHOUSE_URL', 'http://u:%@h:8123', /^CLICKHOUSE_URL: must have a user and password whose % are/],
-    ['CLICKHOUSE_PASSWORD', 'x', /^CLICKHOUSE_PASSWORD: means nothing without CLICKHOUSE_URL$/],
+    [
+      'CLICKHOUSE_PASSWORD',
+      'x',
+      /^CLICKHOUSE_PASSWORD: has no effect without CLICKHOUSE_URL; remove it or set CLICKHOUSE_URL$/,
+    ],
     ['TAILRACE_TLS_CERT_FILE', 'a.pem', /^TAILRACE_TLS_KEY_FILE: must be set too/],
     ['TAILRACE_TLS_KEY_FILE', 'a.pem', /^TAILRACE_TLS_CERT_FILE: must be set too/],
     ['TAILRACE_CORS_ORIGINS', 'app.example.com', /must be origins such as/],

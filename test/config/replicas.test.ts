@@ -36,7 +36,7 @@ describe('what replicas share', () => {
       'TAILRACE_TOKEN_SECRET: must be set with TAILRACE_REDIS_URL, the same for all processes; "openssl rand -base64 32" makes one',
     ]);
     expect(faultsOf({ ...REDIS, ...SECRET })).toEqual([
-      'TAILRACE_REDIS_URL: means nothing without CLICKHOUSE_URL: an embedded store belongs to one process, which has no replicas',
+      'TAILRACE_REDIS_URL: has no effect without CLICKHOUSE_URL: an embedded store belongs to one process, which has no replicas',
     ]);
     expect(faultsOf({ ...REDIS, ...SERVER, ...SECRET })).toEqual([]);
   });

@@ -258,7 +258,7 @@ describe('an endpoint.yaml', () => {
       'cache_warming: 300',
       'cache_warming: 900',
       6,
-      '"cache_warming" must be less than "caching" (900 seconds), or an answer dies before its refresh',
+      '"cache_warming" must be less than "caching" (900 seconds), or an answer expires before its refresh',
     ],
     [
       'sandboxing without a view',
@@ -272,7 +272,7 @@ describe('an endpoint.yaml', () => {
       'query_sandboxing: false',
       'query_sandboxing: false\nsql_dialect: bigquery',
       8,
-      '"sql_dialect" is of the SELECTs that callers send if "query_sandboxing" is true',
+      '"sql_dialect" is the dialect of the SELECTs that callers send if "query_sandboxing" is true',
     ],
     [
       'a dialect that is not known',
@@ -488,14 +488,14 @@ describe('a source', () => {
       'type: integer,',
       'type: string, otherwise: [], index: words,',
       8,
-      /^"index" must be substrings, the only kind of index that there is, not "words"$/,
+      /^"index" must be substrings, the only kind of index, not "words"$/,
     ],
     [
       'a column that stands in for itself',
       'type: integer,',
       'type: string, otherwise: [project, status],',
       8,
-      /^"otherwise" of "status" must name project or columns of texts without "otherwise" of their own, not "status"$/,
+      /^"otherwise" of "status" must name project or columns of texts that have no "otherwise", not "status"$/,
     ],
     [
       'a column that the engine would read as an operator',

@@ -3,7 +3,7 @@ import { parseYaml } from '../../src/definitions/yaml-file.ts';
 import { readDraft } from '../../src/workbench/draft.ts';
 
 const read = (text: string) => readDraft({ definition: text, sql: 'SELECT 1' }, [], '').faults;
-const DEEP = 'is nested more than 64 levels deep; a definition has 6 at most';
+const DEEP = 'is nested more than 64 levels deep; usual definitions have at most 6';
 const indented = (levels: number) =>
   Array.from({ length: levels }, (_, i) => `${' '.repeat(i)}a:\n`).join('');
 
@@ -36,7 +36,7 @@ describe('a definition', () => {
   test('of the workbench has at most 4,000 words and signs; the place is that of the next', () => {
     const [fault, ...others] = read('- [1, 2]\n'.repeat(1_000));
     expect(others).toEqual([]);
-    expect(fault?.message).toBe('has more than 4000 words and signs; a definition has some hundred');
+    expect(fault?.message).toBe('has more than 4000 words and signs; usual definitions have a few hundred');
     expect(fault?.line).toBeGreaterThan(500);
     const values = Array.from({ length: 1_000 }, (_, i) => `    - v${i}\n`).join('');
     const [missing] = read(`parameters:\n  a:\n    type: enum\n    values:\n${values}`);
@@ -53,8 +53,8 @@ describe('a definition', () => {
   });
 
   test.each([
-    ['a list', 'columns: &c [*c]', '*c stands within what &c names', 14],
-    ['a map', 'columns: &c {a: *c}', '*c stands within what &c names', 17],
+    ['a list', 'columns: &c [*c]', '*c is inside its own anchor &c; remove the alias', 14],
+    ['a map', 'columns: &c {a: *c}', '*c is inside its own anchor &c; remove the alias', 17],
   ])('that is an endless value, %s in itself, is refused', (_, text, message, column) => {
     expect(read(text)).toEqual([expect.objectContaining({ message, line: 1, column })]);
   });

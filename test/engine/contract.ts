@@ -467,7 +467,7 @@ function describeFailures(engine: () => Engine): void {
     const error = await failureOf(ask(engine(), `SELECT ${call}(materialize('abc'), @pattern)`, { pattern }));
     expect(error).toMatchObject({
       code: 'invalid_parameter',
-      message: `is not a regular expression that RE2 takes: ${reason}`,
+      message: `is not a valid RE2 regular expression: ${reason}`,
     });
   });
 

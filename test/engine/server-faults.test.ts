@@ -123,7 +123,12 @@ describe('an answer', () => {
   test.each([
     [395, 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO', 'query_failed', 'What it says.'],
     [159, 'TIMEOUT_EXCEEDED', 'query_timeout', 'the query took longer than allowed and was stopped'],
-    [202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'overloaded', 'the engine is out of room for now'],
+    [
+      202,
+      'TOO_MANY_SIMULTANEOUS_QUERIES',
+      'overloaded',
+      'the engine has no capacity for now; try again later',
+    ],
   ])('that ends in error %d is that error, and none of its rows', async (number, name, code, message) => {
     answerNext(broken(late(number, name)));
     await expect(ask('SELECT 1')).rejects.toMatchObject({ code, message });

@@ -165,7 +165,7 @@ describe('at start', () => {
   test('a wrong password is reported, and never shown', async () => {
     const message = await failureOf(SANDBOX_USER, 'wr0ng');
     expect(message).toContain(
-      `CLICKHOUSE_SANDBOX_USER: the server at ${front.url} does not let the user ${SANDBOX_USER} in: wrong user or password`,
+      `CLICKHOUSE_SANDBOX_USER: the server at ${front.url} rejects the user ${SANDBOX_USER}: wrong user or password`,
     );
     expect(message).not.toContain('wr0ng');
   });
@@ -185,7 +185,7 @@ describe('at start', () => {
     expect(await failureOf('narrow')).toContain(
       'CLICKHOUSE_SANDBOX_USER: the server at ' +
         front.url +
-        " refuses the user narrow: Setting max_memory_usage shouldn't be greater than 1000",
+        " rejects the user narrow: Setting max_memory_usage shouldn't be greater than 1000",
     );
   });
 

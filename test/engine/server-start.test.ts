@@ -73,7 +73,9 @@ test.each([
   const [user, readUser] = who === 'owner' ? ['owner', 'other'] : ['other', 'reader'];
   const error = await failureOf(open(front.url, { ...accounts, user, readUser }));
   expect(error).toBeInstanceOf(InputError);
-  expect(String(error)).toContain(`${setting}: the server at ${front.url} does not let the user ${who} in`);
+  expect(String(error)).toContain(
+    `${setting}: the server at ${front.url} rejects the user ${who}: wrong user or password`,
+  );
   expect(String(error)).not.toContain('s3cret');
 });
 
@@ -90,7 +92,7 @@ test.each(['1', '2'])(
     answer(/getSetting\('readonly'\)/, `${readonly}\n`);
     const error = await failureOf(open());
     expect(error).toBeInstanceOf(InputError);
-    expect(String(error)).toMatch(/has the setting readonly = \d, .* hold it to reading by GRANTs/);
+    expect(String(error)).toMatch(/has the setting readonly = \d, .* restrict the user to reading by GRANTs/);
   },
 );
 
@@ -112,13 +114,13 @@ test('limits that the server does not let us set are reported with its message',
 test('a server that is not there is engine_unavailable, with its address', async () => {
   const error = await failureOf(open('http://127.0.0.1:1'));
   expect(error).toMatchObject({ code: 'engine_unavailable' });
-  expect(String(error)).toContain('the ClickHouse server at http://127.0.0.1:1 does not answer');
+  expect(String(error)).toContain('the ClickHouse server at http://127.0.0.1:1 does not respond');
 });
 
 test('a server without TLS is reported as such, in one line', async () => {
   const error = await failureOf(open(front.url.replace('http:', 'https:')));
   expect(error).toMatchObject({ code: 'engine_unavailable' });
   expect(String(error)).toMatch(
-    /does not answer: it does not speak TLS there; is it http:\/\/ or another port\?$/,
+    /does not respond: it does not speak TLS there; is it http:\/\/ or another port\?$/,
   );
 });

@@ -183,7 +183,7 @@ describe('faults are told with file and line', () => {
       'project: ServiceName',
       'project: TraceId',
       9,
-      `"project" must not be null, and is Nullable(String): say what stands for null, as in ifNull(…, '')`,
+      `"project" must not be null, and is Nullable(String): give it a value instead of null, as in ifNull(…, '')`,
     ],
     ['expression: SeverityText', 'expression: Bytes', 13, '"level" must be a text, and is UInt64'],
     [

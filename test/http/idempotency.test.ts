@@ -85,7 +85,7 @@ test('a key with another body is refused', async () => {
   await send(project, [{ id: '1', project }]);
   const answer = await send(project, [{ id: '2', project }]);
   expectError(answer, 'invalid_request');
-  expect(answer.body.error.message).toMatch(/^this Idempotency-Key came before with another body/);
+  expect(answer.body.error.message).toMatch(/^this Idempotency-Key was used before with another body/);
   expect(await idsOf(service.core, project)).toEqual(['1']);
 });
 

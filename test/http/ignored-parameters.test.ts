@@ -147,7 +147,7 @@ describe('a strict endpoint', () => {
   test('says so in its description', async () => {
     const { body } = await get(url, '/openapi.json');
     const { paths } = body as unknown as { paths: Record<string, { get: { description: string } }> };
-    expect(paths[STRICT]?.get.description).toContain('refuses parameters that are not listed here');
+    expect(paths[STRICT]?.get.description).toContain('rejects parameters that are not listed here');
     expect(paths[LOOSE]?.get.description).not.toContain('refuses parameters');
   });
 });

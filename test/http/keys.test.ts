@@ -175,7 +175,7 @@ describe('the management of keys', () => {
     ],
     [{ scopes: ['query'], endpoints: [] }, 'endpoints', 'must name at least one'],
     [{ scopes: ['ingest'], sources: ['x'] }, 'sources', 'has no x; there are'],
-    [{ scopes: ['query'], pins: { projekt: 'a' } }, 'pins.projekt', 'is no parameter; there are project'],
+    [{ scopes: ['query'], pins: { projekt: 'a' } }, 'pins.projekt', 'is not a parameter; there are project'],
     [{ scopes: ['query'], pins: { project_tier: 'GOLD' } }, 'pins.project_tier', 'must be one of FREE, PRO'],
     [
       { scopes: ['query'], pins: { iso_timestamp_end: 'now' } },
@@ -187,11 +187,7 @@ describe('the management of keys', () => {
     [{ scopes: ['ingest'], pins: { project_tier: 'PRO' } }, 'pins', 'must have project'],
     [{ scopes: ['query'], rate: { per_second: 0, burst: 1 } }, 'rate', 'must be {"per_second"'],
     [{ scopes: ['query'], rate: { burst: 1 } }, 'rate', 'must be {"per_second"'],
-    [
-      { scopes: ['query'], expires_at: '2020-01-01' },
-      'expires_at',
-      'must be an ISO 8601 timestamp that lies ahead',
-    ],
+    [{ scopes: ['query'], expires_at: '2020-01-01' }, 'expires_at', 'must be a future ISO 8601 timestamp'],
   ])('refuses %j and says what would be right', async (body, parameter, message) => {
     const answer = await create(body);
     expectError(answer, 'invalid_request');

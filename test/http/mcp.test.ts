@@ -313,7 +313,7 @@ describe('a tool', () => {
   test('says that rows are no JSON, which a column of type json can bring about', async () => {
     const { text } = await call(all, 'logs_broken');
     expect(text).toBe(
-      'query_failed: the rows of logs.broken are no JSON: a column of type json has another text',
+      'query_failed: logs.broken returned invalid JSON: a column of type json has a text that is not JSON',
     );
   });
 

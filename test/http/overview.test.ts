@@ -191,6 +191,6 @@ test('without an engine the overview still answers, and says so', async () => {
     .poll(async () => (await overview()).engine)
     .toMatchObject({
       state: 'unavailable',
-      message: 'the engine does not answer',
+      message: 'the engine does not respond',
     });
 });

@@ -100,7 +100,7 @@ describe('a SELECT in sql', () => {
     });
     expectError(answer, 'invalid_parameter');
     expect(answer.body.error.errors).toEqual([
-      { parameter: 'sql', message: expect.stringContaining('is not a regular expression that RE2 takes') },
+      { parameter: 'sql', message: expect.stringContaining('is not a valid RE2 regular expression') },
     ]);
   });
 

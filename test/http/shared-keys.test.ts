@@ -136,7 +136,7 @@ describe.skipIf(!hasPostgres)('two replicas with one control store', () => {
     ]) {
       expectError(answer, 'engine_unavailable');
       expect(answer.headers.get('retry-after')).toBe('1');
-      expect(answer.body.error.message).toContain('the control store does not answer');
+      expect(answer.body.error.message).toContain('the control store does not respond');
     }
     await postgres.start();
     await soon(async () => expect((await ask(here, unseen.key)).status).toBe(200));
@@ -144,7 +144,7 @@ describe.skipIf(!hasPostgres)('two replicas with one control store', () => {
     const about = logged.filter((line) => /"msg":"the control store is/.test(line));
     expect(about.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
       'the control store is unavailable: keys cannot be read or changed',
-      'the control store is back',
+      'the control store is available again',
     ]);
   });
 });

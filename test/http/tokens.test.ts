@@ -203,7 +203,7 @@ describe('a wish for a token', () => {
     ['for a week', { ttl_seconds: 604_800 }, /ttl_seconds/],
     ['with a misspelt member', { pin: { project: 'a' } }, /pin is not known; known here: /],
     ['for an endpoint that there is not', { endpoints: ['nope'] }, /has no nope; there are /],
-    ['with a pin that no endpoint has', { pins: { nope: 'a' } }, /pins\.nope is no parameter; there are /],
+    ['with a pin that no endpoint has', { pins: { nope: 'a' } }, /pins\.nope is not a parameter; there are /],
   ])('%s is told what would be right', async (_, body, message) => {
     const answer = await ask((await newKey()).key, body);
     expectError(answer, 'invalid_request');

@@ -100,7 +100,7 @@ describe('a service that cannot store events', () => {
     const { url, requests } = await startService({ status: 404, body: '{"error":{"message":"none"}}' });
     const { sink } = createSink(url);
     await sink.add(1, '{}');
-    await expect(sink.flush()).rejects.toThrow('does not take the events: 404 none');
+    await expect(sink.flush()).rejects.toThrow('rejects the events: 404 none');
     expect(requests).toHaveLength(1);
   });
 });

@@ -248,7 +248,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       ]) {
         const { code, status, message, retryAfterSeconds } = await rejectionOf(work());
         expect([code, status, retryAfterSeconds]).toEqual(['engine_unavailable', 503, 1]);
-        expect(message).toContain('the control store does not answer');
+        expect(message).toContain('the control store does not respond');
       }
       await direct.keyring.revoke(made.id);
       proxy.fault = { kind: 'none' };

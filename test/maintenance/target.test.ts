@@ -14,7 +14,7 @@ test('of two backups that start at once into one folder the second is refused, a
     const dir = join(folder.path, `backup-${isThere}`);
     if (isThere) await mkdir(dir);
     const first = openTarget(dir, data);
-    expect(() => openTarget(dir, data)).toThrow('it is not empty; every backup has a folder of its own');
+    expect(() => openTarget(dir, data)).toThrow('it is not empty; name a new folder for each backup');
     await writeFile(join(dir, 'manifest.json'), '');
     first.release();
     expect(await readdir(dir)).toEqual(['manifest.json']);

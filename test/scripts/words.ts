@@ -13,7 +13,7 @@ export const WORDS: readonly Word[] = [
   // "There is no page" is fine, as is "is no longer".
   {
     pattern:
-      /(?<!\bthere\s+)\b(?:is|are|was|were) no (?!(?:longer|more|less|later|earlier|faster|slower|larger|smaller|greater|older|newer|better|worse|different|other|need|way|such|one)\b)[\w`-]+/gi,
+      /(?<!\bthere\s)\b(?:is|are|was|were) no (?!(?:longer|more|less|later|earlier|faster|slower|larger|smaller|greater|older|newer|better|worse|different|other|need|way|such|one)\b)[\w`-]+/gi,
     instead: 'is not a …, has no …',
   },
   { pattern: /\bno whole number\b/gi, instead: 'not an integer' },

@@ -219,7 +219,7 @@ describe('the tails of one question', () => {
     await tick(tails, () => reader.reason() !== undefined);
     expect([reader.reason(), reader.ids(), ended]).toEqual(['too_many_rows', [], ['too_many_rows']]);
     const position = [String((NOW - 60_001) * 1_000), 'e'];
-    await expect(open(tails, position)).rejects.toThrow(/lies more than 10000 rows or 8 MiB back/);
+    await expect(open(tails, position)).rejects.toThrow(/is more than 10000 rows or 8 MiB back/);
     expect(tails.count).toBe(0);
   });
 });
@@ -341,7 +341,7 @@ describe('tails that go on after a position', () => {
     await Promise.all(opened);
     await expect(open(tails, HOUR_AGO)).rejects.toMatchObject({
       code: 'overloaded',
-      message: 'the live tail waited 1 ms for its turn; ask again later',
+      message: 'the live tail waited 1 ms for its turn; try again later',
       retryAfterSeconds: 1,
     });
     expect(tails.count).toBe(4);

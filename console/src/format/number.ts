@@ -9,7 +9,7 @@ export function formatCount(value: number): string {
   return whole.format(value);
 }
 
-/** `12K`, `1.2M`; below ten thousand whole numbers exactly, others with three significant digits at least. */
+/** Formats `12K`, `1.2M`; below ten thousand integers exactly, others with at least three significant digits. */
 export function formatShort(value: number): string {
   const size = Math.abs(value);
   if (size >= 10_000) return short.format(value);

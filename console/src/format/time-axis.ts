@@ -1,7 +1,7 @@
 import { formatTime, type Zone } from './time.ts';
 import { describeRange } from './time-range.ts';
 
-/** Seconds that a zone is ahead of UTC at an instant, in seconds since the epoch. */
+/** Returns the seconds that a zone is ahead of UTC at an instant, in seconds since the epoch. */
 export type OffsetAt = (seconds: number) => number;
 
 export function offsetOf(zone: Zone): OffsetAt {
@@ -42,7 +42,7 @@ export function findTicks(
   }
 }
 
-/** The instant of a local time; another one if a change of the clock leaves it out. */
+/** Returns the instant of a local time; another one if a change of the clock leaves it out. */
 function toInstant(local: number, offsetAt: OffsetAt): number {
   return local - offsetAt(local - offsetAt(local));
 }

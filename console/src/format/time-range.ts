@@ -21,7 +21,7 @@ export type TimeRange =
   | { readonly kind: 'last'; readonly range: QuickRange }
   | { readonly kind: 'absolute'; readonly from: string; readonly until: string };
 
-/** The instants of a range, in ms since the epoch; NaN for texts that are no instants. */
+/** The instants of a range, in ms since the epoch; NaN for texts that are not instants. */
 export function resolveRange(range: TimeRange, nowMs: number): { fromMs: number; untilMs: number } {
   if (range.kind === 'absolute') return { fromMs: Date.parse(range.from), untilMs: Date.parse(range.until) };
   return { fromMs: nowMs - findQuick(range.range).ms, untilMs: nowMs };
@@ -42,7 +42,7 @@ export function describeRange(range: TimeRange, zone: Zone): string {
   return `${start} – ${start.startsWith(`${date} `) ? time : end}`;
 }
 
-/** What is wrong with the texts of the two fields, as `fromField` reads them. */
+/** Finds the faults of the texts of the two fields, as `fromField` reads them. */
 export function findRangeFaults(
   from: string,
   until: string,
@@ -61,7 +61,7 @@ const EPOCH_UNITS_PER_MS: Readonly<Record<number, number>> = { 10: 1e-3, 13: 1, 
  * Reads a pasted instant: ISO 8601 with or without zone and time, or a number of s, ms, µs or ns since the epoch.
  *
  * @param zone applies if the text names none
- * @returns ISO 8601 in UTC, empty if it is no instant
+ * @returns ISO 8601 in UTC, empty if it is not an instant
  */
 export function readInstant(text: string, zone: Zone): string {
   const trimmed = text.trim().replace(/^"(.*)"$/, '$1');

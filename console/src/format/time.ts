@@ -57,7 +57,7 @@ export function formatAgo(ms: number, nowMs: number): string {
   return seconds < 0 ? `in ${value} ${unit}` : `${value} ${unit} ago`;
 }
 
-/** The value of a date-time field for an instant, as ISO 8601 or ms since the epoch; empty if it is none. */
+/** The value of a date-time field for an instant, as ISO 8601 or ms since the epoch; empty if it is not an instant. */
 export function toField(instant: string | number, zone: Zone): string {
   const ms = new Date(instant).getTime();
   if (Number.isNaN(ms)) return '';
@@ -65,7 +65,7 @@ export function toField(instant: string | number, zone: Zone): string {
   return `${date}T${time}`;
 }
 
-/** The instant in such a field as ISO 8601; empty if it is none. */
+/** Returns the instant in such a field as ISO 8601; empty if it is not an instant. */
 export function fromField(text: string, zone: Zone): string {
   if (text === '') return '';
   const ms = Date.parse(zone === 'utc' ? `${text}Z` : text);

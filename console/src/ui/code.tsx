@@ -14,7 +14,7 @@ export type Language = 'bash' | 'javascript' | 'python' | 'sql' | 'yaml';
 
 interface CodeProps {
   readonly text: string;
-  /** Without one it is not highlighted. */
+  /** The language; without one the code is not highlighted. */
   readonly language?: Language;
   readonly label: string;
 }

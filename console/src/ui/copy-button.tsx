@@ -14,7 +14,7 @@ export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
   const [state, setState] = useState<'' | 'copied' | 'failed'>('');
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(typeof text === 'string' ? text : text()); // refused without HTTPS
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : text()); // rejected without HTTPS
       setState('copied');
     } catch {
       setState('failed');

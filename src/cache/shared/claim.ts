@@ -8,21 +8,21 @@ import type { SharedCache } from './redis-cache.ts';
 
 export interface LeaseRequest {
   readonly question: Question;
-  /** Whether an answer of another replica will do. */
+  /** Whether an answer of another replica is acceptable. */
   readonly isGood: (answer: Answer) => boolean;
-  /** Of an answer that will not do; empty if none is known. */
+  /** The mark of the rejected answer; empty if unknown. */
   readonly mark: string;
 }
 
 /**
- * `shared`: another replica has the answer. `ours`: this replica computes it, with the lease, or without one if it is unknown
- * what the others do.
+ * `shared`: another replica has the answer. `ours`: this replica computes it, with the lease, or without one if the state of the
+ * others is unknown.
  */
 export type Claim =
   | { readonly kind: 'shared'; readonly answer: Answer }
   | { readonly kind: 'ours'; readonly lease: Lease | undefined };
 
-/** Another replica is computing; `mark` is of what is stored until then. `holder` is left out if it is not known which one. */
+/** Another replica is computing; `mark` is that of the answer stored until then. `holder` is left out if it is unknown. */
 export interface LeaseHeld {
   readonly kind: 'held';
   readonly mark: string;
@@ -32,7 +32,7 @@ export interface LeaseHeld {
 const WAITED_ENOUGH = new Error('the answer of another replica did not come in time');
 const ALONE: Claim = { kind: 'ours', lease: undefined };
 const POLL_MS = 25;
-// Two have failed, or their answers will not do: every replica computes by itself now, all at once.
+// Two have failed, or their answers were rejected: every replica now computes for itself, all at once.
 const HOLDERS_MAX = 2;
 
 export interface ClaimsOptions {
@@ -52,7 +52,7 @@ export function createClaims(shared: SharedCache, { background: { run }, waitMsM
     return answer !== 'none' && isGood(answer) ? { kind: 'shared', answer } : undefined;
   }
 
-  /** @param mark of what was stored before the lease was asked for: an answer may have come since */
+  /** @param mark that of the answer stored before the lease was requested: another may have been stored since */
   async function takeLease(wanted: LeaseRequest, mark: string): Promise<Claim | LeaseHeld> {
     const lease = await shared.lease(wanted.question.key);
     if (lease === undefined) return ALONE;
@@ -73,7 +73,7 @@ export function createClaims(shared: SharedCache, { background: { run }, waitMsM
     return found ?? (holder === '' ? await takeLease(wanted, mark) : { kind: 'held', mark, holder });
   }
 
-  /** Until there is an answer, or the holder gives up or dies, also if the next one is computing already. */
+  /** Waits until there is an answer, or the holder gives up or dies, even if the next one is computing already. */
   async function waitForHolder(
     key: string,
     { mark, ...held }: LeaseHeld,
@@ -90,10 +90,10 @@ export function createClaims(shared: SharedCache, { background: { run }, waitMsM
   }
 
   return {
-    /** At once. */
+    /** Decides without waiting. */
     claim,
     /**
-     * For a caller, which needs an answer: waits while another replica computes, for `waitMsMax` at most, and then lets this one
+     * Decides for a caller, which needs an answer: waits while another replica computes, for `waitMsMax` at most, and then lets this one
      * compute without a lease. @throws the signal's reason
      */
     async wait(wanted: LeaseRequest, caller: AbortSignal): Promise<Claim> {

@@ -35,10 +35,10 @@ export interface SharedFlightsOptions {
   readonly onLookup: (result: Lookup) => void;
 }
 
-// The rest of the time is left for a query of its own.
+// The rest of the time is left for this replica's own query.
 const WAIT_SHARE = 0.5;
 
-/** One computation for all replicas that get the same question at a time. Whatever fails on the way, each can compute alone. */
+/** Runs one computation for all replicas that get the same question at the same time. After any failure each can compute for itself. */
 export function createSharedFlights(options: SharedFlightsOptions) {
   const { shared, background, queryTimeoutMs, onLookup } = options;
   const claims = createClaims(shared, { background, waitMsMax: queryTimeoutMs * WAIT_SHARE });
@@ -60,9 +60,9 @@ export function createSharedFlights(options: SharedFlightsOptions) {
   return {
     compute,
     /**
-     * The answer that is shared, or that another replica is computing; otherwise this one computes and shares it.
+     * Returns the answer that is shared, or that another replica is computing; otherwise this one computes and shares it.
      *
-     * @param wanted `isGood`: whether an answer of another replica will do
+     * @param wanted `isGood`: whether an answer of another replica is acceptable
      */
     async obtain(
       wanted: Computation & { readonly isGood: (answer: Answer) => boolean },

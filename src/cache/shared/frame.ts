@@ -13,9 +13,9 @@ export interface SharedAnswer {
 
 /** At 400 Mbit/s a frame of this size takes a third of the timeout of Redis; larger ones would look like an unavailable Redis. */
 export const FRAME_BYTES_MAX = 4 * 1024 * 1024;
-// Of a body that is compressed into one: JSON rarely shrinks to less than an eighth.
+// The largest body that is compressed into one frame: JSON rarely shrinks to less than an eighth.
 const BODY_BYTES_MAX = 8 * FRAME_BYTES_MAX;
-// Below it a packet is sent anyway.
+// Smaller bodies fit into one packet anyway.
 const PLAIN_BYTES_MAX = 1_024;
 const WORTH_SHARE_MAX = 0.9;
 
@@ -38,12 +38,12 @@ const NO_STARTS = 0xffff_ffff;
 const MAC_BYTES = 32;
 const BYTES_PER_START = Uint32Array.BYTES_PER_ELEMENT;
 
-/** The mark of an answer by the instant of its query. */
+/** Returns the mark of an answer by the instant of its query. */
 export function markOf(madeMs: number): string {
   return VERSION + String(madeMs).padStart(MADE_DIGITS, '0');
 }
 
-/** Answers as bytes that cannot be forged, changed or exchanged without the secret. @param secret for this purpose alone */
+/** Encodes answers as bytes that cannot be forged, changed or exchanged without the secret. @param secret for this purpose alone */
 export function createFrames(secret: Uint8Array) {
   /** Signs the key, too, with its length before it: no other key and frame have the same bytes together. */
   function sign(key: string, content: Buffer): Buffer {
@@ -64,7 +64,7 @@ export function createFrames(secret: Uint8Array) {
     async decode(key: string, bytes: Buffer): Promise<SharedAnswer | undefined> {
       if (bytes.length < AT.rest + MAC_BYTES || bytes.length > FRAME_BYTES_MAX) return undefined;
       const content = bytes.subarray(0, -MAC_BYTES);
-      // The signature first: nothing of a forged frame is parsed.
+      // The signature is checked first: no part of a forged frame is parsed.
       if (!timingSafeEqual(sign(key, content), bytes.subarray(-MAC_BYTES))) return undefined;
       if (content.toString('latin1', 0, VERSION.length) !== VERSION) return undefined;
       return await unpack(content).catch(() => undefined); // such as too little memory: a query can still run
@@ -97,7 +97,7 @@ async function unpack(content: Buffer): Promise<SharedAnswer> {
   const lastFrom = AT.rest + (count === NO_STARTS ? 0 : count * BYTES_PER_START);
   const bodyFrom = lastFrom + content.readUInt32LE(AT.last);
   const packed = content.subarray(bodyFrom);
-  const maxOutputLength = Math.max(content.readUInt32LE(AT.bodyBytes), 1); // 0 would be refused
+  const maxOutputLength = Math.max(content.readUInt32LE(AT.bodyBytes), 1); // 0 would be rejected
   const isCompressed = content.readUInt8(AT.compressed) === 1;
   const body = isCompressed ? await promisify(zstdDecompress)(packed, { maxOutputLength }) : packed;
   const last = content.toString('utf8', lastFrom, bodyFrom);

@@ -1,7 +1,7 @@
 import { createScript, type Redis, runScript } from '../../lib/redis.ts';
 import { MARK_BYTES } from './frame.ts';
 
-/** After which the lease of a replica that died ends: how long it holds up the others. */
+/** Life of a lease: a replica that died delays the others for so long. */
 export const LEASE_MS = 3_000;
 // Three chances to renew it.
 const RENEW_MS = 1_000;
@@ -14,7 +14,7 @@ if not isHeld then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
 local answer = redis.pcall('GETRANGE', KEYS[2], 0, ${MARK_BYTES - 1})
 return {isHeld and 0 or 1, type(answer) == 'string' and answer or ''}
 `);
-// Only its own: another replica may have taken the lease after it had ended.
+// Only this replica's lease: another may have taken it after it had ended.
 const RENEW = createScript(`
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return 0
@@ -25,7 +25,7 @@ return 0
 `);
 
 export interface Lease {
-  /** Of the answer that was stored when the lease was taken; empty if there was none. */
+  /** The mark of the answer that was stored when the lease was taken; empty if there was none. */
   readonly mark: string;
   /** Idempotent. */
   release(): Promise<void>;

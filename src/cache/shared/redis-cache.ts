@@ -12,7 +12,7 @@ import type { Answer } from '../../query/run.ts';
 import { createFrames, FRAME_BYTES_MAX, MARK_BYTES, markOf } from './frame.ts';
 import { createLeases, LEASE_MS, type Lease } from './lease.ts';
 
-// Of what is read of a lease: more than any token of ours.
+// Bytes that are read of a lease: more than any of our tokens has.
 const TOKEN_BYTES_MAX = 64;
 
 export type SharedCache = ReturnType<typeof createRedisCache>;
@@ -26,18 +26,18 @@ export interface Probe {
 
 export interface RedisCacheOptions {
   readonly redis: Redis;
-  /** Known to all replicas, and to no one else. */
+  /** The secret of all replicas. */
   readonly secret: Uint8Array;
   /** Names the store that the answers come from: others may use the same Redis with the same secret. */
   readonly store: string;
   /** ms since the epoch. */
   readonly now: () => number;
   readonly createToken: () => string;
-  /** A value in the place of an answer was not stored by a replica. */
+  /** Called if the value read as an answer was not stored by a replica. */
   readonly onRefused: () => void;
 }
 
-// Keeps a later answer that is there. One from the future is not ours and is replaced.
+// Keeps a stored answer if it is later. One from the future is not ours and is replaced.
 const KEEP = createScript(`
 local time = redis.call('TIME')
 local kept = redis.pcall('GETRANGE', KEYS[1], 0, ${MARK_BYTES - 1})
@@ -49,10 +49,10 @@ return 1
 
 /**
  * A cache on Redis or Valkey. Names there are hashes under the secret, and answers are signed together with their keys: names
- * reveal nothing, and only what a replica has stored for the same question is accepted.
+ * reveal nothing, and only an answer that a replica has stored for the same question is accepted.
  *
  * Ages are measured by the clock of Redis, which all replicas share; their own may differ. Redis may be unavailable at any time,
- * which is never a failure: every call then returns `undefined`, and the replica goes on alone.
+ * which is never a failure: every call then returns `undefined`, and the replica works without the others.
  */
 export function createRedisCache(options: RedisCacheOptions) {
   const { redis, secret, store, now, onRefused } = options;
@@ -77,10 +77,10 @@ export function createRedisCache(options: RedisCacheOptions) {
   }
 
   return {
-    /** The mark under which `find` found an answer or `keep` stored it; `undefined` for one that was never there. */
+    /** Returns the mark under which `find` found an answer or `keep` stored it; `undefined` for one that was not stored there. */
     markOf: (answer: Answer) => marks.get(answer),
     /**
-     * The answer to a question, its instant by this replica's clock: as old as it is, or older by a round trip, never younger.
+     * Returns the answer to a question with its instant by this replica's clock: its true age, or older by a round trip, never younger.
      *
      * @returns `none` if there is none that can be trusted
      */
@@ -98,7 +98,7 @@ export function createRedisCache(options: RedisCacheOptions) {
       marks.set(answer, markOf(framed.madeMs));
       return answer;
     },
-    /** What is stored under a key, without the answer. */
+    /** Reads the state of a key, without the answer. */
     async probe(key: string): Promise<Probe | undefined> {
       const seen = await redis.run((send) =>
         Promise.all([
@@ -137,7 +137,7 @@ export function createRedisCache(options: RedisCacheOptions) {
   };
 }
 
-/** The bytes of a value up to position `last`; empty if there is none, `undefined` if it is not a string. */
+/** Reads the bytes of a value up to position `last`; empty if there is none, `undefined` if it is not a string. */
 async function readBytes(send: SendCommand, name: string, last: number): Promise<Buffer | undefined> {
   try {
     const reply = await send(['GETRANGE', name, '0', String(last)]);
@@ -148,7 +148,7 @@ async function readBytes(send: SendCommand, name: string, last: number): Promise
   }
 }
 
-/** The reply to `TIME`, seconds and microseconds → ms. */
+/** Converts the reply to `TIME`, seconds and microseconds, to ms. */
 function readTime(reply: RedisReply): number {
   if (!Array.isArray(reply)) throw new Error('the reply of Redis to TIME is not a list');
   const [seconds, micros] = reply.map(Number);

@@ -67,12 +67,12 @@ async function backup(dir: string, { base }: { base?: string }): Promise<void> {
   }
 }
 
-/** Refuses a data directory without data: its name is probably mistyped. */
+/** Rejects a data directory without data: its name is probably mistyped. */
 function refuseEmpty({ dataDir, clickhouseUrl }: Config): void {
   if (hasEmbeddedStore(dataDir) || existsSync(join(dataDir, CONTROL_FILE))) return;
   if (clickhouseUrl !== '' && existsSync(dataDir)) return;
   throw new InputError([
-    `data directory ${dataDir} has neither events nor keys; set TAILRACE_DATA_DIR to that of the service`,
+    `data directory ${dataDir} has neither events nor keys; set TAILRACE_DATA_DIR to the service's directory`,
   ]);
 }
 
@@ -131,7 +131,7 @@ async function openOwn(config: Config): Promise<Snapshots> {
   const id = randomUUID();
   cleanup.defer(() => removeSnapshot(dataDir, id));
   await removeLeftSnapshots(dataDir);
-  // This command upgrades nothing, so the tables have the layout that the directory records.
+  // This command does not upgrade tables, so they have the layout that the directory records.
   const snapshot = async () => ({ ...(await createSnapshot(engine, id)), storeVersion });
   const closing = cleanup.move();
   return { ...NEVER_FAILS, snapshot, close: () => closing.disposeAsync() };
@@ -159,13 +159,13 @@ const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS'
 
 const SQLITE_FULL = 13;
 
-/** Turns what the disk refuses into a fault of the named folder. */
+/** Turns what the disk rejects into a fault of the named folder. */
 function explain(error: unknown, dir: string): unknown {
   if (error instanceof OutsideError)
     return new InputError([`a definition cannot be backed up: ${error.message}`], { cause: error });
   const { code, errcode } = error as NodeJS.ErrnoException & { errcode?: unknown }; // SQLite's errors have the latter
   if (!FULL.has(code) && errcode !== SQLITE_FULL) return error;
-  return new InputError([`${dir} cannot take the backup, and is empty again: ${messageOf(error)}`], {
+  return new InputError([`${dir} cannot hold the backup, and is empty again: ${messageOf(error)}`], {
     cause: error,
   });
 }

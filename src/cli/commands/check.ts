@@ -53,7 +53,7 @@ async function checkAll(engine: Engine, reading: LoadResult, config: Config): Pr
   throw new InputError(faults);
 }
 
-/** The changes that the stored tables do not allow, which the service would refuse at its next start or reload. */
+/** Finds the changes that the stored tables do not allow, which the service would reject at its next start or reload. */
 async function compareWithStore(
   engine: Engine,
   sources: readonly Source[],

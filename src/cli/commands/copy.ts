@@ -34,7 +34,7 @@ export function copyCommand(): Command {
     .option('--from-day <day>', 'first day, such as 2026-11-20', parseDay)
     .option('--until-day <day>', 'last day', parseDay)
     .option('--mix', 'include days for which the server has other events')
-    .option('--dry-run', 'print the work, without asking the server')
+    .option('--dry-run', 'print the work, without a request to the server')
     .option(
       '--chunk-rows <n>',
       `events per request, at most (default: ${CHUNK_ROWS})`,
@@ -53,7 +53,7 @@ interface Options {
   readonly chunkRows?: number;
 }
 
-/** Both sides; there is no target in a dry run. */
+/** The engines of both sides; a dry run has no target. */
 interface Sides {
   readonly here: Core;
   readonly there: Core | undefined;
@@ -78,10 +78,10 @@ async function copy(options: Options): Promise<void> {
   const signal = stopSignal();
   await using cleanup = new AsyncDisposableStack();
   try {
-    // Sources over existing tables are not copied; their tables may exist on the server only.
+    // Sources over existing tables are not copied; their tables may exist only on the server.
     const here = await openCore(createSourceConfig(config), ownerName('copy'), { hasExternal: false });
     cleanup.defer(here.close);
-    await here.engine.setReadFilters(new Map()); // rows are counted, so none may be hidden
+    await here.engine.setReadFilters(new Map()); // all rows are counted, including hidden ones
     const journal = openJournal(config.dataDir, target);
     cleanup.defer(journal.close);
     const there = options.dryRun === true ? undefined : await openCore(config, ownerName('copy'));
@@ -103,7 +103,7 @@ function readTargetConfig(to: string): Config {
   if (given !== undefined && given !== '' && given !== to)
     process.stderr.write('tailrace: CLICKHOUSE_URL is ignored: --to names the server to copy to\n');
   try {
-    // A bound for the embedded store alone.
+    // A bound only for the embedded store.
     return readConfig({ CLICKHOUSE_URL: to, TAILRACE_STORE_BYTES_MAX: undefined });
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
@@ -117,7 +117,7 @@ function nameOption(error: InputError): InputError {
   return new InputError(faults, { cause: error });
 }
 
-/** Refuses a folder without a store: a mistyped one would be created and copied as empty. */
+/** Rejects a folder without a store: a mistyped one would be created and copied as empty. */
 function refuseMissing(dataDir: string): void {
   if (hasEmbeddedStore(dataDir)) return;
   throw new InputError([
@@ -125,7 +125,7 @@ function refuseMissing(dataDir: string): void {
   ]);
 }
 
-/** Warns of tables without a source, which are not copied. */
+/** Warns about tables without a source, which are not copied. */
 async function warnOfUnnamed({ engine, registry }: Core): Promise<void> {
   const named = new Set(registry.sources.map(({ table }) => table));
   const tables = new Set(
@@ -133,7 +133,7 @@ async function warnOfUnnamed({ engine, registry }: Core): Promise<void> {
   );
   for (const table of tables)
     process.stderr.write(
-      `tailrace: the events of table ${table} are not copied: no source names it any more\n`,
+      `tailrace: the events of table ${table} are not copied: it no longer has a source\n`,
     );
 }
 
@@ -187,7 +187,7 @@ async function copyDays(
       const at = `${plan.source.name} ${plan.day}`;
       const check = () => {
         if (!signal.aborted) return;
-        const far = `${formatCount(rows)} of ${formatCount(total)} events are there`;
+        const far = `${formatCount(rows)} of ${formatCount(total)} events are copied`;
         throw new StoppedError(
           `stopped by ${signal.reason} at ${at}: ${far}; run the same command again to continue`,
         );
@@ -215,7 +215,7 @@ function logSkipped({ source, day, step }: DayPlan, progress: Progress): void {
   if (step === 'old')
     progress.log(`${at}: left out: it is beyond the ${source.retentionDays} days that are kept`);
   if (step === 'newer')
-    progress.log(`${at}: was copied and compared before; the server has got other events of it since`);
+    progress.log(`${at}: was copied and compared before; the server has received other events of it since`);
 }
 
 /** Adds the target, the cause and how to continue to a failure at the server. */

@@ -28,7 +28,7 @@ export function deleteCommand(): Command {
     .requiredOption('--project <name>', "the project; '' selects events without one")
     .option('--source <name>', 'only events of this source')
     .option('--before <time>', 'only events with an earlier timestamp, such as 2026-11-20T07:00:00Z')
-    .option('--dry-run', 'print their number only')
+    .option('--dry-run', 'print only their number')
     .option('--yes', 'do not ask; required without a terminal')
     .action(run);
 }
@@ -62,7 +62,7 @@ async function run({ project, source, before, ...options }: Options): Promise<vo
   if (rows > 0 && options.yes !== true) await confirm(rows);
   const done = sumRows(await deleteEvents(executor, request, stop));
   process.stdout.write(
-    done === 0 ? 'There is nothing to delete.\n' : `${formatCounted(done, 'event')} deleted.\n`,
+    done === 0 ? 'No events match; nothing was deleted.\n' : `${formatCounted(done, 'event')} deleted.\n`,
   );
 }
 
@@ -81,7 +81,7 @@ async function confirm(rows: number): Promise<void> {
   if (input === undefined)
     throw new InputError(['nothing was deleted: there is no terminal to ask at; add --yes to delete']);
   const lines = createInterface({ input, output: process.stderr });
-  // Without it the end of the input would leave the question pending for ever.
+  // Without it the end of the input would leave the question pending forever.
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
     const answer = await Promise.race([
@@ -119,7 +119,7 @@ async function deleteEvents(
   } catch (error) {
     if (!stop.aborted) throw error;
     throw new StoppedError(
-      `stopped by ${stop.reason}; the engine goes on deleting, and the same command waits for its end`,
+      `stopped by ${stop.reason}; the engine continues to delete, and the same command waits for its end`,
     );
   } finally {
     progress.stop();

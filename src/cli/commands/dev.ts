@@ -14,11 +14,11 @@ import { runTests } from '../testing/run-tests.ts';
 import { printWelcome } from '../welcome.ts';
 import { fillWithSample } from './sample.ts';
 
-/** Of its own, so that no production data is near. */
+/** A separate data directory, so that production data is not touched. */
 const DATA_DIR = '.tailrace';
-/** Written once: it is as old as the sample logs. */
+/** A file that is written once, so it is as old as the sample logs. */
 const IGNORE_FILE = join(DATA_DIR, '.gitignore');
-// Stored in a second or two, and enough for every chart of the console.
+// Events that are stored in a second or two, and enough for every chart of the console.
 const SAMPLE_ROWS = 20_000;
 
 export function devCommand(): Command {
@@ -30,7 +30,7 @@ export function devCommand(): Command {
 }
 
 async function dev(): Promise<void> {
-  // Whatever servers the settings name: neither their events nor their keys are touched.
+  // Servers of the settings are ignored, so that neither their events nor their keys are touched.
   const own = { dataDir: DATA_DIR, clickhouseUrl: '', controlUrl: '', redisUrl: '' };
   const given = { ...readConfig(), ...own };
   createDataDir();
@@ -58,7 +58,7 @@ async function dev(): Promise<void> {
   });
 }
 
-/** So that git ignores it. @throws InputError if it cannot be used */
+/** Creates the data directory so that git ignores it. @throws InputError if it cannot be used */
 function createDataDir(): void {
   try {
     mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 });
@@ -72,7 +72,7 @@ function createDataDir(): void {
 
 const DAY_MS = 86_400_000;
 
-/** Without this, an endpoint of the last hour returns nothing on the next day, and no reason for it. */
+/** Warns about an old sample: otherwise an endpoint of the last hour would return no rows on the next day, without a reason. */
 function reportOldSample(): void {
   const days = Math.floor((Date.now() - statSync(IGNORE_FILE).mtimeMs) / DAY_MS);
   if (days > 0)
@@ -81,13 +81,13 @@ function reportOldSample(): void {
     );
 }
 
-/** The key of the data directory, which is always the same: calls in the history of a shell go on working. */
+/** Returns the key of the data directory, which is always the same: calls in the history of a shell keep working. */
 function openDevKey({ dataDir, tokenSecret }: Config): string {
   const secret = deriveSecret(openTokenSecret(dataDir, tokenSecret), 'development key');
   return `dev_${Buffer.from(secret).toString('base64url')}`;
 }
 
-/** Runs and prints the tests of the endpoints whose files have changed; of all, if a source has. */
+/** Runs and prints the tests of the endpoints with changed files; of all endpoints, if a source has changed. */
 async function testChanged(
   paths: ReadonlySet<string>,
   { registry, folders }: Core,

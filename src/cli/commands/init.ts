@@ -16,7 +16,7 @@ export function initCommand(): Command {
     .action(init);
 }
 
-// What `git init` and `npm install` of Tailrace leave in a folder is no content of the user's.
+// Files that `git init` and `npm install` of Tailrace leave in a folder; they are not the user's content.
 const FROM_GIT = /^\.git$/;
 const FROM_GIT_OR_NPM = /^(?:\.git|node_modules|package(?:-lock)?\.json|tailrace-[\w.-]+\.tgz)$/;
 
@@ -29,7 +29,7 @@ async function init(dir: string): Promise<void> {
   process.stdout.write(describe(dir));
 }
 
-/** Names in a folder; none if it does not exist yet. */
+/** Lists the names in a folder; none if it does not exist yet. */
 async function listFolder(dir: string): Promise<string[]> {
   return existsSync(dir) ? await readdir(dir) : [];
 }
@@ -47,7 +47,7 @@ function notEmpty(dir: string, names: readonly string[]): InputError {
 // npm packs no file with that name.
 const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 
-/** Copies the template. A package.json that npm has written is kept: it names the Tailrace that is installed. */
+/** Copies the template. A package.json that npm has written is kept: it names the installed Tailrace. */
 async function writeProject(dir: string, keepsPackage: boolean): Promise<void> {
   const template = packagePath('template');
   makeFolder(dir);
@@ -64,8 +64,8 @@ async function writeProject(dir: string, keepsPackage: boolean): Promise<void> {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOTDIR: 'it is a file, or lies below one',
-  EEXIST: 'it is a file, or lies below one',
+  ENOTDIR: 'it is a file, or below a file',
+  EEXIST: 'it is a file, or below a file',
   ENOENT: 'its name is empty, or no folder can be created there',
   EACCES: 'this user has no right to write there',
 };
@@ -75,7 +75,7 @@ async function explainFailures<T>(dir: string, work: () => Promise<T>): Promise<
   try {
     return await work();
   } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException; // Node's functions throw nothing else
+    const { code = '', message } = error as NodeJS.ErrnoException; // Node's functions throw only such errors
     const reason = REASONS[code] ?? message;
     throw new InputError([`no project can be created in ${dir}: ${reason}; name a new or empty folder`], {
       cause: error,
@@ -83,7 +83,7 @@ async function explainFailures<T>(dir: string, work: () => Promise<T>): Promise<
   }
 }
 
-/** What was created, and the commands that come next. */
+/** Describes what was created, and the next commands. */
 function describe(dir: string): string {
   const steps = [
     ...(isHere(dir) ? [] : [`cd ${quoteForShell(dir)}`]),

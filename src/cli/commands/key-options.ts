@@ -18,7 +18,7 @@ export interface KeyOptions {
   readonly burst?: number;
 }
 
-/** Adds the options that define what a key may do. */
+/** Adds the options that define the rights of a key. */
 export function addKeyOptions(command: Command): Command {
   return command
     .option('--scope <scopes>', `scopes, joined by commas: ${SCOPES.join(', ')}`, parseScopes)
@@ -80,12 +80,12 @@ function parseDescription(text: string): string {
 function parseScopes(text: string): Scope[] {
   const scopes = text.split(',').map((scope) => scope.trim());
   if (scopes.every(isScope)) return [...new Set(scopes)];
-  throw new InvalidArgumentError(`It must be made of ${SCOPES.join(', ')}.`);
+  throw new InvalidArgumentError(`It must have only ${SCOPES.join(', ')}, joined by commas.`);
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `90d`, `12h`, `30m` or `45s` in milliseconds; `undefined` for anything else. */
+/** Converts `90d`, `12h`, `30m` or `45s` to milliseconds; `undefined` for anything else. */
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,6})([smhd])$/.exec(text);
   const unit = UNITS_MS[match?.[2] ?? ''];
@@ -101,7 +101,8 @@ function parseExpiry(text: string): number {
 
 export function parseOverlap(text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined) throw new InvalidArgumentError('It must be a time such as 7d or 12h; 0s is none.');
+  if (ms === undefined)
+    throw new InvalidArgumentError('It must be a time such as 7d or 12h, or 0s for no overlap.');
   return ms;
 }
 

@@ -36,7 +36,7 @@ export function keysCommand(): Command {
     keys
       .command('create')
       .description('Create a key and print it; it is shown only once.')
-      .requiredOption('--name <name>', 'what the key is for', parseName),
+      .requiredOption('--name <name>', 'purpose of the key', parseName),
   ).action(create);
   keys
     .command('list')
@@ -49,7 +49,7 @@ export function keysCommand(): Command {
         .command('update')
         .description('Change the given rights of a key. Lists and pins are replaced as a whole.')
         .argument('<id>', 'id from `keys list`')
-        .option('--name <name>', 'what the key is for', parseName),
+        .option('--name <name>', 'purpose of the key', parseName),
     ),
   ).action(update);
   keys
@@ -72,7 +72,7 @@ export function keysCommand(): Command {
   keys
     .command('copy')
     .description(
-      'Copy the keys (hashes), saved searches and audit trail of a data directory to TAILRACE_CONTROL_URL. Existing keys stay.',
+      'Copy the keys (as hashes), saved searches and audit trail of a data directory to TAILRACE_CONTROL_URL. Existing keys stay.',
     )
     .requiredOption('--from <dir>', 'the data directory', parseDirectory)
     .action(copy);
@@ -143,7 +143,7 @@ async function log({ limit = 50, json = false }: { limit?: number; json?: boolea
   });
   process.stdout.write(
     entries.length === 0
-      ? 'Nothing has happened yet.\n'
+      ? 'The audit trail is empty.\n'
       : `${formatTable(['time', 'what', 'key', 'by', 'times', 'detail'], rows)}\n`,
   );
 }
@@ -155,9 +155,7 @@ function printJson(result: readonly object[]): void {
 async function copy({ from }: { from: string }): Promise<void> {
   const config = readConfig();
   if (config.controlUrl === '')
-    throw new InputError([
-      'TAILRACE_CONTROL_URL must be set: it names the database that the keys are copied to',
-    ]);
+    throw new InputError(['TAILRACE_CONTROL_URL must be set to the database that the keys are copied to']);
   await using cleanup = new AsyncDisposableStack();
   const source = openSqliteStore(from);
   cleanup.defer(source.close);
@@ -165,15 +163,15 @@ async function copy({ from }: { from: string }): Promise<void> {
   cleanup.defer(target.close);
   const copied = await copyControlStore(source, target);
   process.stdout.write(
-    `${copied.keysAdded} keys copied, ${copied.keysLeft} were there already; ${copied.searchesAdded} saved searches copied, ${copied.searchesLeft} were there already; ${copied.entriesAdded} entries of the audit trail copied, ${copied.entriesLeft} were there already.\n`,
+    `${copied.keysAdded} keys copied, ${copied.keysLeft} existed already; ${copied.searchesAdded} saved searches copied, ${copied.searchesLeft} existed already; ${copied.entriesAdded} entries of the audit trail copied, ${copied.entriesLeft} existed already.\n`,
   );
   const faults = copied.keysDiffering.map(
-    (id) => `the key ${id} exists there with another secret; it was not copied`,
+    (id) => `the key ${id} exists in the target with another secret; it was not copied`,
   );
   if (faults.length > 0) throw new InputError(faults);
 }
 
-/** Refuses a folder without a key store: a mistyped one would be created and copied as empty. */
+/** Rejects a folder without a key store: a mistyped one would be created and copied as empty. */
 function parseDirectory(text: string): string {
   if (existsSync(join(text, SQLITE_FILE))) return text;
   throw new InvalidArgumentError(`It has no ${SQLITE_FILE}.`);

@@ -22,13 +22,13 @@ export function loadCommand(): Command {
     )
     .argument('<source>', 'name or UUID of the source, such as cloudflare.logs.prod')
     .argument('<files...>', 'NDJSON files, plain or .gz; - is standard input');
-  const about = 'send to a running service instead of opening the store';
+  const about = 'send the events to a running service instead of opening the store';
   return addRemoteOptions(command, about, 'ingest').action(load);
 }
 
 type Reject = (line: number, reason: string) => void;
 
-/** Where the events go. */
+/** The target of the events. */
 interface Target {
   createSink(onRejected: Reject, progress: Progress): LineSink;
   close(): Promise<void>;
@@ -47,7 +47,7 @@ interface Input {
   readonly stream: Readable;
 }
 
-// The longest that an event of standard input waits to be stored.
+// Longest wait of an event of standard input.
 const COMMIT_EVERY_MS = 1_000;
 
 async function load(sourceName: string, files: string[], options: RemoteOptions): Promise<void> {
@@ -100,7 +100,7 @@ function checkFiles(files: readonly string[]): number[] {
   return sizes;
 }
 
-/** Opens standard input as a stream that `signal` ends, also while it waits for bytes. */
+/** Opens standard input as a stream that `signal` ends, even while it waits for bytes. */
 function openStdin(signal: AbortSignal): Readable {
   const { stdin } = process;
   const bytes = new PassThrough();

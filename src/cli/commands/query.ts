@@ -32,7 +32,9 @@ export function queryCommand(): Command {
     .option('-p, --parameter <name=value>', 'a parameter; repeatable', collectPair, {})
     .option('--sql <select>', 'a SELECT over the views of an endpoint with query sandboxing')
     .addOption(
-      new Option('--format <name>', 'of the answer (default: json)').choices(FORMATS.map(({ name }) => name)),
+      new Option('--format <name>', 'format of the answer (default: json)').choices(
+        FORMATS.map(({ name }) => name),
+      ),
     )
     .addOption(new Option('--table', 'print a table').conflicts('format'))
     .addOption(
@@ -42,7 +44,7 @@ export function queryCommand(): Command {
         'sql',
       ]),
     );
-  const about = 'ask a running service instead of opening the store';
+  const about = 'query a running service instead of opening the store';
   return addRemoteOptions(command, about, 'query').action(run);
 }
 
@@ -117,7 +119,7 @@ async function queryService(
 ): Promise<Result> {
   const { sql, table } = options;
   const signal = stopSignal();
-  // An endpoint without sandboxing would ignore `sql` and answer its stored query instead.
+  // An endpoint without sandboxing would ignore `sql` and run its stored query instead.
   const endpoint =
     sql === undefined && table !== true
       ? undefined

@@ -29,7 +29,7 @@ async function restore(dir: string): Promise<void> {
   const manifest = readBackup(dir);
   if (config.clickhouseUrl !== '' && manifest.store_version !== null)
     throw new InputError([
-      'CLICKHOUSE_URL is set, and the events of this backup are those of a data directory: unset it for this command, then "tailrace copy --to" brings them to the server',
+      'CLICKHOUSE_URL is set, and the events of this backup are those of a data directory: unset it for this command, then copy them to the server with "tailrace copy --to"',
     ]);
   const { dataDir } = config;
   const { release } = lockStore(dataDir, ownerName('restore'));
@@ -88,9 +88,9 @@ function report(
   const rows = tables.reduce((sum, table) => sum + sumRows(table), 0);
   const events = store === null ? 'no events: they are on a ClickHouse server' : formatCounted(rows, 'event');
   const keys = control === null ? 'no keys: they were in PostgreSQL, or there were none' : 'the keys';
-  const lines = [`${dataDir} has what there was at ${at}: ${events}; ${keys}.`, ...definitions.map(describe)];
+  const lines = [`${dataDir} has the state of ${at}: ${events}; ${keys}.`, ...definitions.map(describe)];
   if (control !== null && controlUrl !== '')
-    lines.push(`TAILRACE_CONTROL_URL is set: "tailrace keys copy --from ${dataDir}" brings the keys there.`);
+    lines.push(`TAILRACE_CONTROL_URL is set: "tailrace keys copy --from ${dataDir}" copies the keys there.`);
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
@@ -98,8 +98,8 @@ const NAMED_MAX = 5;
 
 function describe({ dir, from, state, differing }: RestoredDefinitions): string {
   if (state === 'restored') return `${dir}: restored.`;
-  if (state === 'same') return `${dir}: has what the backup has.`;
-  if (state === 'none') return `${dir}: the backup has none of these.`;
+  if (state === 'same') return `${dir}: equals the backup.`;
+  if (state === 'none') return `${dir}: not in the backup.`;
   const more = differing.length > NAMED_MAX ? `, and ${differing.length - NAMED_MAX} more` : '';
-  return `${dir}: left as it is; ${differing.slice(0, NAMED_MAX).join(', ')}${more} of ${from} are missing there or differ.`;
+  return `${dir}: not changed; ${differing.slice(0, NAMED_MAX).join(', ')}${more} of ${from} are missing there or differ.`;
 }

@@ -24,7 +24,7 @@ const POLL_EVERY_MS = 200;
 export function retentionCommand(): Command {
   return new Command('retention')
     .description('Show what retention would delete now, and why it has stopped.')
-    .option('--confirm', 'accept what is shown: the clock, and the deletion of these days')
+    .option('--confirm', 'accept the shown clock and the deletion of the shown days')
     .action(retention);
 }
 
@@ -50,14 +50,14 @@ async function reviewByService({ dataDir }: Config, confirm: boolean): Promise<v
   while (confirmation.read() !== undefined) {
     if (performance.now() > untilMs)
       throw new StoppedError(
-        'confirmed, but no service has taken it; one that starts on this data directory within the hour will',
+        'confirmed, but no service has applied it; a service that starts on this data directory within the hour will',
       );
     await wait(POLL_EVERY_MS);
   }
   printDone(file.read() ?? report);
 }
 
-/** Without a service: opens the store itself. */
+/** Works without a service: opens the store itself. */
 async function reviewStore(config: Config, confirm: boolean): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   const core = await openCore(config, ownerName('retention'));
@@ -94,6 +94,6 @@ function printRetention(report: RetentionReport): void {
 function printDone(after: RetentionReport): void {
   const left = describeRetention(after);
   if (left !== undefined)
-    throw new StoppedError(`confirmed, but something else has come up since: ${left.message}`);
-  process.stdout.write('confirmed: retention goes on, and what was due is deleted\n');
+    throw new StoppedError(`confirmed, but retention has stopped for another reason: ${left.message}`);
+  process.stdout.write('confirmed: retention continues, and the due days are deleted\n');
 }

@@ -21,10 +21,10 @@ const DEFAULTS: Options = { rows: 300_000, seed: 1, days: 7, projects: 5 };
 
 export function sampleCommand(): Command {
   return new Command('sample')
-    .description('Store realistic made-up logs for every shipped source, up to now.')
+    .description('Store realistic generated logs for every shipped source, up to now.')
     .option('--rows <n>', 'events over all sources', wholeNumber(1, 1_000_000_000), DEFAULTS.rows)
     .option('--seed <n>', 'seed of the random events', wholeNumber(0, 2 ** 32), DEFAULTS.seed)
-    .option('--days <n>', 'days that they cover', wholeNumber(1, 90), DEFAULTS.days)
+    .option('--days <n>', 'days that the events cover', wholeNumber(1, 90), DEFAULTS.days)
     .option(
       '--projects <n>',
       'number of projects; the first is aurora',
@@ -58,18 +58,18 @@ export async function fillWithSample(core: Core, stop: AbortSignal, rows = DEFAU
   if (stop.aborted) await removeEvents(core.engine, sources);
   process.stderr.write(
     stop.aborted
-      ? `sample: stopped by ${stop.reason}; nothing is kept, the next start begins again\n`
+      ? `sample: stopped by ${stop.reason}; no event is kept; the next start begins again\n`
       : `sample: ${done}\n`,
   );
 }
 
-/** @returns a note of how many events are stored */
+/** @returns a note with the number of stored events */
 async function fill(core: Core, options: Options, signal: AbortSignal): Promise<string> {
   const { rows, days } = options;
   const end = Date.now() * MICROS_PER_MS;
   const rate = createRate();
   const note = (stored: number) => `${formatCount(stored)} events, ${rate(stored)}`;
-  process.stderr.write(`sample: storing ${formatCount(rows)} made-up events of the last ${days} days\n`);
+  process.stderr.write(`sample: storing ${formatCount(rows)} generated events of the last ${days} days\n`);
   const progress = createProgress('sample', rows);
   const onProgress = (stored: number) => progress.update(stored, note(stored));
   const { engine, registry } = core;

@@ -14,7 +14,7 @@ export function schemaCommand(): Command {
       'Print the JSON Schema by which editors complete and check a kind of file, or the statements that create the tables and views of the sources.',
     )
     .addArgument(new Argument('[kind]', 'print the JSON Schema of this kind of file').choices(KINDS))
-    .option('--print', 'print the statements, do not run them; the service runs them at start')
+    .option('--print', 'print the statements without running them; the service runs them at start')
     .option('--cluster <name>', 'for this cluster (default: TAILRACE_CLUSTER)', parseName)
     .action(print);
 }

@@ -33,7 +33,7 @@ async function welcome({ keyring, core }: Service, address: string): Promise<voi
   const about =
     key === undefined
       ? [
-          'Put a key into TAILRACE_KEY to try it. A key for everything, the console included:',
+          'Put a key into TAILRACE_KEY to try it. A key for everything, including the console:',
           ...['', `  npx tailrace keys create --name me --scope ${SCOPES.join(',')}`],
         ]
       : ['A key was created, with every scope. It is not shown again:', '', `  ${key}`];

@@ -33,7 +33,7 @@ async function stop(): Promise<void> {
   process.stdout.write(`the service (pid ${pid}) has ended\n`);
 }
 
-/** The lock is also right if the service runs in another container, where its pid is another one. */
+/** Whether the store is locked. Unlike a pid, the lock is also valid if the service runs in another container. */
 function isRunning({ dataDir, clickhouseUrl }: Config, pid: number): boolean {
   return clickhouseUrl === '' ? findOwner(dataDir) !== undefined : readProcess(pid) !== undefined;
 }

@@ -31,7 +31,7 @@ async function test(names: string[], { update: isDraft = false, reporter }: Opti
   const results = await runTests({ config, names, isDraft });
   if (results.length === 0)
     throw new InputError([
-      `there is no test: add tests/<name>.yaml to the folder of an endpoint, as ${packagePath('docs/testing-endpoints.md')} shows`,
+      `no test was found: add tests/<name>.yaml to the folder of an endpoint, as ${packagePath('docs/testing-endpoints.md')} shows`,
     ]);
   process.stdout.write(reporter === 'junit' ? toJunit(results) : toText(results));
   const failed = results.filter(({ isPassed }) => !isPassed);

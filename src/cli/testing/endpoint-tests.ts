@@ -3,7 +3,7 @@ import type { RunTests } from '../../workbench/save.ts';
 import { failureLines } from './report.ts';
 import { runTests } from './run-tests.ts';
 
-/** Runs the tests of an endpoint that the workbench has saved, on an empty engine of their own. */
+/** Runs the tests of an endpoint that the workbench has saved, on a separate, empty engine. */
 export function createEndpointTests(config: Config): RunTests {
   return async (name, signal) => {
     const results = await runTests({ config, names: [name], signal });

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import type { TailraceError } from '../../errors.ts';
 import type { Expectation, Row, TestCase } from './test-case.ts';
 
-/** What a request was answered with. */
+/** The response to a request. */
 export type Outcome = { readonly rows: readonly Row[] } | { readonly error: TailraceError };
 
 type Tolerance = TestCase['toleranceOf'];
@@ -18,8 +18,8 @@ export function isExpected({ rows, error, toleranceOf }: TestCase, outcome: Outc
 }
 
 /**
- * Rows with each number of the other rows in the place of one that is near it, and with columns in their order. Both sides can then
- * be compared exactly, also as text.
+ * Returns rows in which numbers that are near those of the other rows are replaced by them, and columns have their order. Both sides can
+ * then be compared exactly, even as text.
  */
 export function adopt(rows: readonly Row[], others: readonly Row[], toleranceOf: Tolerance): Row[] {
   return rows.map((row, i) => adoptMembers(row, others[i] ?? {}, toleranceOf));
@@ -36,7 +36,7 @@ function adoptMembers(value: Row, other: Row, toleranceOf: Tolerance): Row {
 function adoptValue(value: unknown, other: unknown, tolerance: number): unknown {
   if (isNumber(value) && isNumber(other)) {
     if (tolerance === 0 && typeof value === 'bigint') return value; // exact, as doubles are not
-    const [a, b] = [Number(value), Number(other)]; // the engine writes also 1e20 as an integer
+    const [a, b] = [Number(value), Number(other)]; // the engine writes even 1e20 as an integer
     return Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b)) ? other : value;
   }
   if (isMap(value) && isMap(other)) return adoptMembers(value, other, () => tolerance);
@@ -52,7 +52,7 @@ export function isMap(value: unknown): value is Row {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What an answer would be expected as. */
+/** Returns the expectation that an answer would meet. */
 export function expectationOf(outcome: Outcome): Expectation {
   if ('rows' in outcome) return { rows: outcome.rows };
   const { code, errors } = outcome.error;
@@ -60,21 +60,21 @@ export function expectationOf(outcome: Outcome): Expectation {
   return { error: { code, ...(first !== undefined && { parameter: first.parameter }) } };
 }
 
-// Of unchanged lines around a change.
+// Unchanged lines around a change.
 const CONTEXT_LINES = 3;
-// Time and memory of comparing grow with the product of what differs.
+// Time and memory of comparing grow with the product of the differing lines.
 const LINES_MAX = 500;
 
-/** One line of a difference: `-` is expected alone, `+` came alone. */
+/** One line of a difference: `-` is only expected, `+` was only returned. */
 export type DiffLine = `${'-' | '+' | ' '} ${string}`;
 
-/** The lines in which an answer differs from what a case expects, as YAML. */
+/** Returns the lines in which an answer differs from the expectation of a case, as YAML. */
 export function diffLines(expected: TestCase, outcome: Outcome): DiffLine[] {
   const { rows, toleranceOf } = expected;
   const wanted =
     rows !== undefined && 'rows' in outcome ? { rows: adopt(rows, outcome.rows, toleranceOf) } : expected;
   const [before, after] = [toLines(wanted), toLines(expectationOf(outcome))];
-  // What they begin with in common is not compared, so that the bound is reached by differences only.
+  // Their common start is not compared, so that only differences count against the bound.
   let same = 0;
   while (same < before.length && before[same] === after[same]) same++;
   const start = Math.max(0, same - CONTEXT_LINES);
@@ -97,7 +97,7 @@ export function diffLines(expected: TestCase, outcome: Outcome): DiffLine[] {
 
 const ROW_CHARS_MAX = 110;
 
-/** As a test file would have it, a line for each short row. */
+/** Writes rows as in a test file, a line for each short row. */
 function toLines({ rows, error }: Expectation): string[] {
   if (error !== undefined) return [`error: ${toFlow(error)}`];
   if (rows === undefined) return [];

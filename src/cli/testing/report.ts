@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { diffLines } from './expectation.ts';
 import type { CaseResult } from './run-file.ts';
 
-/** Writes the results for people: a line for each case, and below a failed one what differs. */
+/** Writes the results for people: a line for each case, and below a failed one the differences. */
 export function toText(results: readonly CaseResult[]): string {
   const files = Map.groupBy(results, ({ test }) => test.file);
   return [...files].map(([file, own]) => `${file}\n${own.map(caseText).join('')}`).join('');
@@ -20,13 +20,13 @@ function coloured(line: string): string {
   return line.startsWith('+') ? styleText('green', line) : line;
 }
 
-/** Why a case failed. */
+/** Describes why a case failed. */
 export function failureLines({ case: one, outcome }: CaseResult): string[] {
-  const why = 'error' in outcome ? [`answered ${outcome.error.code}: ${outcome.error.message}`] : [];
-  return [...why, '- expected', '+ answered', ...diffLines(one, outcome)];
+  const why = 'error' in outcome ? [`returned ${outcome.error.code}: ${outcome.error.message}`] : [];
+  return [...why, '- expected', '+ returned', ...diffLines(one, outcome)];
 }
 
-/** Such as `2 of 9 tests failed`. */
+/** Writes a summary such as `2 of 9 tests failed`. */
 export function summarise(results: readonly CaseResult[]): string {
   const failed = results.filter(({ isPassed }) => !isPassed).length;
   const all = results.length === 1 ? '1 test' : `${results.length} tests`;
@@ -74,7 +74,7 @@ function element(
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Characters that XML 1.0 cannot hold, even escaped, become U+FFFD. */
+/** Replaces characters that XML 1.0 cannot contain, even escaped, by U+FFFD. */
 function escapeXml(text: string): string {
   return text
     .replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\u{FFFD}')

@@ -37,7 +37,7 @@ export interface TestEngine {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Runs the cases of one file on its events alone. */
+/** Runs the cases of one file on only its events. */
 export async function runTestFile(test: TestFile, events: TestEvents, on: TestEngine): Promise<CaseResult[]> {
   const { engine } = on;
   try {
@@ -60,10 +60,10 @@ export async function runTestFile(test: TestFile, events: TestEvents, on: TestEn
   }
 }
 
-/** How the last request has ended: with the cursor of its next page, as in its Link, or with an error. */
+/** The end of the last request: the cursor of its next page, as in its Link, or an error. */
 type Ended = { readonly cursor?: string } | { readonly error: TailraceError };
 
-/** Asks as a POST does: parameters, pins, the page, the SELECT of a caller, the instant, and what retention hides then. */
+/** Runs a request as a POST does: parameters, pins, the page, the SELECT of a caller, the instant, and events hidden by retention then. */
 function createAsk({ endpoint }: TestFile, { engine, registry, config, signal }: TestEngine) {
   let nowMs: number | undefined;
   let ended: Ended = {};
@@ -84,7 +84,7 @@ function createAsk({ endpoint }: TestFile, { engine, registry, config, signal }:
   async function askNext(one: TestCase): Promise<Outcome> {
     if ('error' in ended) return ended;
     const { cursor } = ended;
-    // Without a Link a caller asks for no further page.
+    // Without a Link there is no further page.
     return cursor === undefined ? { rows: [] } : await ask(one, { [CURSOR_PARAMETER]: cursor });
   }
 
@@ -101,7 +101,7 @@ function createAsk({ endpoint }: TestFile, { engine, registry, config, signal }:
   };
 }
 
-/** The rows of `{"result":[…]}`, with integers beyond 2^53 as BigInts. */
+/** Parses the rows of `{"result":[…]}`, with integers beyond 2^53 as BigInts. */
 function parseRows(body: Buffer): readonly Row[] {
   return (parseExactJson(body.toString()) as { result: Row[] }).result; // written by query/format.ts
 }

@@ -21,7 +21,7 @@ export interface TestOptions {
 }
 
 /**
- * Runs the tests of endpoints, file by file, on an empty engine of their own.
+ * Runs the tests of endpoints, file by file, on a separate, empty engine.
  *
  * @returns the results in the order of files and cases; empty if there is no test
  * @throws InputError with every fault of definitions and test files, or for a name without an endpoint
@@ -73,7 +73,7 @@ function findEndpoints(
   return registry.endpoints.filter((endpoint) => named.has(endpoint));
 }
 
-/** Every test file without faults, with its events. */
+/** Reads every test file without faults, with its events. */
 async function readTests(
   endpoints: readonly Endpoint[],
   isDraft: boolean,

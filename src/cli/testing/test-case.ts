@@ -14,7 +14,7 @@ export interface ExpectedError {
   readonly parameter?: string;
 }
 
-/** What a case expects: one of the two, or neither yet. */
+/** The expectation of a case: one of the two, or neither yet. */
 export interface Expectation {
   readonly rows?: readonly Row[];
   readonly error?: ExpectedError;
@@ -26,13 +26,13 @@ export interface TestCase extends Expectation {
   readonly line: number;
   /** The instant of its query, ms since the epoch. */
   readonly nowMs: number;
-  /** As in the JSON body of a POST. */
+  /** Values as in the JSON body of a POST. */
   readonly parameters: Row;
-  /** Those of the key that asks. */
+  /** Pins of the requesting key. */
   readonly pins: Pins;
   /** Whether it continues after the page of the case before. */
   readonly isNext: boolean;
-  /** How far a number of a column may be from the expected one, as a share of the larger one; 0: exact. */
+  /** Largest difference of a column's number from the expected one, as a share of the larger one; 0: exact. */
   readonly toleranceOf: (column: string) => number;
 }
 
@@ -68,7 +68,7 @@ export const CASE = Type.Object(
       }),
     ),
     rows: Type.Optional(
-      Type.Array(ANY_MAP('a row: a map of columns'), { expected: 'a list of rows; [] if none come' }),
+      Type.Array(ANY_MAP('a row: a map of columns'), { expected: 'a list of rows; [] for none' }),
     ),
     error: Type.Optional(
       Type.Object(
@@ -88,19 +88,19 @@ export type CaseFields = Static<typeof CASE>;
 interface CaseCheck {
   readonly endpoint: Endpoint;
   readonly isDraft: boolean;
-  /** The case before in its file, with what it continues itself; `undefined` for the first. */
+  /** The previous case of its file, with the fields that it continues itself; `undefined` for the first. */
   readonly before: CaseFields | undefined;
   readonly report: (at: YamlPath, message: string) => void;
 }
 
-/** Reports what is wrong with a case beyond its shape. @param fields with what it continues */
+/** Reports faults of a case beyond its shape. @param fields with those that it continues */
 export function checkCase(fields: CaseFields, check: CaseCheck): void {
   checkExpectation(fields, check);
   checkRequest(fields, check);
   if (fields.cursor !== undefined) checkNext(check);
 }
 
-/** A request for the next page has the parameters, the pins and the instant of the page before, unless it has its own. */
+/** Completes a request for the next page: it has the parameters, the pins and the instant of the previous page, unless it has its own. */
 export function continueCase(fields: CaseFields, before: CaseFields | undefined): CaseFields {
   if (fields.cursor === undefined) return fields;
   const { parameters, pins, now } = before ?? {};
@@ -111,7 +111,7 @@ function checkNext({ endpoint, before, report }: CaseCheck): void {
   if (endpoint.pages === undefined)
     report(['cursor'], `${endpoint.name} has no pages: its definition has no "cursor"`);
   else if (before === undefined)
-    report(['cursor'], '"cursor" needs a case before this one: its page is continued');
+    report(['cursor'], '"cursor" needs a case before this one, whose page it continues');
   else if (before.error !== undefined)
     report(['cursor'], '"cursor" needs a case before this one with "rows", not with an "error"');
 }
@@ -127,7 +127,7 @@ function checkRequest(
       [field, name],
       `${endpoint.name} has no parameter "${name}"; it has ${known.join(', ') || 'none'}`,
     );
-  // What the service refuses as such can be expected.
+  // What the service rejects as such can be expected.
   const mayRefuse = endpoint.strict && error !== undefined;
   for (const name of Object.keys(parameters))
     if (!known.includes(name) && !mayRefuse) refuse('parameters', name);
@@ -159,13 +159,13 @@ function checkExpectation(fields: CaseFields, { endpoint, isDraft, report }: Cas
       );
 }
 
-/** @param fields with what it continues */
+/** @param fields with those that it continues */
 export function createCase(
   { name, parameters = {}, pins = {}, cursor, approximately = 0, rows, error }: CaseFields,
   endpoint: Endpoint,
   place: Pick<TestCase, 'nowMs' | 'line'>,
 ): TestCase {
-  // Integers are counts and times, of which a share means nothing, unless the file says so of a column.
+  // Integers are counts and times, to which a share does not apply, unless the file names their column.
   const numbers = new Set(endpoint.columns.flatMap((one) => (one.type === 'number' ? [one.name] : [])));
   return {
     ...place,

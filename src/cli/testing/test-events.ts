@@ -29,7 +29,7 @@ type Parse = (text: string) => Event;
 // All events are in memory before the first test runs.
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Reads the events of a test file by the rules of ingest. Each event that the service would refuse is a fault. */
+/** Reads the events of a test file by the rules of ingest. Each event that the service would reject is a fault. */
 export async function readTestEvents(test: TestFile, options: EventOptions): Promise<TestEvents> {
   const { registry, eventBytesMax, report } = options;
   const read = new Map<Source, readonly Event[]>();
@@ -59,7 +59,7 @@ function findSource(
   fault(
     source === undefined
       ? `no source is called ${JSON.stringify(name)}; there are ${known.join(', ')}`
-      : `${name} reads an existing table (managed: false), so it takes no events`,
+      : `${name} reads an existing table (managed: false), so it stores no events`,
   );
   return undefined;
 }
@@ -81,7 +81,7 @@ function readList(
 }
 
 interface FileOptions extends EventOptions {
-  /** Of the test. */
+  /** The folder of the test. */
   readonly folder: string;
   readonly fault: (message: string) => void;
 }
@@ -116,14 +116,14 @@ async function readLinesOf(given: unknown, parse: Parse, options: FileOptions): 
       return undefined;
     },
   };
-  const signal = new AbortController().signal; // a file of this size takes no time
+  const signal = new AbortController().signal; // a file of this size is read at once
   const onRepaired = (line: number) => onRejected(line, 'has bytes that are not UTF-8');
   const callbacks = { onRejected, onRepaired, onProgress: () => {} };
   await loadEvents(sink, Readable.from([bytes]), { lineBytesMax, signal, ...callbacks });
   return events;
 }
 
-/** @returns why it cannot be read, if it cannot */
+/** @returns why it cannot be read; `undefined` if it can */
 async function readBytes(folder: string, name: string): Promise<Buffer | string> {
   try {
     const file = await findBelow(folder, name);
@@ -132,15 +132,16 @@ async function readBytes(folder: string, name: string): Promise<Buffer | string>
     const bytes = await readFile(file);
     return file.endsWith('.gz') ? gunzipSync(bytes, { maxOutputLength: FILE_BYTES_MAX }) : bytes;
   } catch (error) {
-    if (error instanceof OutsideError) return 'must be in the folder of the test, and no link that leads out';
+    if (error instanceof OutsideError)
+      return 'must be in the folder of the test, and not a link that leads out';
     return `cannot be read: ${messageOf(error)}`;
   }
 }
 
-// Part of Node 24, and of no library of TypeScript's yet: a number of any size, as it is written.
+// Part of Node 24, but not of TypeScript's libraries yet: a number of any size, as it is written.
 const { rawJSON } = JSON as typeof JSON & { readonly rawJSON: (text: string) => unknown };
 
-/** @throws RefusedEvent if it holds a number that JSON cannot, which JSON.stringify would write as null */
+/** @throws RefusedEvent if it has a number that JSON cannot write: JSON.stringify would write null */
 function toJson(event: unknown): string {
   return JSON.stringify(event, (_, value: unknown) => {
     if (typeof value === 'bigint') return rawJSON(String(value));

@@ -29,7 +29,7 @@ export interface TestFile {
   readonly yaml: YamlFile;
   /** The instant at which its events arrive, ms since the epoch. */
   readonly nowMs: number;
-  /** By source: a list of events, or the name of a file with them. Not checked yet. */
+  /** A list of events, or the name of a file with them, by source. Not checked yet. */
   readonly events: Row;
   readonly cases: readonly TestCase[];
 }
@@ -51,15 +51,15 @@ const TEST_FILE = Type.Object(
 
 type FileFields = Static<typeof TEST_FILE>;
 
-/** Faults of shape: unknown, missing or wrong fields. */
+/** Finds faults of shape: unknown, missing or wrong fields. */
 export const testShapeFaults = createShapeCheck(TEST_FILE);
 
-/** For editors: what a file of tests may have. */
+/** Returns the schema of a file of tests, for editors. */
 export function testJsonSchema(): JsonSchema {
   return withHead(toJsonSchema(TEST_FILE), { title: 'Tests of an endpoint of Tailrace' });
 }
 
-/** The paths of an endpoint's test files, in order; empty if it has none. @throws InputError if their folder cannot be read */
+/** Lists the paths of an endpoint's test files, in order; empty if it has none. @throws InputError if their folder cannot be read */
 export async function findTestFiles({ file }: Endpoint): Promise<string[]> {
   const folder = join(dirname(file), 'tests');
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
@@ -71,7 +71,7 @@ export async function findTestFiles({ file }: Endpoint): Promise<string[]> {
 }
 
 /**
- * Reads a test file, or returns every fault of it.
+ * Reads a test file, or returns every fault in it.
  *
  * @param isDraft whether a case may lack `rows` and `error`, because they are about to be written
  */
@@ -104,7 +104,7 @@ export async function readTestFile(
   return { file: path, endpoint, yaml, nowMs, events: fields.events ?? {}, cases };
 }
 
-/** The fields of a file that passed `testShapeFaults`, with integers beyond 2^53 as BigInts: they would be rounded. */
+/** Returns the fields of a file that passed `testShapeFaults`, with integers beyond 2^53 as BigInts: they would be rounded. */
 function readExact({ text }: YamlFile): FileFields {
   const exact = parseDocument(text, { ...YAML_OPTIONS, intAsBigInt: true }).toJS({
     reviver: (_: unknown, value: unknown) =>

@@ -10,13 +10,13 @@ import type { Row } from './test-case.ts';
 
 type Path = readonly (string | number)[];
 
-const ALIASED = 'another case has an alias (*) for what would change; give each case its own rows';
+const ALIASED = 'another case has an alias (*) of rows that would change; give each case its own rows';
 
 // Longer lists and maps are broken into lines; those of the file that are as long stay.
 const LINE_CHARS_MIN = 110;
 
 /**
- * Writes the answers of failed cases into their test file as what is expected. The text of other cases stays as it is; comments,
+ * Writes the answers of failed cases into their test file as the expected ones. The text of other cases stays as it is; comments,
  * order, and numbers that are near the answer's stay in all.
  *
  * @param failed of one file
@@ -43,7 +43,7 @@ export async function updateTestFile(file: string, failed: readonly CaseResult[]
   }
 }
 
-/** A document's text with some cases of another one. All of the other if that would mean something else. */
+/** Returns a document's text with some cases of another one; the whole other text if the mixture would mean something else. */
 function replaceCases(text: string, other: string, indexes: readonly number[]): string {
   const [rangeOf, rangeOfOther] = [findCases(text), findCases(other)];
   let replaced = text;
@@ -57,13 +57,13 @@ function replaceCases(text: string, other: string, indexes: readonly number[]): 
   return isDeepStrictEqual(toValue(replaced), toValue(other)) ? replaced : other;
 }
 
-/** What a file says beside some of its cases, with aliases resolved. */
+/** Returns the content of a file without some of its cases, with aliases resolved. */
 function withoutCases(text: string, indexes: readonly number[]): unknown {
   const { cases, ...others } = toValue(text) as { cases: readonly unknown[] }; // of a test file without faults
   return { ...others, cases: cases.filter((_, i) => !indexes.includes(i)) };
 }
 
-/** Where each case stands in a text, with the comment at its end. */
+/** Finds the place of each case in a text, with the comment at its end. */
 function findCases(text: string) {
   const document = parseDocument(text);
   return (index: number) => {
@@ -74,7 +74,7 @@ function findCases(text: string) {
   };
 }
 
-/** @returns undefined if it is no YAML */
+/** @returns undefined if it is not YAML */
 function toValue(text: string): unknown {
   const document = parseDocument(text, { intAsBigInt: true });
   return document.errors.length > 0 ? undefined : document.toJS();
@@ -99,7 +99,7 @@ function updateCase(document: Document, { test, case: one, outcome }: CaseResult
   }
 }
 
-/** A line for each row. */
+/** Writes a line for each row. */
 function listOf(document: Document, rows: readonly Row[]): YAMLSeq {
   const list = new YAMLSeq();
   for (const row of rows) list.add(document.createNode(row, { flow: true }));
@@ -128,7 +128,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-/** Integers of the document are BigInts, those of the answer only beyond 2^53. */
+/** Whether two values are equal. Integers of the document are BigInts, those of the answer only beyond 2^53. */
 function isSame(written: unknown, value: unknown): boolean {
   return typeof written === 'bigint' && typeof value === 'number'
     ? Number(written) === value

@@ -8,7 +8,7 @@ type BucketFile = NonNullable<EndpointFile['bucket']>;
 /** The message is the end of the sentence that begins with the field. */
 type FieldFault = readonly [field: string, message: string];
 
-/** A bucket names a column of the answer, has a span for every value of `by`, and bounds what the query reads. */
+/** Checks that a bucket names a column of the answer, has a span for every value of `by`, and bounds what the query reads. */
 export function checkBucket(file: YamlFile, sql: { file: string; text: string }): Fault[] {
   const fields = endpointFields(file);
   const { bucket } = fields;

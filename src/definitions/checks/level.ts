@@ -8,7 +8,7 @@ interface Columns {
   readonly columns?: Readonly<Record<string, { readonly type: ColumnType }>>;
 }
 
-/** `level` names columns of the file with the right types, and its statuses are in order. */
+/** Checks that `level` names columns of the file with the right types, and that its statuses are in order. */
 export function checkLevel(file: YamlFile): Fault[] {
   const { level, columns = {} } = file.value as Columns; // readDefinitions has called checkSourceShape
   if (level === undefined) return [];

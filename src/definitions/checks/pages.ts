@@ -7,7 +7,7 @@ import type { YamlFile, YamlPath } from '../yaml-file.ts';
 
 type Report = (path: YamlPath, message: string) => void;
 
-/** A cursor orders by columns of the answer, its pages are no larger than an answer, and the query continues after it. */
+/** Checks that a cursor orders by columns of the answer, that its pages are not larger than an answer, and that the query continues after it. */
 export function checkPages(file: YamlFile, sql: { file: string; text: string }): Fault[] {
   const fields = endpointFields(file);
   const { cursor } = fields;
@@ -35,7 +35,7 @@ export function checkPages(file: YamlFile, sql: { file: string; text: string }):
   return faults;
 }
 
-/** `after` and `until` name parameters that the service can bind as the range of time. */
+/** Checks that `after` and `until` name parameters that the service can bind as the range of time. */
 function* findBoundFaults(file: YamlFile, used: ReadonlySet<string>): Generator<Fault> {
   const { cursor, parameters = {} } = endpointFields(file);
   for (const field of ['after', 'until'] as const) {
@@ -55,7 +55,7 @@ function* findBoundFaults(file: YamlFile, used: ReadonlySet<string>): Generator<
   }
 }
 
-/** A query with a range of time reads both its ends, and an answer is one page of the newest rows in it. */
+/** Checks that a query with a range of time reads both its ends, and that an answer is one page of the newest rows in it. */
 function* findRangeFaults(file: YamlFile, sql: { file: string; text: string }): Generator<Fault> {
   const { cursor, columns, max_rows: rowsMax } = endpointFields(file);
   const used = usedIn(sql.text);
@@ -88,7 +88,7 @@ function findSizeFault({ cursor, max_rows: rowsMax }: EndpointFile, sql: string)
   return `"size" must be at most the LIMIT of the query, which is ${limit}: no page would ever be full`;
 }
 
-/** The column that an item of `by` names; `undefined` if it names none that pages can be ordered by. */
+/** Returns the column that an item of `by` names; `undefined` if pages cannot be ordered by it. */
 function readColumn(
   text: string,
   { columns }: EndpointFile,

@@ -32,7 +32,7 @@ function findNameFault(name: string): string | undefined {
   return undefined;
 }
 
-/** Names that "cursor" takes; without it an endpoint may have parameters of these names. */
+/** Checks the names that "cursor" reserves; without it an endpoint may have parameters of these names. */
 function findCursorFault(name: string): string | undefined {
   if (name === CURSOR_PARAMETER)
     return '"cursor" is where callers send the cursor of a page if there is a "cursor"; rename the parameter or remove "cursor"';
@@ -46,7 +46,7 @@ function findCursorFault(name: string): string | undefined {
 // Faults of one kind: finding the place of each takes a time in proportion to the text.
 const FAULTS_MAX = 20;
 
-/** Every `@name` of the SQL is declared, and every declared parameter is used. */
+/** Checks that every `@name` of the SQL is declared, and that every declared parameter is used. */
 export function checkParameterUse(file: YamlFile, sql: { file: string; text: string }): Fault[] {
   const { parameters = {}, bucket, cursor, sql_dialect: dialect } = endpointFields(file);
   const declared = Object.keys(parameters);

@@ -3,7 +3,7 @@ import { DAY_SECONDS, type ManagedFile } from '../source-file.ts';
 import type { YamlFile } from '../yaml-file.ts';
 import { MISREAD } from './source-columns.ts';
 
-/** No interval spans two days, which are partitions of their own, and `by` names columns of the file. */
+/** Checks that no interval spans two days, since each day is a partition, and that `by` names columns of the file. */
 export function checkRollup(file: YamlFile): Fault[] {
   const { rollup, columns = {} } = file.value as ManagedFile; // readDefinitions has called checkSourceShape
   if (rollup === undefined) return [];

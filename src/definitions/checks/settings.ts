@@ -35,7 +35,7 @@ export function checkCaching(file: YamlFile): Fault[] {
   const message =
     caching === 'disabled'
       ? '"cache_warming" needs caching; remove it or give "caching" in seconds'
-      : `"cache_warming" must be less than "caching" (${caching} seconds), or an answer dies before its refresh`;
+      : `"cache_warming" must be less than "caching" (${caching} seconds), or an answer expires before its refresh`;
   return [file.fault(['cache_warming'], message)];
 }
 
@@ -47,13 +47,13 @@ export function checkSandboxing(file: YamlFile, sql: { text: string }): Fault[] 
   if (isOn !== true && dialect !== undefined)
     report(
       ['sql_dialect'],
-      '"sql_dialect" is of the SELECTs that callers send if "query_sandboxing" is true',
+      '"sql_dialect" is the dialect of the SELECTs that callers send if "query_sandboxing" is true',
     );
   if (isOn !== true) return faults;
   if (dialect !== undefined && caching !== 'disabled')
     report(
       ['caching'],
-      '"caching" must be disabled with "sql_dialect": the bounds of a SELECT are of the instant at which it came',
+      '"caching" must be disabled with "sql_dialect": the bounds of a SELECT depend on the instant at which it arrived',
     );
   if (Object.hasOwn(parameters, SQL_PARAMETER))
     report(

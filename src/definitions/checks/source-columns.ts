@@ -15,14 +15,14 @@ export const COMMON_COLUMNS = [
 /** Names that the engine writes into a table's definition without quotes: after a restart they mean something else, or loading fails. */
 export const MISREAD = ['false', 'inf', 'infinity', 'nan', 'not', 'top', 'true'];
 
-// Each is looked for in the JSON of every event, and of older rows.
+// Each is searched for in the JSON of every event, and of older rows.
 const PATHS_MAX = 8;
 
 type ColumnFields = NonNullable<ManagedFile['columns']>;
 type Report = (field: keyof ColumnFields[string], message: string) => void;
 
 /**
- * No typed column has the name of a common column; each has a path or is computed from another column; only texts have `index` and
+ * Checks typed columns: none has the name of a common column; each has a path or is computed from another column; only texts have `index` and
  * `otherwise`.
  */
 export function checkSourceColumns(file: YamlFile): Fault[] {
@@ -87,7 +87,7 @@ function checkText(columns: ColumnFields, name: string, report: Report): void {
     else if (!mayStandIn(columns, other))
       report(
         'otherwise',
-        `"otherwise" of "${name}" must name project or columns of texts without "otherwise" of their own, not ${JSON.stringify(other)}`,
+        `"otherwise" of "${name}" must name project or columns of texts that have no "otherwise", not ${JSON.stringify(other)}`,
       );
   }
 }

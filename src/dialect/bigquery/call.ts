@@ -101,12 +101,14 @@ function writeArgument(name: string, kind: BigQueryFunction['args'][number], val
   return quote(kind === 'pattern' ? readPattern(text) : text);
 }
 
-/** @throws WrongType for a pattern that is refused */
+/** @throws WrongType for a pattern that is rejected */
 function readPattern(pattern: string): string {
   const fault = findPatternFault(pattern);
   if (fault !== undefined) throw new WrongType(`has a pattern that ${fault}`);
   if (typeof createMatcher(pattern) === 'string')
-    throw new WrongType(`has ${JSON.stringify(pattern.slice(0, 60))}, which is no regular expression of RE2`);
+    throw new WrongType(
+      `has ${JSON.stringify(pattern.slice(0, 60))}, which is not a regular expression of RE2`,
+    );
   // In ClickHouse a dot is also the end of a line.
   return pattern.includes('.') ? `(?-s)${pattern}` : pattern;
 }

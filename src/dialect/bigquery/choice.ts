@@ -67,7 +67,7 @@ function chooseUnequal([value, other]: readonly Value[]): Value {
 /** NULL if one of the values is: the engine would leave it out. */
 function chooseExtreme(name: string, values: readonly Value[]): Value {
   if (unify(values).type === 'json')
-    throw new WrongType(`has ${name.toUpperCase()} of fields of the metadata alone; cast one of them`);
+    throw new WrongType(`has ${name.toUpperCase()} of only fields of the metadata; cast one of them`);
   return chooseBetween(values, (sqls) => {
     const nulls = sqls.map((sql) => `isNull(${sql})`).join(' OR ');
     return `if(${nulls}, NULL, ${name}(${sqls.join(', ')}))`;

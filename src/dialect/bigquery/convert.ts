@@ -68,7 +68,7 @@ export function instantOf(text: string, type: 'timestamp' | 'datetime' | 'date')
   const micros = parseInstant(iso);
   if (micros === undefined || !/^\d{4}-/.test(iso))
     throw new WrongType(
-      `has ${JSON.stringify(text.slice(0, 60))}, which is no ${type}; write 2026-11-20 07:00:00`,
+      `has ${JSON.stringify(text.slice(0, 60))}, which is not a ${type}; write 2026-11-20 07:00:00`,
     );
   return writeInstant(micros, type);
 }

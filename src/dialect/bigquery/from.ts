@@ -51,7 +51,7 @@ export function translateFrom(items: readonly FromItem[], context: FromContext):
     }
     const { name, source } = readSource(item, context);
     requireUnused(name, { scope, item }, context);
-    // A record that is read before any table is refused, so the first relation is that of the first item.
+    // A record that is read before any table is rejected, so the first relation is that of the first item.
     const join = relations.length === 0 ? undefined : item.join;
     const relation = createRelation(name, context.nextAlias(), source);
     relations.push(relation);

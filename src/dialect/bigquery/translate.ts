@@ -19,7 +19,7 @@ export interface TranslateOptions {
 }
 
 export interface Translation {
-  /** A ClickHouse SELECT over the views. The sandbox checks it as it does any other: this is no boundary. */
+  /** A ClickHouse SELECT over the views. The sandbox checks it as it does any other: this is not a boundary. */
   readonly sql: string;
   /** The columns of the answer in order, with the BigQuery type by which each is written. */
   readonly columns: readonly TranslatedColumn[];
@@ -37,7 +37,7 @@ export interface TranslatedColumn {
 }
 
 /**
- * Translates a caller's BigQuery SELECT to ClickHouse (spec: query sandboxing, with another dialect). What is not understood is refused
+ * Translates a caller's BigQuery SELECT to ClickHouse (spec: query sandboxing, with another dialect). What is not understood is rejected
  * by name and place; docs/studio-sql.md lists what is understood.
  *
  * @throws TailraceError `invalid_parameter`
@@ -47,7 +47,7 @@ export function translateBigQuery(
   { views, now, quotes = 'bigquery' }: TranslateOptions,
 ): Translation {
   const instant = parseInstant(now);
-  if (instant === undefined) throw new RangeError(`${now} is no instant`);
+  if (instant === undefined) throw new RangeError(`${now} is not an instant`);
   const query = translateQuery({ ...parse(sql.toWellFormed(), quotes), views, now: instant });
   const list = query.columns.map(({ label, type }, i) => `${writeOutput(`c${i}`, type)} AS \`${label}\``);
   const withs = query.withs.length === 0 ? '' : `WITH ${query.withs.join(', ')} `;
@@ -58,7 +58,7 @@ export function translateBigQuery(
 }
 
 function outputType(type: Type): TranslatedColumn['type'] {
-  return type === 'null' || type === 'date' || type === 'array' ? 'string' : type; // arrays have been refused
+  return type === 'null' || type === 'date' || type === 'array' ? 'string' : type; // arrays have been rejected
 }
 
 function writeOutput(column: string, type: Type): string {

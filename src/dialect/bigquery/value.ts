@@ -17,7 +17,7 @@ export type Type =
 /** An expression in ClickHouse's SQL. */
 export interface Value {
   readonly type: Type;
-  /** Of a `json` or `record`: its JSON text, NULL if there is none. */
+  /** The JSON text of a `json` or `record`, NULL if there is none. */
   readonly sql: string;
   /** What a `json` is read as, by its use. */
   readonly json?: JsonForms;

@@ -46,7 +46,7 @@ const NO_MERGES = {
 } as const;
 
 // Rights of every session, readers and writer: Tailrace's tables only. Table functions that reach files, the network or a process
-// are not granted, so the engine itself refuses them.
+// are not granted, so the engine itself rejects them.
 const GRANTS = [
   `GRANT SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, OPTIMIZE ON ${DATABASE}.*`,
   ...['parts', 'mutations', 'columns', 'tables'].map((table) => `GRANT SELECT ON system.${table}`),
@@ -57,7 +57,7 @@ const GRANTS = [
 /**
  * Writes the engine's configuration into `dir` and returns the connection arguments to read it.
  *
- * @param memoryBytesMax most memory the engine may take in all
+ * @param memoryBytesMax memory of the engine in all
  * @param merges whether parts are merged in the background
  */
 export function writeEngineConfig(dir: string, memoryBytesMax: number, merges = true): string[] {

@@ -22,14 +22,14 @@ export interface EmbeddedOptions extends PoolLimits {
   readonly dataDir: string;
   /** Queries that run at once. */
   readonly readers: number;
-  /** Of the engine in all. */
+  /** Memory of the engine in all. */
   readonly memoryBytesMax: number;
   readonly limits: QueryLimits;
   /** See `startEngineProcess`. */
   readonly env?: EngineEnv;
   /** Called for each engine process that ended, and for each start that failed. */
   readonly onRestart?: ((restart: EngineRestart) => void) | undefined;
-  /** Called for each query that may have ended it. */
+  /** Called for each query that may have ended the process. */
   readonly onSuspect?: ((query: Suspect) => void) | undefined;
 }
 
@@ -97,7 +97,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
           const query = { sql: text, format, identity: identity ?? text, origin, lane, streams, channel };
           return await running.start(query, deadline);
         };
-        // The reader is released when the engine has ended the query, which after an abort is later than the answer.
+        // The reader is released when the engine has ended the query, which after an abort is later than the response.
         const result = start().finally(() => pool.release(reader));
         return assertSize(await untilAborted(result, deadline), limits.resultBytesMax);
       }),
@@ -130,8 +130,8 @@ function assertSize(result: QueryResult, bytesMax: number): QueryResult {
 }
 
 /**
- * The readers, each with two sessions by their channels, which it keeps when the process is replaced: with the read filters and without.
- * It runs one query at a time.
+ * The readers. Each runs one query at a time and has two sessions, with the read filters and without, whose channels it keeps when the
+ * process is replaced.
  */
 function createReaders(options: EmbeddedOptions, sessions: EmbeddedSessions) {
   const readers = Array.from({ length: options.readers }, (_, i) => ({
@@ -168,6 +168,6 @@ function createReaders(options: EmbeddedOptions, sessions: EmbeddedSessions) {
 /** Every batch has a deduplication token, so that it can be retried after the process ended, and is stored once. */
 function toInsert({ table, columns, format, token = randomUUID() }: InsertBatch): EngineRequest {
   const settings = { deduplicate_insert: 'enable', insert_deduplication_token: token };
-  // Qualified: chDB does not quote names, and `table` alone is a keyword of INSERT.
+  // Qualified: chDB does not quote names, and an unqualified `table` is a keyword of INSERT.
   return { op: 'insert', table: `${DATABASE}.${table}`, columns, format, settings };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /**
  * Removes the deduplication tokens of interrupted inserts. The engine logs a token just before it renames the part, so a process
- * killed in between leaves a token without rows. A retry with that token would be taken for a duplicate, and its events lost.
+ * killed in between leaves a token without rows. The engine would treat a retry with that token as a duplicate, and its events would be lost.
  *
  * Call only while no insert runs. The engine reads the tokens when it opens the store.
  *
@@ -28,7 +28,7 @@ async function removeFrom(tableDir: string): Promise<number> {
   if (logs.length === 0) return 0;
   const parts = (await list(tableDir)).flatMap((name) => parsePart(name) ?? []);
   let removed = 0;
-  // From the newest on: inserts before an existing part were not interrupted.
+  // Newest first: inserts before an existing part were not interrupted.
   for (const log of logs) {
     const file = join(logsDir, log);
     const lines = (await readFile(file, 'latin1')).split(/(?<=\n)/);
@@ -40,7 +40,7 @@ async function removeFrom(tableDir: string): Promise<number> {
   return removed;
 }
 
-/** A part by its directory, such as `20261120_3_7_1`: a day, the first and last insert in it, the number of its merges. */
+/** Parses the directory of a part, such as `20261120_3_7_1`: a day, the first and last insert in it, the number of its merges. */
 function parsePart(name: string) {
   const [, day, first, last] = /^([^_]+)_(\d+)_(\d+)_\d+(?:_\d+)?$/.exec(name) ?? [];
   return day === undefined ? undefined : { day, first: Number(first), last: Number(last) };
@@ -60,7 +60,7 @@ function numberOf(log: string): number {
   return Number(/\d+/.exec(log)?.[0]);
 }
 
-/** The names in a directory; none if it does not exist. */
+/** Lists the names in a directory; none if it does not exist. */
 async function list(dir: string): Promise<string[]> {
   return await readdir(dir).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];

@@ -50,7 +50,7 @@ export async function openProcess(
   }
 }
 
-// A store that took a second to open may take ten when the machine is busy; a process that takes longer is stuck.
+// A store that opened within a second may need ten when the machine is busy; a process that needs longer is stuck.
 const OPEN_MS_MIN = 30_000;
 const OPEN_TIMES_MAX = 10;
 
@@ -95,7 +95,7 @@ export async function closeSessions(process: EngineProcess, readers: number): Pr
 /** Sends a request to a channel of the running process. */
 export type Ask = (channel: number, request: EngineRequest, payload?: Uint8Array) => Promise<EngineAnswer>;
 
-// The tag of no query, so none is suspected if an internal statement is stuck.
+// Not a query's tag, so no query is suspected if an internal statement is stuck.
 const OWN_STATEMENT = 'an internal statement';
 
 /**

@@ -16,7 +16,7 @@ export interface RunningQuery extends SuspectQuery {
   readonly sql: string;
   readonly format: QueryOptions['format'];
   readonly streams: boolean;
-  /** Number of the channel that runs it, which runs nothing else meanwhile. */
+  /** Number of the channel that runs it, which runs only this query meanwhile. */
   readonly channel: number;
 }
 
@@ -37,7 +37,7 @@ const STUCK_MS = 2_000;
 // Queries that ran during a crash are retried one at a time, so that the next crash shows the culprit. Most take less.
 const ALONE_MS_MAX = 1_000;
 
-/** Runs queries, and ends each in the engine once no caller waits for it: by a KILL, or else with the engine process. */
+/** Runs queries, and ends each in the engine once no caller waits for it: by a KILL, or if that fails with the engine process. */
 export function createRunningQueries(options: RunningOptions) {
   const { supervisor, suspects, onSuspect } = options;
   const { guard, kill } = createKill(options);
@@ -52,7 +52,7 @@ export function createRunningQueries(options: RunningOptions) {
     process: EngineProcess,
     signal: AbortSignal,
   ): Promise<EngineAnswer> {
-    // Leads the text, so that `startsWith` finds this query and no other.
+    // At the start of the text, so that `startsWith` finds only this query.
     const tag = `/* tailrace-${++last} */`;
     const cancelGuard = guard(tag, process, signal);
     running.set(tag, { process, lane: query.lane, sentMs: performance.now() });

@@ -27,11 +27,11 @@ const NOT_COMPILED = {
 
 /** The channel number of each session; readers follow from `firstReader` on. */
 export const CHANNEL = {
-  /** Runs KILL and heartbeats while the others are busy. */
+  /** The control session, which runs KILL and heartbeats while the others are busy. */
   control: 0,
-  /** Reads the engine's system tables. */
+  /** The session that reads the engine's system tables. */
   inspector: 1,
-  /** The only one that may change data. */
+  /** The writer, the only session that may change data. */
   writer: 2,
   firstReader: 3,
 } as const;
@@ -66,7 +66,7 @@ export function describeSessions(
   const own = openWith({ ...FORMAT_SETTINGS, max_query_size: SQL_BYTES_MAX });
   return {
     env: options.env,
-    /** Creates the database, so it is opened first. */
+    /** Describes the writer. It creates the database, so it is opened first. */
     control: own,
     inspector: own,
     writer: openWith({
@@ -75,7 +75,7 @@ export function describeSessions(
       materialize_skip_indexes_on_insert: 0, // merges create them: new parts are small, and soon merged
       max_query_size: SQL_BYTES_MAX,
     }),
-    /** One statement at a time, with its limits, locked read-only; see `Engine.setReadFilters`. */
+    /** Describes a reader: one statement at a time, with its limits, locked read-only; see `Engine.setReadFilters`. */
     reader: (filters: ReadFilters) =>
       openWith({
         ...readSettings(options.limits),

@@ -8,7 +8,7 @@ import { findStoreDir } from './sessions.ts';
 interface Unfinished {
   readonly name: string;
   readonly hasEvents: boolean;
-  /** All of its files and folders. */
+  /** All files and folders of the table. */
   readonly paths: readonly string[];
 }
 
@@ -59,7 +59,7 @@ function describeUnfinished(storeDir: string, definition: string, file: string):
   return [{ name: decodeURIComponent(encoded), hasEvents, paths }];
 }
 
-// What the engine creates with a table; anything else is a part of it, or an open change.
+// The engine creates these with a table; anything else is a part of the table, or an open change.
 const VERSION_FILE = 'format_version.txt';
 const NO_PARTS: ReadonlySet<string> = new Set([VERSION_FILE, 'detached', 'deduplication_logs']);
 

@@ -10,13 +10,13 @@ export interface Sent {
   readonly sentMs: number;
 }
 
-/** Why a process has ended. */
+/** The cause of an ended process. */
 export interface Blame {
-  /** Number of the end. */
+  /** Ends are numbered. */
   readonly end: number;
   /** Tags of the queries that may be the cause. */
   readonly tags: ReadonlySet<string>;
-  /** All of them are one key's, so that it is the cause, whichever of them it was. */
+  /** All suspects belong to one key, which therefore is the cause. */
   readonly isOfOneKey: boolean;
 }
 
@@ -42,11 +42,11 @@ export function createBlame(running: ReadonlyMap<string, Sent>) {
   };
 }
 
-/** After a crash, or out of memory, each query that ran may be the cause. */
+/** Returns every query that ran: after a crash, or out of memory, each may be the cause. */
 function findPossible(sent: readonly [string, Sent][], end: EngineEnd | undefined) {
   const { culprit, silence } = end ?? {};
   if (silence === undefined) return culprit === undefined ? sent : sent.filter(([tag]) => tag === culprit);
-  // The culprit was sent before the queries that wait behind it, and after the last heartbeat that was answered.
+  // The culprit was sent before the queries that wait behind it, and after the last heartbeat that got a reply.
   const before = sent.filter(([, { sentMs }]) => sentMs <= silence.beforeMs);
   const first = before.find(([, { sentMs }]) => sentMs >= silence.afterMs);
   return first === undefined ? before : [first];

@@ -20,20 +20,20 @@ export interface EngineEnd {
   readonly reason: 'stuck' | 'silent' | 'memory';
   /** The statement that was stuck: a query's tag, or a name that no query has. */
   readonly culprit?: string;
-  /** Set while heartbeats go unanswered: all statements then wait for one, which need not be `culprit`. */
+  /** Set while heartbeats get no reply: all statements then wait for one, which need not be `culprit`. */
   readonly silence?: Silence | undefined;
 }
 
-/** When the last heartbeat that was answered was sent, and the first without an answer, each by `performance.now()`. */
+/** The times of the last heartbeat that got a reply and of the first without one, both by `performance.now()`. */
 export interface Silence {
   readonly afterMs: number;
   readonly beforeMs: number;
 }
 
-/** The engine process ended before it answered: it is unknown whether the statement took effect. */
+/** The engine process ended before its reply: it is unknown whether the statement took effect. */
 export class EngineLostError extends Error {
   override readonly name = 'EngineLostError';
-  /** Undefined after a crash, for which any statement that ran may be the cause. */
+  /** Undefined after a crash, which any running statement may have caused. */
   readonly end: EngineEnd | undefined;
 
   /** @param how it ended, such as `SIGKILL` */
@@ -57,7 +57,7 @@ interface Waiting {
   readonly streams: boolean;
 }
 
-/** One session of the engine process. @param lost creates the error of requests that will get no answer */
+/** One session of the engine process. @param lost creates the error of requests that will get no reply */
 export function createChannel(socket: Duplex, lost: () => EngineLostError) {
   const waiting: Waiting[] = [];
   let ended = false;

@@ -17,7 +17,7 @@ export interface EngineProcess {
   ): Promise<EngineAnswer>;
   /** Resolves with how it ended, such as `SIGKILL` or `exit code 1`. */
   readonly ended: Promise<string>;
-  /** Ends it at once. What it has acknowledged is on the disk. */
+  /** Ends it at once. Acknowledged inserts are on the disk. */
   kill(end?: EngineEnd): void;
 }
 
@@ -30,7 +30,7 @@ export async function endProcess(process: EngineProcess): Promise<void> {
 /** The environment of the engine process; `undefined`: that of this process. */
 export type EngineEnv = Readonly<Record<string, string>> | undefined;
 
-// Of libuv: each session holds one while it runs a statement; file access needs a few more.
+// Threads of libuv: each session holds one while it runs a statement; file access needs a few more.
 const SPARE_THREADS = 4;
 
 /**

@@ -38,11 +38,11 @@ export function writeFrame(socket: Duplex, head: unknown, payload: Uint8Array = 
 }
 
 /**
- * Calls `onFrame` for each whole message. A payload is a copy, so it does not keep what the socket delivered alive.
+ * Calls `onFrame` for each whole message. A payload is a copy, so it does not retain the socket's buffers.
  *
- * @param onFault called once when the bytes are no message, after which nothing more is read
- * @param streams whether a large payload is passed on as a stream. It keeps what has arrived until that is read: a slow reader does not
- *   hold up the socket
+ * @param onFault called once if the bytes are not a message; nothing more is read then
+ * @param streams whether a large payload is passed on as a stream. It buffers what has arrived until that is read: a slow reader does not
+ *   block the socket
  */
 export function readFrames<Head>(
   socket: Duplex,
@@ -117,10 +117,10 @@ export function readFrames<Head>(
   socket.once('close', () => arrival?.end());
 }
 
-/** A payload of so many bytes as a stream. */
+/** Creates a stream for a payload of `length` bytes. */
 function createArrival(length: number) {
   const readable = new Readable({ read() {} });
-  readable.on('error', () => {}); // its reader, if there is one, has a listener of its own
+  readable.on('error', () => {}); // its reader, if there is one, has its own listener
   let arrived = 0;
   return {
     stream: { readable, length },
@@ -135,7 +135,7 @@ function createArrival(length: number) {
       if (arrived === length) readable.push(null);
       return part.length;
     },
-    /** The rest will not arrive. */
+    /** Fails the stream: the rest will not arrive. */
     end: () => readable.destroy(new Error('the engine process ended before its answer was sent')),
   };
 }

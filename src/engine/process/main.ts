@@ -1,4 +1,4 @@
-// The engine process: the only one that loads the engine. It has no settings and no state but the sessions, so the service can
+// The engine process: the only one that loads the engine. Its only state is the sessions, so the service can
 // kill it at any moment and start another.
 import { flushCompileCache } from 'node:module';
 import { Socket } from 'node:net';
@@ -40,4 +40,4 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 
 const sockets = Number(process.argv[2]);
 for (let i = 0; i < sockets; i++) serve(FIRST_SOCKET + i);
-flushCompileCache(); // it is ended by a signal, before Node would write it
+flushCompileCache(); // a signal ends the process before Node would write the cache

@@ -1,9 +1,9 @@
 /**
- * Requests of the service to the engine process. Each session has a socket of its own and handles one request after another on
+ * Requests of the service to the engine process. Each session has its own socket and handles one request after another on
  * it, so a message needs no id and a large answer delays no other session.
  */
 export type EngineRequest =
-  /** Opens the session, or a new one in place of the old; `statements` run on it first. */
+  /** Opens the session, or replaces it by a new one; `statements` run on it first. */
   | {
       readonly op: 'open';
       readonly path: string;

@@ -7,7 +7,7 @@ export type Pulse = ReturnType<typeof watchPulse>;
 const BEAT_MS = 1_000;
 // Counted in beats, not in time, so that a suspended machine does not look like a silent engine.
 const MISSED_MAX = 5;
-// At the bound itself the engine refuses every query, so it is replaced a little before.
+// At the bound itself the engine rejects every query, so it is replaced a little before.
 const MEMORY_SHARE_MAX = 0.95;
 // Beats in a row: after the first of these numbers the caches are dropped, after the second the process is replaced.
 const FULL_DROP = 2;
@@ -25,8 +25,8 @@ const DROP_CACHES = [
 ];
 
 /**
- * Sends a heartbeat to the engine process, and reads its memory, once a second. Has a process replaced that no longer answers or takes
- * too much memory.
+ * Sends a heartbeat to the engine process, and reads its memory, once a second. A process that no longer replies, or uses
+ * too much memory, is replaced.
  *
  * @param control number of the control session's channel
  * @param memoryBytesMax memory of the engine in all
@@ -56,7 +56,7 @@ export function watchPulse(supervisor: Supervisor, control: number, memoryBytesM
   }
 
   /**
-   * Whether it refuses a query for lack of memory, or holds too much besides the memory of running queries, which is freed when
+   * Whether it rejects a query for lack of memory, or holds too much besides the memory of running queries, which is freed when
    * these end.
    */
   async function lacksMemory(process: EngineProcess): Promise<boolean> {
@@ -105,7 +105,7 @@ export function watchPulse(supervisor: Supervisor, control: number, memoryBytesM
 
   const timer = setInterval(tick, BEAT_MS);
   return {
-    /** Undefined while heartbeats are answered. */
+    /** Undefined while heartbeats get replies. */
     get silence(): Silence | undefined {
       return findSilence();
     },

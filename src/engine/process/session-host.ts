@@ -7,7 +7,7 @@ const NOTHING: Outcome = { bytes: new Uint8Array(), elapsedMs: 0, rows: 0 };
 const CRASHES = ['SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGABRT'] as const;
 
 /**
- * Makes a crash end the process at once. Opening a session installs the engine's own handler, which waits minutes for a crash
+ * Lets a crash end the process at once. Opening a session installs the engine's own handler, which waits minutes for a crash
  * report that is never written here. Removing the last listener of a signal restores the system's action.
  */
 function letCrashesEnd(): void {

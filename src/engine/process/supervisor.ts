@@ -53,7 +53,7 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
   const closing = new AbortController();
   let next = take(first);
 
-  /** Makes a process the running one until it ends. @returns its successor */
+  /** Treats a process as the running one until it ends. @returns its successor */
   function take(process: EngineProcess): Promise<EngineProcess> {
     const startedMs = now();
     running = process;

@@ -3,14 +3,14 @@ import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../../errors.ts';
 import { keyOfLane } from '../lanes.ts';
 
-/** What identifies a query and its caller; see `QueryOptions`. */
+/** The identity of a query and its caller; see `QueryOptions`. */
 export interface SuspectQuery {
   readonly identity: string;
   readonly origin?: string | undefined;
   readonly lane?: string | undefined;
 }
 
-/** How sure it is that a key's query ended the process. */
+/** The evidence that a key's query ended the process. */
 export interface Fault {
   /** Number of the end: a key is counted once for each, however many of its queries ran. */
   readonly end: number;
@@ -23,24 +23,24 @@ interface KeyFaults {
   readonly untilMs: number;
   /** Number of the last end. */
   readonly end: number;
-  /** `undefined`: several. */
+  /** `undefined`: several endpoints. */
   readonly endpoint: string | undefined;
 }
 
 const TIMES_MAX = 2;
 const REFUSED_MS = 300_000;
 // For one key with all its tokens, after the first and each further time: otherwise a caller could cause restart after restart with
-// new values or tokens. Bounded, since the cause may be the endpoint's and be mended.
+// new values or tokens. Bounded, since the fault may be the endpoint's, and may be fixed.
 const KEY_REFUSED_MS = [5_000, 30_000, 300_000, 900_000, 3_600_000] as const;
 const KEY_REFUSED_MS_MAX = KEY_REFUSED_MS[4];
-// Longer than any refusal: a caller who only waits for its end would begin with the shortest again.
+// Longer than any rejection: a caller who only waits for its end would begin with the shortest again.
 const KEY_REMEMBERED_MS = 2 * KEY_REFUSED_MS_MAX;
 // At the bound the least recently used one is dropped.
 const SUSPECTS_MAX = 1_000;
 
 export type Suspects = ReturnType<typeof createSuspects>;
 
-/** Refuses queries that have ended the engine process, for a while. @param now ms */
+/** Rejects queries that have ended the engine process, for a while. @param now ms */
 export function createSuspects(now: () => number = () => performance.now()) {
   const options = { max: SUSPECTS_MAX, ttlResolution: 0, perf: { now } };
   const queries = new LRUCache<string, { times: number; untilMs: number }>({ ...options, ttl: REFUSED_MS });
@@ -50,12 +50,12 @@ export function createSuspects(now: () => number = () => performance.now()) {
     const remainingMs = untilMs - now();
     if (remainingMs <= 0) return;
     const retryAfterSeconds = Math.ceil(remainingMs / 1000);
-    const message = `${what} refused for ${retryAfterSeconds} s; ask for less`;
+    const message = `${what} rejected for ${retryAfterSeconds} s; ask for less`;
     throw new TailraceError('engine_unavailable', message, { retryAfterSeconds });
   }
 
   return {
-    /** @throws TailraceError `engine_unavailable` while the query, or its key at its endpoint, is refused */
+    /** @throws TailraceError `engine_unavailable` while the query, or its key at its endpoint, is rejected */
     check(query: SuspectQuery): void {
       const { untilMs = 0, times = 0 } = (queries.size > 0 && queries.get(digest(query))) || {};
       refuseUntil(untilMs, `this query has ended the engine ${times} times and is`);
@@ -86,8 +86,8 @@ export function createSuspects(now: () => number = () => performance.now()) {
 }
 
 /**
- * Faults at several endpoints refuse the key everywhere: the names of drafts are the caller's to choose, and a key that may call
- * many endpoints would restart the engine at each.
+ * After faults at several endpoints the key is rejected everywhere: callers choose the names of drafts, and a key that may call many
+ * endpoints would restart the engine at each.
  */
 function addFault(
   before: KeyFaults | undefined,
@@ -105,7 +105,7 @@ function digest({ identity }: SuspectQuery): string {
   return hash('sha256', identity);
 }
 
-/** `origin` begins with it. */
+/** Returns the endpoint, with which `origin` begins. */
 function endpointOf({ origin = '' }: SuspectQuery): string {
   return origin.split(' ', 1)[0] ?? '';
 }

@@ -35,7 +35,7 @@ export interface ServerClient {
   /**
    * Returns the whole answer.
    *
-   * @throws the server's error, also at the end of an answer; that of the connection, also if it cut the answer off; the signal's
+   * @throws the server's error, even at the end of an answer; that of the connection, even within an answer; the signal's
    * reason
    */
   send(request: ServerRequest): Promise<ServerAnswer>;
@@ -52,7 +52,7 @@ export interface ClientOptions {
   readonly connectionsMax: number;
   /** Longest silence of the server within a request, ms. */
   readonly silenceMs: number;
-  /** Compresses requests, too: worth it for rows, not for statements. */
+  /** Whether requests are compressed, too: worth it for rows, not for statements. */
   readonly compressRequests: boolean;
 }
 
@@ -161,7 +161,7 @@ const GATEWAY = /^50[234]$/;
 
 type Failure = { readonly code?: unknown; readonly httpStatus?: unknown } | null;
 
-/** Whether there was no answer: not connected, or the connection was lost. */
+/** Whether there was no response: not connected, or the connection was lost. */
 function isLost(error: unknown): boolean {
   const code = String((error as Failure)?.code);
   return NEVER_SENT.test(code) || LOST.test(code);

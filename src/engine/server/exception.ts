@@ -7,7 +7,7 @@ export interface ResponseHead {
 /** A failure reported by a ClickHouse server or by a proxy in front of it. Its message is the server's text, values included. */
 export class ServerException extends Error {
   override readonly name = 'ServerException';
-  /** ClickHouse's code; `undefined` if something else answered. */
+  /** ClickHouse's code; `undefined` if the response came from something else. */
   readonly clickhouseCode: number | undefined;
   readonly httpStatus: number | undefined;
 
@@ -21,7 +21,7 @@ export class ServerException extends Error {
 const TEXT_CHARS_MAX = 10_000;
 
 /**
- * The error in an answer: instead of the rows, with a status and a header, or after rows that were already sent, behind a random
+ * Throws the error in an answer: instead of the rows, with a status and a header, or after rows that were already sent, behind a random
  * marker that the server announced in a header (since 25.11) and no row can contain.
  */
 export function readException(bytes: Buffer, { status, headers }: ResponseHead): ServerException | undefined {
@@ -36,8 +36,8 @@ export function readException(bytes: Buffer, { status, headers }: ResponseHead):
 }
 
 /**
- * Refuses a response without ClickHouse's headers; it sends at least `x-clickhouse-query-id`. A proxy's maintenance page with
- * status 200 would otherwise be taken for rows, or for a stored insert.
+ * Rejects a response without ClickHouse's headers; it sends at least `x-clickhouse-query-id`. A proxy's maintenance page with
+ * status 200 would otherwise look like rows, or like a stored insert.
  *
  * @throws ServerException
  */
@@ -60,7 +60,7 @@ function codeInText(text: string): number | undefined {
 
 const MARK = '__exception__';
 
-/** The text between the two marks at the end; the second is missing if the connection was cut. */
+/** Returns the text between the two marks at the end; the second is missing if the connection was cut. */
 function findLate(bytes: Buffer, tag: string): string | undefined {
   const head = `${MARK}\r\n${tag}`;
   const start = bytes.lastIndexOf(head);

@@ -25,7 +25,7 @@ export interface ReadsOptions extends Reader, PoolLimits {
   readonly describe: (options: QueryOptions) => EngineSettings;
 }
 
-// A server that has not accepted the KILL by then runs none of our queries.
+// A server that has not accepted the KILL by then does not run our queries.
 const KILL_MS_MAX = 5_000;
 const KILL_ANSWER_BYTES_MAX = 1024 * 1024;
 
@@ -74,7 +74,7 @@ export function createServerReads(options: ReadsOptions) {
         },
       });
     } catch (error) {
-      // An unavailable server cannot take the KILL; it ends the query when it finds the connection closed.
+      // An unavailable server cannot accept the KILL; it ends the query when it finds the connection closed.
       if (signal.aborted && started !== undefined && watch.isUp) await kill(client, started);
       throw error;
     }
@@ -102,7 +102,7 @@ export function createServerReads(options: ReadsOptions) {
         // The answer is complete before its headers, which have the number of its rows.
         ...(ofFile !== undefined && { ...ofFile, wait_end_of_query: 1 }),
       };
-      // The slot is released when the server has ended the query, which after an abort is later than the answer.
+      // The slot is released when the server has ended the query, which after an abort is later than the response.
       const result = run(write, querySettings, AbortSignal.any([deadline, stopping.signal])).finally(() => {
         running.delete(stopping);
         pool.release(slot);
@@ -126,7 +126,7 @@ export function createServerReads(options: ReadsOptions) {
   };
 }
 
-/** SYNC: resolves when the query has ended. KILL of an ended query does nothing. Never rejects: a time limit ends it, too. */
+/** Kills a query; SYNC: resolves when the query has ended. KILL of an ended query has no effect. Never rejects; a time limit bounds it. */
 async function kill(client: ServerClient, queryId: string): Promise<void> {
   const sql = `KILL QUERY WHERE query_id = ${quote(queryId)} SYNC`;
   const signal = AbortSignal.timeout(KILL_MS_MAX);

@@ -7,7 +7,7 @@ const HARMLESS = /^(?:SELECT|SHOW(?: (?:DATABASES|TABLES|COLUMNS|DICTIONARIES))?
 const TOO_WIDE = /^(?:\*|system\b|information_schema\b)/i;
 
 /**
- * The fault in the rights of a user that runs callers' SQL; `undefined`: it may read tables and nothing else.
+ * Finds the fault in the rights of a user that runs callers' SQL; `undefined`: it can only read tables.
  *
  * @param listed the lines of `SHOW GRANTS FINAL`, which replaces roles by their rights
  */

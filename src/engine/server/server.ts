@@ -24,8 +24,8 @@ export interface ServerOptions extends PoolLimits {
 
 /**
  * A ClickHouse server or cluster, over HTTP. Values are bound by the server. The owner creates tables and stores events, the
- * reader runs queries; they may be the same user, since each query is run with `readonly`. A third user, with connections of its
- * own, may run SQL that callers write.
+ * reader runs queries; they may be the same user, since each query is run with `readonly`. A third user, with its own
+ * connections, may run SQL that callers write.
  *
  * @throws InputError, TailraceError as src/engine/server/start.ts
  */
@@ -52,7 +52,7 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
 
   return {
     cluster,
-    seesEveryWrite: false, // other processes store events there, too
+    seesEveryWrite: false, // other processes may store events there
     query: (sql, values, query) =>
       gate.answer(query, async (late) => {
         const deadline = AbortSignal.any([late, watch.signal]);

@@ -38,8 +38,8 @@ interface Account {
 /**
  * Checks the server and its users, and creates the database if it is missing.
  *
- * @throws InputError naming the setting or the right of a user that has to change; TailraceError `engine_unavailable` when the
- * server does not answer
+ * @throws InputError naming the setting or the right of a user that has to change; TailraceError `engine_unavailable` if the
+ * server does not respond
  */
 export async function prepareServer(options: StartOptions): Promise<void> {
   const { address, reader, sandbox, cluster } = options;
@@ -75,7 +75,7 @@ async function checkReader({ client, settings }: Reader, { user, setting }: Acco
   const readonly = await ask(client, "SELECT getSetting('readonly') FORMAT TSVRaw");
   if (readonly !== '0')
     throw new InputError([
-      `${setting}: the user ${user} has the setting readonly = ${readonly}, under which its queries could not be given their limits; hold it to reading by GRANTs instead (${packagePath('docs/scaling.md')}), and Tailrace sets readonly with each query`,
+      `${setting}: the user ${user} has the setting readonly = ${readonly}, with which Tailrace cannot set the limits of its queries; remove it and restrict the user to reading by GRANTs (${packagePath('docs/scaling.md')}), and Tailrace sets readonly with each query`,
     ]);
   await ask(client, 'SELECT 1', settings);
 }
@@ -85,7 +85,7 @@ const OTHERS_QUERIES = 'system.query_log';
 const RIGHTS = 'SELECT on the tables of Tailrace, and nothing else';
 
 /**
- * SQL of a caller must not read or change anything but the tables, even if it passes the checks of its text. Whether the user may
+ * Checks that a caller's SQL cannot read or change anything but the tables, even if it passes the checks of its text. Whether the user may
  * read the tables of an endpoint is checked with the definitions.
  */
 async function checkSandbox(
@@ -115,24 +115,24 @@ async function ask(client: ServerClient, sql: string, settings: EngineSettings =
   return bytes.toString().trim();
 }
 
-/** The server's message, whole: it goes to the operator at start, and no caller's value is in it. */
+/** Returns the error with the server's whole message: it goes to the operator at start, and has no caller's value in it. */
 function explain(error: unknown, url: string, { user, setting }: Account): unknown {
   if (error instanceof InputError) return error;
   const { code } = toTailraceError(error);
   const server = `the server at ${url}`;
   if (error instanceof ServerException && error.clickhouseCode !== undefined) {
     if (NO_ENTRY.has(error.clickhouseCode)) {
-      const fault = `${setting}: ${server} does not let the user ${user} in: wrong user or password`;
+      const fault = `${setting}: ${server} rejects the user ${user}: wrong user or password`;
       return new InputError([fault], { cause: error });
     }
     const text = error.message.replace(/^(?:Code: \d+\. DB::Exception: )+/, '').slice(0, 500);
     if (code !== 'engine_unavailable')
-      return new InputError([`${setting}: ${server} refuses the user ${user}: ${text}`], { cause: error });
+      return new InputError([`${setting}: ${server} rejects the user ${user}: ${text}`], { cause: error });
   }
   // OpenSSL's messages for a response without TLS name files of its own source and have newlines.
   const why = /wrong version number|packet length too long/.test(messageOf(error))
     ? 'it does not speak TLS there; is it http:// or another port?'
     : messageOf(error).replace(/\s+/g, ' ').trim().slice(0, 200) || (error as { code?: string }).code;
-  const message = `the ClickHouse server at ${url} does not answer: ${why}`;
+  const message = `the ClickHouse server at ${url} does not respond: ${why}`;
   return new TailraceError('engine_unavailable', message, { cause: error });
 }

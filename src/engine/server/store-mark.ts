@@ -4,7 +4,7 @@ import type { Engine } from '../engine.ts';
 import { refuseNewer, STORE_VERSION, UNMARKED, upgradeStore } from '../store-version.ts';
 import { onCluster, storedTable } from '../table.ts';
 
-// Shared by all processes on a server, in the comment of each table, after any text of an operator: the version of its layout, and a
+// All processes on a server share this text in the comment of each table, after any text of an operator: the version of its layout, and a
 // number that rises with every deletion of events.
 const MARK = /\s*\[tailrace store (\d+)(?:, deletions (\d+))?\]$/;
 
@@ -68,7 +68,7 @@ async function setComment(engine: Engine, source: Source, comment: string): Prom
   await engine.command(`ALTER TABLE ${table} MODIFY COMMENT ${quote(comment)}`);
 }
 
-/** Of the tables with rows: views have other comments (external.ts). */
+/** Reads the comments of tables with rows: views have other comments (external.ts). */
 async function readComments(engine: Engine): Promise<Comments> {
   const rows = await engine.inspect(
     "SELECT name, comment FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'",

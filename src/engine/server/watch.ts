@@ -1,16 +1,16 @@
 import { TailraceError } from '../../errors.ts';
 import { startTask } from '../../lib/task.ts';
 
-/** Whether a server can be reached, so that callers fail fast while it cannot. */
+/** Watches whether a server can be reached, so that callers fail fast while it cannot. */
 export interface ServerWatch {
   readonly isUp: boolean;
-  /** Aborts when the server becomes unavailable, with the error for callers; aborted already while it is unavailable. */
+  /** Aborts when the server becomes unavailable, with the error for callers; it is aborted while the server is unavailable. */
   readonly signal: AbortSignal;
   stop(): void;
 }
 
 export interface WatchOptions {
-  /** @throws when the server does not answer, or the signal aborts */
+  /** @throws if the server does not respond, or the signal aborts */
   readonly ping: (signal: AbortSignal) => Promise<void>;
   /** From one ping to the next, ms. */
   readonly pauseMs: number;
@@ -18,14 +18,14 @@ export interface WatchOptions {
   readonly onReach: (isUp: boolean, error?: unknown) => void;
 }
 
-/** With the longest ping, a server that comes back is in use again within two seconds. */
+/** Even with the longest ping, a server that becomes available is used again within two seconds. */
 export const PING_PAUSE_MS = 500;
 const PING_MS_MAX = 1_000;
-// One lost connection is no outage, and an outage stops running queries.
+// One lost connection is not an outage: an outage stops running queries.
 const FAILURES_MAX = 3;
 
 /**
- * Pings a server until stopped. A server that refuses connections fails each query by itself; one behind a network that drops
+ * Pings a server until stopped. A server that rejects connections fails each query by itself; one behind a network that drops
  * packets would hold each query until its timeout, and then all that wait behind it.
  */
 export function watchServer({ ping, pauseMs, onReach }: WatchOptions): ServerWatch {

@@ -5,7 +5,7 @@ import { parseRows } from '../values.ts';
 import type { ServerClient } from './client.ts';
 import type { ServerWatch } from './watch.ts';
 
-// A server on which an insert takes longer is of no use.
+// A server on which an insert takes longer is unusable.
 const INSERT_MS_MAX = 60_000;
 /** Longer than the 180 s for which the server itself waits for all servers of a cluster. */
 export const COMMAND_MS_MAX = 200_000;
@@ -16,7 +16,7 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const WRITE_SETTINGS = { wait_end_of_query: 1, max_query_size: SQL_BYTES_MAX } as const;
 const INSERT_SETTINGS = {
   ...WRITE_SETTINGS,
-  async_insert: 0, // they are grouped already, and stored when it answers
+  async_insert: 0, // inserts are grouped already, and a response has to mean that they are stored
   max_partitions_per_insert_block: 0, // an insert of rows from many days makes a part for each
   insert_deduplicate: 1,
 } as const;
@@ -28,7 +28,7 @@ const INSPECT_SETTINGS = {
 
 /** Statements of the tables' owner; see `Engine`. Each failure is the server's own, or that of the connection. */
 export function createServerWrites(owner: ServerClient, cluster: string, watch: Pick<ServerWatch, 'signal'>) {
-  // On a cluster the insert is answered when all shards have their rows, instead of when they wait to be sent there.
+  // On a cluster the insert returns when all shards have their rows, not when they are queued for them.
   const insertSettings =
     cluster === '' ? INSERT_SETTINGS : { ...INSERT_SETTINGS, distributed_foreground_insert: 1 };
   const writing = new Set<Promise<unknown>>();
@@ -44,7 +44,7 @@ export function createServerWrites(owner: ServerClient, cluster: string, watch: 
       const work = owner.send({
         sql: `INSERT INTO \`${table}\` (${names}) FORMAT ${format}`,
         body: bytes,
-        // With a token the rows can be sent again if the answer was lost.
+        // With a token the rows can be sent again if the response was lost.
         settings: { ...insertSettings, insert_deduplication_token: token ?? randomUUID() },
         bytesMax: ANSWER_BYTES_MAX,
         signal: AbortSignal.any([AbortSignal.timeout(INSERT_MS_MAX), watch.signal]),

@@ -18,13 +18,13 @@ import { noteFailure } from '../plugins/errors.ts';
 import { describeRun, describeTyped, type QueryParts, readValue } from '../routes/query.ts';
 import { type FirstRows, takeRows } from './rows.ts';
 
-/** What `/mcp` works with. */
+/** The parts that `/mcp` needs. */
 export interface McpParts extends Pick<QueryParts, 'registry' | 'resolve' | 'cached' | 'metrics'> {
   readonly config: Pick<Config, 'urlBytesMax' | 'parameterBytesMax' | 'mcpBytesMax' | 'corsOrigins'>;
   readonly keyring: Keyring;
-  /** The tool that an endpoint is for a key with these pins. */
+  /** Describes an endpoint as a tool, for a key with these pins. */
   readonly describeTool: (endpoint: Endpoint, pins: Pins) => Tool;
-  /** Of Tailrace. */
+  /** Version of Tailrace. */
   readonly version: string;
 }
 
@@ -34,7 +34,7 @@ export interface Exchange {
   readonly reply: FastifyReply;
 }
 
-/** The endpoints that a caller may call, without those that cannot keep to the pins of its key. */
+/** Lists the endpoints that a caller may call, without those that cannot apply the pins of its key. */
 export function findTools({ registry, config }: McpParts, caller: Caller): readonly Endpoint[] {
   const { pins } = caller;
   return visibleEndpoints(registry.endpoints, caller).filter((endpoint) =>
@@ -42,7 +42,7 @@ export function findTools({ registry, config }: McpParts, caller: Caller): reado
   );
 }
 
-/** Calls an endpoint as GET and POST do. What fails is a result, too: agents read it and ask again. */
+/** Calls an endpoint as GET and POST do. A failure is a result, too: agents read it and try again. */
 export async function callTool(
   parts: McpParts,
   exchange: Exchange,
@@ -86,13 +86,13 @@ async function findRows(
   return { content: [{ type: 'text', text }], structuredContent: parseRows(text, endpoint) };
 }
 
-/** @throws TailraceError `query_failed` if a text of the query is no JSON, which GET would send as it is */
+/** @throws TailraceError `query_failed` if a text of the query is not JSON; GET would send it as it is */
 function parseRows(text: string, { name }: Endpoint): Record<string, unknown> {
   try {
     const rows: Record<string, unknown> = JSON.parse(text);
     return rows;
   } catch (cause) {
-    const message = `the rows of ${name} are no JSON: a column of type json has another text`;
+    const message = `${name} returned invalid JSON: a column of type json has a text that is not JSON`;
     throw new TailraceError('query_failed', message, { cause });
   }
 }
@@ -117,14 +117,14 @@ function readArguments(
   return raw;
 }
 
-/** Which rows an agent has not got; `undefined` if it has all. */
+/** Says which rows an agent has got; `undefined` if it has all. */
 function describeMissing({ rows, last }: Answer, first: FirstRows, bytesMax: number): string | undefined {
   if (first.rows < rows)
     return `the first ${first.rows} of ${rows} rows, since an answer has at most ${bytesMax} bytes of rows`;
   return last === undefined ? undefined : `the first ${rows} rows, a full page: there may be more`;
 }
 
-/** What makes an answer shorter. */
+/** Says how to get a shorter answer. */
 function describeArguments({ parameters, sandboxing }: Endpoint, { pins }: Caller): string {
   const free = parameters.map(({ name }) => name).filter((name) => !Object.hasOwn(pins, name));
   const names = [...free, ...(sandboxing ? [SQL_PARAMETER] : [])].join(', ');

@@ -8,7 +8,7 @@ export interface FirstRows {
 }
 
 /**
- * The whole rows among the first bytes of an answer in JSON; no row is parsed.
+ * Cuts the whole rows out of the first bytes of an answer in JSON; no row is parsed.
  *
  * @param rows of the answer
  */
@@ -28,7 +28,7 @@ export function takeRows(
   return { text: first.toString('utf8', 0, end), rows: taken };
 }
 
-/** The offset after the row that begins at `start`; `undefined` if the row is not whole. */
+/** Returns the offset after the row that begins at `start`; `undefined` if the row is not whole. */
 function findRowEnd(bytes: Buffer, start: number): number | undefined {
   let depth = 0;
   for (let at = start; at < bytes.length; at++) {
@@ -40,7 +40,7 @@ function findRowEnd(bytes: Buffer, start: number): number | undefined {
   return undefined;
 }
 
-/** The offset of the quotation mark that ends the text. */
+/** Returns the offset of the quotation mark that ends the text. */
 function skipText(bytes: Buffer, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;

@@ -14,8 +14,8 @@ import { getCaller } from '../plugins/auth.ts';
 import { callTool, type Exchange, findTools, type McpParts } from './call.ts';
 
 /**
- * Answers one message of an agent. Each has a server of its own, which knows the caller: nothing outlives the request, any replica
- * answers, and a key is checked each time.
+ * Handles one message of an agent. Each message has its own server, which knows the caller: nothing outlives the request, any replica
+ * can respond, and the key is checked each time.
  *
  * @throws Error if the SDK fails
  */
@@ -32,7 +32,7 @@ export async function serveMcp(parts: McpParts, exchange: Exchange): Promise<Res
   return response;
 }
 
-/** The headers of the protocol alone: the SDK needs no key. The body has been parsed. */
+/** Keeps only the headers of the protocol: the SDK needs no key. The body has been parsed. */
 function toWebRequest({ headers }: FastifyRequest): Request {
   const sent = Object.entries(headers).flatMap(([name, value]) =>
     typeof value === 'string' && /^(?:accept|content-type|mcp-.*)$/.test(name)
@@ -46,7 +46,7 @@ function toWebRequest({ headers }: FastifyRequest): Request {
 }
 
 const INSTRUCTIONS =
-  'Each tool runs a saved query over log data and returns its rows. It changes nothing. An answer that is too large has its first rows and "truncated", which says how to ask for less.';
+  'Each tool runs a saved query over log data and returns its rows. It changes no data. An answer that is too large has only its first rows, and "truncated", which says how to get fewer.';
 
 /** Checks arguments by the definitions instead of JSON Schemas, so that messages are those of the API. */
 function createServer(parts: McpParts, exchange: Exchange): Server {
@@ -60,7 +60,7 @@ function createServer(parts: McpParts, exchange: Exchange): Server {
   server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }) => {
     const endpoint = findTools(parts, caller).find((one) => toToolName(one.name) === name);
     if (endpoint !== undefined) return callTool(parts, exchange, { endpoint, args });
-    const message = `no tool is called ${shorten(name)}; tools/list has those that this key may call`;
+    const message = `no tool is called ${shorten(name)}; tools/list returns those that this key may call`;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
   });
   server.setRequestHandler('resources/list', () => ({ resources: sources.map(describeSource) }));
@@ -79,7 +79,7 @@ function uriOf({ name }: Source): string {
   return `tailrace://sources/${name}`;
 }
 
-/** A source as a resource: its table and columns, for SELECTs of one's own. */
+/** Describes a source as a resource: its table and columns, for SELECTs that agents write. */
 function describeSource(source: Source) {
   const { name, description } = source;
   return { uri: uriOf(source), name, description, mimeType: JSON_TYPE };

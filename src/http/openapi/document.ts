@@ -15,7 +15,7 @@ import { contentOf, ERROR_SCHEMA, EVENTS, errorResponses, list, object, type Sch
 
 export interface OpenApiOptions {
   readonly version: string;
-  /** Those that the reader may know of. */
+  /** The endpoints that the reader may know of. */
   readonly endpoints: readonly Endpoint[];
   /** Whether the reader has sent a key; without one there are no endpoints. */
   readonly hasKey?: boolean;
@@ -23,7 +23,7 @@ export interface OpenApiOptions {
   readonly server?: string;
 }
 
-/** The OpenAPI 3.1 description of the service: operations for each endpoint and for every other route. */
+/** Creates the OpenAPI 3.1 description of the service: operations for each endpoint and for every other route. */
 export function createOpenApi({ version, endpoints, hasKey = true, server = '/' }: OpenApiOptions): Schema {
   return {
     openapi: '3.1.1',
@@ -46,7 +46,7 @@ export function createOpenApi({ version, endpoints, hasKey = true, server = '/' 
 
 const DESCRIPTION = `Saved analytics queries over log data as HTTP endpoints.
 
-Every endpoint that the reader's key may read has a path of its own, by its name, and the UUID in its description. Without a key none is listed.`;
+Every endpoint that the reader's key may read has its own path, by its name, and the UUID in its description. Without a key none is listed.`;
 
 const WITHOUT_KEY =
   '**This document lists no endpoint, because it was requested without a key:** send one in the header `X-API-KEY`.';
@@ -59,7 +59,7 @@ const TAGS = [
   { name: 'service', description: 'Health, metrics, this document.' },
 ];
 
-/** The path of an endpoint, by its name, with GET and POST. Its description has the UUID, which works in place of the name. */
+/** Describes the path of an endpoint, by its name, with GET and POST. Its description has the UUID, which works instead of the name. */
 function endpointPaths(endpoint: Endpoint): Record<string, Schema> {
   return { [`${ENDPOINT_PATH}${endpoint.name}`]: pathItem(endpoint) };
 }
@@ -91,8 +91,8 @@ function describe(endpoint: Endpoint): string {
     `At most ${maxRows} rows`,
     cachingSeconds === undefined ? 'not cached' : `cached for ${cachingSeconds} seconds`,
     warmingSeconds !== undefined && `refreshed every ${warmingSeconds} seconds`,
-    sandboxing && 'takes a SELECT of the caller’s own in `sql`',
-    strict && 'refuses parameters that are not listed here',
+    sandboxing && 'accepts the caller’s own SELECT in `sql`',
+    strict && 'rejects parameters that are not listed here',
   ];
   const address = `Also at \`${ENDPOINT_PATH}${id}\`, by the UUID, which stays when the name changes.`;
   return `${description}\n\n${facts.filter(Boolean).join(', ')}.\n\n${address}`;
@@ -103,7 +103,7 @@ const SQL = createParameter(SQL_PARAMETER, {
   description: 'Your own SELECT over the views of the query; the answer then has its columns.',
 });
 
-/** What callers may send: the declared parameters, and to an endpoint with sandboxing their SELECT. */
+/** Describes the parameters of callers: the declared ones, and to an endpoint with sandboxing their SELECT. */
 function parametersOf({ parameters, sandboxing }: Endpoint): readonly Parameter[] {
   return sandboxing ? [...parameters, SQL] : parameters;
 }
@@ -115,14 +115,14 @@ function queryParameters(endpoint: Endpoint): Schema[] {
   return [...parametersOf(endpoint).map(queryParameter), ...ofFormat];
 }
 
-/** Parameters of the service's own. */
+/** Describes the parameters of the service. */
 function serviceProperties(endpoint: Endpoint): [string, Schema][] {
   const description = 'Continues after a page: from its `Link`, or the id of an event.';
   const cursor: [string, Schema] = [CURSOR_PARAMETER, { type: 'string', description }];
   return [...formatProperty(endpoint), ...(endpoint.pages === undefined ? [] : [cursor])];
 }
 
-/** The parameter `format`, unless the endpoint has its own. */
+/** Describes the parameter `format`, unless the endpoint has its own. */
 function formatProperty(endpoint: Endpoint): [string, Schema][] {
   const names = formatNames(endpoint);
   const description = 'Format of the answer. Without it the header `Accept` decides.';
@@ -147,8 +147,8 @@ export function parameterSchema({ schema, required }: Parameter): Schema {
 }
 
 /**
- * A value that works with the sample logs, if the declaration has one. Of optional parameters only choices have an example: the
- * reference fills examples into its forms, and with both bounds of time at one instant an answer is empty.
+ * Returns a value that works with the sample logs, if the declaration has one. Of optional parameters only choices have an example: the
+ * reference fills examples into its forms, and if both bounds of time were one instant, the answer would be empty.
  */
 export function exampleOf({
   name,
@@ -163,7 +163,7 @@ export function exampleOf({
   return schema['default'] ?? (required || values.length > 0 ? example : undefined);
 }
 
-// Without `additionalProperties`: generated types then refuse a parameter that is not declared, which the service would ignore.
+// Without `additionalProperties`: generated types then reject a parameter that is not declared, which the service would ignore.
 function body(endpoint: Endpoint): Schema {
   const parameters = parametersOf(endpoint);
   const required = parameters.filter((one) => one.required).map(({ name }) => name);
@@ -218,10 +218,10 @@ const ANSWER_HEADERS: Schema = {
   'Cache-Status': text('RFC 9211: whether the answer came from the cache, such as `Tailrace; hit; ttl=612`.'),
   Age: { schema: { type: 'integer' }, description: 'Seconds since the instant of the answer’s query.' },
   'Server-Timing': text('`engine;dur=…`: milliseconds in the engine for this request.'),
-  ETag: text('Of the answer’s bytes in this encoding.'),
+  ETag: text('Identifies the answer’s bytes in this encoding.'),
   'Content-Disposition': text('File name of a CSV or Parquet answer.'),
-  'X-Request-Id': text('Yours, or a new one.'),
-  'X-Ignored-Parameters': text('Parameters that were sent and are not known, percent-encoded.'),
+  'X-Request-Id': text('The id that you sent, or a new one.'),
+  'X-Ignored-Parameters': text('Unknown parameters that were sent, percent-encoded.'),
 };
 
 const NEXT_LINK = text('`rel="next"`: the next page, if there may be one.');

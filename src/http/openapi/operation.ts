@@ -8,7 +8,7 @@ export const SECURITY_SCHEMES: Readonly<Record<string, Schema>> = {
   bearer: { type: 'http', scheme: 'bearer', description: 'The same in `Authorization`.' },
 };
 
-/** Path → method → operation of the routes that are listed. */
+/** Creates path → method → operation of the listed routes. */
 export function routePaths(routes: readonly Route[]): Record<string, Schema> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes.filter(({ operation }) => operation !== undefined)) {
@@ -53,14 +53,14 @@ function queryParameters({ query }: Route): Schema[] {
   });
 }
 
-/** What a caller needs, for routes whose summary says all else. */
+/** Describes what a caller needs, for routes whose summary says the rest. */
 function describeKey({ scopes }: Pick<Route, 'scopes'>): string {
   if (scopes === 'none') return 'Needs no key.';
   if (scopes === 'optional') return 'Needs no key; with one, the response has what that key may read.';
   return `Needs a key with the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`;
 }
 
-/** The keys that a route takes; each scope is enough. `{}`: none is needed. */
+/** Lists the keys that a route accepts; each scope is enough. `{}`: no key is needed. */
 export function security({ scopes }: Pick<Route, 'scopes'>): Schema[] {
   if (scopes === 'none') return [{}];
   if (scopes === 'optional') return [{}, ...keysWith(SCOPES)];
@@ -81,7 +81,7 @@ const KEY_ERRORS: readonly ErrorCode[] = [
 ];
 const BODY_ERRORS: readonly ErrorCode[] = ['invalid_request', 'body_too_large', 'unsupported_media_type'];
 
-/** The responses of a route that fails: by its key, its query string, its body, and as its handler does. */
+/** Lists the error responses of a route: those of its key, its query string, its body and its handler. */
 export function failures({ scopes, query, body, errors = [] }: Route): Record<string, Schema> {
   const codes: readonly ErrorCode[] = [
     ...(scopes === 'none' ? [] : KEY_ERRORS),

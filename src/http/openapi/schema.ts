@@ -2,10 +2,10 @@ import { ERROR_CODES } from '../../errors.ts';
 import { FORMATS, type Format, JSON_FORMAT, mediaTypeOf } from '../../query/format.ts';
 import { EVENT_STREAM } from '../../serve/resolve.ts';
 
-/** A JSON Schema (2020-12), which OpenAPI 3.1 takes as it is. */
+/** A JSON Schema (2020-12), which OpenAPI 3.1 includes unchanged. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** An object with these members, all required. */
+/** Returns the schema of an object with these members, all required. */
 export function object(properties: Readonly<Record<string, unknown>>): Schema {
   return { type: 'object', required: Object.keys(properties), properties };
 }
@@ -14,14 +14,14 @@ export function list(items: unknown): Schema {
   return { type: 'array', items };
 }
 
-/** A TypeBox schema as plain JSON Schema: without `expected`, our annotation for error messages. */
+/** Converts a TypeBox schema to plain JSON Schema: without `expected`, our annotation for error messages. */
 export function plain(schema: unknown): Schema {
   return JSON.parse(
     JSON.stringify(schema, (key, value) => (key === 'expected' ? undefined : value)),
   ) as Schema;
 }
 
-/** The content of a response in every format. @param json the schema of the first of them */
+/** Describes the content of a response in every format. @param json the schema of the first of them */
 export function contentOf(json: Schema): Record<string, unknown> {
   const toSchema = (format: Format) =>
     format === JSON_FORMAT ? json : { type: 'string', contentMediaType: mediaTypeOf(format) };
@@ -33,7 +33,7 @@ export const EVENTS: Schema = {
   type: 'string',
   contentMediaType: EVENT_STREAM,
   description:
-    'A live tail: an event `row` for each new row, its cursor as id; last an event `end` with a reason.',
+    'A live tail: an event `row` for each new row, its cursor as id; finally an event `end` with a reason.',
 };
 
 /** The one shape of every failure (docs/errors.md). */
@@ -50,8 +50,8 @@ export const ERROR_SCHEMA = object({
         parameter: { type: 'string' },
         message: { type: 'string' },
         line: { type: 'integer', description: 'Line of a text with several, from 1.' },
-        column: { type: 'integer', description: 'Where in that line, from 1.' },
-        position: { type: 'integer', description: 'Where in the value, from 0; only of a search.' },
+        column: { type: 'integer', description: 'Column in that line, from 1.' },
+        position: { type: 'integer', description: 'Offset in the value, from 0; only for searches.' },
       },
     }),
   }),

@@ -5,7 +5,7 @@ import type { Pins } from '../../query/pins.ts';
 import { columnSchema, parameterSchema } from './document.ts';
 import { list, object, type Schema } from './schema.ts';
 
-/** An endpoint as a tool of the Model Context Protocol. @param pins parameters that are left out: they have one value */
+/** Describes an endpoint as a tool of the Model Context Protocol. @param pins parameters that are left out: they have one value */
 export function describeTool(endpoint: Endpoint, pins: Pins): Tool {
   const { name, description, sandboxing } = endpoint;
   const parameters = endpoint.parameters.filter((one) => !Object.hasOwn(pins, one.name));
@@ -32,12 +32,12 @@ export function describeTool(endpoint: Endpoint, pins: Pins): Tool {
 const SQL = {
   type: 'string',
   description:
-    'A SELECT in ClickHouse SQL over the views of this query; its rows take the place of the others.',
+    'A SELECT in ClickHouse SQL over the views of this query; its rows replace those of the query.',
 };
 
 const TRUNCATED = {
   type: 'string',
-  description: 'Which rows of how many are here, and how to ask for less. Left out if all are here.',
+  description: 'Which rows of how many are returned, and how to get fewer. Left out if all are returned.',
 };
 
 function argumentSchema(parameter: Parameter) {
@@ -49,7 +49,7 @@ function argumentSchema(parameter: Parameter) {
   };
 }
 
-/** The columns of a caller's own SELECT are not known. */
+/** Describes the rows; the columns of a caller's own SELECT are unknown. */
 function rowsSchema({ columns, maxRows, sandboxing }: Endpoint): Schema {
   const known = object(Object.fromEntries(columns.map((column) => [column.name, columnSchema(column)])));
   return { ...list(sandboxing ? { type: 'object' } : known), maxItems: maxRows };

@@ -15,16 +15,16 @@ declare module 'fastify' {
 /** Admits requests that send a key, each once. */
 export interface Admissions {
   readonly admit: Admit;
-  /** Of requests that the listener has admitted and handed on to the framework. */
+  /** Admissions of requests that the listener has passed to the framework. */
   readonly handedOn: WeakMap<IncomingMessage, ReturnType<Admit>>;
 }
 
 /**
  * Admits the callers of a route before anything else of the request is read (spec 5). If the key is optional, a request without
- * one has no caller, and a wrong key is refused.
+ * one has no caller, and a wrong key is rejected.
  *
  * Senders of events may also send the key in the query string as `api_key`, as existing configurations for Logflare do. URLs end
- * up in logs, so docs/ingest.md recommends a key of that scope alone.
+ * up in logs, so docs/ingest.md recommends a key with only that scope.
  */
 export function createAuth({
   scopes,
@@ -52,13 +52,13 @@ function findKeyInQuery({ query }: FastifyRequest): string | undefined {
   return typeof key === 'string' ? key : undefined;
 }
 
-/** The caller of a request, on a path that needs a key. */
+/** Returns the caller of a request, on a path that needs a key. */
 export function getCaller({ caller }: FastifyRequest): Caller {
   if (caller !== undefined) return caller;
   throw new Error('this path needs no key');
 }
 
-/** Counts what is refused to an accepted key; the keyring itself counts the keys that it does not accept. */
+/** Counts requests of an accepted key that are rejected; the keyring itself counts the keys that it does not accept. */
 export function noteRefusal(error: unknown, request: FastifyRequest, keyring: Keyring): void {
   if (!(error instanceof TailraceError) || error.refusal === undefined || request.keyId === undefined) return;
   keyring.refused(request.keyId, error.refusal, request.ip);

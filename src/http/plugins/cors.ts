@@ -9,15 +9,15 @@ declare module 'fastify' {
   }
 }
 
-// Besides the few that any page may read.
+// Headers besides the few that any page may read.
 const EXPOSED_HEADERS =
   'age, cache-status, content-disposition, link, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, server-timing, x-ignored-parameters, x-request-id, x-tailrace-hint';
-/** Which clients of `/mcp` send. */
+/** Headers that clients of `/mcp` send. */
 const AGENT_HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name'];
 const PREFLIGHT_SECONDS = 86_400;
 
 /**
- * Lets pages of the listed origins read responses; with an empty list only routes with rules of their own do. Must be registered
+ * Lets pages of the listed origins read responses; with an empty list only routes with their own rules do. Must be registered
  * before the routes. Keys are in headers, never in cookies, so no origin needs credentials.
  *
  * @param origins the setting: joined by commas, or `*`
@@ -46,7 +46,7 @@ export async function registerCors(app: FastifyInstance, origins: string): Promi
 }
 
 /**
- * The headers that the plugin gives to a response, for one that is sent ahead of the framework; see listener.ts.
+ * Returns the headers that the plugin would add, for a response that is sent ahead of the framework; see listener.ts.
  *
  * @returns `undefined` if no origin is listed
  */

@@ -16,23 +16,23 @@ interface FastifyFailure {
   readonly message?: string | ((request: FastifyRequest) => string);
 }
 
-/** Fastify's own failures: its code → ours, and our message if its own says too little. */
+/** Fastify's failures: its code → ours, and our message if Fastify's says too little. */
 const FASTIFY_FAILURES: Readonly<Record<string, FastifyFailure>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large' },
   FST_ERR_BAD_URL: { code: 'invalid_request', message: 'the path is not a well-formed URL' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { code: 'unsupported_media_type', message: refuseType },
 };
 
-// In the table of codes: our failure. A status of 500 and above may also be a request's own, as 504 `not_cached`.
+// The exit code of our own failures. A status of 500 and above may also be the request's fault, such as 504 `not_cached`.
 const EXIT_OURS = 3;
 
-/** The one place that turns a failure into a response. The cause is logged, never sent. */
+/** Turns failures into responses; no other code does. The cause is logged, never sent. */
 export function sendError(
   error: FastifyError | Error,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  // The client disconnected, which aborted the work: there is no one to respond to, and no failure of ours to log.
+  // The client disconnected, which aborted the work: nobody gets a response, and there is no failure to log.
   if (reply.raw.destroyed) return reply;
   const failure = noteFailure(error, request);
   reply.code(failure.status).headers(failure.headers);
@@ -40,7 +40,7 @@ export function sendError(
   return reply.type('application/json; charset=utf-8').send(errorBody(failure, request.id));
 }
 
-/** Logs a failure of ours, and notes the code for the log line and the metrics of the request. @returns what its caller may read */
+/** Logs our own failure, and notes the code for the log line and the metrics of the request. @returns the error that its caller may read */
 export function noteFailure(error: FastifyError | Error, request: FastifyRequest): TailraceError {
   const failure = toFailure(error, request);
   if (ERROR_CODES[failure.code].exit === EXIT_OURS)
@@ -71,21 +71,21 @@ function toFailure(error: FastifyError | Error, request: FastifyRequest): Tailra
   const { code: ours, message: own = error.message } = FASTIFY_FAILURES[code] ?? {};
   const message = typeof own === 'string' ? own : own(request);
   if (ours !== undefined) return new TailraceError(ours, message, { cause: error });
-  // Only the message of a fault of the request is sent; that of our own failure might hold anything.
+  // Only the message of a request's fault is sent; that of our own failure may contain anything.
   if (statusCode >= 400 && statusCode < 500)
     return new TailraceError('invalid_request', message, { cause: error });
-  const hint = 'something went wrong here; the log has it under this request id';
+  const hint = 'an internal error of Tailrace; its log has the cause under this request id';
   return new TailraceError('internal', hint, { cause: error });
 }
 
 interface ClientErrorOptions {
   readonly headerBytesMax: number;
   readonly requestTimeoutMs: number;
-  /** Of every response. */
+  /** Headers of every response. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Responds to bytes that never became a request: unreadable, too long, or not sent in time. */
+/** Responds to bytes that are not a request: unreadable, too long, or not sent in time. */
 export function createClientErrorHandler(options: ClientErrorOptions) {
   const fixed = Object.entries(options.headers).map(([name, value]) => `${name}: ${value}`);
   return (error: ConnectionError, socket: Socket): void => {
@@ -109,7 +109,7 @@ export function createClientErrorHandler(options: ClientErrorOptions) {
   };
 }
 
-/** Before the handshake is done no response can be sent, and a socket that waits for it would stay open. */
+/** Closes a socket before its handshake is done: no response can be sent, and a socket that waits for it would stay open. */
 function isHandshake({ code = '' }: ConnectionError, socket: Socket): boolean {
   return socket instanceof TLSSocket && !/^(?:HPE|ERR_HTTP)_/.test(code);
 }

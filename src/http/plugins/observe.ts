@@ -19,7 +19,7 @@ declare module 'fastify' {
     failure: ErrorCode | undefined;
     /** Logged at debug level only and not recorded as an event: callers without a key could fill the disk. */
     quiet: boolean;
-    /** When the response began, by `performance.now()`, if it goes on for as long as the caller wants. */
+    /** The start of the response, by `performance.now()`, if it lasts as long as the caller wants. */
     responseMs: number | undefined;
     /** Added to the request's log line. */
     detail: Readonly<Record<string, unknown>> | undefined;
@@ -28,19 +28,19 @@ declare module 'fastify' {
 
 const REQUEST_ID = /^[\w.-]{1,100}$/;
 
-/** The caller's own id of a request, if it is fit for a header and a log; otherwise a new one. */
+/** Returns the caller's id of a request, if it is fit for a header and a log; otherwise a new one. */
 export function createRequestId(headers: IncomingHttpHeaders): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** Reads what proxies say of a request, if they are trusted. */
+/** Reads the headers of proxies, if they are trusted. */
 export interface PeerReader {
   address(request: IncomingMessage): string;
   host(request: IncomingMessage): string;
 }
 
-/** As the framework reads them (its `trustProxy`). @param trustProxy addresses joined by commas; empty: no proxy is trusted */
+/** Reads them as the framework does (its `trustProxy`). @param trustProxy addresses joined by commas; empty: no proxy is trusted */
 export function createPeerReader(trustProxy: string): PeerReader {
   const ownHost = ({ headers }: IncomingMessage) => headers.host ?? '';
   if (trustProxy === '') return { address: ({ socket }) => socket.remoteAddress ?? '', host: ownHost };
@@ -55,10 +55,10 @@ export function createPeerReader(trustProxy: string): PeerReader {
   };
 }
 
-// Never sent: the status counted if the caller hung up before the response. nginx uses the same number.
+// Never sent: the counted status if the caller hung up before the response. nginx uses the same number.
 export const HUNG_UP = 499;
 
-/** What the log line of a request says of it, beside status and time. Never a URL, a key or a parameter's value. */
+/** The fields of a request's log line, beside status and time. Never a URL, a key or a parameter's value. */
 export interface RequestLogFields
   extends Pick<
     FastifyRequest,
@@ -118,7 +118,7 @@ function isLogged(
   return log.isLevelEnabled?.(level) ?? true;
 }
 
-/** Observes a request of the framework when its response is closed: unlike `onResponse`, also if the caller hung up. */
+/** Observes a request of the framework when its response is closed: unlike `onResponse`, even if the caller hung up. */
 export function observeReply(observe: Observe, request: FastifyRequest, reply: FastifyReply): void {
   const startMs = performance.now();
   reply.header('x-request-id', request.id);

@@ -3,7 +3,7 @@ import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { invalidRequest } from '../../errors.ts';
 
-/** What is read of a schema here. `expected` is our own annotation, as in the definitions: the end of the sentence "must be …". */
+/** The part of a schema that is read here. `expected` is our own annotation, as in the definitions: the end of the sentence "must be …". */
 interface ReadSchema {
   readonly expected?: string;
   readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
@@ -12,8 +12,8 @@ interface ReadSchema {
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, useDefaults: true });
 
 /**
- * Checks bodies and query strings in place of Fastify's own validator, which would silently drop unknown members, and with a
- * misspelt `pins` the limits of a key. Refuses with `invalid_request`, naming every wrong member.
+ * Checks bodies and query strings instead of Fastify's validator, which would silently drop unknown members, and with a
+ * misspelt `pins` the limits of a key. Rejects with `invalid_request`, naming every wrong member.
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validate = ajv.compile(schema);
@@ -25,7 +25,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   };
 };
 
-/** A query string with the decimal integers that its schema declares as numbers; any other text stays, and is refused. */
+/** Converts the decimal integers of a query string that its schema declares as numbers; any other text stays, and is rejected. */
 function parseIntegers({ properties = {} }: ReadSchema, query: Record<string, unknown>) {
   const parsed = { ...query };
   for (const [name, { type }] of Object.entries(properties)) {

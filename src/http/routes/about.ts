@@ -14,15 +14,15 @@ export interface AboutParts {
   readonly engine: Engine;
   readonly metrics: Metrics;
   readonly registry: Registry;
-  /** Why the service is not ready; `undefined` if it is. */
+  /** Returns why the service is not ready; `undefined` if it is. */
   readonly notReady: () => string | undefined;
-  /** Problems that an operator has to solve; requests are served meanwhile. */
+  /** Returns problems that an operator has to solve; requests are served meanwhile. */
   readonly readNotices: () => Promise<readonly Notice[]>;
-  /** The OpenAPI document with these endpoints; `undefined`: the reader has no key. */
+  /** Returns the OpenAPI document with these endpoints; `undefined`: the reader has no key. */
   readonly describe: (endpoints: readonly Endpoint[] | undefined) => Schema;
 }
 
-/** Which series a key sees: with a list, only those of what it has, and those of no endpoint or source. */
+/** Whether a key sees a series: with a list, only series of its items, and series without an endpoint or source. */
 function findShown({ endpoints, sources }: Registry, caller: Caller) {
   if (caller.endpoints === undefined && caller.sources === undefined) return undefined;
   const namesOf = (all: readonly { readonly name: string }[]) => new Set(all.map(({ name }) => name));
@@ -39,12 +39,12 @@ const READY: Schema = {
   properties: {
     status: { const: 'ready' },
     storing: { type: 'string', description: 'Why nothing can be stored; left out while it can.' },
-    retention: { type: 'string', description: 'Why retention has stopped; left out while it goes on.' },
-    clock: { type: 'string', description: 'That the clock is behind; left out while it is not.' },
+    retention: { type: 'string', description: 'Why retention has stopped; left out while it runs.' },
+    clock: { type: 'string', description: 'Says that the clock is behind; left out while it is not.' },
   },
 };
 
-/** What supervisors, Prometheus and clients of the API read about the service. */
+/** Serves what supervisors, Prometheus and clients of the API read about the service. */
 export const aboutRoutes: RouteGroup<AboutParts> = {
   routes: [
     defineRoute({
@@ -53,7 +53,7 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
       scopes: 'none',
       summary: 'Whether the service works',
       operation: { id: 'get_health', tag: 'service' },
-      answer: { 200: json('It does.', object({ status: { const: 'ok' } })) },
+      answer: { 200: json('The service works.', object({ status: { const: 'ok' } })) },
       errors: ['engine_unavailable'],
       handle: async ({ engine }: AboutParts) => {
         if (engine.gauges().state === 'lost')
@@ -67,7 +67,7 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
       scopes: 'none', // so no notice names a source
       summary: 'Whether calls are served',
       operation: { id: 'get_ready', tag: 'service' },
-      answer: { 200: json('They are, with what an operator has to see to.', READY) },
+      answer: { 200: json('Calls are served; lists the problems that an operator has to solve.', READY) },
       errors: ['engine_unavailable'],
       handle: async ({ notReady, readNotices }: AboutParts) => {
         const reason = notReady();

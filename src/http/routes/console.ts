@@ -8,7 +8,7 @@ import { TailraceError } from '../../errors.ts';
 import { noteFailure } from '../plugins/errors.ts';
 import { defineRoute, type RouteGroup } from '../route.ts';
 
-/** Where `npm run build:console` writes; as far above this file as above the built one. */
+/** The output of `npm run build:console`; as far above this file as above the built one. */
 const CONSOLE_DIR = fileURLToPath(new URL('../../../console/dist/', import.meta.url));
 
 /** A page may load only what this service serves, and run no inline code. */
@@ -31,7 +31,7 @@ const PAGE_HEADERS = {
 export interface ConsoleParts {
   /** The folder of the built files. */
   readonly dir: string;
-  /** If not, the pages respond 404 with how to build them. */
+  /** Whether the console is built. If not, its pages respond 404 and say how to build them. */
   readonly isBuilt: boolean;
 }
 
@@ -40,7 +40,7 @@ export function findConsole(dir = CONSOLE_DIR): ConsoleParts {
 }
 
 /**
- * The console: static files, open to all. What they show comes from the API, with the key of the reader. The names of files below /assets/ contain a hash of their content.
+ * Serves the console: static files that need no key. They load data from the API, with the key of the reader. The names of files below /assets/ contain a hash of their content.
  */
 export const consoleRoutes: RouteGroup<ConsoleParts> = {
   async setup(app, { dir, isBuilt }) {
@@ -69,12 +69,12 @@ export const consoleRoutes: RouteGroup<ConsoleParts> = {
   ],
 };
 
-/** Where a response that is not found is JSON for browsers, too: it says what is there instead. */
+/** Paths below which 404 is JSON for browsers, too: it says what is served there. */
 const NEVER_PAGES = ['/api/', '/assets/'];
 
 /**
- * Responds to a path that nothing is served at: a browser gets the console, which says so and has a navigation; others get the failure as
- * JSON. Both have the status 404.
+ * Responds to an unknown path: a browser gets the console, which says so and has a navigation; others get the failure as JSON. Both have
+ * the status 404.
  */
 export function createNotFound({ dir, isBuilt }: ConsoleParts) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -89,7 +89,7 @@ export function createNotFound({ dir, isBuilt }: ConsoleParts) {
   };
 }
 
-/** What is served instead of a path. */
+/** Says what is served instead of a path. */
 function adviseOf(path: string): string {
   const [, signal] = /^\/v1\/(traces|metrics)\/?$/.exec(path) ?? [];
   if (signal === undefined) return 'endpoints are at /api/endpoints/query/<uuid or name>';

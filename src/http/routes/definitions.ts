@@ -17,22 +17,22 @@ import { defineRoute, json, type RouteGroup } from '../route.ts';
 export interface DefinitionParts {
   readonly registry: Registry;
   readonly listProjects: (caller: Caller) => Promise<Projects>;
-  /** Of Tailrace. */
+  /** Version of Tailrace. */
   readonly version: string;
   /** Whether lists have the shape that Supabase Studio reads. */
   readonly studio: boolean;
 }
 
-/** What a key may do, and the definitions and projects that it may know of. */
+/** Serves the rights of a key, and the definitions and projects that it may know of. */
 export const definitionRoutes: RouteGroup<DefinitionParts> = {
   routes: [
     defineRoute({
       method: 'GET',
       path: '/api/self',
       scopes: SCOPES,
-      summary: 'What the key may do',
+      summary: 'Rights of the key',
       operation: { id: 'get_self', tag: 'console' },
-      answer: { 200: json('As it is now.', SELF) },
+      answer: { 200: json('The present state.', SELF) },
       handle: async ({ version }: DefinitionParts, request) => toSelf(getCaller(request), version),
     }),
     defineRoute({
@@ -41,7 +41,7 @@ export const definitionRoutes: RouteGroup<DefinitionParts> = {
       scopes: ['query', 'manage'],
       summary: 'Definitions of the endpoints that the key may know of',
       operation: { id: 'list_endpoints', tag: 'console' },
-      answer: { 200: json('As it is now.', object({ result: list(ENDPOINT) })) },
+      answer: { 200: json('The present state.', object({ result: list(ENDPOINT) })) },
       handle: async ({ registry }: DefinitionParts, request) => {
         const caller = getCaller(request);
         const endpoints = visibleEndpoints(registry.endpoints, caller);
@@ -58,7 +58,7 @@ export const definitionRoutes: RouteGroup<DefinitionParts> = {
         tag: 'console',
         description: 'With `TAILRACE_STUDIO=1` the response is the list itself.',
       },
-      answer: { 200: json('As it is now.', object({ result: list(SOURCE) })) },
+      answer: { 200: json('The present state.', object({ result: list(SOURCE) })) },
       handle: async ({ registry, studio }: DefinitionParts, request) => {
         const result = visibleSources(registry.sources, getCaller(request)).map(toSourceView);
         return studio ? result : { result };
@@ -72,7 +72,7 @@ export const definitionRoutes: RouteGroup<DefinitionParts> = {
       errors: ['not_found'],
       handle: async ({ studio }: DefinitionParts) => {
         if (studio) return [];
-        throw new TailraceError('not_found', 'there is nothing here without TAILRACE_STUDIO=1');
+        throw new TailraceError('not_found', 'this path is served only with TAILRACE_STUDIO=1');
       },
     }),
     defineRoute({
@@ -81,7 +81,7 @@ export const definitionRoutes: RouteGroup<DefinitionParts> = {
       scopes: ['query'],
       summary: 'Projects that have events and that the key may read',
       operation: { id: 'list_projects', tag: 'console' },
-      answer: { 200: json('As it is now.', PROJECTS) },
+      answer: { 200: json('The present state.', PROJECTS) },
       handle: ({ listProjects }: DefinitionParts, request) => listProjects(getCaller(request)),
     }),
   ],

@@ -19,7 +19,7 @@ export const deletionRoutes: RouteGroup<DeletionParts> = {
         example: { project: 'aurora', before: '2026-11-20T07:00:00Z', dry_run: true },
       }),
       answer: {
-        200: json('Deleted, or what would be.', DELETION),
+        200: json('Deleted; for a dry run, the events that would be.', DELETION),
         202: json('Still being deleted.', DELETION),
       },
       errors: ['overloaded'],
@@ -31,7 +31,7 @@ export const deletionRoutes: RouteGroup<DeletionParts> = {
       method: 'GET',
       path: '/api/deletions/:id',
       scopes: ['manage'],
-      summary: 'How far a deletion is',
+      summary: 'Progress of a deletion',
       operation: { id: 'get_deletion', tag: 'events' },
       answer: { 200: json('Ended.', DELETION), 202: json('Still being deleted.', DELETION) },
       errors: ['not_found'],

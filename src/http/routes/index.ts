@@ -38,7 +38,7 @@ const GROUPS = {
 
 type GroupName = keyof typeof GROUPS;
 
-/** What each group works with. */
+/** The parts that each group needs. */
 export type RouteParts = {
   readonly [Name in GroupName]: (typeof GROUPS)[Name] extends RouteGroup<infer Parts> ? Parts : never;
 };
@@ -92,7 +92,7 @@ function addRoute<Parts>(
   const bodyTypes = Object.keys(body?.content ?? {});
   const config = { ...(cors !== undefined && { cors }), ...(bodyTypes.length > 0 && { bodyTypes }) };
   for (const url of pathsOf(route)) {
-    if (cors !== undefined) app.options(url, { config }, () => {}); // answered before by cors.ts
+    if (cors !== undefined) app.options(url, { config }, () => {}); // cors.ts responds before
     if (route.handle === undefined) continue;
     app.route<Handled>({
       ...{ method, url, config, onRequest: createAuth(route), ...limits },
@@ -112,7 +112,7 @@ function addRoute<Parts>(
 
 /** Responds 405 with `Allow` to the methods for which a path has no route, before any body is read. */
 function registerMethodCheck(app: FastifyInstance): void {
-  // Methods that Node parses and Fastify does not know, such as PROPFIND, would otherwise be answered 404.
+  // Methods that Node parses and Fastify does not know, such as PROPFIND, would otherwise get 404.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   for (const [url, methods] of ALLOWED_METHODS) {
     app.route({

@@ -11,7 +11,7 @@ import {
   takeEvents,
 } from './take-events.ts';
 
-/** Logflare's paths, each also with `/json` and `/vector` appended; all do the same. */
+/** Logflare's paths, each also with `/json` and `/vector` appended; all are the same. */
 const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) => [
   path,
   `${path}/json`,
@@ -42,7 +42,7 @@ const EVENT: Schema = {
   additionalProperties: true,
 };
 
-/** Takes events in by Logflare's protocol. The response is sent when they are stored. */
+/** Accepts events by Logflare's protocol. The response is sent when they are stored. */
 export const ingestRoutes: RouteGroup<IngestParts> = {
   setup(app, { config }) {
     app.removeAllContentTypeParsers();
@@ -60,17 +60,18 @@ export const ingestRoutes: RouteGroup<IngestParts> = {
       operation: {
         id: 'send_events',
         tag: 'events',
-        description: 'One event, a list of them, `{"batch":[…]}`, or NDJSON. Answered when they are on disk.',
+        description:
+          'One event, a list of them, `{"batch":[…]}`, or NDJSON. The response is sent when they are on disk.',
       },
       parameters: [
         textParameter('query', 'source', 'UUID or name of the source.'),
         textParameter('query', 'source_name', 'The same.'),
-        textParameter('query', 'api_key', 'The key, for senders that can set no header.'),
-        textParameter('header', 'X-Project', 'Project of events that name none.'),
+        textParameter('query', 'api_key', 'The key, for senders that cannot set a header.'),
+        textParameter('header', 'X-Project', 'Project of events that do not name one.'),
         textParameter(
           'header',
           'Idempotency-Key',
-          'Events that come again under the same one are stored once.',
+          'Events that are sent again with the same one are stored once.',
         ),
       ],
       body: {
@@ -86,7 +87,7 @@ export const ingestRoutes: RouteGroup<IngestParts> = {
       answer: {
         200: json('All events are stored.', object({ message: { const: 'Logged!' } })),
         406: json(
-          'Some events were refused, for these reasons; the good ones are stored.',
+          'Some events were rejected, for these reasons; the good ones are stored.',
           object({ message: list({ type: 'string' }) }),
         ),
       },
@@ -97,7 +98,7 @@ export const ingestRoutes: RouteGroup<IngestParts> = {
   ],
 };
 
-/** As Logflare's clients expect it: 406 with the reasons if events were refused; the other events are stored. */
+/** As Logflare's clients expect it: 406 with the reasons if events were rejected; the other events are stored. */
 function respond(reply: FastifyReply, received: Received): FastifyReply {
   const { refused, reasons, withoutProject = 0, repaired = 0 } = received;
   if (withoutProject > 0) reply.header(WITHOUT_PROJECT_HEADER, withoutProject);

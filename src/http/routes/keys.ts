@@ -23,7 +23,7 @@ const LIMIT = Type.Integer({
   minimum: 1,
   maximum: LIMIT_MAX,
   default: 100,
-  description: 'How many.',
+  description: 'Number of entries.',
   expected: `a whole number from 1 to ${LIMIT_MAX}`,
 });
 const BEFORE = 'Id of the last one seen.';
@@ -71,7 +71,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
       body: jsonBody(NEW_KEY, {
         example: { name: 'dashboard', scopes: ['query'], pins: { project: 'aurora' } },
       }),
-      answer: { 201: json('The key, this once.', CREATED_KEY) },
+      answer: { 201: json('The key, shown only once.', CREATED_KEY) },
       handle: (parts: KeyParts, request) => createKey(parts, getCaller(request), request.body),
     }),
     defineRoute({
@@ -113,7 +113,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
       summary: 'Create a successor of a key',
       operation: { id: 'rotate_key', tag: 'keys' },
       body: jsonBody(ROTATION, { example: { overlap_seconds: 3600 }, required: false }),
-      answer: { 201: json('The successor, this once.', CREATED_KEY) },
+      answer: { 201: json('The successor, shown only once.', CREATED_KEY) },
       errors: ['not_found'],
       handle: (parts: KeyParts, request) => {
         const { overlap_seconds: overlapSeconds } = request.body;

@@ -6,7 +6,7 @@ import type { McpParts } from '../mcp/call.ts';
 import { defineRoute, type RouteGroup } from '../route.ts';
 
 /**
- * Endpoints as tools for agents: the Model Context Protocol over Streamable HTTP, by the official SDK. Without sessions, which the
+ * Serves endpoints as tools for agents: the Model Context Protocol over Streamable HTTP, by the official SDK. Without sessions, which the
  * protocol has not needed since 2026-07-28: GET and DELETE, which are about sessions, get 405.
  */
 export const mcpRoutes: RouteGroup<McpParts> = {
@@ -27,7 +27,7 @@ export const mcpRoutes: RouteGroup<McpParts> = {
   ],
 };
 
-/** The protocol demands it against DNS rebinding. Programs send no Origin. */
+/** Checks the Origin, as the protocol demands against DNS rebinding. Programs send no Origin. */
 function findOriginFault(
   { headers: { origin = '' } }: FastifyRequest,
   origins: string,
@@ -37,14 +37,14 @@ function findOriginFault(
   return new TailraceError('forbidden', message);
 }
 
-/** The message with the exact arguments of a call. The rest is checked by the SDK, which knows no BigInt. */
+/** Returns the message with the exact arguments of a call. The SDK checks the rest; it does not support BigInt. */
 function chooseArguments(message: unknown, exact: unknown): unknown {
   const [params, exactParams] = [readParams(message), readParams(exact)];
   if (typeof message !== 'object' || params === undefined || exactParams === undefined) return message;
   return { ...message, params: { ...params, arguments: exactParams.arguments } };
 }
 
-/** The parameters of a tool call; `undefined` for any other message. */
+/** Returns the parameters of a tool call; `undefined` for any other message. */
 function readParams(message: unknown): { readonly arguments: unknown } | undefined {
   if (typeof message !== 'object' || message === null || !('params' in message)) return undefined;
   const { params } = message;
@@ -57,7 +57,7 @@ async function answerMessage(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   if (Array.isArray(request.body)) {
-    const message = 'a batch is refused, since a request counts once for the rate of its key';
+    const message = 'a batch is rejected, since a request counts once for the rate of its key';
     throw new TailraceError('invalid_request', `${message}; send one message in each request`);
   }
   const { serveMcp } = await import('../mcp/server.ts'); // its SDK is loaded only if it is used

@@ -17,7 +17,7 @@ import {
 
 const PROTOBUF = 'application/x-protobuf';
 
-/** Takes log records in by OTLP over HTTP, protobuf and JSON; the response has the encoding of the request. */
+/** Accepts log records by OTLP over HTTP, protobuf and JSON; the response has the encoding of the request. */
 export const otlpRoutes: RouteGroup<IngestParts> = {
   setup(app, { config }) {
     app.removeAllContentTypeParsers();
@@ -38,7 +38,7 @@ export const otlpRoutes: RouteGroup<IngestParts> = {
           'X-Source',
           'Source of the records; without it that of `TAILRACE_OTLP_SOURCE`.',
         ),
-        textParameter('header', 'X-Project', 'Project of records that name none.'),
+        textParameter('header', 'X-Project', 'Project of records that do not name one.'),
       ],
       body: {
         required: true,
@@ -74,7 +74,7 @@ function configuredSource(
   if (otlpSource === '') return undefined;
   try {
     const source = registry.getSource(otlpSource);
-    requireSource(caller, source); // whether it takes events is for those who may send to it
+    requireSource(caller, source); // only callers that may send to it learn whether it stores events
     return refuseExternal(source);
   } catch (error) {
     throw hideMissing(error, caller);

@@ -18,7 +18,7 @@ export interface OverviewParts {
   readonly engine: Engine;
   readonly registry: Registry;
   readonly traffic: Traffic;
-  /** Sizes of the tables; `undefined` if the engine has not answered yet. */
+  /** Reads the sizes of the tables; `undefined` if the engine has not responded yet. */
   readonly readSizes: () => Promise<StoreSizes | undefined>;
   readonly cache: CacheStore;
   readonly committer: Committer;
@@ -28,7 +28,7 @@ export interface OverviewParts {
   readonly now: () => number;
 }
 
-/** Live numbers, for keys with the scope `manage`: they count the requests of all keys, and the events of all projects. */
+/** Serves live numbers, for keys with the scope `manage`: they count the requests of all keys, and the events of all projects. */
 export const overviewRoutes: RouteGroup<OverviewParts> = {
   routes: [
     defineRoute({
@@ -37,13 +37,13 @@ export const overviewRoutes: RouteGroup<OverviewParts> = {
       scopes: ['manage'],
       summary: 'Live numbers of endpoints, sources, engine and store',
       operation: { id: 'get_overview', tag: 'console' },
-      answer: { 200: json('As it is now.', OVERVIEW) },
+      answer: { 200: json('The present state.', OVERVIEW) },
       handle: (parts: OverviewParts, request) => readOverview(parts, getCaller(request)),
     }),
   ],
 };
 
-/** A key that is limited to endpoints or sources sees those alone. */
+/** Selects what the key sees: one that is limited to endpoints or sources sees only those. */
 async function readOverview(parts: OverviewParts, caller: Caller): Promise<Overview> {
   const { registry, traffic, config, cache, committer, readNotices, readSizes, now } = parts;
   const [notices, sizes] = await Promise.all([readNotices(), readSizes()]);
@@ -74,7 +74,7 @@ async function readOverview(parts: OverviewParts, caller: Caller): Promise<Overv
   };
 }
 
-/** @param isAnswering whether it answered when the sizes of the tables were last asked for */
+/** @param isAnswering whether it responded when the sizes of the tables were last read */
 function describeEngine(
   { engine, config, notReady }: Pick<OverviewParts, 'engine' | 'config' | 'notReady'>,
   isAnswering: boolean,
@@ -84,7 +84,7 @@ function describeEngine(
   const isUp = state === 'up';
   return {
     state: isUp && reason !== undefined ? 'stopping' : isUp && isAnswering ? 'ready' : 'unavailable',
-    message: reason ?? (isUp && isAnswering ? null : 'the engine does not answer'),
+    message: reason ?? (isUp && isAnswering ? null : 'the engine does not respond'),
     running,
     queued,
     restarts,

@@ -32,7 +32,7 @@ export interface QueryParts extends Resolve, TailParts {
   readonly metrics: Metrics;
 }
 
-/** What GET and POST have in common. */
+/** The common part of GET and POST. */
 const shared = {
   path: QUERY_PATH,
   scopes: ['query'],
@@ -53,7 +53,7 @@ export const QUERY_POST = defineRoute({
   body: { required: false, content: {} }, // described by endpoint: openapi/endpoint.ts
 });
 
-/** Saved queries by UUID or name (spec 4). */
+/** Serves saved queries by UUID or name (spec 4). */
 export const queryRoutes: RouteGroup<QueryParts> = {
   routes: [QUERY_GET, QUERY_POST],
   bodyBytesMax: ({ config }) => config.urlBytesMax, // a body holds what a URL could hold
@@ -95,7 +95,7 @@ async function runQuery(
   return await sendAnswer(parts, { ...resolved, execution }, { request, reply });
 }
 
-/** Says which parameters nobody reads, also beside an error and a live tail. @returns the value of the header */
+/** Adds the header that names unread parameters, even for an error or a live tail. @returns the value of the header */
 export function noteIgnored(
   reply: FastifyReply,
   known: readonly string[],
@@ -110,7 +110,7 @@ export function noteIgnored(
 
 interface QueryRequest extends Omit<Resolved, 'ignored'> {
   readonly execution: ReturnType<typeof describeRun>;
-  /** For a caller that gets no rows. */
+  /** Advice for a caller that gets no rows. */
   readonly describeDoubts?: () => string | undefined;
 }
 
@@ -137,12 +137,12 @@ export async function sendAnswer(
 /** Says what may be wrong with a question that has an empty answer. */
 export const HINT_HEADER = 'x-tailrace-hint';
 
-/** A text with names of a caller as the value of a header: other characters than printable ASCII as `\\u{…}`. */
+/** Writes a text with names of a caller as the value of a header: characters other than printable ASCII as `\\u{…}`. */
 function toHeader(text: string): string {
   return text.replaceAll(/[^ -~]/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`);
 }
 
-/** How the query of a request is run. */
+/** Returns the options by which the query of a request runs. */
 export function describeRun(request: FastifyRequest, reply: FastifyReply) {
   const caller = getCaller(request);
   return {
@@ -169,7 +169,7 @@ function createHangUpSignal(reply: FastifyReply): AbortSignal {
 }
 
 /**
- * The parameters of a query string and a JSON body together. One that is in both counts as sent twice.
+ * Merges the parameters of a query string and a JSON body. One that is in both counts as sent twice.
  *
  * @param body parsed JSON, in which integers may be BigInts; `undefined` if none was sent
  * @param declared the endpoint's parameters, which may be JSON values of their types; all others are texts
@@ -202,7 +202,7 @@ export function mergeParameters(
   return merged;
 }
 
-/** `undefined` for a JSON value that the parameter does not accept. */
+/** Returns the text of a JSON value; `undefined` if the parameter does not accept it. */
 export function readValue(json: unknown, parameter: Parameter | undefined): string | string[] | undefined {
   if (typeof json === 'string') return json;
   if (Array.isArray(json) && parameter?.parseList !== undefined) {
@@ -219,7 +219,7 @@ function readScalar(json: unknown, parameter: Parameter | undefined): string | u
   return type === parameter?.jsonType ? toText(json) : undefined;
 }
 
-/** The JSON that a parameter accepts beside a text, and what came, as the end of a sentence. */
+/** Describes the JSON that a parameter accepts beside a text, and the received value, as the end of a sentence. */
 export function describeTyped(json: unknown, parameter: Parameter | undefined): string {
   const type = parameter?.jsonType ?? 'string';
   if (parameter?.parseList !== undefined)
@@ -229,7 +229,7 @@ export function describeTyped(json: unknown, parameter: Parameter | undefined): 
 
 const SHOWN_CHARS_MAX = 100;
 
-/** Scalars as they are; a list or an object may be too deep to be written. */
+/** Describes scalars as they are; a list or an object may be too deep to be written. */
 function describeJson(json: unknown, article: string): string {
   if (Array.isArray(json)) return `${article} list`;
   if (typeof json === 'bigint') return String(json).slice(0, SHOWN_CHARS_MAX);

@@ -39,7 +39,7 @@ const ANSWER: Schema = {
   },
 };
 
-/** Events by text and field, their counts over time, and the values of a field. */
+/** Serves events by text and field, their counts over time, and the values of a field. */
 export const searchRoutes: RouteGroup<SearchParts> = {
   routes: [
     defineRoute({
@@ -80,7 +80,7 @@ export const searchRoutes: RouteGroup<SearchParts> = {
       scopes: ['query'],
       summary: 'Sources and fields that the key may search',
       operation: { id: 'list_search_sources', tag: 'events' },
-      answer: { 200: json('As they are now.', object({ result: list(SEARCH_SOURCE) })) },
+      answer: { 200: json('The present state.', object({ result: list(SEARCH_SOURCE) })) },
       handle: async ({ findSearchable }: SearchParts, request) => ({
         result: findSearchable(getCaller(request)).map((source) => ({
           ...{ name: source.name, id: source.id, description: source.description },
@@ -91,7 +91,7 @@ export const searchRoutes: RouteGroup<SearchParts> = {
   ],
 };
 
-/** What a search reads of a URL. */
+/** The part of a URL that a search reads. */
 const KNOWN = [...listKnown(SEARCH), CURSOR_PARAMETER];
 
 async function runSearch(

@@ -21,7 +21,7 @@ export const savedSearchRoutes: RouteGroup<SavedSearchParts> = {
       scopes: ['query'],
       summary: 'Saved searches of the key, by name',
       operation: { id: 'list_searches', tag: 'console' },
-      answer: { 200: json('As they are now.', object({ result: list(SAVED_SEARCH) })) },
+      answer: { 200: json('The present state.', object({ result: list(SAVED_SEARCH) })) },
       refuse: requireKeyOfSearches,
       handle: async (parts: SavedSearchParts, request) => ({
         result: await listSearches(parts, getCaller(request)),
@@ -35,8 +35,8 @@ export const savedSearchRoutes: RouteGroup<SavedSearchParts> = {
       operation: { id: 'save_search', tag: 'console' },
       body: jsonBody(NEW_SEARCH, { example: { name: 'slow requests', address: 'q=level%3Aerror&range=6h' } }),
       answer: {
-        201: json('It is new.', SAVED_SEARCH),
-        200: json('It has replaced that of the same name.', SAVED_SEARCH),
+        201: json('The new search.', SAVED_SEARCH),
+        200: json('The search, which replaces one of the same name.', SAVED_SEARCH),
       },
       refuse: requireKeyOfSearches,
       async handle(parts: SavedSearchParts, request, reply) {
@@ -51,7 +51,7 @@ export const savedSearchRoutes: RouteGroup<SavedSearchParts> = {
       scopes: ['query'],
       summary: 'Delete a saved search',
       operation: { id: 'delete_search', tag: 'console' },
-      answer: { 204: { description: 'It is deleted.' } },
+      answer: { 204: { description: 'Deleted.' } },
       errors: ['not_found'],
       refuse: requireKeyOfSearches,
       async handle(parts: SavedSearchParts, request, reply) {

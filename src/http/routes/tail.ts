@@ -11,7 +11,7 @@ export interface TailParts {
   readonly keyring: Pick<Keyring, 'authenticate'>;
 }
 
-/** Responds with the events of a live tail. Failures before the first event are responses like any other. */
+/** Responds with the events of a live tail. Failures before the first event are ordinary error responses. */
 export async function sendTail(
   { tails, keyring }: TailParts,
   resolved: ResolvedTail & Pick<TailRequest, 'lane' | 'signal'>,

@@ -46,14 +46,14 @@ export function addBodyParser(
   });
 }
 
-/** The source that a request names beside its body. @throws TailraceError as `findSource`, `getAllowedSource` */
+/** Finds the source that a request names beside its body. @throws TailraceError as `findSource`, `getAllowedSource` */
 export function findSourceOf(request: EventRequest, { registry }: IngestParts): Source | undefined {
   const by = { lists: getCaller(request), action: 'send to' } as const;
   return findSource({ getSource: (text) => getAllowedSource(registry, by, text) }, request);
 }
 
 /**
- * Stores the events of a request; with an Idempotency-Key only once, however often it is sent.
+ * Stores the events of a request; with an Idempotency-Key only once, even if it is sent again.
  *
  * @param source that the request names; `undefined` leaves it to the body
  */
@@ -100,7 +100,7 @@ function chooseProject(named: string | undefined, pinned: string | undefined): s
   throw new TailraceError('forbidden', `X-Project ${message}`, { errors, refusal: 'pin' });
 }
 
-/** A header's text; `undefined` if it is missing or empty. */
+/** Returns a header's text; `undefined` if it is missing or empty. */
 function headerText(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];
   return typeof value === 'string' && value !== '' ? value : undefined;

@@ -76,7 +76,7 @@ const RUN_ERRORS = [
 // Two texts of 64 KiB and values, in JSON.
 const BODY_BYTES_MAX = 1024 * 1024;
 
-/** Writing endpoints in the console: SQL over the tables of all sources, for keys that may read everything. */
+/** Serves the workbench of the console: SQL over the tables of all sources, for keys that may read everything. */
 export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
   bodyBytesMax: () => BODY_BYTES_MAX,
   routes: [
@@ -84,9 +84,9 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
       ...common,
       method: 'GET',
       path: '/api/workbench',
-      summary: 'What an editor of endpoints completes, and whether it may save',
+      summary: 'Completions for an editor of endpoints, and whether it may save',
       operation: { id: 'get_workbench', tag: 'console' },
-      answer: { 200: json('As it is now.', WORKBENCH) },
+      answer: { 200: json('The present state.', WORKBENCH) },
       handle: (parts: WorkbenchParts) => describeWorkbench(parts),
     }),
     defineRoute({
@@ -95,7 +95,7 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
       path: '/api/workbench/endpoints/:name',
       summary: 'The two files of an endpoint as texts',
       operation: { id: 'get_endpoint_files', tag: 'console' },
-      answer: { 200: json('As they are now.', ENDPOINT_FILES) },
+      answer: { 200: json('The present state.', ENDPOINT_FILES) },
       errors: ['endpoint_not_found', 'conflict'],
       handle: (parts: WorkbenchParts, request) => readFiles(parts, request.params.name),
     }),
@@ -176,7 +176,7 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
   ],
 };
 
-/** The engine's rows in the object of the response. */
+/** Wraps the engine's rows in the object of the response. */
 function frame(rows: Buffer, report: RunReport): Buffer {
   return Buffer.concat([
     Buffer.from('{"result":['),

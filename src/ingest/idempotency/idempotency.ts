@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { TailraceError } from '../../errors.ts';
 
-/** The outcome of a request with events: all that were not refused are stored. */
+/** The outcome of a request with events: all that were not rejected are stored. */
 export interface Received {
   readonly stored: number;
   /** See `Batch`. */
   readonly reasons: readonly string[];
   readonly refused: number;
-  /** Of the stored events, those that belong to no project; `undefined` in outcomes kept by older versions. */
+  /** Stored events that belong to no project; `undefined` in outcomes kept by older versions. */
   readonly withoutProject?: number;
   /** See `Batch`; `undefined` in outcomes kept by older versions. */
   readonly repaired?: number;
@@ -35,7 +35,7 @@ export interface IdempotentRequest {
 
 /** Keeps outcomes. One suite tests all implementations: test/ingest/idempotency.test.ts. */
 export interface AnswerStore {
-  /** The answer kept under a token after `sinceMs` (ms since the epoch). */
+  /** Finds the answer kept under a token after `sinceMs` (ms since the epoch). */
   find(token: string, sinceMs: number): Promise<KeptAnswer | undefined>;
   /** Keeps an answer, unless the token has one since `sinceMs`. */
   add(
@@ -43,7 +43,7 @@ export interface AnswerStore {
     kept: KeptAnswer,
     times: { readonly nowMs: number; readonly sinceMs: number },
   ): Promise<void>;
-  /** Deletes answers of `sinceMs` or before, and the oldest beyond `answersMax`; of a large backlog only a part at a time. */
+  /** Deletes answers of `sinceMs` or before, and the oldest beyond `answersMax`; a large backlog is deleted in parts. */
   prune(sinceMs: number, answersMax: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export interface IdempotencyOptions {
 interface Running {
   readonly body: string;
   readonly answer: Promise<Received>;
-  /** Whether no answer was kept, so that this request runs the work. */
+  /** Whether this request runs the work, since no answer was kept. */
   readonly isFirst: Promise<boolean>;
 }
 
@@ -79,7 +79,7 @@ const KEY_CHARS_MAX = 256;
 const PRUNE_EVERY = 1_000;
 
 /**
- * Two guards. The answer is kept after the events are committed; if the process dies in between, or answers cannot be read, the
+ * Guards twice. The answer is kept after the events are committed; if the process dies in between, or answers cannot be read, the
  * repeat commits under the same deduplication token, and the engine, which keeps tokens with the rows, stores nothing twice.
  */
 export function createIdempotency(options: IdempotencyOptions): Idempotency {
@@ -87,7 +87,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
   const running = new Map<string, Running>();
   let added = 0;
 
-  /** The answer kept for this token and body. */
+  /** Finds the answer kept for this token and body. */
   async function recall(token: string, body: string): Promise<Received | undefined> {
     let kept: KeptAnswer | undefined;
     try {
@@ -97,7 +97,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
     }
     if (kept === undefined) return undefined;
     refuseOtherBody(kept.body, body);
-    return JSON.parse(kept.answer) as Received; // written by `remember` alone
+    return JSON.parse(kept.answer) as Received; // only `remember` writes it
   }
 
   async function remember(token: string, body: string, answer: Received): Promise<void> {
@@ -118,8 +118,8 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
         const known = await recall(token, body);
         isFirst.resolve(known === undefined);
         if (known !== undefined) return known;
-        // The body belongs to the token: after a request that failed half-way, the engine must not take the events of
-        // another body under the same key for those that it has.
+        // The body belongs to the token: after a request that failed half-way, the engine must not treat the events of
+        // another body under the same key as duplicates.
         const answer = await work(hash('sha256', `${token}\0${body}`));
         await remember(token, body, answer);
         return answer;
@@ -143,7 +143,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
       for (let other = running.get(token); other !== undefined; other = running.get(token)) {
         if (other.body === body) return await other.answer;
         if (await other.isFirst) refuseOtherBody(other.body, body);
-        await other.answer.catch(() => {}); // refused for its body: says nothing about this one
+        await other.answer.catch(() => {}); // rejected for its body: says nothing about this one
       }
       return await begin(token, body, work);
     },
@@ -153,6 +153,6 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
 
 function refuseOtherBody(known: string, given: string): void {
   if (known === given) return;
-  const message = 'this Idempotency-Key came before with another body; use a new key';
+  const message = 'this Idempotency-Key was used before with another body; use a new key';
   throw new TailraceError('invalid_request', message);
 }

@@ -3,7 +3,7 @@ import { describeFailure, openPostgres, type Postgres } from '../../lib/postgres
 import { isTransient } from '../../lib/system-failure.ts';
 import type { AnswerStore } from './idempotency.ts';
 
-// A pool of its own: senders of events must not keep the connections busy that keys are read with.
+// A separate pool: senders of events must not keep busy the connections that read keys.
 const CONNECTIONS_MAX = 4;
 const RETRY_AFTER_MS = 1_000;
 // Delete in batches, each ten times what is added in between: one DELETE of a backlog, as after an outage, would exceed the
@@ -21,7 +21,7 @@ const MIGRATIONS = [
   CREATE INDEX tailrace_answers_by_time ON tailrace_answers (answered_ms)`,
 ] as const;
 
-/** Answers in PostgreSQL, shared by all processes that use it. @throws InputError if it cannot be used, or a newer version wrote it; TransientError if it is not up */
+/** Opens the answers in PostgreSQL, shared by all processes that use it. @throws InputError if it cannot be used, or a newer version wrote it; TransientError if it is not up */
 export async function openPostgresAnswers(url: string): Promise<AnswerStore> {
   let postgres: Postgres | undefined;
   try {

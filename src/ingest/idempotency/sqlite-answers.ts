@@ -5,7 +5,7 @@ import { makePrivateFile } from '../../lib/file.ts';
 import { describeSystemFailure, isTransient } from '../../lib/system-failure.ts';
 import type { AnswerStore } from './idempotency.ts';
 
-/** Answers in the data directory. Synchronous: each promise is settled when it is returned. @throws InputError if the file cannot be opened, TransientError if that may pass */
+/** Opens the answers in the data directory. Synchronous: each promise is settled when it is returned. @throws InputError if the file cannot be opened, TransientError if that may pass */
 export function openSqliteAnswers(dataDir: string): AnswerStore {
   const database = openDatabase(join(dataDir, 'idempotency.sqlite'));
   const find = database.prepare('SELECT body, answer FROM answers WHERE token = ? AND answered_ms > ?');

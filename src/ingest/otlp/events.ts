@@ -33,14 +33,14 @@ interface Request {
 /** The attribute of a record, or of its resource, that names its project. */
 const PROJECT_ATTRIBUTE = 'tailrace.project';
 
-// Of all events of a body together: each repeats its resource, so that a small body can become very large.
+// Characters of all events of a body together: each repeats its resource, so a small body can become very large.
 const EVENTS_CHARS_MAX = 64 * 1024 * 1024;
 
 /**
  * Writes each record of an OTLP request, given in its JSON shape, as the JSON text of an event.
  *
  * @param idEncoding how trace and span ids are written: hex in OTLP's JSON, base64 after protobuf
- * @throws TailraceError `invalid_request` if it has not the shape of a request, `body_too_large` if the texts are too long
+ * @throws TailraceError `invalid_request` if it does not have the shape of a request, `body_too_large` if the texts are too long
  */
 export function* eventTexts(request: unknown, idEncoding: 'hex' | 'base64'): Generator<string> {
   try {
@@ -80,13 +80,13 @@ function* findRecords({ resourceLogs = [] }: Request) {
   }
 }
 
-/** Proves that it is an object, no more; a member of another type than the protocol's throws a TypeError or stays as it is. */
+/** Proves only that it is an object; a member of a type that differs from the protocol's throws a TypeError or stays as it is. */
 function asMessage<T extends object>(value: unknown): T {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as T;
   throw new TypeError('a message must be an object');
 }
 
-/** One record as an event; docs/ingest.md has the table of members. */
+/** Writes one record as an event; docs/ingest.md has the table of members. */
 function eventText(
   record: LogRecord,
   { project: fallback, scope, resource }: Surroundings,
@@ -125,7 +125,7 @@ function scopeText(scope: InstrumentationScope | undefined): string {
 }
 
 /**
- * Zero means "unknown" in OTLP. Padded to 18 digits, so that the event rules read nanoseconds; they refuse what is not a number.
+ * Zero means "unknown" in OTLP. Padded to 18 digits, so that the event rules read nanoseconds; they reject what is not a number.
  */
 function firstTime(...times: (string | number | undefined)[]): string | undefined {
   const known = times.find((time) => !/^0*$/.test(String(time ?? '')));
@@ -136,7 +136,7 @@ function hex(id: string | undefined, encoding: 'hex' | 'base64'): string | undef
   return id === undefined || encoding === 'hex' ? id : Buffer.from(id, 'base64').toString('hex');
 }
 
-/** JSON text of a string; `undefined` for a missing or empty one, which OTLP does not distinguish. */
+/** Writes the JSON text of a string; `undefined` for a missing or empty one, which OTLP does not distinguish. */
 function text(value: string | undefined): string | undefined {
   return value === undefined || value === '' ? undefined : JSON.stringify(value);
 }

@@ -72,7 +72,7 @@ export function decodeRequest(bytes: Uint8Array): unknown {
   return type.toObject(type.decode(bytes), { longs: String, bytes: String });
 }
 
-/** Writes an ExportLogsServiceResponse; it is empty if nothing was refused. */
+/** Writes an ExportLogsServiceResponse; it is empty if nothing was rejected. */
 export function encodeResponse(rejected: number, message: string): Uint8Array {
   const type = root.lookupType('ExportLogsServiceResponse');
   const partial =

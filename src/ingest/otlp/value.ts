@@ -6,10 +6,10 @@ export interface KeyValue {
   readonly value?: AnyValue;
 }
 
-// Deeper than the event rules allow: what is cut off here belongs to an event that they refuse, with the reason.
+// Deeper than the event rules allow: what is cut off here belongs to an event that they reject, with the reason.
 const DEPTH_MAX = 100;
 
-/** An AnyValue as JSON text, exactly: a 64-bit integer keeps all its digits. */
+/** Writes an AnyValue as JSON text, exactly: a 64-bit integer keeps all its digits. */
 export function anyValueText(value: AnyValue | undefined, depth = 0): string {
   if (depth > DEPTH_MAX || value === undefined || value === null) return 'null';
   if (value['stringValue'] !== undefined) return JSON.stringify(value['stringValue']);
@@ -27,7 +27,7 @@ export function anyValueText(value: AnyValue | undefined, depth = 0): string {
   return 'null';
 }
 
-/** A list of attributes as the JSON text of one object, in their order. */
+/** Writes a list of attributes as the JSON text of one object, in their order. */
 export function attributesText(attributes: readonly KeyValue[] | undefined, depth = 0): string {
   const members = (attributes ?? []).map(
     ({ key, value }) => `${JSON.stringify(key ?? '')}:${anyValueText(value, depth)}`,
@@ -35,7 +35,7 @@ export function attributesText(attributes: readonly KeyValue[] | undefined, dept
   return `{${members.join(',')}}`;
 }
 
-/** The text of an attribute; `undefined` if it is of another type, or empty. */
+/** Returns the text of an attribute; `undefined` if it is of another type, or empty. */
 export function findText(attributes: readonly KeyValue[] | undefined, key: string): string | undefined {
   const value = attributes?.find((attribute) => attribute.key === key)?.value?.['stringValue'];
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -46,7 +46,7 @@ function listOf<T>(value: unknown): readonly T[] {
   return Array.isArray(values) ? (values as T[]) : [];
 }
 
-/** An integer with all its digits, which OTLP's JSON may write as a text. Anything else stays as it is in JSON. */
+/** Writes an integer with all its digits, which OTLP's JSON may write as a text. Anything else stays as it is in JSON. */
 export function integerText(value: unknown): string {
   return /^-?(?:0|[1-9]\d{0,19})$/.test(String(value)) ? String(value) : JSON.stringify(value);
 }

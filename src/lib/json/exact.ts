@@ -3,7 +3,7 @@ export function parseExactJson(text: string): unknown {
   return JSON.parse(text, exactInteger);
 }
 
-/** `context` is of ES2026, and not in TypeScript's library. */
+/** ES2026's `context`, which TypeScript's library does not have yet. */
 function exactInteger(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
   const { source = '' } = context ?? {};
   const isRounded = typeof value === 'number' && !Number.isSafeInteger(value);

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON. */
+/** The place at which a text stops being JSON. */
 export interface JsonPlace {
   /** UTF-16 units from its start. */
   readonly position: number;
@@ -15,8 +15,8 @@ const SCALAR =
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | 'more' | 'end';
 
 /**
- * Finds the first character that no JSON text could have there; `undefined` if the text is JSON. `JSON.parse` names the place of some
- * faults only, and in words that differ by version.
+ * Finds the first character that no JSON text could have there; `undefined` if the text is JSON. `JSON.parse` names the place of
+ * only some faults, and in words that differ by version.
  */
 export function findJsonFault(text: string): JsonPlace | undefined {
   const open: string[] = [];
@@ -53,7 +53,7 @@ const MARKS: Readonly<Record<Expected, string>> = {
 interface State {
   readonly mark: string;
   readonly expected: Expected;
-  /** The brackets around this place. */
+  /** The brackets that are open at this place. */
   readonly open: string[];
 }
 

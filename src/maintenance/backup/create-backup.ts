@@ -20,7 +20,7 @@ import {
 import type { Snapshot, SnapshotPart } from './snapshot.ts';
 import type { BackupTarget } from './target.ts';
 
-/** In a backup: a folder per table, and in it a folder per part. */
+/** The folder of a backup with a folder per table, and in it a folder per part. */
 export const EVENTS_FOLDER = 'events';
 
 /** A data directory to back up, whichever process owns its store. */
@@ -141,7 +141,7 @@ async function storePart(
   return { name, rows: await readRows(path), bytes: copied.bytes, sha256: copied.sha256, content };
 }
 
-/** @throws InputError if the base is no backup, or on another file system */
+/** @throws InputError if the base is not a backup, or on another file system */
 function readBase(base: string, target: string): Base {
   const manifest = readManifest(base);
   if (statSync(base).dev !== statSync(target).dev)
@@ -149,7 +149,8 @@ function readBase(base: string, target: string): Base {
       `--base: ${base} is not on the same file system as ${target}, so its files cannot be linked; omit --base for a full backup`,
     ]);
   const inTarget = relative(base, target);
-  if (inTarget === '') throw new InputError(['--base: is the folder of the new backup itself']);
+  if (inTarget === '')
+    throw new InputError(['--base: is the folder of the new backup; name the folder of an older one']);
   return new Map(
     manifest.tables.flatMap(({ name, parts }) =>
       parts.map((part) => [part.content, { dir: join(base, EVENTS_FOLDER, name, part.name), part }] as const),

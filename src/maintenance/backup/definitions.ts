@@ -46,7 +46,7 @@ export interface RestoredDefinitions {
    * written, as one that belongs to another user.
    */
   readonly state: 'restored' | 'same' | 'differ' | 'none' | 'failed';
-  /** Paths in the folder that are missing or have another content. */
+  /** Paths in the folder that are missing or differ. */
   readonly differing: readonly string[];
   /** Why it failed. */
   readonly cause?: unknown;
@@ -96,7 +96,7 @@ async function restoreFolder(
   try {
     await copyListed(from, dir, listed);
   } catch (cause) {
-    // Of the file system; any other one says that the backup is damaged.
+    // An error of the file system; any other one says that the backup is damaged.
     if ((cause as NodeJS.ErrnoException).code === undefined) throw cause;
     return { state: 'failed', differing: [], cause };
   }
@@ -113,7 +113,7 @@ async function copyListed(from: string, dir: string, listed: readonly Listed[]):
   }
 }
 
-/** The listed files that are missing in a folder or have another content there. */
+/** Finds the listed files that are missing in a folder or have another content there. */
 async function findDiffering(dir: string, listed: readonly Listed[]): Promise<string[]> {
   const differing: string[] = [];
   for (const { name, sha256 } of listed) {

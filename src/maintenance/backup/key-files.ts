@@ -13,7 +13,7 @@ const ANSWERS_FILE = 'idempotency.sqlite';
 
 export const CONTROL_FILE = SQLITE_FILE;
 
-/** What a backup may have for the data directory besides events. */
+/** The files of the data directory, besides events, that a backup may have. */
 export const KEY_FILES: ReadonlySet<string> = new Set([CONTROL_FILE, SECRET_FILE, ANSWERS_FILE]);
 
 /** Copies the responses to requests with an Idempotency-Key, if there are any. */

@@ -80,7 +80,7 @@ function readText(dir: string, file: string): string {
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     const why = isMissing
-      ? `has no ${MANIFEST_FILE}: it is no backup, or one that was not finished; name the folder that "tailrace backup" has filled`
+      ? `has no ${MANIFEST_FILE}: it is not a backup, or an unfinished one; name the folder that "tailrace backup" has filled`
       : `cannot be read: ${messageOf(error)}`;
     throw new InputError([`${dir} ${why}`], { cause: error });
   }
@@ -90,7 +90,7 @@ export function sumRows({ parts }: Pick<ManifestTable, 'parts'>): number {
   return parts.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** A file of a backup is not what the manifest says. */
+/** The error of a file of a backup that differs from the manifest. */
 export function damaged(path: string): InputError {
   return new InputError([
     `the backup is damaged: ${path} differs from its checksum in the manifest; nothing was restored`,

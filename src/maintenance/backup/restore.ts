@@ -27,7 +27,7 @@ export interface RestoreOptions {
 }
 
 /**
- * Whether an empty data directory may have it, and a restore leaves it alone: the lock of this process, the folder that mkfs creates,
+ * Whether an empty data directory may have a file, which a restore does not touch: the lock of this process, the folder that mkfs creates,
  * and hidden files. The directory may be its user's home (deploy/systemd), where this very process keeps its compiled code.
  */
 const isIgnored = (name: string) => /^(?:\..*|lock\.sqlite(?:-journal)?|owner\.txt|lost\+found)$/.test(name);
@@ -144,7 +144,7 @@ async function restoreTable(
     ]);
 }
 
-/** A path of the manifest, in the backup. @throws InputError if it leads out of it, as by a link */
+/** Resolves a path of the manifest in the backup. @throws InputError if it leads out of it, as by a link */
 const findInBackup = (dir: string, path: string) => read(() => findBelow(dir, path));
 
 /** Reports a missing or unreadable file, or one outside of the backup, as a fault of the backup. */

@@ -24,7 +24,7 @@ export interface Snapshot {
   readonly tables: readonly SnapshotTable[];
 }
 
-// The engine percent-encodes other characters than letters, digits and underscores.
+// The engine percent-encodes characters other than letters, digits and underscores.
 const NAME_PREFIX = 'tailrace_';
 const nameOf = (id: string) => NAME_PREFIX + id.replaceAll(/\W/g, '');
 const findShadowDir = (dataDir: string) => join(resolve(dataDir), 'store', 'shadow');

@@ -16,9 +16,9 @@ export interface BackupTarget {
   release(): void;
 }
 
-// Exists while a backup is written, so that a second backup finds the folder taken.
+// Exists while a backup is written, so that a second backup finds the folder in use.
 const CLAIM_FILE = '.tailrace-backup';
-const NOT_EMPTY = 'it is not empty; every backup has a folder of its own';
+const NOT_EMPTY = 'it is not empty; name a new folder for each backup';
 
 /** @throws InputError if the folder is not empty, cannot be written, or is within the data directory */
 export function openTarget(dir: string, dataDir: string): BackupTarget {
@@ -63,7 +63,7 @@ function prepare(dir: string): boolean {
     }
     return isNew;
   } catch (error) {
-    throw toStartError(`${dir} cannot take a backup: ${describe(error)}`, error, isTransient(error));
+    throw toStartError(`${dir} cannot hold a backup: ${describe(error)}`, error, isTransient(error));
   }
 }
 

@@ -18,7 +18,7 @@ export interface Begun {
   readonly counted: readonly SourceRows[];
   /** The sources whose tables have rows to delete. */
   readonly sources: readonly Source[];
-  /** Why the last of them, and others, may not have begun. */
+  /** The failure after which the last of them, and others, may not have begun. */
   readonly failure: unknown;
 }
 
@@ -42,8 +42,8 @@ const HOLD_MS_MAX = 10_000;
 
 /**
  * Begins deletions, one at a time. This process stores nothing meanwhile, for 10 s at most: what a deletion counts is what it deletes,
- * and its moment is the same in all tables. What is stored after the 10 s, or by other processes on a server, is before or after it, by
- * the order in which the engine got both; what is sent once the deletion is accepted stays in any case.
+ * and its moment is the same in all tables. Events that are stored after the 10 s, or by other processes on a server, come before or after
+ * it in the order in which the engine got both; events that are sent once the deletion is accepted stay in any case.
  */
 export function createBegin({ engine, registry, control, holdInserts, now, pause, onBegin }: BeginParts) {
   const acquire = createSlots(1);
@@ -93,7 +93,7 @@ export function createBegin({ engine, registry, control, holdInserts, now, pause
   };
 }
 
-/** A hold that ends by itself. `ready`: nothing is being stored, or it has ended. */
+/** Creates a hold that ends by itself. `ready`: nothing is being stored, or it has ended. */
 function holdFor(ms: number, { idle, release }: ReturnType<BeginParts['holdInserts']>) {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(() => {

@@ -6,7 +6,7 @@ import { TailraceError } from '../../errors.ts';
 import { type BeginParts, countEvents, createBegin, type SourceRows } from './begin.ts';
 import type { Deletion } from './request.ts';
 
-/** The source in work, and the parts of its table left to rewrite. */
+/** The source whose events are being deleted, and the parts of its table left to rewrite. */
 export type DeletionProgress = { readonly source: string; readonly partsLeft: number };
 
 /** A deletion that was requested. */
@@ -26,11 +26,11 @@ export interface DeletionJob {
 
 /** Deletes events irrevocably, one deletion after another. */
 export interface Deletions {
-  /** Counts the matching events by source, also those that retention hides from queries. */
+  /** Counts the matching events by source, including those that retention hides from queries. */
   count(deletion: Deletion): Promise<SourceRows[]>;
   /**
    * Starts a deletion and writes it into the audit trail, unless no event matches. Even then it finishes a deletion that was
-   * interrupted. When it resolves the engine knows what to delete, also if other deletions are rewriting files still.
+   * interrupted. When it resolves the engine knows what to delete, even if other deletions are still rewriting files.
    *
    * @param actor for the audit trail: a key's id, or `cli`
    * @throws TailraceError `overloaded` if too many wait; failures of the control store and the engine
@@ -57,7 +57,7 @@ export interface DeletionsOptions extends Pick<BeginParts, 'control' | 'holdInse
 const WAITING_MAX = 100; // each holds a request or a command
 const REMEMBERED_MAX = 1_000;
 const POLL_EVERY_MS = 250;
-/** How often other processes on a server poll for deletions. */
+/** Interval at which other processes on a server poll for deletions. */
 export const FOLLOW_EVERY_MS = 1_000;
 
 type Mutable<T> = { -readonly [name in keyof T]: T[name] };
@@ -101,7 +101,7 @@ export function createDeletions({
     }
   }
 
-  /** Drops cached answers also if only some events could be deleted. */
+  /** Drops cached answers even if only some events could be deleted. */
   async function finishAndForget(job: Mutable<DeletionJob>, sources: readonly Source[]): Promise<void> {
     try {
       await finish(job, new Set(sources));
@@ -143,7 +143,7 @@ export function createDeletions({
       remember(jobs, job);
       last = last.then(() => run(job, sources)).then(resolve, reject);
       done.catch(() => {}); // callers that await it get the rejection
-      if (failure !== undefined) throw failure; // what has begun is finished nevertheless
+      if (failure !== undefined) throw failure; // deletions that have begun are finished nevertheless
       return job;
     },
     find: (id) => jobs.get(id),

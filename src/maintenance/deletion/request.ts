@@ -35,7 +35,7 @@ export function parseDeletion(registry: Registry, request: DeletionRequest): Del
     const known = registry.sources.map(({ name }) => name).join(', ');
     faults.push({
       parameter: 'source',
-      message: `is no source: ${JSON.stringify(request.source.slice(0, 100))}; there are ${known}`,
+      message: `is not a source: ${JSON.stringify(request.source.slice(0, 100))}; there are ${known}`,
     });
   }
   if (named !== undefined && !isManaged(named))
@@ -54,14 +54,14 @@ export function parseDeletion(registry: Registry, request: DeletionRequest): Del
   return { project, sources: named === undefined ? registry.sources.filter(isManaged) : [named], before };
 }
 
-/** The SQL condition of a deletion, on the columns of every event. */
+/** Returns the SQL condition of a deletion, on the columns of every event. */
 export function toCondition({ project, before }: Deletion): string {
   const ofProject = `project = ${quote(project)}`;
   if (before === undefined) return ofProject;
   return `${ofProject} AND timestamp < toDateTime64(${quote(formatInstant(before))}, 6, 'UTC')`;
 }
 
-/** The deletion as text, for people and for the audit trail. */
+/** Describes the deletion to people and for the audit trail. */
 export function describeDeletion({ project, sources, before }: Deletion, isOfAll: boolean): string {
   const what = project === '' ? 'events without a project' : `events of project ${JSON.stringify(project)}`;
   const where = isOfAll ? 'all sources' : sources.map(({ name }) => name).join(', ');

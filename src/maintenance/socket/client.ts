@@ -11,7 +11,7 @@ export interface RunningCommand {
    * @throws InputError, TailraceError: the failure of the service; InputError if the service has ended
    */
   finish(onProgress: (progress: unknown) => void): Promise<unknown>;
-  /** Closes the connection, which stops work that serves this command alone. */
+  /** Closes the connection, which stops work that serves only this command. */
   hangUp(): void;
 }
 
@@ -30,7 +30,7 @@ export async function sendCommand(
   const response = await send(dataDir, path, JSON.stringify(body));
   if (response === undefined) return undefined;
   const lines = createInterface({ input: response, crlfDelay: Number.POSITIVE_INFINITY });
-  response.on('error', () => lines.close()); // also if nobody reads them yet
+  response.on('error', () => lines.close()); // even if nothing reads them yet
   return {
     async finish(onProgress) {
       for await (const text of untilLost(lines)) {
@@ -48,14 +48,14 @@ export async function sendCommand(
   };
 }
 
-/** The lines up to the end of the connection, which breaks if the service ends: then none of them is a result. */
+/** Reads the lines up to the end of the connection, which breaks if the service ends: then none of them is a result. */
 async function* untilLost(lines: AsyncIterable<string>): AsyncGenerator<string> {
   try {
     yield* lines;
   } catch {}
 }
 
-// The codes if there is no service, or it was killed.
+// Node's codes if there is no service, or it was killed.
 const ABSENT: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR']);
 
 async function send(dataDir: string, path: string, body: string): Promise<IncomingMessage | undefined> {

@@ -20,9 +20,9 @@ export interface ServiceDescription {
   readonly hasKeys: boolean;
 }
 
-/** What an operator asks of the process itself. */
+/** An operator's commands to the process itself. */
 export interface ProcessActions {
-  /** Reloads the definitions. @returns the result, which has the faults; never rejects */
+  /** Reloads the definitions. Never rejects. @returns the result, including faults */
   readonly reload: () => Promise<unknown>;
   /** Begins to stop the service. */
   readonly stop: () => void;
@@ -35,7 +35,7 @@ export interface CommandOptions {
   readonly engine: Engine;
   readonly registry: Registry;
   readonly deletions: Deletions;
-  /** Without them, the process cannot be asked to reload or stop. */
+  /** Commands to the process; without them it cannot be asked to reload or stop. */
   readonly actions?: ProcessActions | undefined;
   readonly newId: () => string;
   /** Resolves after so many ms. */
@@ -44,7 +44,7 @@ export interface CommandOptions {
 
 const PROGRESS_EVERY_MS = 250;
 
-/** The handlers of all commands, by path. */
+/** Creates the handlers of all commands, by path. */
 export function createCommands(options: CommandOptions): Readonly<Record<string, Handler>> {
   return {
     [COMMANDS.describe]: async (): Promise<ServiceDescription> => ({
@@ -75,7 +75,7 @@ function createSnapshotCommand({ config, engine, newId }: CommandOptions): Handl
   return async (_body, { send, signal }) => {
     if (!engine.seesEveryWrite)
       throw new InputError([
-        'the events of this service are on a ClickHouse server, which makes backups of its own',
+        'the events of this service are on a ClickHouse server; back them up with the means of ClickHouse',
       ]);
     const id = newId();
     try {

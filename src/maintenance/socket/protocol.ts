@@ -2,7 +2,7 @@ import { chmodSync, closeSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { makeFolder } from '../../lib/folder.ts';
 
-/** What the service can be asked to do. */
+/** The commands of the service. */
 export const COMMANDS = {
   describe: '/describe',
   snapshot: '/snapshot',
@@ -19,9 +19,9 @@ export type Line =
   | { readonly error: CommandFailure };
 
 export interface CommandFailure {
-  /** Of an InputError. */
+  /** Lines of an InputError. */
   readonly faults?: readonly string[];
-  /** Of a TailraceError. */
+  /** Code of a TailraceError. */
   readonly code?: string;
   readonly message: string;
 }

@@ -89,7 +89,7 @@ async function answer(
       ]);
     const body = await readBody(request);
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-    response.flushHeaders(); // so that a client knows of its command also if the service stops before the first line
+    response.flushHeaders(); // so that a client knows that its command was accepted even if the service stops before the first line
     send({ done: await handle(body, { send, signal }) });
   } catch (error) {
     const isOurs = !(error instanceof InputError || error instanceof TailraceError);

@@ -6,7 +6,7 @@ interface AuthRequest {
   readonly method: string;
   readonly path: string;
   readonly medianMs: number;
-  /** Message and status of a refusal. */
+  /** Message and status of a rejected request. */
   readonly refusal: string;
   readonly refused: number;
 }

@@ -5,13 +5,13 @@ export interface Route {
   readonly method: string;
   readonly path: string;
   readonly search: string | null;
-  /** Status of a success, and those of refusals. */
+  /** Status of a success; `refusals` has those of rejections. */
   readonly status: number;
   readonly refusals: readonly number[];
   readonly type: string;
   readonly medianMs: number;
   readonly medianBytes: number;
-  /** Sent by browsers alone. */
+  /** Only browsers send it. */
   readonly isSocket?: true;
 }
 

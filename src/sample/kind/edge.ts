@@ -12,7 +12,7 @@ export function describeRequest(moment: Moment): Description {
   const { method, type, medianBytes, isSocket = false } = route;
   const visitor = random.pick(isSocket ? BROWSERS : VISITORS);
   return describeExchange(random, {
-    // With a websocket, a page can send no header of its own.
+    // With a websocket, a page cannot send its own headers.
     visitor: isSocket ? { ...visitor, clientInfo: null } : visitor,
     host: project.host,
     method,

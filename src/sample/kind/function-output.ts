@@ -8,7 +8,7 @@ interface Output {
 }
 
 const UNDEFINED = 'TypeError: Cannot read properties of undefined (reading "id")\n';
-const REFUSED = 'Error: connection to database was refused\n    at main.ts:42:11\n';
+const REFUSED = 'Error: connection refused by the database\n    at main.ts:42:11\n';
 
 const pickUsual = createWeighted<Output>([
   [20, { type: 'Boot', level: 'log', text: 'booted (time: 31ms)\n' }],

@@ -111,8 +111,8 @@ describe('tailrace init', () => {
   });
 
   test.each([
-    ['file', 'it is a file, or lies below one'],
-    ['file/below', 'it is a file, or lies below one'],
+    ['file', 'it is a file, or below a file'],
+    ['file/below', 'it is a file, or below a file'],
     ['x'.repeat(300), 'ENAMETOOLONG: name too long, stat '],
   ])('refuses %.10s, which cannot be a folder', async (name, reason) => {
     await writeFile(join(folder.path, 'file'), '');

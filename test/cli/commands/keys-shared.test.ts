@@ -58,7 +58,7 @@ describe.skipIf(!hasPostgres)('tailrace keys with TAILRACE_CONTROL_URL', () => {
     const first = await keys('copy', '--from', from);
     expect([first.code, first.stdout]).toEqual([
       0,
-      '2 keys copied, 0 were there already; 1 saved searches copied, 0 were there already; 5 entries of the audit trail copied, 0 were there already.\n',
+      '2 keys copied, 0 existed already; 1 saved searches copied, 0 existed already; 5 entries of the audit trail copied, 0 existed already.\n',
     ]);
     const target = await openPostgresStore(env['TAILRACE_CONTROL_URL'] ?? '', {
       staleMs: 0,
@@ -80,7 +80,7 @@ describe.skipIf(!hasPostgres)('tailrace keys with TAILRACE_CONTROL_URL', () => {
     const second = await keys('copy', '--from', from);
     expect([second.code, second.stdout]).toEqual([
       0,
-      '0 keys copied, 2 were there already; 0 saved searches copied, 1 were there already; 0 entries of the audit trail copied, 5 were there already.\n',
+      '0 keys copied, 2 existed already; 0 saved searches copied, 1 existed already; 0 entries of the audit trail copied, 5 existed already.\n',
     ]);
     expect((await keyring.find(good.id))?.name).toBe('changed since');
 
@@ -91,7 +91,7 @@ describe.skipIf(!hasPostgres)('tailrace keys with TAILRACE_CONTROL_URL', () => {
     const third = await keys('copy', '--from', from);
     expect([third.code, third.stderr]).toEqual([
       1,
-      `tailrace: the key ${gone.id} exists there with another secret; it was not copied\n`,
+      `tailrace: the key ${gone.id} exists in the target with another secret; it was not copied\n`,
     ]);
     await target.close();
   });

@@ -102,7 +102,7 @@ describe('tailrace keys', () => {
       ['create', '--name', 'x', '--endpoint', 'logs.al'],
       'endpoints has no logs.al; there are functions.invocation-stats',
     ],
-    [['create', '--name', 'x', '--pin', 'projekt=a'], 'pins.projekt is no parameter; there are project'],
+    [['create', '--name', 'x', '--pin', 'projekt=a'], 'pins.projekt is not a parameter; there are project'],
     [['create', '--name', 'x', '--pin', 'project_tier=GOLD'], 'pins.project_tier must be one of FREE, PRO'],
     [['create', '--name', 'x', '--pin', 'interval=hourly'], '7day for functions.invocation-stats\n'],
     [['create', '--name', 'x', '--burst', '5'], '--burst needs --rate'],

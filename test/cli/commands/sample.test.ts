@@ -91,7 +91,7 @@ describe('tailrace sample', () => {
     const folder = await temporaryFolder();
     const { child, exit, stdout, stderr } = startSample(folder.path, '--rows', '1000000000');
     try {
-      await stderr.until('sample: storing 1,000,000,000 made-up events of the last 7 days');
+      await stderr.until('sample: storing 1,000,000,000 generated events of the last 7 days');
       child.kill('SIGTERM');
       expect(await exit).toBe(3);
       expect(stdout.text()).toBe('');
@@ -127,7 +127,7 @@ describe('fillWithSample', () => {
     try {
       await fillWithSample(core, never, 1_000);
       expect(lines.mock.calls.map(([line]) => line)).toEqual([
-        'sample: storing 1,000 made-up events of the last 7 days\n',
+        'sample: storing 1,000 generated events of the last 7 days\n',
         expect.stringMatching(/^sample: 1,000 events, [\d,]+\/s, are stored\n$/),
       ]);
       const rows = await core.engine.inspect('SELECT DISTINCT project FROM edge_logs ORDER BY project');

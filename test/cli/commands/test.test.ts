@@ -182,7 +182,7 @@ ORDER BY id DESC LIMIT 2`;
       const file = join(own, 'tests/one.yaml');
       const first = 5 + EVENTS.length;
       for (const [at, message] of [
-        [0, '"cursor" needs a case before this one: its page is continued'],
+        [0, '"cursor" needs a case before this one, whose page it continues'],
         [2, '"cursor" needs a case before this one with "rows", not with an "error"'],
         [3, 'pages.of-paths has no parameter "projct"; it has project, top'],
         [4, '"top" cannot be pinned to "many", which it does not accept'],
@@ -309,7 +309,7 @@ cases:
     await write('types.yaml', `${HEAD}${events('/a', '/b', '/a')}\n${cases}`);
     const { stdout, code } = await run('--reporter', 'text');
     expect([code, stdout.match(/[✓✗]/g)]).toEqual([1, ['✓', '✓', '✓', '✗']]);
-    expect(stdout).toContain('answered invalid_parameter: project is required');
+    expect(stdout).toContain('returned invalid_parameter: project is required');
     expect(stdout).toContain('- error: { code: invalid_parameter, parameter: statuses }');
     expect(stdout).toContain('+ error: { code: invalid_parameter, parameter: project }');
   });
@@ -434,7 +434,7 @@ cases:
     const { code, stderr } = await run('--update');
     expect([code, stderr]).toEqual([
       1,
-      `tailrace: ${join(tests, 'aliased.yaml')} cannot be written: another case has an alias (*) for what would change; give each case its own rows\n`,
+      `tailrace: ${join(tests, 'aliased.yaml')} cannot be written: another case has an alias (*) of rows that would change; give each case its own rows\n`,
     ]);
     expect(await readFile(join(tests, 'aliased.yaml'), 'utf8')).toBe(text);
   });
@@ -517,9 +517,9 @@ describe('tailrace test refuses, with file and line,', () => {
     [
       'file-link',
       withEvents(' { file: link/query.sql }'),
-      '3: file "link/query.sql" must be in the folder of the test, and no link that leads out',
+      '3: file "link/query.sql" must be in the folder of the test, and not a link that leads out',
     ],
-    ['rows-map', withCase('rows: {}'), '3: "rows" must be a list of rows; [] if none come, not {}'],
+    ['rows-map', withCase('rows: {}'), '3: "rows" must be a list of rows; [] for none, not {}'],
     ['row-text', withCase('rows: [1]'), '3: "0" must be a row: a map of columns, not 1'],
     [
       'both',
@@ -606,7 +606,7 @@ describe('tailrace test refuses, with file and line,', () => {
     expect([none.code, none.stdout, none.stderr]).toEqual([
       1,
       '',
-      'tailrace: there is no test: add tests/<name>.yaml to the folder of an endpoint, as docs/testing-endpoints.md shows\n',
+      'tailrace: no test was found: add tests/<name>.yaml to the folder of an endpoint, as docs/testing-endpoints.md shows\n',
     ]);
     expect((await run('--reporter', 'xml')).code).toBe(2);
   });

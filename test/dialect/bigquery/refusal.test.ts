@@ -129,7 +129,7 @@ const REFUSED: readonly (readonly [sql: string, message: string])[] = [
   [`select cast(m.x as json) as x ${M}`, 'casts to JSON'],
   [`select m.a < m.b as x ${M}`, 'compares two fields of the metadata by <'],
   ['select id > 3 as x from edge_logs', 'compares a string with a int64'],
-  ["select timestamp > 'yesterday' as x from edge_logs", '"yesterday", which is no timestamp'],
+  ["select timestamp > 'yesterday' as x from edge_logs", '"yesterday", which is not a timestamp'],
   ['select lower(timestamp) as x from edge_logs', 'has a timestamp where a string belongs'],
   ['select id + 1 as x from edge_logs', 'has a string where a float64 belongs'],
   ['select timestamp + 1 as x from edge_logs', 'has a timestamp where'],

@@ -1,6 +1,6 @@
 import { QUICK_RANGES, type QuickRange } from '../../format/time-range.ts';
 
-/** What Explore's address holds: everything but the key. `?q=level:error&source=postgres.logs&range=6h` */
+/** The content of Explore's address: everything but the key. `?q=level:error&source=postgres.logs&range=6h` */
 export interface ExploreAddress {
   readonly q: string;
   /** Names of sources; none: all that the key may search. */
@@ -18,7 +18,7 @@ export interface ExploreAddress {
   /** Seconds, one of `REFRESHES`. */
   readonly refresh: number | undefined;
   readonly live: boolean;
-  /** Of a line to show and mark (line/at.ts). */
+  /** Identifies a line to show and mark (line/at.ts). */
   readonly at: string;
 }
 
@@ -38,7 +38,7 @@ const NONE: ExploreAddress = {
   at: '',
 };
 
-/** Reads a query string with or without `?`; what it cannot read is as if it were left out. */
+/** Reads a query string with or without `?`; unreadable parts count as left out. */
 export function parseAddress(search: string): ExploreAddress {
   const query = new URLSearchParams(search);
   const text = (name: string) => query.get(name) ?? '';
@@ -61,7 +61,7 @@ export function parseAddress(search: string): ExploreAddress {
   };
 }
 
-/** The query string without `?`; what is as by default is left out, so equal views have equal addresses. */
+/** The query string without `?`; defaults are left out, so equal views have equal addresses. */
 export function formatAddress(address: Partial<ExploreAddress>): string {
   const { q, source, project, range, from, until, by, columns, refresh, live, at } = { ...NONE, ...address };
   const isAbsolute = from !== undefined && until !== undefined;

@@ -14,17 +14,17 @@ export interface FieldValue {
   readonly count: number;
 }
 
-/** What is typed at the caret. A suggestion replaces `from` to `until`, in UTF-16 units. */
+/** The text that is typed at the caret. A suggestion replaces `from` to `until`, in UTF-16 units. */
 export interface Place {
   readonly kind: 'term' | 'value';
   readonly from: number;
   readonly until: number;
   /** The text before the caret, without quotes. */
   readonly typed: string;
-  /** Of a value: its field without the colon, and its operator. */
+  /** For a value: its field without the colon, and its operator. */
   readonly field: string;
   readonly operator: string;
-  /** Of a term: whether one stands before it, so that `and` and `or` make sense. */
+  /** For a term: whether another precedes it, so that `and` and `or` make sense. */
   readonly isAfterTerm: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface Suggestion {
   readonly insert: string;
 }
 
-/** What a caret is in, or `undefined` within a phrase. */
+/** Returns the token at the caret; `undefined` within a phrase. */
 export function findPlace(text: string, caret: number): Place | undefined {
   const tokens = tokenize(text);
   const at = tokens.findIndex(({ from, until }) => from < caret && caret <= until);
@@ -106,7 +106,7 @@ interface Offer {
 
 const SUGGESTIONS_MAX = 100;
 
-/** What may be inserted at a place, the likeliest first. */
+/** Lists the texts that may be inserted at a place, the likeliest first. */
 export function suggest(offer: Offer): readonly Suggestion[] {
   const { text, place } = offer;
   const found = place.kind === 'value' ? suggestValues(offer) : suggestTerms(offer);

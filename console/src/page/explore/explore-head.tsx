@@ -21,7 +21,7 @@ interface ExploreHeadProps {
   readonly search: Search;
   readonly fields: Fields;
   readonly running: boolean;
-  /** Of the search, which may be about its text. */
+  /** The error of the search, which may be about its text. */
   readonly error: ApiError | undefined;
   readonly onChange: (change: Partial<ExploreAddress>) => void;
   readonly onRun: (q: string) => void;
@@ -30,7 +30,7 @@ interface ExploreHeadProps {
   readonly onHelp: () => void;
 }
 
-/** What is searched: range, sources, project and text. */
+/** The scope of the search: range, sources, project and text. */
 export function ExploreHead(props: ExploreHeadProps) {
   const { address, search, fields, onChange, onRefresh, onHelp } = props;
   return (

@@ -98,7 +98,7 @@ function useExplore(address: ExploreAddress, held: boolean) {
   const search = useSearchOf(address, round);
   const counted = useSearchOf(address, `${round} ${live ? liveRound : ''}`);
   const lines = useLines(search, at);
-  // The newest page of lines comes before the counts. A search that is refused has none.
+  // The newest page of lines comes before the counts. A search that is rejected has none.
   const isReady = !isRefused(lines.state) && (!lines.isOld || lines.state.kind === 'failed');
   return { search, lines, histogram: useHistogram(counted, by, isReady), refresh };
 }
@@ -119,7 +119,7 @@ function useSearchOf(address: ExploreAddress, round: number | string): Search {
 
 const AROUND_MS = 2 * 60_000;
 
-/** The events around a line, whatever was searched for. */
+/** Shows the events around a line, for any search. */
 function around(address: ExploreAddress, line: Line): Partial<ExploreAddress> {
   const ms = Math.floor(line.micros / 1000);
   return {

@@ -17,7 +17,7 @@ interface QueryFieldProps {
   readonly readValues: ReadValues;
   /** The search that ran last, which becomes a recent one. */
   readonly searched: string;
-  /** Of `value`: what the service says about it, such as `has ( without )`; `position` in UTF-16 units from 0. */
+  /** The service's message about `value`, such as `has ( without )`; `position` in UTF-16 units from 0. */
   readonly fault: { readonly message: string; readonly position?: number } | undefined;
 }
 

@@ -11,7 +11,7 @@ const BARE = /[^\s()"]+/y;
 const QUOTED = /"(?:[^"\\]|\\[\s\S])*"?/y;
 const FIELD = /(?:"(?:[^"\\]|\\[\s\S])*"|[^\s()":.*]+)(?:\.(?:"(?:[^"\\]|\\[\s\S])*"|[^\s()":.*]+))*:/y;
 
-// In this order: `-` and a keyword are one at the start of a term only, and a field may begin with a quote.
+// In this order: `-` and a keyword are special only at the start of a term, and a field may begin with a quote.
 const TERM_STARTS = [
   ['space', /\s+/y],
   ['group', /[()]/y],

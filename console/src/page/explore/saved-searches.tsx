@@ -8,7 +8,7 @@ import { Popover } from '../../ui/overlay/popover.tsx';
 import './saved-searches.css';
 
 interface SavedSearchesProps {
-  /** Of the present view: Explore's query string without `?`. */
+  /** Explore's query string of the present view, without `?`. */
   readonly address: string;
   readonly onOpen: (address: string) => void;
 }

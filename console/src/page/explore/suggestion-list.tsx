@@ -26,7 +26,7 @@ export function SuggestionList({ id, suggestions, active, note, onAccept }: Sugg
           role="listbox"
           aria-label="Suggestions"
           tabIndex={-1}
-          onMouseDown={(event) => event.preventDefault()} // the field keeps the focus, also while the list is scrolled
+          onMouseDown={(event) => event.preventDefault()} // the field keeps the focus, even while the list is scrolled
         >
           {suggestions.map((suggestion, i) => (
             <div

@@ -2,7 +2,7 @@ import { useCallback, useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { type ExploreAddress, explorePath, parseAddress } from './address.ts';
 
-/** What another search is: it adds a history entry, so the back button returns to the one before. */
+/** The members that make another search: it adds a history entry, so the back button returns to the previous one. */
 const SEARCHED: readonly (keyof ExploreAddress)[] = [
   'q',
   'source',

@@ -17,7 +17,7 @@ interface CompletionOptions {
   readonly readValues: ReadValues;
 }
 
-// Longer texts are pasted rather than typed, and the service refuses them by default.
+// Longer texts are pasted rather than typed, and the service rejects them by default.
 export const COMPLETED_CHARS_MAX = 8_192;
 
 /** `typed`: the list has what continues the text before the caret; `asked`: everything that may stand there. */
@@ -53,7 +53,7 @@ export function useCompletion({ input, text, fields, recent, readValues }: Compl
     return true;
   };
   const choose = (step: number): boolean => {
-    // One more than there are suggestions: none is a stop of the circle, too.
+    // One more than there are suggestions: the circle has a stop without a choice.
     const stops = suggestions.length + 1;
     setActiveInsert(suggestions[((active + 1 + step + stops) % stops) - 1]?.insert);
     return true;
@@ -90,7 +90,7 @@ export function useCompletion({ input, text, fields, recent, readValues }: Compl
   };
 }
 
-/** As if it were typed: the field's own event reports it, the caret is behind it, and undo takes it back. */
+/** Inserts a text as if it were typed: the field's own event reports it, the caret is behind it, and undo takes it back. */
 function insertInto(input: HTMLInputElement, { from, until }: Place, suggestion: Suggestion): void {
   input.setSelectionRange(from, until);
   // The one way that keeps the field's history: after `setRangeText` undo would mix old and new text.

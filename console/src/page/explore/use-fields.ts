@@ -10,19 +10,19 @@ import type { ReadValues } from './use-field-values.ts';
 
 export interface Fields {
   readonly sources: readonly SearchSource[];
-  /** Of the searched sources, then those that the newest lines have. */
+  /** Fields of the searched sources, then those that the newest lines have. */
   readonly fields: readonly QueryFieldName[];
   /** Names of those whose values may be few, to count by. */
   readonly groups: readonly string[];
-  /** Of the events found. */
+  /** Values of the events found. */
   readonly readValues: ReadValues;
-  /** Of all events in the range: the search that ran may be the one that is rewritten. */
+  /** Values of all events in the range: the search that ran may be the one that is being changed. */
   readonly readAllValues: ReadValues;
 }
 
 const LINES_LOOKED_AT = 50;
 const FOUND_MAX = 200;
-/** A histogram cannot be by these: each event has a value of its own, or the service has no name for it. */
+/** A histogram cannot group by these: each event has another value, or the service has no name for it. */
 const UNIQUE = ['id', 'timestamp', 'event_message', 'metadata'];
 const GROUP_NAME = /^[\w.@$-]{1,200}$/;
 
@@ -37,7 +37,7 @@ export function useFields(search: Search, lines: readonly Line[]): Fields {
     return new Map<string, QueryFieldName>(all);
   }, [sources, search.source]);
   const newest = lines[0]?.key;
-  // The lines that follow seldom have other fields.
+  // Further lines rarely have other fields.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   const fields = useMemo(() => {
     const all = new Map(declared);

@@ -21,7 +21,7 @@ export function RateFields({ draft, fault, onChange }: RateFieldsProps) {
   return (
     <Group
       legend="Requests"
-      help="Empty: no limit of its own. At once: twice the rate by default."
+      help="Empty: no limit for this key. At once: twice the rate by default."
       fault={fault}
     >
       <div className="rate">

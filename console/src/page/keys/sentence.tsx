@@ -10,7 +10,7 @@ interface SentenceProps {
   readonly keys: readonly KeyView[];
 }
 
-/** Why a request was refused (docs/keys.md, audit trail). */
+/** The reasons of rejected requests (docs/keys.md, audit trail). */
 const REFUSALS: Readonly<Record<string, string>> = {
   missing: 'no key',
   unknown: 'unknown key',

@@ -30,7 +30,7 @@ const TONES: Readonly<Record<KeyEntry['action'], Tone>> = {
 };
 const LABELS = { minted: 'tokens' } as const;
 
-/** The audit trail: changes and refusals of keys. */
+/** The audit trail: changes and rejections of keys. */
 export function Trail({ entries, keys, hidden }: TrailProps) {
   const zone = useZone();
   const { items, error, hasMore, busy, loadMore } = entries;
@@ -70,7 +70,7 @@ export function Trail({ entries, keys, hidden }: TrailProps) {
   );
 }
 
-/** By their time: refusals are counted for a minute, and written after later changes. */
+/** By their time: rejections are counted for a minute, and written after later changes. */
 function compareEntries(a: KeyEntry, b: KeyEntry): number {
   return (b.at ?? '').localeCompare(a.at ?? '') || b.id - a.id;
 }

@@ -42,7 +42,7 @@ export function EndpointTraffic({ overview, endpoints }: Props) {
 }
 
 interface Described extends Pick<EndpointView, 'description' | 'caching_seconds'> {
-  /** Where its name leads to, and the name that is shown, if it is not an endpoint. */
+  /** The link and the shown name of a line that is not an endpoint. */
   readonly href?: string;
   readonly label?: string;
 }

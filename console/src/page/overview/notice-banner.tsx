@@ -6,7 +6,7 @@ const TITLES: Readonly<Record<Notice['topic'], string>> = {
   storing: 'Nothing can be stored',
 };
 
-/** Notices that need an operator, although queries are still answered. */
+/** Notices that need an operator, although queries are still served. */
 export function NoticeBanner({ notices }: { readonly notices: readonly Notice[] }) {
   return notices.map(({ topic, message }) => (
     <div key={topic} className="note bad" role="alert">

@@ -1,7 +1,7 @@
 /** The part of an OpenAPI document that is used here. */
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** `responses`: of the errors. */
+  /** `responses`: those of the errors. */
   readonly components: { readonly responses: Readonly<Record<string, { readonly description: string }>> };
 }
 

@@ -7,7 +7,7 @@ import { useLoad } from '../../api/use-load.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { listOnce, type OpenApi } from './list-once.ts';
 
-/** The operations of the API, to try: without a key those that are the same for all, with one also its endpoints. */
+/** The operations of the API, to try: without a key those of every caller, with one also its endpoints. */
 export function ReferencePage() {
   const { scopes } = useClient().self;
   const { value, error } = useLoad<OpenApi>('/openapi.json', ['paths', 'components']);
@@ -17,8 +17,8 @@ export function ReferencePage() {
         <h1>API reference</h1>
         <p>
           {scopes.length === 0
-            ? 'What is the same for every caller. Sign in to see the endpoints of your key, and to try them.'
-            : 'Every operation, with the endpoints that your key may read. Tried out, it is sent with your key.'}{' '}
+            ? 'The operations for every caller. Sign in to see the endpoints of your key, and to try them.'
+            : 'Every operation, with the endpoints that your key may read. When you try one, it is sent with your key.'}{' '}
           Generate clients from <a href="/openapi.json">openapi.json</a>.
         </p>
       </div>
@@ -82,7 +82,7 @@ const onlyOperations: Plugin = ({ React: { createElement } }) => {
   return { components: { OnlyOperations: layout, DeepLink: text } };
 };
 
-/** Swagger UI gives controls of parameters no names, only what they look like. */
+/** Names the controls of parameters: Swagger UI does not. */
 function nameControls(operations: HTMLElement): void {
   for (const control of operations.querySelectorAll('tr[data-param-name] :is(input, select, textarea)')) {
     const { paramName } = control.closest('tr')?.dataset ?? {};

@@ -1,4 +1,4 @@
-/** What a plugin gets: Swagger UI brings a React of its own. */
+/** The argument of a plugin: Swagger UI brings its own React. */
 interface System {
   readonly React: {
     createElement(
@@ -12,7 +12,7 @@ interface System {
 declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
   export type Plugin = (system: System) => { readonly components: object };
 
-  /** The few options that we set; the package has no types of its own. */
+  /** The few options that we set; the package has no types. */
   export default function SwaggerUIBundle(options: {
     readonly spec: object;
     readonly domNode: HTMLElement;

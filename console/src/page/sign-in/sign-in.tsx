@@ -12,14 +12,14 @@ const CREATE_KEY = 'npx tailrace keys create --name me --scope query,ingest,mana
 interface SignInProps {
   /** The stored key of this tab, which is tried at once. */
   readonly kept: string | undefined;
-  /** Why the user has to sign in again. */
+  /** The reason why the user has to sign in again. */
   readonly message: string | undefined;
   readonly onSignIn: (key: string, self: Self) => void;
-  /** Goes on without a key, to the API reference. */
+  /** Continues without a key, to the API reference. */
   readonly onSkip: () => void;
 }
 
-/** Asks for a key and checks its rights. The key stays in this tab and is sent to this service only. */
+/** Asks for a key and checks its rights. The key stays in this tab and is sent only to this service. */
 export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
   const [fault, setFault] = useState<string>();
   const [busy, setBusy] = useState(kept !== undefined);

@@ -59,7 +59,7 @@ function FieldLine({ column }: { readonly column: SourceView['columns'][number] 
   );
 }
 
-/** As in a source's file; after the first one come those that stand in for it. */
+/** Writes paths as in a source's file; after the first one come its substitutes. */
 function writePath(path: readonly string[]): string {
   return path.some((name) => name.includes('.')) ? `[${path.join(', ')}]` : path.join('.');
 }

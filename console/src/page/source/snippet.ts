@@ -7,12 +7,12 @@ export interface Snippet {
   readonly label: string;
   readonly language: Language;
   readonly text: string;
-  /** What the reader still has to change or to know. */
+  /** What the reader still has to change or know. */
   readonly note: string;
 }
 
 interface Target {
-  /** Of the service: `http://127.0.0.1:4000`. */
+  /** URL of the service: `http://127.0.0.1:4000`. */
   readonly origin: string;
   readonly source: Pick<SourceView, 'id' | 'name' | 'columns'>;
   /** The project of the events. */
@@ -54,7 +54,7 @@ export function createSnippets({ origin, source, project }: Target): Snippet[] {
       headers:
         x-api-key: \${TAILRACE_KEY}
         x-project: ${JSON.stringify(project)}`,
-      note: 'Put the names of your Vector sources or transforms into inputs. The project applies to events that name none.',
+      note: 'Put the names of your Vector sources or transforms into inputs. The project applies to events that do not name one.',
     },
     {
       id: 'opentelemetry',

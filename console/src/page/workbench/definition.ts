@@ -3,7 +3,7 @@ import type { RunReport } from '../../../../src/management/view.ts';
 import type { Table, Word } from '../../ui/editor/completion.ts';
 import type { Files } from './api.ts';
 
-/** What the workbench reads of an endpoint.yaml under work; what is wrong in it is missing. */
+/** The fields of an endpoint.yaml under work that the workbench reads; wrong ones are missing. */
 export interface Outline {
   readonly name: string;
   readonly parameters: readonly Word[];
@@ -112,7 +112,7 @@ function sentence(name: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
-/** A new endpoint: events of a table by hour, which a chart can show at once. Without columns any other query can be run in its place. */
+/** A new endpoint: events of a table by hour, which a chart can show at once. Without columns it can be replaced by any other query. */
 export function newFiles(tables: readonly Table[]): Files {
   const table = tables.find(({ columns }) => columns.some(({ name }) => name === 'project'));
   return {

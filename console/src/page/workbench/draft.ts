@@ -1,6 +1,6 @@
 import type { Files } from './api.ts';
 
-/** What the workbench keeps in the session storage of this tab, so that a reload or a look at another page loses nothing. */
+/** The state of the workbench in the session storage of this tab, so that a reload or another page loses no text. */
 export interface Draft {
   /** Texts that are not saved, and the version of the files that they started from; null: of a new endpoint. */
   readonly work?: (Files & { readonly version: string | null }) | undefined;

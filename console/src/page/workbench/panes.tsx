@@ -19,7 +19,7 @@ interface PanesProps {
   readonly faults: FileFaults;
   readonly onEdit: (change: Partial<Files>) => void;
   readonly onRun: () => void;
-  /** Writes the columns of the query into the definition; undefined while they are not known. */
+  /** Writes the columns of the query into the definition; undefined while they are unknown. */
   readonly onUseColumns: (() => void) | undefined;
 }
 

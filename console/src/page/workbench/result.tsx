@@ -104,7 +104,7 @@ interface ShownProps<T> {
   readonly children: (value: T) => ReactNode;
 }
 
-/** What there is of a run: its value, the one before while it is running, or why there is none. */
+/** Shows a run: its value, the previous one while it is running, or why there is none. */
 function Shown<T>({ work, idle, children }: ShownProps<T>) {
   const value = latestOf(work);
   if (work.state === 'failed' && work.error.code === 'invalid_definition') {

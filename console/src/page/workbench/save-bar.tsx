@@ -9,7 +9,7 @@ interface SaveBarProps {
   readonly name: string;
   /** Why the service may not write files; null: it may. */
   readonly refusal: string | null;
-  /** With what the definition lacked. */
+  /** The texts with what the definition lacked. */
   readonly files: Files;
   readonly isChanged: boolean;
   readonly outline: Outline;

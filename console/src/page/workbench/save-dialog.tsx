@@ -52,12 +52,12 @@ export function SaveDialog({ name, save }: SaveDialogProps) {
 interface FilesDialogProps {
   readonly name: string;
   readonly files: Files;
-  /** Why the service does not write them. */
+  /** The reason why the service does not write them. */
   readonly refusal: string;
   readonly onClose: () => void;
 }
 
-/** The two files, to be copied where this service may not write them. */
+/** The two files, to be copied if this service may not write them. */
 export function FilesDialog({ name, files, refusal, onClose }: FilesDialogProps) {
   const folder = `endpoints/${name || 'my.endpoint'}`;
   return (

@@ -9,7 +9,7 @@ interface SaveNotesProps {
   readonly save: Saving;
 }
 
-/** Says of the texts under work that they were restored, saved, or could not be. */
+/** Says that the texts under work were restored or saved, or could not be. */
 export function SaveNotes({ opened, work, save }: SaveNotesProps) {
   const { saving, isAsking } = save;
   return (

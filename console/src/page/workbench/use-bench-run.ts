@@ -33,7 +33,7 @@ export function usePlan(): Worker<{ readonly plan: string }> {
   return useWork<{ readonly plan: string }>('/api/workbench/plan', PLAN_NEEDS);
 }
 
-/** Sends questions to a path; of two the later one counts. */
+/** Sends runs to a path; of two the later one counts. */
 function useWork<T>(path: string, needs: Needs<T>): Worker<T> {
   const client = useClient();
   const [work, setWork] = useState<Work<T>>({ state: 'idle' });

@@ -10,10 +10,10 @@ export interface Check {
   /** Whether the result is of the text as it is now. */
   readonly isCurrent: boolean;
   readonly faults: FileFaults;
-  /** Of the last text without a fault in its definition. */
+  /** The parameters of the last text without a fault in its definition. */
   readonly parameters: DraftCheck['parameters'];
   readonly columns: DraftCheck['columns'];
-  /** A failure that is no fault of the texts. */
+  /** A failure that is not a fault of the texts. */
   readonly error: ApiError | undefined;
 }
 
@@ -21,7 +21,7 @@ type State = Omit<Check, 'isCurrent'> & { readonly of: Files | undefined };
 
 const NOTHING: State = { of: undefined, faults: NO_FAULTS, parameters: [], columns: [], error: undefined };
 
-/** Checks the two texts now. @throws ApiError, also for faults that leave nothing to check */
+/** Checks the two texts now. @throws ApiError, even for faults that leave nothing to check */
 export function checkFiles(client: Client, files: Files, signal?: AbortSignal): Promise<DraftCheck> {
   return client.call<DraftCheck>('/api/workbench/check', ['parameters', 'columns', 'errors'], {
     method: 'POST',
@@ -30,7 +30,7 @@ export function checkFiles(client: Client, files: Files, signal?: AbortSignal): 
   });
 }
 
-/** Checks the two texts when they have been left alone for half a second. */
+/** Checks the two texts when they have not changed for half a second. */
 export function useCheck({ definition, sql }: Files): Check {
   const client = useClient();
   const [state, setState] = useState(NOTHING);

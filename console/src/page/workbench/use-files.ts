@@ -19,9 +19,9 @@ export interface WorkedFiles {
   readonly isKept: boolean;
   edit(change: Partial<Files>): void;
   setValue(name: string, value: string): void;
-  /** Goes on with these files. */
+  /** Continues with these files. */
   reset(base: Base): void;
-  /** These files are saved now; what was edited since they were `sent` stays. */
+  /** To be called when these files are saved; edits since they were `sent` stay. */
   settle(base: Base, sent: Files): void;
 }
 
@@ -66,7 +66,7 @@ export function useFiles(name: string, opened: Base): WorkedFiles {
   };
 }
 
-/** Files are sent as they are, and routes refuse what they do not know. */
+/** Files are sent as they are, and routes reject unknown members. */
 function textsOf({ definition, sql }: Files): Files {
   return { definition, sql };
 }

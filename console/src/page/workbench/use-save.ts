@@ -16,11 +16,11 @@ export interface Saving {
   /** Whether the question for a name is open. */
   readonly isAsking: boolean;
   ask(isOpen: boolean): void;
-  /** Under the name that it has. */
+  /** Saves under the present name. */
   save(): void;
-  /** As a new endpoint. */
+  /** Saves as a new endpoint. */
   saveAs(name: string): void;
-  /** After a conflict: goes on with the stored files. */
+  /** Continues with the stored files after a conflict. */
   loadStored(): void;
 }
 
@@ -29,7 +29,7 @@ interface SaveOptions {
   readonly work: WorkedFiles;
   /** Fills in what a definition lacks. */
   readonly complete: (definition: string) => Promise<string>;
-  /** Called with the name of what was saved. */
+  /** Called with the name of the saved endpoint. */
   readonly onSaved: (name: string) => void;
 }
 

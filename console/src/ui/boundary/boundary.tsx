@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react';
 import { Broken } from './broken.tsx';
 
 interface BoundaryProps {
-  /** What is shown; another one is tried anew. */
+  /** The shown content; another one is tried anew. */
   readonly place: string;
   readonly children: ReactNode;
 }
@@ -19,7 +19,7 @@ export class Boundary extends Component<BoundaryProps, BoundaryState> {
     return { fault: { error } };
   }
 
-  /** The address that failed is known only here; back at another one, the children are shown again. */
+  /** Only this part knows the failed address; at another one, the children are shown again. */
   static getDerivedStateFromProps({ place }: BoundaryProps, { fault }: BoundaryState): BoundaryState | null {
     if (fault === undefined || fault.place === place) return null;
     return { fault: fault.place === undefined ? { ...fault, place } : undefined };

@@ -7,7 +7,10 @@ interface BrokenProps {
 }
 
 const CAUSES: Readonly<Record<ServedVersion, readonly [title: string, advice: string]>> = {
-  other: ['A new version is here', 'The service was updated since you opened this page. Reload it to go on.'],
+  other: [
+    'A new version is here',
+    'The service was updated since you opened this page. Reload it to continue.',
+  ],
   unreachable: [
     'The service could not be reached',
     'This page is not loaded yet. Check that the service runs at this address, then try again.',
@@ -15,7 +18,7 @@ const CAUSES: Readonly<Record<ServedVersion, readonly [title: string, advice: st
   same: ['This page could not be loaded', 'One of its files is missing. Try again.'],
 };
 
-/** In place of what failed: why, as far as that is known, and a way on. The address stays, and the key is kept. */
+/** Replaces a failed part: says why, if that is known, and how to continue. The address and the key are kept. */
 export function Broken({ error, onRetry }: BrokenProps) {
   const [served, setServed] = useState<ServedVersion>();
   useEffect(() => {

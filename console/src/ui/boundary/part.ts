@@ -1,6 +1,6 @@
 import { type ComponentType, lazy } from 'react';
 
-/** A file of the console could not be loaded: it is of another version, or the service is unreachable. */
+/** The error of a file of the console that could not be loaded: it is of another version, or the service is unreachable. */
 export class MissingPart extends Error {
   override readonly name = 'MissingPart';
 }
@@ -16,10 +16,10 @@ export function lazyPart(load: () => Promise<ComponentType>): ComponentType {
   });
 }
 
-/** `other`: the service has another version of the console than the one that runs here. */
+/** `other`: the service has a version of the console that differs from the running one. */
 export type ServedVersion = 'same' | 'other' | 'unreachable';
 
-/** Whether the console that the service has now is the one that runs here: the names of its files contain hashes of their content. */
+/** Whether the service still has the running console: the names of its files contain hashes of their content. */
 export async function findServedVersion(): Promise<ServedVersion> {
   const own = document.querySelector('script[type=module]')?.getAttribute('src') ?? '';
   try {

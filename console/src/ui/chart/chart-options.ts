@@ -16,7 +16,7 @@ interface OptionParts extends Pick<Chart, 'spans' | 'partial' | 'series' | 'form
   readonly onDrag: (left: number, right: number) => void;
 }
 
-/** How uPlot draws a chart, in the colours of the style sheet as it is now. */
+/** Returns uPlot's options of a chart, in the present colours of the style sheet. */
 export function createOptions(parts: OptionParts): uPlot.Options {
   const { series, format, stacked, offsetAt, width, onPoint, onDrag } = parts;
   const style = getComputedStyle(document.documentElement);

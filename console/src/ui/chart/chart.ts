@@ -7,11 +7,11 @@ export interface ChartSeries {
   readonly color: DataColor;
   /** One per span; null: no value. */
   readonly values: readonly (number | null)[];
-  /** `range`: an extreme, drawn faintly; `wide`: to be seen also below a line with the same values. */
+  /** `range`: an extreme, drawn faintly; `wide`: visible even below a line with the same values. */
   readonly kind?: 'area' | 'line' | 'dashed' | 'range' | 'wide';
   /** Shades the area between this series and the one at that index. */
   readonly bandTo?: number;
-  /** A search for the events that the series is about. */
+  /** A search for the events of the series. */
   readonly search?: string | undefined;
 }
 

@@ -6,11 +6,11 @@ import type { Chart, Selection } from './chart.ts';
 import { TimeChart } from './time-chart.tsx';
 
 interface LinkedChartsProps {
-  /** Of the same spans. */
+  /** Charts of the same spans. */
   readonly charts: readonly Chart[];
   /** Path of the lines of a range, of a series if it has a search; undefined: they cannot be read. */
   readonly linesOf?: (span: Span, search?: string) => string | undefined;
-  /** Why `linesOf` returns none. */
+  /** The reason why `linesOf` returns none. */
   readonly noLines?: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export function LinkedCharts({ charts, linesOf, noLines }: LinkedChartsProps) {
 interface Selected extends Selection {
   /** Whether the focus goes to the bar. */
   readonly opens: boolean;
-  /** Of the chart. */
+  /** Title of the chart. */
   readonly title: string;
 }
 
@@ -131,7 +131,7 @@ function SelectionBar({ chart, selected, linesOf, noLines, onZoom, onClose }: Se
 
 interface SeriesLinkProps {
   readonly label: string;
-  /** Without one the series has no lines of its own. */
+  /** The search of a series; without one it has no link to lines. */
   readonly href: string | undefined;
 }
 

@@ -8,7 +8,7 @@ import { type PlotProps, usePlot } from './use-plot.ts';
 
 interface TimeChartProps extends PlotProps {
   readonly onReset: () => void;
-  /** In the place of the title: what the selection offers. */
+  /** Shown instead of the title: the actions of the selection. */
   readonly children: ReactNode | undefined;
 }
 
@@ -122,7 +122,7 @@ function describeAt({ spans, partial }: Chart, at: number, zone: Zone): string {
   return `${formatSpan(span, { zone, range })}${partial.includes(at) ? ' · partial' : ''}`;
 }
 
-/** The end of a selection that is at `from` goes to `to`. */
+/** Moves the end of a selection from `from` to `to`. */
 function extend({ first, last }: Selection, from: number, to: number): Selection {
   const fixed = from === last ? first : last;
   return { first: Math.min(fixed, to), last: Math.max(fixed, to) };

@@ -64,7 +64,7 @@ export function usePlot({ chart, at, onPoint, selected, onSelect, zoom }: PlotPr
     };
   }, [chart, preference.zone, shown]);
 
-  // Not with the cursor: while it is dragged, the selection is uPlot's.
+  // Not with the cursor: uPlot draws the selection during a drag.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new plot shows nothing yet
   useEffect(show, [chart, preference.zone, shown, selected, zoom]);
   useEffect(() => {
@@ -88,7 +88,7 @@ function showCursor(plot: uPlot, span: Span | undefined, tag: HTMLElement | null
   tag.style.left = `${Math.max(0, Math.min(center - tag.offsetWidth / 2, most))}px`;
 }
 
-// Of the axis on each side of an only value; uPlot would show years.
+// Seconds of the axis on each side of a single value; uPlot would show years.
 const ALONE_SECONDS = 1800;
 
 function showZoom(plot: uPlot, spans: readonly Span[], zoom: Selection | undefined): void {

@@ -13,7 +13,7 @@ export interface Table {
   readonly columns: readonly Word[];
 }
 
-/** What an editor of SQL completes, beside keywords and the views of the text itself. */
+/** The names that an editor of SQL completes, beside keywords and the views of the text itself. */
 export interface Vocabulary {
   readonly functions: readonly string[];
   readonly tables: readonly Table[];
@@ -35,7 +35,7 @@ const VIEW = /\b([A-Za-z_]\w*)\s+as\s*\(\s*(?:--[^\n]*\s*)*(?:select|with)\b/gi;
 const READ = /\b(?:from|join)\s+([A-Za-z_]\w*)(?:\s+(?:as\s+)?([A-Za-z_]\w*))?/gi;
 
 /**
- * What may stand at `position`: parameters after `@`, columns after `table.` or `alias.`, tables after FROM and JOIN,
+ * Lists completions at `position`: parameters after `@`, columns after `table.` or `alias.`, tables after FROM and JOIN,
  * anything else otherwise, columns of the tables that the text names first.
  */
 export function suggest(text: string, position: number, words: Vocabulary): Suggestions {

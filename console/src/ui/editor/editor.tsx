@@ -38,7 +38,7 @@ export function Editor(props: EditorProps) {
         language,
         label,
         text: latest.current.value,
-        // At once: a value that is rendered later would take back what was typed since.
+        // At once: a value that is rendered later would undo what was typed since.
         onChange: (text) => flushSync(() => latest.current.onChange(text)),
         onRun: () => latest.current.onRun(),
       });

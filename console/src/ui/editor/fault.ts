@@ -1,9 +1,9 @@
 /** A fault of a text. */
 export interface Fault {
   readonly message: string;
-  /** From 1; without one the fault is of the whole text. */
+  /** From 1; without one the fault concerns the whole text. */
   readonly line?: number | undefined;
-  /** From 1; without one the fault is of the whole line. */
+  /** From 1; without one the fault concerns the whole line. */
   readonly column?: number | undefined;
 }
 

@@ -52,7 +52,7 @@ const fromOutside = Annotation.define<true>();
 
 /**
  * Creates an editor in a shadow root of `host`: there CodeMirror adopts style sheets, while in a document it adds `<style>`
- * elements, which the Content-Security-Policy refuses.
+ * elements, which the Content-Security-Policy rejects.
  */
 export function mountEditor(host: HTMLElement, options: MountOptions): MountedEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
@@ -133,7 +133,7 @@ function createExtensions({ language, label, onChange, onRun }: MountOptions): E
   ];
 }
 
-// All of them fit: a list that scrolls would have to take the focus.
+// All of them fit: a list that scrolls would need the focus.
 const OPTIONS_MAX = 10;
 
 function completing(words: () => Vocabulary): Extension {

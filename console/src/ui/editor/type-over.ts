@@ -1,8 +1,8 @@
 import { EditorView } from '@codemirror/view';
 
 /**
- * Replaces a selection by what is typed. By itself Chromium joins the lines and gives them style attributes, which the
- * Content-Security-Policy refuses with an error in the console of the browser.
+ * Replaces a selection by the typed text. Otherwise Chromium joins the lines and gives them style attributes, which the
+ * Content-Security-Policy rejects with an error in the console of the browser.
  */
 export const typeOver = EditorView.domEventHandlers({
   beforeinput({ inputType, data }, view) {

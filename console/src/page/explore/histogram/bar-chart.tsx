@@ -96,7 +96,7 @@ export function BarChart({ counted, at, onPoint, onZoom }: BarChartProps) {
   );
 }
 
-/** What was counted, and a function that keeps it: while a range is being selected, new bars would drop the selection. */
+/** Returns the counts, and a function that keeps it: while a range is being selected, new bars would drop the selection. */
 function useHeld(counted: Counted): [Counted, (isHeld: boolean) => void] {
   const [held, setHeld] = useState<Counted>();
   const shown = held ?? counted;

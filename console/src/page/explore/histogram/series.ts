@@ -19,7 +19,7 @@ export interface BarSeries {
 export interface Bars {
   /** Starts of time buckets, ms since the epoch. */
   readonly starts: readonly number[];
-  /** Whether the range, or what has happened so far, has only a part of the time bucket. */
+  /** Whether the range, or the time up to now, covers only a part of the time bucket. */
   readonly partial: readonly boolean[];
   /** From the bottom of a bar up. */
   readonly series: readonly BarSeries[];
@@ -27,7 +27,7 @@ export interface Bars {
 }
 
 const SERIES_MAX = 8;
-/** How the service names the rest. */
+/** The service's name of the rest. */
 const OTHER = '(other)';
 
 /** The time buckets of a search with their counts, those without events among them. */

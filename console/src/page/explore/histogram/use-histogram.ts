@@ -24,7 +24,7 @@ interface Counted {
 
 export interface Histogram extends Omit<Counted, 'slices'> {
   readonly state: WorkState;
-  /** Whether the counts are those of before, which stay until there are new ones. */
+  /** Whether the counts are earlier ones, which stay until there are new ones. */
   readonly isOld: boolean;
   readonly slices: number;
   /** Later time buckets are counted, ms since the epoch. */
@@ -60,7 +60,7 @@ export function useHistogram(search: Search, by: string, ready: boolean): Histog
   }, [ready, empty, countOn, reset]);
 
   const isOld = counted.search !== search || counted.by !== by;
-  // The counts of before stay while the same is counted again; of other events they would mislead.
+  // Earlier counts stay while the same events are counted again; for other events they would mislead.
   const shown = isOld && !(counted.by === by && hasSameEvents(counted.search, search)) ? empty : counted;
   return {
     ...shown,

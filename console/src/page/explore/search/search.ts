@@ -3,16 +3,16 @@ import { resolveRange, type TimeRange } from '../../../format/time-range.ts';
 import type { ExploreAddress } from '../address.ts';
 import { ceilTo, chooseWidthMs, floorTo } from './slice.ts';
 
-/** A search of fixed bounds: `from` inclusive, `until` exclusive, ms since the epoch. NaN for texts that are no instants. */
+/** A search of fixed bounds: `from` inclusive, `until` exclusive, ms since the epoch. NaN for texts that are not instants. */
 export interface Search {
   readonly q: string;
   readonly source: readonly string[];
   readonly project: string;
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Later than it nothing has happened yet. */
+  /** The present: there are no later events yet. */
   readonly nowMs: number;
-  /** Of a time bucket. Buckets begin at multiples of it in a zone with this offset. */
+  /** Width of a time bucket. Buckets begin at multiples of it in a zone with this offset. */
   readonly widthMs: number;
   readonly offsetMs: number;
 }
@@ -44,13 +44,13 @@ export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Se
   };
 }
 
-/** The part of an address that always shows what a search has up to an instant. */
+/** Returns the part of an address that always shows the events of a search up to an instant. */
 export function toFixed({ fromMs, untilMs }: Search, endMs: number): Partial<ExploreAddress> {
   const end = Math.max(fromMs + 1, Math.min(untilMs, endMs));
   return { range: undefined, from: toIso(fromMs), until: toIso(end), live: false, refresh: undefined };
 }
 
-/** The instants that the service tells apart: 1900 to June 2255. A slice beyond them would have no length there. */
+/** The instants that the service distinguishes: 1900 to June 2255. A slice beyond them would have no length there. */
 function clamp({ fromMs, untilMs }: Bounds): Bounds {
   return { fromMs: Math.max(fromMs, EARLIEST_MS), untilMs: Math.min(untilMs, LATEST_MS) };
 }
@@ -63,7 +63,7 @@ export function hasSameEvents(a: Search, b: Search): boolean {
   return a.q === b.q && a.project === b.project && a.source.join() === b.source.join();
 }
 
-/** Fractions are microseconds. */
+/** Parses an instant to ms; fractions are microseconds. */
 interface Bounds {
   readonly fromMs: number;
   readonly untilMs: number;
@@ -86,7 +86,7 @@ export function searchPath(
   return `/api/search?${new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== ''))}`;
 }
 
-/** To the microsecond. The service says what is wrong with an instant that there is not. */
+/** Formats an instant to the microsecond. The service reports an invalid one. */
 function toIso(ms: number): string {
   const date = new Date(Math.floor(ms));
   if (Number.isNaN(date.getTime())) return String(ms);

@@ -40,7 +40,7 @@ export function ceilTo(ms: number, widthMs: number, offsetMs: number): number {
   return Math.ceil((ms + offsetMs) / widthMs) * widthMs - offsetMs;
 }
 
-/** Slices of a range, newest first, which meet between two time buckets. The service refuses a range without a length. */
+/** Slices of a range, newest first, which meet between two time buckets. The service rejects a range without a length. */
 export function planSlices({ fromMs, untilMs, widthMs, offsetMs }: Grid): readonly Slice[] {
   // A day of whole time buckets may be longer by two of them.
   if (!(untilMs - fromMs > SLICED_MS + 2 * widthMs)) return [{ fromMs, untilMs }];

@@ -2,12 +2,12 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../../api/client.ts';
 import { useRaise } from '../../../api/use-raise.ts';
 
-/** What became of the last work. */
+/** The outcome of the last work. */
 export type WorkState =
   | { readonly kind: 'idle' | 'running' | 'done' | 'stopped' }
   | { readonly kind: 'failed'; readonly error: ApiError };
 
-/** Whether the service refused the work, which fails again until something else is asked for. */
+/** Whether the service rejected the work, which fails again until the search changes. */
 export function isRefused(state: WorkState): boolean {
   return state.kind === 'failed' && [400, 403, 404].includes(state.error.status);
 }

@@ -18,7 +18,7 @@ interface WorkNoteProps {
   readonly onResume: () => void;
 }
 
-/** How far work has come, and a button that continues it after a stop or a failure. */
+/** Shows the progress of work, and a button that continues it after a stop or a failure. */
 export function WorkNote({ state, doing, what, progress, onResume }: WorkNoteProps) {
   const zone = useZone();
   const { slices, slicesRead, backToMs } = progress;
@@ -33,7 +33,7 @@ export function WorkNote({ state, doing, what, progress, onResume }: WorkNotePro
       </span>
     );
   if (state.kind !== 'stopped' && state.kind !== 'failed') return null;
-  // What the service refuses has no parts.
+  // What the service rejects has no parts.
   if (isRefused(state)) return null;
   return (
     <span className="work-note small number" role="status">
