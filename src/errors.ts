@@ -166,12 +166,7 @@ export class TransientError extends InputError {
   override readonly name = 'TransientError';
 }
 
-/** Returns the error of a start that failed. @param isTransient whether the next one may succeed (lib/system-failure.ts) */
-export function toStartError(fault: string, cause: unknown, isTransient: boolean): InputError {
-  return isTransient ? new TransientError([fault], { cause }) : new InputError([fault], { cause });
-}
-
-/** A signal ended the work before it was done. Nothing went wrong, so only its message is printed. Exit code 3. */
+/** A signal ended the work before it was done. Nothing went wrong: its message is all there is to say. Exit code 3. */
 export class StoppedError extends Error {
   override readonly name = 'StoppedError';
 }

@@ -179,7 +179,7 @@ function createFlights(options: CachedOptions, kept: Kept) {
     const seconds = acceptedSeconds(endpoint, caller);
     // For an endpoint with time buckets, rows of the kept answer may be reused, unless the caller bounds the age.
     const mayReuse = endpoint.bucket !== undefined && caller.maxAgeSeconds === undefined;
-    const base = mayReuse ? store.peek(key)?.answer : undefined;
+    const base = mayReuse ? store.peek(key)?.answer : undefined; // not a use
     const start: Flight<FlightResult> = async (flightSignal, onJoin) => {
       const compute = (computeSignal: AbortSignal) =>
         options.refresh(question, base, { signal: computeSignal, lane, onJoin, requestId });

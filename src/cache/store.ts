@@ -13,7 +13,8 @@ export interface CacheEntry {
   dueMs: number;
 }
 
-export type CacheStore = ReturnType<typeof createMemoryStore>;
+/** The entries by their questions' keys. */
+export type CacheStore = LRUCache<string, CacheEntry>;
 
 const ENTRY_OVERHEAD_BYTES = 512;
 
@@ -32,8 +33,8 @@ export const TEXT_BYTES_MAX = 16_000;
  * @param bytesMax of the answers with their compressed forms. Beyond it the least recently used entries are dropped; an answer
  *   larger than all of it is not kept.
  */
-export function createMemoryStore(bytesMax: number) {
-  const cache = new LRUCache<string, CacheEntry>({
+export function createMemoryStore(bytesMax: number): CacheStore {
+  return new LRUCache({
     maxSize: bytesMax,
     sizeCalculation: ({ answer }, key) => {
       const forms = Math.ceil(answer.body.length * (1 + COMPRESSED_FORMS_MAX * COMPRESSED_SHARE_MAX));
@@ -41,20 +42,6 @@ export function createMemoryStore(bytesMax: number) {
       return forms + texts + (answer.rowStarts?.byteLength ?? 0) + 2 * key.length + ENTRY_OVERHEAD_BYTES;
     },
   });
-  return {
-    get: (key: string) => cache.get(key),
-    /** Like `get`, but does not count as a use: the entry does not stay longer. */
-    peek: (key: string) => cache.peek(key),
-    set: (key: string, entry: CacheEntry) => void cache.set(key, entry),
-    delete: (key: string) => void cache.delete(key),
-    entries: () => cache.entries() as Iterable<readonly [string, CacheEntry]>, // its type allows undefined values, which `set` never stores
-    get size() {
-      return cache.size;
-    },
-    get bytes() {
-      return cache.calculatedSize;
-    },
-  };
 }
 
 /**

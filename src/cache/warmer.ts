@@ -49,7 +49,7 @@ export function createWarmer(options: WarmerOptions) {
   }
 
   function findDue(key: string): CacheEntry | undefined {
-    const entry = store.peek(key);
+    const entry = store.peek(key); // not a use: it would make the entry stay longer
     if (entry === undefined || !isCurrent(entry) || entry.dueMs > now() || running.has(key)) return undefined;
     const { cachingSeconds = 0 } = entry.question.endpoint;
     return now() - entry.lastAskedMs <= cachingSeconds * 1000 ? entry : undefined;

@@ -5,8 +5,8 @@ import { type DestinationStream, pino } from 'pino';
 import type { Config } from '../config/config.ts';
 import { describeShipped } from '../definitions/folders.ts';
 import { StoreInUseError } from '../engine/store-lock.ts';
-import { InputError, TransientError, toStartError } from '../errors.ts';
-import { isOutOfSpace, isTransient } from '../lib/system-failure.ts';
+import { InputError, TransientError } from '../errors.ts';
+import { isOutOfSpace, toStartError } from '../lib/system-failure.ts';
 import type { Core } from '../service/open-core.ts';
 import { createService, type Service } from '../service/service.ts';
 import type { RunTests } from '../workbench/save.ts';
@@ -143,5 +143,5 @@ function explainListening(error: unknown, { host, port }: Pick<Config, 'host' | 
     EAI_AGAIN: `the address ${host} is unknown now; wait for it or set TAILRACE_HOST`,
   };
   const reason = why[code ?? ''];
-  return reason === undefined ? error : toStartError(reason, error, isTransient(error));
+  return reason === undefined ? error : toStartError(reason, error);
 }

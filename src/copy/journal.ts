@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { makePrivateFile } from '../lib/file.ts';
+import { openSqlite } from '../lib/open-sqlite.ts';
 import type { SortPosition } from './chunk.ts';
 import type { Digest } from './digest.ts';
 
@@ -22,33 +21,29 @@ export interface DayEntry {
   readonly end: SortPosition | undefined;
 }
 
-/** The progress of each day for one target, kept in the data directory. */
-export interface Journal {
-  find(table: string, day: string): DayEntry | undefined;
-  /** Begins a day, or begins it again. */
-  begin(table: string, day: string, entry: Omit<DayEntry, 'verified' | 'chunks' | 'end'>): void;
-  advance(table: string, day: string, chunks: number, end: SortPosition): void;
-  verify(table: string, day: string): void;
-  close(): void;
-}
+export type Journal = ReturnType<typeof openJournal>;
 
-/** @param target names the database at the server, without any password */
-export function openJournal(dataDir: string, target: string): Journal {
+// Sums are strings: they have 64 bits, and integers of SQLite are signed.
+const TABLE = `CREATE TABLE IF NOT EXISTS days (
+  source_table TEXT NOT NULL, day TEXT NOT NULL, verified INTEGER NOT NULL, generation TEXT NOT NULL,
+  rows INTEGER NOT NULL, sum TEXT NOT NULL, before_rows INTEGER NOT NULL, before_sum TEXT NOT NULL,
+  chunk_rows_max INTEGER NOT NULL, chunks INTEGER NOT NULL, end TEXT, PRIMARY KEY (source_table, day)
+) STRICT`;
+
+/**
+ * The progress of each day for one target, kept in the data directory.
+ *
+ * @param target names the database at the server, without any password
+ */
+export function openJournal(dataDir: string, target: string) {
   const file = join(dataDir, `copy-${hash('sha256', target).slice(0, 16)}.sqlite`);
-  makePrivateFile(file);
-  const database = new DatabaseSync(file);
-  // Sums are strings: they have 64 bits, and integers of SQLite are signed.
-  database.exec(`CREATE TABLE IF NOT EXISTS days (
-    source_table TEXT NOT NULL, day TEXT NOT NULL, verified INTEGER NOT NULL, generation TEXT NOT NULL,
-    rows INTEGER NOT NULL, sum TEXT NOT NULL, before_rows INTEGER NOT NULL, before_sum TEXT NOT NULL,
-    chunk_rows_max INTEGER NOT NULL, chunks INTEGER NOT NULL, end TEXT, PRIMARY KEY (source_table, day)
-  ) STRICT`);
+  const database = openSqlite(file, 'the journal of the copy', (opened) => opened.exec(TABLE));
   const find = database.prepare('SELECT * FROM days WHERE source_table = ? AND day = ?');
   const begin = database.prepare('INSERT OR REPLACE INTO days VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, 0, NULL)');
   const advance = database.prepare('UPDATE days SET chunks = ?, end = ? WHERE source_table = ? AND day = ?');
   const verify = database.prepare('UPDATE days SET verified = 1 WHERE source_table = ? AND day = ?');
   return {
-    find(table, day) {
+    find(table: string, day: string): DayEntry | undefined {
       const row = find.get(table, day);
       if (row === undefined) return undefined;
       return {
@@ -61,12 +56,15 @@ export function openJournal(dataDir: string, target: string): Journal {
         end: row['end'] === null ? undefined : (JSON.parse(String(row['end'])) as SortPosition), // only `advance` writes it
       };
     },
-    begin(table, day, { generation, here, before, chunkRowsMax }) {
+    /** Begins a day, or begins it again. */
+    begin(table: string, day: string, entry: Omit<DayEntry, 'verified' | 'chunks' | 'end'>): void {
+      const { generation, here, before, chunkRowsMax } = entry;
       const digests = [here.rows, String(here.sum), before.rows, String(before.sum)];
       begin.run(table, day, generation, ...digests, chunkRowsMax);
     },
-    advance: (table, day, chunks, end) => void advance.run(chunks, JSON.stringify(end), table, day),
-    verify: (table, day) => void verify.run(table, day),
+    advance: (table: string, day: string, chunks: number, end: SortPosition) =>
+      void advance.run(chunks, JSON.stringify(end), table, day),
+    verify: (table: string, day: string) => void verify.run(table, day),
     close: () => database.close(),
   };
 }

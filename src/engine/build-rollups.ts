@@ -3,7 +3,7 @@ import { quote } from '../sql/quote.ts';
 import { everywhere, isOf } from './delete-rows.ts';
 import type { Engine } from './engine.ts';
 import { findOldRollups, rollupProjection } from './rollup.ts';
-import { dropIndex, onCluster, storedTable } from './table.ts';
+import { alterTable, dropIndex, onCluster, storedTable } from './table.ts';
 
 /** Events of a source that are in parts with and without its rollup. */
 export interface RollupProgress {
@@ -23,17 +23,10 @@ export interface RollupBuilderOptions {
 
 /**
  * Adds rollups to the parts of tables that were written before the rollup was declared, in the background, and drops those that no
- * source declares any longer.
+ * source has any more. Each part is rewritten whole or not at all, so after a crash the engine, or the next `tick`, continues with the
+ * others.
  */
-export interface RollupBuilder {
-  /** Checks every table, and continues or begins with one; to be called every few seconds. Never rejects for a part that failed. */
-  tick(): Promise<void>;
-  /** Rows without the rollup by source, as of the last `tick`; only sources that have one. */
-  readonly left: ReadonlyMap<string, number>;
-}
-
-/** Each part is rewritten whole or not at all, so after a crash the engine, or the next `tick`, continues with the others. */
-export function createRollupBuilder(options: RollupBuilderOptions): RollupBuilder {
+export function createRollupBuilder(options: RollupBuilderOptions) {
   const { engine, sources, onProgress, onNotDropped } = options;
   let left: ReadonlyMap<string, number> = new Map();
   let building: { readonly projection: string; percent: number } | undefined;
@@ -96,7 +89,9 @@ export function createRollupBuilder(options: RollupBuilderOptions): RollupBuilde
   }
 
   return {
+    /** Looks at every table, and continues or begins with one; to be called every few seconds. Never rejects for a part that failed. */
     tick,
+    /** Rows without the rollup by source, as of the last `tick`; only sources that have one. */
     get left() {
       return left;
     },
@@ -147,10 +142,8 @@ async function isRunning(engine: Engine, { source, projection }: TableProgress):
 }
 
 async function materialize(engine: Engine, { source, projection }: TableProgress): Promise<void> {
-  const table = `\`${storedTable(source, engine.cluster)}\`${onCluster(engine.cluster)}`;
-  await engine.command(
-    `ALTER TABLE ${table} MATERIALIZE PROJECTION \`${projection}\` SETTINGS mutations_sync = 0`,
-  );
+  const what = `MATERIALIZE PROJECTION \`${projection}\` SETTINGS mutations_sync = 0`;
+  await engine.command(alterTable(source, engine.cluster, what));
 }
 
 /** Drops projections; parts are rewritten without them in the background. */

@@ -6,7 +6,7 @@ import { syncFile } from '../lib/file.ts';
 import { quote } from '../sql/quote.ts';
 import type { Engine } from './engine.ts';
 import { toTailraceError } from './failure.ts';
-import { onCluster, storedTable } from './table.ts';
+import { alterTable, storedTable } from './table.ts';
 
 export interface DeleteOptions {
   /** Waits between two polls; its rejection ends only the polling. */
@@ -80,8 +80,7 @@ interface Tries {
 
 /** Alters the table that holds a source's rows. Each statement may be repeated. */
 function createAlter(engine: Engine, source: Source, tries: Tries) {
-  const table = `\`${storedTable(source, engine.cluster)}\`${onCluster(engine.cluster)}`;
-  return (what: string) => insist(tries, () => engine.command(`ALTER TABLE ${table} ${what}`));
+  return (what: string) => insist(tries, () => engine.command(alterTable(source, engine.cluster, what)));
 }
 
 /** Reads the engine's system tables. */

@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { InputError, toStartError } from '../errors.ts';
+import { InputError } from '../errors.ts';
 import { describeFolderFailure, makeFolder } from '../lib/folder.ts';
-import { isTransient } from '../lib/system-failure.ts';
+import { isTransient, toStartError } from '../lib/system-failure.ts';
 
 const SQLITE_BUSY = 5;
 // `findOwner` takes a shared lock for a moment; a start must not treat that as another owner.
@@ -94,7 +94,7 @@ function openLockFile(dataDir: string, timeout = BUSY_MS_MAX): DatabaseSync {
 function unusable(dataDir: string, cause: unknown): InputError {
   const remedy = isTransient(cause) ? '' : '; set TAILRACE_DATA_DIR to a writable folder';
   const fault = `data directory ${dataDir} cannot be used: ${describeFolderFailure(cause)}${remedy}`;
-  return toStartError(fault, cause, isTransient(cause));
+  return toStartError(fault, cause);
 }
 
 function readOwner(file: string): string {

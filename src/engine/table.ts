@@ -165,9 +165,8 @@ export function addColumn(source: Source, column: TableColumn, cluster: string):
 
 export function addIndex(source: Source, index: TableIndex, cluster: string): Addition {
   const { kind, definition } = index;
-  const table = `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)}`;
   return {
-    add: [`${table} ADD ${kind} IF NOT EXISTS ${definition}`],
+    add: [alterTable(source, cluster, `ADD ${kind} IF NOT EXISTS ${definition}`)],
     remove: [dropIndex(source, index, cluster)],
   };
 }
@@ -178,8 +177,7 @@ export function dropIndex(
   { kind, name }: Pick<TableIndex, 'kind' | 'name'>,
   cluster: string,
 ): string {
-  const table = `\`${storedTable(source, cluster)}\`${onCluster(cluster)}`;
-  return `ALTER TABLE ${table} DROP ${kind} IF EXISTS \`${name}\` SETTINGS alter_sync = 0`;
+  return alterTable(source, cluster, `DROP ${kind} IF EXISTS \`${name}\` SETTINGS alter_sync = 0`);
 }
 
 /** Empties a source's table. */
@@ -189,7 +187,7 @@ export function truncateTable(source: Source, cluster: string): string {
 
 /** Deletes one day of a source, such as `2026-11-20`. */
 export function dropDay(source: Source, day: string, cluster: string): string {
-  return `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)} DROP PARTITION ${quote(day)}`;
+  return alterTable(source, cluster, `DROP PARTITION ${quote(day)}`);
 }
 
 /** Returns the tables that have the source's columns, the one that holds the rows first. */
@@ -198,7 +196,12 @@ export function tableNames(source: Source, cluster: string): string[] {
   return cluster === '' ? [stored] : [stored, source.table];
 }
 
-/** Returns the `ON CLUSTER` clause of a statement. */
+/** Alters the table that holds a source's rows. @param what such as `ADD COLUMN …` */
+export function alterTable(source: Source, cluster: string, what: string): string {
+  return `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)} ${what}`;
+}
+
+/** The `ON CLUSTER` clause of a statement. */
 export function onCluster(cluster: string): string {
   return cluster === '' ? '' : ` ON CLUSTER \`${cluster}\``;
 }

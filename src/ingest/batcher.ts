@@ -1,11 +1,3 @@
-/** Collects items into batches: while one batch is sent, the next is collected. */
-export interface Batcher<T> {
-  /** Adds an item; returns a promise only if the batch is full and has to wait for the one before it. */
-  add(item: T, chars: number): Promise<void> | undefined;
-  /** Resolves when every item added so far is sent. */
-  flush(): Promise<void>;
-}
-
 export interface BatcherOptions<T> {
   /** Sends one batch; called for one at a time. A failure is final: `add` and `flush` reject with it from then on. */
   readonly send: (items: readonly T[]) => Promise<void>;
@@ -14,7 +6,8 @@ export interface BatcherOptions<T> {
   readonly charsMax: number;
 }
 
-export function createBatcher<T>({ send, itemsMax, charsMax }: BatcherOptions<T>): Batcher<T> {
+/** Collects items into batches: while one batch is sent, the next is collected. */
+export function createBatcher<T>({ send, itemsMax, charsMax }: BatcherOptions<T>) {
   let items: T[] = [];
   let chars = 0;
   let sends: Promise<void> = Promise.resolve();
@@ -31,12 +24,14 @@ export function createBatcher<T>({ send, itemsMax, charsMax }: BatcherOptions<T>
   }
 
   return {
-    add(item, itemChars) {
+    /** Adds an item; returns a promise only if the batch is full and has to wait for the one before it. */
+    add(item: T, itemChars: number): Promise<void> | undefined {
       items.push(item);
       chars += itemChars;
       return items.length >= itemsMax || chars >= charsMax ? sendBatch() : undefined;
     },
-    async flush() {
+    /** Resolves when every item added so far is sent. */
+    async flush(): Promise<void> {
       if (items.length > 0) sendBatch().catch(() => {}); // `sends` rejects with it, too
       await sends;
     },

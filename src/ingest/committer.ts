@@ -82,18 +82,17 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
   }
 
   function startSending(): void {
-    if (holds.count === 0) sending ??= sendDue();
+    if (!holds.areHeld()) sending ??= sendDue();
   }
 
-  const takeNext = () => (holds.count === 0 ? takeDue() : undefined);
-
   async function sendDue(): Promise<void> {
-    for (let next = takeNext(); next !== undefined; next = takeNext())
+    for (let next = takeDue(); next !== undefined; next = takeDue())
       await send(engine, next, options.onCommit);
-    sending = undefined; // in the same tick as the last `takeNext`, so that no group becomes due in between
+    sending = undefined; // in the same tick as the last `takeDue`, so that no group becomes due in between
   }
 
   function takeDue(): Group | undefined {
+    if (holds.areHeld()) return undefined;
     const group = due.shift(() => true)?.waiter;
     if (group !== undefined) groups.delete(group.name);
     return group;
@@ -141,10 +140,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
       closed = true;
       for (const group of groups.values()) flushGroup(group);
       // Another hold may begin at the end of the last one, and interrupt the sending.
-      while (holds.count > 0 || sending !== undefined) {
-        await holds.released;
-        await sending;
-      }
+      while (holds.areHeld() || sending !== undefined) await Promise.all([holds.released(), sending]);
     },
     gauges: () => ({ queuedBytes: backlog.bytes, queuedRequests: requests }),
   };
@@ -152,28 +148,18 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
 
 /** @param onReleased called when the last hold is released */
 function createHolds(onReleased: () => void) {
-  let count = 0;
-  let released = Promise.resolve();
+  const holds = new Set<PromiseWithResolvers<void>>();
   return {
-    get count() {
-      return count;
-    },
-    /** Resolves when the present holds are released. */
-    get released() {
-      return released;
-    },
+    areHeld: () => holds.size > 0,
+    /** Resolves when those of now are released. */
+    released: () => Promise.all(Array.from(holds, ({ promise }) => promise)),
     /** @returns releases it; idempotent */
-    add(): () => void {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      released = Promise.all([released, promise]).then(() => {});
-      count++;
-      let isHeld = true;
+    add: () => {
+      const hold = Promise.withResolvers<void>();
+      holds.add(hold);
       return () => {
-        if (!isHeld) return;
-        isHeld = false;
-        count--;
-        if (count === 0) onReleased();
-        resolve();
+        if (holds.delete(hold) && holds.size === 0) onReleased();
+        hold.resolve();
       };
     },
   };

@@ -59,7 +59,7 @@ export function decodeBatch({ bytes, format, source, candidates, rules }: BatchI
     }
   }
   const accepted = events.length - refused;
-  return { source: target, rows: encoder.take(), accepted, withoutProject, repaired, refused, reasons };
+  return { source: target, rows: encoder.finish(), accepted, withoutProject, repaired, refused, reasons };
 }
 
 /** Returns the memory of a buffer that can move to another thread; a buffer that shares its memory with others is copied instead. */

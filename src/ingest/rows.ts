@@ -11,13 +11,6 @@ export interface DayRows {
   readonly minutes: readonly number[];
 }
 
-/** Encodes events as the bytes of an insert, one at a time, so that each can be freed before the next is parsed. */
-export interface RowEncoder {
-  add(event: Event): void;
-  /** Returns everything that was added, and empties the encoder. */
-  take(): DayRows[];
-}
-
 // Rows are collected as text, since encoding many small ones at once is cheaper; but not for long, since garbage collection
 // stops the thread while it moves live objects, and bytes lie outside of the heap.
 const TEXT_CHARS_MAX = 64 * 1024;
@@ -31,10 +24,11 @@ interface Day {
   minute: number;
 }
 
-export function createRowEncoder(): RowEncoder {
-  let days = new Map<number, Day>();
+/** Encodes events as the bytes of an insert, one at a time, so that each can be freed before the next is parsed. */
+export function createRowEncoder() {
+  const days = new Map<number, Day>();
   return {
-    add(event) {
+    add(event: Event): void {
       const day = getDay(days, Math.floor(event.timestamp / MICROS_PER_DAY));
       day.text += encodeRow(event);
       day.count++;
@@ -43,16 +37,14 @@ export function createRowEncoder(): RowEncoder {
       day.minute = minute;
       if (day.text.length >= TEXT_CHARS_MAX) cut(day);
     },
-    take() {
-      const taken = days;
-      days = new Map();
-      return [...taken].map(([day, rows]) => ({
+    /** Returns everything that was added; nothing can be added afterwards. */
+    finish: (): DayRows[] =>
+      [...days].map(([day, rows]) => ({
         day,
         count: rows.count,
         bytes: join(rows),
         minutes: [...rows.minutes],
-      }));
-    },
+      })),
   };
 }
 
@@ -60,7 +52,7 @@ export function createRowEncoder(): RowEncoder {
 export function encodeRows(events: Iterable<Event>): DayRows[] {
   const encoder = createRowEncoder();
   for (const event of events) encoder.add(event);
-  return encoder.take();
+  return encoder.finish();
 }
 
 function getDay(days: Map<number, Day>, number: number): Day {

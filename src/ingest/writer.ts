@@ -4,21 +4,12 @@ import { columnNames } from '../engine/table.ts';
 import { createBatcher } from './batcher.ts';
 import { type Event, encodeRow } from './event.ts';
 
-export interface EventWriter {
-  /** See `Batcher.add`. */
-  add(event: Event): Promise<void> | undefined;
-  /** Resolves when every event added so far is stored. */
-  flush(): Promise<void>;
-  /** Number of stored events. */
-  readonly stored: number;
-}
-
 // Large enough that the engine's fixed cost of an insert does not count, small enough that memory stays flat.
 const BATCH_CHARS_MAX = 8 * 1024 * 1024;
 const BATCH_ROWS_MAX = 50_000;
 
 /** Inserts events in batches. */
-export function createEventWriter(engine: Engine, source: Source): EventWriter {
+export function createEventWriter(engine: Engine, source: Source) {
   const columns = columnNames(source);
   let stored = 0;
   const batcher = createBatcher<string>({
@@ -31,11 +22,14 @@ export function createEventWriter(engine: Engine, source: Source): EventWriter {
     },
   });
   return {
-    add(event) {
+    /** See `createBatcher`. */
+    add(event: Event): Promise<void> | undefined {
       const row = encodeRow(event);
       return batcher.add(row, row.length);
     },
+    /** Resolves when every event added so far is stored. */
     flush: batcher.flush,
+    /** Number of stored events. */
     get stored() {
       return stored;
     },

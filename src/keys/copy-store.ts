@@ -31,7 +31,7 @@ export async function copyControlStore(from: ControlStore, to: ControlStore): Pr
     keys.differing.push(...differing);
     keys.left += batch.length - added - differing.length;
   }
-  const searches = await copySearches({ from, to, differing: new Set(keys.differing) });
+  const searches = await copySearches(from, to, new Set(keys.differing));
   const entries = await listAll(from);
   const missing = subtract(entries, await listAll(to));
   for (const batch of batchesOf(missing)) await to.record({ used: [], entries: batch });
@@ -60,15 +60,12 @@ async function addKeys(
   );
 }
 
-async function copySearches({
-  from,
-  to,
-  differing,
-}: {
-  readonly from: ControlStore;
-  readonly to: ControlStore;
-  readonly differing: ReadonlySet<string>;
-}): Promise<{ added: number; left: number }> {
+/** @param differing ids of keys whose searches stay behind */
+async function copySearches(
+  from: ControlStore,
+  to: ControlStore,
+  differing: ReadonlySet<string>,
+): Promise<{ added: number; left: number }> {
   const ids = (await from.listKeys()).map(({ id }) => id).filter((id) => !differing.has(id));
   const copied = { added: 0, left: 0 };
   for (const owners of batchesOf([PRIVATE_KEY_ID, ...ids])) {

@@ -44,7 +44,7 @@ export interface Keyring extends KeyManagement {
   log(page: AuditPage): Promise<StoredEntry[]>;
   /** Counts a rejection of an accepted key. */
   refused(keyId: string, reason: Refusal, address?: string): void;
-  /** Writes the counted uses and rejections; for a timer. */
+  /** Writes the counted uses and refusals; for a task. */
   flush(): Promise<void>;
   /** Whether any key can read an endpoint: one of the environment, or one in the store that is neither revoked nor expired. */
   hasUsableKey(): Promise<boolean>;
@@ -120,10 +120,7 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
   function getHolder(keyId: string, address = ''): Holder | Promise<Holder> {
     const found = environment.find(({ caller }) => caller.keyId === keyId);
     if (found !== undefined) return found;
-    const record = store.findKey(keyId);
-    return record instanceof Promise
-      ? record.then((read) => toHolder(read, address))
-      : toHolder(record, address);
+    return andThen(store.findKey(keyId), (record) => toHolder(record, address));
   }
 
   function toHolder(record: KeyRecord | undefined, address: string): Holder {
@@ -132,18 +129,12 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
   }
 
   function authenticateToken(text: string, address: string): Caller | Promise<Caller> {
-    const token = tokens.read(text);
-    return token instanceof Promise
-      ? token.then((read) => checkToken(read, address))
-      : checkToken(token, address);
+    return andThen(tokens.read(text), (token) => checkToken(token, address));
   }
 
   function checkToken(token: SignedToken | Unreadable, address: string): Caller | Promise<Caller> {
     if ('reason' in token) throw refuse(token.reason, '', address);
-    const holder = getHolder(token.parent, address);
-    return holder instanceof Promise
-      ? holder.then((found) => acceptToken(token, found, address))
-      : acceptToken(token, holder, address);
+    return andThen(getHolder(token.parent, address), (holder) => acceptToken(token, holder, address));
   }
 
   function acceptToken(token: SignedToken, { caller, hash }: Holder, address: string): Caller {
@@ -161,17 +152,20 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
   function check(text = '', address = ''): Caller | Promise<Caller> {
     if (text === '') throw refuse('missing', '', address);
     const hash = hashKey(text);
-    const found = environment.find((entry) => sameHash(entry.hash, hash));
-    if (found !== undefined) return found.caller;
+    const own = environment.find((entry) => sameHash(entry.hash, hash));
+    if (own !== undefined) return own.caller;
     const id = findKeyId(text);
     if (id === undefined && looksLikeToken(text)) return authenticateToken(text, address);
-    const record = id === undefined ? undefined : store.findKey(id);
-    return record instanceof Promise
-      ? record.then((read) => acceptKey(read, hash, address))
-      : acceptKey(record, hash, address);
+    const found = id === undefined ? undefined : store.findKey(id);
+    return andThen(found, (record) => acceptKey(record, hash, address));
   }
 
   return { check, getHolder };
+}
+
+/** Goes on at once if it can: a request with a known key has to wait for nothing. */
+function andThen<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 const REFUSED = {

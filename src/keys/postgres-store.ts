@@ -1,6 +1,5 @@
-import { InputError, TailraceError, toStartError } from '../errors.ts';
-import { describeFailure, openPostgres, type Postgres, type Query } from '../lib/postgres.ts';
-import { isTransient } from '../lib/system-failure.ts';
+import { InputError, TailraceError } from '../errors.ts';
+import { openPostgres, type Postgres, type Query } from '../lib/postgres.ts';
 import {
   type AuditEntry,
   type AuditPage,
@@ -37,16 +36,8 @@ const ID = /^[0-9a-f]{12}$/;
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<ControlStore> {
   const { staleMs, onState, ticks = () => performance.now() } = options;
-  let postgres: Postgres | undefined;
-  try {
-    postgres = openPostgres(url, CONNECTIONS_MAX);
-    await postgres.migrate('keys', MIGRATIONS);
-    return await openWatched(postgres, { staleMs, onState, ticks });
-  } catch (error) {
-    await postgres?.close();
-    const fault = `TAILRACE_CONTROL_URL: cannot be used: ${describeFailure(error)}`;
-    throw toStartError(fault, error, isTransient(error));
-  }
+  const database = { connectionsMax: CONNECTIONS_MAX, part: 'keys', steps: MIGRATIONS };
+  return await openPostgres(url, database, (postgres) => openWatched(postgres, { staleMs, onState, ticks }));
 }
 
 async function openWatched(

@@ -1,17 +1,9 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** A new key: returned once, never stored. */
-export interface NewSecret {
-  /** `tr_<id>_<secret>` */
-  readonly key: string;
-  readonly id: string;
-  readonly hash: Buffer;
-}
-
 const KEY = /^tr_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
 
-/** Creates a key of 256 random bits, which cannot be guessed, so that a plain hash is enough. */
-export function createSecret(): NewSecret {
+/** Creates a key, `tr_<id>_<secret>`, of 256 random bits, which cannot be guessed, so that a plain hash is enough to store. */
+export function createSecret() {
   const id = randomBytes(6).toString('hex');
   const key = `tr_${id}_${randomBytes(32).toString('base64url')}`;
   return { key, id, hash: hashKey(key) };

@@ -1,11 +1,9 @@
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
-import { InputError, messageOf, TailraceError, toStartError } from '../errors.ts';
-import { makePrivateFile } from '../lib/file.ts';
-import { describeFolderFailure, makeFolder } from '../lib/folder.ts';
+import { InputError, messageOf, TailraceError } from '../errors.ts';
+import { openSqlite } from '../lib/open-sqlite.ts';
 import { findSqliteFailure, transact } from '../lib/sqlite.ts';
-import { isTransient } from '../lib/system-failure.ts';
 import { type AuditEntry, ENTRIES_MAX, TRIM_EVERY, toAuditRow, toEntry } from './audit-entry.ts';
 import type { ControlStore } from './control-store.ts';
 import { CHANGEABLE, COLUMNS, type KeyRecord, toRecord, toRow } from './key-record.ts';
@@ -26,7 +24,7 @@ const ALL = -1; // SQLite's LIMIT for no limit
  * @throws InputError if the directory cannot be used, or was written by a newer version
  */
 export function openSqliteStore(dataDir: string): ControlStore {
-  const database = openDatabase(dataDir);
+  const database = openSqlite(join(dataDir, SQLITE_FILE), 'the key store', prepare);
   const find = database.prepare('SELECT * FROM keys WHERE id = ?');
   const list = database.prepare(
     `SELECT * FROM keys WHERE ?1 = '' OR (created_ms, id) < (SELECT created_ms, id FROM keys WHERE id = ?1)
@@ -167,26 +165,12 @@ const FULL =
   'the disk of the data directory is full: nothing was written to the key store; make room and try again';
 const BUSY = 'another process is changing the key store; try again';
 
-function openDatabase(dataDir: string): DatabaseSync {
-  const file = join(dataDir, SQLITE_FILE);
-  try {
-    makeFolder(dataDir, 0o700);
-    makePrivateFile(file);
-    const database = new DatabaseSync(file);
-    // FULL: an acknowledged revocation must survive a power cut.
-    database.exec(
-      `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
-    );
-    transact(database, () => migrate(database));
-    return database;
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    throw toStartError(
-      `the key store ${file} cannot be opened: ${describeFolderFailure(error)}`,
-      error,
-      isTransient(error),
-    );
-  }
+function prepare(database: DatabaseSync): void {
+  // FULL: an acknowledged revocation must survive a power cut.
+  database.exec(
+    `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
+  );
+  transact(database, () => migrate(database));
 }
 
 function migrate(database: DatabaseSync): void {

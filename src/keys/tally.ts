@@ -35,9 +35,8 @@ const USED_PER_FLUSH_MAX = 1_000;
 export function createTally(store: ControlStore) {
   const lastUsed = new Map<string, number>();
   let counts = new Map<string, Count>();
-  let flushing: Promise<void> | undefined;
 
-  async function write(): Promise<void> {
+  async function flush(): Promise<void> {
     const used = [...lastUsed].slice(0, USED_PER_FLUSH_MAX);
     const taken = counts;
     if (used.length === 0 && taken.size === 0) return;
@@ -78,13 +77,8 @@ export function createTally(store: ControlStore) {
     /** Counts a signed token that was minted with this key. */
     minted: (keyId: string, atMs: number) =>
       count({ action: 'minted', keyId, detail: '', atMs, addresses: new Set() }),
-    /** Writes all counts. @throws if the store cannot be written; the counts are then kept */
-    flush(): Promise<void> {
-      flushing ??= write().finally(() => {
-        flushing = undefined;
-      });
-      return flushing;
-    },
+    /** Writes all counts; called for one at a time. @throws if the store cannot be written; the counts are then kept */
+    flush,
   };
 }
 

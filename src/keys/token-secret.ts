@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError, toStartError } from '../errors.ts';
-import { describeSystemFailure, isTransient } from '../lib/system-failure.ts';
+import { InputError } from '../errors.ts';
+import { describeSystemFailure, toStartError } from '../lib/system-failure.ts';
 
 /** In the data directory. */
 export const SECRET_FILE = 'token.secret';
@@ -22,11 +22,7 @@ export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
     const secret = createSecret(file) ?? Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
     if (secret.length === SECRET_BYTES) return secret;
   } catch (error) {
-    throw toStartError(
-      `the secret of tokens ${file} cannot be read: ${describeSystemFailure(error)}`,
-      error,
-      isTransient(error),
-    );
+    throw toStartError(`the secret of tokens ${file} cannot be read: ${describeSystemFailure(error)}`, error);
   }
   throw new InputError([
     `the secret of tokens ${file} is damaged: it must hold ${SECRET_BYTES} bytes in base64url; delete it to get a new one, which voids all tokens`,

@@ -11,6 +11,8 @@ export interface ClockGuard {
   check(otherMs?: number): ClockReading;
   /** Returns the last result of `check`. */
   last(): ClockReading;
+  /** The time that counts instead of the clock's, since that has jumped ahead; `undefined`: the clock's. */
+  correctedMs(): number | undefined;
   /** Accepts the present time of the clock, plausible or not. */
   accept(): void;
 }
@@ -61,6 +63,7 @@ export function createClockGuard({ now, ticks, seenMs = now(), jumpMsMax }: Cloc
   return {
     check,
     last: () => last,
+    correctedMs: () => (last.state === 'ahead' ? last.plausibleMs : undefined),
     accept() {
       seen = { ms: now(), ticks: ticks() };
       check();

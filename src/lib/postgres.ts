@@ -1,4 +1,5 @@
 import { Pool, type PoolConfig } from 'pg';
+import { toStartError } from './system-failure.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -11,12 +12,6 @@ export interface Postgres {
   readonly probe: Query;
   /** Keeps all writes of `work`, or none. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
-  /**
-   * Migrates the tables of one part, one step per version. Processes that start together migrate one after another.
-   *
-   * @throws the database's error; Error if the tables have a version beyond the last step
-   */
-  migrate(part: string, steps: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -33,13 +28,40 @@ const MIGRATION_MS_MAX = 60_000;
 // An arbitrary number: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
 const MIGRATION_LOCK = 8_245_722_243;
 
+export interface PostgresOptions {
+  /** Beside the one for probes. */
+  readonly connectionsMax: number;
+  /** Names a set of tables, which has its own version. */
+  readonly part: string;
+  /** Creates and changes these tables, one step per version. */
+  readonly steps: readonly string[];
+}
+
 /**
- * Connects with the first query.
+ * Opens a database and migrates the tables of one part. Processes that start together migrate one after another.
  *
- * @param url `postgresql://…`; a wrong one fails the first query
- * @param connectionsMax beside the one for probes
+ * @param url `postgresql://…`
+ * @param start begins to use it; if that fails it is closed
+ * @throws InputError if it cannot be used, or its tables have a version beyond the last step; TransientError if it is not up
  */
-export function openPostgres(url: string, connectionsMax: number): Postgres {
+export async function openPostgres<T>(
+  url: string,
+  { connectionsMax, part, steps }: PostgresOptions,
+  start: (postgres: Postgres) => T | Promise<T>,
+): Promise<T> {
+  let postgres: Postgres | undefined;
+  try {
+    postgres = connect(url, connectionsMax);
+    await migrate(url, part, steps);
+    return await start(postgres);
+  } catch (error) {
+    await postgres?.close();
+    throw toStartError(`TAILRACE_CONTROL_URL: cannot be used: ${describeFailure(error)}`, error);
+  }
+}
+
+/** Connects with the first query, which a wrong URL fails. */
+function connect(url: string, connectionsMax: number): Postgres {
   const pool = openPool(url, {
     max: connectionsMax,
     statement_timeout: STATEMENT_MS_MAX,
@@ -55,15 +77,6 @@ export function openPostgres(url: string, connectionsMax: number): Postgres {
     query: queryOf(pool),
     probe: queryOf(probing),
     transaction: (work) => transact(pool, work),
-    async migrate(part, steps) {
-      const timeouts = { statement_timeout: MIGRATION_MS_MAX, query_timeout: MIGRATION_MS_MAX };
-      const migrating = openPool(url, timeouts);
-      try {
-        await transact(migrating, (query) => migrate(query, part, steps));
-      } finally {
-        await endPools(migrating);
-      }
-    },
     close: () => endPools(pool, probing),
   };
 }
@@ -111,7 +124,17 @@ function queryOf(runner: Pick<Pool, 'query'>): Query {
   return async (text, values = []) => (await runner.query<Row>(text, [...values])).rows;
 }
 
-async function migrate(query: Query, part: string, steps: readonly string[]): Promise<void> {
+async function migrate(url: string, part: string, steps: readonly string[]): Promise<void> {
+  const timeouts = { statement_timeout: MIGRATION_MS_MAX, query_timeout: MIGRATION_MS_MAX };
+  const migrating = openPool(url, timeouts);
+  try {
+    await transact(migrating, (query) => runSteps(query, part, steps));
+  } finally {
+    await endPools(migrating);
+  }
+}
+
+async function runSteps(query: Query, part: string, steps: readonly string[]): Promise<void> {
   await query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   const version = await readVersion(query, part);
   if (version > steps.length) {
@@ -135,8 +158,8 @@ async function readVersion(query: Query, part: string): Promise<number> {
   return Number(row?.['version'] ?? 0);
 }
 
-/** Returns the error in one line; if a host name has several addresses, the error of the first. */
-export function describeFailure(error: unknown): string {
+/** The error in one line; if a host name has several addresses, that of the first. */
+function describeFailure(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describeFailure(error.errors[0]);
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,3 +1,4 @@
+import { InputError, TransientError } from '../errors.ts';
 import { findSqliteFailure } from './sqlite.ts';
 
 /** Failures of the system that the next start may not meet, although nobody changes a setting or a definition. */
@@ -22,6 +23,12 @@ export function isTransient(error: unknown): boolean {
   if (sqlite !== undefined) return sqlite !== 'other';
   if (typeof code === 'string') return POSTGRES_CLASSES.test(code);
   return typeof message === 'string' && POSTGRES_ENDED.test(message);
+}
+
+/** The error of a start that failed; an InputError already says what to do. */
+export function toStartError(fault: string, cause: unknown): InputError {
+  if (cause instanceof InputError) return cause;
+  return isTransient(cause) ? new TransientError([fault], { cause }) : new InputError([fault], { cause });
 }
 
 /** Whether the disk is full, or the share of this user. */

@@ -1,9 +1,9 @@
+import { LRUCache } from 'lru-cache';
 import type { Registry } from '../definitions/registry.ts';
 import { isManaged } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { createRefreshingValue } from '../lib/refreshing-value.ts';
 import { OWNER } from '../query/pins.ts';
 import { quote } from '../sql/quote.ts';
 import type { Projects } from './view.ts';
@@ -13,15 +13,22 @@ const PROJECTS_MAX = 1_000;
 const PROJECTS_AGE_MS = 30_000;
 const LANE = 'projects';
 
+type ProjectsByTable = ReadonlyMap<string, readonly string[]>;
+
 /**
  * @param now ms since the epoch
  * @returns a function that lists the projects with events in sources of the key, sorted, up to 30 s old; for a key that pins the project, only that one
  */
 export function createProjects(engine: Engine, registry: Registry, now: () => number) {
-  const projects = createRefreshingValue(readProjects, { maxAgeMs: PROJECTS_AGE_MS, now });
+  // Older ones are returned while they are read again, also if that fails.
+  const projects = new LRUCache<'all', ProjectsByTable>({
+    ...{ max: 1, ttl: PROJECTS_AGE_MS, ttlResolution: 0, perf: { now } },
+    ...{ allowStale: true, noDeleteOnStaleGet: true, noDeleteOnFetchRejection: true },
+    fetchMethod: readProjects,
+  });
 
-  /** Reads the first projects of each table, sorted. Runs as a query in its own lane, with the limits of every query. */
-  async function readProjects(): Promise<ReadonlyMap<string, readonly string[]>> {
+  /** The first projects of each table, sorted. Runs as a query in a lane of its own, with the limits of every query. */
+  async function readProjects(): Promise<ProjectsByTable> {
     // External tables may be of any size, and need not be sorted by project.
     const own = registry.sources.filter(isManaged);
     const tables = own.map(
@@ -40,9 +47,9 @@ export function createProjects(engine: Engine, registry: Registry, now: () => nu
   return async ({ pins, sources }: Caller): Promise<Projects> => {
     const pinned = pins[OWNER];
     if (pinned !== undefined) return { result: [pinned], complete: true };
-    const { value } = await projects.get();
+    const byTable = await projects.fetch('all');
     const seen = registry.sources.filter((source) => isListed(sources, source));
-    const names = seen.map(({ table }) => value.get(table) ?? []);
+    const names = seen.map(({ table }) => byTable?.get(table) ?? []);
     const all = [...new Set(names.flat())].toSorted();
     const complete = all.length <= PROJECTS_MAX && names.every((one) => one.length <= PROJECTS_MAX);
     return { result: all.slice(0, PROJECTS_MAX), complete };

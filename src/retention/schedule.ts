@@ -1,5 +1,6 @@
 import type { Source } from '../definitions/source.ts';
 import type { ClockGuard } from '../lib/clock-guard.ts';
+import { createSlots } from '../lib/slots.ts';
 import type { clockFile, confirmationFile, RetentionReport, reportFile } from './file.ts';
 import { describeRetention, type RetentionNotice } from './notice.ts';
 import type { Retention } from './retention.ts';
@@ -44,17 +45,11 @@ export function createRetentionSchedule(options: ScheduleOptions): RetentionSche
   let knownState = clock.last().state;
   let knownSources = options.sources();
   let notice: RetentionNotice | undefined;
-  let last: Promise<void> = Promise.resolve();
-  const queued = new Map<() => Promise<void>, Promise<void>>();
+  const acquire = createSlots(1);
 
-  /** Runs work one after another, each kind at most once in the queue. */
-  function enqueue(work: () => Promise<void>): Promise<void> {
-    const same = queued.get(work);
-    if (same !== undefined) return same;
-    const done = last.then(work).finally(() => queued.delete(work));
-    queued.set(work, done);
-    last = done.catch(() => {}); // reported by its caller
-    return done;
+  async function alone(work: () => Promise<void>): Promise<void> {
+    const slot = await acquire();
+    await work().finally(slot.release);
   }
 
   function publish(report: RetentionReport): void {
@@ -104,9 +99,9 @@ export function createRetentionSchedule(options: ScheduleOptions): RetentionSche
   }
 
   return {
-    run: () => enqueue(enforce),
-    watch: () => enqueue(watch),
+    run: () => alone(enforce),
+    watch: () => alone(watch),
     notice: () => notice,
-    saveClock: () => enqueue(saveClock),
+    saveClock: () => alone(saveClock),
   };
 }

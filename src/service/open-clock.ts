@@ -43,8 +43,7 @@ async function findNewest(engine: Engine, sources: readonly Source[]): Promise<n
  * jumped ahead, the expected time counts; otherwise every answer would be empty.
  */
 export async function hideOld(engine: Engine, sources: readonly Source[], clock: ClockGuard): Promise<void> {
-  const { state, plausibleMs } = clock.last();
-  await hideOlder(engine, sources, state === 'ahead' ? plausibleMs : undefined);
+  await hideOlder(engine, sources, clock.correctedMs());
 }
 
 /** Hides events beyond their retention at an instant from every query. @param atMs `undefined`: by the engine's clock */

@@ -1,29 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FastifyBaseLogger } from 'fastify';
-import type { Config } from '../config/config.ts';
 import type { Committer } from '../ingest/committer.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { removeLeftSnapshots } from '../maintenance/backup/snapshot.ts';
 import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from '../maintenance/deletion/deletions.ts';
 import { createCommands, type ProcessActions } from '../maintenance/socket/commands.ts';
 import { openLocalServer } from '../maintenance/socket/server.ts';
-import type { Core } from './open-core.ts';
-import type { StartTask } from './open-tasks.ts';
-
-interface OperatorParts {
-  readonly config: Config;
-  readonly core: Core;
-  readonly logger: FastifyBaseLogger;
-  readonly startTask: StartTask;
-  readonly opened: AsyncDisposableStack;
-  /** ms since the epoch. */
-  readonly now: () => number;
-}
+import type { Parts } from './parts.ts';
 
 /** Deletions of events, for the management API and the commands of the shell. */
 export function createServiceDeletions(
-  { core, now, committer }: Pick<OperatorParts, 'core' | 'now'> & { readonly committer: Committer },
+  { core, now }: Parts,
+  committer: Committer,
   control: ControlStore,
 ): Deletions {
   return createDeletions({ core, control, holdInserts: committer.hold, now, newId: randomUUID, wait });
@@ -31,7 +19,7 @@ export function createServiceDeletions(
 
 /** Serves the commands of the shell, and follows the deletions of other processes. */
 export async function openOperatorSide(
-  { config, core, logger, startTask, opened }: Omit<OperatorParts, 'now'>,
+  { config, core, logger, startTask, opened }: Parts,
   { deletions, actions }: { readonly deletions: Deletions; readonly actions: ProcessActions | undefined },
 ): Promise<void> {
   const { engine, registry, followDeletions } = core;

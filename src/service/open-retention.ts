@@ -1,14 +1,11 @@
-import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { isManaged } from '../definitions/source.ts';
 import { readEngineMs } from '../engine/store-state.ts';
-import type { ClockGuard } from '../lib/clock-guard.ts';
 import { clockFile, confirmationFile, reportFile } from '../retention/file.ts';
 import { createRetention, type DroppedDay, type Retention } from '../retention/retention.ts';
 import { createRetentionSchedule, type RetentionSchedule } from '../retention/schedule.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 import type { Core } from './open-core.ts';
-import type { StartTask } from './open-tasks.ts';
+import type { Parts } from './parts.ts';
 
 const HOURS_PER_DAY = 24;
 const RUN_EVERY_MS = 3_600_000;
@@ -33,17 +30,8 @@ export function openRetention(
   });
 }
 
-interface RetentionParts {
-  readonly config: Config;
-  readonly core: Core;
-  readonly metrics: Metrics;
-  readonly logger: FastifyBaseLogger;
-  readonly startTask: StartTask;
-  readonly opened: AsyncDisposableStack;
-}
-
 /** Deletes days that are too old, or too many, from the store of a service: once before it resolves, then every hour. */
-export async function startRetention(parts: RetentionParts): Promise<RetentionSchedule> {
+export async function startRetention(parts: Parts): Promise<RetentionSchedule> {
   const { startTask, opened, logger } = parts;
   const schedule = createServiceRetention(parts);
   // Such as on a full disk: the service has stopped cleanly, and the next start compares with an earlier time.
@@ -54,8 +42,7 @@ export async function startRetention(parts: RetentionParts): Promise<RetentionSc
   return schedule;
 }
 
-function createServiceRetention(parts: RetentionParts): RetentionSchedule {
-  const { config, core, metrics, logger } = parts;
+function createServiceRetention({ config, core, metrics, logger }: Parts): RetentionSchedule {
   const retention = openRetention(core, config, (day) => {
     metrics.dayDropped(day.reason);
     logger.info(day, 'a day of events was dropped');
@@ -88,10 +75,4 @@ function createServiceRetention(parts: RetentionParts): RetentionSchedule {
         );
     },
   });
-}
-
-/** Returns the time from which the age of events is counted, ms since the epoch: `now`, unless the clock has jumped ahead. */
-export function ageAt(clock: ClockGuard, now: () => number): number {
-  const { state, plausibleMs } = clock.last();
-  return state === 'ahead' ? plausibleMs : now();
 }

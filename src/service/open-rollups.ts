@@ -1,23 +1,15 @@
-import type { FastifyBaseLogger } from 'fastify';
 import { isManaged } from '../definitions/source.ts';
 import { createRollupBuilder } from '../engine/build-rollups.ts';
-import type { Core } from './open-core.ts';
-import type { StartTask } from './open-tasks.ts';
+import type { Parts } from './parts.ts';
 
 const LOOK_EVERY_MS = 10_000;
-
-interface RollupParts {
-  readonly core: Core;
-  readonly logger: FastifyBaseLogger;
-  readonly startTask: StartTask;
-}
 
 /**
  * Adds rollups to stored events in the background, and logs progress.
  *
  * @returns a function that returns the rows without a rollup, by source
  */
-export function startRollups({ core: { engine, registry }, logger, startTask }: RollupParts) {
+export function startRollups({ core: { engine, registry }, logger, startTask }: Parts) {
   const builder = createRollupBuilder({
     engine,
     sources: () => registry.sources.filter(isManaged),

@@ -1,27 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyBaseLogger } from 'fastify';
 import { createSharedFlights } from '../cache/shared/flight.ts';
 import { createRedisCache } from '../cache/shared/redis-cache.ts';
 import { findServerAddress } from '../config/clickhouse.ts';
-import type { Config } from '../config/config.ts';
 import { createBackground } from '../lib/background.ts';
 import { openRedis } from '../lib/redis.ts';
 import { createThrottle } from '../lib/throttle.ts';
 import { createSharedRates } from '../serve/shared-rates.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-
-interface SharedParts {
-  readonly config: Config;
-  readonly metrics: Metrics;
-  readonly logger: FastifyBaseLogger;
-  /** ms since the epoch. */
-  readonly now: () => number;
-}
+import type { Parts } from './parts.ts';
 
 const LOG_AGAIN_MS = 60_000;
 
-/** Opens the answers and rates of all replicas, on the Redis of the settings. */
-export function openShared({ config, metrics, logger, now }: SharedParts, secret: Uint8Array) {
+/** Answers and rates of all replicas, on the Redis of the settings. */
+export function openShared({ config, metrics, logger, now }: Parts, secret: Uint8Array) {
   const throttleFailure = createThrottle(LOG_AGAIN_MS, now);
   const throttleRefused = createThrottle(LOG_AGAIN_MS, now);
   const redis = openRedis(config.redisUrl, {

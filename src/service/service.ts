@@ -22,7 +22,6 @@ import { readTlsContext } from '../http/tls.ts';
 import { type Ingest, openIngest } from '../ingest/ingest.ts';
 import { createProjectWarning } from '../ingest/project-warning.ts';
 import { createRequestRecorder, EDGE_SOURCE } from '../ingest/request-recorder.ts';
-import type { StoringWatch } from '../ingest/storing-watch.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { createKeyring, type Keyring } from '../keys/keyring.ts';
 import { openControlStore } from '../keys/open-control-store.ts';
@@ -50,9 +49,10 @@ import { createSave, type RunTests, type SavedEntry } from '../workbench/save.ts
 import { type Core, type EngineWatch, openCore } from './open-core.ts';
 import { createNotices, observeStore } from './open-observe.ts';
 import { createServiceDeletions, openOperatorSide } from './open-operator.ts';
-import { ageAt, startRetention } from './open-retention.ts';
+import { startRetention } from './open-retention.ts';
 import { startRollups } from './open-rollups.ts';
-import { createStartTask, type StartTask } from './open-tasks.ts';
+import { createStartTask } from './open-tasks.ts';
+import type { Parts } from './parts.ts';
 
 export interface Service {
   readonly app: FastifyInstance;
@@ -77,21 +77,7 @@ export interface ServiceOptions {
   readonly actions?: ProcessActions;
 }
 
-/** The parts that the groups below share. */
-interface Parts {
-  readonly config: Config;
-  readonly core: Core;
-  readonly metrics: Metrics;
-  readonly storing: StoringWatch;
-  readonly logger: FastifyBaseLogger;
-  readonly now: () => number;
-  readonly random: () => number;
-  readonly startTask: StartTask;
-  /** Closes what was opened, in reverse order: when the service closes, or when a later part cannot be opened. */
-  readonly opened: AsyncDisposableStack;
-}
-
-// If this replica cannot reach a server, others cannot either, and cached answers are still served.
+// If a server cannot be reached, it cannot be reached from other replicas either, and cached answers are still served.
 const ENGINE_FAULTS: Readonly<Record<EngineGauges['state'], string | undefined>> = {
   up: undefined,
   unreachable: undefined,
@@ -131,7 +117,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const cursors = createCursors(secret);
   const { cache, cached, warmer, tails } = openReadSide(parts, cursors, shared?.flights);
   const { ingest, record, retention, rollupRowsLeft } = await openWriteSide(parts);
-  const deletions = createServiceDeletions({ ...parts, committer: ingest.committer }, control);
+  const deletions = createServiceDeletions(parts, ingest.committer, control);
   let isStopping = false;
   const notReady = () => (isStopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
   registerGauges(metrics.registry, {
@@ -251,7 +237,7 @@ function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | un
     logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
   };
   const cache = createMemoryStore(config.cacheBytesMax);
-  const engineNow = () => ageAt(core.clock, Date.now);
+  const engineNow = () => core.clock.correctedMs() ?? Date.now();
   const run = createPagedRun(countQueries(createRunner(engine, now, engineNow), metrics), parts);
   const onExtent = metrics.recomputed;
   const refresh = createRefresh({ run, writes, seesEveryWrite, now, engineNow, onExtent });
@@ -304,7 +290,7 @@ async function openWriteSide(parts: Parts) {
   });
   const throttleUnremembered = createThrottle(LOG_AGAIN_MS, now);
   const ingest = await openIngest({
-    ...{ engine, now, config, ageAt: () => ageAt(clock, now) },
+    ...{ engine, now, config, ageAt: () => clock.correctedMs() ?? now() },
     onCommit(source, rows, error) {
       metrics.committed(source, rows, error !== undefined);
       storing.committed(error);
@@ -363,7 +349,7 @@ function createWorkbench(
   const { engine, registry, edit } = core;
   const parts = {
     ...{ config, engine, registry, edit, runTests, folders: () => core.folders, newId: randomUUID },
-    run: createRunner(engine, now, () => ageAt(core.clock, Date.now)),
+    run: createRunner(engine, now, () => core.clock.correctedMs() ?? Date.now()),
     readCatalogue: createCatalogue(engine, registry),
     audit: (entry: SavedEntry) =>
       control

@@ -46,7 +46,7 @@ export function registerGauges(registry: MetricRegistry, parts: GaugedParts): vo
   gauge('tailrace_engine_running', 'Queries running in the engine.', () => engine.gauges().running);
   gauge('tailrace_engine_queued', 'Queries waiting for the engine.', () => engine.gauges().queued);
   gauge('tailrace_cache_entries', 'Answers in the cache.', () => cache.size);
-  gauge('tailrace_cache_bytes', 'Bytes of the answers in the cache.', () => cache.bytes);
+  gauge('tailrace_cache_bytes', 'Bytes of the answers in the cache.', () => cache.calculatedSize);
   gauge('tailrace_tails_open', 'Live tails.', () => tails.count);
   gauge('tailrace_control_store_up', '1, or 0 while it is unavailable.', () => Number(control.isUp()));
   gauge('tailrace_ingest_queued_bytes', 'Events waiting to be stored.', () => ingest().queuedBytes);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Source } from '../../src/definitions/source.ts';
 import { createClockGuard } from '../../src/lib/clock-guard.ts';
 import { clockFile, confirmationFile, type RetentionReport, reportFile } from '../../src/retention/file.ts';
@@ -51,14 +51,18 @@ async function schedule(run: () => Promise<void> = async () => {}) {
   return { ...one, world, log, files, path: folder.path };
 }
 
-test('runs once at a time, and the clock is saved after the run', async () => {
+test('runs one at a time, and the clock is saved after the runs', async () => {
   const gate = Promise.withResolvers<void>();
   const { log, run, saveClock } = await schedule(() => gate.promise);
-  expect(run()).toBe(run());
+  const runs = [run(), run()];
   const saved = saveClock();
+  await vi.waitFor(() => expect(log).toEqual(['run']));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(log).toEqual(['run']);
   gate.resolve();
   await saved;
-  expect(log).toEqual(['run']);
+  await Promise.all(runs);
+  expect(log).toEqual(['run', 'run']);
 });
 
 test('rejects with a failure, and works the next time', async () => {

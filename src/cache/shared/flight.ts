@@ -1,4 +1,4 @@
-import { TailraceError } from '../../errors.ts';
+import { queryTimeout } from '../../engine/gate.ts';
 import { createDeadline } from '../../lib/abort.ts';
 import type { Background } from '../../lib/background.ts';
 import type { Question } from '../../query/question.ts';
@@ -67,8 +67,7 @@ export function createSharedFlights(options: SharedFlightsOptions) {
     async obtain(
       wanted: Computation & { readonly isGood: (answer: Answer) => boolean },
     ): Promise<FlightResult> {
-      const late = () =>
-        new TailraceError('query_timeout', `the query took longer than ${queryTimeoutMs} ms and was stopped`);
+      const late = () => queryTimeout(queryTimeoutMs);
       const { signal, clear } = createDeadline(queryTimeoutMs, late, wanted.signal);
       try {
         const claim = await claims.wait({ ...wanted, mark: '' }, signal);

@@ -31,27 +31,22 @@ export interface Lease {
   release(): Promise<void>;
 }
 
-export interface LeaseNames {
-  readonly lease: string;
-  readonly answer: string;
-}
-
-/** Takes leases, and renews them while this process lives. */
+/** Takes leases, and renews them while this process lives. @returns takes one; both parameters are names in Redis */
 export function createLeases(redis: Redis, createToken: () => string) {
-  return async (names: LeaseNames): Promise<Lease | 'held' | undefined> => {
+  return async (lease: string, answer: string): Promise<Lease | 'held' | undefined> => {
     const token = createToken();
     const run = (script: typeof TAKE, ...keys: string[]) =>
       redis.run((send) => runScript(send, script, { keys, args: [token, String(LEASE_MS)] }));
-    const taken = await run(TAKE, names.lease, names.answer);
+    const taken = await run(TAKE, lease, answer);
     if (!Array.isArray(taken)) return undefined;
     if (taken[0] !== 1) return 'held';
-    const renewing = setInterval(() => void run(RENEW, names.lease), RENEW_MS);
+    const renewing = setInterval(() => void run(RENEW, lease), RENEW_MS);
     let released: Promise<void> | undefined;
     return {
       mark: String(taken[1]),
       release() {
         clearInterval(renewing);
-        released ??= run(RELEASE, names.lease).then(() => {});
+        released ??= run(RELEASE, lease).then(() => {});
         return released;
       },
     };

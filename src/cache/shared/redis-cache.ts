@@ -115,8 +115,7 @@ export function createRedisCache(options: RedisCacheOptions) {
       return { mark: bytes?.toString('latin1') ?? '', holder };
     },
     /** Takes the lease of a key unless a replica has it: its holder computes the answer, the others wait for that. */
-    lease: (key: string): Promise<Lease | 'held' | undefined> =>
-      takeLease({ lease: leaseNameOf(key), answer: nameOf(key) }),
+    lease: (key: string): Promise<Lease | 'held' | undefined> => takeLease(leaseNameOf(key), nameOf(key)),
     /**
      * Stores an answer, unless there is a later one.
      *

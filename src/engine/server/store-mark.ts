@@ -2,7 +2,7 @@ import type { Source } from '../../definitions/source.ts';
 import { quote } from '../../sql/quote.ts';
 import type { Engine } from '../engine.ts';
 import { refuseNewer, STORE_VERSION, UNMARKED, upgradeStore } from '../store-version.ts';
-import { onCluster, storedTable } from '../table.ts';
+import { alterTable, storedTable } from '../table.ts';
 
 // All processes on a server share this text in the comment of each table, after any text of an operator: the version of its layout, and a
 // number that rises with every deletion of events.
@@ -64,8 +64,7 @@ export async function writeDeletion(
 }
 
 async function setComment(engine: Engine, source: Source, comment: string): Promise<void> {
-  const table = `\`${storedTable(source, engine.cluster)}\`${onCluster(engine.cluster)}`;
-  await engine.command(`ALTER TABLE ${table} MODIFY COMMENT ${quote(comment)}`);
+  await engine.command(alterTable(source, engine.cluster, `MODIFY COMMENT ${quote(comment)}`));
 }
 
 /** Reads the comments of tables with rows: views have other comments (external.ts). */

@@ -67,7 +67,7 @@ async function readOverview(parts: OverviewParts, caller: Caller): Promise<Overv
       rows: sum(sources, 'rows'),
       bytes: sum(sources, 'bytes'),
       cache_entries: cache.size,
-      cache_bytes: cache.bytes,
+      cache_bytes: cache.calculatedSize,
       cache_bytes_max: config.cacheBytesMax,
       ingest_queued_bytes: committer.gauges().queuedBytes,
     },

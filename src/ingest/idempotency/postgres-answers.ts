@@ -1,6 +1,4 @@
-import { toStartError } from '../../errors.ts';
-import { describeFailure, openPostgres, type Postgres } from '../../lib/postgres.ts';
-import { isTransient } from '../../lib/system-failure.ts';
+import { openPostgres, type Postgres } from '../../lib/postgres.ts';
 import type { AnswerStore } from './idempotency.ts';
 
 // A separate pool: senders of events must not keep busy the connections that read keys.
@@ -23,19 +21,8 @@ const MIGRATIONS = [
 
 /** Opens the answers in PostgreSQL, shared by all processes that use it. @throws InputError if it cannot be used, or a newer version wrote it; TransientError if it is not up */
 export async function openPostgresAnswers(url: string): Promise<AnswerStore> {
-  let postgres: Postgres | undefined;
-  try {
-    postgres = openPostgres(url, CONNECTIONS_MAX);
-    await postgres.migrate('idempotency', MIGRATIONS);
-    return createAnswers(postgres);
-  } catch (error) {
-    await postgres?.close();
-    throw toStartError(
-      `TAILRACE_CONTROL_URL: cannot be used: ${describeFailure(error)}`,
-      error,
-      isTransient(error),
-    );
-  }
+  const database = { connectionsMax: CONNECTIONS_MAX, part: 'idempotency', steps: MIGRATIONS };
+  return await openPostgres(url, database, createAnswers);
 }
 
 function createAnswers({ query: ask, close }: Postgres): AnswerStore {

@@ -1,13 +1,17 @@
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { toStartError } from '../../errors.ts';
-import { makePrivateFile } from '../../lib/file.ts';
-import { describeSystemFailure, isTransient } from '../../lib/system-failure.ts';
+import { openSqlite } from '../../lib/open-sqlite.ts';
 import type { AnswerStore } from './idempotency.ts';
 
-/** Opens the answers in the data directory. Synchronous: each promise is settled when it is returned. @throws InputError if the file cannot be opened, TransientError if that may pass */
+const TABLES = `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+  CREATE TABLE IF NOT EXISTS answers (
+    token TEXT PRIMARY KEY, body TEXT NOT NULL, answer TEXT NOT NULL, answered_ms INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS answers_by_time ON answers (answered_ms)`;
+
+/** Answers in the data directory. Synchronous: each promise is settled when it is returned. @throws InputError if the file cannot be opened, TransientError if that may pass */
 export function openSqliteAnswers(dataDir: string): AnswerStore {
-  const database = openDatabase(join(dataDir, 'idempotency.sqlite'));
+  const file = join(dataDir, 'idempotency.sqlite');
+  const database = openSqlite(file, 'the answers to Idempotency-Keys', (opened) => opened.exec(TABLES));
   const find = database.prepare('SELECT body, answer FROM answers WHERE token = ? AND answered_ms > ?');
   const add = database.prepare(
     `INSERT INTO answers (token, body, answer, answered_ms) VALUES (?1, ?2, ?3, ?4)
@@ -25,24 +29,4 @@ export function openSqliteAnswers(dataDir: string): AnswerStore {
     prune: async (sinceMs, answersMax) => void prune.run(sinceMs, answersMax),
     close: async () => database.close(),
   };
-}
-
-function openDatabase(file: string): DatabaseSync {
-  try {
-    makePrivateFile(file);
-    const database = new DatabaseSync(file);
-    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-      CREATE TABLE IF NOT EXISTS answers (
-        token TEXT PRIMARY KEY, body TEXT NOT NULL, answer TEXT NOT NULL, answered_ms INTEGER NOT NULL
-      ) STRICT;
-      CREATE INDEX IF NOT EXISTS answers_by_time ON answers (answered_ms)`);
-    return database;
-  } catch (error) {
-    const why = describeSystemFailure(error);
-    throw toStartError(
-      `the answers to Idempotency-Keys ${file} cannot be opened: ${why}`,
-      error,
-      isTransient(error),
-    );
-  }
 }

@@ -5,7 +5,7 @@ import { findBelow } from '../../lib/below.ts';
 import { syncFolder } from '../../lib/file.ts';
 import { readVersion } from '../../version.ts';
 import { copyDefinitions, type DefinitionDirs } from './definitions.ts';
-import { type CopyOptions, copyPart, linkPart, measure, readContent, readRows } from './files.ts';
+import { type CopyOptions, copyPart, countBytes, linkPart, measure, readContent, readRows } from './files.ts';
 import { CONTROL_FILE, copyAnswers, copyKeys, readControlVersion } from './key-files.ts';
 import {
   BACKUP_FORMAT,
@@ -70,7 +70,7 @@ export async function createBackup(source: BackupSource, options: BackupOptions)
   if (source.hasKeys) files.push(...(await copyAnswers(source.dataDir, target.dir)));
   const snapshot = await source.snapshot();
   const events = await copyEvents(snapshot, known, options);
-  const copying: CopyOptions = { signal, onBytes() {} };
+  const copying: CopyOptions = { signal };
   if (source.hasKeys) files.push(...(await copyKeys(source.dataDir, target.dir, copying)));
   files.push(...(await copyDefinitions(source.definitions, target.dir, copying)));
   const hasControl = files.some(({ path }) => path === CONTROL_FILE);
@@ -107,14 +107,7 @@ async function copyEvents(snapshot: Snapshot | undefined, base: Base, options: B
       });
   const total = sumBytes(planned.filter(({ content }) => !base.has(content)));
   await target.requireRoom(total);
-  let copied = 0;
-  const copying: CopyOptions = {
-    signal,
-    onBytes(bytes) {
-      copied += bytes;
-      onProgress(copied, total);
-    },
-  };
+  const copying: CopyOptions = { signal, onBytes: countBytes(total, onProgress) };
   const done = new Map<string, ManifestPart[]>((snapshot?.tables ?? []).map(({ name }) => [name, []]));
   for (const part of planned) {
     signal.throwIfAborted();
@@ -125,7 +118,7 @@ async function copyEvents(snapshot: Snapshot | undefined, base: Base, options: B
     definition,
     parts: done.get(name) ?? [],
   }));
-  return { tables, copiedBytes: copied, linkedBytes: sumBytes(planned) - total };
+  return { tables, copiedBytes: total, linkedBytes: sumBytes(planned) - total };
 }
 
 async function storePart(

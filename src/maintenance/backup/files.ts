@@ -16,8 +16,17 @@ export interface CopiedPart extends CopiedFile {
 
 export interface CopyOptions {
   /** Aborts between two blocks. */
-  readonly signal: AbortSignal;
-  readonly onBytes: (bytes: number) => void;
+  readonly signal?: AbortSignal;
+  readonly onBytes?: (bytes: number) => void;
+}
+
+/** Reports the progress of several copies together. @param total bytes of all of them */
+export function countBytes(total: number, onProgress: (bytes: number, total: number) => void) {
+  let bytes = 0;
+  return (more: number): void => {
+    bytes += more;
+    onProgress(bytes, total);
+  };
 }
 
 const BLOCK_BYTES = 1024 * 1024;
@@ -27,7 +36,7 @@ const CHECKSUMS_FILE = 'checksums.txt';
 export async function copyFile(
   from: string,
   to: string,
-  { signal, onBytes }: CopyOptions,
+  { signal, onBytes }: CopyOptions = {},
 ): Promise<CopiedFile> {
   await using source = await open(from, 'r');
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
@@ -37,13 +46,13 @@ export async function copyFile(
   const block = Buffer.allocUnsafe(Math.min(Math.max(size, 1), BLOCK_BYTES));
   let bytes = 0;
   for (;;) {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     const { bytesRead } = await source.read(block);
     if (bytesRead === 0) break;
     sha256.update(block.subarray(0, bytesRead));
     await target.writeFile(block.subarray(0, bytesRead)); // appends after the last block
     bytes += bytesRead;
-    onBytes(bytesRead);
+    onBytes?.(bytesRead);
   }
   await target.sync();
   return { bytes, sha256: sha256.digest('hex') };

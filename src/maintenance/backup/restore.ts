@@ -13,7 +13,7 @@ import { MIGRATIONS } from '../../keys/sqlite-migrations.ts';
 import { findBelow, OutsideError } from '../../lib/below.ts';
 import { quote } from '../../sql/quote.ts';
 import { EVENTS_FOLDER } from './create-backup.ts';
-import { type CopyOptions, copyFile, copyPart, describeFile } from './files.ts';
+import { type CopyOptions, copyFile, copyPart, countBytes, describeFile } from './files.ts';
 import { KEY_FILES } from './key-files.ts';
 import { damaged, type Manifest, type ManifestTable, readManifest, sumRows } from './manifest.ts';
 
@@ -64,9 +64,10 @@ export async function restoreBackup(dir: string, manifest: Manifest, options: Re
   try {
     await restoreEvents(dir, manifest, options);
     for (const file of manifest.files.filter(({ path }) => !DEFINITIONS.test(path))) {
-      const copying: CopyOptions = { signal, onBytes() {} };
       const source = await findInBackup(dir, file.path);
-      const copied = await read(async () => copyFile(source, await findBelow(dataDir, file.path), copying));
+      const copied = await read(async () =>
+        copyFile(source, await findBelow(dataDir, file.path), { signal }),
+      );
       if (copied.sha256 !== file.sha256) throw damaged(source);
     }
     if (manifest.store_version === null) rmSync(join(dataDir, VERSION_FILE));
@@ -97,14 +98,7 @@ async function restoreEvents(dir: string, manifest: Manifest, options: RestoreOp
   if (manifest.store_version === null) return;
   const { onProgress, signal } = options;
   const total = tables.flatMap(({ parts }) => parts).reduce((sum, { bytes }) => sum + bytes, 0);
-  let done = 0;
-  const copying: CopyOptions = {
-    signal,
-    onBytes(bytes) {
-      done += bytes;
-      onProgress(done, total);
-    },
-  };
+  const copying: CopyOptions = { signal, onBytes: countBytes(total, onProgress) };
   const engine = await options.openEngine();
   try {
     for (const table of tables)

@@ -1,9 +1,9 @@
 import { readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { InputError, toStartError } from '../../errors.ts';
+import { InputError } from '../../errors.ts';
 import { readFreeBytes } from '../../lib/file.ts';
 import { describeFolderFailure, makeFolder } from '../../lib/folder.ts';
-import { isTransient } from '../../lib/system-failure.ts';
+import { toStartError } from '../../lib/system-failure.ts';
 
 /** The folder that a backup is written into, created if missing. No other backup can use it until `release`. */
 export interface BackupTarget {
@@ -63,7 +63,7 @@ function prepare(dir: string): boolean {
     }
     return isNew;
   } catch (error) {
-    throw toStartError(`${dir} cannot hold a backup: ${describe(error)}`, error, isTransient(error));
+    throw toStartError(`${dir} cannot hold a backup: ${describe(error)}`, error);
   }
 }
 

@@ -17,10 +17,6 @@ export type Handler = (
   connection: { readonly send: (line: Line) => void; readonly signal: AbortSignal },
 ) => Promise<unknown>;
 
-export interface LocalServer {
-  close(): Promise<void>;
-}
-
 export interface LocalServerOptions {
   readonly dataDir: string;
   /** By path, such as `/snapshot`. */
@@ -36,7 +32,7 @@ const BODY_BYTES_MAX = 64 * 1024; // a command has a few names
  *
  * @returns `undefined` if another process listens there: services on a ClickHouse server may share a data directory
  */
-export async function openLocalServer(options: LocalServerOptions): Promise<LocalServer | undefined> {
+export async function openLocalServer(options: LocalServerOptions) {
   const { dataDir } = options;
   createSocketFolder(dataDir);
   const { path, release } = openSocketPath(dataDir);
