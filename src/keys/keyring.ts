@@ -44,7 +44,7 @@ export interface Keyring extends KeyManagement {
   log(page: AuditPage): Promise<StoredEntry[]>;
   /** Counts a rejection of an accepted key. */
   refused(keyId: string, reason: Refusal, address?: string): void;
-  /** Writes the counted uses and refusals; for a task. */
+  /** Writes the counted uses and rejections; for a task. */
   flush(): Promise<void>;
   /** Whether any key can read an endpoint: one of the environment, or one in the store that is neither revoked nor expired. */
   hasUsableKey(): Promise<boolean>;

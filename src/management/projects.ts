@@ -20,14 +20,14 @@ type ProjectsByTable = ReadonlyMap<string, readonly string[]>;
  * @returns a function that lists the projects with events in sources of the key, sorted, up to 30 s old; for a key that pins the project, only that one
  */
 export function createProjects(engine: Engine, registry: Registry, now: () => number) {
-  // Older ones are returned while they are read again, also if that fails.
+  // Older ones are returned while they are read again, even if that fails.
   const projects = new LRUCache<'all', ProjectsByTable>({
     ...{ max: 1, ttl: PROJECTS_AGE_MS, ttlResolution: 0, perf: { now } },
     ...{ allowStale: true, noDeleteOnStaleGet: true, noDeleteOnFetchRejection: true },
     fetchMethod: readProjects,
   });
 
-  /** The first projects of each table, sorted. Runs as a query in a lane of its own, with the limits of every query. */
+  /** The first projects of each table, sorted. Runs as a query in its own lane, with the limits of every query. */
   async function readProjects(): Promise<ProjectsByTable> {
     // External tables may be of any size, and need not be sorted by project.
     const own = registry.sources.filter(isManaged);
