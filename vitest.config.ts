@@ -34,7 +34,7 @@ export default defineConfig({
     // A busy machine may be late; each wait ends as soon as what it waits for is there.
     expect: { poll: { timeout: 15_000 } },
     setupFiles: 'test/support/property.ts',
-    reporters: ['default', './test/support/repeated-reporter.ts'],
+    reporters: ['default', './test/support/repeated-reporter.ts', './test/support/time-reporter.ts'],
     tags: [{ name: 'slow', description: 'Left out of npm test without --all.' }],
     env: {
       // Readers of an engine hold a libuv thread each while they compute.
