@@ -5,6 +5,8 @@ import { defineConfig } from 'vitest/config';
 const isShort = process.env['TEST_SHORT'] === '1';
 // Of all random values. A failed test prints it; TEST_SEED=… repeats them.
 const seed = process.env['TEST_SEED'] ?? String(randomInt(2 ** 31));
+// Of each property.
+const share = Number(process.env['TEST_RUNS'] ?? (isShort ? '0.2' : '1'));
 
 // A word before `.test.ts` names the ring of a file, or that it is left out of the short run; CONTRIBUTING.md lists them.
 const UNIT = '**/*.unit.test.ts';
@@ -40,7 +42,7 @@ export default defineConfig({
       // Readers of an engine hold a libuv thread each while they compute.
       UV_THREADPOOL_SIZE: '16',
       TEST_SEED: seed,
-      TEST_RUNS: process.env['TEST_RUNS'] ?? (isShort ? '0.2' : '1'),
+      TEST_RUNS: String(share),
     },
     projects: [
       {
@@ -88,7 +90,11 @@ export default defineConfig({
           include: [SERVER, ...(isShort ? [] : [BOTH]), ...(isRealServer ? [COMMANDS] : [])],
           // They bring a server of their own, beside the embedded engine.
           exclude: [packages, ALONE, 'test/acceptance/engine-process.slow.test.ts'],
-          env: { TEST_ENGINE: process.env['TEST_ENGINE'] ?? 'front' },
+          env: {
+            TEST_ENGINE: process.env['TEST_ENGINE'] ?? 'front',
+            // On the way to the embedded engine that plays the server; the service ring has tried all of them on that engine.
+            TEST_RUNS: String(isRealServer ? share : share / 5),
+          },
         },
       },
       {
