@@ -1,4 +1,4 @@
-// npm run docs: writes the pages that are generated from the code. test/docs.test.ts fails when one is out of date.
+// npm run docs: writes the pages that are generated from the code. test/docs.unit.test.ts fails when one is out of date.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderPages } from './docs/pages.ts';

@@ -108,11 +108,7 @@ export function audit() {
  * ended, which is a failure.
  */
 export function run(command, args, { env = {}, timeoutMs } = {}) {
-  const child = spawn(command, args, {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, ...env, PATH: `${join(modules, '.bin')}:${process.env.PATH}` },
-  });
+  const child = start(command, args, { stdio: 'inherit', env });
   const pass = (signal) => child.kill(signal);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   for (const signal of signals) process.on(signal, pass);
@@ -141,6 +137,26 @@ export function run(command, args, { env = {}, timeoutMs } = {}) {
       resolve(code ?? 3); // ended by a signal
     });
   });
+}
+
+/** Runs a command that ends by itself; resolves with its exit code and what it wrote, to both streams. */
+export function runQuietly(command, args) {
+  const child = start(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+    });
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve({ code: 3, output: `${error.message}\n` }));
+    child.on('close', (code) => resolve({ code: code ?? 3, output }));
+  });
+}
+
+/** With the project's Node and commands first in PATH. */
+function start(command, args, { stdio, env = {} }) {
+  const path = `${join(modules, '.bin')}:${process.env.PATH}`;
+  return spawn(command, args, { cwd: root, stdio, env: { ...process.env, ...env, PATH: path } });
 }
 
 export function say(line) {

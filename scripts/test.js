@@ -2,7 +2,7 @@
 // Then properties try the same values in every run, so that a red run means the change; `npm test` tries others each time.
 // npm test -- test/sql: only the tests of these paths, at full length, without the checks.
 import { judgeAudit } from './audit.js';
-import { audit, buildConsole, install, run, say } from './prepare.js';
+import { audit, buildConsole, install, run, runQuietly, say } from './prepare.js';
 import { installPrograms } from './programs.js';
 
 // Three times what each takes on two cores. A run that hangs ends then, and fails.
@@ -26,29 +26,31 @@ const isShort = !isAll && only.length === 0;
 await install();
 await buildConsole();
 installPrograms(say);
-if (only.length === 0) await check();
+if (only.length === 0) {
+  say('checking format, layers, types, unused code and known weaknesses');
+  await check();
+}
 // A path that names a test of `slow` runs it.
 const shorter = isShort ? ['--tags-filter', '!slow'] : [];
-await step('tests', 'vitest', ['run', ...shorter, ...only], {
+process.exitCode = await run('vitest', ['run', ...shorter, ...only], {
   env: isShort ? { TEST_SHORT: '1' } : isAll ? { TEST_SEED: process.env['TEST_SEED'] ?? SEED_OF_ALL } : {},
   timeoutMs: isShort ? SHORT_MS_MAX : ALL_MS_MAX,
 });
 
+/** Runs all checks at once, since most use one core for some of their time; each is reported whole, in this order. */
 async function check() {
-  const audited = audit(); // waits for the registry meanwhile
-  for (const [what, command, args] of CHECKS) await step(what, command, args);
-  say('checking known weaknesses of the packages that are shipped');
+  const audited = audit();
+  const checks = CHECKS.map(([what, command, args]) => ({ what, ended: runQuietly(command, args) }));
+  const failed = [];
+  for (const { what, ended } of checks) {
+    const { code, output } = await ended;
+    say(`${what}: ${code === 0 ? 'passed' : 'failed'}`);
+    if (code === 0) continue;
+    process.stderr.write(output);
+    failed.push(what);
+  }
   const { stdout, reason } = await audited;
   const { state, message } = judgeAudit(stdout, reason);
-  say(`audit ${state}: ${message}`);
-  if (state === 'failed') process.exit(1);
-}
-
-/** Ends this process if the command fails. */
-async function step(what, command, args, options) {
-  say(`checking ${what}`);
-  const code = await run(command, args, options);
-  if (code === 0) return;
-  say(`${what}: failed`);
-  process.exit(code);
+  say(`known weaknesses of the packages that are shipped: ${state}, ${message}`);
+  if (failed.length > 0 || state === 'failed') process.exit(1);
 }

@@ -406,7 +406,7 @@ describe('a refreshed answer equals one computed anew', () => {
           await expectSame(question, project, kept);
         }
       }),
-      runs(40),
+      runs(20),
     );
     const incremental = world.extents.filter((extent) => extent === 'incremental').length;
     expect(incremental).toBeGreaterThan(world.extents.length / 4);

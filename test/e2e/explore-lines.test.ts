@@ -173,8 +173,8 @@ describe('the lines around a line', () => {
     const place = await placeOf(other, same);
     await expect.poll(countOf, { timeout: 15_000 }).toBeGreaterThan(before);
     await expect.poll(() => placeOf(other, same)).toBe(place);
+    const later = await countOf(); // before the older ones are asked for, which may come at once
     await linesOf(other).evaluate((list) => list.scrollTo({ top: list.scrollHeight }));
-    const later = await countOf();
     await expect.poll(countOf, { timeout: 15_000 }).toBeGreaterThan(later);
     const messages = await headsOf(other).locator('.line-message').allInnerTexts();
     const numbers = messages.map((one) => Number(one.replace('stream ', '')));

@@ -32,6 +32,9 @@ test.each([
 ])('the list of fields scrolls within the height of the lines at %i×%i', async (width, height) => {
   const page = await open('/explore', { key: KEY, viewport: { width, height } });
   await headsOf(page).first().waitFor();
+  // The counts come after the lines, and their legend makes the page of a phone higher.
+  const counted = page.locator('.histogram-head .number').filter({ hasText: /^[\d,]+ events$/ });
+  await counted.waitFor();
   const pageHeight = () => page.evaluate(() => document.documentElement.scrollHeight);
   const before = await pageHeight();
   await page.getByRole('button', { name: 'Fields', exact: true }).click();

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
-import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 
 /** Whether the commands of a test use a server: what is said of the embedded store's files does not hold then. */
 export const ON_SERVER = process.env['TEST_ENGINE'] !== undefined;
@@ -19,6 +18,7 @@ export async function openCliEngine(): Promise<CliEngine> {
   if (!ON_SERVER) return { envOf: () => ({}), remove: async () => {} };
   if (process.env['TEST_ENGINE'] !== 'front') return onServer(process.env['CLICKHOUSE_URL'] ?? '');
   const folder = await mkdtemp(join(tmpdir(), 'tailrace-test-'));
+  const { startClickHouseFront } = await import('../../trial/clickhouse-front.ts'); // loads the engine
   const front = await startClickHouseFront(folder);
   return {
     ...onServer(front.url),

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
 import { findServerAddress, type ServerAddress } from '../../src/config/clickhouse.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { readSandboxStatements } from './sandbox-user.ts';
 
 /** A server that lets everyone in. */
@@ -33,6 +32,7 @@ export async function openTestEngine(dir: string): Promise<TestEngine> {
 }
 
 async function openFront(dir: string): Promise<TestEngine> {
+  const { startClickHouseFront } = await import('../../trial/clickhouse-front.ts'); // loads the engine
   const front = await startClickHouseFront(dir);
   return { env: { CLICKHOUSE_URL: front.url }, remove: front.close };
 }

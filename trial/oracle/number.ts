@@ -7,6 +7,8 @@ export function isNumber(text: string): boolean {
 
 /** Compares two numbers of JSON exactly: below 0 if `a` is less. */
 export function compareNumbers(a: string, b: string): number {
+  const [double, beside] = [Number(a), Number(b)];
+  if (double !== beside) return double < beside ? -1 : 1; // rounding keeps the order
   const [one, other] = [parse(a), parse(b)];
   const scale = Math.max(one.scale, other.scale);
   const [x, y] = [one, other].map(({ value, scale: own }) => value * 10n ** BigInt(scale - own));

@@ -57,7 +57,16 @@ function isFound(event: SearchedEvent, source: Source, tree: SearchTree): boolea
 }
 
 function hasText(message: string, value: SearchValue): boolean {
-  return matches(fold(message), ['', ...value.map(fold), '']);
+  const [first, ...others] = value.map(remembered);
+  const text = remembered(message);
+  return others.length === 0 ? text.includes(first ?? '') : matches(text, ['', first ?? '', ...others, '']);
+}
+
+/** `fold`, once for each text: thousands of searches look at the same messages. */
+function remembered(text: string): string {
+  const known = folded.get(text) ?? fold(text);
+  folded.set(text, known);
+  return known;
 }
 
 const isAscii = (letter: string) => /^[\0-\x7f]$/.test(letter);
@@ -67,6 +76,7 @@ const CASED = Array.from({ length: 0x11_0000 }, (_, code) => code)
   .filter((letter) => /\p{Changes_When_Casemapped}/u.test(letter))
   .join('');
 const firsts = new Map<string, string>();
+const folded = new Map<string, string>();
 
 /** Each letter as the first of those that are the same by Unicode's simple case folding, which patterns with `iu` use; ASCII by itself. */
 function fold(text: string): string {
@@ -135,8 +145,9 @@ function typedValueOf(event: SearchedEvent, source: Source, field: readonly stri
   const column = source.columns.find(
     (one) =>
       one.otherwise === undefined &&
-      one.path.slice(1).join('\0') === path.join('\0') &&
-      one.path[0] === 'metadata',
+      one.path[0] === 'metadata' &&
+      one.path.length === path.length + 1 &&
+      path.every((member, i) => member === one.path[i + 1]),
   );
   const value = readPath(event.metadata, path);
   if (column !== undefined) return { type: column.type, value: keepType(column.type, value) };
@@ -145,7 +156,10 @@ function typedValueOf(event: SearchedEvent, source: Source, field: readonly stri
 
 /** The value of a field as a text; `null` if there is none. */
 export function textOf(event: SearchedEvent, source: Source, field: readonly string[]): string | null {
-  const { value } = typedValueOf(event, source, field);
+  return toText(typedValueOf(event, source, field));
+}
+
+function toText({ value }: Typed): string | null {
   if (value === null) return null;
   if (typeof value === 'string') return value;
   const json = JSON.stringify(value);
@@ -157,8 +171,9 @@ function isEqual(
   source: Source,
   { field, operator, value, isQuoted }: Compare,
 ): boolean {
-  const { type } = typedValueOf(event, source, field);
-  const text = textOf(event, source, field);
+  const typed = typedValueOf(event, source, field);
+  const { type } = typed;
+  const text = toText(typed);
   if (text === null) return false;
   const [wanted] = value;
   if (type === 'level' && value.length === 1) {

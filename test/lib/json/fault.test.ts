@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findJsonFault } from '../../../src/lib/json/fault.ts';
+import { runs } from '../../support/property.ts';
 
 test.each([
   ['', 0, 1, 1],
@@ -71,7 +72,7 @@ test('a text has a fault if JSON.parse refuses it', () => {
         expect(findJsonFault(text) === undefined, text).toBe(isJson(text));
       },
     ),
-    { numRuns: 2_000 },
+    runs(2_000),
   );
 });
 

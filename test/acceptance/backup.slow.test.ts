@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs';
 import { appendFile, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { endLeftProcesses, runCli, startCli, startServe } from '../support/cli.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
+import { copyFewDefinitions } from '../support/definitions.ts';
 import { toNdjson } from '../support/events.ts';
 import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
 afterAll(folder.remove);
 afterEach(endLeftProcesses);
-vi.setConfig({ testTimeout: 180_000 }); // each test starts the command several times
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 }); // each test starts the command several times
 
 const EDGE = 'cloudflare.logs.prod';
 const at = (name: string) => join(folder.path, name);
@@ -19,11 +20,10 @@ const at = (name: string) => join(folder.path, name);
 const ALL_ROWS = "SELECT id, formatRowNoNewline('TSV', *) AS row FROM edge_logs ORDER BY id";
 let services = 0;
 
-/** An endpoint of the tests that shows every row as it is stored, beside those that ship. */
+/** An endpoint of the tests that shows every row as it is stored, beside one that ships. */
 async function makeDefinitions(): Promise<Record<string, string>> {
   const dir = at(`definitions${services++}`);
-  await cp('sources', join(dir, 'sources'), { recursive: true });
-  await cp('endpoints', join(dir, 'endpoints'), { recursive: true });
+  const folders = await copyFewDefinitions(dir);
   await mkdir(join(dir, 'endpoints/test.rows'));
   await writeFile(join(dir, 'endpoints/test.rows/query.sql'), `${ALL_ROWS}\n`);
   await writeFile(
@@ -40,11 +40,7 @@ columns:
   row: { type: string, description: All of it. }
 `,
   );
-  return {
-    TAILRACE_ENDPOINTS_DIR: join(dir, 'endpoints'),
-    TAILRACE_SOURCES_DIR: join(dir, 'sources'),
-    TAILRACE_PRIVATE_KEY: PRIVATE_KEY,
-  };
+  return { ...folders, TAILRACE_PRIVATE_KEY: PRIVATE_KEY };
 }
 
 async function fill(env: Readonly<Record<string, string>>, rows: number): Promise<void> {
@@ -90,6 +86,15 @@ function startWriting(url: string, name: string) {
 }
 
 describe.skipIf(ON_SERVER)('backup and restore', () => {
+  /** Settings of a store with 3,000 events, whose backup is in `saved`. The tests change neither. */
+  let stored: Record<string, string> = {};
+
+  beforeAll(async () => {
+    stored = { ...(await makeDefinitions()), TAILRACE_DATA_DIR: at('stored') };
+    await fill(stored, 3000);
+    expect(await runCli(['backup', at('saved')], { env: stored })).toMatchObject({ code: 0 });
+  });
+
   test('a backup under writes has every event that was acknowledged before it, after kill -9 and restore, and the keys work', async () => {
     const definitions = await makeDefinitions();
     const env = { ...definitions, TAILRACE_DATA_DIR: at('live') };
@@ -179,32 +184,29 @@ describe.skipIf(ON_SERVER)('backup and restore', () => {
   });
 
   test('refuses targets, backups and data directories that will not do, and changes none of them', async () => {
-    const env = { ...(await makeDefinitions()), TAILRACE_DATA_DIR: at('small') };
-    await fill(env, 500);
     await mkdir(at('full'));
     await writeFile(join(at('full'), 'mine'), '');
-    const into = async (...args: string[]) => await runCli(['backup', ...args], { env });
+    const into = async (...args: string[]) => await runCli(['backup', ...args], { env: stored });
     expect(await into(at('full'))).toMatchObject({ code: 1, stderr: expect.stringContaining('not empty') });
-    expect(await into(join(at('small'), 'b'))).toMatchObject({
+    expect(await into(join(at('stored'), 'b'))).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('lies in the data directory'),
     });
-    expect(existsSync(join(at('small'), 'b'))).toBe(false);
-    expect(await into(at('good'), '--base', at('full'))).toMatchObject({
+    expect(existsSync(join(at('stored'), 'b'))).toBe(false);
+    expect(await into(at('new'), '--base', at('full'))).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('has no manifest.json'),
     });
-    expect(existsSync(at('good'))).toBe(false); // it was made for this, and is gone again
-    expect(await into(at('good'))).toMatchObject({ code: 0 });
+    expect(existsSync(at('new'))).toBe(false); // it was made for this, and is gone again
 
     const restore = async (dir: string, name: string) =>
-      await runCli(['restore', dir], { env: { ...env, TAILRACE_DATA_DIR: at(name) } });
-    expect(await restore(at('good'), 'small')).toMatchObject({
+      await runCli(['restore', dir], { env: { ...stored, TAILRACE_DATA_DIR: at(name) } });
+    expect(await restore(at('saved'), 'stored')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/is not empty \(.*set TAILRACE_DATA_DIR to an empty folder/),
     });
     for (const [name, spoil, message] of SPOILT) {
-      await cp(at('good'), at(name), { recursive: true });
+      await cp(at('saved'), at(name), { recursive: true });
       await spoil(at(name));
       const refused = await restore(at(name), `${name}-data`);
       expect(refused, name).toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
@@ -212,25 +214,22 @@ describe.skipIf(ON_SERVER)('backup and restore', () => {
       expect(left.filter((one) => !/^(lock\.sqlite.*|owner\.txt)$/.test(one))).toEqual([]);
     }
     // Into the same folder, once the backup is whole.
-    expect(await restore(at('good'), 'damaged-data')).toMatchObject({ code: 0 });
+    expect(await restore(at('saved'), 'damaged-data')).toMatchObject({ code: 0 });
   });
 
   test('restores into the home directory of its user, which has hidden files and the cache of compiled code', async () => {
-    const env = { ...(await makeDefinitions()), TAILRACE_DATA_DIR: at('home-source') };
-    await fill(env, 300);
-    expect(await runCli(['backup', at('of-home')], { env })).toMatchObject({ code: 0 });
     const home = at('home');
     await mkdir(join(home, '.ssh'), { recursive: true });
     await writeFile(join(home, '.profile'), 'mine');
     const cached = { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: '' };
-    const inHome = { ...env, ...cached, HOME: home, TAILRACE_DATA_DIR: home };
+    const inHome = { ...stored, ...cached, HOME: home, TAILRACE_DATA_DIR: home };
     // A restore that fails removes only what it has written.
-    const [part = ''] = await listParts(at('of-home'));
-    await cp(at('of-home'), at('torn-home'), { recursive: true });
+    const [part = ''] = await listParts(at('saved'));
+    await cp(at('saved'), at('torn-home'), { recursive: true });
     await rm(join(at('torn-home'), part), { recursive: true });
     expect(await runCli(['restore', at('torn-home')], { env: inHome })).toMatchObject({ code: 1 });
     expect(await readdir(join(home, '.cache'))).toEqual(['tailrace']);
-    expect(await runCli(['restore', at('of-home')], { env: inHome })).toMatchObject({ code: 0, stderr: '' });
+    expect(await runCli(['restore', at('saved')], { env: inHome })).toMatchObject({ code: 0, stderr: '' });
     expect(await readdir(home)).toEqual(expect.arrayContaining(['.cache', '.profile', '.ssh']));
     expect(await readFile(join(home, '.profile'), 'utf8')).toBe('mine');
     const service = await startServe(inHome);
@@ -239,37 +238,31 @@ describe.skipIf(ON_SERVER)('backup and restore', () => {
   });
 
   test('restores events and keys, and names definitions that it cannot write', async () => {
-    const env = { ...(await makeDefinitions()), TAILRACE_DATA_DIR: at('closed-source') };
-    await fill(env, 100);
-    expect(await runCli(['backup', at('of-closed')], { env })).toMatchObject({ code: 0 });
     await writeFile(at('file'), '');
     const dirs = { TAILRACE_ENDPOINTS_DIR: at('file/endpoints'), TAILRACE_SOURCES_DIR: at('new-sources') };
-    const restored = await runCli(['restore', at('of-closed')], {
+    const restored = await runCli(['restore', at('saved')], {
       env: { ...dirs, TAILRACE_DATA_DIR: at('closed') },
     });
     expect(restored).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/100 events[\s\S]*new-sources: restored\.\n$/),
+      stdout: expect.stringMatching(/3,000 events[\s\S]*new-sources: restored\.\n$/),
       stderr: expect.stringMatching(
-        /file\/endpoints cannot be written[\s\S]*copy [^ ]*of-closed\/definitions\/endpoints there/,
+        /file\/endpoints cannot be written[\s\S]*copy [^ ]*saved\/definitions\/endpoints there/,
       ),
     });
     expect(existsSync(join(at('new-sources'), `${EDGE}.yaml`))).toBe(true);
   });
 
   test('a restore that was killed leaves a directory that no command opens', async () => {
-    const env = { ...(await makeDefinitions()), TAILRACE_DATA_DIR: at('cut-source') };
-    await fill(env, 3000);
-    await runCli(['backup', at('cut')], { env });
-    const half = { ...env, TAILRACE_DATA_DIR: at('cut-data') };
-    const restoring = startCli(['restore', at('cut')], { env: half });
+    const half = { ...stored, TAILRACE_DATA_DIR: at('cut-data') };
+    const restoring = startCli(['restore', at('saved')], { env: half });
     await vi.waitFor(() => expect(existsSync(join(at('cut-data'), 'store/store'))).toBe(true), {
       timeout: 20_000,
       interval: 5,
     });
     restoring.child.kill('SIGKILL');
     await restoring.ended;
-    for (const args of [['query', 'logs.all', '-p', 'project=aurora'], ['serve'], ['backup', at('of-cut')]])
+    for (const args of [['query', 'test.rows'], ['serve'], ['backup', at('of-cut')]])
       expect(await runCli(args, { env: half })).toMatchObject({
         code: 1,
         stderr: expect.stringContaining('"tailrace restore" did not finish'),

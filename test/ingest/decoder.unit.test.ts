@@ -6,6 +6,7 @@ import type { Batch } from '../../src/ingest/decode-batch.ts';
 import { createDecoder, type Decoder } from '../../src/ingest/decoder.ts';
 import type { BodyFormat } from '../../src/ingest/wire-events.ts';
 import { MICROS_PER_MS } from '../../src/lib/instant.ts';
+import { runs } from '../support/property.ts';
 
 const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
 const EDGE = getEdge(definitions.sources);
@@ -107,7 +108,7 @@ describe('a body that is decoded on the thread', () => {
         const named = (decoder: Decoder) => decode(decoder, body).then(textsOf, (error: unknown) => error);
         expect(await named(threaded)).toEqual(await named(inline));
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 

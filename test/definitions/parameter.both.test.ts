@@ -9,6 +9,7 @@ import {
 import { findParameterValue, parseParameters } from '../../src/query/parameters.ts';
 import { createStatement } from '../../src/query/statement.ts';
 import { CACHED } from '../support/cached-endpoint.ts';
+import { runs } from '../support/property.ts';
 import { openTestStore } from '../support/service.ts';
 
 const { core, close } = await openTestStore();
@@ -122,7 +123,7 @@ describe.each(PARAMETER_TYPES)('a parameter of type %s', (type) => {
 
   test('reaches the engine as the value that was checked, of its type, or is refused, whatever is sent', async () => {
     const required = declare(type, { ...FIELDS[type], required: true });
-    const runs = fc.asyncProperty(sent, async (text) => {
+    const property = fc.asyncProperty(sent, async (text) => {
       const value = findParameterValue(required, text, BYTES_MAX);
       if (value === undefined || !(await isPattern(required, text))) return;
       const row = await bind(required, text, 'toString(@x)');
@@ -132,7 +133,7 @@ describe.each(PARAMETER_TYPES)('a parameter of type %s', (type) => {
         value: canonical,
       });
     });
-    await fc.assert(runs, { numRuns: 60 });
+    await fc.assert(property, runs(60));
   });
 });
 

@@ -1,10 +1,11 @@
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Overview } from '../../src/management/view.ts';
 import { confirmAll, confirmationFile, reportFile } from '../../src/retention/file.ts';
 import { createService } from '../../src/service/service.ts';
+import { copyFewDefinitions } from '../support/definitions.ts';
 import { get, readMetric } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
@@ -13,12 +14,13 @@ const DAY_MS = 86_400_000;
 const NOW = Date.now();
 const folder = await temporaryFolder();
 afterAll(folder.remove);
-const sourcesDir = join(folder.path, 'sources');
 const dataDir = join(folder.path, 'data');
+const definitions = await copyFewDefinitions(folder.path); // each test opens the store several times
+const sourcesDir = definitions.TAILRACE_SOURCES_DIR;
 
 beforeEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
-  await cp('sources', sourcesDir, { recursive: true });
+  await copyFewDefinitions(folder.path);
 });
 
 async function setRetention(days: number): Promise<void> {
@@ -33,7 +35,7 @@ async function start(nowMs: number) {
   const lines: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
   const clock = { now: nowMs };
-  const config = testConfig(dataDir, { TAILRACE_SOURCES_DIR: sourcesDir });
+  const config = testConfig(dataDir, definitions);
   const service = await createService(config, { logger, owner: 'a test', now: () => clock.now });
   onTestFinished(service.close);
   const url = await service.app.listen({ host: '127.0.0.1', port: 0 });

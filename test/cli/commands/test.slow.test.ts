@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { addEndpoint } from '../../../trial/endpoint.ts';
+import { copyFewDefinitions } from '../../support/definitions.ts';
 import { runProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/service.ts';
 
@@ -12,7 +13,7 @@ afterAll(folder.remove);
 
 const endpoints = join(folder.path, 'endpoints');
 const tests = join(endpoints, 'errors.by-path', 'tests');
-const env = { TAILRACE_ENDPOINTS_DIR: endpoints, TAILRACE_SOURCES_DIR: 'sources' };
+const env = await copyFewDefinitions(folder.path);
 const run = (...args: string[]) => runProgram(['test', ...args], env);
 const write = (name: string, text: string) => writeFile(join(tests, name), text);
 

@@ -1,22 +1,19 @@
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { createView } from '../../src/engine/external.ts';
 import { InputError } from '../../src/errors.ts';
 import { runCli } from '../support/cli.ts';
+import { copyFewDefinitions } from '../support/definitions.ts';
 import { edgeEvents, toNdjson } from '../support/events.ts';
 import { get } from '../support/http.ts';
 import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
-const sourcesDir = join(folder.path, 'sources');
-const endpointsDir = join(folder.path, 'endpoints');
-await cp('sources', sourcesDir, { recursive: true });
-await cp('endpoints', endpointsDir, { recursive: true });
-const service = await startTestService({
-  env: { TAILRACE_SOURCES_DIR: sourcesDir, TAILRACE_ENDPOINTS_DIR: endpointsDir },
-});
+const env = await copyFewDefinitions(folder.path); // each test reloads them
+const { TAILRACE_SOURCES_DIR: sourcesDir, TAILRACE_ENDPOINTS_DIR: endpointsDir } = env;
+const service = await startTestService({ env });
 afterAll(async () => {
   await service.close();
   await folder.remove();
@@ -268,7 +265,7 @@ test('it is shown as what it is', async () => {
     managed: false,
     retention_days: null,
   });
-  expect(result.find(({ name }) => name === 'postgres.logs')).toMatchObject({ managed: true });
+  expect(result.find(({ name }) => name === 'cloudflare.logs.prod')).toMatchObject({ managed: true });
   expect((await get('/api/overview')).sources.find(({ name }) => name === 'otel.logs')).toMatchObject({
     rows: 0,
   });
@@ -364,32 +361,28 @@ test('a search reads it, by its columns as fields and with its level', async () 
 });
 
 test('the commands know it: check, schema, copy', async () => {
-  const env = {
-    TAILRACE_SOURCES_DIR: sourcesDir,
-    TAILRACE_ENDPOINTS_DIR: endpointsDir,
-    TAILRACE_DATA_DIR: join(folder.path, 'data'),
-  };
-  const checked = await runCli(['check'], { env });
+  const settings = { ...env, TAILRACE_DATA_DIR: join(folder.path, 'data') };
+  const checked = await runCli(['check'], { env: settings });
   expect(checked).toMatchObject({ code: 0 });
   expect(checked.stderr).toContain('otel.logs: otel_logs is not checked');
   await writeFile(FILE, GOOD.replace('expression: Bytes', 'expression: "Bytes +"'));
-  const wrong = await runCli(['check'], { env });
+  const wrong = await runCli(['check'], { env: settings });
   expect(wrong).toMatchObject({ code: 1 });
   expect(wrong.stderr).toContain(`${FILE}:15: "bytes" Syntax error`);
   await writeFile(FILE, GOOD);
   const { definitions } = await readDefinitions({ sourcesDir, endpointsDir });
   const source = definitions.sources.find(({ name }) => name === 'otel.logs');
   if (source?.external === undefined) throw new Error('it is there');
-  const printed = await runCli(['schema', '--print', '--cluster', 'main'], { env });
+  const printed = await runCli(['schema', '--print', '--cluster', 'main'], { env: settings });
   expect(printed.stdout).toContain(createView(source, source.external, 'main'));
   expect(printed.stdout).toContain('CREATE OR REPLACE VIEW `otel_events` ON CLUSTER `main` AS');
   expect(printed.stdout).not.toContain('CREATE TABLE IF NOT EXISTS `otel_events');
   // As a store that was filled before the source came.
-  const before = { env: { TAILRACE_DATA_DIR: env.TAILRACE_DATA_DIR }, stdin: toNdjson(edgeEvents(1)) };
+  const before = { env: { TAILRACE_DATA_DIR: settings.TAILRACE_DATA_DIR }, stdin: toNdjson(edgeEvents(1)) };
   expect(await runCli(['load', 'cloudflare.logs.prod', '-'], before)).toMatchObject({ code: 0 });
   const copy = ['copy', '--dry-run', '--to', 'http://127.0.0.1:1'];
-  expect(await runCli(copy, { env })).toMatchObject({ code: 0 });
-  expect(await runCli([...copy, '--source', 'otel.logs'], { env })).toMatchObject({
+  expect(await runCli(copy, { env: settings })).toMatchObject({ code: 0 });
+  expect(await runCli([...copy, '--source', 'otel.logs'], { env: settings })).toMatchObject({
     code: 1,
     stderr: 'tailrace: otel.logs points at an existing table, which is not copied\n',
   });
