@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
+import { latestOf, type Run } from '../../api/use-run.ts';
 import { formatBytes, formatCount, formatMs, formatSeconds } from '../../format/number.ts';
 import type { Span } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
@@ -19,12 +20,11 @@ import { LogView } from './log-view.tsx';
 import { hasOneRowPerTime, isDrawable, isLog, toCharts } from './shape.ts';
 import { toColumns } from './table-columns.tsx';
 import type { UrlState, View } from './url-state.ts';
-import type { Run } from './use-run.ts';
 
 interface AnswerPanelProps {
   readonly endpoint: EndpointView;
   readonly values: Readonly<Record<string, string>>;
-  readonly run: Run;
+  readonly run: Run<Answer>;
   /** Required parameters without a value. */
   readonly missing: readonly string[];
   readonly url: UrlState;
@@ -33,12 +33,12 @@ interface AnswerPanelProps {
 
 /** The answer or error of the last run. */
 export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: AnswerPanelProps) {
-  const answer = run.state === 'done' ? run.answer : run.state === 'running' ? run.before : undefined;
-  const meta = run.state === 'done' ? <Meta answer={run.answer} /> : undefined;
+  const answer = latestOf(run);
+  const meta = run.state === 'done' ? <Meta answer={run.value} /> : undefined;
   return (
     <Panel title="Answer" actions={meta}>
       <div role="status" className="visually-hidden">
-        {run.state === 'running' ? 'Running' : run.state === 'done' ? `${run.answer.rows.length} rows` : ''}
+        {run.state === 'running' ? 'Running' : run.state === 'done' ? `${run.value.rows.length} rows` : ''}
       </div>
       {run.state === 'failed' && <ErrorNote error={run.error} />}
       {run.state === 'idle' && (

@@ -6,7 +6,7 @@ import type { Waiting } from '../../ui/use-waiting.ts';
 import { parseJson, type Row } from './answer.ts';
 import { findBounds, type LogEntry, toEntry } from './log.ts';
 import { type Read, readNewer } from './log-reader.ts';
-import { queryPath } from './use-run.ts';
+import { queryPath } from './query-path.ts';
 
 interface LogTailOptions extends Pick<Waiting<LogEntry>, 'take' | 'drop'> {
   readonly live: boolean;

@@ -5,8 +5,8 @@ import { useWaiting, type Waiting } from '../../ui/use-waiting.ts';
 import { type Answer, toAnswer } from './answer.ts';
 import { findBounds, type LogEntry, mergeEntries, toEntry } from './log.ts';
 import { ENTRIES_MAX, type Read, readOlder } from './log-reader.ts';
+import { queryPath } from './query-path.ts';
 import { useLogTail } from './use-log-tail.ts';
-import { queryPath } from './use-run.ts';
 
 export interface Log extends Pick<Waiting<LogEntry>, 'count' | 'show'> {
   readonly entries: readonly LogEntry[];

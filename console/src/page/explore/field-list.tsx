@@ -1,15 +1,14 @@
-import { useEffect, useMemo, useState } from 'react';
-import { ApiError } from '../../api/client.ts';
-import { useRaise } from '../../api/use-raise.ts';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
 import { showText } from '../../format/log-text.ts';
 import { formatShort } from '../../format/number.ts';
 import type { QueryFieldName } from './completion.ts';
 import { exclude, termOf } from './term.ts';
-import type { ReadValues } from './use-field-values.ts';
+import type { ValuesOf } from './use-field-values.ts';
 
 interface FieldListProps {
   readonly fields: readonly QueryFieldName[];
-  readonly readValues: ReadValues;
+  readonly valuesOf: ValuesOf;
   readonly columns: readonly string[];
   readonly onFilter: (term: string) => void;
   readonly onColumn: (field: string) => void;
@@ -56,27 +55,10 @@ export function FieldList({ fields, ...actions }: FieldListProps) {
 }
 
 type TopValuesProps = Omit<FieldListProps, 'fields'> & { readonly field: string };
-type Values = Awaited<ReturnType<ReadValues>>;
 
-function TopValues({ field, readValues, columns, onFilter, onColumn, onBy }: TopValuesProps) {
-  const [values, setValues] = useState<Values>();
-  const [error, setError] = useState<ApiError>();
-  const raise = useRaise();
-  useEffect(() => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    readValues(field, signal)
-      .then((found) => {
-        setValues(found);
-        setError(undefined);
-      })
-      .catch((failure: unknown) => {
-        if (signal.aborted) return;
-        if (failure instanceof ApiError) setError(failure);
-        else raise(failure);
-      });
-    return () => controller.abort();
-  }, [field, readValues, raise]);
+function TopValues({ field, valuesOf, columns, onFilter, onColumn, onBy }: TopValuesProps) {
+  // The values of before stay while the range moves on.
+  const { data: values, error } = useQuery({ ...valuesOf(field), placeholderData: keepPreviousData });
   const most = values?.[0]?.count ?? 1;
   return (
     <div className="field-values">
@@ -88,8 +70,8 @@ function TopValues({ field, readValues, columns, onFilter, onColumn, onBy }: Top
           Count by it
         </button>
       </div>
-      {error !== undefined && <p className="small tone-bad">{error.message}</p>}
-      {error === undefined && values === undefined && <p className="small muted">Counting…</p>}
+      {error !== null && <p className="small tone-bad">{error.message}</p>}
+      {error === null && values === undefined && <p className="small muted">Counting…</p>}
       {values?.length === 0 && <p className="small muted">No event in the range has a value.</p>}
       <ul>
         {values?.map(({ value, count }) => (

@@ -70,7 +70,7 @@ export function LinePanel(props: LinePanelProps) {
         {showFields && (
           <FieldList
             fields={fields.fields}
-            readValues={fields.readValues}
+            valuesOf={fields.valuesOf}
             columns={columns}
             onFilter={actions.onFilter}
             onColumn={actions.onColumn}
