@@ -66,6 +66,8 @@ export function App() {
     () => shown && { client: createClient(shown, leave), cache: createCache() },
     [shown, leave],
   );
+  // Nothing that a key has read is left once it is signed out.
+  useEffect(() => () => used?.cache.clear(), [used]);
   const preferences = useMemo(
     () => ({
       preference,

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
+import { type Answer, type CacheState, formatJson, parseJson, type Row } from '../../api/answer.ts';
 import { latestOf, type Run } from '../../api/use-run.ts';
 import { formatBytes, formatCount, formatMs, formatSeconds } from '../../format/number.ts';
 import type { Span } from '../../format/time-axis.ts';
@@ -12,7 +13,6 @@ import { Panel } from '../../ui/panel.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
-import { type Answer, type CacheState, formatJson, parseJson, type Row } from './answer.ts';
 import { findAnswerRange } from './answer-range.ts';
 import { Downloads } from './downloads.tsx';
 import { linesPath, whyNoLines } from './lines.ts';
@@ -49,7 +49,7 @@ export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: A
       {run.state === 'running' && answer === undefined && <p className="muted">Running…</p>}
       {answer !== undefined && (
         <div className={run.state === 'running' ? 'answer busy' : 'answer'}>
-          <Views endpoint={endpoint} values={values} answer={answer} url={url} onChange={onChange} />
+          <Views {...{ endpoint, values, answer, url, onChange }} isCurrent={run.state === 'done'} />
           <Downloads endpoint={endpoint} values={values} />
         </div>
       )}
@@ -87,9 +87,11 @@ const LABELS: Readonly<Record<View, string>> = { chart: 'Chart', table: 'Table',
 
 interface ViewsProps extends Pick<AnswerPanelProps, 'endpoint' | 'values' | 'url' | 'onChange'> {
   readonly answer: Answer;
+  /** Whether it is of these values. */
+  readonly isCurrent: boolean;
 }
 
-function Views({ endpoint, values, answer, url, onChange }: ViewsProps) {
+function Views({ endpoint, values, answer, isCurrent, url, onChange }: ViewsProps) {
   const { columns } = endpoint;
   const asLog = isLog(columns);
   const hasChart = asLog || (isDrawable(columns) && hasOneRowPerTime(columns, answer.rows));
@@ -101,7 +103,7 @@ function Views({ endpoint, values, answer, url, onChange }: ViewsProps) {
       {view === 'json' ? (
         <Raw answer={answer} />
       ) : asLog && view === 'chart' ? (
-        <LogView endpoint={endpoint} values={values} answer={answer} url={url} onChange={onChange} />
+        <LogView {...{ endpoint, values, answer, isCurrent, url, onChange }} />
       ) : answer.rows.length === 0 ? (
         <NoRows />
       ) : view === 'chart' ? (

@@ -13,7 +13,7 @@ import { Tag } from '../../ui/tag.tsx';
 import { AnswerPanel } from './answer-panel.tsx';
 import { Definition } from './definition.tsx';
 import './endpoint.css';
-import { toAnswer } from './answer.ts';
+import { toAnswer } from '../../api/answer.ts';
 import { ParameterForm } from './parameter-form.tsx';
 import { queryPath } from './query-path.ts';
 import { withColumnsOf, withSql } from './sandbox.ts';

@@ -1,12 +1,12 @@
 import { useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
+import type { Row } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { ownMember } from '../../format/own.ts';
 import { findViews, type Vocabulary } from '../../ui/editor/completion.ts';
 import { withConditional } from '../../ui/editor/keyword.ts';
-import type { Row } from './answer.ts';
 
 /** The parameter in which callers of a sandboxed endpoint send a SELECT; no such endpoint declares one of this name. */
 const SQL: EndpointView['parameters'][number] = {

@@ -1,12 +1,12 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { useClient } from '../../api/client.ts';
+import type { ValuesOf } from '../../ui/lines/field-list.tsx';
 import type { QueryFieldName } from './completion.ts';
 import { QueryHelp } from './query-help.tsx';
 import { QueryPaint } from './query-paint.tsx';
 import { keepRecent } from './recent-query.ts';
 import { optionId, SuggestionList } from './suggestion-list.tsx';
 import { useCompletion } from './use-completion.ts';
-import type { ValuesOf } from './use-field-values.ts';
 import './query-field.css';
 
 interface QueryFieldProps {

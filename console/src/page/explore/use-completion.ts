@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type RefObject, useMemo, useState } from 'react';
+import type { ValuesOf } from '../../ui/lines/field-list.tsx';
 import {
   findPlace,
   type Place,
@@ -7,7 +8,7 @@ import {
   suggest,
   textToInsert,
 } from './completion.ts';
-import { useFieldValues, type ValuesOf } from './use-field-values.ts';
+import { useFieldValues } from './use-field-values.ts';
 
 interface CompletionOptions {
   readonly input: RefObject<HTMLInputElement | null>;

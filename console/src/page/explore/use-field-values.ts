@@ -1,23 +1,22 @@
-import { queryOptions, skipToken, useQuery } from '@tanstack/react-query';
+import { skipToken, useQuery } from '@tanstack/react-query';
+import { toAnswer } from '../../api/answer.ts';
 import type { Client } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
-import { toAnswer } from '../endpoint/answer.ts';
-import type { FieldValue } from './completion.ts';
+import type { FieldValue, ValuesOf } from '../../ui/lines/field-list.tsx';
 import { type Search, searchPath } from './search/search.ts';
 
-/** The query for the most frequent values of a field, as a search writes its name. */
-export type ValuesOf = (field: string) => ReturnType<typeof valuesQuery>;
-
 /** The most frequent values of a field in the range of a search. @param q which events count */
-export function valuesQuery(client: Client, search: Search, { q, field }: { q: string; field: string }) {
-  const path = searchPath({ ...search, q }, search, { part: 'values', field });
-  return queryOptions({
-    queryKey: [path],
-    async queryFn({ signal }): Promise<readonly FieldValue[]> {
-      const { rows } = toAnswer(await client.callRaw(path, { signal }));
-      return rows.map(({ value, count }) => ({ value: String(value), count: Number(count) }));
-    },
-  });
+export function createValuesOf(client: Client, search: Search, q: string): ValuesOf {
+  return (field) => {
+    const path = searchPath({ ...search, q }, search, { part: 'values', field });
+    return {
+      queryKey: [path],
+      async queryFn({ signal }) {
+        const { rows } = toAnswer(await client.callRaw(path, { signal }));
+        return rows.map(({ value, count }) => ({ value: String(value), count: Number(count) }));
+      },
+    };
+  };
 }
 
 interface FieldValues {
@@ -38,7 +37,7 @@ export function useFieldValues(wanted: string | undefined, valuesOf: ValuesOf): 
   const { data = NONE, status } = useQuery({
     queryKey,
     queryFn:
-      field === undefined || typeof queryFn !== 'function'
+      field === undefined
         ? skipToken
         : async (context) => {
             await pause(DELAY_MS, context.signal);

@@ -2,10 +2,11 @@ import { useMemo } from 'react';
 import type { SearchSource } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
+import type { ValuesOf } from '../../ui/lines/field-list.tsx';
+import { attributesOf, type Line } from '../../ui/lines/line.ts';
 import type { QueryFieldName } from './completion.ts';
-import { attributesOf, type Line } from './line/line.ts';
 import type { Search } from './search/search.ts';
-import { type ValuesOf, valuesQuery } from './use-field-values.ts';
+import { createValuesOf } from './use-field-values.ts';
 
 export interface Fields {
   readonly sources: readonly SearchSource[];
@@ -53,8 +54,8 @@ export function useFields(search: Search, lines: readonly Line[]): Fields {
     .filter((name) => !UNIQUE.includes(name) && GROUP_NAME.test(name));
   return {
     ...{ sources, fields, groups },
-    valuesOf: (field) => valuesQuery(client, search, { q: search.q, field }),
-    allValuesOf: (field) => valuesQuery(client, search, { q: '', field }),
+    valuesOf: createValuesOf(client, search, search.q),
+    allValuesOf: createValuesOf(client, search, ''),
   };
 }
 

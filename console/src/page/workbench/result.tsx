@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
+import { formatJson } from '../../api/answer.ts';
 import { latestOf, type Run } from '../../api/use-run.ts';
 import { formatBytes, formatCount, formatMs } from '../../format/number.ts';
 import { useZone } from '../../preference.ts';
@@ -11,7 +12,6 @@ import { Panel } from '../../ui/panel.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { formatJson } from '../endpoint/answer.ts';
 import { hasOneRowPerTime, isDrawable, toCharts } from '../endpoint/shape.ts';
 import { toColumns } from '../endpoint/table-columns.tsx';
 import type { Answered } from './api.ts';

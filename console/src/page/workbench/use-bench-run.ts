@@ -1,7 +1,7 @@
 import { useState } from 'react';
+import { parseJson } from '../../api/answer.ts';
 import { type Needs, parseAnswer } from '../../api/client.ts';
 import { type Run, useRun } from '../../api/use-run.ts';
-import { parseJson } from '../endpoint/answer.ts';
 import type { Answered, Files, RunRows, Timed } from './api.ts';
 
 /** Both texts and the values of the parameters. */

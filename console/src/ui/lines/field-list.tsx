@@ -2,17 +2,27 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { showText } from '../../format/log-text.ts';
 import { formatShort } from '../../format/number.ts';
-import type { QueryFieldName } from './completion.ts';
 import { exclude, termOf } from './term.ts';
-import type { ValuesOf } from './use-field-values.ts';
 
-interface FieldListProps {
-  readonly fields: readonly QueryFieldName[];
+export interface FieldValue {
+  readonly value: string;
+  readonly count: number;
+}
+
+/** The query for the most frequent values of a field, as a search writes its name. */
+export type ValuesOf = (field: string) => {
+  readonly queryKey: readonly unknown[];
+  readonly queryFn: (context: { readonly signal: AbortSignal }) => Promise<readonly FieldValue[]>;
+};
+
+export interface FieldListProps {
+  readonly fields: readonly { readonly name: string; readonly description?: string }[];
   readonly valuesOf: ValuesOf;
   readonly columns: readonly string[];
   readonly onFilter: (term: string) => void;
   readonly onColumn: (field: string) => void;
-  readonly onBy: (field: string) => void;
+  /** Counts the lines by a field. */
+  readonly onBy?: ((field: string) => void) | undefined;
 }
 
 /** The fields of the sources; each opens to its top values in the search. */
@@ -66,9 +76,11 @@ function TopValues({ field, valuesOf, columns, onFilter, onColumn, onBy }: TopVa
         <button type="button" className="button quiet" onClick={() => onColumn(field)}>
           {columns.includes(field) ? 'Remove column' : 'Add as column'}
         </button>
-        <button type="button" className="button quiet" onClick={() => onBy(field)}>
-          Count by it
-        </button>
+        {onBy !== undefined && (
+          <button type="button" className="button quiet" onClick={() => onBy(field)}>
+            Count by it
+          </button>
+        )}
       </div>
       {error !== null && <p className="small tone-bad">{error.message}</p>}
       {error === null && values === undefined && <p className="small muted">Counting…</p>}
