@@ -53,7 +53,8 @@ async function createLog(all: readonly Row[], hasCursor: boolean, values: Record
     const cursor = JSON.stringify([at + PAGE, `${from} ${to}`]);
     const isMore = hasCursor && at + PAGE < within.length;
     const link = `</api/endpoints/query/a?${new URLSearchParams({ cursor })}>; rel="next"`;
-    const text = JSON.stringify({ result: within.slice(at, at + PAGE) });
+    const page = within.slice(at, at + PAGE);
+    const text = JSON.stringify({ result: values['order'] === 'oldest first' ? page.reverse() : page });
     const headers = new Headers(isMore ? { link } : {});
     return { text, headers, status: 200, ms: 1, blob: new Blob([text]) };
   };
@@ -130,6 +131,14 @@ it('an endpoint without cursors gets past a full page of one microsecond', async
   let read: Read = createRead(source, '');
   while (hasOlder(read)) await readOlder(read, { signal, onRead: (next) => (read = next) });
   expect(read.lines).toHaveLength(all.length);
+});
+
+it('an endpoint without cursors that has the oldest lines of a page first goes on to the oldest line', async () => {
+  const { source, calls } = await createLog(many(250), false, { order: 'oldest first' });
+  let read: Read = createRead(source, '');
+  while (hasOlder(read)) await readOlder(read, { signal, onRead: (next) => (read = next) });
+  expect(read.lines.map(({ id }) => id)).toEqual(ids(many(250)).toReversed());
+  expect(calls()).toBeLessThan(6);
 });
 
 it('an endpoint with cursors shows a line among those around it, and reads on to both sides', async () => {

@@ -3,7 +3,7 @@ import { type Answer, type Row, toAnswer } from '../../api/answer.ts';
 import type { Client } from '../../api/client.ts';
 import { ownMember } from '../../format/own.ts';
 import { fromMicros } from '../../format/time.ts';
-import { type Line, toLine } from '../../ui/lines/line.ts';
+import { type Line, mergeLines, toLine } from '../../ui/lines/line.ts';
 import type { LinePage, LineSource, LineTail } from '../../ui/lines/source.ts';
 import { parseTime } from './answer-range.ts';
 import { findBounds, findMark } from './log.ts';
@@ -22,7 +22,7 @@ export function createLogSource(client: Client, { endpoint, values, answer }: Lo
   const { start, end } = findBounds(endpoint);
   const range = { fromMs: parseMs(values, start) ?? -Infinity, untilMs: afterMs(parseMs(values, end)) };
   const toPage = ({ rows, next }: LogOptions['answer'], cursor?: string): LinePage => {
-    const lines = rows.map(toLogLine);
+    const lines = mergeLines([], rows.map(toLogLine)); // an endpoint may have the oldest first
     const hasCursors = next !== undefined || endpoint.live_tail || end === undefined;
     return { lines, next: hasCursors ? next : findBefore(lines, cursor) };
   };
