@@ -1,3 +1,4 @@
+import { QueryClientProvider } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Self } from '../../src/management/view.ts';
@@ -10,6 +11,7 @@ import {
   openEvents,
   parseAnswer,
 } from './api/client.ts';
+import { createCache } from './api/queries.ts';
 import { keepKey, readKey } from './api/session.ts';
 import { SignInPage } from './page/sign-in/sign-in.tsx';
 import { findPage } from './page.ts';
@@ -60,7 +62,12 @@ export function App() {
   }, []);
 
   const shown = session ?? (needsKey || wantsSignIn ? undefined : WITHOUT_KEY);
-  const client = useMemo(() => shown && createClient(shown, leave), [shown, leave]);
+  const used = useMemo(
+    () => shown && { client: createClient(shown, leave), cache: createCache() },
+    [shown, leave],
+  );
+  // Nothing that a key has read is left once it is signed out.
+  useEffect(() => () => used?.cache.clear(), [used]);
   const preferences = useMemo(
     () => ({
       preference,
@@ -76,7 +83,7 @@ export function App() {
 
   return (
     <PreferenceContext value={preferences}>
-      {client === undefined ? (
+      {used === undefined ? (
         <SignInPage
           kept={readKey()}
           message={message}
@@ -88,9 +95,11 @@ export function App() {
           onSkip={() => setWantsSignIn(false)}
         />
       ) : (
-        <ClientContext value={client}>
-          <Shell onSignIn={() => setWantsSignIn(true)} onSignOut={() => leave()} />
-        </ClientContext>
+        <QueryClientProvider client={used.cache}>
+          <ClientContext value={used.client}>
+            <Shell onSignIn={() => setWantsSignIn(true)} onSignOut={() => leave()} />
+          </ClientContext>
+        </QueryClientProvider>
       )}
     </PreferenceContext>
   );

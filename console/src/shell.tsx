@@ -1,8 +1,8 @@
 import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wouter';
-import type { EndpointView, Self } from '../../src/management/view.ts';
+import type { Self } from '../../src/management/view.ts';
 import { useClient } from './api/client.ts';
-import { useLoad } from './api/use-load.ts';
+import { ENDPOINTS_EVERY_MS, queries, useRead } from './api/queries.ts';
 import { isOfferedTo, PAGES, type Page } from './page.ts';
 import { usePreference } from './preference.ts';
 import './shell.css';
@@ -113,18 +113,11 @@ function Titled({ page }: { readonly page: Page }) {
   return <page.component />;
 }
 
-/** Endpoints may be added or removed at any time. */
-const LIST_EVERY_MS = 60_000;
-
 function Navigation({ onGo }: { readonly onGo: () => void }) {
   const { self } = useClient();
   const { scopes } = self;
   const mayList = scopes.includes('query') || scopes.includes('manage');
-  const { value, error } = useLoad<{ result: EndpointView[] }>(
-    mayList ? '/api/endpoints' : undefined,
-    ['result'],
-    LIST_EVERY_MS,
-  );
+  const { value, error } = useRead(queries.endpoints, { isWanted: mayList, everyMs: ENDPOINTS_EVERY_MS });
   return (
     <nav aria-label="Console">
       <ul className="pages">

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { formatJson, parseCacheStatus, parseJson } from '../../console/src/page/endpoint/answer.ts';
-import { findBounds, mergeEntries, olderThan, toEntry } from '../../console/src/page/endpoint/log.ts';
+import { formatJson, parseCacheStatus, parseJson } from '../../console/src/api/answer.ts';
+import { findBounds, findMark } from '../../console/src/page/endpoint/log.ts';
 import { createSnippets } from '../../console/src/page/endpoint/snippet.ts';
 import { formatUrl, parseUrl } from '../../console/src/page/endpoint/url-state.ts';
 
@@ -20,43 +20,18 @@ test.each([
   expect(parseCacheStatus(header)).toBe(state);
 });
 
-describe('a log entry', () => {
-  const toneOf = (metadata: unknown) => {
-    const { mark, tone } = toEntry({ id: 'a', timestamp: 1, event_message: 'm', metadata });
-    return [mark, tone];
-  };
-
-  test.each([
-    [{ response: { status_code: 503 } }, '503', 'bad'],
-    [[{ response: [{ status_code: 404 }] }], '404', 'warn'],
-    [{ status: 200 }, '200', 'ok'],
-    [{ level: 'WARNING' }, 'warning', 'warn'],
-    [{ parsed: [{ error_severity: 'FATAL' }] }, 'fatal', 'bad'],
-    [{ level: 'info' }, 'info', 'info'],
-    [null, '', 'neutral'],
-    ['text', '', 'neutral'],
-    [{ status: 'done' }, '', 'neutral'],
-  ])('with %j is marked %s, %s', (metadata, mark, tone) => {
-    expect(toneOf(metadata)).toEqual([mark, tone]);
-  });
-
-  const entry = (id: string, micros: number) =>
-    toEntry({ id, timestamp: micros, event_message: id, metadata: {} });
-
-  test('is in the list once, newest first, and the other end leaves beyond the bound', () => {
-    const kept = [entry('c', 3), entry('b', 2)];
-    const ids = (drop: 'oldest' | 'newest', max: number) =>
-      mergeEntries(kept, [entry('b', 2), entry('a', 1), entry('d', 4)], { max, drop }).map((one) => one.id);
-    expect(ids('oldest', 10)).toEqual(['d', 'c', 'b', 'a']);
-    expect(ids('oldest', 2)).toEqual(['d', 'c']);
-    expect(ids('newest', 2)).toEqual(['b', 'a']);
-  });
-
-  test('is gone on from with every digit of its time, and past it where that found nothing', () => {
-    const oldest = entry('a', Date.UTC(2026, 0, 1) * 1000 + 7);
-    expect(olderThan(oldest, false)).toBe('2026-01-01T00:00:00.000007Z');
-    expect(olderThan(oldest, true)).toBe('2026-01-01T00:00:00.000006Z');
-  });
+test.each([
+  [{ response: { status_code: 503 } }, '503', 'error'],
+  [[{ response: [{ status_code: 404 }] }], '404', 'warn'],
+  [{ status: 200 }, '200', 'ok'],
+  [{ level: 'WARNING' }, 'warning', 'warn'],
+  [{ parsed: [{ error_severity: 'FATAL' }] }, 'fatal', 'error'],
+  [{ level: 'info' }, 'info', 'info'],
+  [null, null, 'none'],
+  ['text', null, 'none'],
+  [{ status: 'done' }, null, 'none'],
+])('a line with %j is marked %s, %s', (metadata, level, tone) => {
+  expect(findMark(metadata)).toEqual({ level, tone });
 });
 
 const parameter = (name: string, control: 'text' | 'time' = 'text') => ({
@@ -82,12 +57,19 @@ describe('the address of a view', () => {
   const endpoint = { parameters: [parameter('project'), parameter('view')] };
 
   test('holds all of it, and reading it gives it back', () => {
-    const state = { values: { project: 'a&b', view: 'x' }, view: 'json', filter: 'ö', live: true } as const;
+    const state = {
+      values: { project: 'a&b', view: 'x' },
+      view: 'json',
+      filter: 'ö',
+      live: true,
+      columns: ['a."b,c"', 'd'],
+      at: '1::x',
+    } as const;
     expect(parseUrl(formatUrl(state), endpoint)).toEqual(state);
   });
 
   test('with what is not declared or not known is read without it', () => {
-    const empty = { values: {}, view: undefined, filter: '', live: false };
+    const empty = { values: {}, view: undefined, filter: '', live: false, columns: [], at: '' };
     expect(parseUrl('other=1&ui.view=poem&project=', endpoint)).toEqual(empty);
     expect(formatUrl(empty)).toBe('');
   });

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Client, RawAnswer } from '../../console/src/api/client.ts';
-import { formatAt, parseAt } from '../../console/src/page/explore/line/at.ts';
-import { LINES_MAX, type Line, toLine } from '../../console/src/page/explore/line/line.ts';
+import type { Search } from '../../console/src/page/explore/search/search.ts';
+import { createSearchSource, createSearchTail } from '../../console/src/page/explore/search/search-source.ts';
+import { formatAt, parseAt } from '../../console/src/ui/lines/at.ts';
+import { LINES_MAX, type Line, toLine } from '../../console/src/ui/lines/line.ts';
 import {
   createRead,
   FIRST_ROWS,
@@ -13,8 +15,7 @@ import {
   readAround,
   readLater,
   readOlder,
-} from '../../console/src/page/explore/line/read.ts';
-import type { Search } from '../../console/src/page/explore/search/search.ts';
+} from '../../console/src/ui/lines/read.ts';
 import { parseInstant } from '../../src/lib/instant.ts';
 import { runs } from '../support/property.ts';
 
@@ -25,7 +26,10 @@ const RANGE_MICROS = 120_000_000;
 function createLines(micros: readonly number[]): Line[] {
   return micros
     .map((one, i) =>
-      toLine({ source: 's', id: String(i).padStart(6, '0'), timestamp: one, project: 'p', metadata: {} }),
+      toLine({
+        ...{ source: 's', id: String(i).padStart(6, '0'), timestamp: one, project: 'p' },
+        ...{ level: null, event_message: '', metadata: {} },
+      }),
     )
     .sort((a, b) => b.micros - a.micros || (a.id < b.id ? 1 : -1));
 }
@@ -59,12 +63,16 @@ const search: Search = {
   untilMs: Math.floor((T + RANGE_MICROS) / 1000),
 };
 
+function createSource(client: Client = serve([]).client) {
+  return createSearchSource(client, search, createSearchTail(search));
+}
+
 /** Opens an address of a line, then reads on at both ends until there is no more. */
 async function readAll(all: readonly Line[], at: Line) {
   const { client, counts } = serve(all);
-  let read: Read = createRead(search, formatAt(at));
+  let read: Read = createRead(createSource(client), formatAt(at));
   const { signal } = new AbortController();
-  const options = { client, signal, onRead: (next: Read) => (read = next) };
+  const options = { signal, onRead: (next: Read) => (read = next) };
   await readAround(read, at, options);
   const [first, requests] = [read, counts.requests];
   while (hasNewer(read)) read = await readLater(read, options);
@@ -151,12 +159,12 @@ describe('a line is read with those around it', () => {
   test('that is not there: those of its time are shown', async () => {
     const all = createLines(Array.from({ length: 2_000 }, (_, i) => T + (i - 1_000) * 10_000));
     const { client, counts } = serve(all);
-    let read = createRead(search, `${T}:s:gone`);
+    let read = createRead(createSource(client), `${T}:s:gone`);
     const { signal } = new AbortController();
     await readAround(
       read,
       { micros: T, source: 's', id: 'gone' },
-      { client, signal, onRead: (next) => (read = next) },
+      { signal, onRead: (next) => (read = next) },
     );
     expectWhole(read.lines, all);
     expect(read.lines[0]?.micros).toBeGreaterThan(T);
@@ -180,12 +188,12 @@ describe('the address of a line', () => {
     '%j names none',
     (text) => {
       expect(parseAt(text)).toBeUndefined();
-      expect(createRead(search, text).newer).toBeUndefined();
+      expect(createRead(createSource(), text).newer).toBeUndefined();
     },
   );
 
   test('of another time than the range is read from the newest line on', () => {
-    expect(createRead(search, `${T - 2 * RANGE_MICROS}:s:i`).newer).toBeUndefined();
-    expect(createRead({ ...search, fromMs: Number.NaN }, `${T}:s:i`).newer).toBeUndefined();
+    expect(createRead(createSource(), `${T - 2 * RANGE_MICROS}:s:i`).newer).toBeUndefined();
+    expect(createRead({ ...createSource(), fromMs: Number.NaN }, `${T}:s:i`).newer).toBeUndefined();
   });
 });

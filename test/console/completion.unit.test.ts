@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  type FieldValue,
   findPlace,
   type Suggestion,
   suggest,
   textToInsert,
 } from '../../console/src/page/explore/completion.ts';
 import { tokenize } from '../../console/src/page/explore/query-text.ts';
+import type { FieldValue } from '../../console/src/ui/lines/field-list.tsx';
 import { parseSearch } from '../../src/search/parse.ts';
 import type { SearchClause, SearchTree } from '../../src/search/tree.ts';
 import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';

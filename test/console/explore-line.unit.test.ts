@@ -7,8 +7,8 @@ import {
   mergeLines,
   toLine,
   valueAt,
-} from '../../console/src/page/explore/line/line.ts';
-import { addTerm, exclude, termOf } from '../../console/src/page/explore/term.ts';
+} from '../../console/src/ui/lines/line.ts';
+import { addTerm, exclude, termOf } from '../../console/src/ui/lines/term.ts';
 import { parseSearch } from '../../src/search/parse.ts';
 
 const METADATA = {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findNext, resolveSearch, searchPath } from '../../console/src/page/explore/search/search.ts';
+import { findNext } from '../../console/src/api/answer.ts';
+import { resolveSearch, searchPath } from '../../console/src/page/explore/search/search.ts';
 import { planCounts, planSlices } from '../../console/src/page/explore/search/slice.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:34:56.789Z');

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { formatJson, toAnswer } from '../../console/src/api/answer.ts';
 import { ApiError, parseAnswer } from '../../console/src/api/client.ts';
 import { ownMember } from '../../console/src/format/own.ts';
-import { formatJson, toAnswer } from '../../console/src/page/endpoint/answer.ts';
 import { findAnswerRange } from '../../console/src/page/endpoint/answer-range.ts';
 import { toColumns } from '../../console/src/page/endpoint/table-columns.tsx';
 import { toBars } from '../../console/src/page/explore/histogram/series.ts';
-import { formatValue, toLine, valueAt } from '../../console/src/page/explore/line/line.ts';
 import { createSnippets } from '../../console/src/page/source/snippet.ts';
+import { formatValue, toLine, valueAt } from '../../console/src/ui/lines/line.ts';
 
 /** What every object inherits: names that a caller may use like any other. */
 const INHERITED = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'];

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import {
   faultsInBothSchemes,
@@ -239,24 +240,77 @@ describe('an endpoint', () => {
 });
 
 describe('logs', () => {
+  const listOf = (page: Page) => page.getByRole('region', { name: 'Lines, newest first' });
+  const countOf = (page: Page) =>
+    page
+      .getByRole('region', { name: 'Log', exact: true })
+      .getByRole('status')
+      .filter({ hasText: /lines?/ });
+
   test('are listed newest first, open to their metadata, go on to older ones, and are filtered', async () => {
     const page = await open(LOGS, { key: KEY });
-    const list = page.getByRole('region', { name: 'Log entries, newest first' });
+    const list = listOf(page);
     await list.waitFor();
     const times = await list
       .locator('time')
       .evaluateAll((all) => all.map((one) => one.getAttribute('datetime') ?? ''));
     expect(times).toEqual(times.toSorted().reverse());
-    await list.getByRole('button').first().click();
-    await list.getByLabel('Metadata').waitFor();
-    expect(await list.getByLabel('Metadata').innerText()).toContain('status_code');
-    const entries = page.getByRole('status').filter({ hasText: 'entries' });
-    await page.getByRole('button', { name: 'Load older' }).click();
-    await expect.poll(() => entries.innerText()).toBe('199 entries'); // the end bound is inclusive
-    await page.getByLabel('Filter the loaded entries').fill('/auth/');
-    await expect.poll(() => entries.innerText()).toMatch(/^\d{1,2} of 199 entries$/);
+    await list.locator('.line-head').first().click();
+    expect(await list.locator('.record').innerText()).toContain('status_code');
+    await list.evaluate((one) => one.scrollTo(0, one.scrollHeight));
+    await expect.poll(() => countOf(page).innerText()).toMatch(/^[2-9]00 lines$/);
+    await page.getByLabel('Filter the loaded lines').fill('/auth/');
+    await expect.poll(() => countOf(page).innerText()).toMatch(/^\d{1,2} of \d00 lines$/);
     expect(new URL(page.url()).searchParams.get('ui.filter')).toBe('/auth/');
-    for (const text of await list.locator('.log-message').allInnerTexts()) expect(text).toContain('/auth/');
+    for (const text of await list.locator('.line-head .line-message').allInnerTexts())
+      expect(text).toContain('/auth/');
+    const before = await countOf(page).innerText();
+    await page.getByRole('button', { name: 'Load older' }).click();
+    await expect.poll(() => countOf(page).innerText()).not.toBe(before);
+  });
+
+  test('have the menu of a value, columns, and the lines around one', async () => {
+    const page = await open(LOGS, { key: KEY });
+    const list = listOf(page);
+    await list.locator('.line-head').nth(5).click();
+    const record = list.locator('.record');
+    const term = record
+      .locator('.record-fields > div')
+      .filter({ has: page.getByText('response.status_code', { exact: true }) });
+    const status = await term.getByRole('button').innerText();
+    await term.getByRole('button').click();
+    await page.getByRole('menuitem', { name: 'Add as column' }).click();
+    await list.getByRole('button', { name: 'Remove the column response.status_code' }).waitFor();
+    expect(await list.locator('.line-head .line-cell').first().innerText()).toMatch(/^\d{3}$/);
+    await term.getByRole('button').click();
+    await page.getByRole('menuitem', { name: 'Filter for' }).click();
+    await expect.poll(() => countOf(page).innerText()).toMatch(/ of 100 lines$/);
+    expect(await page.getByLabel('Filter the loaded lines').inputValue()).toBe(
+      `response.status_code:${status}`,
+    );
+    for (const cell of await list.locator('.line-head .line-cell').allInnerTexts()) expect(cell).toBe(status);
+
+    const first = record
+      .locator('.record-fields > div')
+      .filter({ has: page.getByText('id', { exact: true }) });
+    const id = await first.first().getByRole('button').innerText();
+    await record.getByRole('link', { name: 'Around this line' }).click();
+    const marked = list.locator('.line.marked');
+    await marked.waitFor();
+    const query = new URL(page.url()).searchParams;
+    expect([query.get('ui.at')?.endsWith(`:${id}`), query.get('ui.filter')]).toEqual([true, null]);
+    expect(query.get('ui.columns')).toBe('response.status_code');
+    const time = (await marked.locator('time').getAttribute('datetime')) ?? '';
+    const from = query.get('iso_timestamp_start') ?? '';
+    const until = query.get('iso_timestamp_end') ?? '';
+    expect([Date.parse(time) - Date.parse(from), Date.parse(until) - Date.parse(time)]).toEqual([
+      expect.closeTo(120_000, -1),
+      expect.closeTo(120_000, -1),
+    ]);
+    await marked.locator('.line-head').click();
+    expect(await record.innerText()).toContain(id);
+    const shared = await open(page.url().slice(URL_OF_SERVICE.length), { key: KEY });
+    await listOf(shared).locator('.line.marked').waitFor();
   });
 
   test('that come in are shown at once where the list is live', async () => {
@@ -274,11 +328,11 @@ describe('logs', () => {
       expect(sent.status).toBe(200);
     };
     await send('it came in');
-    const line = page.getByRole('button', { name: /it came in/ });
+    const line = page.locator('.line-head').filter({ hasText: 'it came in' });
     await line.waitFor({ timeout: 15_000 });
     expect(await line.innerText()).toContain('error');
     await line.click();
-    expect(await page.getByLabel('Metadata').innerText()).toContain('9007199254740993');
+    expect(await page.locator('.record').innerText()).toContain('9007199254740993');
     expect(new URL(page.url()).searchParams.get('ui.live')).toBe('1');
 
     const before = await line.boundingBox(); // while an entry is open, others wait
@@ -314,7 +368,7 @@ describe('a view', () => {
 
   test('has its times in the zone that was chosen, and its colours, also after a reload', async () => {
     const page = await open(LOGS, { key: KEY });
-    const time = page.getByRole('region', { name: 'Log entries, newest first' }).locator('time').first();
+    const time = page.getByRole('region', { name: 'Lines, newest first' }).locator('time').first();
     const local = await time.innerText();
     const utc = ((await time.getAttribute('datetime')) ?? '').slice(11, 19);
     expect(local).not.toContain(utc); // the browser's zone is Berlin's
@@ -358,7 +412,7 @@ describe('axe finds nothing wrong', () => {
     const page = await open(path, { key: KEY });
     await page.locator('#content').getByRole('heading', { level: 1 }).waitFor();
     await page.waitForLoadState('networkidle');
-    if (name === 'logs') await page.getByRole('region', { name: /^Log/ }).getByRole('button').first().click();
+    if (name === 'logs') await page.locator('.line-head').first().click();
     expect(await faultsInBothSchemes(page)).toEqual([]);
   });
 

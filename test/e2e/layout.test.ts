@@ -11,7 +11,7 @@ describe('the page of an endpoint', () => {
   test.each([
     [STATS, '.chart-plot'],
     [USAGE, '.chart-plot'],
-    [LOGS, '.log-list'],
+    [LOGS, '.line-list'],
     [`${STATS}&ui.view=table`, '.data-table'],
   ])('%s has its answer above the fold at 1280×800', async (path, content) => {
     const page = await open(path, { key: KEY, viewport: { width: 1280, height: 800 } });

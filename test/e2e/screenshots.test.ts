@@ -49,7 +49,7 @@ async function take(
   await page.waitForLoadState('networkidle');
   if (name === 'statistics')
     await page.getByRole('figure', { name: 'Count and errors' }).locator('.u-over').click();
-  if (name === 'logs') await page.getByRole('region', { name: /^Log/ }).getByRole('button').nth(1).click();
+  if (name === 'logs') await page.locator('.line-head').nth(1).click();
   if (name === 'explore') await page.locator('.line-head').nth(4).click();
   if (name === 'workbench') {
     await page.getByLabel('project').fill('aurora');

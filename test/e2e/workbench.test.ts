@@ -204,6 +204,8 @@ describe('saving', () => {
     await page.getByLabel('Name', { exact: true }).fill('made.here');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved as made.here. It has no tests.').waitFor();
+    // At once: by itself the navigation reads the list once a minute.
+    await page.getByRole('navigation').getByRole('link', { name: 'made.here' }).waitFor({ timeout: 5_000 });
     expect(new URL(page.url()).searchParams.get('endpoint')).toBe('made.here');
     expect(await readFile(fileOf('made.here', 'endpoint.yaml'), 'utf8')).toContain(
       'columns:\n  status: { type: integer, description: A status. }\n  n: { type: integer, description: N. }',

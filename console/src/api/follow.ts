@@ -64,7 +64,8 @@ async function readEvents(
   return lastId;
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Resolves after some time, at once if the signal aborts. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const end = () => {

@@ -1,6 +1,5 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
-import { ApiError, useClient } from './client.ts';
-import { useRaise } from './use-raise.ts';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { type ApiError, useClient } from './client.ts';
 
 export interface Pages<T> {
   /** The items read so far, newest first; `undefined` before the first page. */
@@ -10,78 +9,43 @@ export interface Pages<T> {
   /** Whether there may be older items. */
   readonly hasMore: boolean;
   readonly loadMore: () => void;
-  /** Reads the shown items again. */
-  readonly reload: () => void;
 }
+
+/** The keys of all pages in the cache begin with it. */
+export const PAGES = ['pages'] as const;
 
 interface PagesOptions {
   /** Items per page. */
   readonly size: number;
+  readonly isWanted?: boolean;
 }
 
-const LIMIT_MAX = 1_000;
-
-/**
- * Reads a paged list of the API, newest first: `?limit=&before=`, where `before` is the id of the last item read.
- *
- * @param path may have a query; without a path nothing is read
- */
+/** Reads a paged list of the API, newest first: `?limit=&before=`, where `before` is the id of the last item read. */
 export function usePages<T extends { readonly id: string | number }>(
-  path: string | undefined,
-  { size }: PagesOptions,
+  path: string,
+  { size, isWanted = true }: PagesOptions,
 ): Pages<T> {
   const client = useClient();
-  const [items, setItems] = useState<readonly T[]>();
-  const [error, setError] = useState<ApiError>();
-  const [busy, setBusy] = useState(false);
-  const [hasMore, setHasMore] = useState(false);
-  const raise = useRaise();
-  const running = useRef<AbortController>(undefined);
-
-  const read = useCallback(
-    async (known: readonly T[], limit: number) => {
-      if (path === undefined) return;
-      running.current?.abort(); // of two reads the later one counts
-      const controller = new AbortController();
-      running.current = controller;
-      setBusy(true);
-      const before = known.at(-1)?.id;
+  const { data, error, isFetching, hasNextPage, fetchNextPage } = useInfiniteQuery({
+    queryKey: [...PAGES, path, size],
+    queryFn: async ({ pageParam: before, signal }) => {
       const query = new URLSearchParams({
-        limit: String(limit),
+        limit: String(size),
         ...(before !== undefined && { before: String(before) }),
       });
-      try {
-        const { signal } = controller;
-        const { result } = await client.call<{ result: T[] }>(
-          `${path}${path.includes('?') ? '&' : '?'}${query}`,
-          ['result'],
-          { signal },
-        );
-        setItems([...known, ...result]);
-        setHasMore(result.length === limit);
-        setError(undefined);
-      } catch (failure) {
-        if (controller.signal.aborted) return;
-        if (failure instanceof ApiError) setError(failure);
-        else raise(failure);
-      }
-      setBusy(false);
+      const address = `${path}${path.includes('?') ? '&' : '?'}${query}`;
+      const { result } = await client.call<{ result: T[] }>(address, ['result'], { signal });
+      return result;
     },
-    [client, path, raise],
-  );
-
-  useEffect(() => {
-    void read([], size);
-    return () => running.current?.abort();
-  }, [read, size]);
-
-  const shown = items ?? [];
+    initialPageParam: undefined as T['id'] | undefined, // the first page has no bound
+    getNextPageParam: (page) => (page.length < size ? undefined : page.at(-1)?.id),
+    enabled: isWanted,
+  });
   return {
-    items,
-    error,
-    busy,
-    hasMore,
-    loadMore: () => void read(shown, size),
-    reload: () => void read([], Math.min(LIMIT_MAX, Math.max(size, shown.length))),
+    items: data?.pages.flat(),
+    error: error ?? undefined,
+    busy: isFetching,
+    hasMore: hasNextPage,
+    loadMore: () => void fetchNextPage(),
   };
 }

@@ -20,13 +20,3 @@ export function showControls(text: string): string {
     return `⟨U+${code.padStart(4, '0')}⟩`;
   });
 }
-
-/** The same for every text within a value, names of members included. */
-export function showTexts(value: unknown): unknown {
-  if (typeof value === 'string') return showText(value);
-  if (Array.isArray(value)) return value.map(showTexts);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [showText(name), showTexts(member)]),
-  );
-}

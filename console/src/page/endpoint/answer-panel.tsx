@@ -1,5 +1,7 @@
 import { useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
+import { type Answer, type CacheState, formatJson, parseJson, type Row } from '../../api/answer.ts';
+import { latestOf, type Run } from '../../api/use-run.ts';
 import { formatBytes, formatCount, formatMs, formatSeconds } from '../../format/number.ts';
 import type { Span } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
@@ -11,7 +13,6 @@ import { Panel } from '../../ui/panel.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
-import { type Answer, type CacheState, formatJson, parseJson, type Row } from './answer.ts';
 import { findAnswerRange } from './answer-range.ts';
 import { Downloads } from './downloads.tsx';
 import { linesPath, whyNoLines } from './lines.ts';
@@ -19,12 +20,11 @@ import { LogView } from './log-view.tsx';
 import { hasOneRowPerTime, isDrawable, isLog, toCharts } from './shape.ts';
 import { toColumns } from './table-columns.tsx';
 import type { UrlState, View } from './url-state.ts';
-import type { Run } from './use-run.ts';
 
 interface AnswerPanelProps {
   readonly endpoint: EndpointView;
   readonly values: Readonly<Record<string, string>>;
-  readonly run: Run;
+  readonly run: Run<Answer>;
   /** Required parameters without a value. */
   readonly missing: readonly string[];
   readonly url: UrlState;
@@ -33,12 +33,12 @@ interface AnswerPanelProps {
 
 /** The answer or error of the last run. */
 export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: AnswerPanelProps) {
-  const answer = run.state === 'done' ? run.answer : run.state === 'running' ? run.before : undefined;
-  const meta = run.state === 'done' ? <Meta answer={run.answer} /> : undefined;
+  const answer = latestOf(run);
+  const meta = run.state === 'done' ? <Meta answer={run.value} /> : undefined;
   return (
     <Panel title="Answer" actions={meta}>
       <div role="status" className="visually-hidden">
-        {run.state === 'running' ? 'Running' : run.state === 'done' ? `${run.answer.rows.length} rows` : ''}
+        {run.state === 'running' ? 'Running' : run.state === 'done' ? `${run.value.rows.length} rows` : ''}
       </div>
       {run.state === 'failed' && <ErrorNote error={run.error} />}
       {run.state === 'idle' && (
@@ -49,7 +49,7 @@ export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: A
       {run.state === 'running' && answer === undefined && <p className="muted">Running…</p>}
       {answer !== undefined && (
         <div className={run.state === 'running' ? 'answer busy' : 'answer'}>
-          <Views endpoint={endpoint} values={values} answer={answer} url={url} onChange={onChange} />
+          <Views {...{ endpoint, values, answer, url, onChange }} isCurrent={run.state === 'done'} />
           <Downloads endpoint={endpoint} values={values} />
         </div>
       )}
@@ -87,9 +87,11 @@ const LABELS: Readonly<Record<View, string>> = { chart: 'Chart', table: 'Table',
 
 interface ViewsProps extends Pick<AnswerPanelProps, 'endpoint' | 'values' | 'url' | 'onChange'> {
   readonly answer: Answer;
+  /** Whether it is of these values. */
+  readonly isCurrent: boolean;
 }
 
-function Views({ endpoint, values, answer, url, onChange }: ViewsProps) {
+function Views({ endpoint, values, answer, isCurrent, url, onChange }: ViewsProps) {
   const { columns } = endpoint;
   const asLog = isLog(columns);
   const hasChart = asLog || (isDrawable(columns) && hasOneRowPerTime(columns, answer.rows));
@@ -101,7 +103,7 @@ function Views({ endpoint, values, answer, url, onChange }: ViewsProps) {
       {view === 'json' ? (
         <Raw answer={answer} />
       ) : asLog && view === 'chart' ? (
-        <LogView endpoint={endpoint} values={values} answer={answer} url={url} onChange={onChange} />
+        <LogView {...{ endpoint, values, answer, isCurrent, url, onChange }} />
       ) : answer.rows.length === 0 ? (
         <NoRows />
       ) : view === 'chart' ? (

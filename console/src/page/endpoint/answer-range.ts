@@ -49,8 +49,8 @@ function findFallback(bucket: NonNullable<EndpointView['bucket']>, parameters: E
   return typeof otherwise === 'string' ? ownMember(bucket.spans, otherwise) : undefined;
 }
 
-/** Without a zone it is UTC, as the service reads it. */
-function parseTime(text: string): number {
+/** Seconds since the epoch. Without a zone it is UTC, as the service reads it. */
+export function parseTime(text: string): number {
   const hasZone = /(?:Z|[+-]\d\d(?::?\d\d)?)$/i.test(text);
   return Date.parse(hasZone || text.length <= 'YYYY-MM-DD'.length ? text : `${text}Z`) / 1000;
 }

@@ -2,8 +2,9 @@ import { useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
+import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
-import { useLoad } from '../../api/use-load.ts';
+import { latestOf, useRun } from '../../api/use-run.ts';
 import { formatCount, formatSeconds } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
 import { Empty } from '../../ui/empty.tsx';
@@ -12,15 +13,16 @@ import { Tag } from '../../ui/tag.tsx';
 import { AnswerPanel } from './answer-panel.tsx';
 import { Definition } from './definition.tsx';
 import './endpoint.css';
+import { toAnswer } from '../../api/answer.ts';
 import { ParameterForm } from './parameter-form.tsx';
+import { queryPath } from './query-path.ts';
 import { withColumnsOf, withSql } from './sandbox.ts';
 import { useUrlState } from './url-state.ts';
-import { queryPath, useRun } from './use-run.ts';
 
 /** One endpoint: its description, a form to call it, its answer, and snippets. */
 export function EndpointPage() {
   const { name = '' } = useParams();
-  const { value, error } = useLoad<{ result: EndpointView[] }>('/api/endpoints', ['result']);
+  const { value, error } = useRead(queries.endpoints);
   const found = value?.result.find((one) => one.name === name || one.id === name.toLowerCase());
   const endpoint = useMemo(() => found && withSql(found), [found]);
   if (endpoint !== undefined) return <Known key={endpoint.id} endpoint={endpoint} />;
@@ -48,8 +50,16 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
   const values = useMemo(() => withPins(endpoint, url.values), [endpoint, url.values]);
   const missing = endpoint.parameters.filter(({ name, required }) => required && !ownMember(values, name));
   const path = missing.length === 0 ? queryPath(endpoint.name, values) : undefined;
-  const run = useRun(path, round, fresh);
-  const answer = run.state === 'done' ? run.answer : run.state === 'running' ? run.before : undefined;
+  const headers: Record<string, string> = fresh ? { 'cache-control': 'no-cache' } : {};
+  const run = useRun(
+    path === undefined
+      ? undefined
+      : {
+          key: [path, round],
+          read: async (client, signal) => toAnswer(await client.callRaw(path, { signal, headers })),
+        },
+  );
+  const answer = latestOf(run);
   const answered = useMemo(() => withColumnsOf(endpoint, answer?.rows), [endpoint, answer]);
   return (
     <>

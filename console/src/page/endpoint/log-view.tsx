@@ -1,98 +1,129 @@
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
+import { useLocation } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { formatCount } from '../../format/number.ts';
+import type { Answer } from '../../api/answer.ts';
+import { useClient } from '../../api/client.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import type { Answer } from './answer.ts';
+import { formatAt, rangeAround } from '../../ui/lines/at.ts';
+import type { FieldValue } from '../../ui/lines/field-list.tsx';
+import { attributesOf, formatValue, type Line, valueAt } from '../../ui/lines/line.ts';
+import { LinesPanel } from '../../ui/lines/lines-panel.tsx';
+import { addTerm, toggleColumn } from '../../ui/lines/term.ts';
+import { type Lines, useLines } from '../../ui/lines/use-lines.ts';
 import { findBounds } from './log.ts';
-import { LogList } from './log-list.tsx';
-import './log.css';
-import type { UrlState } from './url-state.ts';
-import { useLog } from './use-log.ts';
+import { parseFilter } from './log-filter.ts';
+import { createLogSource } from './log-source.ts';
+import { formatUrl, type UrlState } from './url-state.ts';
 
 interface LogViewProps {
   readonly endpoint: EndpointView;
   readonly values: Readonly<Record<string, string>>;
   readonly answer: Answer;
+  /** Whether the answer is of these values. */
+  readonly isCurrent: boolean;
   readonly url: UrlState;
   readonly onChange: (change: Partial<UrlState>) => void;
 }
 
-/** Log entries, newest first: filters the loaded ones, loads older ones on request and newer ones as they arrive. */
-export function LogView({ endpoint, values, answer, url, onChange }: LogViewProps) {
-  const { live, filter } = url;
-  const [isHeld, setHeld] = useState(false);
-  const log = useLog(endpoint, values, { answer, live, held: isHeld });
-  const wanted = filter.trim().toLowerCase();
-  const shown = useMemo(
-    () => (wanted === '' ? log.entries : log.entries.filter((entry) => entry.text.includes(wanted))),
-    [log.entries, wanted],
+/** The rows of an answer as lines, as Explore lists them. An endpoint has no search, so the filter is for the lines that are loaded. */
+export function LogView({ endpoint, values, answer, isCurrent, url, onChange }: LogViewProps) {
+  const { live, filter, columns } = url;
+  const [path] = useLocation();
+  const client = useClient();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, also while the next one is computed
+  const source = useMemo(
+    () => createLogSource(client, { endpoint, values, answer }),
+    [client, endpoint, answer],
   );
-  const count = formatCount(log.entries.length);
+  const at = isCurrent && endpoint.live_tail ? url.at : '';
+  const lines = useLines(source, at);
+  const filtered = useMemo(
+    () => (filter.trim() === '' ? undefined : lines.lines.filter(parseFilter(filter))),
+    [lines.lines, filter],
+  );
+  const { fields, valuesOf } = useLoaded(filtered ?? lines.lines);
+  const bounds = findBounds(endpoint);
+  // Time windows after a line are read to their end, which takes a cursor.
+  const pathAround = (line: Line) => {
+    const { start, end } = bounds;
+    if (!endpoint.live_tail || start === undefined || end === undefined) return undefined;
+    const { fromMs, untilMs } = rangeAround(line);
+    const range = { [start]: new Date(fromMs).toISOString(), [end]: new Date(untilMs).toISOString() };
+    const around = { ...url, values: { ...values, ...range }, filter: '', live: false, at: formatAt(line) };
+    return `${path}?${formatUrl(around)}`;
+  };
   return (
-    <div className="log">
-      <div className="log-bar">
-        <input
-          className="input"
-          type="search"
-          aria-label="Filter the loaded entries"
-          placeholder="Filter loaded entries by message or metadata"
-          value={filter}
-          onChange={(event) => onChange({ filter: event.target.value })}
-        />
-        {findBounds(endpoint).start !== undefined && (
-          <button
-            type="button"
-            className="button"
-            aria-pressed={live}
-            onClick={() => onChange({ live: !live })}
-          >
-            <span className={live ? 'pulse on' : 'pulse'} aria-hidden="true" />
-            Live
-          </button>
-        )}
-        {log.count > 0 && (
-          <button
-            type="button"
-            className="button quiet log-waiting"
-            onClick={() => {
-              log.show();
-              document.querySelector('.log-list')?.scrollTo({ top: 0 });
-            }}
-          >
-            {formatCount(log.count)} new
-          </button>
-        )}
-        <span className="small muted number" role="status">
-          {wanted === '' ? `${count} entries` : `${formatCount(shown.length)} of ${count} entries`}
-        </span>
-      </div>
-      {log.error !== undefined && <ErrorNote error={log.error} />}
-      {shown.length === 0 ? (
-        <NoEntries filtered={wanted !== ''} live={live} />
-      ) : (
-        <LogList entries={shown} onHeld={setHeld} />
-      )}
-      {log.entries.length > 0 && (
-        <div className="log-more">
-          {log.hasOlder ? (
-            <button type="button" className="button" disabled={log.busy} onClick={log.loadOlder}>
-              {log.busy ? 'Loading…' : 'Load older'}
-            </button>
-          ) : (
-            <span className="small muted">No older entries within the plan’s range.</span>
-          )}
-        </div>
-      )}
-    </div>
+    <LinesPanel
+      label="Log"
+      {...{ source, lines, filtered, at, live, columns, fields, valuesOf, pathAround }}
+      none={<NoLines lines={lines} isFiltered={filtered !== undefined} live={live} />}
+      onLive={(next) => onChange({ live: next })}
+      onFilter={(term) => onChange({ filter: addTerm(filter, term) })}
+      onColumn={(field) => onChange({ columns: toggleColumn(columns, field) })}
+    >
+      <input
+        className="input line-filter"
+        type="search"
+        aria-label="Filter the loaded lines"
+        placeholder="Filter loaded lines: timeout status_code:>=500"
+        autoComplete="off"
+        spellCheck={false}
+        value={filter}
+        onChange={(event) => onChange({ filter: event.target.value })}
+      />
+    </LinesPanel>
   );
 }
 
-function NoEntries({ filtered, live }: { readonly filtered: boolean; readonly live: boolean }) {
-  if (filtered) {
+const LINES_LOOKED_AT = 50;
+const VALUES_MAX = 20;
+
+/** The fields of loaded lines, and the most frequent values among these. */
+function useLoaded(lines: readonly Line[]) {
+  const newest = lines[0]?.key;
+  // The lines that follow seldom have other fields.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  const fields = useMemo(() => {
+    const all = lines.slice(0, LINES_LOOKED_AT).flatMap(({ metadata, row }) => {
+      const columns = Object.keys(row);
+      return [
+        ...columns.filter((name) => name !== 'metadata'),
+        ...attributesOf(metadata, columns).map(({ field }) => field),
+      ];
+    });
+    return [...new Set(all)].map((name) => ({ name }));
+  }, [newest]);
+  const valuesOf = (field: string) => ({
+    queryKey: ['loaded', field, lines.length, newest],
+    queryFn: async () => countValues(lines, field),
+  });
+  return { fields, valuesOf };
+}
+
+function countValues(lines: readonly Line[], field: string): readonly FieldValue[] {
+  const counts = new Map<string, number>();
+  for (const line of lines) {
+    const value = formatValue(valueAt(line, field) ?? '');
+    if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  const all = [...counts].map(([value, count]) => ({ value, count }));
+  return all.sort((a, b) => b.count - a.count).slice(0, VALUES_MAX);
+}
+
+interface NoLinesProps {
+  readonly lines: Lines;
+  readonly isFiltered: boolean;
+  readonly live: boolean;
+}
+
+function NoLines({ lines: { state }, isFiltered, live }: NoLinesProps) {
+  if (state.kind === 'failed') return <ErrorNote error={state.error} />;
+  if (state.kind === 'running') return <p className="line-none muted">Reading…</p>;
+  if (isFiltered) {
     return (
-      <Empty title="No entry matches">
-        The filter searches loaded entries only: load older ones, or change it.
+      <Empty title="No line matches">
+        The filter is for loaded lines only: load older ones, or change it.
       </Empty>
     );
   }

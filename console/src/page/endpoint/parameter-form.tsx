@@ -1,7 +1,7 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useId, useState } from 'react';
-import type { EndpointView, Projects } from '../../../../src/management/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
-import { useLoad } from '../../api/use-load.ts';
+import { queries, useRead } from '../../api/queries.ts';
 import { ownMember } from '../../format/own.ts';
 import { zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
@@ -30,9 +30,7 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
   useEffect(() => setDraft(fillIn(endpoint, values)), [endpoint, values]);
   const hasProject = endpoint.parameters.some(({ name }) => name === 'project');
   const words = useSandboxWords(endpoint);
-  const projects = useLoad<Projects>(hasProject && scopes.includes('query') ? '/api/projects' : undefined, [
-    'result',
-  ]);
+  const projects = useRead(queries.projects, { isWanted: hasProject && scopes.includes('query') });
 
   const run = () => onRun(draft, fresh);
   const onSubmit = (event: FormEvent) => {

@@ -1,12 +1,12 @@
 import { useMemo } from 'react';
-import type { EndpointView, WorkbenchView } from '../../../../src/management/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
+import type { Row } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
+import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
-import { useLoad } from '../../api/use-load.ts';
 import { ownMember } from '../../format/own.ts';
 import { findViews, type Vocabulary } from '../../ui/editor/completion.ts';
 import { withConditional } from '../../ui/editor/keyword.ts';
-import type { Row } from './answer.ts';
 
 /** The parameter in which callers of a sandboxed endpoint send a SELECT; no such endpoint declares one of this name. */
 const SQL: EndpointView['parameters'][number] = {
@@ -51,8 +51,7 @@ function typeOf(rows: readonly Row[], name: string): EndpointView['columns'][num
 /** What a caller's SELECT may use: parameters; views and functions as far as the key may know them. */
 export function useSandboxWords({ query_sandboxing: isOn, parameters, sql }: EndpointView): Vocabulary {
   const { self } = useClient();
-  const path = isOn && mayUseWorkbench(self) ? '/api/workbench' : undefined;
-  const { value } = useLoad<WorkbenchView>(path, ['functions', 'tables']);
+  const { value } = useRead(queries.workbench, { isWanted: isOn && mayUseWorkbench(self) });
   const functions = useMemo(() => withConditional(value?.functions ?? []), [value]);
   return useMemo(
     () => ({

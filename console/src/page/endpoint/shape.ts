@@ -1,8 +1,8 @@
+import type { Row } from '../../api/answer.ts';
 import { formatMs, formatShort } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
 import type { Span } from '../../format/time-axis.ts';
 import type { Chart, ChartSeries, DataColor } from '../../ui/chart/chart.ts';
-import type { Row } from './answer.ts';
 import { type AnswerRange, findPartial } from './answer-range.ts';
 
 type Columns = readonly {

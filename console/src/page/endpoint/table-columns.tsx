@@ -1,8 +1,8 @@
 import type { EndpointView } from '../../../../src/management/view.ts';
+import { formatJson, type Row } from '../../api/answer.ts';
 import { ownMember } from '../../format/own.ts';
 import { formatTimeMs, type Zone } from '../../format/time.ts';
 import type { DataColumn } from '../../ui/table/data-table.tsx';
-import { formatJson, type Row } from './answer.ts';
 import { toSeconds } from './shape.ts';
 
 /** The table's columns; times are shown in the chosen zone. */

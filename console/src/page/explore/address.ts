@@ -90,7 +90,7 @@ export function explorePath(address: Partial<ExploreAddress>): string {
 // A comma within quotes belongs to the name of a field: headers."a,b".
 const ITEM = /(?:"(?:\\.|[^"\\])*"|[^,"])+/g;
 
-function parseList(texts: readonly string[]): string[] {
+export function parseList(texts: readonly string[]): string[] {
   const items = texts.flatMap((text) => text.match(ITEM) ?? []).map((item) => item.trim());
   return [...new Set(items)].filter((item) => item !== '');
 }

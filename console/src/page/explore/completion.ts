@@ -1,5 +1,6 @@
 import { formatCount } from '../../format/number.ts';
 import { formatTermValue } from '../../format/search-text.ts';
+import type { FieldValue } from '../../ui/lines/field-list.tsx';
 import { isClosed, type Token, tokenize, unquoteValue } from './query-text.ts';
 
 export interface QueryFieldName {
@@ -9,12 +10,7 @@ export interface QueryFieldName {
   readonly description?: string;
 }
 
-export interface FieldValue {
-  readonly value: string;
-  readonly count: number;
-}
-
-/** The text that is typed at the caret. A suggestion replaces `from` to `until`, in UTF-16 units. */
+/** What is typed at the caret. A suggestion replaces `from` to `until`, in UTF-16 units. */
 export interface Place {
   readonly kind: 'term' | 'value';
   readonly from: number;

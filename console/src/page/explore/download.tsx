@@ -1,11 +1,12 @@
 import { useState } from 'react';
+import { findNext } from '../../api/answer.ts';
 import { type Client, useClient } from '../../api/client.ts';
 import { formatCount } from '../../format/number.ts';
+import { LINES_MAX } from '../../ui/lines/line.ts';
+import { useWork } from '../../ui/lines/use-work.ts';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { saveFile } from '../../ui/save-file.ts';
-import { LINES_MAX } from './line/line.ts';
-import { findNext, type Search, searchPath } from './search/search.ts';
-import { useWork } from './search/use-work.ts';
+import { type Search, searchPath } from './search/search.ts';
 
 const FORMATS = [
   ['csv', 'CSV', 'text/csv'],

@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect, useId, useState } from 'react';
-import type { Projects } from '../../../../src/management/view.ts';
 import type { ApiError } from '../../api/client.ts';
-import { useLoad } from '../../api/use-load.ts';
+import { queries, useRead } from '../../api/queries.ts';
 import { describeRange } from '../../format/time-range.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Tag } from '../../ui/tag.tsx';
@@ -98,7 +97,7 @@ function ProjectField({ address, pinned, onChange }: ExploreHeadProps): ReactNod
   const id = useId();
   const [draft, setDraft] = useState(address.project);
   useEffect(() => setDraft(address.project), [address.project]);
-  const projects = useLoad<Projects>(pinned === undefined ? '/api/projects' : undefined, ['result']);
+  const projects = useRead(queries.projects, { isWanted: pinned === undefined });
   if (pinned !== undefined)
     return (
       <span className="explore-pinned" title="Set by your key">
@@ -153,7 +152,7 @@ function QueryRow({ address, fields, running, error, onRun, onStop }: ExploreHea
           onChange={setDraft}
           onRun={onRun}
           fields={fields.fields}
-          readValues={fields.readAllValues}
+          valuesOf={fields.allValuesOf}
           fault={shown}
         />
       </div>

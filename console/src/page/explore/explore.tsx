@@ -3,21 +3,23 @@ import { useClient } from '../../api/client.ts';
 import { ownMember } from '../../format/own.ts';
 import { offsetOf } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
+import { formatAt, rangeAround } from '../../ui/lines/at.ts';
+import type { Line } from '../../ui/lines/line.ts';
+import { LinesPanel } from '../../ui/lines/lines-panel.tsx';
+import type { LineSource } from '../../ui/lines/source.ts';
+import { addTerm, toggleColumn } from '../../ui/lines/term.ts';
+import { isElsewhere } from '../../ui/lines/use-line-keys.ts';
+import { useLines } from '../../ui/lines/use-lines.ts';
+import { isRefused } from '../../ui/lines/use-work.ts';
 import { type ExploreAddress, explorePath } from './address.ts';
 import './explore.css';
 import { ExploreHead } from './explore-head.tsx';
 import { HistogramPanel } from './histogram/histogram.tsx';
 import { useHistogram } from './histogram/use-histogram.ts';
 import { KeyHelp } from './key-help.tsx';
-import { formatAt } from './line/at.ts';
-import type { Line } from './line/line.ts';
-import { LinePanel } from './line/line-panel.tsx';
-
-import { isElsewhere } from './line/use-line-keys.ts';
-import { useLines } from './line/use-lines.ts';
+import { NoLines } from './no-lines.tsx';
 import { resolveSearch, type Search } from './search/search.ts';
-import { isRefused } from './search/use-work.ts';
-import { addTerm } from './term.ts';
+import { createSearchSource, createSearchTail } from './search/search-source.ts';
 import { useAddress } from './use-address.ts';
 import { useFields } from './use-fields.ts';
 
@@ -28,19 +30,15 @@ export function ExplorePage() {
   const [given, change] = useAddress();
   const pinned = useClient().self.pins['project'];
   const address = useMemo(() => ({ ...given, project: pinned ?? given.project }), [given, pinned]);
-  const { columns } = address;
+  const { columns, live, at } = address;
   const [isHeld, setHeld] = useState(false);
   const [help, setHelp] = useState(false);
-  const { search, lines, histogram, refresh } = useExplore(address, isHeld);
+  const { search, source, lines, histogram, refresh } = useExplore(address, isHeld);
   const isRunning = [lines, histogram].some(({ state }) => state.kind === 'running');
   const fields = useFields(search, lines.lines);
 
   useKeys({ '?': () => setHelp(true), '/': focusQuery });
   const filter = (term: string) => change({ q: addTerm(address.q, term) });
-  const onColumn = (field: string) =>
-    change({
-      columns: columns.includes(field) ? columns.filter((one) => one !== field) : [...columns, field],
-    });
   const onZoom = (fromMs: number, untilMs: number) => change({ ...toRange(fromMs, untilMs), live: false });
   return (
     <div className="explore">
@@ -67,14 +65,16 @@ export function ExplorePage() {
         onZoom={onZoom}
         onFilter={filter}
       />
-      <LinePanel
-        address={address}
-        search={search}
-        lines={lines}
-        fields={fields}
-        onChange={change}
+      <LinesPanel
+        label="Events"
+        {...{ source, lines, columns, live, at }}
+        fields={fields.fields}
+        valuesOf={fields.valuesOf}
+        none={<NoLines address={address} lines={lines} onChange={change} />}
+        onLive={(next) => change({ live: next, ...(next && toNow(address)) })}
+        onBy={(by) => change({ by })}
         onFilter={filter}
-        onColumn={onColumn}
+        onColumn={(field) => change({ columns: toggleColumn(columns, field) })}
         onHeld={setHeld}
         pathAround={(line) => explorePath(around(address, line))}
       />
@@ -97,10 +97,11 @@ function useExplore(address: ExploreAddress, held: boolean) {
   );
   const search = useSearchOf(address, round);
   const counted = useSearchOf(address, `${round} ${live ? liveRound : ''}`);
-  const lines = useLines(search, at);
-  // The newest page of lines comes before the counts. A search that is rejected has none.
+  const source = useSourceOf(search);
+  const lines = useLines(source, at);
+  // The newest page of lines comes before the counts. A search that is refused has none.
   const isReady = !isRefused(lines.state) && (!lines.isOld || lines.state.kind === 'failed');
-  return { search, lines, histogram: useHistogram(counted, by, isReady), refresh };
+  return { search, source, lines, histogram: useHistogram(counted, by, isReady), refresh };
 }
 
 /** The search of an address. Another `round` resolves a range that ends now anew. */
@@ -117,14 +118,29 @@ function useSearchOf(address: ExploreAddress, round: number | string): Search {
   }, [q, names, project, range, from, until, zone, round]);
 }
 
-const AROUND_MS = 2 * 60_000;
+/** The source of a search's lines. Its tail goes on while only the range changes. */
+function useSourceOf(search: Search): LineSource {
+  const client = useClient();
+  const { q, project } = search;
+  const names = search.source.join(',');
+  const tail = useMemo(
+    () => createSearchTail({ q, project, source: names === '' ? [] : names.split(',') }),
+    [q, project, names],
+  );
+  return useMemo(() => createSearchSource(client, search, tail), [client, search, tail]);
+}
+
+/** A live list ends now. */
+function toNow({ range }: ExploreAddress): Partial<ExploreAddress> {
+  return { range: range ?? '1h', from: undefined, until: undefined };
+}
 
 /** Shows the events around a line, for any search. */
 function around(address: ExploreAddress, line: Line): Partial<ExploreAddress> {
-  const ms = Math.floor(line.micros / 1000);
+  const { fromMs, untilMs } = rangeAround(line);
   return {
     ...address,
-    ...toRange(ms - AROUND_MS, ms + AROUND_MS),
+    ...toRange(fromMs, untilMs),
     q: '',
     project: line.project,
     live: false,

@@ -1,12 +1,12 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { useClient } from '../../api/client.ts';
+import type { ValuesOf } from '../../ui/lines/field-list.tsx';
 import type { QueryFieldName } from './completion.ts';
 import { QueryHelp } from './query-help.tsx';
 import { QueryPaint } from './query-paint.tsx';
 import { keepRecent } from './recent-query.ts';
 import { optionId, SuggestionList } from './suggestion-list.tsx';
 import { useCompletion } from './use-completion.ts';
-import type { ReadValues } from './use-field-values.ts';
 import './query-field.css';
 
 interface QueryFieldProps {
@@ -14,7 +14,7 @@ interface QueryFieldProps {
   readonly onChange: (text: string) => void;
   readonly onRun: (text: string) => void;
   readonly fields: readonly QueryFieldName[];
-  readonly readValues: ReadValues;
+  readonly valuesOf: ValuesOf;
   /** The search that ran last, which becomes a recent one. */
   readonly searched: string;
   /** The service's message about `value`, such as `has ( without )`; `position` in UTF-16 units from 0. */
@@ -23,13 +23,13 @@ interface QueryFieldProps {
 
 /** The field of a search: completes fields and values, colours the text, shows a fault at its place. Enter runs it. */
 export function QueryField(props: QueryFieldProps) {
-  const { value, searched, onChange, onRun, fields, readValues, fault } = props;
+  const { value, searched, onChange, onRun, fields, valuesOf, fault } = props;
   const id = useId();
   const keyId = useClient().self.id;
   const input = useRef<HTMLInputElement>(null);
   const [recent, setRecent] = useState<readonly string[]>([]);
   useEffect(() => setRecent(keepRecent(keyId, searched.trim())), [keyId, searched]);
-  const completion = useCompletion({ input, text: value, fields, recent, readValues });
+  const completion = useCompletion({ input, text: value, fields, recent, valuesOf });
   const { suggestions, active, state, show } = completion;
   const note = NOTES[state];
   const isExpanded = suggestions.length > 0;

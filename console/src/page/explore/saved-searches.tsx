@@ -1,8 +1,8 @@
+import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type RefObject, useRef, useState } from 'react';
 import type { SavedSearchView } from '../../../../src/management/view.ts';
-import { ApiError, type CallOptions, useClient } from '../../api/client.ts';
-import { useLoad } from '../../api/use-load.ts';
-import { useRaise } from '../../api/use-raise.ts';
+import { type CallOptions, useClient } from '../../api/client.ts';
+import { queries, useRead } from '../../api/queries.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import './saved-searches.css';
@@ -33,14 +33,18 @@ export function SavedSearches(props: SavedSearchesProps) {
 function SavedPanel({ address, onOpen }: SavedSearchesProps) {
   const client = useClient();
   const { token } = client.self;
-  const { value, error, reload } = useLoad<{ result: SavedSearchView[] }>(
-    token ? undefined : '/api/searches',
-    ['result'],
-  );
-  const [failure, setFailure] = useState<ApiError>();
-  const [message, setMessage] = useState('');
-  const raise = useRaise();
+  const { value, error } = useRead(queries.savedSearches, { isWanted: !token });
   const nameInput = useRef<HTMLInputElement>(null);
+  const change = useMutation({
+    async mutationFn({ done, path, ...options }: Change) {
+      await client.callRaw(path, options);
+      return done;
+    },
+    async onSettled(_done, _failure, _change, _context, { client: cache }) {
+      nameInput.current?.focus(); // the button of a deleted search is gone
+      await cache.invalidateQueries({ queryKey: queries.savedSearches.queryKey });
+    },
+  });
   if (token)
     return (
       <p className="saved-note">
@@ -48,24 +52,16 @@ function SavedPanel({ address, onOpen }: SavedSearchesProps) {
         this page.
       </p>
     );
-  const change = async (done: string, path: string, options: CallOptions) => {
-    setFailure(undefined);
-    setMessage('');
-    try {
-      await client.callRaw(path, options);
-      setMessage(done);
-    } catch (thrown) {
-      if (!(thrown instanceof ApiError)) return raise(thrown);
-      setFailure(thrown);
-    }
-    reload();
-    nameInput.current?.focus(); // the button of a deleted search is gone
-  };
   const save = (name: string) =>
-    void change(`Saved as ${name}.`, '/api/searches', { method: 'POST', body: { name, address } });
+    change.mutate({
+      done: `Saved as ${name}.`,
+      path: '/api/searches',
+      method: 'POST',
+      body: { name, address },
+    });
   const remove = ({ id, name }: SavedSearchView) =>
-    void change(`Deleted ${name}.`, `/api/searches/${id}`, { method: 'DELETE' });
-  const shownError = failure ?? error;
+    change.mutate({ done: `Deleted ${name}.`, path: `/api/searches/${id}`, method: 'DELETE' });
+  const shownError = change.error ?? error;
   return (
     <div className="saved">
       <SaveForm input={nameInput} searches={value?.result ?? (error && [])} onSave={save} />
@@ -82,11 +78,17 @@ function SavedPanel({ address, onOpen }: SavedSearchesProps) {
         ))}
       </ul>
       <p className="saved-note" role="status">
-        {message}
+        {change.data}
       </p>
       {shownError !== undefined && <ErrorNote error={shownError} />}
     </div>
   );
+}
+
+interface Change extends CallOptions {
+  readonly path: string;
+  /** Says that it is done. */
+  readonly done: string;
 }
 
 interface SaveFormProps {

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type RefObject, useMemo, useState } from 'react';
+import type { ValuesOf } from '../../ui/lines/field-list.tsx';
 import {
   findPlace,
   type Place,
@@ -7,14 +8,14 @@ import {
   suggest,
   textToInsert,
 } from './completion.ts';
-import { type ReadValues, useFieldValues } from './use-field-values.ts';
+import { useFieldValues } from './use-field-values.ts';
 
 interface CompletionOptions {
   readonly input: RefObject<HTMLInputElement | null>;
   readonly text: string;
   readonly fields: readonly QueryFieldName[];
   readonly recent: readonly string[];
-  readonly readValues: ReadValues;
+  readonly valuesOf: ValuesOf;
 }
 
 // Longer texts are pasted rather than typed, and the service rejects them by default.
@@ -24,7 +25,7 @@ export const COMPLETED_CHARS_MAX = 8_192;
 type Mode = 'closed' | 'typed' | 'asked';
 
 /** The list of suggestions of a text field and its keys. */
-export function useCompletion({ input, text, fields, recent, readValues }: CompletionOptions) {
+export function useCompletion({ input, text, fields, recent, valuesOf }: CompletionOptions) {
   const [caret, setCaret] = useState(0);
   const [mode, setMode] = useState<Mode>('closed');
   // By text: values that arrive later shift its index.
@@ -33,7 +34,7 @@ export function useCompletion({ input, text, fields, recent, readValues }: Compl
     () => (mode === 'closed' || text.length > COMPLETED_CHARS_MAX ? undefined : findPlace(text, caret)),
     [mode, text, caret],
   );
-  const { values, state } = useFieldValues(place?.kind === 'value' ? place.field : undefined, readValues);
+  const { values, state } = useFieldValues(place?.kind === 'value' ? place.field : undefined, valuesOf);
   const suggestions = useMemo(
     () =>
       place === undefined ? [] : suggest({ text, place, fields, values, recent, isAsked: mode === 'asked' }),

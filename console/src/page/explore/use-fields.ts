@@ -1,12 +1,12 @@
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import type { SearchSource } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { useLoad } from '../../api/use-load.ts';
-import { toAnswer } from '../endpoint/answer.ts';
+import { queries, useRead } from '../../api/queries.ts';
+import type { ValuesOf } from '../../ui/lines/field-list.tsx';
+import { attributesOf, type Line } from '../../ui/lines/line.ts';
 import type { QueryFieldName } from './completion.ts';
-import { attributesOf, type Line } from './line/line.ts';
-import { type Search, searchPath } from './search/search.ts';
-import type { ReadValues } from './use-field-values.ts';
+import type { Search } from './search/search.ts';
+import { createValuesOf } from './use-field-values.ts';
 
 export interface Fields {
   readonly sources: readonly SearchSource[];
@@ -14,10 +14,10 @@ export interface Fields {
   readonly fields: readonly QueryFieldName[];
   /** Names of those whose values may be few, to count by. */
   readonly groups: readonly string[];
-  /** Values of the events found. */
-  readonly readValues: ReadValues;
-  /** Values of all events in the range: the search that ran may be the one that is being changed. */
-  readonly readAllValues: ReadValues;
+  /** Of the events found. */
+  readonly valuesOf: ValuesOf;
+  /** Of all events in the range: the search that ran may be the one that is rewritten. */
+  readonly allValuesOf: ValuesOf;
 }
 
 const LINES_LOOKED_AT = 50;
@@ -29,7 +29,7 @@ const GROUP_NAME = /^[\w.@$-]{1,200}$/;
 /** The fields that a search may name. */
 export function useFields(search: Search, lines: readonly Line[]): Fields {
   const client = useClient();
-  const { value } = useLoad<{ result: SearchSource[] }>('/api/search/sources', ['result']);
+  const { value } = useRead(queries.searchSources);
   const sources = value?.result ?? NONE;
   const declared = useMemo(() => {
     const searched = sources.filter(({ name }) => search.source.length === 0 || search.source.includes(name));
@@ -49,25 +49,14 @@ export function useFields(search: Search, lines: readonly Line[]): Fields {
     }
     return [...all.values()];
   }, [declared, newest]);
-  const read = useCallback(
-    async (q: string, field: string, signal: AbortSignal) => {
-      const path = searchPath({ ...search, q }, search, { part: 'values', field });
-      return toAnswer(await client.callRaw(path, { signal })).rows.map(({ value: text, count }) => ({
-        value: String(text),
-        count: Number(count),
-      }));
-    },
-    [client, search],
-  );
-  const readValues: ReadValues = useCallback(
-    (field, signal) => read(search.q, field, signal),
-    [read, search.q],
-  );
-  const readAllValues: ReadValues = useCallback((field, signal) => read('', field, signal), [read]);
   const groups = fields
     .map(({ name }) => name)
     .filter((name) => !UNIQUE.includes(name) && GROUP_NAME.test(name));
-  return { sources, fields, groups, readValues, readAllValues };
+  return {
+    ...{ sources, fields, groups },
+    valuesOf: createValuesOf(client, search, search.q),
+    allValuesOf: createValuesOf(client, search, ''),
+  };
 }
 
 const NONE: readonly SearchSource[] = [];

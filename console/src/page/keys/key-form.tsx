@@ -1,20 +1,19 @@
+import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
-import type { CreatedKeyView, EndpointView } from '../../../../src/management/view.ts';
+import type { CreatedKeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { useLoad } from '../../api/use-load.ts';
+import { queries, sourcesOf, useRead } from '../../api/queries.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';
 import { FormActions } from '../../ui/form-actions.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { TimeControl } from '../../ui/time/time-control.tsx';
-import { type SourceList, sourcesOf } from '../source/use-sources.ts';
 import { createDraft, type Draft, faultOf, findTwice, toBody } from './draft.ts';
 import { ListChoice } from './list-choice.tsx';
 import { NameFields } from './name-fields.tsx';
 import { PinFields } from './pin-fields.tsx';
 import { RateFields } from './rate-fields.tsx';
 import { ScopeChoice } from './scope-choice.tsx';
-import { useTask } from './use-task.ts';
 
 interface KeyFormProps {
   readonly onClose: () => void;
@@ -34,9 +33,14 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
   const client = useClient();
   const [draft, setDraft] = useState(() => createDraft(client.self));
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
-  const endpoints = useLoad<{ result: EndpointView[] }>('/api/endpoints', ['result']).value?.result ?? [];
-  const sources = sourcesOf(useLoad<SourceList>('/api/sources', 'list').value ?? []);
-  const { busy, error, run } = useTask();
+  const endpoints = useRead(queries.endpoints).value?.result ?? [];
+  const sources = sourcesOf(useRead(queries.sources).value ?? []);
+  const { mutate, isPending, ...made } = useMutation({
+    mutationFn: () =>
+      client.call<CreatedKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body: toBody(draft) }),
+    onSuccess: onMade,
+  });
+  const error = made.error ?? undefined;
   const twice = findTwice(draft.pins);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -47,15 +51,7 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
 
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
-    if (twice !== undefined) return;
-    run(async () => {
-      onMade(
-        await client.call<CreatedKeyView>('/api/keys', ['key', 'id'], {
-          method: 'POST',
-          body: toBody(draft),
-        }),
-      );
-    });
+    if (twice === undefined) mutate();
   };
   const fault = (member: string) => faultOf(error, member);
   return (
@@ -106,7 +102,7 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
           <RateFields draft={draft} fault={fault('rate')} onChange={change} />
         </div>
         {error !== undefined && <ErrorNote error={error} />}
-        <FormActions submit="Create the key" submitting="Creating…" busy={busy} onCancel={onClose} />
+        <FormActions submit="Create the key" submitting="Creating…" busy={isPending} onCancel={onClose} />
       </form>
     </Dialog>
   );

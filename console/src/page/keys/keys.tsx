@@ -1,7 +1,8 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { CreatedKeyView, KeyEntry, KeyView, Self } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { usePages } from '../../api/use-pages.ts';
+import { PAGES, usePages } from '../../api/use-pages.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { EndedKeys } from './ended-keys.tsx';
 import { KeyForm } from './key-form.tsx';
@@ -24,11 +25,13 @@ type Task =
 /** Creates and revokes keys, and shows their audit trail. */
 export function KeysPage() {
   const { self } = useClient();
+  const cache = useQueryClient();
   const keys = usePages<KeyView>('/api/keys?state=active', { size: KEYS_AT_ONCE });
   const ended = usePages<KeyView>('/api/keys?state=ended', { size: KEYS_AT_ONCE });
-  // This key may not see the audit trail: the service does not show it to a limited key.
-  const entries = usePages<KeyEntry>(isLimited(self) ? undefined : '/api/keys/log', {
+  // This key may not see the audit trail: the service refuses it to a key that is limited.
+  const entries = usePages<KeyEntry>('/api/keys/log', {
     size: ENTRIES_AT_ONCE,
+    isWanted: !isLimited(self),
   });
   const [task, setTask] = useState<Task>();
   const [made, setMade] = useState<CreatedKeyView>();
@@ -39,9 +42,7 @@ export function KeysPage() {
     close();
     setDone(message);
     if (secret !== undefined) setMade(secret);
-    keys.reload();
-    ended.reload();
-    entries.reload();
+    void cache.invalidateQueries({ queryKey: PAGES });
   };
   return (
     <>

@@ -1,8 +1,8 @@
+import { useMutation } from '@tanstack/react-query';
 import type { KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
-import { useTask } from './use-task.ts';
 
 interface RevokeDialogProps {
   readonly record: KeyView;
@@ -13,12 +13,10 @@ interface RevokeDialogProps {
 /** Asks before a key is revoked, which cannot be undone. */
 export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) {
   const client = useClient();
-  const { busy, error, run } = useTask();
-  const revoke = () =>
-    run(async () => {
-      await client.callRaw(`/api/keys/${record.id}`, { method: 'DELETE' });
-      onRevoked();
-    });
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => client.callRaw(`/api/keys/${record.id}`, { method: 'DELETE' }),
+    onSuccess: onRevoked,
+  });
   return (
     <Dialog title={`Revoke ${record.name}?`} onClose={onClose}>
       <p>
@@ -33,14 +31,14 @@ export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) 
           Its successor <code>tr_{record.successor}_…</code> stays valid.
         </p>
       )}
-      {error !== undefined && <ErrorNote error={error} />}
+      {error !== null && <ErrorNote error={error} />}
       <div className="dialog-actions">
         {/* The first button has the focus: the one that revokes nothing. */}
         <button type="button" className="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="button" className="button danger" disabled={busy} onClick={revoke}>
-          {busy ? 'Revoking…' : 'Revoke the key'}
+        <button type="button" className="button danger" disabled={isPending} onClick={() => mutate()}>
+          {isPending ? 'Revoking…' : 'Revoke the key'}
         </button>
       </div>
     </Dialog>

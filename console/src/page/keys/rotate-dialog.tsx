@@ -1,3 +1,4 @@
+import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
 import type { CreatedKeyView, KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
@@ -6,7 +7,6 @@ import { describedBy, Field } from '../../ui/field.tsx';
 import { FormActions } from '../../ui/form-actions.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { faultOf } from './draft.ts';
-import { useTask } from './use-task.ts';
 
 interface RotateDialogProps {
   readonly record: KeyView;
@@ -28,18 +28,18 @@ export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
   const id = useId();
   const client = useClient();
   const [overlap, setOverlap] = useState(OVERLAP);
-  const { busy, error, run } = useTask();
+  const { mutate, isPending, ...made } = useMutation({
+    mutationFn: () =>
+      client.call<CreatedKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
+        method: 'POST',
+        body: { overlap_seconds: Number(overlap) },
+      }),
+    onSuccess: onMade,
+  });
+  const error = made.error ?? undefined;
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
-    run(async () => {
-      const body = { overlap_seconds: Number(overlap) };
-      onMade(
-        await client.call<CreatedKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
-          method: 'POST',
-          body,
-        }),
-      );
-    });
+    mutate();
   };
   return (
     <Dialog title={`Rotate ${record.name}`} onClose={onClose}>
@@ -68,7 +68,7 @@ export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
           </select>
         </Field>
         {error !== undefined && <ErrorNote error={error} />}
-        <FormActions submit="Create the new key" submitting="Rotating…" busy={busy} onCancel={onClose} />
+        <FormActions submit="Create the new key" submitting="Rotating…" busy={isPending} onCancel={onClose} />
       </form>
     </Dialog>
   );

@@ -1,6 +1,5 @@
-import type { EndpointView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { useLoad } from '../../api/use-load.ts';
+import { queries, useRead } from '../../api/queries.ts';
 import { useOverview } from '../../api/use-overview.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { EndpointList } from './endpoint-list.tsx';
@@ -16,7 +15,7 @@ export function OverviewPage() {
   const { self } = useClient();
   const mayWatch = self.scopes.includes('manage');
   const live = useOverview();
-  const endpoints = useLoad<{ result: EndpointView[] }>('/api/endpoints', ['result']);
+  const endpoints = useRead(queries.endpoints);
   const { value: overview } = live;
   const described = endpoints.value?.result ?? [];
   return (

@@ -2,15 +2,17 @@ import { useEffect, useRef } from 'react';
 import './reference.css';
 import SwaggerUIBundle, { type Plugin } from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import { useClient } from '../../api/client.ts';
+import { query, useRead } from '../../api/queries.ts';
 import { readKey } from '../../api/session.ts';
-import { useLoad } from '../../api/use-load.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { listOnce, type OpenApi } from './list-once.ts';
 
-/** The operations of the API, to try: without a key those of every caller, with one also its endpoints. */
+const DOCUMENT = query<OpenApi>('/openapi.json', ['paths', 'components']);
+
+/** The operations of the API, to try: without a key those that are the same for all, with one also its endpoints. */
 export function ReferencePage() {
   const { scopes } = useClient().self;
-  const { value, error } = useLoad<OpenApi>('/openapi.json', ['paths', 'components']);
+  const { value, error } = useRead(DOCUMENT);
   return (
     <>
       <div className="page-head">

@@ -1,6 +1,6 @@
 import type { SourceState, SourceView } from '../../../../src/management/view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
-import { useLoad } from '../../api/use-load.ts';
+import { queries, sourcesOf, useRead } from '../../api/queries.ts';
 import { useOverview } from '../../api/use-overview.ts';
 
 export interface Sources {
@@ -13,17 +13,10 @@ export interface Sources {
   readonly errors: readonly ApiError[];
 }
 
-/** With TAILRACE_STUDIO=1 the response is the list itself. */
-export type SourceList = { result: SourceView[] } | SourceView[];
-
-export function sourcesOf(list: SourceList): SourceView[] {
-  return Array.isArray(list) ? list : list.result;
-}
-
 /** The sources that the key may see, with live numbers if it has `manage`. */
 export function useSources(): Sources {
   const mayWatch = useClient().self.scopes.includes('manage');
-  const definitions = useLoad<SourceList>('/api/sources', 'list');
+  const definitions = useRead(queries.sources);
   const live = useOverview();
   return {
     sources: definitions.value && sourcesOf(definitions.value),

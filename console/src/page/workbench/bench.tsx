@@ -1,8 +1,8 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import type { Projects, WorkbenchView } from '../../../../src/management/view.ts';
+import type { WorkbenchView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { useLoad } from '../../api/use-load.ts';
+import { queries, useRead } from '../../api/queries.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { type Files, toFaults } from './api.ts';
@@ -115,8 +115,8 @@ function complete(
 }
 
 function useProjects({ parameters }: Outline): readonly string[] {
-  const hasProject = parameters.some(({ name }) => name === 'project');
-  return useLoad<Projects>(hasProject ? '/api/projects' : undefined, ['result']).value?.result ?? [];
+  const isWanted = parameters.some(({ name }) => name === 'project');
+  return useRead(queries.projects, { isWanted }).value?.result ?? [];
 }
 
 /** Runs the texts, and reads the plan while it is shown. */

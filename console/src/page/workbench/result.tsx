@@ -1,5 +1,7 @@
 import { type ReactNode, useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
+import { formatJson } from '../../api/answer.ts';
+import { latestOf, type Run } from '../../api/use-run.ts';
 import { formatBytes, formatCount, formatMs } from '../../format/number.ts';
 import { useZone } from '../../preference.ts';
 import { LinkedCharts } from '../../ui/chart/linked-charts.tsx';
@@ -10,17 +12,15 @@ import { Panel } from '../../ui/panel.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { formatJson } from '../endpoint/answer.ts';
 import { hasOneRowPerTime, isDrawable, toCharts } from '../endpoint/shape.ts';
 import { toColumns } from '../endpoint/table-columns.tsx';
 import type { Answered } from './api.ts';
-import type { Work } from './use-bench-run.ts';
 
 export type ResultView = 'chart' | 'table' | 'json' | 'plan';
 
 interface ResultProps {
-  readonly answer: Work<Answered>;
-  readonly plan: Work<{ readonly plan: string }>;
+  readonly answer: Run<Answered>;
+  readonly plan: Run<{ readonly plan: string }>;
   /** Descriptions of columns by name, which say the unit of a chart. */
   readonly descriptions: ReadonlyMap<string, string>;
   readonly view: ResultView;
@@ -42,7 +42,7 @@ export function Result({ answer, plan, descriptions, view, onView }: ResultProps
   const hasChart = value === undefined || (isDrawable(columns) && hasOneRowPerTime(columns, value.result));
   const tabs = hasChart ? TABS : TABS.filter(({ id }) => id !== 'chart');
   const shown = hasChart || view !== 'chart' ? view : 'table';
-  const meta = answer.state === 'done' ? <Meta value={answer.value} ms={answer.ms} /> : undefined;
+  const meta = answer.state === 'done' ? <Meta value={answer.value} /> : undefined;
   return (
     <Panel title="Result" actions={meta}>
       <div role="status" className="visually-hidden">
@@ -74,12 +74,8 @@ const TABS: readonly { readonly id: ResultView; readonly label: string }[] = [
   { id: 'plan', label: 'Plan' },
 ];
 
-function latestOf<T>(work: Work<T>): T | undefined {
-  return work.state === 'done' ? work.value : work.state === 'running' ? work.before : undefined;
-}
-
-function Meta({ value, ms }: { readonly value: Answered; readonly ms: number }) {
-  const { result, rows_read: rows, bytes_read: bytes, engine_ms: engineMs, truncated } = value;
+function Meta({ value }: { readonly value: Answered }) {
+  const { result, rows_read: rows, bytes_read: bytes, engine_ms: engineMs, truncated, ms } = value;
   return (
     <ul className="bench-meta small number" aria-label="About this result">
       {truncated && (
@@ -99,7 +95,7 @@ function Meta({ value, ms }: { readonly value: Answered; readonly ms: number }) 
 }
 
 interface ShownProps<T> {
-  readonly work: Work<T>;
+  readonly work: Run<T>;
   readonly idle: string;
   readonly children: (value: T) => ReactNode;
 }

@@ -1,7 +1,8 @@
-import { useEffect, useState } from 'react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useRef } from 'react';
 import type { DraftCheck } from '../../../../src/management/view.ts';
 import { ApiError, type Client, useClient } from '../../api/client.ts';
-import { useRaise } from '../../api/use-raise.ts';
+import { pause } from '../../api/follow.ts';
 import { type FileFaults, type Files, NO_FAULTS, toFaults } from './api.ts';
 
 const DELAY_MS = 500;
@@ -17,11 +18,7 @@ export interface Check {
   readonly error: ApiError | undefined;
 }
 
-type State = Omit<Check, 'isCurrent'> & { readonly of: Files | undefined };
-
-const NOTHING: State = { of: undefined, faults: NO_FAULTS, parameters: [], columns: [], error: undefined };
-
-/** Checks the two texts now. @throws ApiError, even for faults that leave nothing to check */
+/** Checks the two texts now. @throws ApiError, also for faults that leave nothing to check */
 export function checkFiles(client: Client, files: Files, signal?: AbortSignal): Promise<DraftCheck> {
   return client.call<DraftCheck>('/api/workbench/check', ['parameters', 'columns', 'errors'], {
     method: 'POST',
@@ -30,43 +27,39 @@ export function checkFiles(client: Client, files: Files, signal?: AbortSignal): 
   });
 }
 
-/** Checks the two texts when they have not changed for half a second. */
+interface Found extends Pick<Check, 'faults'>, Partial<Pick<Check, 'parameters' | 'columns'>> {}
+
+/** Checks the two texts when they have been left alone for half a second. */
 export function useCheck({ definition, sql }: Files): Check {
   const client = useClient();
-  const [state, setState] = useState(NOTHING);
-  const raise = useRaise();
-
-  useEffect(() => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const of = { definition, sql };
-    const check = async () => {
+  const { data, error, isPlaceholderData, isPending } = useQuery({
+    queryKey: ['/api/workbench/check', definition, sql],
+    async queryFn({ signal }): Promise<Found> {
+      await pause(DELAY_MS, signal);
       try {
-        const found = await checkFiles(client, of, signal);
-        const { columns, errors } = found;
+        const { columns, errors, parameters } = await checkFiles(client, { definition, sql }, signal);
         // A definition with faults has no parameters: their form stays while it is being written.
-        const isBroken = errors.length > 0 && found.parameters.length === 0;
-        setState(({ parameters }) => ({
-          of,
-          faults: toFaults(errors),
-          parameters: isBroken ? parameters : found.parameters,
-          columns,
-          error: undefined,
-        }));
-      } catch (error) {
-        if (signal.aborted) return;
-        if (!(error instanceof ApiError)) return raise(error);
-        const faults = toFaults(error.errors);
-        const isFault = faults.definition.length + faults.sql.length > 0;
-        setState((before) => ({ ...before, of, faults, error: isFault ? undefined : error }));
+        const isBroken = errors.length > 0 && parameters.length === 0;
+        return { faults: toFaults(errors), columns, ...(!isBroken && { parameters }) };
+      } catch (failure) {
+        const faults = toFaults(failure instanceof ApiError ? failure.errors : []);
+        if (faults.definition.length + faults.sql.length === 0) throw failure;
+        return { faults };
       }
-    };
-    const timer = setTimeout(() => void check(), DELAY_MS);
-    return () => {
-      clearTimeout(timer);
-      controller.abort();
-    };
-  }, [client, definition, sql, raise]);
-
-  return { ...state, isCurrent: state.of?.definition === definition && state.of.sql === sql };
+    },
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0, // a text is seldom the same again
+  });
+  const known = useRef<Pick<Check, 'parameters' | 'columns'>>({ parameters: [], columns: [] });
+  known.current = {
+    parameters: data?.parameters ?? known.current.parameters,
+    columns: data?.columns ?? known.current.columns,
+  };
+  return {
+    ...known.current,
+    faults: data?.faults ?? NO_FAULTS,
+    error: error ?? undefined,
+    isCurrent: !isPlaceholderData && !isPending,
+  };
 }

@@ -1,7 +1,9 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { EndpointFiles, SavedEndpoint } from '../../../../src/management/view.ts';
-import { ApiError, useClient } from '../../api/client.ts';
-import { useRaise } from '../../api/use-raise.ts';
+import type { SavedEndpoint } from '../../../../src/management/view.ts';
+import { type ApiError, useClient } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { readFiles } from './api.ts';
 import { newId, withName } from './definition.ts';
 import { keepDraft } from './draft.ts';
 import type { WorkedFiles } from './use-files.ts';
@@ -35,55 +37,56 @@ interface SaveOptions {
 
 /** Saves the texts under work. */
 export function useSave({ name, work, complete, onSaved }: SaveOptions): Saving {
-  const { call } = useClient();
-  const [saving, setSaving] = useState<SaveState>({ state: 'idle' });
+  const client = useClient();
+  const cache = useQueryClient();
+  const {
+    mutate: attempt,
+    reset,
+    data,
+    error,
+    isPending,
+  } = useMutation({
+    mutationFn: (task: () => Promise<SaveState>) => task(),
+  });
   const [isAsking, setAsking] = useState(false);
-  const raise = useRaise();
   const { files, base } = work;
 
-  const attempt = async (task: () => Promise<SaveState>) => {
-    setSaving({ state: 'busy' });
-    try {
-      setSaving(await task());
-    } catch (error) {
-      if (!(error instanceof ApiError)) return raise(error);
-      setSaving({ state: error.code === 'conflict' ? 'conflict' : 'failed', error });
-    }
+  const toState = (): SaveState => {
+    if (isPending) return { state: 'busy' };
+    if (error !== null) return { state: error.code === 'conflict' ? 'conflict' : 'failed', error };
+    return data ?? { state: 'idle' };
   };
   const send = (to: string, written: string, version: string | null) =>
     attempt(async () => {
       const definition = await complete(written);
       const body = { name: to, definition, sql: files.sql, version };
-      const saved = await call<SavedEndpoint>('/api/workbench/save', ['name', 'version', 'tests'], {
+      const saved = await client.call<SavedEndpoint>('/api/workbench/save', ['name', 'version', 'tests'], {
         method: 'POST',
         body,
       });
       keepDraft(name, { values: {} });
       work.settle({ definition, sql: files.sql, version: saved.version }, files);
       setAsking(false);
+      // The lists of the navigation and the other pages have it at once.
+      void cache.invalidateQueries({ queryKey: queries.endpoints.queryKey });
       onSaved(saved.name);
       return { state: 'saved', saved };
     });
   return {
-    saving,
+    saving: toState(),
     isAsking,
     ask(isOpen) {
-      setSaving({ state: 'idle' });
+      reset();
       setAsking(isOpen);
     },
-    save: () => void send(name, files.definition, base.version),
+    save: () => send(name, files.definition, base.version),
     saveAs(to) {
       const named = withName(files.definition, to, base.version === null ? undefined : newId());
-      void send(to, named, null);
+      send(to, named, null);
     },
     loadStored: () =>
-      void attempt(async () => {
-        work.reset(
-          await call<EndpointFiles>(`/api/workbench/endpoints/${encodeURIComponent(name)}`, [
-            'definition',
-            'sql',
-          ]),
-        );
+      attempt(async () => {
+        work.reset(await readFiles(client, name));
         return { state: 'idle' };
       }),
   };

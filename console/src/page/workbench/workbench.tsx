@@ -1,9 +1,11 @@
 import { useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import type { EndpointFiles, EndpointView, WorkbenchView } from '../../../../src/management/view.ts';
-import { useLoad } from '../../api/use-load.ts';
+import type { WorkbenchView } from '../../../../src/management/view.ts';
+import { queries, useRead } from '../../api/queries.ts';
+import { latestOf, useRun } from '../../api/use-run.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { readFiles } from './api.ts';
 import { Bench } from './bench.tsx';
 import { newFiles } from './definition.ts';
 import './workbench.css';
@@ -12,7 +14,7 @@ import './workbench.css';
 export function WorkbenchPage() {
   const name = new URLSearchParams(useSearch()).get('endpoint') ?? '';
   const [, navigate] = useLocation();
-  const { value: workbench, error } = useLoad<WorkbenchView>('/api/workbench', ['functions', 'tables']);
+  const { value: workbench, error } = useRead(queries.workbench);
   const [opened, setOpened] = useState({ name, round: 0 });
   const saved = useRef('');
   // What was saved under a new name stays on the page as it is.
@@ -38,6 +40,7 @@ export function WorkbenchPage() {
   return (
     <Opened
       key={opened.round}
+      round={opened.round}
       name={name}
       workbench={workbench}
       onOpen={(other) => navigate(pathOf(other))}
@@ -52,17 +55,22 @@ function pathOf(name: string): string {
 
 interface OpenedProps {
   readonly name: string;
+  /** Of two with one name, the later one reads the files again. */
+  readonly round: number;
   readonly workbench: WorkbenchView;
   readonly onOpen: (name: string) => void;
   readonly onSaved: (name: string) => void;
 }
 
-function Opened({ name, workbench, onOpen, onSaved }: OpenedProps) {
+function Opened({ name, round, workbench, onOpen, onSaved }: OpenedProps) {
   const [first] = useState(name);
   const [started] = useState(() => newFiles(workbench.tables));
-  const path = first === '' ? undefined : `/api/workbench/endpoints/${encodeURIComponent(first)}`;
-  const { value: stored, error } = useLoad<EndpointFiles>(path, ['definition', 'sql']);
-  const opened = path === undefined ? { ...started, version: null } : stored;
+  const read = useRun(
+    first === ''
+      ? undefined
+      : { key: ['files', first, round], read: (client, signal) => readFiles(client, first, signal) },
+  );
+  const opened = first === '' ? { ...started, version: null } : latestOf(read);
   const chosen = <EndpointChoice name={name} onOpen={onOpen} />;
   if (opened === undefined) {
     return (
@@ -71,7 +79,7 @@ function Opened({ name, workbench, onOpen, onSaved }: OpenedProps) {
           <h1>Workbench</h1>
           {chosen}
         </div>
-        {error === undefined ? <p className="muted">Reading…</p> : <ErrorNote error={error} />}
+        {read.state === 'failed' ? <ErrorNote error={read.error} /> : <p className="muted">Reading…</p>}
       </>
     );
   }
@@ -79,7 +87,7 @@ function Opened({ name, workbench, onOpen, onSaved }: OpenedProps) {
 }
 
 function EndpointChoice({ name, onOpen }: Pick<OpenedProps, 'name' | 'onOpen'>) {
-  const { value } = useLoad<{ result: EndpointView[] }>('/api/endpoints', ['result']);
+  const { value } = useRead(queries.endpoints);
   const names = value?.result.map((one) => one.name) ?? [];
   return (
     <select

@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'react';
+import { QueryClientContext } from '@tanstack/react-query';
+import { use, useEffect, useState } from 'react';
 import { findServedVersion, MissingPart, type ServedVersion } from './part.ts';
 
 interface BrokenProps {
@@ -21,9 +22,12 @@ const CAUSES: Readonly<Record<ServedVersion, readonly [title: string, advice: st
 /** Replaces a failed part: says why, if that is known, and how to continue. The address and the key are kept. */
 export function Broken({ error, onRetry }: BrokenProps) {
   const [served, setServed] = useState<ServedVersion>();
+  const cache = use(QueryClientContext); // none before the sign-in
   useEffect(() => {
     void findServedVersion().then(setServed);
-  }, []);
+    // It may have failed over an answer that is kept: the next attempt reads it again.
+    cache?.removeQueries({ type: 'inactive' });
+  }, [cache]);
   const isMissing = error instanceof MissingPart;
   const [title, advice] =
     isMissing || served === 'other'

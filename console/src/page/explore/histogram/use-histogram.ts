@@ -1,10 +1,11 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { toAnswer } from '../../../api/answer.ts';
 import { type Client, useClient } from '../../../api/client.ts';
 import { ownMember } from '../../../format/own.ts';
-import { toAnswer } from '../../endpoint/answer.ts';
+import type { Slice } from '../../../ui/lines/source.ts';
+import { useWork, type WorkState } from '../../../ui/lines/use-work.ts';
 import { hasSameEvents, type Search, searchPath } from '../search/search.ts';
-import { floorTo, planCounts, planSlices, type Slice } from '../search/slice.ts';
-import { useWork, type WorkState } from '../search/use-work.ts';
+import { floorTo, planCounts, planSlices } from '../search/slice.ts';
 
 /** Events of one time bucket that have one value. */
 export interface BucketCount {

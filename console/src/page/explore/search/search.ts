@@ -92,10 +92,3 @@ function toIso(ms: number): string {
   if (Number.isNaN(date.getTime())) return String(ms);
   return Number.isInteger(ms) ? date.toISOString() : fromMicros(Math.round(ms * 1_000));
 }
-
-/** The cursor of the next page, from the header `Link`. */
-export function findNext(headers: Headers): string | undefined {
-  const [, url] = /<([^>]*)>;\s*rel="next"/.exec(headers.get('link') ?? '') ?? [];
-  if (url === undefined) return undefined;
-  return new URL(url, 'http://localhost').searchParams.get('cursor') ?? undefined;
-}

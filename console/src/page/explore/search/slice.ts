@@ -1,8 +1,4 @@
-/** A part of a range: `from` inclusive, `until` exclusive, ms since the epoch. */
-export interface Slice {
-  readonly fromMs: number;
-  readonly untilMs: number;
-}
+import type { Slice } from '../../../ui/lines/source.ts';
 
 interface Grid extends Slice {
   readonly widthMs: number;

@@ -1,6 +1,6 @@
-import { formatTime } from '../../../format/time.ts';
-import { useZone } from '../../../preference.ts';
-import { Tag } from '../../../ui/tag.tsx';
+import { formatTime } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
+import { Tag } from '../tag.tsx';
 import { isRefused, type WorkState } from './use-work.ts';
 
 interface WorkNoteProps {

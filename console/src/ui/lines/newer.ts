@@ -1,4 +1,5 @@
 import type { Line } from './line.ts';
+import type { LinePage, Slice } from './source.ts';
 
 /** The time after the lines that were read, up to the end of the range. Microseconds since the epoch, the end exclusive. */
 export interface Newer {
@@ -8,18 +9,7 @@ export interface Newer {
   readonly widthMicros: number | undefined;
 }
 
-interface Page {
-  /** Newest first. */
-  readonly lines: readonly Line[];
-  /** Continues within the bounds. */
-  readonly next: string | undefined;
-}
-
-/** @param bounds ms since the epoch, with fractions */
-type ReadWindow = (
-  bounds: { readonly fromMs: number; readonly untilMs: number },
-  cursor: string | undefined,
-) => Promise<Page>;
+type ReadWindow = (bounds: Slice, cursor: string | undefined) => Promise<LinePage>;
 
 const FIRST_WIDTH_MICROS = 1_000_000;
 const WIDEN = 4;

@@ -1,23 +1,23 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { useClient } from '../../../api/client.ts';
-import { hasSameEvents, type Search } from '../search/search.ts';
-import { isRefused, useWork, type WorkState } from '../search/use-work.ts';
 import { parseAt } from './at.ts';
 import { type Line, mergeLines } from './line.ts';
 import {
   createRead,
   hasNewer,
   hasOlder,
+  isBegun,
   lengthen,
   type Read,
   readAround,
   readLater,
   readOlder,
 } from './read.ts';
+import type { LineSource } from './source.ts';
+import { isRefused, useWork, type WorkState } from './use-work.ts';
 
-export interface Lines extends Pick<Read, 'search' | 'lines' | 'hint'> {
+export interface Lines extends Pick<Read, 'source' | 'lines' | 'hint'> {
   readonly state: WorkState;
-  /** Whether the lines are those of the search before, which stay until the new one has an answer. */
+  /** Whether the lines are those of the source before, which stay until the new one has an answer. */
   readonly isOld: boolean;
   /** Whether there may be older lines than those read. */
   readonly hasMore: boolean;
@@ -36,11 +36,10 @@ export interface Lines extends Pick<Read, 'search' | 'lines' | 'hint'> {
   readonly add: (lines: readonly Line[]) => void;
 }
 
-/** Reads the lines of a search page by page, newest first. @param at of a line: reads outwards from it */
-export function useLines(search: Search, at: string): Lines {
-  const client = useClient();
-  const { state, start, stop } = useWork();
-  const empty = useMemo(() => createRead(search, at), [search, at]);
+/** Reads the lines of a source page by page, newest first. @param at of a line: reads outwards from it */
+export function useLines(source: LineSource, at: string): Lines {
+  const { state, start, stop, reset } = useWork();
+  const empty = useMemo(() => createRead(source, at), [source, at]);
   const [read, setRead] = useState<Read>(empty);
   const current = useRef(read);
   current.current = read;
@@ -52,30 +51,34 @@ export function useLines(search: Search, at: string): Lines {
           if (!signal.aborted) setRead((before) => withAdded(next, before));
         };
         const place = from.newer === undefined || from.lines.length > 0 ? undefined : parseAt(at);
-        const options = { client, signal, onRead };
+        const options = { signal, onRead };
         await (place === undefined ? readOlder(from, options) : readAround(from, place, options));
       }),
-    [client, start, at],
+    [start, at],
   );
-  useEffect(() => readOn(empty), [empty, readOn]);
+  useEffect(() => {
+    if (!isBegun(empty)) return readOn(empty);
+    setRead(empty);
+    reset();
+  }, [empty, readOn, reset]);
   const moreNewer = () =>
     start(async (signal) => {
-      const next = await readLater(current.current, { client, signal });
+      const next = await readLater(current.current, { signal });
       if (!signal.aborted) setRead((before) => withAdded(next, before));
     });
 
-  const isOld = read.search !== search;
+  const isOld = read.source !== source;
   // A refresh that fails loses no lines.
-  const isKept = state.kind === 'failed' && !isRefused(state) && hasSameEvents(read.search, search);
+  const isKept = state.kind === 'failed' && !isRefused(state) && read.source.events === source.events;
   // Of a search that was stopped before its first answer there are no lines.
   const shown = isOld && state.kind !== 'running' && !isKept ? empty : read;
   const { lines, slices, slicesRead, hint } = shown;
   return {
-    ...{ search: shown.search, state, stop, lines, hint, isOld, slicesRead, moreNewer },
+    ...{ source: shown.source, state, stop, lines, hint, isOld, slicesRead, moreNewer },
     hasMore: hasOlder(shown),
     hasNewer: hasNewer(shown),
     slices: slices.length,
-    backToMs: slices[slicesRead - 1]?.fromMs ?? search.untilMs,
+    backToMs: slices[slicesRead - 1]?.fromMs ?? source.untilMs,
     more: () => readOn(isOld ? empty : lengthen(current.current)),
     add: useCallback(
       (found) => setRead((before) => ({ ...before, lines: mergeLines(before.lines, found) })),
@@ -86,5 +89,5 @@ export function useLines(search: Search, at: string): Lines {
 
 /** A live tail adds lines while a page is read. */
 function withAdded(read: Read, before: Read): Read {
-  return before.search === read.search ? { ...read, lines: mergeLines(before.lines, read.lines) } : read;
+  return before.source === read.source ? { ...read, lines: mergeLines(before.lines, read.lines) } : read;
 }

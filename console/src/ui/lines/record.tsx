@@ -1,23 +1,23 @@
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import { showText } from '../../../format/log-text.ts';
-import { formatCount } from '../../../format/number.ts';
-import { fromMicros } from '../../../format/time.ts';
-import { Code } from '../../../ui/code.tsx';
-import { CopyButton } from '../../../ui/copy-button.tsx';
-import { Menu, type MenuItem } from '../../../ui/overlay/menu.tsx';
-import { Segmented } from '../../../ui/segmented.tsx';
-import { formatJson } from '../../endpoint/answer.ts';
-import { exclude, termOf } from '../term.ts';
-import { ATTRIBUTES_MAX, type Attribute, attributesOf, formatValue, type Line, toRow } from './line.ts';
+import { formatJson } from '../../api/answer.ts';
+import { showText } from '../../format/log-text.ts';
+import { formatCount } from '../../format/number.ts';
+import { fromMicros } from '../../format/time.ts';
+import { Code } from '../code.tsx';
+import { CopyButton } from '../copy-button.tsx';
+import { Menu, type MenuItem } from '../overlay/menu.tsx';
+import { Segmented } from '../segmented.tsx';
+import { ATTRIBUTES_MAX, type Attribute, attributesOf, formatValue, type Line } from './line.ts';
+import { exclude, termOf } from './term.ts';
 
 /** What can be done with a line and its values. */
 export interface LineActions {
   readonly columns: readonly string[];
   readonly onFilter: (term: string) => void;
   readonly onColumn: (field: string) => void;
-  /** The path of Explore that shows a line among those around it. */
-  readonly pathAround: (line: Line) => string;
+  /** The path of the page that shows a line among those around it; undefined if none can. */
+  readonly pathAround: (line: Line) => string | undefined;
 }
 
 interface RecordProps extends LineActions {
@@ -38,14 +38,18 @@ export function Record({ id, line, ...actions }: RecordProps) {
     <div className="record" id={id}>
       <div className="record-bar">
         <Segmented label="Show the event as" options={VIEWS} selected={view} onSelect={setView} />
-        <Link href={around} className="button quiet">
-          Around this line
-        </Link>
-        <CopyButton text={`${location.origin}${around}`} label="Copy link" />
-        <CopyButton text={formatJson(toRow(line))} label="Copy JSON" />
+        {around !== undefined && (
+          <>
+            <Link href={around} className="button quiet">
+              Around this line
+            </Link>
+            <CopyButton text={`${location.origin}${around}`} label="Copy link to this line" />
+          </>
+        )}
+        <CopyButton text={formatJson(line.row)} label="Copy JSON" />
       </div>
       {view === 'json' ? (
-        <Code text={formatJson(toRow(line))} label="The event as JSON" />
+        <Code text={formatJson(line.row)} label="The event as JSON" />
       ) : (
         <Fields line={line} {...actions} />
       )}
@@ -96,8 +100,9 @@ function Fields({ line, ...actions }: LineActions & { readonly line: Line }) {
 }
 
 function toAttributes(line: Line): Attribute[] {
-  const { metadata, ...row } = toRow(line);
-  return [...Object.entries(row).map(([field, value]) => ({ field, value })), ...attributesOf(metadata)];
+  const { metadata, ...row } = line.row;
+  const columns = Object.entries(row).map(([field, value]) => ({ field, value }));
+  return [...columns, ...attributesOf(metadata, Object.keys(line.row))];
 }
 
 function itemsOf({ field, value }: Attribute, { columns, onFilter, onColumn }: LineActions): MenuItem[] {

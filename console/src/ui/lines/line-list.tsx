@@ -1,18 +1,18 @@
 import { useVirtualizer, type VirtualItem, type Virtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useEffectEvent, useId, useMemo, useRef, useState } from 'react';
-import { useHeld } from '../../../ui/use-waiting.ts';
-import type { Search } from '../search/search.ts';
+import { useHeld } from '../use-waiting.ts';
 import { isAt, parseAt } from './at.ts';
 import type { Line } from './line.ts';
 import { HEADER_PX, LineHeader } from './line-header.tsx';
 import { LineRow } from './line-row.tsx';
 import './line.css';
 import { type LineActions, Record } from './record.tsx';
+import type { LineSource } from './source.ts';
 import { useLineKeys, whenDrawn } from './use-line-keys.ts';
 
 interface LineListProps extends LineActions {
   /** Of the lines: those of another one begin at the top. */
-  readonly search: Search;
+  readonly source: LineSource;
   readonly lines: readonly Line[];
   /** Of the line to mark and to go to. */
   readonly at: string;
@@ -35,13 +35,13 @@ const LINE_PX = 27;
 const NEAR_LINES = 50;
 
 /** A virtual list of lines, which open. j and k, or arrow keys, go from one to the next. */
-export function LineList({ search, lines, at, old, onEnd, onStart, onHeld, ...actions }: LineListProps) {
+export function LineList({ source, lines, at, old, onEnd, onStart, onHeld, ...actions }: LineListProps) {
   const id = useId();
   const { open, current, setCurrent, toggle, closeAll } = useOpenLines();
   const scroll = useRef<HTMLElement>(null);
   const [isScrolled, setScrolled] = useState(false);
   useHeld(isScrolled || (open.size > 0 && lines.some(({ key }) => open.has(key))), onHeld);
-  useTop(scroll, search);
+  useTop(scroll, source);
   const virtual = useVirtualizer({
     count: lines.length,
     getScrollElement: () => scroll.current,
@@ -54,7 +54,7 @@ export function LineList({ search, lines, at, old, onEnd, onStart, onHeld, ...ac
     anchorTo: at === '' ? 'start' : 'end',
   });
   const items = virtual.getVirtualItems();
-  const marked = useMarked({ scroll, virtual, lines, search, at, old }, (line) => {
+  const marked = useMarked({ scroll, virtual, lines, source, at, old }, (line) => {
     closeAll();
     setCurrent(line.key);
   });
@@ -78,7 +78,7 @@ export function LineList({ search, lines, at, old, onEnd, onStart, onHeld, ...ac
       aria-label="Lines, newest first"
       onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop > LINE_PX)}
     >
-      <LineHeader columns={actions.columns} onColumn={actions.onColumn} />
+      <LineHeader columns={actions.columns} hasSource={lines[0]?.source !== ''} onColumn={actions.onColumn} />
       <ol style={{ height: virtual.getTotalSize() }}>
         {items.map((item) => {
           const line = lines[item.index];
@@ -90,7 +90,7 @@ export function LineList({ search, lines, at, old, onEnd, onStart, onHeld, ...ac
               key={item.key}
               data-index={item.index}
               ref={virtual.measureElement}
-              className={`line level-${line.level ?? 'none'}${line.key === marked?.key ? ' marked' : ''}`}
+              className={`line level-${line.tone}${line.key === marked?.key ? ' marked' : ''}`}
               style={{ transform: `translateY(${item.start - HEADER_PX}px)` }}
             >
               <LineRow
@@ -110,14 +110,14 @@ export function LineList({ search, lines, at, old, onEnd, onStart, onHeld, ...ac
   );
 }
 
-interface MarkedOptions extends Pick<LineListProps, 'lines' | 'search' | 'at' | 'old'> {
+interface MarkedOptions extends Pick<LineListProps, 'lines' | 'source' | 'at' | 'old'> {
   readonly scroll: RefObject<HTMLElement | null>;
   readonly virtual: Virtualizer<HTMLElement, Element>;
 }
 
-/** The line that an address names. The list goes to it once for each search. */
+/** The line that an address names. The list goes to it once for each source. */
 function useMarked(options: MarkedOptions, onMarked: (line: Line) => void): Line | undefined {
-  const { scroll, virtual, lines, search, at, old } = options;
+  const { scroll, virtual, lines, source, at, old } = options;
   const index = useMemo(() => {
     const place = parseAt(at);
     return place === undefined ? -1 : lines.findIndex((line) => isAt(line, place));
@@ -137,7 +137,7 @@ function useMarked(options: MarkedOptions, onMarked: (line: Line) => void): Line
   // biome-ignore lint/correctness/useExhaustiveDependencies: not again when other lines come
   useEffect(() => {
     if (marked !== undefined && !old) goTo(marked);
-  }, [marked?.key, search, old]);
+  }, [marked?.key, source, old]);
   return marked;
 }
 
@@ -161,12 +161,12 @@ function useEnds({ scroll, items, count, onStart, onEnd }: EndsOptions): void {
   }, [first, onStart]);
 }
 
-/** Goes to the top for each search. */
-function useTop(scroll: RefObject<HTMLElement | null>, search: Search): void {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are of another search
+/** Goes to the top for each source. */
+function useTop(scroll: RefObject<HTMLElement | null>, source: LineSource): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are of another source
   useEffect(() => {
     scroll.current?.scrollTo({ top: 0 });
-  }, [search]);
+  }, [source]);
 }
 
 /** The lines whose records are open, and the line that keys start from. */

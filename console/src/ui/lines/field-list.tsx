@@ -1,19 +1,28 @@
-import { useEffect, useMemo, useState } from 'react';
-import { ApiError } from '../../api/client.ts';
-import { useRaise } from '../../api/use-raise.ts';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
 import { showText } from '../../format/log-text.ts';
 import { formatShort } from '../../format/number.ts';
-import type { QueryFieldName } from './completion.ts';
 import { exclude, termOf } from './term.ts';
-import type { ReadValues } from './use-field-values.ts';
 
-interface FieldListProps {
-  readonly fields: readonly QueryFieldName[];
-  readonly readValues: ReadValues;
+export interface FieldValue {
+  readonly value: string;
+  readonly count: number;
+}
+
+/** The query for the most frequent values of a field, as a search writes its name. */
+export type ValuesOf = (field: string) => {
+  readonly queryKey: readonly unknown[];
+  readonly queryFn: (context: { readonly signal: AbortSignal }) => Promise<readonly FieldValue[]>;
+};
+
+export interface FieldListProps {
+  readonly fields: readonly { readonly name: string; readonly description?: string }[];
+  readonly valuesOf: ValuesOf;
   readonly columns: readonly string[];
   readonly onFilter: (term: string) => void;
   readonly onColumn: (field: string) => void;
-  readonly onBy: (field: string) => void;
+  /** Counts the lines by a field. */
+  readonly onBy?: ((field: string) => void) | undefined;
 }
 
 /** The fields of the sources; each opens to its top values in the search. */
@@ -56,27 +65,10 @@ export function FieldList({ fields, ...actions }: FieldListProps) {
 }
 
 type TopValuesProps = Omit<FieldListProps, 'fields'> & { readonly field: string };
-type Values = Awaited<ReturnType<ReadValues>>;
 
-function TopValues({ field, readValues, columns, onFilter, onColumn, onBy }: TopValuesProps) {
-  const [values, setValues] = useState<Values>();
-  const [error, setError] = useState<ApiError>();
-  const raise = useRaise();
-  useEffect(() => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    readValues(field, signal)
-      .then((found) => {
-        setValues(found);
-        setError(undefined);
-      })
-      .catch((failure: unknown) => {
-        if (signal.aborted) return;
-        if (failure instanceof ApiError) setError(failure);
-        else raise(failure);
-      });
-    return () => controller.abort();
-  }, [field, readValues, raise]);
+function TopValues({ field, valuesOf, columns, onFilter, onColumn, onBy }: TopValuesProps) {
+  // The values of before stay while the range moves on.
+  const { data: values, error } = useQuery({ ...valuesOf(field), placeholderData: keepPreviousData });
   const most = values?.[0]?.count ?? 1;
   return (
     <div className="field-values">
@@ -84,12 +76,14 @@ function TopValues({ field, readValues, columns, onFilter, onColumn, onBy }: Top
         <button type="button" className="button quiet" onClick={() => onColumn(field)}>
           {columns.includes(field) ? 'Remove column' : 'Add as column'}
         </button>
-        <button type="button" className="button quiet" onClick={() => onBy(field)}>
-          Count by it
-        </button>
+        {onBy !== undefined && (
+          <button type="button" className="button quiet" onClick={() => onBy(field)}>
+            Count by it
+          </button>
+        )}
       </div>
-      {error !== undefined && <p className="small tone-bad">{error.message}</p>}
-      {error === undefined && values === undefined && <p className="small muted">Counting…</p>}
+      {error !== null && <p className="small tone-bad">{error.message}</p>}
+      {error === null && values === undefined && <p className="small muted">Counting…</p>}
       {values?.length === 0 && <p className="small muted">No event in the range has a value.</p>}
       <ul>
         {values?.map(({ value, count }) => (

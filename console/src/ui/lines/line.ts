@@ -1,43 +1,49 @@
-import { ownMember } from '../../../format/own.ts';
-import { formatField } from '../../../format/search-text.ts';
-import { formatJson, type Row } from '../../endpoint/answer.ts';
+import { formatJson, type Row } from '../../api/answer.ts';
+import { ownMember } from '../../format/own.ts';
+import { formatField } from '../../format/search-text.ts';
 
-/** A row of a search, as the list shows it. */
-export interface Line {
+/** A row of a search or an endpoint, as the list shows it. */
+export interface Line extends Mark {
   /** Unique among all lines. */
   readonly key: string;
+  /** Empty for rows that name none. */
   readonly source: string;
   readonly id: string;
   /** Microseconds since the epoch. */
   readonly micros: number;
   readonly project: string;
-  readonly level: string | null;
   readonly message: string;
   readonly metadata: unknown;
+  /** As the service sent it, exactly. */
+  readonly row: Row;
+}
+
+/** How serious a line is. */
+export interface Mark {
+  /** As it is shown: `error`, `503`. */
+  readonly level: string | null;
+  /** Its colour: a level, `ok` or `none`. */
+  readonly tone: string;
 }
 
 /** As many as a browser lists smoothly. */
 export const LINES_MAX = 10_000;
 
-export function toLine(row: Row): Line {
+/** @param mark by default the level of the row */
+export function toLine(row: Row, mark: Mark = markOf(row['level'])): Line {
   const text = (name: string) => String(row[name] ?? '');
   const micros = Number(row['timestamp']);
   const [source, id, project] = [text('source'), text('id'), text('project')];
   return {
     key: JSON.stringify([source, id, micros, project]),
-    source,
-    id,
-    micros,
-    project,
-    level: typeof row['level'] === 'string' ? row['level'] : null,
+    ...{ source, id, micros, project, row, ...mark },
     message: text('event_message'),
     metadata: row['metadata'],
   };
 }
 
-/** The row as the service sent it, exactly. */
-export function toRow({ source, id, micros, project, level, message, metadata }: Line): Row {
-  return { source, id, timestamp: micros, project, level, event_message: message, metadata };
+function markOf(level: unknown): Mark {
+  return typeof level === 'string' ? { level, tone: level } : { level: null, tone: 'none' };
 }
 
 /** Newest first, without duplicates; of more than `LINES_MAX` the newest. */
@@ -66,25 +72,33 @@ export interface Attribute {
 export const ATTRIBUTES_MAX = 500;
 const DEPTH_MAX = 20;
 
-/** Each value of a line's metadata with its path: of arrays, whose members no search can name, as a whole. */
-export function attributesOf(metadata: unknown): Attribute[] {
+/** Each value of the metadata of a row with these columns, with its path: of arrays, whose members no search can name, as a whole. */
+export function attributesOf(metadata: unknown, columns = SEARCH_COLUMNS): Attribute[] {
   const found: Attribute[] = [];
   const walk = (value: unknown, path: readonly string[]) => {
     if (found.length > ATTRIBUTES_MAX) return;
     const members = isObject(value) && path.length < DEPTH_MAX ? Object.entries(value) : [];
-    if (members.length === 0) found.push({ field: fieldOf(path), value });
+    if (members.length === 0) found.push({ field: fieldOf(path, columns), value });
     for (const [name, member] of members) walk(member, [...path, name]);
   };
   walk(metadata, []);
   return found;
 }
 
-/** Names that mean a column of the row, not a member of the metadata. */
-const ROW_FIELDS = ['source', 'id', 'timestamp', 'project', 'level', 'event_message', 'metadata'];
+/** Columns of a search: as a field, the name of a column does not mean a member of the metadata. */
+const SEARCH_COLUMNS: readonly string[] = [
+  'source',
+  'id',
+  'timestamp',
+  'project',
+  'level',
+  'event_message',
+  'metadata',
+];
 
-function fieldOf(path: readonly string[]): string {
+function fieldOf(path: readonly string[], columns: readonly string[]): string {
   const [first = 'metadata'] = path;
-  const isRow = first === 'metadata' || (path.length === 1 && ROW_FIELDS.includes(first));
+  const isRow = first === 'metadata' || (path.length === 1 && columns.includes(first));
   return formatField(path.length === 0 ? ['metadata'] : isRow ? ['metadata', ...path] : path);
 }
 
@@ -93,7 +107,7 @@ export function valueAt(line: Line, field: string): unknown {
   const path = parsePath(field);
   const [first, ...rest] = path;
   if (first === undefined) return undefined;
-  if (path.length === 1 && ROW_FIELDS.includes(first)) return toRow(line)[first];
+  if (path.length === 1 && Object.hasOwn(line.row, first)) return line.row[first];
   return (first === 'metadata' ? rest : path).reduce<unknown>(
     (value, name) => (isObject(value) ? ownMember(value, name) : undefined),
     line.metadata,

@@ -1,14 +1,11 @@
-import type { Client } from '../../../api/client.ts';
-import { toAnswer } from '../../endpoint/answer.ts';
-import { findNext, type Search, searchPath } from '../search/search.ts';
-import { planSlices, type Slice } from '../search/slice.ts';
 import { type At, isAt, parseAt } from './at.ts';
-import { LINES_MAX, type Line, mergeLines, toLine } from './line.ts';
+import { LINES_MAX, type Line, mergeLines } from './line.ts';
 import { findWindow, type Newer, readNewer } from './newer.ts';
+import type { LinePage, LineSource, Slice } from './source.ts';
 
-/** The lines of a search that were read so far. */
+/** The lines of a source that were read so far. */
 export interface Read {
-  readonly search: Search;
+  readonly source: LineSource;
   readonly lines: readonly Line[];
   readonly slices: readonly Slice[];
   /** Slices that were read to their end. */
@@ -29,23 +26,33 @@ export const FIRST_ROWS = 200;
 const NEXT_ROWS = 1_000;
 
 /** @param at of a line within the range: it is read outwards from there, else from the newest line on */
-export function createRead(search: Search, at: string): Read {
+export function createRead(source: LineSource, at: string): Read {
   const place = parseAt(at);
-  const [from, until] = [search.fromMs * 1_000, search.untilMs * 1_000];
+  const [from, until] = [source.fromMs * 1_000, source.untilMs * 1_000];
   const isWithin = place !== undefined && from <= place.micros && place.micros < until;
   const next = isWithin ? place.micros + 1 : until;
-  return {
-    ...{ search, lines: [], slicesRead: 0, cursor: undefined, limit: FIRST_ROWS, hint: undefined },
-    slices: planSlices({ ...search, untilMs: next / 1_000 }),
-    newer: isWithin ? { fromMicros: next, untilMicros: until, widthMicros: undefined } : undefined,
+  const read = {
+    ...{ source, lines: [], slicesRead: 0, cursor: undefined, limit: FIRST_ROWS, hint: undefined },
+    slices: source.planSlices(next / 1_000),
+    newer: undefined,
   };
+  // Without an end there would always be later time to read.
+  if (isWithin && Number.isFinite(until)) {
+    return { ...read, newer: { fromMicros: next, untilMicros: until, widthMicros: undefined } };
+  }
+  return source.first === undefined ? read : withPage(read, source.first);
+}
+
+/** Whether nothing has to be read before the lines are shown. */
+export function isBegun({ source, newer }: Read): boolean {
+  return source.first !== undefined && newer === undefined;
 }
 
 /** Goes on with long pages: first with one that begins at the millisecond of the last line. */
 export function lengthen(read: Read): Read {
-  const { lines, slices, slicesRead, limit } = read;
+  const { source, lines, slices, slicesRead, limit } = read;
   const [last, slice] = [lines.at(-1), slices[slicesRead]];
-  if (limit === NEXT_ROWS || last === undefined || slice === undefined) return read;
+  if (!source.hasLongPages || limit === NEXT_ROWS || last === undefined || slice === undefined) return read;
   const untilMs = Math.min(slice.untilMs, Math.floor(last.micros / 1000) + 1);
   return {
     ...read,
@@ -56,7 +63,6 @@ export function lengthen(read: Read): Read {
 }
 
 interface ReadOptions {
-  readonly client: Client;
   readonly signal: AbortSignal;
   readonly onRead: (read: Read) => void;
 }
@@ -90,16 +96,32 @@ export async function readAround(from: Read, at: At, options: ReadOptions): Prom
 }
 
 /** Reads at least `FIRST_ROWS` newer lines, if there are as many before the end of the range. @throws ApiError */
-export async function readLater(read: Read, { client, signal }: Omit<ReadOptions, 'onRead'>): Promise<Read> {
-  const { search, lines, newer } = read;
+export async function readLater(read: Read, { signal }: Pick<ReadOptions, 'signal'>): Promise<Read> {
+  const { source, lines, newer } = read;
   if (newer === undefined) return read;
   const enough = Math.min(FIRST_ROWS, LINES_MAX - lines.length);
-  const later = await readNewer(newer, enough, async (bounds, cursor) => {
-    const path = searchPath(search, bounds, toQuery(NEXT_ROWS, cursor));
-    const raw = await client.callRaw(path, { signal });
-    return { lines: toAnswer(raw).rows.map(toLine), next: findNext(raw.headers) };
-  });
+  const later = await readNewer(newer, enough, (bounds, cursor) =>
+    source.readPage(bounds, { rows: NEXT_ROWS, cursor, signal }),
+  );
   return { ...read, newer: later.left, lines: mergeLines(lines, later.lines) };
+}
+
+/** Reads the lines since one was the newest, at most `LINES_MAX`. @throws ApiError */
+export async function readSince(
+  { tail, readPage: read }: LineSource,
+  newest: Line | undefined,
+  signal: AbortSignal,
+): Promise<readonly Line[]> {
+  const bounds = tail?.since(newest);
+  let lines: readonly Line[] = [];
+  let cursor: string | undefined;
+  if (bounds === undefined) return lines;
+  do {
+    const page = await read(bounds, { rows: NEXT_ROWS, cursor, signal });
+    lines = mergeLines(lines, page.lines);
+    cursor = page.lines.some(({ key }) => key === newest?.key) ? undefined : page.next;
+  } while (cursor !== undefined && lines.length < LINES_MAX);
+  return lines;
 }
 
 export function hasOlder({ slices, slicesRead }: Read): boolean {
@@ -111,20 +133,18 @@ export function hasNewer({ newer, lines }: Read): boolean {
 }
 
 /** @throws ApiError */
-async function readPage(read: Read, { client, signal }: Omit<ReadOptions, 'onRead'>): Promise<Read> {
-  const { search, slices, slicesRead, cursor, limit } = read;
-  const path = searchPath(search, slices[slicesRead], toQuery(limit, cursor));
-  const raw = await client.callRaw(path, { signal });
-  const next = findNext(raw.headers);
-  return {
-    ...read,
-    lines: mergeLines(read.lines, toAnswer(raw).rows.map(toLine)),
-    slicesRead: next === undefined ? slicesRead + 1 : slicesRead,
-    cursor: next,
-    hint: raw.headers.get('x-tailrace-hint') ?? read.hint,
-  };
+async function readPage(read: Read, { signal }: Pick<ReadOptions, 'signal'>): Promise<Read> {
+  const { source, slices, slicesRead, cursor, limit: rows } = read;
+  const slice = slices[slicesRead];
+  return slice === undefined ? read : withPage(read, await source.readPage(slice, { rows, cursor, signal }));
 }
 
-function toQuery(limit: number, cursor: string | undefined): Readonly<Record<string, string>> {
-  return { limit: String(limit), ...(cursor !== undefined && { cursor }) };
+function withPage(read: Read, { lines, next, hint }: LinePage): Read {
+  return {
+    ...read,
+    lines: mergeLines(read.lines, lines),
+    slicesRead: next === undefined ? read.slicesRead + 1 : read.slicesRead,
+    cursor: next,
+    hint: hint ?? read.hint,
+  };
 }

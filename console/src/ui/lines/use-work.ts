@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ApiError } from '../../../api/client.ts';
-import { useRaise } from '../../../api/use-raise.ts';
+import { ApiError } from '../../api/client.ts';
 
 /** The outcome of the last work. */
 export type WorkState =
@@ -22,30 +21,32 @@ export interface Work {
   readonly reset: () => void;
 }
 
-/** Work of several requests, of which one runs at a time. */
+/**
+ * Work of several requests, of which one runs at a time. It is not in the cache: what a stop leaves is a part of an answer, and a way
+ * to go on.
+ */
 export function useWork(): Work {
   const [state, setState] = useState<WorkState>({ kind: 'idle' });
   const running = useRef<AbortController>(undefined);
-  const raise = useRaise();
-  const start = useCallback(
-    (work: (signal: AbortSignal) => Promise<void>) => {
-      running.current?.abort();
-      const controller = new AbortController();
-      const { signal } = controller;
-      running.current = controller;
-      setState({ kind: 'running' });
-      work(signal)
-        .then(() => {
-          if (!signal.aborted) setState({ kind: 'done' });
-        })
-        .catch((error: unknown) => {
-          if (signal.aborted) return;
-          if (error instanceof ApiError) setState({ kind: 'failed', error });
-          else raise(error);
-        });
-    },
-    [raise],
-  );
+  const start = useCallback((work: (signal: AbortSignal) => Promise<void>) => {
+    running.current?.abort();
+    const controller = new AbortController();
+    const { signal } = controller;
+    running.current = controller;
+    setState({ kind: 'running' });
+    work(signal)
+      .then(() => {
+        if (!signal.aborted) setState({ kind: 'done' });
+      })
+      .catch((error: unknown) => {
+        if (signal.aborted) return;
+        if (error instanceof ApiError) setState({ kind: 'failed', error });
+        else
+          setState(() => {
+            throw error; // where it is drawn: the page's boundary shows it
+          });
+      });
+  }, []);
   const stop = useCallback(() => {
     running.current?.abort();
     setState((before) => (before.kind === 'running' ? { kind: 'stopped' } : before));

@@ -1,5 +1,5 @@
 import { formatTerm, joinSearches } from '../../format/search-text.ts';
-import { formatValue } from './line/line.ts';
+import { formatValue } from './line.ts';
 
 /** The term for events that have this value in a field; of arrays and objects, for those that have any. */
 export function termOf(field: string, value: unknown): string {
@@ -16,4 +16,9 @@ export function exclude(term: string): string {
 export function addTerm(q: string, term: string): string {
   const text = q.trim();
   return text === term || text.endsWith(` ${term}`) ? q : joinSearches([text, term]);
+}
+
+/** The columns with one more, or without it if they have it. */
+export function toggleColumn(columns: readonly string[], field: string): readonly string[] {
+  return columns.includes(field) ? columns.filter((one) => one !== field) : [...columns, field];
 }

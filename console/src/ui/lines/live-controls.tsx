@@ -1,25 +1,16 @@
-import { formatCount } from '../../../format/number.ts';
-import type { ExploreAddress } from '../address.ts';
+import { formatCount } from '../../format/number.ts';
 import type { Tail } from './use-tail.ts';
 
 interface LiveControlsProps {
-  readonly address: ExploreAddress;
+  readonly live: boolean;
   readonly tail: Tail;
   readonly paused: boolean;
   readonly onPaused: (paused: boolean) => void;
-  readonly onChange: (change: Partial<ExploreAddress>) => void;
+  readonly onLive: (live: boolean) => void;
 }
 
 /** Follows new lines, or lets them wait. */
-export function LiveControls({ address, tail, paused, onPaused, onChange }: LiveControlsProps) {
-  const { live } = address;
-  const onLive = () => {
-    onPaused(false);
-    onChange({
-      live: !live,
-      ...(!live && { range: address.range ?? '1h', from: undefined, until: undefined }),
-    });
-  };
+export function LiveControls({ live, tail, paused, onPaused, onLive }: LiveControlsProps) {
   const onShow = () => {
     onPaused(false);
     tail.show(); // also while a line is open
@@ -27,7 +18,15 @@ export function LiveControls({ address, tail, paused, onPaused, onChange }: Live
   };
   return (
     <>
-      <button type="button" className="button quiet" aria-pressed={live} onClick={onLive}>
+      <button
+        type="button"
+        className="button quiet"
+        aria-pressed={live}
+        onClick={() => {
+          onPaused(false);
+          onLive(!live);
+        }}
+      >
         <span className={live && !paused ? 'pulse on' : 'pulse'} aria-hidden="true" />
         Live
       </button>

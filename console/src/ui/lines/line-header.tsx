@@ -2,13 +2,18 @@ import type { LineActions } from './record.tsx';
 
 export const HEADER_PX = 28;
 
+interface LineHeaderProps extends Pick<LineActions, 'columns' | 'onColumn'> {
+  /** Whether the lines name their sources. */
+  readonly hasSource: boolean;
+}
+
 /** What the parts of a line are; a click removes a chosen column. */
-export function LineHeader({ columns, onColumn }: Pick<LineActions, 'columns' | 'onColumn'>) {
+export function LineHeader({ columns, hasSource, onColumn }: LineHeaderProps) {
   return (
     <div className={columns.length === 0 ? 'line-header plain' : 'line-header'}>
       <span className="line-time">Time</span>
       <span className="line-level">Level</span>
-      <span className="line-source">Source</span>
+      {hasSource && <span className="line-source">Source</span>}
       {columns.map((field) => (
         <button
           key={field}

@@ -1,6 +1,6 @@
-import { showText } from '../../../format/log-text.ts';
-import { formatTimeMs, fromMicros } from '../../../format/time.ts';
-import { useZone } from '../../../preference.ts';
+import { showText } from '../../format/log-text.ts';
+import { formatTimeMs, fromMicros } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
 import { formatValue, type Line, valueAt } from './line.ts';
 
 interface LineRowProps {
@@ -34,9 +34,11 @@ export function LineRow({ line, columns, open, current, panel, onToggle }: LineR
         {formatTimeMs(micros / 1000, zone)}
       </time>
       <span className="line-level">{level ?? '–'}</span>
-      <span className="line-source" title={source}>
-        {source}
-      </span>
+      {source !== '' && (
+        <span className="line-source" title={source}>
+          {source}
+        </span>
+      )}
       {columns.map((field) => (
         <Cell key={field} value={formatValue(valueAt(line, field))} />
       ))}

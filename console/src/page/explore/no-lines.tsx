@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
-import { describeRange } from '../../../format/time-range.ts';
-import { useZone } from '../../../preference.ts';
-import { Empty } from '../../../ui/empty.tsx';
-import { ErrorNote } from '../../../ui/error-note.tsx';
-import type { ExploreAddress } from '../address.ts';
-import { rangeOf } from '../search/search.ts';
-import type { Lines } from './use-lines.ts';
+import { describeRange } from '../../format/time-range.ts';
+import { useZone } from '../../preference.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import type { Lines } from '../../ui/lines/use-lines.ts';
+import type { ExploreAddress } from './address.ts';
+import { rangeOf } from './search/search.ts';
 
 interface NoLinesProps {
   readonly address: ExploreAddress;

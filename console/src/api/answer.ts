@@ -1,4 +1,4 @@
-import { notUnderstood, parseAnswer, type RawAnswer } from '../../api/client.ts';
+import { notUnderstood, parseAnswer, type RawAnswer } from './client.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -16,6 +16,8 @@ export interface Answer {
   readonly engineMs: number;
   /** Bytes of the body before compression. */
   readonly bytes: number;
+  /** The cursor of the next page, if there is one. */
+  readonly next: string | undefined;
 }
 
 export type CacheState = 'hit' | 'miss' | 'collapsed' | 'stale' | 'bypass';
@@ -36,7 +38,15 @@ export function toAnswer(raw: RawAnswer): Answer {
     atMs: (Number.isNaN(sentMs) ? Date.now() : sentMs) - ageSeconds * 1000,
     engineMs: Number(/dur=([\d.]+)/.exec(headers.get('server-timing') ?? '')?.[1] ?? 0),
     bytes: new TextEncoder().encode(text).length,
+    next: findNext(headers),
   };
+}
+
+/** From the header `Link` (docs/pages.md). */
+export function findNext(headers: Headers): string | undefined {
+  const [, url] = /<([^>]*)>;\s*rel="next"/.exec(headers.get('link') ?? '') ?? [];
+  if (url === undefined) return undefined;
+  return new URL(url, 'http://localhost').searchParams.get('cursor') ?? undefined;
 }
 
 /** Parses Cache-Status (RFC 9211); docs/api.md lists the values. */

@@ -1,0 +1,123 @@
+import { type DefaultOptions, QueryClient, useQuery } from '@tanstack/react-query';
+import { useRef } from 'react';
+import type {
+  EndpointView,
+  Overview,
+  Projects,
+  SavedSearchView,
+  SearchSource,
+  SourceView,
+  WorkbenchView,
+} from '../../../src/management/view.ts';
+import { ApiError, type Needs, useClient } from './client.ts';
+
+declare module '@tanstack/react-query' {
+  interface Register {
+    defaultError: ApiError;
+  }
+}
+
+/** One path of the API that several parts of the console read; the path is its key in the cache. */
+export interface Query<T> {
+  readonly queryKey: readonly [path: string];
+  /** What an answer has to have: another one is an error. */
+  readonly needs: Needs<T>;
+  /** An answer is read again by a part that is shown later than that; by default at once. */
+  readonly staleTime?: number;
+}
+
+interface List<T> {
+  readonly result: readonly T[];
+}
+
+/** With TAILRACE_STUDIO=1 the response is the list itself. */
+type SourceList = List<SourceView> | readonly SourceView[];
+
+// Endpoints may be added or removed at any time.
+export const ENDPOINTS_EVERY_MS = 60_000;
+
+/** What is read of the API by its path. Runs, searches and pages have keys where they are read: only one part shows them. */
+export const queries = {
+  // The navigation reads it again and again, so other parts need not.
+  endpoints: query<List<EndpointView>>('/api/endpoints', ['result'], { staleTime: ENDPOINTS_EVERY_MS }),
+  overview: query<Overview>('/api/overview', [
+    'notices',
+    'endpoints',
+    'search',
+    'sources',
+    'engine',
+    'store',
+  ]),
+  projects: query<Projects>('/api/projects', ['result']),
+  savedSearches: query<List<SavedSearchView>>('/api/searches', ['result']),
+  searchSources: query<List<SearchSource>>('/api/search/sources', ['result']),
+  sources: query<SourceList>('/api/sources', 'list'),
+  workbench: query<WorkbenchView>('/api/workbench', ['functions', 'tables']),
+} as const;
+
+export function query<T>(path: string, needs: Needs<T>, options: Pick<Query<T>, 'staleTime'> = {}): Query<T> {
+  return { queryKey: [path], needs, ...options };
+}
+
+export function sourcesOf(list: SourceList): readonly SourceView[] {
+  return 'result' in list ? list.result : list;
+}
+
+// An answer that no part shows.
+const KEPT_MS = 60_000;
+
+const DEFAULTS: DefaultOptions = {
+  queries: {
+    // The service may run on this machine, which needs no network.
+    networkMode: 'always',
+    refetchOnReconnect: false,
+    refetchOnWindowFocus: false,
+    // An error says when to try again. By itself the console does not: a query that fails costs as much as one that does not.
+    retry: false,
+    gcTime: KEPT_MS,
+    throwOnError: isFault,
+  },
+  mutations: { networkMode: 'always', gcTime: 0, throwOnError: isFault },
+};
+
+/** Creates the cache of one session: what a key may read is never shown to another one. */
+export function createCache(): QueryClient {
+  return new QueryClient({ defaultOptions: DEFAULTS });
+}
+
+/** An error of the console itself: its boundary shows it. */
+function isFault(error: unknown): boolean {
+  return !(error instanceof ApiError);
+}
+
+export interface Loaded<T> {
+  /** The last value read; a failed read keeps it. */
+  readonly value: T | undefined;
+  /** Of the last read that ended. */
+  readonly error: ApiError | undefined;
+}
+
+interface ReadOptions {
+  readonly isWanted?: boolean;
+  /** Reads again and again while the page is visible, and as soon as it is visible again. */
+  readonly everyMs?: number;
+}
+
+/** Reads a path of the API, once for all parts that need it. */
+export function useRead<T>(
+  { needs, ...options }: Query<T>,
+  { isWanted = true, everyMs }: ReadOptions = {},
+): Loaded<T> {
+  const client = useClient();
+  const [path] = options.queryKey;
+  const { data, error, status } = useQuery({
+    ...options,
+    queryFn: ({ signal }) => client.call<T>(path, needs, { signal }),
+    enabled: isWanted,
+    ...(everyMs !== undefined && { refetchInterval: everyMs, refetchOnWindowFocus: 'always' }),
+  });
+  // Without a value the next read would hide the error until it has ended.
+  const last = useRef<{ readonly path: string; readonly error: ApiError | null }>(undefined);
+  if (status !== 'pending' || last.current?.path !== path) last.current = { path, error };
+  return { value: data, error: last.current.error ?? undefined };
+}

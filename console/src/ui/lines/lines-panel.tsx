@@ -1,0 +1,139 @@
+import { type ReactNode, useCallback, useRef, useState } from 'react';
+import { formatCount } from '../../format/number.ts';
+import { ErrorNote } from '../error-note.tsx';
+import { isAt, parseAt } from './at.ts';
+import { FieldList, type FieldListProps } from './field-list.tsx';
+import { LINES_MAX, type Line } from './line.ts';
+import { LineList } from './line-list.tsx';
+import { LiveControls } from './live-controls.tsx';
+import './lines-panel.css';
+import type { LineActions } from './record.tsx';
+import type { LineSource } from './source.ts';
+import type { Lines } from './use-lines.ts';
+import { useTail } from './use-tail.ts';
+import { isRefused } from './use-work.ts';
+import { WorkNote } from './work-note.tsx';
+
+interface LinesPanelProps extends LineActions, Pick<FieldListProps, 'fields' | 'valuesOf' | 'onBy'> {
+  readonly label: string;
+  readonly source: LineSource;
+  readonly lines: Lines;
+  /** Those of the lines that match a filter of the page; undefined without one. */
+  readonly filtered?: readonly Line[] | undefined;
+  /** Of the line to mark. */
+  readonly at: string;
+  readonly live: boolean;
+  readonly onLive: (live: boolean) => void;
+  /** Called when the lines are looked at, and when not any more. */
+  readonly onHeld?: (isHeld: boolean) => void;
+  /** Shown if there are no lines. */
+  readonly none: ReactNode;
+  /** Further controls of the bar. */
+  readonly children?: ReactNode;
+}
+
+/** The lines of a source, and what can be done with all of them. */
+export function LinesPanel(props: LinesPanelProps) {
+  const { label, source, lines, filtered, at, live, none, children, onLive, onHeld, ...rest } = props;
+  const { fields, valuesOf, onBy, ...actions } = rest;
+  const [showFields, setShowFields] = useState(false);
+  const [isPaused, setPaused] = useState(false);
+  const [isHeld, setHeld] = useState(false);
+  const tail = useTail(source, {
+    live: live && !lines.isOld,
+    // The lines that are looked at stay in their place.
+    held: isPaused || isHeld,
+    shown: lines.lines,
+    onLines: lines.add,
+  });
+  const ends = useEndsOf(lines, filtered !== undefined);
+  const onLook = useCallback(
+    (isLookedAt: boolean) => {
+      setHeld(isLookedAt);
+      onHeld?.(isLookedAt);
+    },
+    [onHeld],
+  );
+  const { state, more } = lines;
+  const shown = filtered ?? lines.lines;
+  return (
+    <section className="panel line-panel" aria-label={label}>
+      <div className="line-bar">
+        {children}
+        <button
+          type="button"
+          className="button quiet"
+          aria-pressed={showFields}
+          onClick={() => setShowFields(!showFields)}
+        >
+          Fields
+        </button>
+        {source.tail !== undefined && (
+          <LiveControls {...{ live, tail, onLive }} paused={isPaused} onPaused={setPaused} />
+        )}
+        <Status {...{ lines, filtered, at }} />
+        {filtered !== undefined && lines.hasMore && state.kind !== 'running' && (
+          <button type="button" className="button quiet" onClick={more}>
+            Load older
+          </button>
+        )}
+        <WorkNote {...{ state, progress: lines, onResume: more }} doing="Searching" what="The search" />
+      </div>
+      {tail.error !== undefined && <ErrorNote error={tail.error} />}
+      {state.kind === 'failed' && isRefused(state) && lines.lines.length > 0 && (
+        <ErrorNote error={state.error} />
+      )}
+      <div className="line-body">
+        {showFields && <FieldList {...{ fields, valuesOf, onBy, ...actions }} />}
+        {shown.length > 0 ? (
+          <LineList
+            source={lines.source}
+            lines={shown}
+            at={at}
+            old={lines.isOld}
+            {...ends}
+            onHeld={onLook}
+            {...actions}
+          />
+        ) : (
+          none
+        )}
+      </div>
+    </section>
+  );
+}
+
+/**
+ * Reads on when an end of the list comes near, until it is full; after a stop or a failure only on request, and so with a filter:
+ * lines that do not match would be read to their end.
+ */
+function useEndsOf({ lines, state, isOld, hasMore, hasNewer, more, moreNewer }: Lines, isFiltered: boolean) {
+  const isFree = (state.kind === 'done' || state.kind === 'idle') && !isOld && !isFiltered;
+  const canRead = isFree && lines.length < LINES_MAX;
+  return { onEnd: useIf(canRead && hasMore, more), onStart: useIf(canRead && hasNewer, moreNewer) };
+}
+
+function useIf(canRead: boolean, read: () => void): () => void {
+  const latest = useRef(read);
+  latest.current = read;
+  return useCallback(() => {
+    if (canRead) latest.current();
+  }, [canRead]);
+}
+
+function Status({ lines, filtered, at }: Pick<LinesPanelProps, 'lines' | 'filtered' | 'at'>) {
+  const { hasMore, hasNewer, isOld, state } = lines;
+  const count = lines.lines.length;
+  const place = parseAt(at);
+  const isMissing =
+    at !== '' && !isOld && state.kind === 'done' && !lines.lines.some((line) => place && isAt(line, place));
+  return (
+    <span className="small muted number" role="status">
+      {!isOld && filtered !== undefined && `${formatCount(filtered.length)} of `}
+      {!isOld && `${formatCount(count)} ${count === 1 ? 'line' : 'lines'}`}
+      {!isOld && count > 0 && !hasMore && !hasNewer && ', all'}
+      {count >= LINES_MAX && `: the most that are listed. For older ones choose an earlier range.`}
+      {isMissing && ` · the line ${place?.id ?? at} is not among them`}
+    </span>
+  );
+}
