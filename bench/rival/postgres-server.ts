@@ -4,7 +4,9 @@ import { chownSync, closeSync, globSync, mkdirSync, openSync, readFileSync } fro
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
+import type { BenchData } from '../data.ts';
 import { Unmeasured } from '../report.ts';
+import { openKept } from './kept.ts';
 
 /** A separate PostgreSQL server with a socket in its folder. */
 export interface PostgresServer {
@@ -19,6 +21,8 @@ const PROGRAMS = '/usr/lib/postgresql/*/bin/initdb';
 /** The package's account; PostgreSQL refuses to run as root. */
 const ACCOUNT = 'postgres';
 const USER = 'bench';
+/** Its folder. */
+const DATABASE = 'pgdata';
 const READY_MS_MAX = 60_000;
 const POLL_EVERY_MS = 100;
 
@@ -40,7 +44,7 @@ const SETTINGS = {
 } as const;
 
 /** The programs of the newest PostgreSQL. @throws Unmeasured if there is none */
-export function findPrograms(): { bin: string; major: number } {
+function findPrograms(): { bin: string; major: number } {
   const found = globSync(PROGRAMS).map((file) => {
     const bin = join(file, '..');
     return { bin, major: Number(bin.split('/').at(-2)) };
@@ -51,8 +55,31 @@ export function findPrograms(): { bin: string; major: number } {
   return newest;
 }
 
+/**
+ * A server on a database beside our data, which `fill` loads once.
+ *
+ * @param kept `bytes`: the disk space that it takes while it is filled
+ * @throws Unmeasured if PostgreSQL is not installed, or needs more disk than there is
+ */
+export async function openKeptServer(
+  data: BenchData,
+  kept: { readonly prefix: string; readonly bytes: number },
+  fill: (server: PostgresServer) => Promise<void>,
+) {
+  const { bin, major } = findPrograms();
+  const name = `${kept.prefix}postgresql-${major}`;
+  const folder = await openKept(data, { name, bytes: kept.bytes }, async (made) => {
+    initPostgres(bin, join(made, DATABASE));
+    const filled = await startPostgres(bin, join(made, DATABASE));
+    await fill(filled).finally(filled.close);
+  });
+  const server = await startPostgres(bin, join(folder, DATABASE));
+  const answer = await server.client.query<{ server_version: string }>('SHOW server_version');
+  return { folder, server, version: answer.rows[0]?.server_version.split(' ')[0] };
+}
+
 /** Creates an empty database in a folder. @throws Unmeasured if there is no account to run it */
-export function initPostgres(bin: string, dataDir: string): void {
+function initPostgres(bin: string, dataDir: string): void {
   const account = findAccount();
   mkdirSync(dataDir, { mode: 0o700 });
   if (account !== undefined) chownSync(dataDir, account.uid, account.gid);
@@ -62,7 +89,7 @@ export function initPostgres(bin: string, dataDir: string): void {
   execFileSync(join(bin, 'initdb'), [...args, ...quick], { ...account, cwd: '/', stdio: 'pipe' });
 }
 
-export async function startPostgres(bin: string, dataDir: string): Promise<PostgresServer> {
+async function startPostgres(bin: string, dataDir: string): Promise<PostgresServer> {
   const settings = { ...SETTINGS, unix_socket_directories: dataDir };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const log = openSync(join(dataDir, '..', 'server.log'), 'a');

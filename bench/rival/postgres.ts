@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import type { BenchData } from '../data.ts';
 import { findShortage } from '../machine/disk-space.ts';
 import { say, Unmeasured } from '../report.ts';
-import { exportDays, openKept } from './kept.ts';
+import { exportDays } from './kept.ts';
 import { type ProjectPaths, queryPostgres } from './postgres-query.ts';
-import { findPrograms, initPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
+import { openKeptServer, type PostgresServer } from './postgres-server.ts';
 import { type AnswerRow, type RivalEngine, type RivalVariant, timeRows } from './rival.ts';
 
 /** The whole event in one JSONB column, with the common columns and an index on the time. */
@@ -58,14 +57,12 @@ const PROJECT_INDEXES: Readonly<Record<(typeof TABLES)[number], string>> = {
   function_edge_logs: `(${invocation}), timestamp`,
 };
 
-/** PostgreSQL on rows inserted by time. @throws Unmeasured if it is not installed, or needs more disk than there is */
+/** PostgreSQL on rows inserted by time. @throws as `openKeptServer` */
 export async function openPostgres(data: BenchData, rows: number): Promise<RivalEngine> {
-  const { bin, major } = findPrograms();
-  const kept = { name: `postgresql-${major}`, bytes: rows * BYTES_PER_EVENT };
-  const folder = await openKept(data, kept, (made) => load(data, bin, join(made, 'pgdata')));
-  const server = await startPostgres(bin, join(folder, 'pgdata'));
-  const answer = await server.client.query<{ server_version: string }>('SHOW server_version');
-  const version = answer.rows[0]?.server_version.split(' ')[0];
+  const kept = { prefix: '', bytes: rows * BYTES_PER_EVENT };
+  const { folder, server, version } = await openKeptServer(data, kept, async (filled) => {
+    for (const table of TABLES) await loadTable(data, filled, table);
+  });
   return {
     async rival(variant) {
       if (variant === 'extended')
@@ -97,16 +94,6 @@ async function indexProjects(
   say(`PostgreSQL creates the index on project and time of ${table}`);
   await client.query(`CREATE INDEX ${name} ON ${table} (${PROJECT_INDEXES[table]})`);
   await client.query(`ANALYZE ${table}`); // the planner knows the values of an expression by its index
-}
-
-async function load(data: BenchData, bin: string, dataDir: string): Promise<void> {
-  initPostgres(bin, dataDir);
-  const server = await startPostgres(bin, dataDir);
-  try {
-    for (const table of TABLES) await loadTable(data, server, table);
-  } finally {
-    await server.close();
-  }
 }
 
 async function loadTable(

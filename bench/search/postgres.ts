@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import type { Source } from '../../src/definitions/source.ts';
 import type { BenchData } from '../data.ts';
 import { say } from '../report.ts';
-import { exportDays, openKept } from '../rival/kept.ts';
-import { findPrograms, initPostgres, type PostgresServer, startPostgres } from '../rival/postgres-server.ts';
+import { exportDays } from '../rival/kept.ts';
+import { openKeptServer, type PostgresServer } from '../rival/postgres-server.ts';
 import { type AnswerRow, timeRows } from '../rival/rival.ts';
 import { exportColumns, readSources, type SearchRival } from './rival.ts';
 import { RIVAL_COLUMNS, type SqlDialect, writeRivalSql } from './rival-sql.ts';
@@ -17,30 +16,19 @@ const DIALECT: SqlDialect = {
     `date_bin(make_interval(secs => ${width / 1_000_000}), ${timestamp}, ${from})`,
 };
 
-/** PostgreSQL with a table for each source, a trigram index on the message and an index on project and time. @throws Unmeasured if it is not installed */
+/** PostgreSQL with a table for each source, a trigram index on the message and an index on project and time. @throws as `openKeptServer` */
 export async function openPostgresSearch(data: BenchData, rows: number): Promise<SearchRival> {
-  const { bin, major } = findPrograms();
-  const kept = { name: `search-postgresql-${major}`, bytes: rows * BYTES_PER_EVENT };
-  const folder = await openKept(data, kept, (made) => load(data, bin, join(made, 'pgdata')));
-  const server = await startPostgres(bin, join(folder, 'pgdata'));
-  const answer = await server.client.query<{ server_version: string }>('SHOW server_version');
+  const kept = { prefix: 'search-', bytes: rows * BYTES_PER_EVENT };
+  const { server, version } = await openKeptServer(data, kept, async (filled) => {
+    await filled.client.query('CREATE EXTENSION pg_trgm');
+    for (const source of await readSources()) await loadTable(data, filled, source);
+  });
   return {
-    name: `PostgreSQL ${answer.rows[0]?.server_version.split(' ')[0]}`,
+    name: `PostgreSQL ${version}`,
     ask: (question) =>
       timeRows(async () => (await server.client.query<AnswerRow>(writeRivalSql(question, DIALECT))).rows),
     close: server.close,
   };
-}
-
-async function load(data: BenchData, bin: string, dataDir: string): Promise<void> {
-  initPostgres(bin, dataDir);
-  const server = await startPostgres(bin, dataDir);
-  try {
-    await server.client.query('CREATE EXTENSION pg_trgm');
-    for (const source of await readSources()) await loadTable(data, server, source);
-  } finally {
-    await server.close();
-  }
 }
 
 async function loadTable(data: BenchData, server: PostgresServer, source: Source): Promise<void> {

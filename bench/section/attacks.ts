@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Attack, prepareAttacks, RESUMPTIONS } from '../../trial/attack/attack.ts';
 import { cachedPath } from '../../trial/attack/bystander.ts';
 import { type ResumptionResult, tryResumptions } from '../../trial/attack/resumption.ts';
 import { createKey, type Target, type TrialResult, tryAttack } from '../../trial/attack/trial.ts';
 import { fillSample, findChildren, KEY, type Server, withServer } from '../../trial/server.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 
@@ -31,8 +31,7 @@ const RESUMED_MS_MAX = 1_000;
 
 /** Latencies of one key while another attacks the engine, each attack `times` in a row. */
 export async function attacksSection({ rows, times, only }: BenchOptions): Promise<Row[]> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'tailrace-bench-'));
-  try {
+  return await inTemporaryFolder(async (dataDir) => {
     const folder = join(dataDir, 'endpoints');
     await mkdir(folder);
     await cp('endpoints', folder, { recursive: true });
@@ -46,9 +45,7 @@ export async function attacksSection({ rows, times, only }: BenchOptions): Promi
         hasResumptions: isChosen(RESUMPTIONS),
       }),
     );
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
-  }
+  });
 }
 
 interface Trials {

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fillSample, KEY, type Server, withServer } from '../../trial/server.ts';
 import type { BareJob, BareStarted } from '../bare-process.ts';
 import type { CannonJob, CannonResult } from '../cannon-process.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { runChild, startChild } from '../load.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
@@ -17,13 +15,10 @@ const GRACE_MS = 30_000;
 
 /** A cached answer over HTTP, its key checked, beside a bare Fastify route that answers the same bytes; by turns. */
 export async function cachedSection({ rows }: BenchOptions): Promise<Row[]> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
-  try {
+  return await inTemporaryFolder(async (dataDir) => {
     await fillSample(dataDir, rows);
     return await withServer({ dataDir, env: { TAILRACE_LOG_LEVEL: 'warn' } }, measure);
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  });
 }
 
 async function measure(server: Server): Promise<Row[]> {

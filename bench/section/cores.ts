@@ -1,7 +1,6 @@
 import { BY_MACHINE } from '../../src/config/machine.ts';
 import { type BenchData, openBenchData } from '../data.ts';
 import { askCold, openAgent } from '../http.ts';
-import { runLoad } from '../load.ts';
 import { mainThreadMs } from '../machine/core-time.ts';
 import { coreCounts, findCpus } from '../machine/cpus.ts';
 import { fitScaling, reckonMs, reckonRate, type ScalingModel } from '../machine/scaling.ts';
@@ -10,7 +9,7 @@ import { type PastServer, withPastServer } from '../past-server.ts';
 import { QUESTION_KINDS } from '../questions.ts';
 import { type Row, say, timesRow, Unmeasured } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
-import { EVENTS_PER_BATCH, eventRate } from './ingest-load.ts';
+import { EVENTS_PER_BATCH, eventRate, load } from './ingest-load.ts';
 
 const SECONDS = 10;
 const WARM_UP_SECONDS = 3;
@@ -103,17 +102,9 @@ async function askFor({ url, projects, pid }: PastServer, callers: number, secon
   };
 }
 
-async function sendBatches({ url }: PastServer, nowMs: number, secondsMax: number): Promise<number> {
-  const result = await runLoad({
-    url,
-    connections: BATCH_CONNECTIONS,
-    secondsMax,
-    requestsMax: Number.MAX_SAFE_INTEGER,
-    pauseMs: 0,
-    send: { eventsPerRequest: EVENTS_PER_BATCH, nowMs },
-  });
-  if (result.failures > 0) throw new Error(`${result.failures} batches failed: ${result.firstFailure}`);
-  return eventRate(result);
+async function sendBatches(server: PastServer, nowMs: number, secondsMax: number): Promise<number> {
+  const send = { eventsPerRequest: EVENTS_PER_BATCH, nowMs };
+  return eventRate(await load(server, { connections: BATCH_CONNECTIONS, secondsMax, send }));
 }
 
 function rateOf({ times, seconds }: Asked): number {

@@ -1,7 +1,5 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Cost, CostJob, CostResult } from '../cost-process.ts';
-import { withFolder } from '../folder.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { describeSize } from '../growth.ts';
 import { runChild } from '../load.ts';
 import { type GoalsByRows, goalAt } from '../questions.ts';
@@ -24,13 +22,13 @@ const BELOW_CORE_MS: Readonly<Record<string, GoalsByRows>> = {
 export async function costSection({ rows }: BenchOptions): Promise<Row[]> {
   const writes: WriteCost[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    await withFolder(join(tmpdir(), 'tailrace-bench-'), async (dataDir) => {
+    await inTemporaryFolder(async (dataDir) => {
       writes.push(await runChild<WriteJob, WriteCost>('write-cost-process.ts', { dataDir }, MS_MAX));
     });
     say(`cost: ${JSON.stringify(writes.at(-1))}`);
   }
   const sizes = Array.from({ length: SIZES }, (_, i) => Math.ceil(rows / 10 ** (SIZES - 1 - i)));
-  const { costs, indexBytesPerEvent } = await withFolder(join(tmpdir(), 'tailrace-bench-'), (dataDir) =>
+  const { costs, indexBytesPerEvent } = await inTemporaryFolder((dataDir) =>
     runChild<CostJob, CostResult>('cost-process.ts', { dataDir, sizes }, MS_MAX),
   );
   return [

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { deletionRounds } from '../../trial/deletion-rounds.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 
@@ -11,13 +9,10 @@ const EVENTS = 100_000;
 export async function deletionsSection({ times }: BenchOptions): Promise<Row[]> {
   const rows: Row[] = [];
   for (const kills of [0, times]) {
-    const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
-    try {
+    await inTemporaryFolder(async (dataDir) => {
       say(`deletions beside ${EVENTS} events, and ${kills} kills of the engine`);
       rows.push(...(await measure(dataDir, kills)));
-    } finally {
-      rmSync(dataDir, { recursive: true, force: true });
-    }
+    });
   }
   return rows;
 }

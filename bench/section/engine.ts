@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
 import { createSessionHost } from '../../src/engine/process/session-host.ts';
 import { killRounds } from '../../trial/kill-rounds.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { median } from '../measure.ts';
 import { type Row, say, timesRow } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
@@ -22,20 +22,11 @@ const ANSWERS = [
 
 /** The cost of the separate engine process per query, and of its end: time, and no acknowledged event. */
 export async function engineSection(options: BenchOptions): Promise<Row[]> {
-  return await inFolder(async (folder) => [
+  return await inTemporaryFolder(async (folder) => [
     ...(await measureBoundary(folder)),
     ...(await measureKills(join(folder, 'killed'), 'SIGKILL', options)),
     ...(await measureKills(join(folder, 'crashed'), 'SIGSEGV', options)),
   ]);
-}
-
-async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
-  try {
-    return await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 /** The same statements in turn on an engine in a separate process and on one in this process. */

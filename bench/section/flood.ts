@@ -1,13 +1,13 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { withKeyring } from '../../src/cli/environment.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { fillSample, type Server, withServer } from '../../trial/server.ts';
-import { type LoadJob, type LoadResult, runLoad } from '../load.ts';
+import { inTemporaryFolder } from '../folder.ts';
+import type { LoadJob, LoadResult } from '../load.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
-import { LOGS_PATHS } from './ingest-load.ts';
+import { LOGS_PATHS, tryLoad } from './ingest-load.ts';
 
 const QUERIES = '/api/endpoints/query';
 const SLOW_PATHS = Array.from({ length: 1000 }, (_, i) => `${QUERIES}/bench.slow?project=p${i}`);
@@ -29,24 +29,21 @@ interface Keys {
 
 /** Latencies of a key while another one floods the service with slow queries that are never cached. */
 export async function floodSection({ rows, seconds }: BenchOptions): Promise<Row[]> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
-  try {
+  return await inTemporaryFolder(async (dataDir) => {
     const endpoints = join(dataDir, 'endpoints');
     for (const from of ['endpoints', 'bench/endpoints']) cpSync(from, endpoints, { recursive: true });
     await fillSample(dataDir, rows);
     const keys = await createKeys(dataDir);
     const env = { TAILRACE_ENDPOINTS_DIR: endpoints, ...RATE };
     return await withServer({ dataDir, env }, (server) => measure(server, keys, seconds));
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  });
 }
 
 async function measure(server: Server, keys: Keys, seconds: number): Promise<Row[]> {
   const flood = (part: Partial<LoadJob>) =>
-    load(server, { key: keys.flooder, send: { paths: SLOW_PATHS }, ...part });
+    tryLoad(server, { key: keys.flooder, send: { paths: SLOW_PATHS }, ...part });
   const ask = (secondsMax: number) =>
-    load(server, {
+    tryLoad(server, {
       key: keys.other,
       secondsMax,
       pauseMs: OTHER_PAUSE_MS,
@@ -106,18 +103,6 @@ async function createKeys(dataDir: string): Promise<Keys> {
   return await withKeyring(parseConfig({ TAILRACE_DATA_DIR: dataDir }), async (keyring) => {
     const create = async (name: string) => (await keyring.create({ name, scopes: ['query'] })).key;
     return { flooder: await create('flooder'), other: await create('other') };
-  });
-}
-
-/** Unlike in other loads, refusals are expected: they are measured. */
-async function load(server: Server, part: Partial<LoadJob> & Pick<LoadJob, 'send'>): Promise<LoadResult> {
-  return await runLoad({
-    url: server.url,
-    connections: 1,
-    secondsMax: 60,
-    requestsMax: Number.MAX_SAFE_INTEGER,
-    pauseMs: 0,
-    ...part,
   });
 }
 

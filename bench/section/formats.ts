@@ -1,6 +1,5 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Endpoint } from '../../src/definitions/endpoint.ts';
@@ -11,7 +10,7 @@ import { createValueWriter } from '../../src/engine/values.ts';
 import { FORMATS, type Format } from '../../src/query/format.ts';
 import { createStatement } from '../../src/query/statement.ts';
 import { fillSample, findChildren, KEY, type Server, withServer } from '../../trial/server.ts';
-import { withFolder } from '../folder.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { median } from '../measure.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
@@ -29,7 +28,7 @@ const FREED_MS = 3_000;
 
 /** Answers in each format: of a million rows beside the engine alone, and cached beside a bare Fastify route. */
 export async function formatsSection(_: BenchOptions): Promise<Row[]> {
-  return await withFolder(join(tmpdir(), 'tailrace-bench-'), async (folder) => {
+  return await inTemporaryFolder(async (folder) => {
     const endpoints = join(folder, 'endpoints');
     for (const from of ['endpoints', 'bench/endpoints']) cpSync(from, endpoints, { recursive: true });
     const dataDir = join(folder, 'data');

@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fuzz } from '../../trial/fuzz/fuzz.ts';
 import { KEY, withServer } from '../../trial/server.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import type { Pauses } from '../pause-watch.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
@@ -27,16 +27,15 @@ export async function fuzzSection({ inputs, only }: BenchOptions): Promise<Row[]
 
 /** No internal error, no crash, no hang, no key in a response or log. */
 async function randomInputs(inputs: number): Promise<Row[]> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-fuzz-'));
-  const keys = { good: [KEY, PUBLIC_KEY], marker: MARKER };
-  const pausesFile = join(dataDir, 'pauses.json');
-  const nodeArgs = ['--import', join(import.meta.dirname, '../pause-watch.ts')];
-  const env = {
-    PAUSES_FILE: pausesFile,
-    TAILRACE_PUBLIC_KEY: PUBLIC_KEY,
-    TAILRACE_REQUEST_TIMEOUT_MS: '2000',
-  };
-  try {
+  return await inTemporaryFolder(async (dataDir) => {
+    const keys = { good: [KEY, PUBLIC_KEY], marker: MARKER };
+    const pausesFile = join(dataDir, 'pauses.json');
+    const nodeArgs = ['--import', join(import.meta.dirname, '../pause-watch.ts')];
+    const env = {
+      PAUSES_FILE: pausesFile,
+      TAILRACE_PUBLIC_KEY: PUBLIC_KEY,
+      TAILRACE_REQUEST_TIMEOUT_MS: '2000',
+    };
     return await withServer({ dataDir, env, nodeArgs }, async ({ url, rssMb, pid }) => {
       process.kill(pid, 'SIGUSR2'); // resets the pauses of the start
       const begun = performance.now();
@@ -86,9 +85,7 @@ async function randomInputs(inputs: number): Promise<Row[]> {
         { name: 'fuzz: memory of the server after it', unit: 'MB', values: [rssMb()] },
       ];
     });
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  });
 }
 
 function readPauses(file: string): Pauses {

@@ -11,19 +11,17 @@ export const LOGS_PATHS = ['aurora', 'basalt', 'cobalt'].map(
   (project) => `${QUERIES}/logs.all?project=${project}&project_tier=PRO`,
 );
 
-/** Sends the load of `part` without a pause. @throws if anything was refused, since it was not measured then */
-export async function load(
-  server: Server,
-  part: Partial<LoadJob> & Pick<LoadJob, 'send'>,
-): Promise<LoadResult> {
-  const result = await runLoad({
-    url: server.url,
-    connections: 1,
-    secondsMax: 120,
-    requestsMax: Number.MAX_SAFE_INTEGER,
-    pauseMs: 0,
-    ...part,
-  });
+type LoadPart = Partial<LoadJob> & Pick<LoadJob, 'send'>;
+
+/** Sends the load of `part`, by default on one connection without a pause. Refusals are part of the result. */
+export function tryLoad({ url }: { readonly url: string }, part: LoadPart): Promise<LoadResult> {
+  const bounds = { secondsMax: 120, requestsMax: Number.MAX_SAFE_INTEGER };
+  return runLoad({ url, connections: 1, pauseMs: 0, ...bounds, ...part });
+}
+
+/** As `tryLoad`. @throws if anything was refused, since it was not measured then */
+export async function load(server: { readonly url: string }, part: LoadPart): Promise<LoadResult> {
+  const result = await tryLoad(server, part);
   if (result.failures === 0) return result;
   throw new Error(`${result.failures} requests failed; the first: ${result.firstFailure}`);
 }

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { inTemporaryFolder } from '../folder.ts';
 import type { Row } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 import { measureBatches } from './ingest-batches.ts';
@@ -22,12 +20,9 @@ export async function ingestSection(options: BenchOptions): Promise<Row[]> {
   const rows: Row[] = [];
   for (const [name, measure] of Object.entries(MEASUREMENTS)) {
     if (options.only.length > 0 && !options.only.includes(name)) continue;
-    const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
-    try {
+    await inTemporaryFolder(async (dataDir) => {
       rows.push(...(await measure(dataDir, options)));
-    } finally {
-      rmSync(dataDir, { recursive: true, force: true });
-    }
+    });
   }
   return rows;
 }

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ControlStore } from '../../src/keys/control-store.ts';
 import type { KeyRecord } from '../../src/keys/key-record.ts';
@@ -9,6 +8,7 @@ import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
 import { createTokens } from '../../src/keys/token.ts';
 import { createRandom } from '../../src/lib/random.ts';
 import { KEY, type Server, withServer } from '../../trial/server.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { quantile } from '../measure.ts';
 import { type Row, say } from '../report.ts';
 import { CACHED_PATHS, load } from './ingest-load.ts';
@@ -24,8 +24,7 @@ const MICROS_PER_MS = 1_000;
 
 /** The cost of a key look-up among many keys, alone and in the cheapest request. */
 export async function keysSection(): Promise<Row[]> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
-  try {
+  return await inTemporaryFolder(async (dataDir) => {
     const store = openSqliteStore(dataDir);
     const tokens = createTokens({ secret: new Uint8Array(32), now: Date.now });
     const keyring = createKeyring({ store, tokens, privateKey: KEY, publicKey: '', now: Date.now });
@@ -38,9 +37,7 @@ export async function keysSection(): Promise<Row[]> {
     const bytes = statSync(join(dataDir, 'control.sqlite')).size / KEYS;
     rows.push({ name: 'disk, a key in the control store', unit: 'bytes/key', values: [bytes] });
     return [...rows, ...(await measureRequests(dataDir, keys[0] ?? ''))];
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  });
 }
 
 /** In one transaction: one by one, each would wait for the disk. */

@@ -1,14 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { killRounds } from '../../trial/kill-rounds.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 
 /** Whether acknowledged events are on the disk, whenever the process dies. */
 export async function killSection({ times }: BenchOptions): Promise<Row[]> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
-  try {
+  return await inTemporaryFolder(async (dataDir) => {
     const counts = await killRounds({
       dataDir,
       times,
@@ -38,7 +35,5 @@ export async function killSection({ times }: BenchOptions): Promise<Row[]> {
         values: [counts.storedUnanswered],
       },
     ];
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  });
 }

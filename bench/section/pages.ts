@@ -1,10 +1,8 @@
 import { Agent } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Answer, INGEST_PATH, QUERY_PATH, send } from '../../trial/http.ts';
 import { type Server, withServer } from '../../trial/server.ts';
-import { withFolder } from '../folder.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { median } from '../measure.ts';
 import { type Row, say, timesRow } from '../report.ts';
 
@@ -19,7 +17,7 @@ const PATH = `${QUERY_PATH}/logs.all?project=pages`;
 
 /** Paging through rows while 500 events a second come in: what is read, and what a page costs. */
 export async function pagesSection(): Promise<Row[]> {
-  return await withFolder(join(tmpdir(), 'tailrace-bench-pages-'), (dataDir) =>
+  return await inTemporaryFolder((dataDir) =>
     withServer({ dataDir }, async (server) => {
       const nowMs = Date.now();
       const agent = new Agent({ keepAlive: true });

@@ -1,26 +1,18 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { inTemporaryFolder } from '../folder.ts';
+import { runChild } from '../load.ts';
 import { median } from '../measure.ts';
 import type { RefreshJob, RefreshResult } from '../refresh-process.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 
+const MS_MAX = 15 * 60_000;
+
 /** The cost of a warm week of statistics: only time buckets that can have changed, against all of them. */
 export async function refreshSection({ rows }: BenchOptions): Promise<Row[]> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
-  const child = fork(join(import.meta.dirname, '../refresh-process.ts'));
-  try {
-    child.send({ dataDir, rows } satisfies RefreshJob);
-    const [result] = (await once(child, 'message')) as [RefreshResult]; // the only one
-    await once(child, 'exit');
-    return report(result, rows);
-  } finally {
-    child.kill();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  const result = await inTemporaryFolder((dataDir) =>
+    runChild<RefreshJob, RefreshResult>('refresh-process.ts', { dataDir, rows }, MS_MAX),
+  );
+  return report(result, rows);
 }
 
 function report({ rounds, projects }: RefreshResult, rows: number): Row[] {

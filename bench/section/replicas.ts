@@ -1,8 +1,6 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { askAtOnce, keepWarm, killOne, loseEngine } from '../../trial/replica-trials.ts';
 import { type Replicas, withReplicas } from '../../trial/replicas.ts';
-import { withFolder } from '../folder.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 
@@ -14,7 +12,7 @@ const NONE = { below: 1 };
 
 /** Two replicas over one ClickHouse, one PostgreSQL and one Redis: what they share, and the failure of each part. */
 export async function replicasSection({ times }: BenchOptions): Promise<Row[]> {
-  return await withFolder(join(tmpdir(), 'tailrace-bench-'), (folder) =>
+  return await inTemporaryFolder((folder) =>
     withReplicas(folder, async (replicas) => [
       ...(await shareQueries(replicas)),
       ...(await killOften(replicas, times)),

@@ -1,5 +1,3 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseConfig } from '../../src/config/config.ts';
 import type { Endpoint } from '../../src/definitions/endpoint.ts';
 import type { Source } from '../../src/definitions/source.ts';
@@ -10,7 +8,7 @@ import { serviceValues } from '../../src/query/bucket-range.ts';
 import { JSON_FORMAT } from '../../src/query/format.ts';
 import { createStatement } from '../../src/query/statement.ts';
 import { openCore } from '../../src/service/open-core.ts';
-import { withFolder } from '../folder.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 
@@ -22,7 +20,7 @@ const MEMORY_BYTES = String(4 * 1024 ** 3);
 
 /** Statistics of one project with 10 M invocations in a week: from rows, and from the source's rollup. */
 export async function rollupSection(_: BenchOptions): Promise<Row[]> {
-  return await withFolder(join(tmpdir(), 'tailrace-bench-rollup-'), async (dataDir) => {
+  return await inTemporaryFolder(async (dataDir) => {
     const config = parseConfig({
       TAILRACE_DATA_DIR: dataDir,
       TAILRACE_ENGINE_MEMORY_BYTES_MAX: MEMORY_BYTES,

@@ -1,5 +1,4 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { zstdDecompressSync } from 'node:zlib';
@@ -10,7 +9,7 @@ import {
   startClickHouseFront,
 } from '../../trial/clickhouse-front.ts';
 import { fillSample, type Server, withServer } from '../../trial/server.ts';
-import { withFolder } from '../folder.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { askCold } from '../http.ts';
 import { median } from '../measure.ts';
 import { QUESTION_KINDS, type QuestionKind } from '../questions.ts';
@@ -26,7 +25,7 @@ const PROJECT = 'aurora';
  * request through Tailrace. The server is ClickHouse's protocol in front of the embedded engine, in this process.
  */
 export async function serverSection({ rows }: BenchOptions): Promise<Row[]> {
-  return await withFolder(join(tmpdir(), 'tailrace-bench-'), async (folder) => {
+  return await inTemporaryFolder(async (folder) => {
     const front = await startClickHouseFront(join(folder, 'clickhouse'));
     const env = { CLICKHOUSE_URL: front.url };
     const dataDir = join(folder, 'data');

@@ -1,11 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cachedPath } from '../../trial/attack/bystander.ts';
 import { createKey } from '../../trial/attack/trial.ts';
 import { SLOW_TEXTS, type SlowText } from '../../trial/fuzz/slow-texts.ts';
 import { KEY, withServer } from '../../trial/server.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import type { Pauses } from '../pause-watch.ts';
 import { type Row, say } from '../report.ts';
 
@@ -27,10 +28,9 @@ interface Cost {
 
 /** The longest wait of /health, and of another key's cached answer, beside the worst text of each parser. */
 export async function slowTexts(): Promise<Row[]> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-texts-'));
-  const pausesFile = join(dataDir, 'pauses.json');
-  const nodeArgs = ['--import', join(import.meta.dirname, '../pause-watch.ts')];
-  try {
+  return await inTemporaryFolder(async (dataDir) => {
+    const pausesFile = join(dataDir, 'pauses.json');
+    const nodeArgs = ['--import', join(import.meta.dirname, '../pause-watch.ts')];
     return await withServer({ dataDir, env: { PAUSES_FILE: pausesFile }, nodeArgs }, async ({ url, pid }) => {
       const other = await createKey(url, KEY, { name: 'other', scopes: ['query'] });
       const costs: Cost[] = [];
@@ -44,9 +44,7 @@ export async function slowTexts(): Promise<Row[]> {
       }
       return toRows(costs.slice(1));
     });
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Sends a text a few times, each after the answer to the one before, while others ask all the time. */

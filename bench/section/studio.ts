@@ -1,6 +1,5 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { translateBigQuery } from '../../src/dialect/bigquery/translate.ts';
@@ -8,7 +7,7 @@ import { formatInstant, MICROS_PER_MS } from '../../src/lib/instant.ts';
 import { send } from '../../trial/http.ts';
 import { fillSample, withServer } from '../../trial/server.ts';
 import { openBenchData } from '../data.ts';
-import { withFolder } from '../folder.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { askCold } from '../http.ts';
 import { median } from '../measure.ts';
 import { type PastServer, withPastServer } from '../past-server.ts';
@@ -95,7 +94,7 @@ LIMIT 100
 /** The newest 100 requests of an hour with an error, by Studio's SELECT and by a stored query, in turn. */
 async function measurePage(rows: number): Promise<Row[]> {
   const data = await openBenchData(rows);
-  return await withFolder(join(tmpdir(), 'tailrace-bench-studio-'), (folder) => {
+  return await inTemporaryFolder((folder) => {
     const endpointsDir = join(folder, 'endpoints');
     cpSync(STUDIO_FOLDER, endpointsDir, { recursive: true });
     mkdirSync(join(endpointsDir, 'bench.hand'));
@@ -153,7 +152,7 @@ async function measureTranslation(): Promise<Row[]> {
 
 /** Loads pages from a service that has been started on the sample: storing it takes memory, too. */
 async function measureMemory(): Promise<Row[]> {
-  return await withFolder(join(tmpdir(), 'tailrace-bench-studio-'), async (dataDir) => {
+  return await inTemporaryFolder(async (dataDir) => {
     await fillSample(dataDir, SAMPLE_ROWS);
     return await withServer({ dataDir, env: { TAILRACE_STUDIO: '1' } }, async (server) => {
       const agent = new Agent({ keepAlive: true });

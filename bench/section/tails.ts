@@ -1,10 +1,8 @@
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { INGEST_PATH, QUERY_PATH, send } from '../../trial/http.ts';
 import { KEY, type Server, withServer } from '../../trial/server.ts';
-import { withFolder } from '../folder.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { type Row, say, timesRow } from '../report.ts';
 
 const TAILS = 1_000;
@@ -18,7 +16,7 @@ const PATH = `${QUERY_PATH}/logs.all?project=tails`;
 /** A thousand live tails of one question: queries, time from the commit to the reader, memory. */
 export async function tailsSection(): Promise<Row[]> {
   const env = { TAILRACE_TAILS_PER_KEY_MAX: String(TAILS) };
-  return await withFolder(join(tmpdir(), 'tailrace-bench-tails-'), (dataDir) =>
+  return await inTemporaryFolder((dataDir) =>
     withServer({ dataDir, env }, async (server) => {
       const coldKb = await warm(server);
       const beforeMb = server.rssMb();

@@ -1,10 +1,8 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pino } from 'pino';
 import { parseConfig } from '../../src/config/config.ts';
 import { createService } from '../../src/service/service.ts';
 import { TENANT_ENV, tenantRounds } from '../../trial/tenants/rounds.ts';
-import { withFolder } from '../folder.ts';
+import { inTemporaryFolder } from '../folder.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 
@@ -13,7 +11,7 @@ const NONE = { below: 1 };
 /** Whether any key ever sees rows that are not its own, over many random requests. */
 export async function tenantsSection({ requests }: BenchOptions): Promise<Row[]> {
   const nowMs = Date.now();
-  const so = await withFolder(join(tmpdir(), 'tailrace-bench-'), async (folder) => {
+  const so = await inTemporaryFolder(async (folder) => {
     const config = parseConfig({ ...TENANT_ENV, TAILRACE_DATA_DIR: folder });
     const service = await createService(config, {
       logger: pino({ level: 'silent' }),

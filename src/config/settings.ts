@@ -32,19 +32,25 @@ const EXAMPLE: Machine = { cores: 2, memoryBytes: 8192 * MIB };
 
 /** Every setting. docs/settings.md is generated from this table (`npm run docs`), and the tests hold them equal. */
 export const SETTINGS = {
-  host: text(
-    'TAILRACE_HOST',
-    '127.0.0.1',
-    'Address to listen on; `0.0.0.0` opens the service to the network.',
+  host: {
+    ...text('TAILRACE_HOST', 'Address to listen on; `0.0.0.0` opens the service to the network.', parseText),
+    fallback: '127.0.0.1',
+  },
+  port: integer(
+    'TAILRACE_PORT',
+    { fallback: 4000, min: 0, max: 65_535, unit: 'port' },
+    'Port to listen on; 0: a free one.',
   ),
-  port: integer('TAILRACE_PORT', 4000, [0, 65_535], 'port', 'Port to listen on; 0: a free one.'),
-  dataDir: text('TAILRACE_DATA_DIR', './data', 'Folder of the store and the keys; one process owns it.'),
-  endpointsDir: checked(
+  dataDir: {
+    ...text('TAILRACE_DATA_DIR', 'Folder of the store and the keys; one process owns it.', parseText),
+    fallback: './data',
+  },
+  endpointsDir: text(
     'TAILRACE_ENDPOINTS_DIR',
     'Folder of endpoint definitions. Empty: `./endpoints` if it exists, else the shipped ones.',
     parseText,
   ),
-  sourcesDir: checked(
+  sourcesDir: text(
     'TAILRACE_SOURCES_DIR',
     'Folder of source definitions. Empty: `./sources` if it exists, else the shipped ones.',
     parseText,
@@ -61,7 +67,7 @@ export const SETTINGS = {
     ['0', '1'],
     'Let the [workbench](workbench.md) write endpoints into `TAILRACE_ENDPOINTS_DIR`; `tailrace dev` always does.',
   ),
-  defaultTier: checked(
+  defaultTier: text(
     'TAILRACE_DEFAULT_TIER',
     'Plan of requests without `project_tier`: FREE, PRO, PAYG or ENTERPRISE. Empty: the default of the endpoint.',
     parseTier,
@@ -85,9 +91,7 @@ export const SETTINGS = {
   ),
   controlStaleSeconds: integer(
     'TAILRACE_CONTROL_STALE_SECONDS',
-    60,
-    [0, 86_400],
-    'seconds',
+    { fallback: 60, min: 0, max: 86_400, unit: 'seconds' },
     'How long known keys are accepted while that database is unavailable, even if revoked meanwhile.',
   ),
   clickhouseUrl: hidden(
@@ -97,34 +101,29 @@ export const SETTINGS = {
   ),
   clickhouseUser: text(
     'CLICKHOUSE_USER',
-    '',
     'User that owns the tables and stores events, if the URL names none.',
   ),
   clickhousePassword: hidden('CLICKHOUSE_PASSWORD', 'Its password, if the URL has none.'),
   clickhouseReadUser: text(
     'CLICKHOUSE_READ_USER',
-    '',
     'User that runs queries; needs read access only. Empty: the same user.',
   ),
   clickhouseReadPassword: hidden('CLICKHOUSE_READ_PASSWORD', 'Its password.'),
   clickhouseSandboxUser: text(
     'CLICKHOUSE_SANDBOX_USER',
-    '',
     'User that runs callers’ SELECTs (query sandboxing), over its own connections, half of `TAILRACE_READERS`, at least one. Empty: the user of other queries.',
   ),
   clickhouseSandboxPassword: hidden('CLICKHOUSE_SANDBOX_PASSWORD', 'Its password.'),
   clickhouseCaFile: text(
     'CLICKHOUSE_CA_FILE',
-    '',
     'Authority of the ClickHouse server’s certificate, a PEM file. Empty: Node’s.',
   ),
   clickhouseCertFile: text(
     'CLICKHOUSE_CERT_FILE',
-    '',
     'Client certificate for the ClickHouse server, a PEM file.',
   ),
-  clickhouseKeyFile: text('CLICKHOUSE_KEY_FILE', '', 'Its private key, a PEM file.'),
-  cluster: checked(
+  clickhouseKeyFile: text('CLICKHOUSE_KEY_FILE', 'Its private key, a PEM file.'),
+  cluster: text(
     'TAILRACE_CLUSTER',
     'Cluster of the ClickHouse servers, over which tables are sharded by project. Empty: one server.',
     parseCluster,
@@ -136,27 +135,24 @@ export const SETTINGS = {
   ),
   defaultProject: text(
     'TAILRACE_DEFAULT_PROJECT',
-    '',
     'Project of events if neither they nor `X-Project` name one. Empty: none.',
   ),
-  otlpSource: text('TAILRACE_OTLP_SOURCE', '', 'Source of OTLP records if `X-Source` names none.'),
+  otlpSource: text('TAILRACE_OTLP_SOURCE', 'Source of OTLP records if `X-Source` names none.'),
   recordRequestsAs: text(
     'TAILRACE_RECORD_REQUESTS_AS',
-    '',
     'Project under which Tailrace stores its own requests as events. Empty: not stored.',
   ),
   tlsCertFile: text(
     'TAILRACE_TLS_CERT_FILE',
-    '',
     'Certificate chain for HTTPS, a PEM file; read again when it changes.',
   ),
-  tlsKeyFile: text('TAILRACE_TLS_KEY_FILE', '', 'Its private key, an unencrypted PEM file.'),
-  corsOrigins: checked(
+  tlsKeyFile: text('TAILRACE_TLS_KEY_FILE', 'Its private key, an unencrypted PEM file.'),
+  corsOrigins: text(
     'TAILRACE_CORS_ORIGINS',
     'Origins of pages that may read responses (CORS), joined by commas; `*`: all. Empty: none.',
     parseOrigins,
   ),
-  trustProxy: checked(
+  trustProxy: text(
     'TAILRACE_TRUST_PROXY',
     'Proxies with trusted `X-Forwarded-…` headers: addresses or networks, such as `10.0.0.0/8`, joined by commas. Empty: none.',
     parseProxies,
@@ -170,305 +166,238 @@ export const SETTINGS = {
 
   readers: integer(
     'TAILRACE_READERS',
-    { of: BY_MACHINE.readers, text: 'one for each core, at least 2, at most 16' },
-    [1, 256],
-    'queries',
+    {
+      fallback: BY_MACHINE.readers,
+      fallbackText: 'one for each core, at least 2, at most 16',
+      min: 1,
+      max: 256,
+      unit: 'queries',
+    },
     'Queries that run at once; one key gets at most one less, if there are several. More than the engine’s cores only adds waiting. The embedded engine accepts 16 at most.',
   ),
   queryQueueMax: integer(
     'TAILRACE_QUERY_QUEUE_MAX',
-    1000,
-    [1, 100_000],
-    'queries',
+    { fallback: 1000, min: 1, max: 100_000, unit: 'queries' },
     'Queries that may wait for a reader; beyond it 503.',
   ),
   queryQueuePerKeyMax: integer(
     'TAILRACE_QUERY_QUEUE_PER_KEY_MAX',
-    100,
-    [1, 100_000],
-    'queries',
+    { fallback: 100, min: 1, max: 100_000, unit: 'queries' },
     'The same, of one key and its tokens.',
   ),
   queryQueuePerTokenMax: integer(
     'TAILRACE_QUERY_QUEUE_PER_TOKEN_MAX',
-    20,
-    [1, 100_000],
-    'queries',
+    { fallback: 20, min: 1, max: 100_000, unit: 'queries' },
     'The same, of one signed token.',
   ),
   queryQueueTimeoutMs: integer(
     'TAILRACE_QUERY_QUEUE_TIMEOUT_MS',
-    5_000,
-    [10, 3_600_000],
-    'ms',
+    { fallback: 5_000, min: 10, max: 3_600_000, unit: 'ms' },
     'Longest wait for a reader; then 503.',
   ),
   ratePerSecond: integer(
     'TAILRACE_RATE_PER_SECOND',
-    0,
-    [0, 1_000_000],
-    'requests',
+    { fallback: 0, min: 0, max: 1_000_000, unit: 'requests' },
     'Requests a second of a key without its own rate; beyond it 429. 0: no limit.',
   ),
   rateBurst: integer(
     'TAILRACE_RATE_BURST',
-    0,
-    [0, 1_000_000],
-    'requests',
+    { fallback: 0, min: 0, max: 1_000_000, unit: 'requests' },
     'Requests that such a key may send at once. 0: one second’s worth.',
   ),
   authFailuresPerMinuteMax: integer(
     'TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX',
-    600,
-    [0, 1_000_000],
-    'requests',
+    { fallback: 600, min: 0, max: 1_000_000, unit: 'requests' },
     'Requests a minute with a missing or wrong key from one address; beyond it 429. 0: no limit.',
   ),
   queryTimeoutMs: integer(
     'TAILRACE_QUERY_TIMEOUT_MS',
-    30_000,
-    [100, 3_600_000],
-    'ms',
+    { fallback: 30_000, min: 100, max: 3_600_000, unit: 'ms' },
     'Longest time of a query, including its wait; then it is stopped: 504.',
   ),
   queryMemoryBytesMax: integer(
     'TAILRACE_QUERY_MEMORY_BYTES_MAX',
     {
-      of: BY_MACHINE.queryMemoryBytesMax,
-      text: 'a quarter of the default of `TAILRACE_ENGINE_MEMORY_BYTES_MAX`',
+      fallback: BY_MACHINE.queryMemoryBytesMax,
+      fallbackText: 'a quarter of the default of `TAILRACE_ENGINE_MEMORY_BYTES_MAX`',
+      min: 16 * MIB,
+      max: Number.MAX_SAFE_INTEGER,
+      unit: 'bytes',
     },
-    [16 * MIB, Number.MAX_SAFE_INTEGER],
-    'bytes',
     'Memory of one query; beyond it the query is stopped: 422.',
   ),
   engineMemoryBytesMax: integer(
     'TAILRACE_ENGINE_MEMORY_BYTES_MAX',
     {
-      of: BY_MACHINE.engineMemoryBytesMax,
-      text: 'half of the memory, at least 512 MiB, at most 2 GiB for each core',
+      fallback: BY_MACHINE.engineMemoryBytesMax,
+      fallbackText: 'half of the memory, at least 512 MiB, at most 2 GiB for each core',
+      min: 256 * MIB,
+      max: Number.MAX_SAFE_INTEGER,
+      unit: 'bytes',
     },
-    [256 * MIB, Number.MAX_SAFE_INTEGER],
-    'bytes',
     'Memory of the engine in all; beyond it queries get 503.',
   ),
   resultBytesMax: integer(
     'TAILRACE_RESULT_BYTES_MAX',
-    64 * MIB,
-    [1024, 1024 * MIB],
-    'bytes',
+    { fallback: 64 * MIB, min: 1024, max: 1024 * MIB, unit: 'bytes' },
     'Largest answer; beyond it 422.',
   ),
   cacheBytesMax: integer(
     'TAILRACE_CACHE_BYTES_MAX',
     {
-      of: BY_MACHINE.cacheBytesMax,
-      text: 'a sixteenth of the memory, at least 16 MiB, at most 32 MiB for each core',
+      fallback: BY_MACHINE.cacheBytesMax,
+      fallbackText: 'a sixteenth of the memory, at least 16 MiB, at most 32 MiB for each core',
+      min: 1,
+      max: Number.MAX_SAFE_INTEGER,
+      unit: 'bytes',
     },
-    [1, Number.MAX_SAFE_INTEGER],
-    'bytes',
     'Size of the cache; beyond it the least recently used answers are evicted.',
   ),
   staleIfErrorSeconds: integer(
     'TAILRACE_STALE_IF_ERROR_SECONDS',
-    0,
-    [0, 7 * 86_400],
-    'seconds',
+    { fallback: 0, min: 0, max: 7 * 86_400, unit: 'seconds' },
     'How much longer an answer is served while the engine is unavailable or overloaded (stale-if-error).',
   ),
   warmKeysMax: integer(
     'TAILRACE_WARM_KEYS_MAX',
-    1000,
-    [0, 1_000_000],
-    'answers',
+    { fallback: 1000, min: 0, max: 1_000_000, unit: 'answers' },
     'Answers kept warm, the most recently used ones; 0: none.',
   ),
   warmConcurrencyMax: integer(
     'TAILRACE_WARM_CONCURRENCY_MAX',
-    1,
-    [1, 16],
-    'queries',
+    { fallback: 1, min: 1, max: 16, unit: 'queries' },
     'Refreshes that run at once.',
   ),
   connectionsMax: integer(
     'TAILRACE_CONNECTIONS_MAX',
-    4_096,
-    [1, 1_000_000],
-    'connections',
+    { fallback: 4_096, min: 1, max: 1_000_000, unit: 'connections' },
     'Connections open at once; one more closes [an idle one](limits.md#connections). The process needs as many file descriptors.',
   ),
   connectionsPerAddressMax: integer(
     'TAILRACE_CONNECTIONS_PER_ADDRESS_MAX',
-    1_024,
-    [0, 1_000_000],
-    'connections',
+    { fallback: 1_024, min: 0, max: 1_000_000, unit: 'connections' },
     'Connections open at once from one address (IPv6: one /64), except those of `TAILRACE_TRUST_PROXY`. 0: no limit.',
   ),
   urlBytesMax: integer(
     'TAILRACE_URL_BYTES_MAX',
-    262_144,
-    [65_536, 1024 * 1024],
-    'bytes',
+    { fallback: 262_144, min: 65_536, max: 1024 * 1024, unit: 'bytes' },
     'Longest URL; beyond it 414.',
   ),
   parameterBytesMax: integer(
     'TAILRACE_PARAMETER_BYTES_MAX',
-    65_536,
-    [64, 1024 * 1024],
-    'bytes',
+    { fallback: 65_536, min: 64, max: 1024 * 1024, unit: 'bytes' },
     'Longest value of a query parameter; beyond it 400.',
   ),
   searchBytesMax: integer(
     'TAILRACE_SEARCH_BYTES_MAX',
-    8_192,
-    [64, 65_536],
-    'bytes',
+    { fallback: 8_192, min: 64, max: 65_536, unit: 'bytes' },
     'Longest search, and any other parameter of `/api/search`; beyond it 400.',
   ),
   searchClausesMax: integer(
     'TAILRACE_SEARCH_CLAUSES_MAX',
-    128,
-    [1, 1_024],
-    'terms',
+    { fallback: 128, min: 1, max: 1_024, unit: 'terms' },
     'Most words, phrases and conditions of a search; beyond it 400.',
   ),
   sandboxSqlBytesMax: integer(
     'TAILRACE_SANDBOX_SQL_BYTES_MAX',
-    16_384,
-    [64, 262_144],
-    'bytes',
+    { fallback: 16_384, min: 64, max: 262_144, unit: 'bytes' },
     'Longest SELECT of a caller (query sandboxing); beyond it 400.',
   ),
   mcpBytesMax: integer(
     'TAILRACE_MCP_BYTES_MAX',
-    51_200,
-    [1024, 16 * MIB],
-    'bytes',
+    { fallback: 51_200, min: 1024, max: 16 * MIB, unit: 'bytes' },
     'Most bytes of rows in an answer to an agent (`/mcp`); beyond it rows are left out, as the answer says.',
   ),
   tailsMax: integer(
     'TAILRACE_TAILS_MAX',
-    2_000,
-    [0, 1_000_000],
-    'tails',
+    { fallback: 2_000, min: 0, max: 1_000_000, unit: 'tails' },
     'Live tails open at once; beyond it 429.',
   ),
   tailsPerKeyMax: integer(
     'TAILRACE_TAILS_PER_KEY_MAX',
-    100,
-    [0, 1_000_000],
-    'tails',
+    { fallback: 100, min: 0, max: 1_000_000, unit: 'tails' },
     'The same, of one key and its tokens.',
   ),
   tailBufferBytesMax: integer(
     'TAILRACE_TAIL_BUFFER_BYTES_MAX',
-    MIB,
-    [1024, 1024 * MIB],
-    'bytes',
+    { fallback: MIB, min: 1024, max: 1024 * MIB, unit: 'bytes' },
     'Events of a live tail that wait to be read; beyond it the tail ends.',
   ),
   bodyBytesMax: integer(
     'TAILRACE_BODY_BYTES_MAX',
-    16 * MIB,
-    [1024, 1024 * MIB],
-    'bytes',
+    { fallback: 16 * MIB, min: 1024, max: 1024 * MIB, unit: 'bytes' },
     'Largest request body; beyond it 413.',
   ),
   decodedBytesMax: integer(
     'TAILRACE_DECODED_BYTES_MAX',
-    64 * MIB,
-    [1024, 1024 * MIB],
-    'bytes',
+    { fallback: 64 * MIB, min: 1024, max: 1024 * MIB, unit: 'bytes' },
     'Largest request body after decompression; beyond it 413.',
   ),
   ratioMax: integer(
     'TAILRACE_RATIO_MAX',
-    200,
-    [2, 100_000],
-    'times',
+    { fallback: 200, min: 2, max: 100_000, unit: 'times' },
     'Largest growth of a request body by decompression, beyond its first MiB; beyond it 413.',
   ),
   ingestQueueBytesMax: integer(
     'TAILRACE_INGEST_QUEUE_BYTES_MAX',
-    128 * MIB,
-    [1024, Number.MAX_SAFE_INTEGER],
-    'bytes',
+    { fallback: 128 * MIB, min: 1024, max: Number.MAX_SAFE_INTEGER, unit: 'bytes' },
     'Backlog of events to decode, and as much to store; beyond it, or a key’s [share](limits.md#shares-of-the-backlog-of-events), 503.',
   ),
   ingestWaitMs: integer(
     'TAILRACE_INGEST_WAIT_MS',
-    5,
-    [0, 10_000],
-    'ms',
+    { fallback: 5, min: 0, max: 10_000, unit: 'ms' },
     'How long events wait to be stored in one batch with others.',
   ),
   idempotencyWindowMs: integer(
     'TAILRACE_IDEMPOTENCY_WINDOW_MS',
-    86_400_000,
-    [1_000, 30 * 86_400_000],
-    'ms',
+    { fallback: 86_400_000, min: 1_000, max: 30 * 86_400_000, unit: 'ms' },
     'How long an Idempotency-Key is remembered.',
   ),
   storeBytesMax: integer(
     'TAILRACE_STORE_BYTES_MAX',
-    0,
-    [0, Number.MAX_SAFE_INTEGER],
-    'bytes',
+    { fallback: 0, min: 0, max: Number.MAX_SAFE_INTEGER, unit: 'bytes' },
     'Disk of all events; beyond it the oldest days are deleted. 0: no bound.',
   ),
   clockJumpHoursMax: integer(
     'TAILRACE_CLOCK_JUMP_HOURS_MAX',
-    24,
-    [1, 87_600],
-    'hours',
+    { fallback: 24, min: 1, max: 87_600, unit: 'hours' },
     'How far the clock may be ahead of the last time that the store was open; beyond it [retention](operating.md#retention-and-the-clock) stops.',
   ),
   retentionDropPercentMax: integer(
     'TAILRACE_RETENTION_DROP_PERCENT_MAX',
-    25,
-    [1, 100],
-    'percent',
+    { fallback: 25, min: 1, max: 100, unit: 'percent' },
     'Share of a source that retention deletes at once; more waits for an operator. 100: no bound.',
   ),
   eventBytesMax: integer(
     'TAILRACE_EVENT_BYTES_MAX',
-    MIB,
-    [1024, 64 * MIB],
-    'bytes',
+    { fallback: MIB, min: 1024, max: 64 * MIB, unit: 'bytes' },
     'Largest event; larger ones are rejected.',
   ),
   requestTimeoutMs: integer(
     'TAILRACE_REQUEST_TIMEOUT_MS',
-    10_000,
-    [100, 600_000],
-    'ms',
+    { fallback: 10_000, min: 100, max: 600_000, unit: 'ms' },
     'Longest time to receive a request; then the connection is closed.',
   ),
   keepAliveTimeoutMs: integer(
     'TAILRACE_KEEP_ALIVE_TIMEOUT_MS',
-    72_000,
-    [100, 3_600_000],
-    'ms',
+    { fallback: 72_000, min: 100, max: 3_600_000, unit: 'ms' },
     'How long an idle connection stays open; set it longer than the proxy’s.',
   ),
   shutdownTimeoutMs: integer(
     'TAILRACE_SHUTDOWN_TIMEOUT_MS',
-    10_000,
-    [0, 600_000],
-    'ms',
+    { fallback: 10_000, min: 0, max: 600_000, unit: 'ms' },
     'How long requests may still run after SIGTERM; then they are stopped.',
   ),
 } as const satisfies Record<string, Setting<string> | Setting<number>>;
 
-function text(env: string, fallback: string, help: string): Setting<string> {
-  return {
-    env,
-    aliases: [],
-    help,
-    unit: '',
-    fallback,
-    secret: false,
-    parse: fallback === '' ? (value) => value : parseText,
-  };
+/** A text that may be empty, unless `parse` refuses that. */
+function text(env: string, help: string, parse = (value: string) => value): Setting<string> {
+  return { env, aliases: [], help, unit: '', fallback: '', secret: false, parse };
+}
+
+/** A value that is never shown, since it is a password or contains one. */
+function hidden(env: string, help: string, parse?: (value: string) => string): Setting<string> {
+  return { ...text(env, help, parse), secret: true };
 }
 
 function secret(env: string, aliases: readonly string[], help: string, charsMin = 16): Setting<string> {
@@ -480,7 +409,7 @@ function secret(env: string, aliases: readonly string[], help: string, charsMin 
       throw new Error('must be of ASCII letters, digits and signs, without spaces');
     return value;
   };
-  return { env, aliases, help, unit: '', fallback: '', secret: true, parse };
+  return { ...hidden(env, help, parse), aliases };
 }
 
 function choice<const C extends string>(
@@ -494,48 +423,23 @@ function choice<const C extends string>(
     if (found === undefined) throw new Error(`must be one of ${allowed.join(', ')}`);
     return found;
   };
-  return {
-    env,
-    aliases: [],
-    help: `${help} One of ${allowed.join(', ')}.`,
-    unit: '',
-    fallback,
-    secret: false,
-    parse,
-  };
+  return { ...text(env, `${help} One of ${allowed.join(', ')}.`), fallback, parse };
 }
 
-/** A default that follows the machine, and how docs/settings.md says it. */
-interface ByMachine {
-  readonly of: (machine: Machine) => number;
-  readonly text: string;
+interface NumberRules extends Pick<Setting<number>, 'fallback' | 'fallbackText' | 'unit'> {
+  readonly min: number;
+  readonly max: number;
 }
 
-function integer(
-  env: string,
-  fallback: number | ByMachine,
-  [min, max]: [number, number],
-  unit: string,
-  help: string,
-): Setting<number> {
+function integer(env: string, { min, max, ...rules }: NumberRules, help: string): Setting<number> {
+  const { fallback, unit } = rules;
   const parse = (value: string) => {
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
     if (number >= min && number <= max) return number;
-    const example = typeof fallback === 'number' ? fallback : fallback.of(EXAMPLE);
+    const example = typeof fallback === 'number' ? fallback : fallback(EXAMPLE);
     throw new Error(`must be a whole number of ${unit} from ${min} to ${max}, such as ${example}`);
   };
-  const common = { env, aliases: [], help, unit, secret: false, parse };
-  if (typeof fallback === 'number') return { ...common, fallback };
-  return { ...common, fallback: fallback.of, fallbackText: fallback.text };
-}
-
-/** A value that is never shown, since it is a password or contains one. */
-function hidden(env: string, help: string, parse = (value: string) => value): Setting<string> {
-  return { env, aliases: [], help, unit: '', fallback: '', secret: true, parse };
-}
-
-function checked(env: string, help: string, parse: (value: string) => string): Setting<string> {
-  return { env, aliases: [], help, unit: '', fallback: '', secret: false, parse };
+  return { env, aliases: [], help, secret: false, parse, ...rules };
 }
 
 function parseTier(value: string): string {

@@ -12,6 +12,12 @@ export interface Fault {
   readonly message: string;
 }
 
+/** Returns the line and column of an offset in a text, each counted from 1. */
+export function placeAt(text: string, offset: number): Required<Pick<Fault, 'line' | 'column'>> {
+  const before = text.slice(0, offset).split('\n');
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
 /** Writes `file:line: message`, the form that editors and terminals make clickable. */
 export function formatFault(fault: Fault): string {
   return `${fault.file}:${fault.line}: ${fault.message}`;

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { wholeNumber } from './shape.ts';
 
 /** Levels of events, least severe first. */
@@ -51,12 +51,7 @@ export const LEVEL_FIELDS = Type.Object(
   },
 );
 
-export interface LevelFields {
-  readonly column?: string;
-  readonly status?: string;
-  readonly warn_from?: number;
-  readonly error_from?: number;
-}
+export type LevelFields = Static<typeof LEVEL_FIELDS>;
 
 export function createLevel(fields: LevelFields): LevelRule {
   const { column, status, warn_from: warnFrom = WARN_FROM, error_from: errorFrom = ERROR_FROM } = fields;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import { messageOf } from '../errors.ts';
-import type { Fault } from './fault.ts';
+import { type Fault, placeAt } from './fault.ts';
 import { findNodeFaults, findYamlExcess, YAML_TOKENS_MAX } from './yaml-bounds.ts';
 
 const FILE_BYTES_MAX = 1024 * 1024;
@@ -43,11 +43,7 @@ export function parseYaml(
   tokensMax: number = YAML_TOKENS_MAX.file,
 ): YamlFile | Fault[] {
   const excess = findYamlExcess(text, tokensMax);
-  if (excess !== undefined) {
-    const before = text.slice(0, excess.offset).split('\n');
-    const column = (before.at(-1)?.length ?? 0) + 1;
-    return [{ file: path, line: before.length, column, message: excess.message }];
-  }
+  if (excess !== undefined) return [{ file: path, ...placeAt(text, excess.offset), message: excess.message }];
   const lines = new LineCounter();
   const placeOf = (offset: number) => {
     const { line, col } = lines.linePos(offset);

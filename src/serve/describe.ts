@@ -115,8 +115,7 @@ function describeStream(exchange: Exchange, served: Served, { readable, length }
 
 /** Adds the headers of every answer, including 304. */
 function describeAnswer({ vary, question: { endpoint } }: Exchange, served: Served): string[] {
-  const head: string[] = [];
-  head.push('cache-control', cacheControl(endpoint));
+  const head = ['cache-control', cacheControl(endpoint)];
   head.push('vary', vary === undefined ? VARY : `${vary}, ${VARY}`);
   head.push('cache-status', cacheStatus(endpoint, served));
   head.push('age', String(served.ageSeconds));
@@ -186,16 +185,16 @@ const COMPRESS: Readonly<Record<Compressed, (body: Buffer) => Promise<Buffer>>> 
   zstd: (body) => promisify(zstdCompress)(body),
 };
 
+/** A promise only while it is being created. */
+type Represented = Representation | Promise<Representation>;
+
 interface Forms {
   readonly plain: Representation;
-  readonly compressed: Map<Compressed, Representation | Promise<Representation>>;
+  readonly compressed: Map<Compressed, Represented>;
 }
 
 /** Creates each representation of an answer once, and keeps it as long as the answer itself. Small answers are not compressed. */
-export function createRepresent(): (
-  answer: Answer,
-  encoding: Encoding,
-) => Representation | Promise<Representation> {
+export function createRepresent(): (answer: Answer, encoding: Encoding) => Represented {
   const known = new WeakMap<Answer, Forms | Promise<Forms>>();
 
   function formsOf(answer: Answer): Forms | Promise<Forms> {
@@ -230,11 +229,7 @@ export function createRepresent(): (
     }
   }
 
-  function formOf(
-    forms: Forms,
-    answer: Answer,
-    encoding: Encoding,
-  ): Representation | Promise<Representation> {
+  function formOf(forms: Forms, answer: Answer, encoding: Encoding): Represented {
     const isPlain = encoding === 'identity' || !answer.format.isCompressible;
     if (isPlain || answer.body.length <= PLAIN_BYTES_MAX) return forms.plain;
     const form = forms.compressed.get(encoding) ?? compress(forms, encoding);

@@ -1,5 +1,5 @@
 import { type Endpoint, withDefaultTier } from '../definitions/endpoint.ts';
-import type { Fault } from '../definitions/fault.ts';
+import { type Fault, placeAt } from '../definitions/fault.ts';
 import { checkPair, createFromPair, type SqlFile } from '../definitions/read.ts';
 import type { Source } from '../definitions/source.ts';
 import { YAML_TOKENS_MAX } from '../definitions/yaml-bounds.ts';
@@ -80,9 +80,7 @@ function findDense(texts: DraftTexts): Fault[] {
 function findNul(sql: string): Fault[] {
   const at = sql.indexOf('\0');
   if (at === -1) return [];
-  const lines = sql.slice(0, at).split('\n');
-  const column = (lines.at(-1)?.length ?? 0) + 1;
-  return [{ file: SQL_FILE, line: lines.length, column, message: 'holds the character U+0000; remove it' }];
+  return [{ file: SQL_FILE, ...placeAt(sql, at), message: 'holds the character U+0000; remove it' }];
 }
 
 const STAND_IN_ID = '00000000-0000-4000-8000-000000000000';

@@ -2,7 +2,7 @@ import { findParameters } from '../../sql/parameter.ts';
 import { BUCKET_PARAMETERS } from '../bucket.ts';
 import { SQL_BOUNDS } from '../dialect.ts';
 import { endpointFields } from '../endpoint.ts';
-import type { Fault } from '../fault.ts';
+import { type Fault, placeAt } from '../fault.ts';
 import { CURSOR_PARAMETER, CURSOR_PREFIX, PAGE_FROM, PAGE_PARAMETERS, PAGE_SKIP } from '../pages.ts';
 import { NOW_PARAMETER, PINNED_PREFIX, readParameter } from '../parameter.ts';
 import type { YamlFile } from '../yaml-file.ts';
@@ -65,8 +65,7 @@ export function checkParameterUse(file: YamlFile, sql: { file: string; text: str
     .slice(0, FAULTS_MAX)
     .map((use) => ({
       file: sql.file,
-      line: use.line,
-      column: use.start - sql.text.lastIndexOf('\n', use.start - 1),
+      ...placeAt(sql.text, use.start),
       message: isOfBucket(use.name)
         ? `@${use.name} needs "bucket" in ${file.file}`
         : isOfRange(use.name)

@@ -1,7 +1,7 @@
 import { readWords } from '../../sql/token.ts';
 import { findWithList } from '../../sql/with-list.ts';
 import { endpointFields } from '../endpoint.ts';
-import type { Fault } from '../fault.ts';
+import { type Fault, placeAt } from '../fault.ts';
 import { SQL_PARAMETER } from '../parameter.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
@@ -23,9 +23,8 @@ export function findClockWarning({ file, text }: { readonly file: string; readon
   );
   const found = words[at];
   if (found === undefined) return [];
-  const before = text.slice(0, found.start).split('\n');
   const message = `${found.text}() is the engine's clock: use @now, the instant of the request, which tests can set; it is served all the same`;
-  return [{ file, line: before.length, column: (before.at(-1) ?? '').length + 1, message }];
+  return [{ file, ...placeAt(text, found.start), message }];
 }
 
 /** Warming refreshes cached answers: it needs a cache, and an interval shorter than an answer's life (spec 2.1). */
