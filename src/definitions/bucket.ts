@@ -1,4 +1,4 @@
-import { scanTokens } from '../sql/token.ts';
+import { parseSql } from '../sql/parse.ts';
 import type { Source } from './source.ts';
 
 /** Width of a time bucket and the range that the answer covers, in seconds. */
@@ -55,12 +55,11 @@ function pick(seconds: Seconds, name: string): number {
 
 /** Returns the sources whose tables the SQL names: a query cannot read others. A source too many only costs work. */
 export function findSources(sql: string, sources: readonly Source[]): Source[] {
-  const words = new Set<string>();
-  for (const { kind, start, end } of scanTokens(sql)) {
-    if (kind === 'word') words.add(sql.slice(start, end));
-    const name = kind === 'name' ? sql.slice(start + 1, end - 1) : '';
-    if (name.includes('\\')) return [...sources]; // an escape may spell any name
-    words.add(name);
+  const named = new Set<string>();
+  for (const { kind, text } of parseSql(sql).words) {
+    if (kind === 'word') named.add(text);
+    if (kind === 'name') named.add(text.slice(1, -1));
+    if (kind === 'name' && text.includes('\\')) return [...sources]; // an escape may spell any name
   }
-  return sources.filter(({ table }) => words.has(table));
+  return sources.filter(({ table }) => named.has(table));
 }

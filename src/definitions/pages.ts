@@ -1,7 +1,8 @@
+import { applyEdits } from '../sql/edit.ts';
 import { findFinalSelect } from '../sql/final-select.ts';
 import { findParameters } from '../sql/parameter.ts';
-import { readWords } from '../sql/token.ts';
-import { dropUnused } from '../sql/with-list.ts';
+import { parseSql } from '../sql/parse.ts';
+import { removeUnused } from '../sql/with-list.ts';
 import { findSources } from './bucket.ts';
 import type { Source } from './source.ts';
 
@@ -69,7 +70,7 @@ export function createPages(
     const type = columns[name]?.type === 'integer' ? ('integer' as const) : ('string' as const);
     return { name, type, isDescending: direction === 'desc' };
   });
-  const used = dropUnused(sql);
+  const used = applyEdits(sql, removeUnused(sql));
   const isRanged = findParameters(sql).some(({ name }) => name === PAGE_FROM);
   const range = isRanged ? { after, until } : undefined;
   return { by: parsed, size, sources: findSources(used, sources), canSkip: canSkip(used), range };
@@ -77,9 +78,7 @@ export function createPages(
 
 /** A LIMIT within the query would count the rows that are left out. */
 function canSkip(sql: string): boolean {
-  const limits = readWords(sql).filter(
-    ({ kind, text }) => kind === 'word' && /^(?:LIMIT|TOP|FETCH)$/i.test(text),
-  );
+  const limits = parseSql(sql).words.filter(({ key }) => /^(?:LIMIT|TOP|FETCH)$/.test(key));
   const select = findFinalSelect(sql);
   return select !== undefined && limits.length === (select.limit === undefined ? 0 : 1);
 }

@@ -4,7 +4,7 @@ import { PAGE_SKIP } from '../definitions/pages.ts';
 import { SQL_PARAMETER } from '../definitions/parameter.ts';
 import type { Engine, QueryOptions, QueryResult, WriteStatement } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
-import { findOptionalConditions, type OptionalCondition } from '../sql/optional-condition.ts';
+import { findOptionalConditions } from '../sql/optional-condition.ts';
 import type { Values } from '../sql/quote.ts';
 import { isWithinRetention, serviceValues, type TimeRange, UNBOUNDED } from './bucket-range.ts';
 import { type Format, type FramedRows, frameAnswer, JSON_FORMAT } from './format.ts';
@@ -14,7 +14,7 @@ import { findOwner } from './pins.ts';
 import type { Position } from './position.ts';
 import { arePlainPatterns, type Question } from './question.ts';
 import { listRecords } from './record-list.ts';
-import { createLateStatement, createStatement, decideConditions, type Statement } from './statement.ts';
+import { createLateStatement, createStatement, type Statement } from './statement.ts';
 
 /** The finished bytes of a question. */
 export interface Answer extends FramedRows {
@@ -39,8 +39,8 @@ export interface RunOptions
 
 /** The statements of one endpoint. */
 interface OwnStatements {
-  /** Decided before the engine. */
-  readonly conditions: readonly OptionalCondition[];
+  /** Parameters of the conditions that are decided before the engine. */
+  readonly optional: readonly string[];
   readonly byKind: LRUCache<string, Statement>;
 }
 
@@ -48,7 +48,8 @@ interface OwnStatements {
 const STATEMENTS_MAX = 100;
 
 function createOwn({ sql }: Endpoint): OwnStatements {
-  return { conditions: findOptionalConditions(sql), byKind: new LRUCache({ max: STATEMENTS_MAX }) };
+  const optional = new Set(findOptionalConditions(sql).map(({ name }) => name));
+  return { optional: [...optional], byKind: new LRUCache({ max: STATEMENTS_MAX }) };
 }
 
 /** Runs the query of a question. The answer depends on the question, the clock and the data, and on nothing else. */
@@ -70,14 +71,12 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
     }
     const own = statements.get(endpoint) ?? createOwn(endpoint);
     statements.set(endpoint, own);
-    const optional = new Set(own.conditions.map(({ name }) => name));
-    const empty = [...optional].filter((name) => bound[name] === '' || bound[name] === UNBOUNDED);
+    const empty = own.optional.filter((name) => bound[name] === '' || bound[name] === UNBOUNDED);
     const kind = `${format.name} ${arePlainPatterns(endpoint, bound)} ${bound[PAGE_SKIP] ? 'on' : ''} ${empty}`;
     const known = own.byKind.get(kind);
     if (known !== undefined) return known;
     const decided = { ...bound, ...Object.fromEntries(empty.map((name) => [name, ''])) };
-    const open = decideConditions(endpoint, decided, own.conditions);
-    const statement = createStatement(open, format, decided);
+    const statement = createStatement(endpoint, format, decided);
     own.byKind.set(kind, statement);
     return statement;
   }

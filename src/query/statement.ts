@@ -2,15 +2,12 @@ import type { Endpoint, ResultColumn, ResultType } from '../definitions/endpoint
 import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
 import type { Parameter } from '../definitions/parameter.ts';
 import type { FileFormat, QueryOptions } from '../engine/engine.ts';
+import { applyEdits, type Edit } from '../sql/edit.ts';
 import { type FinalSelect, findFinalSelect, findLimit, type SelectItem } from '../sql/final-select.ts';
-import {
-  decideOptionalConditions,
-  findOptionalConditions,
-  type OptionalCondition,
-} from '../sql/optional-condition.ts';
-import { createRewriter } from '../sql/parameter.ts';
+import { findOptionalConditions } from '../sql/optional-condition.ts';
+import { createRewriter, findParameters } from '../sql/parameter.ts';
 import { getValue, quote, type Values, writeValue } from '../sql/quote.ts';
-import { dropUnused } from '../sql/with-list.ts';
+import { removeUnused } from '../sql/with-list.ts';
 import { JSON_FORMAT } from './format.ts';
 import { writeCursorColumn } from './position.ts';
 import { arePlainPatterns } from './question.ts';
@@ -34,13 +31,16 @@ export function createStatement(
 ): Statement {
   const { isJson, joinsText, format } = findRowForm(endpoint, engineFormat);
   const skip = values[PAGE_SKIP] ? writeSkip(`@${PAGE_SKIP}`) : '';
-  const stored = dropUnused(writeTypes(decideConditions(endpoint, values)));
+  const { sql } = endpoint;
+  const decided = decideConditions(endpoint, values);
+  const edits = [...decided, ...removeUnused(sql, decided), ...findTypeEdits(endpoint)];
   const checks = arePlainPatterns(endpoint, values) ? '' : patternChecks(endpoint);
   const isFlat = isJson && endpoint.sqlOrigin === 'file' && checks === '';
-  const flat = isFlat ? writeFlat(endpoint, findFinalSelect(stored), joinsText) : undefined;
+  const flat = isFlat ? writeFlat(endpoint, findFinalSelect(sql, edits), joinsText) : undefined;
   if (flat !== undefined) return { sql: `${flat}${skip}`, format };
-  const [inner, outer] = findLimit(stored) === undefined ? ['', skip] : [`\n${skip}`, '']; // a comment may end the query
-  return { sql: writeAround(endpoint, engineFormat, `${stored}${inner}`, checks) + outer, format };
+  const [inner, outer] = findLimit(sql) === undefined ? ['', skip] : [`\n${skip}`, '']; // a comment may end the query
+  const stored = `${applyEdits(sql, edits)}${inner}`;
+  return { sql: writeAround(endpoint, engineFormat, stored, checks) + outer, format };
 }
 
 /** Leaves out rows that the page before has sent. */
@@ -82,18 +82,13 @@ function findRowForm({ columns }: Endpoint, engineFormat: QueryOptions['format']
 /** For rows that the engine joins to texts itself. */
 const TEXT_FORMATS = { JSONEachRow: 'TSVRaw', JSON: 'JSONCompact' } as const;
 
-/** The endpoint without those optional conditions that the values decide. */
-export function decideConditions(
-  endpoint: Endpoint,
-  values: Values,
-  conditions: readonly OptionalCondition[] = findOptionalConditions(endpoint.sql),
-): Endpoint {
-  const sql = decideOptionalConditions(endpoint.sql, conditions, (name, test) => {
+/** Edits of those optional conditions of an endpoint that the values decide. */
+function decideConditions(endpoint: Endpoint, values: Values): Edit[] {
+  return findOptionalConditions(endpoint.sql).flatMap(({ name, test, ifEmpty, ifGiven }) => {
     const isText = isBoundAsText(endpoint, name);
-    if (!Object.hasOwn(values, name) || isText !== (test === 'text')) return undefined;
-    return values[name] === '';
+    if (!Object.hasOwn(values, name) || isText !== (test === 'text')) return [];
+    return values[name] === '' ? ifEmpty : ifGiven;
   });
-  return { ...endpoint, sql };
 }
 
 /** As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows. */
@@ -136,10 +131,16 @@ function isBoundAsText({ parameters, pages }: Endpoint, name: string): boolean {
 
 /** The SQL of an endpoint with each parameter as a value of its type: the engine gets its canonical text. */
 export function writeTypes(endpoint: Endpoint): string {
-  const { sql } = endpoint;
+  return applyEdits(endpoint.sql, findTypeEdits(endpoint));
+}
+
+function findTypeEdits(endpoint: Endpoint): Edit[] {
   const typed = findTypes(endpoint);
-  const isNamed = [...typed].some(([name, text]) => text !== `@${name}` && sql.includes(`@${name}`));
-  return isNamed ? createRewriter(sql)((name) => typed.get(name) ?? `@${name}`) : sql;
+  return findParameters(endpoint.sql).map(({ name, start, end }) => ({
+    start,
+    end,
+    text: typed.get(name) ?? `@${name}`,
+  }));
 }
 
 /** The parameters, and the columns of the cursor, as values of their types. */

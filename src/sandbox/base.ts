@@ -3,12 +3,21 @@ import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
 import type { Translation } from '../dialect/bigquery/translate.ts';
 import type { Engine } from '../engine/engine.ts';
 import { createStatement, writeTypes } from '../query/statement.ts';
+import { applyEdits } from '../sql/edit.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { quote, type Values, writeValue } from '../sql/quote.ts';
-import { findWithList, PLAIN_NAME, type WithList } from '../sql/with-list.ts';
+import { findWithList, PLAIN_NAME } from '../sql/with-list.ts';
 
 // More than any answer has. The engine cannot optimise this constant away.
 const FENCE_ROWS = 1_000_000_000_000_000;
+
+/** The WITH list of a stored query. */
+interface Base {
+  /** Names of its views, in order. */
+  readonly views: readonly string[];
+  /** `WITH …`, up to the final SELECT. */
+  readonly sql: string;
+}
 
 /**
  * The stored query without its final SELECT, each view with a LIMIT around it that cuts nothing.
@@ -16,12 +25,18 @@ const FENCE_ROWS = 1_000_000_000_000_000;
  * The LIMIT is a fence. Without it the engine moves a caller's condition into the view and may evaluate it before the view's own
  * `project = @project`: whether `intDiv(1, message != 'x')` fails would then reveal whether another project has that message.
  */
-export function findBase(endpoint: Pick<Endpoint, 'sql'>): WithList | undefined {
-  return findWithList(endpoint.sql, (select) => `SELECT * FROM (${select}\n) LIMIT ${FENCE_ROWS}`);
+export function findBase({ sql }: Pick<Endpoint, 'sql'>): Base | undefined {
+  const list = findWithList(sql);
+  if (list === undefined) return undefined;
+  const fences = list.views.flatMap(({ select: { start, end } }) => [
+    { start, end: start, text: 'SELECT * FROM (' },
+    { start: end, end, text: `\n) LIMIT ${FENCE_ROWS}` },
+  ]);
+  return { views: list.views.map(({ name }) => name), sql: applyEdits(sql.slice(0, list.end), fences) };
 }
 
 /** The endpoint of a caller's SELECT over the stored views. It is not kept warm, since few such texts are sent again. */
-export function withSelect(endpoint: Endpoint, base: WithList, select: string): Endpoint {
+export function withSelect(endpoint: Endpoint, base: Base, select: string): Endpoint {
   return {
     ...endpoint,
     sql: `${base.sql}\nSELECT * FROM (\n${select}\n)`,
@@ -78,7 +93,7 @@ async function readTableNames(engine: Engine): Promise<ReadonlySet<string>> {
 /** The names in the WITH list of a stored query, as the engine reads it. */
 export interface StoredNames {
   /** The list that they are in. */
-  readonly base: WithList;
+  readonly base: Base;
   /** Views, in order. */
   readonly views: readonly string[];
   /** Aliases of expressions of the list, and within them. */
@@ -90,8 +105,8 @@ export interface StoredNames {
 // A member of the WITH list of the outermost query; lines that are indented more belong to the member before them.
 const MEMBER = /^ {6}\S/;
 
-/** Asks the engine for the names of a stored query's WITH list. @throws Error of the engine if it rejects the list */
-export async function readStoredNames(engine: Engine, base: WithList): Promise<StoredNames> {
+/** Asks the engine for the names of a stored query's WITH list. @throws Error of the engine if it refuses the list */
+export async function readStoredNames(engine: Engine, base: Base): Promise<StoredNames> {
   // The tree is not resolved, so values make no difference to it.
   const sql = createRewriter(base.sql)((name) => quote(name));
   const rows = await engine.inspect(`EXPLAIN QUERY TREE run_passes = 0 ${sql}\nSELECT 1`);

@@ -1,7 +1,8 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { NOW_PARAMETER } from '../definitions/parameter.ts';
+import { applyEdits } from '../sql/edit.ts';
 import { createRewriter } from '../sql/parameter.ts';
-import { type SqlToken, scanTokens } from '../sql/token.ts';
+import { parseSql, type Word } from '../sql/parse.ts';
 import { PLAIN_NAME } from '../sql/with-list.ts';
 import { assertDepth } from './dense-text.ts';
 import { invalidSql } from './refusal.ts';
@@ -38,19 +39,16 @@ export async function canonicalise(
   const checked = (await format(marked)).trim();
   // A mark that the caller wrote with escapes stands for a parameter that the caller may name anyway.
   const marks = new Map(declared.map((name) => [`'${mark}${name}'`, name]));
-  let runs = '';
-  let at = 0;
   assertDepth(checked); // once more: the trees are built from it
-  for (const token of scanTokens(checked)) {
-    const text = checked.slice(token.start, token.end);
-    refuseToken(token, text);
-    const name = token.kind === 'text' ? marks.get(text) : undefined;
-    if (name === undefined) continue;
-    runs += `${checked.slice(at, token.start)}@${name}`;
-    at = token.end;
-  }
-  refuseSequences(checked);
-  return { checked, runs: runs + checked.slice(at), parameterOf: (text) => marks.get(text) };
+  const { words, comments } = parseSql(checked);
+  if (comments.length > 0) throw invalidSql('must not have a comment there');
+  for (const word of words) refuseWord(word);
+  refuseSequences(checked, words);
+  const edits = words.flatMap(({ text, start, end }) => {
+    const name = marks.get(text);
+    return name === undefined ? [] : { start, end, text: `@${name}` };
+  });
+  return { checked, runs: applyEdits(checked, edits), parameterOf: (text) => marks.get(text) };
 }
 
 /** A prefix that does not occur in the text. */
@@ -60,8 +58,8 @@ function findMark(sql: string): string {
   return mark;
 }
 
-/** Rejects tokens that no allowed SELECT has in the engine's spelling. */
-function refuseToken({ kind }: SqlToken, text: string): void {
+/** Refuses a token that no allowed SELECT has in the engine's spelling. */
+function refuseWord({ kind, text }: Word): void {
   if (kind === 'text' || (kind === 'word' && !text.includes('$'))) return;
   if (kind === 'sign' && '()[],.+-*/%=<>!|:'.includes(text)) return;
   if (kind !== 'name') throw invalidSql(`must not have ${JSON.stringify(text.slice(0, 20))} there`);
@@ -71,22 +69,17 @@ function refuseToken({ kind }: SqlToken, text: string): void {
   );
 }
 
-function refuseBraces(sql: string): void {
-  if (!/[{}]/.test(sql)) return; // a shortcut for most texts
-  for (const { kind, start } of scanTokens(sql))
-    if (kind === 'sign' && '{}'.includes(sql.charAt(start)))
-      throw invalidSql('must not have {…}: write parameters as @name and maps as map(…)');
-}
-
-/** Rejects clauses that the engine's trees do not distinguish from others. */
-function refuseSequences(checked: string): void {
+/** Refuses clauses that the engine's trees do not distinguish from others. */
+function refuseSequences(checked: string, words: readonly Word[]): void {
   if (!/RECURSIVE|MATERIALIZED|\.\s*:/i.test(checked)) return; // a shortcut for most texts
-  // No token has a space in it: texts are left out, and names are plain.
-  const words = [...scanTokens(checked)].map(({ kind, start, end }) =>
-    kind === 'text' ? `'` : checked.slice(start, end).toUpperCase(),
-  );
-  const text = ` ${words.join(' ')} `;
+  // No word has a space in it: texts are left out, and names are plain.
+  const text = ` ${words.map((word) => (word.kind === 'text' ? `'` : word.text.toUpperCase())).join(' ')} `;
   if (text.includes(' WITH RECURSIVE ')) throw invalidSql('must not have WITH RECURSIVE');
   if (/ AS MATERIALIZED | MATERIALIZED \( /.test(text)) throw invalidSql('must not have a MATERIALIZED view');
   if (text.includes(' . : ')) throw invalidSql('must not read a value by its type: use CAST');
+}
+
+function refuseBraces(sql: string): void {
+  if (parseSql(sql).words.some(({ key }) => key === '{' || key === '}'))
+    throw invalidSql('must not have {…}: write parameters as @name and maps as map(…)');
 }

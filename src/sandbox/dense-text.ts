@@ -1,4 +1,4 @@
-import { scanTokens } from '../sql/token.ts';
+import { parseSql } from '../sql/parse.ts';
 import { assertBound } from './refusal.ts';
 
 /** The text between two brackets, or CASE and END. */
@@ -18,13 +18,11 @@ interface Bracket {
  */
 export function assertDepth(sql: string): void {
   const levels = [openLevel('')];
-  let tokens = 0;
+  const { words } = parseSql(sql);
+  assertBound('tokens', words.length);
   let before = '';
-  for (const { kind, start, end } of scanTokens(sql)) {
-    if (kind === 'comment') continue;
-    assertBound('tokens', ++tokens);
-    // Quoted names and texts are operands.
-    const token = kind === 'sign' || kind === 'word' ? sql.slice(start, end).toUpperCase() : 'x';
+  for (const { key } of words) {
+    const token = key === '' ? 'x' : key; // quoted names and texts are operands
     takeToken(token, before, levels);
     before = token;
     assertBound('brackets', levels.length - 1);

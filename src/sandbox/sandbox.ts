@@ -8,7 +8,7 @@ import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
 import type { RawParameters } from '../query/parameters.ts';
-import { scanTokens } from '../sql/token.ts';
+import { parseSql } from '../sql/parse.ts';
 import { findBase, readStoredNames, type StoredNames, withSelect, withTranslation } from './base.ts';
 import { canonicalise } from './canonical.ts';
 import { checkQueryTree, checkTables, checkTree } from './check-tree.ts';
@@ -234,8 +234,7 @@ function toRefusal(error: unknown, message: string): unknown {
 /** The engine resolves a view's names at each use: a caller's `0 AS days` would replace an expression that the view's conditions need. */
 function assertNoStoredNames(checked: string, { expressions }: StoredNames): void {
   if (![...expressions].some((name) => checked.includes(name))) return;
-  for (const { kind, start, end } of scanTokens(checked)) {
-    const text = checked.slice(start, end);
+  for (const { kind, text } of parseSql(checked).words) {
     const name = kind === 'name' ? text.slice(1, -1) : text;
     if ((kind === 'name' || kind === 'word') && expressions.has(name))
       throw invalidSql(

@@ -1,4 +1,5 @@
-import { readWords, type SqlToken, type Word } from './token.ts';
+import { applyEditsIn, type Edit } from './edit.ts';
+import { isClosing, isOpening, parseSql, type Word } from './parse.ts';
 import { PLAIN_NAME } from './with-list.ts';
 
 /** A column of a SELECT, as it is written: `expression AS name`, or the name of a column. */
@@ -12,7 +13,7 @@ export interface FinalSelect {
   /** Up to the list. */
   readonly before: string;
   readonly items: readonly SelectItem[];
-  /** From the list to the end, without comments and `LIMIT`. */
+  /** From the list to the end, without `LIMIT`. */
   readonly after: string;
   /** The number of `LIMIT n`, if the query ends with it. */
   readonly limit: number | undefined;
@@ -29,95 +30,74 @@ const CHANGES = new Set(
     ' ',
   ),
 );
-const CLAUSES = new Set('FROM PREWHERE WHERE GROUP HAVING ORDER ARRAY JOIN'.split(' '));
 
 /**
  * Cuts a query at its final SELECT, so that its list can be replaced and its rows be limited without another SELECT around it: the
  * engine takes half a millisecond to analyse one.
  *
+ * @param edits of the query, which its parts have
  * @returns `undefined` for any query that is not plainly `[WITH …] SELECT item, … FROM … [LIMIT n]`: in doubt it is not cut
  */
-export function findFinalSelect(sql: string): FinalSelect | undefined {
-  const tokens = readWords(sql);
-  const texts = tokens.map(({ text }) => text);
-  const outer = findOuter(tokens);
-  const words = outer.map((i) => (tokens[i]?.kind === 'word' ? (texts[i] ?? '').toUpperCase() : ''));
+export function findFinalSelect(sql: string, edits: readonly Edit[] = []): FinalSelect | undefined {
+  const { words } = parseSql(sql);
+  if (words.some((word) => word.pair === -1 && (isOpening(word) || isClosing(word)))) return undefined;
+  const select = words.findIndex(({ key, depth }) => key === 'SELECT' && depth === 0);
+  if (select === -1 || (select > 0 && words[0]?.key !== 'WITH')) return undefined;
   const limit = readLimit(words);
-  const end = words.length - (limit === undefined ? 0 : 2);
-  const select = words.indexOf('SELECT');
-  const clause = words.findIndex((word, i) => i > select && CLAUSES.has(word));
-  const listEnd = clause === -1 ? end : clause;
-  if (select === -1 || (select > 0 && words[0] !== 'WITH') || (clause !== -1 && words[clause] !== 'FROM'))
+  const rest = words.slice(select + 1, limit === undefined ? words.length : -2);
+  const outer = rest.filter(({ depth }) => depth === 0);
+  const second = outer.find(({ clause }) => clause > select)?.clause;
+  const listEnd = second === undefined ? rest.length : second - select - 1;
+  if (outer.some(({ key }) => CHANGES.has(key)) || (rest[listEnd]?.key ?? 'FROM') !== 'FROM')
     return undefined;
-  if (words.slice(select + 1, end).some((word) => CHANGES.has(word))) return undefined;
-  const at = (i: number) => outer[i] ?? tokens.length;
-  const commas = outer.filter((i) => i > at(select) && i < at(listEnd) && texts[i] === ',');
-  const edges = [at(select), ...commas, at(listEnd)];
-  const items = edges.slice(1).map((to, i) => readItem(sql, tokens.slice((edges[i] ?? 0) + 1, to)));
-  const known = items.filter((item) => item !== undefined);
-  if (known.length !== items.length) return undefined;
+  const items = readItems(rest.slice(0, listEnd));
+  if (items === undefined) return undefined;
+  const end = rest.at(-1)?.end ?? sql.length;
+  const ranges = [
+    { start: 0, end: words[select]?.end ?? 0 },
+    ...items,
+    { start: rest[listEnd]?.start ?? end, end },
+  ];
+  const [before = '', ...parts] = applyEditsIn(sql, edits, ranges);
   return {
-    before: sql.slice(0, tokens[at(select)]?.end),
-    items: known,
-    after: sql.slice(tokens[at(listEnd)]?.start ?? sql.length, tokens[at(end) - 1]?.end),
+    before,
+    items: items.map(({ name }, i) => ({ name, sql: parts[i] ?? '' })),
+    after: parts.at(-1) ?? '',
     limit,
-    countsItems: countsItems(texts.slice(at(listEnd), at(end))),
+    countsItems: countsItems(rest.slice(listEnd)),
   };
 }
 
 /** `n` of a query that ends with `LIMIT n`, whatever it is otherwise. */
 export function findLimit(sql: string): number | undefined {
-  return readLimit(
-    readWords(sql)
-      .slice(-2)
-      .map(({ text }) => text.toUpperCase()),
-  );
+  return readLimit(parseSql(sql).words);
 }
 
-/** @param words in capital letters */
-function readLimit(words: readonly string[]): number | undefined {
-  const rows = words.at(-1) ?? '';
-  return words.at(-2) === 'LIMIT' && /^\d{1,9}$/.test(rows) ? Number(rows) : undefined;
+function readLimit(words: readonly Word[]): number | undefined {
+  const rows = words.at(-1)?.text ?? '';
+  return words.at(-2)?.key === 'LIMIT' && /^\d{1,9}$/.test(rows) ? Number(rows) : undefined;
 }
 
-/** Whether a clause may have ALL, or a number, instead of an expression; brackets around one change nothing. */
-function countsItems(texts: readonly string[]): boolean {
-  let depth = 0;
-  return texts.some((text, i) => {
-    if (text === '(') depth++;
-    if (text === ')') depth--;
-    if (!/^(?:\d\w*|ALL)$/i.test(text)) return false;
-    return depth === 0 || (texts[i - 1] === '(' && /^(?:BY|[,(])$/i.test(texts[i - 2] ?? ''));
+/** Whether a clause may have ALL, or a number, in the place of an expression; brackets around one change nothing. */
+function countsItems(words: readonly Word[]): boolean {
+  return words.some(({ key, depth }, i) => {
+    if (!/^(?:\d\w*|ALL)$/.test(key)) return false;
+    return depth === 0 || (words[i - 1]?.key === '(' && /^(?:BY|[,(])$/.test(words[i - 2]?.key ?? ''));
   });
 }
 
-const OPENING: ReadonlySet<string> = new Set('([{');
-const CLOSING: ReadonlySet<string> = new Set(')]}');
-
-/** Indexes of the tokens outside of all brackets; none if brackets do not match. */
-function findOuter(tokens: readonly Word[]): number[] {
-  let depth = 0;
-  const outer: number[] = [];
-  for (const [i, { kind, text }] of tokens.entries()) {
-    if (kind !== 'sign') {
-      if (depth === 0) outer.push(i);
-      continue;
-    }
-    if (CLOSING.has(text)) depth--;
-    if (depth < 0) return [];
-    if (depth === 0) outer.push(i);
-    if (OPENING.has(text)) depth++;
-  }
-  return depth === 0 ? outer : [];
+/** The items of a list; `undefined` if one is neither `name` nor `… AS name`, such as `*`, `table.name` and a name in quotes. */
+function readItems(list: readonly Word[]) {
+  const commas = [...list.keys()].filter((i) => list[i]?.key === ',' && list[i]?.depth === 0);
+  const ends = [...commas, list.length];
+  const items = ends.flatMap((end, i) => readItem(list.slice((ends[i - 1] ?? -1) + 1, end)) ?? []);
+  return items.length === ends.length ? items : undefined;
 }
 
-/** `name`, or `… AS name`; `undefined` for anything else, such as `*`, `table.name` and a name in quotes. */
-function readItem(sql: string, tokens: readonly SqlToken[]): SelectItem | undefined {
-  const [first, last] = [tokens[0], tokens.at(-1)];
-  if (first === undefined || last?.kind !== 'word') return undefined;
-  const name = sql.slice(last.start, last.end);
-  const before = tokens.at(-2);
-  const isNamed = before?.kind === 'word' && sql.slice(before.start, before.end).toUpperCase() === 'AS';
-  if (!PLAIN_NAME.test(name) || (tokens.length > 1 && !isNamed)) return undefined;
-  return { name, sql: sql.slice(first.start, last.end) };
+function readItem(words: readonly Word[]) {
+  const [first, last] = [words[0], words.at(-1)];
+  const isNamed = words.length === 1 || words.at(-2)?.key === 'AS';
+  if (first === undefined || last?.kind !== 'word' || !PLAIN_NAME.test(last.text) || !isNamed)
+    return undefined;
+  return { name: last.text, start: first.start, end: last.end };
 }

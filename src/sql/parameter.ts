@@ -1,4 +1,4 @@
-import { scanTokens } from './token.ts';
+import { parseSql } from './parse.ts';
 
 /** One `@name` in SQL. Offsets are UTF-16 units; `line` counts from 1. */
 export interface ParameterUse {
@@ -10,16 +10,14 @@ export interface ParameterUse {
 
 /** Every `@name` in ClickHouse SQL outside of strings, quoted identifiers and comments, in order. */
 export function findParameters(sql: string): ParameterUse[] {
-  const uses: ParameterUse[] = [];
   let line = 1;
   let counted = 0;
-  for (const { kind, start, end } of scanTokens(sql)) {
-    if (kind !== 'parameter') continue;
+  const words = parseSql(sql).words.filter(({ kind }) => kind === 'parameter');
+  return words.map(({ text, start, end }) => {
     line += sql.slice(counted, start).split('\n').length - 1;
     counted = start;
-    uses.push({ name: sql.slice(start + 1, end), start, end, line });
-  }
-  return uses;
+    return { name: text.slice(1), start, end, line };
+  });
 }
 
 /** A function that replaces each `@name` by the result of `write`. Cuts the SQL once: each run of a statement costs a concatenation. */

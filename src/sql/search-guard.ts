@@ -1,3 +1,4 @@
+import { applyEdits, type Edit } from './edit.ts';
 import { quote } from './quote.ts';
 import type { SearchKind, TextSearch } from './text-search.ts';
 
@@ -36,22 +37,16 @@ export function guardSearches(
   searches: readonly TextSearch[],
   getValue: (parameter: string) => string,
 ): string {
-  const insertions: [offset: number, text: string][] = searches
+  const guards = searches
     .filter((search) => !isPlain(search, getValue))
-    .flatMap(({ kind, start, end }) => {
+    .flatMap(({ kind, start, end }): Edit[] => {
       const [before, after] = start === end ? [GUARDS[kind].operator, ''] : GUARDS[kind].call;
       return [
-        [start, before],
-        [end, after],
+        { start, end: start, text: before },
+        { start: end, end, text: after },
       ];
     });
-  let guarded = '';
-  let at = 0;
-  for (const [offset, text] of insertions.sort(([a], [b]) => a - b)) {
-    guarded += sql.slice(at, offset) + text;
-    at = offset;
-  }
-  return guarded + sql.slice(at);
+  return applyEdits(sql, guards);
 }
 
 /** A text as the argument of a search in SQL that the service writes itself, with its guard. */

@@ -1,4 +1,4 @@
-import { readWords, type Word } from './token.ts';
+import { isClosing, isOpening, parseSql, type Word } from './parse.ts';
 
 /** An argument in SQL that a text is searched for. */
 export interface TextSearch {
@@ -39,40 +39,46 @@ const OPERATORS = new Map<string, SearchKind>(
 // These show a statement and search nothing; the sandbox checks their output.
 const EXPLAINS_TEXT = /^EXPLAIN (?:AST|QUERY TREE) /;
 
-/** The searches of a statement, by the tokens of its SQL. */
+/** The searches of a statement, by the tokens of its SQL. Takes linear time. */
 export function findTextSearches(sql: string): TextSearch[] {
   if (EXPLAINS_TEXT.test(sql)) return [];
-  const words = readWords(sql);
-  const brackets = findBrackets(words);
-  const searches: TextSearch[] = [];
-  for (const [i, { kind }] of words.entries()) {
-    if (kind !== 'word' && kind !== 'name') continue;
-    const search = findCall(words, i, brackets) ?? findOperator(words, i);
-    if (search !== undefined) searches.push(search);
-  }
-  return searches;
+  const { words } = parseSql(sql);
+  return words.flatMap(({ kind }, i) => {
+    if (kind !== 'word' && kind !== 'name') return [];
+    return findCall(words, i) ?? findOperator(words, i) ?? [];
+  });
 }
 
-function findCall(
-  words: readonly Word[],
-  i: number,
-  brackets: ReadonlyMap<number, readonly number[]>,
-): TextSearch | undefined {
-  const name = words[i];
-  if (name === undefined || words[i + 1]?.text !== '(') return undefined;
+function findCall(words: readonly Word[], i: number): TextSearch | undefined {
+  const [name, open] = [words[i], words[i + 1]];
+  if (name === undefined || open?.key !== '(') return undefined;
   const called = FUNCTIONS.get(readName(name.text).toLowerCase());
   if (called === undefined) return undefined;
   // `value LIKE (…)` is the operator.
-  if (OPERATORS.has(name.text.toLowerCase()) && followsValue(words, i)) return undefined;
-  const ends = brackets.get(i + 1) ?? [];
-  const from = called.at === 0 ? i + 2 : (ends[called.at - 1] ?? i + 1) + 1;
-  const to = ends[called.at] ?? from;
+  if (OPERATORS.has(name.key.toLowerCase()) && followsValue(words, i)) return undefined;
+  const { from, to } = findArgument(words, i + 1, called.at);
   const [first, last] = [words[from], words[to - 1]];
   if (to <= from || first === undefined || last === undefined) return undefined;
-  const joined =
-    to - from > WORDS_MAX ? undefined : readJoined(words.slice(from, to), called.kind === 'text');
-  const parts = joined?.rest.length === 0 ? joined.parts : undefined;
-  return { kind: called.kind, start: first.start, end: last.end, parts };
+  const joined = readJoined(words, from, called.kind === 'text');
+  return {
+    kind: called.kind,
+    start: first.start,
+    end: last.end,
+    parts: joined?.end === to ? joined.parts : undefined,
+  };
+}
+
+/** The words from `from`, before `to`, of an argument within the bracket at `open`; none if there is none. */
+function findArgument(words: readonly Word[], open: number, place: number): { from: number; to: number } {
+  const close = words[open]?.pair ?? -1;
+  const ends = [open];
+  for (let i = open + 1; i <= close && ends.length < place + 2; i++) {
+    const word = words[i];
+    if (word?.key === ',' || i === close) ends.push(i);
+    else if (word !== undefined && isOpening(word) && word.pair !== -1) i = word.pair;
+  }
+  const from = (ends[place] ?? close) + 1;
+  return { from, to: ends[place + 1] ?? from };
 }
 
 /** The name of a function; in quotes it may have escapes. */
@@ -86,27 +92,27 @@ function readName(written: string): string {
 }
 
 function findOperator(words: readonly Word[], i: number): TextSearch | undefined {
-  const word = words[i];
-  const kind = word?.kind === 'word' ? OPERATORS.get(word.text.toLowerCase()) : undefined;
+  const kind = OPERATORS.get(words[i]?.key.toLowerCase() ?? '');
   const next = words[i + 1];
   if (kind === undefined || next === undefined) return undefined;
   // Columns may have the names of keywords. Between a word and a text, LIKE is always the operator, as in `by LIKE 'x'`.
-  const isText = ['text', 'parameter'].includes(next.kind) || next.text.toLowerCase() === 'concat';
+  const isText = ['text', 'parameter'].includes(next.kind) || next.key === 'CONCAT';
   const isSure = isText && words[i - 1]?.kind === 'word';
   if (!isSure && !followsValue(words, i)) return undefined;
-  if (next.kind === 'sign' && !'([{-'.includes(next.text)) return undefined; // a column of this name
-  const joined = readJoined(words.slice(i + 1, i + 1 + WORDS_MAX), false);
-  const after = joined?.rest[0];
-  const ends =
-    after === undefined || after.text === ')' || after.text === ',' || ENDS.has(after.text.toUpperCase());
+  if (next.kind === 'sign' && !isOpening(next) && next.key !== '-') return undefined; // a column of this name
+  const joined = readJoined(words, i + 1, false);
+  const after = words[joined?.end ?? 0];
+  const ends = after === undefined || ENDS.has(after.key);
   return { kind, start: next.start, end: next.start, parts: ends ? joined?.parts : undefined };
 }
 
 // Longest argument that is read, so that the time is linear in the SQL's length. A longer one counts as not plain.
 const WORDS_MAX = 300;
 
-/** Keywords that may follow a complete operand. */
-const ENDS = new Set('AND OR THEN ELSE END AS FROM WHERE PREWHERE GROUP ORDER HAVING LIMIT UNION'.split(' '));
+/** What may follow a complete operand. */
+const ENDS = new Set(
+  ') , AND OR THEN ELSE END AS FROM WHERE PREWHERE GROUP ORDER HAVING LIMIT UNION'.split(' '),
+);
 
 const BEFORE_A_VALUE = new Set(
   'WITH SELECT DISTINCT WHERE PREWHERE QUALIFY AND OR XOR BY AS ON HAVING CASE WHEN THEN ELSE IN'.split(' '),
@@ -116,58 +122,54 @@ const BEFORE_A_VALUE = new Set(
 function followsValue(words: readonly Word[], i: number): boolean {
   const before = words[i - 1];
   if (before === undefined) return false;
-  if (before.kind === 'sign') return [')', ']', '}'].includes(before.text);
-  if (words[i - 2]?.text === '.') return true; // a column of a table
-  if (before.text.toUpperCase() === 'NOT') return followsValue(words, i - 1);
-  return !BEFORE_A_VALUE.has(before.text.toUpperCase());
+  if (before.kind === 'sign') return isClosing(before);
+  if (words[i - 2]?.key === '.') return true; // a column of a table
+  if (before.key === 'NOT') return followsValue(words, i - 1);
+  return !BEFORE_A_VALUE.has(before.key);
 }
 
-/** Opening bracket → the commas between its arguments and its closing bracket, by index. */
-function findBrackets(words: readonly Word[]): Map<number, number[]> {
-  const brackets = new Map<number, number[]>();
-  const open: { at: number; ends: number[] }[] = [];
-  for (const [i, { kind, text }] of words.entries()) {
-    if (kind !== 'sign') continue;
-    if ('([{'.includes(text)) open.push({ at: i, ends: [] });
-    if (',)]}'.includes(text)) open.at(-1)?.ends.push(i);
-    const closed = ')]}'.includes(text) ? open.pop() : undefined;
-    if (closed !== undefined) brackets.set(closed.at, closed.ends);
+/**
+ * Reads texts and parameters joined by `||` or `concat`, also in lists if `inLists`, up to a word that does not belong to them.
+ *
+ * @returns `undefined` for anything else
+ */
+function readJoined(words: readonly Word[], from: number, inLists: boolean) {
+  const near = words.slice(from, from + WORDS_MAX);
+  const parts: SearchPart[] = [];
+  for (let i = 0; ; ) {
+    while (opensList(near, i, inLists)) i++;
+    const part = readPart(near[i++]);
+    if (part === undefined) return undefined;
+    parts.push(part);
+    while (closesList(near[i], from)) i++;
+    const joining = countJoining(near, i);
+    if (joining === 0) return i < WORDS_MAX ? { parts, end: from + i } : undefined;
+    i += joining;
   }
-  return brackets;
 }
 
-interface Joined {
-  readonly parts: SearchPart[];
-  readonly rest: readonly Word[];
+/** Words between two operands, at `i`: those of `||`, or a comma within a list. */
+function countJoining(words: readonly Word[], i: number): number {
+  if (words[i]?.key === '|' && words[i + 1]?.key === '|') return 2;
+  return words[i]?.key === ',' && words[i]?.depth !== words[0]?.depth ? 1 : 0;
 }
 
-/** Reads texts and parameters joined by `||` or `concat`, also in lists if `inLists`; `undefined` for anything else. */
-function readJoined(words: readonly Word[], inLists: boolean): Joined | undefined {
-  const first = readOne(words, inLists);
-  if (first === undefined || first.rest[0]?.text !== '|' || first.rest[1]?.text !== '|') return first;
-  const others = readJoined(first.rest.slice(2), inLists);
-  return others && { parts: [...first.parts, ...others.parts], rest: others.rest };
+/** Whether a word ends a list that began at `from` or later. */
+function closesList(word: Word | undefined, from: number): boolean {
+  return word !== undefined && isClosing(word) && word.pair >= from;
 }
 
-function readOne(words: readonly Word[], inLists: boolean): Joined | undefined {
-  const [first, second] = words;
-  if (first?.kind === 'parameter')
-    return { parts: [{ parameter: first.text.slice(1) }], rest: words.slice(1) };
-  const text = first?.kind === 'text' ? readText(first.text) : undefined;
-  if (text !== undefined) return { parts: [{ text }], rest: words.slice(1) };
-  const isConcat = first?.text.toLowerCase() === 'concat' && second?.text === '(';
-  if (isConcat) return readList(words.slice(2), inLists);
-  return inLists && first?.text === '[' ? readList(words.slice(1), inLists) : undefined;
+/** Whether a word is one of `concat(`, or of `[` if `inLists`. */
+function opensList(words: readonly Word[], i: number, inLists: boolean): boolean {
+  const key = words[i]?.key;
+  if (key === '(') return words[i - 1]?.key === 'CONCAT';
+  return key === 'CONCAT' ? words[i + 1]?.key === '(' : inLists && key === '[';
 }
 
-/** Reads up to the closing bracket. */
-function readList(words: readonly Word[], inLists: boolean): Joined | undefined {
-  const one = readJoined(words, inLists);
-  const [sign] = one?.rest ?? [];
-  if (one === undefined || sign === undefined) return undefined;
-  if (sign.text === ')' || sign.text === ']') return { ...one, rest: one.rest.slice(1) };
-  const others = sign.text === ',' ? readList(one.rest.slice(1), inLists) : undefined;
-  return others && { parts: [...one.parts, ...others.parts], rest: others.rest };
+function readPart(word: Word | undefined): SearchPart | undefined {
+  if (word?.kind === 'parameter') return { parameter: word.text.slice(1) };
+  const text = word?.kind === 'text' ? readText(word.text) : undefined;
+  return text === undefined ? undefined : { text };
 }
 
 // Escaped backslashes, quotes and slashes stand for themselves; a backslash before another sign or class of a pattern stays.

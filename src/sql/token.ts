@@ -50,18 +50,6 @@ export function* scanTokens(sql: string): Generator<SqlToken> {
   }
 }
 
-export interface Word extends SqlToken {
-  readonly text: string;
-}
-
-/** The tokens of SQL with their texts, without comments. A loop: SQL of a large search has some 50,000 of them. */
-export function readWords(sql: string): Word[] {
-  const words: Word[] = [];
-  for (const { kind, start, end } of scanTokens(sql))
-    if (kind !== 'comment') words.push({ kind, start, end, text: sql.slice(start, end) });
-  return words;
-}
-
 function kindOf(text: string, isLast: boolean): TokenKind {
   const first = text.charAt(0);
   const quoted = TEXT_QUOTES.includes(first) ? 'text' : NAME_QUOTES.includes(first) ? 'name' : undefined;

@@ -1,6 +1,7 @@
 import type { Source } from '../definitions/source.ts';
 import { findNearest } from '../lib/nearest.ts';
-import { scanTokens } from '../sql/token.ts';
+import { applyEdits } from '../sql/edit.ts';
+import { parseSql } from '../sql/parse.ts';
 
 /** A query that the engine has rejected, and the sources that its author may read. */
 interface Refused {
@@ -75,12 +76,10 @@ function adviseColumn(message: string): string | undefined {
 
 /** Returns the query with its texts and comments blanked. */
 function withoutTexts(sql: string): string {
-  let text = '';
-  let at = 0;
-  for (const { kind, start, end } of scanTokens(sql)) {
-    const isHidden = kind === 'text' || kind === 'comment';
-    text += sql.slice(at, start) + (isHidden ? ' '.repeat(end - start) : sql.slice(start, end));
-    at = end;
-  }
-  return text;
+  const { words, comments } = parseSql(sql);
+  const hidden = [...comments, ...words.filter(({ kind }) => kind === 'text')];
+  return applyEdits(
+    sql,
+    hidden.map(({ start, end }) => ({ start, end, text: ' '.repeat(end - start) })),
+  );
 }

@@ -1,6 +1,6 @@
 import type { Fault } from '../definitions/fault.ts';
 import { createRewriter, findParameters } from '../sql/parameter.ts';
-import { scanTokens } from '../sql/token.ts';
+import { parseSql } from '../sql/parse.ts';
 
 /** A query as its author wrote it, and what the engine got instead of each `@name`. */
 interface SentQuery {
@@ -69,16 +69,15 @@ function toAuthors({ sql, write }: SentQuery, offset: number): number {
 const NAMES = [/`([^`]+)`/, /\bfunction '?(\w+)/, /'([\w.]+)'/];
 
 function findName(message: string, sql: string): number | undefined {
-  const tokens = [...scanTokens(sql)].filter(({ kind }) => kind === 'word' || kind === 'name');
+  const words = parseSql(sql).words.filter(({ kind }) => kind === 'word' || kind === 'name');
   for (const form of NAMES) {
     const name = form.exec(message)?.[1];
     if (name === undefined) continue;
     const last = name.slice(name.lastIndexOf('.') + 1);
-    const find = (text: string) =>
-      tokens.find(({ kind, start, end }) => {
-        const written =
-          kind === 'name' ? sql.slice(start + 1, end - 1) : sql.slice(start, start + text.length);
-        return written === text && (kind === 'name' || !/\w/.test(sql.charAt(start + text.length)));
+    const find = (wanted: string) =>
+      words.find(({ kind, text, start }) => {
+        if (kind === 'name') return text.slice(1, -1) === wanted;
+        return sql.startsWith(wanted, start) && !/\w/.test(sql.charAt(start + wanted.length));
       });
     const found = find(name) ?? find(last);
     if (found !== undefined) return found.start;

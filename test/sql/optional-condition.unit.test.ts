@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { decideOptionalConditions, findOptionalConditions } from '../../src/sql/optional-condition.ts';
+import { applyEdits } from '../../src/sql/edit.ts';
+import { findOptionalConditions } from '../../src/sql/optional-condition.ts';
 
 const decide = (sql: string, empty: boolean) =>
-  decideOptionalConditions(sql, findOptionalConditions(sql), () => empty);
+  applyEdits(
+    sql,
+    findOptionalConditions(sql).map(({ ifEmpty, ifGiven }) => (empty ? ifEmpty : ifGiven)),
+  );
 
 describe('an optional condition', () => {
   test.each([

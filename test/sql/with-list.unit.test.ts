@@ -1,7 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { dropUnused, findWithList } from '../../src/sql/with-list.ts';
+import { applyEdits } from '../../src/sql/edit.ts';
+import { findWithList, removeUnused } from '../../src/sql/with-list.ts';
 
-const wrap = (sql: string) => findWithList(sql, (select) => `<${select}>`);
+/** The list with each view's SELECT between `<` and `>`, and the names of the views. */
+function wrap(sql: string) {
+  const list = findWithList(sql);
+  if (list === undefined) return undefined;
+  const edits = list.views.map(({ select: { start, end } }) => ({
+    start,
+    end,
+    text: `<${sql.slice(start, end)}>`,
+  }));
+  const text = applyEdits(sql.slice(0, list.end), edits);
+  return { views: list.views.map(({ name }) => name), sql: text };
+}
+
+const dropUnused = (sql: string) => applyEdits(sql, removeUnused(sql));
 
 describe('the WITH list of a query', () => {
   test.each([
@@ -84,5 +98,11 @@ describe('what nothing reads', () => {
     'WITH a AS (SELECT 1',
   ])('%j stays as it is', (sql) => {
     expect(dropUnused(sql)).toBe(sql);
+  });
+
+  test('names in what edits replace do not count', () => {
+    const sql = 'WITH 1 AS x, 2 AS y SELECT 1 WHERE x AND (y)';
+    const edit = { start: sql.indexOf('AND'), end: sql.length, text: '' };
+    expect(applyEdits(sql, [edit, ...removeUnused(sql, [edit])])).toBe('WITH 1 AS x SELECT 1 WHERE x ');
   });
 });

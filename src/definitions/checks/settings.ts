@@ -1,4 +1,4 @@
-import { readWords } from '../../sql/token.ts';
+import { parseSql } from '../../sql/parse.ts';
 import { findWithList } from '../../sql/with-list.ts';
 import { endpointFields } from '../endpoint.ts';
 import { type Fault, placeAt } from '../fault.ts';
@@ -16,12 +16,8 @@ const CLOCK = new Set(['now', 'now64', 'nowinblock', 'today', 'yesterday', 'utct
 
 /** The engine's clock: a test cannot set it, and the parts of one answer may have different instants. A request has `@now`. */
 export function findClockWarning({ file, text }: { readonly file: string; readonly text: string }): Fault[] {
-  const words = readWords(text);
-  const at = words.findIndex(
-    ({ kind, text: word }, i) =>
-      kind === 'word' && CLOCK.has(word.toLowerCase()) && words[i + 1]?.text === '(',
-  );
-  const found = words[at];
+  const { words } = parseSql(text);
+  const found = words.find(({ key }, i) => CLOCK.has(key.toLowerCase()) && words[i + 1]?.key === '(');
   if (found === undefined) return [];
   const message = `${found.text}() is the engine's clock: use @now, the instant of the request, which tests can set; it is served all the same`;
   return [{ file, ...placeAt(text, found.start), message }];
@@ -59,7 +55,7 @@ export function checkSandboxing(file: YamlFile, sql: { text: string }): Fault[] 
       ['parameters', SQL_PARAMETER],
       '"sql" is where callers send their SELECT when "query_sandboxing" is true; take another name',
     );
-  if (sql.text.trim() !== '' && findWithList(sql.text, (select) => select) === undefined)
+  if (sql.text.trim() !== '' && findWithList(sql.text) === undefined)
     report(
       ['query_sandboxing'],
       '"query_sandboxing" needs a query with views that callers may read: WITH name AS (SELECT …) SELECT …',

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { parseSql } from '../../src/sql/parse.ts';
+import { growth } from '../../trial/growth.ts';
+
+/** Each word with a property of it. */
+function wordsWith<Name extends 'key' | 'depth' | 'pair' | 'clause'>(sql: string, name: Name) {
+  return parseSql(sql).words.map((word) => [word.text, word[name]]);
+}
+
+describe('the words of a query', () => {
+  test('have a key if they may be keywords', () => {
+    expect(wordsWith('Select \'a\' "b" @c -- d\n(', 'key')).toEqual([
+      ['Select', 'SELECT'],
+      ["'a'", ''],
+      ['"b"', ''],
+      ['@c', ''],
+      ['(', '('],
+    ]);
+  });
+
+  test('leave out comments, which have their places', () => {
+    expect(parseSql('1 /* 2 */ 3 -- 4').comments.map(({ start, end }) => [start, end])).toEqual([
+      [2, 9],
+      [12, 16],
+    ]);
+  });
+
+  test('know the brackets around them, and each bracket its other one', () => {
+    expect(wordsWith('a (b [c])', 'depth')).toEqual([
+      ['a', 0],
+      ['(', 0],
+      ['b', 1],
+      ['[', 1],
+      ['c', 2],
+      [']', 1],
+      [')', 0],
+    ]);
+    expect(wordsWith('a (b [c])', 'pair').map(([, pair]) => pair)).toEqual([-1, 6, -1, 5, -1, 3, 1]);
+  });
+
+  test('ignore brackets too many', () => {
+    expect(wordsWith(') a ( b', 'pair').map(([, pair]) => pair)).toEqual([-1, -1, -1, -1]);
+    expect(wordsWith(') a ( b', 'depth').map(([, depth]) => depth)).toEqual([0, 0, 0, 1]);
+  });
+
+  test('know their clause, which brackets do not end', () => {
+    const clauses = parseSql('SELECT (SELECT a) FROM b WHERE c (d) AND e').words;
+    expect(clauses.map(({ text, clause }) => `${text} ${clauses[clause]?.text ?? ''}`)).toEqual([
+      'SELECT ',
+      '( SELECT',
+      'SELECT ',
+      'a SELECT',
+      ') SELECT',
+      'FROM SELECT',
+      'b FROM',
+      'WHERE FROM',
+      'c WHERE',
+      '( WHERE',
+      'd ',
+      ') WHERE',
+      'AND WHERE',
+      'e WHERE',
+    ]);
+  });
+});
+
+test('the readers of one text share its words, unless it is large', () => {
+  expect(parseSql('SELECT 1')).toBe(parseSql(['SELECT', '1'].join(' ')));
+  const large = 'a,'.repeat(60_000);
+  expect(parseSql(large)).not.toBe(parseSql(large));
+});
+
+test('the time is in step with the length of the text', () => {
+  for (const part of ['(', ')', '()', 'a (', 'SELECT ', "'a',", '--'])
+    expect(growth((count) => parseSql(part.repeat(count)), 20_000)).toBeLessThan(3);
+});
