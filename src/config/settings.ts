@@ -390,7 +390,7 @@ export const SETTINGS = {
   ),
 } as const satisfies Record<string, Setting<string> | Setting<number>>;
 
-/** A text that may be empty, unless `parse` refuses that. */
+/** A text that may be empty, unless `parse` rejects that. */
 function text(env: string, help: string, parse = (value: string) => value): Setting<string> {
   return { env, aliases: [], help, unit: '', fallback: '', secret: false, parse };
 }

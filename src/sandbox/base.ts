@@ -105,7 +105,7 @@ export interface StoredNames {
 // A member of the WITH list of the outermost query; lines that are indented more belong to the member before them.
 const MEMBER = /^ {6}\S/;
 
-/** Asks the engine for the names of a stored query's WITH list. @throws Error of the engine if it refuses the list */
+/** Asks the engine for the names of a stored query's WITH list. @throws Error of the engine if it rejects the list */
 export async function readStoredNames(engine: Engine, base: Base): Promise<StoredNames> {
   // The tree is not resolved, so values make no difference to it.
   const sql = createRewriter(base.sql)((name) => quote(name));

@@ -58,7 +58,7 @@ function findMark(sql: string): string {
   return mark;
 }
 
-/** Refuses a token that no allowed SELECT has in the engine's spelling. */
+/** Rejects a token that no allowed SELECT has in the engine's spelling. */
 function refuseWord({ kind, text }: Word): void {
   if (kind === 'text' || (kind === 'word' && !text.includes('$'))) return;
   if (kind === 'sign' && '()[],.+-*/%=<>!|:'.includes(text)) return;
@@ -69,7 +69,7 @@ function refuseWord({ kind, text }: Word): void {
   );
 }
 
-/** Refuses clauses that the engine's trees do not distinguish from others. */
+/** Rejects clauses that the engine's trees do not distinguish from others. */
 function refuseSequences(checked: string, words: readonly Word[]): void {
   if (!/RECURSIVE|MATERIALIZED|\.\s*:/i.test(checked)) return; // a shortcut for most texts
   // No word has a space in it: texts are left out, and names are plain.

@@ -34,7 +34,7 @@ export function applyEditsIn(text: string, edits: readonly Edit[], ranges: reado
   });
 }
 
-/** Of edits that start at one place: insertions first, then the longest. */
+/** Orders edits that start at one place: insertions first, then the longest. */
 function rankOf({ start, end }: Edit): number {
   return end === start ? Number.POSITIVE_INFINITY : end;
 }

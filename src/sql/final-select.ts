@@ -78,7 +78,7 @@ function readLimit(words: readonly Word[]): number | undefined {
   return words.at(-2)?.key === 'LIMIT' && /^\d{1,9}$/.test(rows) ? Number(rows) : undefined;
 }
 
-/** Whether a clause may have ALL, or a number, in the place of an expression; brackets around one change nothing. */
+/** Whether a clause may have ALL, or a number, instead of an expression; brackets around one change nothing. */
 function countsItems(words: readonly Word[]): boolean {
   return words.some(({ key, depth }, i) => {
     if (!/^(?:\d\w*|ALL)$/.test(key)) return false;

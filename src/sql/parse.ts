@@ -4,7 +4,7 @@ import { type SqlToken, scanTokens } from './token.ts';
 /** A token that is not a comment, and its place among the brackets and clauses around it. Other words are named by their index. */
 export interface Word extends SqlToken {
   readonly text: string;
-  /** The text in capital letters; empty for literals, quoted names and parameters, which are no keywords. */
+  /** The text in capital letters; empty for literals, quoted names and parameters, which are never keywords. */
   readonly key: string;
   /** Brackets around the word. A bracket is not within itself. */
   readonly depth: number;

@@ -40,7 +40,7 @@ describe('the address of the control store', () => {
 
   test('needs a secret of tokens that all processes have', () => {
     expect(faultsOf({ TAILRACE_CONTROL_URL: 'postgresql://h/tailrace' })).toEqual([
-      'TAILRACE_TOKEN_SECRET: must be set with TAILRACE_CONTROL_URL, the same for all processes; "openssl rand -base64 32" makes one',
+      'TAILRACE_TOKEN_SECRET: must be set with TAILRACE_CONTROL_URL, the same for all processes; "openssl rand -base64 32" prints one',
     ]);
   });
 });

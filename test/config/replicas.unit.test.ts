@@ -33,7 +33,7 @@ describe('what replicas share', () => {
 
   test('needs the secret that all have, and a server that all ask', () => {
     expect(faultsOf({ ...REDIS, ...SERVER })).toEqual([
-      'TAILRACE_TOKEN_SECRET: must be set with TAILRACE_REDIS_URL, the same for all processes; "openssl rand -base64 32" makes one',
+      'TAILRACE_TOKEN_SECRET: must be set with TAILRACE_REDIS_URL, the same for all processes; "openssl rand -base64 32" prints one',
     ]);
     expect(faultsOf({ ...REDIS, ...SECRET })).toEqual([
       'TAILRACE_REDIS_URL: has no effect without CLICKHOUSE_URL: an embedded store belongs to one process, which has no replicas',

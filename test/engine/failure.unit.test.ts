@@ -56,7 +56,7 @@ describe('an error of the engine', () => {
   ])('of a pattern that RE2 refuses tells the reason, %i', (number, text, name) => {
     const error = toTailraceError(thrown(number, text, name));
     expect(error.code).toBe('invalid_parameter');
-    expect(error.message).toMatch(/RE2 takes: missing \)$/);
+    expect(error.message).toMatch(/RE2 regular expression: missing \)$/);
   });
 
   test('that quotes a value like a refused pattern does not reveal it', () => {

@@ -12,7 +12,7 @@ export class ApiError extends Error {
   readonly errors: readonly {
     readonly parameter: string;
     readonly message: string;
-    /** Of the fault in the value, UTF-16 units from 0. */
+    /** Offset of the fault in the value, UTF-16 units from 0. */
     readonly position?: number;
     /** Line and column, from 1, of a fault in a text. */
     readonly line?: number;
@@ -193,7 +193,7 @@ function toError(response: Response, text: string): ApiError {
   });
 }
 
-/** A proxy in between may answer with a page of its own. */
+/** A proxy in between may respond with its own page. */
 function parseError(text: string): NonNullable<ErrorBody['error']> | undefined {
   try {
     const { error } = JSON.parse(text) as ErrorBody;

@@ -93,7 +93,7 @@ function isFault(error: unknown): boolean {
 export interface Loaded<T> {
   /** The last value read; a failed read keeps it. */
   readonly value: T | undefined;
-  /** Of the last read that ended. */
+  /** The error of the last read that ended. */
   readonly error: ApiError | undefined;
 }
 

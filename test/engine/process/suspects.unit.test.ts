@@ -34,7 +34,7 @@ test('a query is accepted again when its time is over', () => {
   suspect(query('bad'), false);
   suspect(query('bad'), false);
   now += 299_000;
-  expect(() => suspects.check(query('bad'))).toThrow('is refused for 1 s');
+  expect(() => suspects.check(query('bad'))).toThrow('is rejected for 1 s');
   now += 1_001;
   suspects.check(query('bad'));
 });
@@ -54,7 +54,7 @@ describe('a key with a query that certainly ended the engine', () => {
       suspect(attack(i), true);
       now += ms - 1;
       expect(() => suspects.check(attack(9))).toThrow(
-        'a query of this key to this endpoint has ended the engine and is refused for 1 s',
+        'a query of this key to this endpoint has ended the engine and is rejected for 1 s',
       );
       now += 1;
       suspects.check(attack(9));
@@ -66,7 +66,7 @@ describe('a key with a query that certainly ended the engine', () => {
       suspect(attack(i, undefined, `key-1/token-${i}`), true);
       now += ms - 1;
       for (const lane of ['key-1', 'key-1/token-0', 'key-1/token-9'])
-        expect(() => suspects.check(attack(9, undefined, lane))).toThrow('is refused for 1 s');
+        expect(() => suspects.check(attack(9, undefined, lane))).toThrow('is rejected for 1 s');
       suspects.check(attack(9, undefined, 'key-2/token-0'));
       now += 1;
     }
@@ -78,26 +78,26 @@ describe('a key with a query that certainly ended the engine', () => {
     now += 29_999;
     for (const origin of ['some.endpoint 1', 'draft-1 2', 'draft-2 3'])
       expect(() => suspects.check(attack(9, origin))).toThrow(
-        'queries of this key to several endpoints have ended the engine and are refused for 1 s',
+        'queries of this key to several endpoints have ended the engine and are rejected for 1 s',
       );
     now += 1;
     suspect(attack(3), true); // as before at the first one: still of several
-    expect(() => suspects.check(attack(9, 'draft-3 4'))).toThrow('are refused for 300 s');
+    expect(() => suspects.check(attack(9, 'draft-3 4'))).toThrow('are rejected for 300 s');
   });
 
   test('is counted once if several of its queries ran at one end', () => {
     for (let i = 0; i < 3; i++) suspects.suspect(attack(i), { end: 1, isCertain: true });
-    expect(() => suspects.check(attack(9))).toThrow('is refused for 5 s');
+    expect(() => suspects.check(attack(9))).toThrow('is rejected for 5 s');
   });
 
   test('is remembered longer than it is refused, and forgotten in the end', () => {
     suspect(attack(1), true);
     now += 7_199_999;
     suspect(attack(2), true);
-    expect(() => suspects.check(attack(9))).toThrow('is refused for 30 s');
+    expect(() => suspects.check(attack(9))).toThrow('is rejected for 30 s');
     now += 7_200_001;
     suspect(attack(3), true);
-    expect(() => suspects.check(attack(9))).toThrow('is refused for 5 s');
+    expect(() => suspects.check(attack(9))).toThrow('is rejected for 5 s');
   });
 
   test('is not refused elsewhere, nor is another key', () => {

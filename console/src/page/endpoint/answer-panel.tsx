@@ -132,7 +132,7 @@ function NoRows() {
 interface ChartsProps extends Pick<ViewsProps, 'endpoint' | 'values' | 'answer'> {}
 
 function Charts({ endpoint, values, answer }: ChartsProps) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, also while the next one is computed
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, even while the next one is computed
   const shown = useMemo(() => {
     const range = findAnswerRange(endpoint, values, answer.atMs);
     return {

@@ -43,7 +43,7 @@ export function findAnswerRange(
   return { from, until, widthSeconds: bucket.column === 'timestamp' ? span.width_seconds : undefined };
 }
 
-/** Of a value that the endpoint takes for another one. */
+/** Finds the entry of a value that the endpoint replaces by another one. */
 function findFallback(bucket: NonNullable<EndpointView['bucket']>, parameters: EndpointView['parameters']) {
   const otherwise = parameters.find(({ name }) => name === bucket.by)?.otherwise;
   return typeof otherwise === 'string' ? ownMember(bucket.spans, otherwise) : undefined;

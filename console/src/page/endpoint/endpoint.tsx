@@ -110,7 +110,7 @@ function Head({ endpoint }: { readonly endpoint: EndpointView }) {
   );
 }
 
-/** A pinned value overrides the URL: the service refuses every other value. */
+/** A pinned value overrides the URL: the service rejects every other value. */
 function withPins(
   { parameters }: EndpointView,
   values: Readonly<Record<string, string>>,

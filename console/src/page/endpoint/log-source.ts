@@ -95,7 +95,7 @@ function isSame(ms: number, other: number): boolean {
   return Math.round(ms * 1000) === Math.round(other * 1000);
 }
 
-/** The microsecond before an instant; empty if it is infinite, which is no bound. */
+/** The microsecond before an instant; empty if it is infinite and so bounds nothing. */
 function textBefore(ms: number): string {
   return Number.isFinite(ms) ? fromMicros(Math.round(ms * 1000) - 1) : '';
 }

@@ -31,7 +31,7 @@ export function LogView({ endpoint, values, answer, isCurrent, url, onChange }: 
   const { live, filter, columns } = url;
   const [path] = useLocation();
   const client = useClient();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, also while the next one is computed
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, even while the next one is computed
   const source = useMemo(
     () => createLogSource(client, { endpoint, values, answer }),
     [client, endpoint, answer],
@@ -82,7 +82,7 @@ const VALUES_MAX = 20;
 /** The fields of loaded lines, and the most frequent values among these. */
 function useLoaded(lines: readonly Line[]) {
   const newest = lines[0]?.key;
-  // The lines that follow seldom have other fields.
+  // Later lines rarely have other fields.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   const fields = useMemo(() => {
     const all = lines.slice(0, LINES_LOOKED_AT).flatMap(({ metadata, row }) => {

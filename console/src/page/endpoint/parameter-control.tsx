@@ -11,7 +11,7 @@ interface ParameterControlProps {
   readonly value: string;
   readonly suggestions: readonly string[];
   readonly onChange: (value: string) => void;
-  /** Of a caller's SELECT, which is written in an editor. */
+  /** Set for a caller's SELECT, which is written in an editor. */
   readonly sql?: { readonly words: Vocabulary; readonly onRun: () => void } | undefined;
 }
 

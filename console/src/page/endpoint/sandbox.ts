@@ -13,7 +13,7 @@ const SQL: EndpointView['parameters'][number] = {
   name: 'sql',
   type: 'string',
   required: false,
-  description: 'A SELECT of your own over the views of the stored query; empty: the stored SELECT.',
+  description: 'Your SELECT over the views of the stored query; empty: the stored SELECT.',
   default: '',
   control: 'text',
   values: [],

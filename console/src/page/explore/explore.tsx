@@ -99,7 +99,7 @@ function useExplore(address: ExploreAddress, held: boolean) {
   const counted = useSearchOf(address, `${round} ${live ? liveRound : ''}`);
   const source = useSourceOf(search);
   const lines = useLines(source, at);
-  // The newest page of lines comes before the counts. A search that is refused has none.
+  // The newest page of lines comes before the counts. A search that is rejected has none.
   const isReady = !isRefused(lines.state) && (!lines.isOld || lines.state.kind === 'failed');
   return { search, source, lines, histogram: useHistogram(counted, by, isReady), refresh };
 }

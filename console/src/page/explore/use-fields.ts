@@ -14,9 +14,9 @@ export interface Fields {
   readonly fields: readonly QueryFieldName[];
   /** Names of those whose values may be few, to count by. */
   readonly groups: readonly string[];
-  /** Of the events found. */
+  /** Values of the events found. */
   readonly valuesOf: ValuesOf;
-  /** Of all events in the range: the search that ran may be the one that is rewritten. */
+  /** Values of all events in the range: the search that ran may be the one that is being changed. */
   readonly allValuesOf: ValuesOf;
 }
 

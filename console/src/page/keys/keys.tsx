@@ -28,7 +28,7 @@ export function KeysPage() {
   const cache = useQueryClient();
   const keys = usePages<KeyView>('/api/keys?state=active', { size: KEYS_AT_ONCE });
   const ended = usePages<KeyView>('/api/keys?state=ended', { size: KEYS_AT_ONCE });
-  // This key may not see the audit trail: the service refuses it to a key that is limited.
+  // This key may not see the audit trail: the service does not show it to a limited key.
   const entries = usePages<KeyEntry>('/api/keys/log', {
     size: ENTRIES_AT_ONCE,
     isWanted: !isLimited(self),

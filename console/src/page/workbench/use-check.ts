@@ -49,7 +49,7 @@ export function useCheck({ definition, sql }: Files): Check {
     },
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0, // a text is seldom the same again
+    gcTime: 0, // a text is rarely the same again
   });
   const known = useRef<Pick<Check, 'parameters' | 'columns'>>({ parameters: [], columns: [] });
   known.current = {

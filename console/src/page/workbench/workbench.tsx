@@ -55,7 +55,7 @@ function pathOf(name: string): string {
 
 interface OpenedProps {
   readonly name: string;
-  /** Of two with one name, the later one reads the files again. */
+  /** Counts up, so that opening a name again reads its files again. */
   readonly round: number;
   readonly workbench: WorkbenchView;
   readonly onOpen: (name: string) => void;

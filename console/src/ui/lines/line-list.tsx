@@ -11,10 +11,10 @@ import type { LineSource } from './source.ts';
 import { useLineKeys, whenDrawn } from './use-line-keys.ts';
 
 interface LineListProps extends LineActions {
-  /** Of the lines: those of another one begin at the top. */
+  /** Where the lines come from; those of another source begin at the top. */
   readonly source: LineSource;
   readonly lines: readonly Line[];
-  /** Of the line to mark and to go to. */
+  /** Name of the line to mark and to scroll to. */
   readonly at: string;
   readonly old: boolean;
   /** Called when the oldest line comes near. */

@@ -20,11 +20,11 @@ interface LinesPanelProps extends LineActions, Pick<FieldListProps, 'fields' | '
   readonly lines: Lines;
   /** Those of the lines that match a filter of the page; undefined without one. */
   readonly filtered?: readonly Line[] | undefined;
-  /** Of the line to mark. */
+  /** Name of the line to mark. */
   readonly at: string;
   readonly live: boolean;
   readonly onLive: (live: boolean) => void;
-  /** Called when the lines are looked at, and when not any more. */
+  /** Called when the lines are looked at, and when no longer. */
   readonly onHeld?: (isHeld: boolean) => void;
   /** Shown if there are no lines. */
   readonly none: ReactNode;

@@ -5,7 +5,7 @@ import type { LinePage, Slice } from './source.ts';
 export interface Newer {
   readonly fromMicros: number;
   readonly untilMicros: number;
-  /** Of the next window; undefined: not known yet. */
+  /** Width of the next window; undefined: not known yet. */
   readonly widthMicros: number | undefined;
 }
 

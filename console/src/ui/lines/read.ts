@@ -16,7 +16,7 @@ export interface Read {
   readonly limit: number;
   /** What may be wrong with a search that finds nothing. */
   readonly hint: string | undefined;
-  /** Of a read that begins at a line: what is left of the time after it. */
+  /** What is left of the time after the line at which the read began. */
   readonly newer: Newer | undefined;
 }
 
@@ -48,7 +48,7 @@ export function isBegun({ source, newer }: Read): boolean {
   return source.first !== undefined && newer === undefined;
 }
 
-/** Goes on with long pages: first with one that begins at the millisecond of the last line. */
+/** Continues with long pages: first with one that begins at the millisecond of the last line. */
 export function lengthen(read: Read): Read {
   const { source, lines, slices, slicesRead, limit } = read;
   const [last, slice] = [lines.at(-1), slices[slicesRead]];

@@ -40,7 +40,7 @@ export interface LineSource extends Slice {
 }
 
 export interface LineTail {
-  /** Of a live tail (docs/pages.md); undefined: new lines are polled. */
+  /** Path of a live tail (docs/pages.md); undefined: new lines are polled. */
   readonly path: string | undefined;
   readonly toLine: (row: Row) => Line;
   /** The bounds of lines that have come since one was the newest; without one, of those to begin with. */
