@@ -341,8 +341,8 @@ test('a dry run says what there is to do, and asks nobody', async () => {
   const before = front.requests.length;
   const dry = await runCli(copyArgs('--dry-run', '--source', EDGE), { env: env() });
   expect(dry).toMatchObject(DONE);
-  expect(dry.stdout).toMatch(new RegExp(`${EDGE} │ ${dayOf(1)} │ 400 +│ [\\d,]+ │ to be copied`));
-  expect(dry.stdout).toContain(`430 rows to ${to()}; nothing was sent`);
+  expect(dry.stdout).toMatch(new RegExp(`${EDGE} │ ${dayOf(1)} │ 400 +│ [\\d,]+ │ to copy`));
+  expect(dry.stdout).toContain(`430 rows to ${to()}; no request was sent`);
   expect(front.requests.length).toBe(before);
 });
 

@@ -55,7 +55,7 @@ describe('tailrace delete', () => {
     const { code, stderr } = await runCli(wrong, { env });
     expect(code).toBe(1);
     expect(stderr.trim().split('\n')).toEqual([
-      expect.stringMatching(/^tailrace: --source is no source: "nothing"; there are /),
+      expect.stringMatching(/^tailrace: --source is not a source: "nothing"; there are /),
       expect.stringMatching(/^tailrace: --before must be an ISO 8601 timestamp .* it is "yesterday"$/),
     ]);
     expect((await runCli(['delete', '--yes'], { env })).code).toBe(2);

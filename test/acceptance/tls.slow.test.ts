@@ -119,7 +119,7 @@ describe('what keeps HTTPS from working is refused at start', () => {
     await writeFile(key, 'no key');
     expect(await refusal({})).toEqual([
       1,
-      expect.stringMatching(/^tailrace: TAILRACE_TLS_KEY_FILE: .* holds no PEM private key/),
+      expect.stringMatching(/^tailrace: TAILRACE_TLS_KEY_FILE: .* does not contain a PEM private key/),
     ]);
     await copyFile(join(PAIRS, 'two.key.pem'), key);
     expect(await refusal({})).toEqual([

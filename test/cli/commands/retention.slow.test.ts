@@ -33,7 +33,7 @@ test(
     const confirmed = await retention('--confirm');
     expect(confirmed).toMatchObject({ code: 0, stderr: '' });
     expect(confirmed.stdout).toMatch(/^clock: \S+, ahead\n[\s\S]*is 40 days ahead of /);
-    expect(confirmed.stdout).toMatch(/\nconfirmed: retention goes on/);
+    expect(confirmed.stdout).toMatch(/\nconfirmed: retention continues/);
     expect(await ready()).toEqual({ status: 'ready' });
   },
   PATIENCE_MS,
