@@ -51,7 +51,7 @@ export function parseSql(sql: string): ParsedSql {
 }
 
 /** The innermost bracket that is open, and the clause within it. */
-interface Level {
+interface OpenBracket {
   /** Index of the bracket; -1 outside of all. */
   readonly open: number;
   clause: number;
@@ -72,8 +72,8 @@ function readSql(sql: string): ParsedSql {
 }
 
 function placeWords(words: readonly OpenWord[]): void {
-  const outer: Level[] = [];
-  let level: Level = { open: -1, clause: -1 };
+  const outer: OpenBracket[] = [];
+  let level: OpenBracket = { open: -1, clause: -1 };
   for (const [i, word] of words.entries()) {
     const closed = CLOSING.has(word.key) ? words[level.open] : undefined;
     if (closed !== undefined) {
