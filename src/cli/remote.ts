@@ -185,7 +185,7 @@ function toError(url: string, { status, statusText, headers }: Response, body: B
 }
 
 function describeIgnored(headers: Headers): string[] {
-  return ignoredIn(headers).map((name) => `parameter ${JSON.stringify(name)} is unknown`);
+  return ignoredIn(headers).map((name) => `parameter ${JSON.stringify(name)} is not known`);
 }
 
 function isErrorCode(code: string | undefined): code is ErrorCode {

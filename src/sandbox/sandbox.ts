@@ -163,7 +163,7 @@ interface CheckContext extends Awaited<ReturnType<typeof readEngineNames>> {
  */
 async function check(endpoint: Endpoint, sql: string, context: CheckContext): Promise<string> {
   const { storedNames, engine, options, functions, zones } = context;
-  const query = async (text: string, values = {}, whenRefused = 'is not SQL that the engine takes') => {
+  const query = async (text: string, values = {}, whenRefused = 'is not SQL that the engine accepts') => {
     const execution = { ...options, format: 'TSVRaw', sandboxed: { project: undefined } } as const;
     const { bytes } = await engine.query(text, values, execution).catch((error) => {
       throw toRefusal(error, whenRefused);

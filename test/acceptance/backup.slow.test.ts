@@ -273,7 +273,7 @@ describe.skipIf(ON_SERVER)('backup and restore', () => {
 type Spoil = readonly [name: string, spoil: (dir: string) => Promise<void>, message: RegExp];
 
 const SPOILT: readonly Spoil[] = [
-  ['unfinished', async (dir) => await rm(join(dir, 'manifest.json')), /was not finished/],
+  ['unfinished', async (dir) => await rm(join(dir, 'manifest.json')), /an unfinished one/],
   [
     'edited',
     async (dir) => {

@@ -112,7 +112,7 @@ describe('what may pass ends the service with 3 and one line', () => {
 
   test.each([
     [{ TAILRACE_HOST: '203.0.113.1' }, 'tailrace: 203.0.113.1 is not an address of this machine now'],
-    [{ TAILRACE_HOST: 'no.such.invalid' }, 'tailrace: the address no.such.invalid is not known now'],
+    [{ TAILRACE_HOST: 'no.such.invalid' }, 'tailrace: the address no.such.invalid is unknown now'],
     [{ TAILRACE_CONTROL_URL: 'postgres://me@127.0.0.1:1/keys' }, 'ECONNREFUSED 127.0.0.1:1'],
     [{ CLICKHOUSE_URL: 'http://127.0.0.1:1' }, 'ECONNREFUSED 127.0.0.1:1'],
   ])('%j', async (settings, message) => {

@@ -44,7 +44,12 @@ const canImport = (...names: string[]) =>
 // Node of this checkout first; none of its other programs.
 const others = (process.env['PATH'] ?? '').split(delimiter).filter((one) => !one.includes('node_modules'));
 const PATH = [dirname(process.execPath), ...others].join(delimiter);
-const ENV = { PATH, HOME: homedir(), TAILRACE_KEY: PRIVATE_KEY, npm_config_prefer_offline: 'true' };
+// npm reaches its registry as this process does.
+const CERTIFICATES = process.env['NODE_EXTRA_CA_CERTS'] ?? '';
+const ENV = {
+  ...{ PATH, HOME: homedir(), TAILRACE_KEY: PRIVATE_KEY },
+  ...{ npm_config_prefer_offline: 'true', NODE_EXTRA_CA_CERTS: CERTIFICATES },
+};
 const INSTALL_MS_MAX = 300_000; // npm fetches what is not in its cache
 
 /** Runs a line of shell as a reader of the page does. */

@@ -106,7 +106,7 @@ describe('a refusal says what was not allowed and what would be', () => {
     ['SELECT * FROM app FORMAT CSV', 'must be one SELECT, without FORMAT, INTO OUTFILE or any other clause'],
     [
       'SELECT 1; SELECT 2',
-      'is not SQL that the engine takes: Syntax error (Multi-statements are not allowed)',
+      'is not SQL that the engine accepts: Syntax error (Multi-statements are not allowed)',
     ],
     [
       'SELECT @nobody FROM app',

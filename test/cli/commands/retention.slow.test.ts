@@ -44,7 +44,7 @@ test(
   async () => {
     leaveDaysAgo(40);
     expect((await retention('--confirm')).stdout).toMatch(
-      /is 40 days ahead of [\s\S]*confirmed: retention goes on/,
+      /is 40 days ahead of [\s\S]*confirmed: retention continues/,
     );
     expect((await retention()).stdout).toMatch(/^clock: \S+, plausible\n/);
   },

@@ -161,7 +161,7 @@ describe('fillWithSample', () => {
     try {
       await fillWithSample(core, stop.signal, 1_000);
       expect(insert).toHaveBeenCalledTimes(2); // the first by way of the second
-      expect(lines.mock.calls.at(-1)?.[0]).toMatch(/^sample: stopped by SIGINT; nothing is kept/);
+      expect(lines.mock.calls.at(-1)?.[0]).toMatch(/^sample: stopped by SIGINT; no event is kept/);
       await fillWithSample(core, never, 1_000);
       expect(lines.mock.calls.at(-1)?.[0]).toMatch(/^sample: 1,000 events/);
     } finally {
