@@ -4,6 +4,7 @@ import { serviceValues } from '../src/query/bucket-range.ts';
 import { parseParameters } from '../src/query/parameters.ts';
 import { createStatement } from '../src/query/statement.ts';
 import { type Core, openCore } from '../src/service/open-core.ts';
+import { trusted } from '../src/sql/sql.ts';
 import { takeCores } from './machine/core-time.ts';
 import { median } from './measure.ts';
 import { QUESTION_KINDS, type QuestionKind } from './questions.ts';
@@ -43,7 +44,7 @@ process.once('message', async ({ dataDir, sizes }: CostJob) => {
   const projects = sizes.map((rows, i) => ({ rows, project: NAMES[i] ?? '' }));
   for (const one of projects) await fill(core.engine, one);
   for (const table of ['edge_logs', 'function_edge_logs']) {
-    await core.engine.inspect(`OPTIMIZE TABLE tailrace.${table} FINAL`);
+    await core.engine.inspect(trusted(`OPTIMIZE TABLE tailrace.${table} FINAL`));
   }
   const costs: Record<string, Cost[]> = {};
   for (const kind of QUESTION_KINDS) {
@@ -74,13 +75,17 @@ async function fill(engine: Engine, { rows, project }: { rows: number; project: 
       '${project}' AS project, 'GET /rest/v1/users 200' AS event_message,
       concat('{"request":{"method":"GET","id":"', hex(sipHash128(number)), '"}}') AS metadata, '' AS attributes`;
     const columns = 'id, timestamp, project, event_message, metadata, attributes';
-    await engine.command(`INSERT INTO tailrace.function_edge_logs (${columns}, function_id, execution_time_ms, status_code)
+    await engine.command(
+      trusted(`INSERT INTO tailrace.function_edge_logs (${columns}, function_id, execution_time_ms, status_code)
       SELECT ${common}, concat('f', toString(number % 7)), exp(randNormal(4, 1)), if(rand(1) % 50 = 0, 500, 200)
-      FROM numbers(${perDay})`);
-    await engine.command(`INSERT INTO tailrace.edge_logs (${columns}, method, path, address, status_code)
+      FROM numbers(${perDay})`),
+    );
+    await engine.command(
+      trusted(`INSERT INTO tailrace.edge_logs (${columns}, method, path, address, status_code)
       SELECT ${common}, 'GET', concat('/rest/v1/', toString(number % 1000)) AS path,
         concat('https://', project, '.example.com', path), 200
-      FROM numbers(${perDay})`);
+      FROM numbers(${perDay})`),
+    );
   }
 }
 

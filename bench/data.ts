@@ -10,7 +10,7 @@ import type { Engine } from '../src/engine/engine.ts';
 import { columnNames, createTable } from '../src/engine/table.ts';
 import { formatInstant, MICROS_PER_MS, MICROS_PER_SECOND } from '../src/lib/instant.ts';
 import { openEngine } from '../src/service/open-core.ts';
-import { quote } from '../src/sql/quote.ts';
+import { sql, trusted } from '../src/sql/sql.ts';
 import { fillSample } from '../trial/server.ts';
 import { findShortage } from './machine/disk-space.ts';
 import { say, Unmeasured } from './report.ts';
@@ -104,7 +104,7 @@ async function settle(
         if (seconds > SAID_SECONDS_MIN)
           say(`${source.name}: ${day} is copied after ${Math.round(seconds)} s`);
         // Not by `command`, which would block the writer for the next day.
-        merged = engine.inspect(`OPTIMIZE TABLE ${nameOf(source)} PARTITION '${day}' FINAL`);
+        merged = engine.inspect(trusted(`OPTIMIZE TABLE ${nameOf(source)} PARTITION '${day}' FINAL`));
       }
       say(`${source.name} is there`);
     }
@@ -120,7 +120,7 @@ function nameOf({ table }: Source): string {
 
 async function findDays(engine: Engine, { table }: Source): Promise<string[]> {
   const rows = await engine.inspect(
-    `SELECT DISTINCT partition AS day FROM system.parts WHERE active AND table = ${quote(table)} ORDER BY day`,
+    sql`SELECT DISTINCT partition AS day FROM system.parts WHERE active AND table = ${table} ORDER BY day`,
   );
   return rows.map((row) => String(row['day']));
 }
@@ -141,9 +141,9 @@ async function copyDay(
   ]);
   const names = columnNames(source);
   await engine.command(
-    `INSERT INTO ${nameOf(source)} (${names.join(', ')})
+    trusted(`INSERT INTO ${nameOf(source)} (${names.join(', ')})
      SELECT ${names.map((name) => made.get(name) ?? name).join(', ')}
      FROM ${nameOf(source)} ARRAY JOIN range(1, ${times}) AS copy WHERE toDate(timestamp) = '${day}'
-     SETTINGS max_block_size = 4096`,
+     SETTINGS max_block_size = 4096`),
   );
 }

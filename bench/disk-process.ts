@@ -1,5 +1,6 @@
 import { parseConfig } from '../src/config/config.ts';
 import { openCore } from '../src/service/open-core.ts';
+import { trusted } from '../src/sql/sql.ts';
 
 export interface DiskJob {
   readonly dataDir: string;
@@ -32,9 +33,11 @@ async function measure({ dataDir }: DiskJob): Promise<DiskUse[]> {
     GROUP BY table ORDER BY bytes DESC`);
   const used: DiskUse[] = [];
   for (const { table, rows, bytes } of parts) {
-    const [average] = await engine.inspect(`
+    const [average] = await engine.inspect(
+      trusted(`
       SELECT avg(length(id) + length(project) + length(event_message) + length(metadata)) AS bytes
-      FROM (SELECT id, project, event_message, metadata FROM tailrace.\`${table}\` LIMIT ${SAMPLED})`);
+      FROM (SELECT id, project, event_message, metadata FROM tailrace.\`${table}\` LIMIT ${SAMPLED})`),
+    );
     const jsonBytes = Number(average?.['bytes']) + MEMBERS_BYTES + TIMESTAMP_BYTES;
     used.push({ table: String(table), rows: Number(rows), bytes: Number(bytes), jsonBytes });
   }

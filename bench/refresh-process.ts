@@ -4,6 +4,7 @@ import { parseParameters } from '../src/query/parameters.ts';
 import { createQuestion } from '../src/query/question.ts';
 import { type Answer, createRunner } from '../src/query/run.ts';
 import { type Core, openCore } from '../src/service/open-core.ts';
+import { trusted } from '../src/sql/sql.ts';
 
 export interface RefreshJob {
   readonly dataDir: string;
@@ -46,12 +47,14 @@ async function fill({ engine }: Core, rows: number): Promise<void> {
   const perDay = Math.ceil(rows / DAYS);
   for (let day = 0; day < DAYS; day++) {
     const from = (END_MS - (day + 1) * DAY_MS) * 1000;
-    await engine.command(`INSERT INTO tailrace.function_edge_logs
+    await engine.command(
+      trusted(`INSERT INTO tailrace.function_edge_logs
       (id, timestamp, project, event_message, metadata, attributes, function_id, execution_time_ms, status_code)
       SELECT toString(number), fromUnixTimestamp64Micro(${from} + intDiv(number * ${DAY_MS * 1000}, ${perDay})),
         concat('project-', toString(number % ${PROJECTS})), '', '', '', concat('f', toString(number % 7)),
         exp(randNormal(4, 1)), if(rand(1) % 50 = 0, 500, 200)
-      FROM numbers(${perDay})`);
+      FROM numbers(${perDay})`),
+    );
   }
 }
 

@@ -7,7 +7,7 @@ import { gunzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { drainPending, Session } from 'chdb';
 import { writeEngineConfig } from '../src/engine/embedded/config.ts';
 import { runStatement } from '../src/engine/process/session-host.ts';
-import { quote } from '../src/sql/quote.ts';
+import { writeValue } from '../src/sql/quote.ts';
 
 /** One request as ClickHouse reads it from its address and body. */
 export interface FrontRequest {
@@ -105,7 +105,7 @@ export async function startClickHouseFront(
 
   /** Of the engine in a process. By a setting: values that are put into its text take a comment out of it. */
   function stopInEngine(queryId: string): void {
-    const sql = `KILL QUERY WHERE Settings['log_comment'] = ${quote(queryId)} ASYNC FORMAT Null`;
+    const sql = `KILL QUERY WHERE Settings['log_comment'] = ${writeValue(queryId)} ASYNC FORMAT Null`;
     void control.queryAsync(sql).catch(() => {}); // sent again as long as the query runs
   }
 
@@ -122,7 +122,7 @@ export async function startClickHouseFront(
         // In this order: in a process the engine takes over the constraints of a profile, and not its values.
         const values = valuesOf(profile);
         if (values !== '') await session.queryAsync(`SET ${values}`);
-        await session.queryAsync(`SET profile = ${quote(request.user)}`);
+        await session.queryAsync(`SET profile = ${writeValue(request.user)}`);
       }
       await session.queryAsync(setAll(request));
       const format = request.http.get('default_format') ?? 'TabSeparated';
@@ -194,7 +194,7 @@ interface Answered {
 function valuesOf(profile: string): string {
   const [values = ''] = profile.split('<constraints>');
   return [...values.matchAll(/<(\w+)>([^<]*)</g)]
-    .map(([, name, value = '']) => `${name} = ${quote(value)}`)
+    .map(([, name, value = '']) => `${name} = ${writeValue(value)}`)
     .join(', ');
 }
 
@@ -239,7 +239,7 @@ function setAll({ values, settings, queryId }: FrontRequest): string {
   const bound = [...values].map(([name, value]) => [`param_${name}`, value] as const);
   const own = new Map(settings).set('log_comment', queryId); // the request's own stays in `requests`
   const all = [...bound, ...[...own].sort(([a]) => (a === 'readonly' ? 1 : -1))];
-  return `SET ${all.map(([name, value]) => `${name} = ${quote(value)}`).join(', ')}`;
+  return `SET ${all.map(([name, value]) => `${name} = ${writeValue(value)}`).join(', ')}`;
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<FrontRequest> {

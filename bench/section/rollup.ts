@@ -8,6 +8,7 @@ import { serviceValues } from '../../src/query/bucket-range.ts';
 import { JSON_FORMAT } from '../../src/query/format.ts';
 import { createStatement } from '../../src/query/statement.ts';
 import { openCore } from '../../src/service/open-core.ts';
+import { trusted } from '../../src/sql/sql.ts';
 import { inTemporaryFolder } from '../folder.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
@@ -61,11 +62,13 @@ function createBuilder(engine: Engine, source: Source) {
 
 async function fill(engine: Engine, table: string): Promise<void> {
   say(`rollup: making ${INVOCATIONS.toLocaleString('en')} invocations`);
-  await engine.command(`INSERT INTO ${table} (id, timestamp, project, metadata, function_id, execution_time_ms, status_code)
+  await engine.command(
+    trusted(`INSERT INTO ${table} (id, timestamp, project, metadata, function_id, execution_time_ms, status_code)
     SELECT toString(number), now64(6) - toIntervalMicrosecond(intDiv(number * ${WEEK_SECONDS} * 1000000, ${INVOCATIONS})),
       '${PROJECT}', '{}', concat('f', toString(number % 8)), exp(4 + randNormal(0, 1)), if(number % 20 = 0, 500, 200)
-    FROM numbers(${INVOCATIONS}) SETTINGS max_partitions_per_insert_block = 0, max_insert_threads = 1`);
-  await engine.command(`OPTIMIZE TABLE ${table} FINAL`);
+    FROM numbers(${INVOCATIONS}) SETTINGS max_partitions_per_insert_block = 0, max_insert_threads = 1`),
+  );
+  await engine.command(trusted(`OPTIMIZE TABLE ${table} FINAL`));
 }
 
 const INTERVALS = ['1day', '7day'] as const;

@@ -1,6 +1,7 @@
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { columnNames } from '../engine/table.ts';
+import { identifier, type Sql, sql } from '../sql/sql.ts';
 import { instant, isOn } from './digest.ts';
 
 /** A position in the sorting key of a table. Strings are hexadecimal, so that every byte survives. */
@@ -28,9 +29,9 @@ export async function findChunkEnd(
   source: Source,
   { day, after, bounds }: { day: string; after: SortPosition | undefined; bounds: ChunkBounds },
 ): Promise<SortPosition | undefined> {
-  const key = '(project, timestamp, id)';
+  const key = sql`(project, timestamp, id)`;
   const [row] = await engine.inspect(
-    `SELECT count() AS rows, if(countIf(fits) > 0, maxIf(${key}, fits), min(${key})) AS last,
+    sql`SELECT count() AS rows, if(countIf(fits) > 0, maxIf(${key}, fits), min(${key})) AS last,
        hex(last.1) AS last_project, toString(toUnixTimestamp64Micro(last.2)) AS last_timestamp, hex(last.3) AS last_id
      FROM (
        SELECT project, timestamp, id,
@@ -38,7 +39,7 @@ export async function findChunkEnd(
        FROM (
          SELECT project, timestamp, id,
            byteSize(id, event_message, metadata, attributes) AS bytes
-         FROM \`${source.table}\` WHERE ${isOn(day)} AND ${isAfter(after)}
+         FROM ${identifier(source.table)} WHERE ${isOn(day)} AND ${isAfter(after)}
          ORDER BY project, timestamp, id LIMIT ${bounds.rowsMax}
        )
      )`,
@@ -57,10 +58,10 @@ export async function readChunk(
   source: Source,
   { day, after, upTo }: { day: string; after: SortPosition | undefined; upTo: SortPosition },
 ): Promise<{ rows: number; bytes: Buffer }> {
-  const names = columnNames(source).map((name) => `\`${name}\``);
+  const names = columnNames(source).map(identifier);
   const { bytes } = await engine.query(
-    `SELECT ${names.join(', ')} FROM \`${source.table}\`
-     WHERE ${isOn(day)} AND ${isAfter(after)} AND ${isUpTo(upTo)}`,
+    sql`SELECT ${names} FROM ${identifier(source.table)}
+     WHERE ${isOn(day)} AND ${isAfter(after)} AND ${isUpTo(upTo)}`.text,
     {},
     { format: 'TabSeparated' },
   );
@@ -68,20 +69,20 @@ export async function readChunk(
 }
 
 // Column by column, since the primary index is not used for comparisons of tuples.
-function isAfter(place: SortPosition | undefined): string {
-  if (place === undefined) return 'true';
+function isAfter(place: SortPosition | undefined): Sql {
+  if (place === undefined) return sql`true`;
   const { project, timestamp, id } = inSql(place);
-  return `(project > ${project} OR (project = ${project} AND (timestamp > ${timestamp} OR (timestamp = ${timestamp} AND id > ${id}))))`;
+  return sql`(project > ${project} OR (project = ${project} AND (timestamp > ${timestamp} OR (timestamp = ${timestamp} AND id > ${id}))))`;
 }
 
 /** Writes the condition of rows up to and including a position. */
-export function isUpTo(place: SortPosition): string {
+export function isUpTo(place: SortPosition): Sql {
   const { project, timestamp, id } = inSql(place);
-  return `(project < ${project} OR (project = ${project} AND (timestamp < ${timestamp} OR (timestamp = ${timestamp} AND id <= ${id}))))`;
+  return sql`(project < ${project} OR (project = ${project} AND (timestamp < ${timestamp} OR (timestamp = ${timestamp} AND id <= ${id}))))`;
 }
 
-function inSql({ project, timestamp, id }: SortPosition): SortPosition {
-  return { project: `unhex('${project}')`, timestamp: instant(BigInt(timestamp)), id: `unhex('${id}')` };
+function inSql({ project, timestamp, id }: SortPosition) {
+  return { project: sql`unhex(${project})`, timestamp: instant(BigInt(timestamp)), id: sql`unhex(${id})` };
 }
 
 const NEWLINE = 0x0a;

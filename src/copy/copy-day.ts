@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Engine } from '../engine/engine.ts';
 import { columnNames, dropDay } from '../engine/table.ts';
 import { InputError } from '../errors.ts';
+import { sql } from '../sql/sql.ts';
 import { findChunkEnd, isUpTo, readChunk, type SortPosition } from './chunk.ts';
 import { add, type Digest, isSame, NO_ROWS, readDigest } from './digest.ts';
 import type { DayEntry, Journal } from './journal.ts';
@@ -139,7 +140,7 @@ async function compare({ job, plan }: Day, entry: DayEntry): Promise<void> {
   throw new InputError([`${source.name} ${day}: the target holds ${found.rows} rows, and ${what}${remedy}`]);
 }
 
-async function digestOf({ job, plan }: Day, engine: Engine, where = 'true'): Promise<Digest> {
+async function digestOf({ job, plan }: Day, engine: Engine, where = sql`true`): Promise<Digest> {
   const { source, day, rows, bytes } = plan;
   return await readDigest(engine, source, { day, where, rows, bytes, check: job.check });
 }

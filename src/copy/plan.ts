@@ -3,6 +3,7 @@ import type { Engine } from '../engine/engine.ts';
 import { readDays } from '../engine/store-state.ts';
 import { dropDay, storedTable } from '../engine/table.ts';
 import { InputError } from '../errors.ts';
+import type { Sql } from '../sql/sql.ts';
 import type { DayEntry, Journal } from './journal.ts';
 
 /** How to copy one day of one source. */
@@ -100,8 +101,8 @@ function judgeBegun({ source, day, rows, found, cluster }: Facts, entry: DayEntr
 }
 
 /** Describes what an operator can do about a day that differs at the target. @param statement that deletes it there */
-export function copyAgain(statement: string): string {
-  return `; to copy it again, delete it there first: ${statement}`;
+export function copyAgain({ text }: Sql): string {
+  return `; to copy it again, delete it there first: ${text}`;
 }
 
 async function readCounts({

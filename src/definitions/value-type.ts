@@ -1,4 +1,4 @@
-import { quote } from '../sql/quote.ts';
+import { writeValue } from '../sql/quote.ts';
 import {
   LIST_MEMBERS,
   type ParameterFields,
@@ -166,7 +166,7 @@ const LIST: ParameterType = {
       if (items.length > itemsMax)
         return refuseValue(`must have at most ${itemsMax} items, and has ${items.length}`);
       const texts = items.map(parseItem);
-      return `[${(isText ? texts.map(quote) : texts).join(',')}]`;
+      return `[${(isText ? texts.map(writeValue) : texts).join(',')}]`;
     };
     const { example = 'x' } = member;
     return {

@@ -1,5 +1,5 @@
 import type { Source } from '../definitions/source.ts';
-import { quote } from '../sql/quote.ts';
+import { identifier, sql } from '../sql/sql.ts';
 import { everywhere, isOf } from './delete-rows.ts';
 import type { Engine } from './engine.ts';
 import { findOldRollups, rollupProjection } from './rollup.ts';
@@ -117,11 +117,11 @@ async function readProgress(engine: Engine, sources: readonly Source[]): Promise
     return [{ source, projection, table: storedTable(source, engine.cluster) }];
   });
   if (tables.length === 0) return [];
-  const list = tables.map(({ table }) => quote(table)).join(', ');
-  const names = tables.map(({ projection }) => quote(projection)).join(', ');
+  const list = tables.map(({ table }) => table);
+  const names = tables.map(({ projection }) => projection);
   const rows = await engine.inspect(
-    `SELECT table, sum(rows) AS all, sumIf(rows, NOT has(projections, transform(table, [${list}], [${names}], ''))) AS left
-     FROM ${everywhere(engine, 'system.parts')}
+    sql`SELECT table, sum(rows) AS all, sumIf(rows, NOT has(projections, transform(table, [${list}], [${names}], ''))) AS left
+     FROM ${everywhere(engine, sql`system.parts`)}
      WHERE database = currentDatabase() AND table IN (${list}) AND active GROUP BY table`,
   );
   const byTable = new Map(rows.map((row) => [row['table'], row]));
@@ -134,26 +134,28 @@ async function readProgress(engine: Engine, sources: readonly Source[]): Promise
 /** Whether the engine rewrites parts, or tries to: it retries failures. */
 async function isRunning(engine: Engine, { source, projection }: TableProgress): Promise<boolean> {
   const rows = await engine.inspect(
-    `SELECT 1 FROM ${everywhere(engine, 'system.mutations')}
+    sql`SELECT 1 FROM ${everywhere(engine, sql`system.mutations`)}
      WHERE ${isOf(engine, source)} AND NOT is_done
-       AND position(command, ${quote(`MATERIALIZE PROJECTION ${projection}`)}) > 0`,
+       AND position(command, ${`MATERIALIZE PROJECTION ${projection}`}) > 0`,
   );
   return rows.length > 0;
 }
 
 async function materialize(engine: Engine, { source, projection }: TableProgress): Promise<void> {
-  const what = `MATERIALIZE PROJECTION \`${projection}\` SETTINGS mutations_sync = 0`;
+  const what = sql`MATERIALIZE PROJECTION ${identifier(projection)} SETTINGS mutations_sync = 0`;
   await engine.command(alterTable(source, engine.cluster, what));
 }
 
 /** Drops projections; parts are rewritten without them in the background. */
 async function dropOldRollups(engine: Engine, source: Source): Promise<void> {
   const { cluster } = engine;
-  const isTable = `database = currentDatabase() AND name = ${quote(storedTable(source, cluster))}`;
-  const [row] = await engine.inspect(`SELECT create_table_query AS sql FROM system.tables WHERE ${isTable}`);
+  const isTable = sql`database = currentDatabase() AND name = ${storedTable(source, cluster)}`;
+  const [row] = await engine.inspect(
+    sql`SELECT create_table_query AS sql FROM system.tables WHERE ${isTable}`,
+  );
   for (const name of findOldRollups(source, String(row?.['sql']))) {
     // The engine does not drop a projection that it still adds to older parts, or fails to add. Without the right to kill that, dropping waits for it.
-    const kill = `KILL MUTATION${onCluster(cluster)} WHERE ${isOf(engine, source)} AND position(command, ${quote(name)}) > 0`;
+    const kill = sql`KILL MUTATION${onCluster(cluster)} WHERE ${isOf(engine, source)} AND position(command, ${name}) > 0`;
     await engine.command(kill).catch(() => {});
     await engine.command(dropIndex(source, { kind: 'PROJECTION', name }, cluster));
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
 import { syncFile } from '../lib/file.ts';
-import { quote } from '../sql/quote.ts';
+import { type Sql, sql } from '../sql/sql.ts';
 import type { Engine } from './engine.ts';
 import { toTailraceError } from './failure.ts';
 import { alterTable, storedTable } from './table.ts';
@@ -24,9 +24,9 @@ const BEGIN_TRIES_MAX = 5;
 // Ten seconds of pauses, in which an engine restarts or a server becomes available again.
 const FINISH_TRIES_MAX = 40;
 // Set while rows are deleted.
-const SYNCED = 'min_rows_to_fsync_after_merge';
+const SYNCED = sql`min_rows_to_fsync_after_merge`;
 // An impossible partition: dropping it deletes nothing, but makes the engine remove replaced parts.
-const NO_PARTITION = "ID 'none'";
+const NO_PARTITION = sql`ID 'none'`;
 
 /**
  * Begins to delete the rows of a source that meet a condition. When it resolves, the engine has recorded, even across a crash, that
@@ -39,13 +39,13 @@ const NO_PARTITION = "ID 'none'";
 export async function beginDeletion(
   engine: Engine,
   source: Source,
-  condition: string,
+  condition: Sql,
   pause: () => Promise<void>,
 ): Promise<void> {
   const alter = createAlter(engine, source, { pause, triesMax: BEGIN_TRIES_MAX });
   // The embedded engine's parts are synced by `finishDeletion`.
-  if (!engine.seesEveryWrite) await alter(`MODIFY SETTING ${SYNCED} = 1`);
-  await alter(`DELETE WHERE ${condition} SETTINGS mutations_sync = 0`);
+  if (!engine.seesEveryWrite) await alter(sql`MODIFY SETTING ${SYNCED} = 1`);
+  await alter(sql`DELETE WHERE ${condition} SETTINGS mutations_sync = 0`);
 }
 
 /**
@@ -60,17 +60,17 @@ export async function beginDeletion(
 export async function finishDeletion(engine: Engine, source: Source, options: DeleteOptions): Promise<void> {
   const { pause, isShared = () => false } = options;
   const alter = createAlter(engine, source, { pause, triesMax: FINISH_TRIES_MAX });
-  await alter(`MODIFY SETTING ${SYNCED} = 1`);
+  await alter(sql`MODIFY SETTING ${SYNCED} = 1`);
   await untilRewritten(engine, source, options);
   if (engine.seesEveryWrite) await syncParts(engine, source, pause);
-  await alter('MODIFY SETTING old_parts_lifetime = 0');
+  await alter(sql`MODIFY SETTING old_parts_lifetime = 0`);
   await untilRemoved(engine, source, {
     ...options,
-    remove: () => alter(`DROP PARTITION ${NO_PARTITION}`),
+    remove: () => alter(sql`DROP PARTITION ${NO_PARTITION}`),
   });
   // Kept after a failure: they mark unfinished work (`wasCutOff`) and only cost speed.
-  const reset = isShared() ? 'old_parts_lifetime' : `${SYNCED}, old_parts_lifetime`;
-  await alter(`RESET SETTING ${reset}`).catch(() => {});
+  const reset = isShared() ? sql`old_parts_lifetime` : sql`${SYNCED}, old_parts_lifetime`;
+  await alter(sql`RESET SETTING ${reset}`).catch(() => {});
 }
 
 interface Tries {
@@ -80,7 +80,7 @@ interface Tries {
 
 /** Alters the table that holds a source's rows. Each statement may be repeated. */
 function createAlter(engine: Engine, source: Source, tries: Tries) {
-  return (what: string) => insist(tries, () => engine.command(alterTable(source, engine.cluster, what)));
+  return (what: Sql) => insist(tries, () => engine.command(alterTable(source, engine.cluster, what)));
 }
 
 /** Reads the engine's system tables. */
@@ -104,8 +104,8 @@ async function insist<T>({ pause, triesMax }: Tries, work: () => Promise<T>): Pr
 /** Whether the process ended during a deletion of rows of a source, so that files with such rows may exist still. */
 export async function wasCutOff(engine: Engine, source: Source): Promise<boolean> {
   const [row] = await engine.inspect(
-    `SELECT count() AS found FROM system.tables WHERE database = currentDatabase()
-     AND name = ${quote(storedTable(source, engine.cluster))} AND position(create_table_query, '${SYNCED}') > 0`,
+    sql`SELECT count() AS found FROM system.tables WHERE database = currentDatabase()
+     AND name = ${storedTable(source, engine.cluster)} AND position(create_table_query, ${SYNCED.text}) > 0`,
   );
   return Number(row?.['found']) > 0;
 }
@@ -115,8 +115,8 @@ async function untilRewritten(engine: Engine, source: Source, options: DeleteOpt
   let failed = 0;
   for (;;) {
     const [row] = await inspect(
-      `SELECT count() AS left, sum(parts_to_do) AS parts, max(latest_fail_reason) AS fault
-       FROM ${everywhere(engine, 'system.mutations')} WHERE ${isOf(engine, source)} AND NOT is_done`,
+      sql`SELECT count() AS left, sum(parts_to_do) AS parts, max(latest_fail_reason) AS fault
+       FROM ${everywhere(engine, sql`system.mutations`)} WHERE ${isOf(engine, source)} AND NOT is_done`,
     );
     options.onParts(Number(row?.['parts']));
     if (Number(row?.['left']) === 0) return;
@@ -139,7 +139,7 @@ async function untilRemoved(
   const inspect = createInspect(engine, { pause });
   const find = async () => {
     const rows = await inspect(
-      `SELECT DISTINCT name FROM ${everywhere(engine, 'system.parts')}
+      sql`SELECT DISTINCT name FROM ${everywhere(engine, sql`system.parts`)}
        WHERE ${isOf(engine, source)} AND NOT active AND rows > 0`,
     );
     return new Set(rows.map((row) => String(row['name'])));
@@ -155,7 +155,7 @@ async function untilRemoved(
 /** Syncs parts of the embedded engine that were written before this deletion: they may not have reached the disk either. */
 async function syncParts(engine: Engine, source: Source, pause: () => Promise<void>): Promise<void> {
   const rows = await createInspect(engine, { pause })(
-    `SELECT path FROM system.parts WHERE ${isOf(engine, source)} AND active AND path != ''`,
+    sql`SELECT path FROM system.parts WHERE ${isOf(engine, source)} AND active AND path != ''`,
   );
   for (const { path } of rows) {
     // With the folder of its rollup. A part that was merged meanwhile has been synced.
@@ -165,11 +165,11 @@ async function syncParts(engine: Engine, source: Source, pause: () => Promise<vo
 }
 
 /** Returns the name of a system table; on a cluster, of that on every server. */
-export function everywhere({ cluster }: Engine, table: string): string {
-  return cluster === '' ? table : `clusterAllReplicas(${quote(cluster)}, ${table})`;
+export function everywhere({ cluster }: Engine, table: Sql): Sql {
+  return cluster === '' ? table : sql`clusterAllReplicas(${cluster}, ${table})`;
 }
 
 /** Returns the condition by which system tables with a column `table` list only the rows' table of a source. */
-export function isOf({ cluster }: Engine, source: Source): string {
-  return `database = currentDatabase() AND table = ${quote(storedTable(source, cluster))}`;
+export function isOf({ cluster }: Engine, source: Source): Sql {
+  return sql`database = currentDatabase() AND table = ${storedTable(source, cluster)}`;
 }

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Values } from '../sql/quote.ts';
+import type { SqlText } from '../sql/sql.ts';
 
 /** The bytes of a complete answer, on their way from the engine. They fail only if the engine ends meanwhile. */
 export interface AnswerStream {
@@ -124,12 +125,12 @@ export interface Engine {
    */
   insert(batch: InsertBatch): Promise<void>;
   /** Runs DDL or a maintenance statement with the rights of the tables' owner, never a caller's text. */
-  command(sql: string): Promise<void>;
+  command<T extends string>(sql: SqlText<T>): Promise<void>;
   /**
    * Rows of an internal statement, for schema, checks and maintenance; never for a caller's query, since the engine's error, which it
    * throws, quotes the statement.
    */
-  inspect(sql: string): Promise<Record<string, unknown>[]>;
+  inspect<T extends string>(sql: SqlText<T>): Promise<Record<string, unknown>[]>;
   /** From the next query on, queries see only rows that meet their table's condition. Waits for running queries to end. */
   setReadFilters(filters: ReadFilters): Promise<void>;
   gauges(): EngineGauges;

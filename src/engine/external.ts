@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { COMMON_COLUMNS } from '../definitions/checks/source-columns.ts';
 import type { Expression, ExternalTable, Source } from '../definitions/source.ts';
-import { quote } from '../sql/quote.ts';
+import { writeValue } from '../sql/quote.ts';
 import { guardSearches } from '../sql/search-guard.ts';
+import { identifier, type Sql, sql, trusted } from '../sql/sql.ts';
 import { findTextSearches } from '../sql/text-search.ts';
 import { onCluster, tableColumns } from './table.ts';
 
@@ -44,17 +45,17 @@ FROM ${externalName(external)})`;
 /** The newline ends a trailing comment of the expression. */
 function convert({ name, sql: text }: Expression, types: ReadonlyMap<string, string>): string {
   const type = types.get(name) ?? '';
-  const sql = guardSearches(text, findTextSearches(text), () => ''); // an expression has no parameters
+  const guarded = guardSearches(text, findTextSearches(text), () => ''); // an expression has no parameters
   // An unsigned integer may be larger than what the column holds.
-  if (type === 'Nullable(Int64)') return `accurateCastOrNull((${sql}\n), 'Int64')`;
-  return `CAST((${sql}\n), ${quote(type)})`;
+  if (type === 'Nullable(Int64)') return `accurateCastOrNull((${guarded}\n), 'Int64')`;
+  return `CAST((${guarded}\n), ${writeValue(type)})`;
 }
 
 /** Returns the statement that creates or replaces a source's view. */
-export function createView(source: Source, external: ExternalTable, cluster: string): string {
-  return `CREATE OR REPLACE VIEW \`${source.table}\`${onCluster(cluster)} AS
-${selectExternal(source, external)}
-COMMENT ${quote(viewComment(source, external))}`;
+export function createView(source: Source, external: ExternalTable, cluster: string): Sql {
+  return sql`CREATE OR REPLACE VIEW ${identifier(source.table)}${onCluster(cluster)} AS
+${trusted(selectExternal(source, external))}
+COMMENT ${viewComment(source, external)}`;
 }
 
 /** Identifies Tailrace's views, and the definition that each was created from. */
@@ -67,19 +68,19 @@ export function isOwnView(comment: string): boolean {
 }
 
 /** Returns the statement that restores a view from its definition in the engine. */
-export function restoreView(definition: string, cluster: string): string {
-  return definition.replace(/^CREATE VIEW (\S+)/, `CREATE OR REPLACE VIEW $1${onCluster(cluster)}`);
+export function restoreView(definition: string, cluster: string): Sql {
+  return trusted(definition.replace(/^CREATE VIEW (\S+)/, `CREATE OR REPLACE VIEW $1${onCluster(cluster)}`));
 }
 
-export function dropView({ table }: Source, cluster: string): string {
-  return `DROP VIEW IF EXISTS \`${table}\`${onCluster(cluster)}`;
+export function dropView({ table }: Source, cluster: string): Sql {
+  return sql`DROP VIEW IF EXISTS ${identifier(table)}${onCluster(cluster)}`;
 }
 
 /** Returns the source with constants of the right types instead of its table, for an engine without that table. */
 export function withoutTable(source: Source): Source {
   if (source.external === undefined) return source;
   const columns = tableColumns(source).map(({ name, type }) => {
-    return { name, sql: `defaultValueOfTypeName(${quote(type)})`, line: 1 };
+    return { name, sql: `defaultValueOfTypeName(${writeValue(type)})`, line: 1 };
   });
   const common = columns.slice(0, COMMON_COLUMNS.length);
   const typed = columns.slice(COMMON_COLUMNS.length);

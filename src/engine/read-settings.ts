@@ -1,4 +1,4 @@
-import { quote } from '../sql/quote.ts';
+import { writeValue } from '../sql/quote.ts';
 import type { FileFormat, QueryLimits, QueryOptions, ReadFilters } from './engine.ts';
 
 /** Settings of ClickHouse, by its names. */
@@ -58,6 +58,8 @@ export function sandboxSettings(limits: QueryLimits): EngineSettings {
 
 /** The value of `additional_table_filters`. */
 export function writeFilters(database: string, filters: ReadFilters): string {
-  const entries = [...filters].map(([table, sql]) => `${quote(`${database}.${table}`)}: ${quote(sql)}`);
+  const entries = [...filters].map(
+    ([table, sql]) => `${writeValue(`${database}.${table}`)}: ${writeValue(sql)}`,
+  );
   return `{${entries.join(', ')}}`;
 }

@@ -1,6 +1,6 @@
 import { isManaged, type Source, type SourceColumn } from '../definitions/source.ts';
 import { InputError } from '../errors.ts';
-import { quote } from '../sql/quote.ts';
+import { identifier, sql } from '../sql/sql.ts';
 import type { Engine } from './engine.ts';
 import { createView, dropView, isOwnView, restoreView, viewComment } from './external.ts';
 import {
@@ -51,7 +51,7 @@ export async function applySchema(
   try {
     for (const addition of additions) {
       done.unshift(addition); // first: a partly created one has to be removed, too
-      for (const sql of addition.add) await engine.command(sql);
+      for (const statement of addition.add) await engine.command(statement);
     }
     await accept();
   } catch (error) {
@@ -65,7 +65,7 @@ export async function applySchema(
     const name = storedTable(source, cluster);
     const table = stored.get(name);
     const isOther = table !== undefined && !table.definition.includes(`TTL ${TABLE_TTL} `);
-    if (isOther) await engine.command(setTableTtl(`\`${name}\``, cluster));
+    if (isOther) await engine.command(setTableTtl(identifier(name), cluster));
   }
 }
 
@@ -91,10 +91,10 @@ export async function findSchemaFaults(
 /** Undoes an addition, but keeps a table that has events by now: a process that shares the store may have it in its own, valid definitions. */
 async function undo(engine: Engine, { remove, table }: Addition): Promise<void> {
   if (engine.cluster !== '' && table !== undefined) {
-    const rows = await engine.inspect(`SELECT 1 FROM \`${table}\` LIMIT 1`);
+    const rows = await engine.inspect(sql`SELECT 1 FROM ${identifier(table)} LIMIT 1`);
     if (rows.length > 0) return;
   }
-  for (const sql of remove) await engine.command(sql).catch(() => {});
+  for (const statement of remove) await engine.command(statement).catch(() => {});
 }
 
 function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cluster: string): Addition[] {
@@ -163,10 +163,10 @@ function compare(source: Source, table: StoredTable, expressions: ReadonlyMap<st
 /** Returns each expression as the engine formats it, which is how it is stored. */
 async function formatExpressions(engine: Engine, sources: readonly Source[]): Promise<Map<string, string>> {
   const expressions = [...new Set(sources.flatMap(tableColumns).map(({ expression }) => expression))];
-  const list = expressions.filter((expression) => expression !== '').map(quote);
+  const list = expressions.filter((expression) => expression !== '');
   if (list.length === 0) return new Map();
   const rows = await engine.inspect(
-    `SELECT arrayJoin([${list.join(', ')}]) AS expression,
+    sql`SELECT arrayJoin([${list}]) AS expression,
        substring(formatQuerySingleLine(concat('SELECT ', expression)), 8) AS formatted`,
   );
   return new Map(rows.map(({ expression, formatted }) => [String(expression), String(formatted)]));

@@ -1,5 +1,5 @@
 import type { Source } from '../definitions/source.ts';
-import { quote } from '../sql/quote.ts';
+import { identifier, join, type Sql, sql } from '../sql/sql.ts';
 import type { Engine } from './engine.ts';
 import { storedTable } from './table.ts';
 
@@ -31,7 +31,7 @@ export interface StoredDay {
  */
 export async function readStoreState(engine: Engine, sources: readonly Source[]): Promise<StoreState> {
   const stored = await engine.inspect(
-    `SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM ${partsOf(engine)}
+    sql`SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM ${partsOf(engine)}
      WHERE database = currentDatabase() AND active GROUP BY table`,
   );
   const names = new Map(sources.map((source) => [storedTable(source, engine.cluster), source.table]));
@@ -55,7 +55,7 @@ export async function readStoreState(engine: Engine, sources: readonly Source[])
  */
 export async function readDays(engine: Engine): Promise<StoredDay[]> {
   const rows = await engine.inspect(
-    `SELECT table, partition AS day, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM ${partsOf(engine)}
+    sql`SELECT table, partition AS day, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM ${partsOf(engine)}
      WHERE database = currentDatabase() AND active GROUP BY table, day ORDER BY day, table`,
   );
   return rows.map(({ table, day, rows, bytes }) => ({
@@ -79,15 +79,15 @@ export async function readEngineMs(engine: Engine): Promise<number> {
 }
 
 /** On a cluster one replica of each shard, so that rows are counted once. */
-function partsOf({ cluster }: Engine): string {
-  return cluster === '' ? 'system.parts' : `cluster(${quote(cluster)}, system.parts)`;
+function partsOf({ cluster }: Engine): Sql {
+  return cluster === '' ? sql`system.parts` : sql`cluster(${cluster}, system.parts)`;
 }
 
 /** Days are partitions, so the engine knows the bounds of `timestamp` of every part and reads no column. */
 async function readTimes(engine: Engine, tables: readonly string[]): Promise<Record<string, unknown>[]> {
   if (tables.length === 0) return [];
   const ofTable = (table: string) =>
-    `SELECT ${quote(table)} AS table, toUnixTimestamp64Milli(min(timestamp)) AS oldest,
-       toUnixTimestamp64Milli(max(timestamp)) AS newest FROM \`${table}\``;
-  return await engine.inspect(tables.map(ofTable).join(' UNION ALL '));
+    sql`SELECT ${table} AS table, toUnixTimestamp64Milli(min(timestamp)) AS oldest,
+       toUnixTimestamp64Milli(max(timestamp)) AS newest FROM ${identifier(table)}`;
+  return await engine.inspect(join(tables.map(ofTable), ' UNION ALL '));
 }

@@ -1,6 +1,7 @@
 import { COMMON_COLUMNS } from '../definitions/checks/source-columns.ts';
 import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
-import { quote } from '../sql/quote.ts';
+import { writeValue } from '../sql/quote.ts';
+import { identifier, type Sql, sql, trusted } from '../sql/sql.ts';
 import { type TableIndex, tableIndexes } from './table-index.ts';
 
 /** A column of a table, in the engine's terms. */
@@ -67,7 +68,7 @@ export function tableColumns(source: Source): TableColumn[] {
  */
 function typedColumn({ name, type, path, otherPaths, contains, otherwise }: SourceColumn): TableColumn {
   if (contains !== undefined) {
-    const text = contains.text === undefined ? 'project' : quote(contains.text);
+    const text = contains.text === undefined ? 'project' : writeValue(contains.text);
     const expression = `position(ifNull(\`${contains.column}\`, ''), ${text}) > 0`;
     return { name, type: 'Bool', expression, codec: '', settings: '' };
   }
@@ -85,8 +86,8 @@ function valueAt(path: readonly string[], type: ColumnType): string {
   const { type: sqlType, extract, kinds } = TYPES[type];
   const [first = '', ...rest] = path;
   const [column, keys] = first === 'metadata' ? ['metadata', rest] : ['attributes', path];
-  const at = [column, ...keys.map(quote)].join(', ');
-  return `if(JSONType(${at}) IN (${kinds}), CAST(${extract(at)}, ${quote(sqlType)}), NULL)`;
+  const at = [column, ...keys.map(writeValue)].join(', ');
+  return `if(JSONType(${at}) IN (${kinds}), CAST(${extract(at)}, ${writeValue(sqlType)}), NULL)`;
 }
 
 // Deduplication tokens kept by a table: enough for the time between a crash and the retries of interrupted inserts.
@@ -103,12 +104,12 @@ const RECOMPRESSED_AFTER_DAYS = 1;
  *
  * @param cluster name of the cluster in the servers' configuration; empty: a single server, or the embedded engine
  */
-export function createTable(source: Source, cluster: string): string[] {
+export function createTable(source: Source, cluster: string): Sql[] {
   const stored = createStoredTable(source, cluster);
   if (cluster === '') return [stored];
-  const local = `\`${storedTable(source, cluster)}\``;
-  const over = `CREATE TABLE IF NOT EXISTS \`${source.table}\`${onCluster(cluster)} AS ${local}
-ENGINE = Distributed(\`${cluster}\`, currentDatabase(), ${local}, cityHash64(project))`;
+  const local = identifier(storedTable(source, cluster));
+  const over = sql`CREATE TABLE IF NOT EXISTS ${identifier(source.table)}${onCluster(cluster)} AS ${local}
+ENGINE = Distributed(${identifier(cluster)}, currentDatabase(), ${local}, cityHash64(project))`;
   return [stored, over];
 }
 
@@ -122,51 +123,53 @@ export function storedTable({ table }: Source, cluster: string): string {
  * One part of a table a day, sorted by project and time, so that a day can be dropped as a whole.
  * Granules of 1,024 rows instead of 8,192: reading the newest 100 of a project reads an eighth of the rows.
  */
-function createStoredTable(source: Source, cluster: string): string {
+function createStoredTable(source: Source, cluster: string): Sql {
   const columns = tableColumns(source).map(columnDefinition);
   const indexes = tableIndexes(source).map(({ kind, definition }) => `${kind} ${definition}`);
   const [engine, window] =
     cluster === ''
-      ? ['MergeTree', 'non_replicated_deduplication_window']
-      : ['ReplicatedMergeTree', 'replicated_deduplication_window'];
-  return `CREATE TABLE IF NOT EXISTS \`${storedTable(source, cluster)}\`${onCluster(cluster)} (
-  ${[...columns, ...indexes].join(',\n  ')}
+      ? ([sql`MergeTree`, sql`non_replicated_deduplication_window`] as const)
+      : ([sql`ReplicatedMergeTree`, sql`replicated_deduplication_window`] as const);
+  return sql`CREATE TABLE IF NOT EXISTS ${identifier(storedTable(source, cluster))}${onCluster(cluster)} (
+  ${trusted([...columns, ...indexes].join(',\n  '))}
 ) ENGINE = ${engine}
 PARTITION BY toDate(timestamp)
 ORDER BY (project, timestamp, id)
-TTL ${TABLE_TTL}
+TTL ${trusted(TABLE_TTL)}
 SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, default_compression_codec = 'ZSTD(1)',
   ${window} = ${TOKENS_MAX}, fsync_after_insert = 1, fsync_part_directory = 1`;
 }
 
 /** Returns the statements that drop an empty table. A cluster has no `IF EMPTY`: there the caller has to check first. */
-export function dropTable(source: Source, cluster: string): string[] {
-  const condition = cluster === '' ? 'IF EXISTS IF EMPTY' : 'IF EXISTS';
+export function dropTable(source: Source, cluster: string): Sql[] {
+  const condition = cluster === '' ? sql`IF EXISTS IF EMPTY` : sql`IF EXISTS`;
   return tableNames(source, cluster)
-    .map((name) => `DROP TABLE ${condition} \`${name}\`${onCluster(cluster)}`)
+    .map((name) => sql`DROP TABLE ${condition} ${identifier(name)}${onCluster(cluster)}`)
     .toReversed();
 }
 
 /** Statements that add something, and those that undo it. */
 export interface Addition {
-  readonly add: readonly string[];
-  readonly remove: readonly string[];
+  readonly add: readonly Sql[];
+  readonly remove: readonly Sql[];
   /** A new table. */
   readonly table?: string;
 }
 
 export function addColumn(source: Source, column: TableColumn, cluster: string): Addition {
-  const alter = tableNames(source, cluster).map((name) => `ALTER TABLE \`${name}\`${onCluster(cluster)}`);
+  const alter = tableNames(source, cluster).map(
+    (name) => sql`ALTER TABLE ${identifier(name)}${onCluster(cluster)}`,
+  );
   return {
-    add: alter.map((table) => `${table} ADD COLUMN IF NOT EXISTS ${columnDefinition(column)}`),
-    remove: alter.toReversed().map((table) => `${table} DROP COLUMN IF EXISTS \`${column.name}\``),
+    add: alter.map((table) => sql`${table} ADD COLUMN IF NOT EXISTS ${trusted(columnDefinition(column))}`),
+    remove: alter.toReversed().map((table) => sql`${table} DROP COLUMN IF EXISTS ${identifier(column.name)}`),
   };
 }
 
 export function addIndex(source: Source, index: TableIndex, cluster: string): Addition {
   const { kind, definition } = index;
   return {
-    add: [alterTable(source, cluster, `ADD ${kind} IF NOT EXISTS ${definition}`)],
+    add: [alterTable(source, cluster, trusted(`ADD ${kind} IF NOT EXISTS ${definition}`))],
     remove: [dropIndex(source, index, cluster)],
   };
 }
@@ -176,18 +179,22 @@ export function dropIndex(
   source: Source,
   { kind, name }: Pick<TableIndex, 'kind' | 'name'>,
   cluster: string,
-): string {
-  return alterTable(source, cluster, `DROP ${kind} IF EXISTS \`${name}\` SETTINGS alter_sync = 0`);
+): Sql {
+  return alterTable(
+    source,
+    cluster,
+    sql`DROP ${trusted(kind)} IF EXISTS ${identifier(name)} SETTINGS alter_sync = 0`,
+  );
 }
 
 /** Empties a source's table. */
-export function truncateTable(source: Source, cluster: string): string {
-  return `TRUNCATE TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)}`;
+export function truncateTable(source: Source, cluster: string): Sql {
+  return sql`TRUNCATE TABLE ${identifier(storedTable(source, cluster))}${onCluster(cluster)}`;
 }
 
 /** Deletes one day of a source, such as `2026-11-20`. */
-export function dropDay(source: Source, day: string, cluster: string): string {
-  return alterTable(source, cluster, `DROP PARTITION ${quote(day)}`);
+export function dropDay(source: Source, day: string, cluster: string): Sql {
+  return alterTable(source, cluster, sql`DROP PARTITION ${day}`);
 }
 
 /** Returns the tables that have the source's columns, the one that holds the rows first. */
@@ -197,13 +204,13 @@ export function tableNames(source: Source, cluster: string): string[] {
 }
 
 /** Alters the table that holds a source's rows. @param what such as `ADD COLUMN …` */
-export function alterTable(source: Source, cluster: string, what: string): string {
-  return `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)} ${what}`;
+export function alterTable(source: Source, cluster: string, what: Sql): Sql {
+  return sql`ALTER TABLE ${identifier(storedTable(source, cluster))}${onCluster(cluster)} ${what}`;
 }
 
 /** The `ON CLUSTER` clause of a statement. */
-export function onCluster(cluster: string): string {
-  return cluster === '' ? '' : ` ON CLUSTER \`${cluster}\``;
+export function onCluster(cluster: string): Sql {
+  return cluster === '' ? sql`` : sql` ON CLUSTER ${identifier(cluster)}`;
 }
 
 /**
@@ -222,9 +229,9 @@ export function isKept(source: Source, atMs: number | undefined): string {
  */
 export const TABLE_TTL = `timestamp + toIntervalDay(${RECOMPRESSED_AFTER_DAYS}) RECOMPRESS CODEC(ZSTD(9))`;
 
-/** @param table its name, quoted if necessary */
-export function setTableTtl(table: string, cluster: string): string {
-  return `ALTER TABLE ${table}${onCluster(cluster)} MODIFY TTL ${TABLE_TTL} SETTINGS materialize_ttl_after_modify = 0`;
+/** Returns the statement that gives a table its TTL. */
+export function setTableTtl(table: Sql, cluster: string): Sql {
+  return sql`ALTER TABLE ${table}${onCluster(cluster)} MODIFY TTL ${trusted(TABLE_TTL)} SETTINGS materialize_ttl_after_modify = 0`;
 }
 
 /** Names are quoted, because `index`, `constraint` and `projection` are keywords there. Definitions allow letters, digits and `_`. */

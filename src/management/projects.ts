@@ -5,7 +5,7 @@ import type { Engine } from '../engine/engine.ts';
 import { isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { OWNER } from '../query/pins.ts';
-import { quote } from '../sql/quote.ts';
+import { identifier, join, sql } from '../sql/sql.ts';
 import type { Projects } from './view.ts';
 
 // More do not help in a list of suggestions.
@@ -33,12 +33,12 @@ export function createProjects(engine: Engine, registry: Registry, now: () => nu
     const own = registry.sources.filter(isManaged);
     const tables = own.map(
       ({ table }) =>
-        `SELECT DISTINCT ${quote(table)} AS source, project FROM \`${table}\` WHERE project != ''`,
+        sql`SELECT DISTINCT ${table} AS source, project FROM ${identifier(table)} WHERE project != ''`,
     );
     if (tables.length === 0) return new Map();
-    const sql = `SELECT source, project FROM (${tables.join(' UNION ALL ')})
+    const statement = sql`SELECT source, project FROM (${join(tables, ' UNION ALL ')})
       ORDER BY source, project LIMIT ${PROJECTS_MAX + 1} BY source`;
-    const { bytes } = await engine.query(sql, {}, { format: 'JSONEachRow', lane: LANE });
+    const { bytes } = await engine.query(statement.text, {}, { format: 'JSONEachRow', lane: LANE });
     const rows = bytes.toString().split('\n').filter(Boolean).map(readRow);
     const byTable = Map.groupBy(rows, ({ source }) => source);
     return new Map([...byTable].map(([table, of]) => [table, of.map(({ project }) => project)]));

@@ -6,7 +6,7 @@ import { applyEdits, type Edit } from '../sql/edit.ts';
 import { type FinalSelect, findFinalSelect, findLimit, type SelectItem } from '../sql/final-select.ts';
 import { findOptionalConditions } from '../sql/optional-condition.ts';
 import { createRewriter, findParameters } from '../sql/parameter.ts';
-import { getValue, quote, type Values, writeValue } from '../sql/quote.ts';
+import { getValue, type Values, writeValue } from '../sql/quote.ts';
 import { removeUnused } from '../sql/with-list.ts';
 import { JSON_FORMAT } from './format.ts';
 import { writeCursorColumn } from './position.ts';
@@ -202,7 +202,7 @@ const FILE_COLUMNS: Readonly<Record<FileFormat, ColumnTypes>> = {
  */
 function rowAsText(columns: readonly ResultColumn[], items: readonly SelectItem[] = []): string {
   const members = columns.map(({ name, type }, i) => {
-    const label = quote(`${i === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+    const label = writeValue(`${i === 0 ? '{' : ','}${JSON.stringify(name)}:`);
     const column = items[i]?.sql ?? identifier(name);
     return `${label}, ${type === 'json' ? jsonText(column) : `ifNull(toJSONString(${column}), 'null')`}`;
   });

@@ -3,6 +3,7 @@ import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { truncateTable } from '../engine/table.ts';
 import { createEventWriter } from '../ingest/writer.ts';
+import { identifier, join, sql } from '../sql/sql.ts';
 import { sampleEvents } from './event.ts';
 import { planSample, type SamplePart } from './plan.ts';
 import type { SampleOptions } from './project.ts';
@@ -54,8 +55,8 @@ async function storePart(engine: Engine, part: SamplePart, options: FillOptions)
 /** Whether any source has an event. */
 export async function hasEvents(engine: Engine, sources: readonly Source[]): Promise<boolean> {
   if (sources.length === 0) return false;
-  const any = sources.map(({ table }) => `SELECT 1 FROM (SELECT id FROM \`${table}\` LIMIT 1)`);
-  return (await engine.inspect(any.join(' UNION ALL '))).length > 0;
+  const any = sources.map(({ table }) => sql`SELECT 1 FROM (SELECT id FROM ${identifier(table)} LIMIT 1)`);
+  return (await engine.inspect(join(any, ' UNION ALL '))).length > 0;
 }
 
 /** Empties the tables of the sources. */

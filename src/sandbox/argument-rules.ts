@@ -1,5 +1,5 @@
 import { findLikeFault, findPatternFault } from '../sql/pattern.ts';
-import { quote } from '../sql/quote.ts';
+import { writeValue } from '../sql/quote.ts';
 import { byName, isAllowedFunction, words } from './function.ts';
 import { invalidSql } from './refusal.ts';
 import { mayRescan } from './rescan.ts';
@@ -114,7 +114,7 @@ const hasLambda: Rule = ({ name, args: [first, ...others], context: { aliases } 
 const hasPattern: Rule = (call) => {
   const text = textOf(call.args[1]);
   // The cost of a parameter's value has been checked.
-  if (text !== undefined && call.context.parameterKind(quote(text)) === 'pattern') return;
+  if (text !== undefined && call.context.parameterKind(writeValue(text)) === 'pattern') return;
   refusePattern(findPatternFault(readPattern(call, ', or in a parameter of type regex')));
 };
 
@@ -136,7 +136,7 @@ const hasLikePattern: Rule = (call) =>
 /** The second argument, a text of the caller's own. */
 function readPattern({ name, args: [, pattern], context }: Call, hint = ''): string {
   const text = textOf(pattern);
-  if (text !== undefined && context.parameterKind(quote(text)) === undefined) return text;
+  if (text !== undefined && context.parameterKind(writeValue(text)) === undefined) return text;
   throw invalidSql(`must have the pattern of ${name} written out as a text${hint}`);
 }
 

@@ -5,7 +5,8 @@ import type { Engine } from '../engine/engine.ts';
 import { createStatement, writeTypes } from '../query/statement.ts';
 import { applyEdits } from '../sql/edit.ts';
 import { createRewriter } from '../sql/parameter.ts';
-import { quote, type Values, writeValue } from '../sql/quote.ts';
+import { type Values, writeValue } from '../sql/quote.ts';
+import { trusted } from '../sql/sql.ts';
 import { findWithList, PLAIN_NAME } from '../sql/with-list.ts';
 
 // More than any answer has. The engine cannot optimise this constant away.
@@ -108,8 +109,8 @@ const MEMBER = /^ {6}\S/;
 /** Asks the engine for the names of a stored query's WITH list. @throws Error of the engine if it rejects the list */
 export async function readStoredNames(engine: Engine, base: Base): Promise<StoredNames> {
   // The tree is not resolved, so values make no difference to it.
-  const sql = createRewriter(base.sql)((name) => quote(name));
-  const rows = await engine.inspect(`EXPLAIN QUERY TREE run_passes = 0 ${sql}\nSELECT 1`);
+  const sql = createRewriter(base.sql)((name) => writeValue(name));
+  const rows = await engine.inspect(trusted(`EXPLAIN QUERY TREE run_passes = 0 ${sql}\nSELECT 1`));
   const lines = rows.map((row) => String(row['explain']));
   const end = lines.findIndex((line) => /^ {2}PROJECTION/.test(line));
   const views: string[] = [];
@@ -160,7 +161,7 @@ export async function findSandboxFault(
   for (const view of views) {
     const select = { ...endpoint, sql: `${base.sql}\nSELECT * FROM \`${view}\`` };
     const sql = createRewriter(writeTypes(select))((name) => writeValue(values[name] ?? ''));
-    const columns = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
+    const columns = await engine.inspect(trusted(`DESCRIBE TABLE (${sql}\n)`));
     // If an expression has the column's name, the engine reports the column as `view.column`.
     const names = columns.map((column) => String(column['name']).replace(`${view}.`, ''));
     const clash = names.find((name) => expressions.has(name));

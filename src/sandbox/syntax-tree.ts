@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
-import { quote } from '../sql/quote.ts';
+import { sql, trusted } from '../sql/sql.ts';
 import { assertDepth } from './dense-text.ts';
 import { assertStoredBound } from './refusal.ts';
 
@@ -62,7 +62,7 @@ export async function readQueryTree(engine: Engine, sql: string): Promise<Syntax
 }
 
 async function explain(engine: Engine, what: string): Promise<string[]> {
-  return (await engine.inspect(`EXPLAIN ${what}`)).map((row) => String(row['explain']));
+  return (await engine.inspect(trusted(`EXPLAIN ${what}`))).map((row) => String(row['explain']));
 }
 
 const QUOTED = /'(?:[^'\\]|\\.)*'|`((?:[^`\\]|\\.)*)`/gs;
@@ -71,8 +71,8 @@ const QUOTED = /'(?:[^'\\]|\\.)*'|`((?:[^`\\]|\\.)*)`/gs;
  * The engine writes names into its trees unescaped, so a name with a line break could forge lines of the tree. In the engine's own
  * spelling of the query such a name has a backslash. If the engine can spell the query, it is one statement.
  */
-async function refuseOddNames(engine: Engine, sql: string): Promise<void> {
-  const [row] = await engine.inspect(`SELECT formatQuerySingleLine(${quote(sql)}) AS sql`);
+async function refuseOddNames(engine: Engine, query: string): Promise<void> {
+  const [row] = await engine.inspect(sql`SELECT formatQuerySingleLine(${query}) AS sql`);
   for (const [, name = ''] of String(row?.['sql']).matchAll(QUOTED)) {
     if (name.includes('\\'))
       throw new SyntaxTreeError('must not have names with line breaks, backslashes or backquotes in them');

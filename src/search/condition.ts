@@ -1,6 +1,6 @@
 import { findLevel, LEVELS, type Level } from '../definitions/level.ts';
 import { formatInstant, parseInstant } from '../lib/instant.ts';
-import { quote } from '../sql/quote.ts';
+import { writeValue } from '../sql/quote.ts';
 import { guardText } from '../sql/search-guard.ts';
 import type { Fields, Operand } from './field.ts';
 import { floorOf, isNumber, spellingsOf, writeRange } from './number.ts';
@@ -51,7 +51,7 @@ function writeCompare(clause: Compare, fields: Fields): string {
   const operand = fields.find(clause.field);
   const { kind, sql } = operand;
   if (kind === 'level') return operand.isOf(findLevels(clause));
-  if (kind === 'time') return `${sql} ${clause.operator} ${quote(readTime(clause))}`;
+  if (kind === 'time') return `${sql} ${clause.operator} ${writeValue(readTime(clause))}`;
   if (kind === 'constant') return isFitting(operand.text, clause) ? ALWAYS : NEVER;
   if (clause.value.length > 1)
     return `${kind === 'text' ? sql : `toString(${sql})`} LIKE ${guardText('like', toPattern(clause.value))}`;
@@ -63,13 +63,15 @@ function writeCompare(clause: Compare, fields: Fields): string {
   const isOfNumbers = !clause.isQuoted && isNumber(text);
   return isOfNumbers
     ? writeRange(fields.findForm(sql), clause.operator, text)
-    : `${sql} ${clause.operator} ${quote(text)}`;
+    : `${sql} ${clause.operator} ${writeValue(text)}`;
 }
 
 function writeEqual({ kind, sql }: Operand, { value, isQuoted }: Compare): string {
   const [text] = value;
   const texts = kind === 'json' && !isQuoted ? spellingsOf(text) : [text];
-  return texts.length === 1 ? `${sql} = ${quote(text)}` : `${sql} IN (${texts.map(quote).join(', ')})`;
+  return texts.length === 1
+    ? `${sql} = ${writeValue(text)}`
+    : `${sql} IN (${texts.map(writeValue).join(', ')})`;
 }
 
 function writeBoolean(sql: string, { operator, value, isQuoted }: Compare): string {
@@ -93,14 +95,14 @@ function writeInteger(sql: string, { operator, value, isQuoted }: Compare): stri
     return isBeyond ? `${sql} IS NOT NULL` : NEVER;
   }
   const bound = isWhole ? operator : isAbove ? '>' : '<=';
-  return `${sql} ${bound} CAST(${quote(String(floor))}, 'Int64')`;
+  return `${sql} ${bound} CAST(${writeValue(String(floor))}, 'Int64')`;
 }
 
 /** Writes a condition on a column of doubles. */
 function writeNumber(sql: string, { operator, value, isQuoted }: Compare): string {
   const [text] = value;
-  if (operator === '=' && isQuoted) return `toString(${sql}) = ${quote(text)}`;
-  return !isNumber(text) ? NEVER : `${sql} ${operator} CAST(${quote(text)}, 'Float64')`;
+  if (operator === '=' && isQuoted) return `toString(${sql}) = ${writeValue(text)}`;
+  return !isNumber(text) ? NEVER : `${sql} ${operator} CAST(${writeValue(text)}, 'Float64')`;
 }
 
 /** Returns the levels that are meant, by their names or in their order. */

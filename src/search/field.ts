@@ -1,7 +1,7 @@
 import { LEVELS, type Level } from '../definitions/level.ts';
 import type { Source, SourceColumn } from '../definitions/source.ts';
 import { remember } from '../lib/remember.ts';
-import { quote } from '../sql/quote.ts';
+import { writeValue } from '../sql/quote.ts';
 import { writeIsOfLevel, writeLevelRank } from './level.ts';
 import { NUMBER_MEMBERS } from './number.ts';
 import { printField, type SearchField } from './tree.ts';
@@ -60,7 +60,7 @@ export function createFields(source: Source): Fields {
   }
 
   function findOfRow(name: string): Operand | undefined {
-    if (name === 'source') return { kind: 'constant', sql: quote(source.name), text: source.name };
+    if (name === 'source') return { kind: 'constant', sql: writeValue(source.name), text: source.name };
     if (name === 'timestamp') return { kind: 'time', sql: column(name) };
     if (name === 'level') return findLevel();
     return TEXTS.includes(name) ? { kind: 'text', sql: column(name) } : undefined;
@@ -95,7 +95,7 @@ export function createFields(source: Source): Fields {
 
 const READ_JSON = `j -> if(startsWith(j, '"'), JSONExtractString(j), nullIf(nullIf(j, ''), 'null'))`;
 const writeExtract = remember(
-  (path: SearchField) => `JSONExtractRaw(${[column('metadata'), ...path.map(quote)].join(', ')})`,
+  (path: SearchField) => `JSONExtractRaw(${[column('metadata'), ...path.map(writeValue)].join(', ')})`,
 );
 
 /** Returns a field in the metadata. */

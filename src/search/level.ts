@@ -1,9 +1,9 @@
 import { LEVEL_TEXTS, LEVELS, type Level, type LevelRule } from '../definitions/level.ts';
-import { quote } from '../sql/quote.ts';
+import { writeValue } from '../sql/quote.ts';
 
 // Statements compare and count the ranks of levels, from 1 on, or 0 without a level: numbers take half the time of names.
 const rankOf = (level: Level) => LEVELS.indexOf(level) + 1;
-const NAMES = ['', ...LEVELS].map(quote).join(', ');
+const NAMES = ['', ...LEVELS].map(writeValue).join(', ');
 
 /** Writes the name of a level, or NULL, from an expression for its rank. Used outside of the SELECTs of sources: each name takes time to analyse. */
 export function writeLevelName(rank: string): string {
@@ -26,13 +26,13 @@ export function writeIsOfLevel(
   if (levels.length === 0) return '0';
   if (rule?.column !== undefined && rule.status === undefined) {
     const texts = levels.flatMap((level) => LEVEL_TEXTS[level]);
-    return `lower(ifNull(${column(rule.column)}, '')) IN (${texts.map(quote).join(', ')})`;
+    return `lower(ifNull(${column(rule.column)}, '')) IN (${texts.map(writeValue).join(', ')})`;
   }
   return `${rank} IN (${levels.map(rankOf).join(', ')})`;
 }
 
 const ALL_TEXTS = LEVELS.flatMap((level) => LEVEL_TEXTS[level].map((text) => [text, level] as const));
-const TEXT_LIST = ALL_TEXTS.map(([text]) => quote(text)).join(', ');
+const TEXT_LIST = ALL_TEXTS.map(([text]) => writeValue(text)).join(', ');
 const RANK_LIST = ALL_TEXTS.map(([, level]) => rankOf(level)).join(', ');
 
 /** Uses `transform`, which the engine analyses faster than a condition for each level. */

@@ -2,7 +2,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { PAGE_SKIP } from '../definitions/pages.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import type { SelectItem } from '../sql/final-select.ts';
-import { quote } from '../sql/quote.ts';
+import { writeValue } from '../sql/quote.ts';
 import { writeCondition } from './condition.ts';
 import { column, createFields, type Fields, type Operand, TABLE } from './field.ts';
 import { writeLevelName } from './level.ts';
@@ -40,7 +40,7 @@ export function writeRows(scope: SearchScope, size: number): WriteSearch {
     const arms = writeArms(scope, value, {
       bounds: ['page_from', 'page_until'],
       more: (source) =>
-        `AND (${value('cursor_id')} IS NULL OR ${writeAfterCursor(quote(source.name), value)})`,
+        `AND (${value('cursor_id')} IS NULL OR ${writeAfterCursor(writeValue(source.name), value)})`,
       select: (fields, source) =>
         `${fields.find(['source']).sql} AS source, ${COLUMNS}, ${fields.find(['level']).sql} AS level_rank, ${writeStored(source)}`,
       end: `ORDER BY ${[...ORDER.map(column), ...STORED].map((sql) => `${sql} DESC`).join(', ')} LIMIT ${size} + toUInt64OrZero(${value(PAGE_SKIP)})`,
@@ -110,7 +110,7 @@ export function writeHistogram(scope: SearchScope, by: SearchField, name: string
     const arms = writeArms(scope, value, {
       bounds: [SEARCH_FROM, SEARCH_UNTIL],
       select: (fields) =>
-        `${slot} AS ${SLOT}, ${writeValue(fields.find(by))} AS ${VALUE}, count() AS ${EVENTS}`,
+        `${slot} AS ${SLOT}, ${writeFieldValue(fields.find(by))} AS ${VALUE}, count() AS ${EVENTS}`,
       end: `GROUP BY ${SLOT}, ${VALUE}`,
     });
     const series = isLevel(by)
@@ -150,7 +150,7 @@ export function writeValues(scope: SearchScope, field: SearchField): WriteSearch
   return (value) => {
     const arms = writeArms(scope, value, {
       bounds: [SEARCH_FROM, SEARCH_UNTIL],
-      select: (fields) => `${writeValue(fields.find(field))} AS ${VALUE}${own}`,
+      select: (fields) => `${writeFieldValue(fields.find(field))} AS ${VALUE}${own}`,
       end,
     });
     return {
@@ -170,7 +170,7 @@ function isLevel(field: SearchField): boolean {
 }
 
 /** Writes the value of a field as a text that may be NULL, since fields may have different types in different sources; for a level its rank. */
-function writeValue({ kind, sql }: Operand): string {
+function writeFieldValue({ kind, sql }: Operand): string {
   return kind === 'level' ? sql : `CAST(toString(${sql}), 'Nullable(String)')`;
 }
 

@@ -15,7 +15,11 @@ export function getValue(values: Values, name: string): Value {
   return value;
 }
 
-/** @throws RangeError for a number that a double does not hold exactly */
+/**
+ * Writes a value as a literal, for fragments of stored and callers' statements. Statements of the service are written by `sql` (sql.ts).
+ *
+ * @throws RangeError for a number that a double does not hold exactly
+ */
 export function writeValue(value: Value): string {
   if (typeof value === 'string') return quote(value);
   if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is not an integer`);
@@ -23,11 +27,11 @@ export function writeValue(value: Value): string {
 }
 
 /**
- * A string as a ClickHouse literal: the only function by which a value enters SQL. A separate file, so that its importers show.
+ * A string as a ClickHouse literal: the only function by which a value enters SQL.
  *
  * Escapes backslash, quote and NUL, which would end the text in C. A lone surrogate has no UTF-8 form and becomes U+FFFD, as
  * everywhere in the platform. test/sql/parameter.test.ts reads literals back through the engine.
  */
-export function quote(value: string): string {
+function quote(value: string): string {
   return `'${value.toWellFormed().replace(NEEDS_ESCAPE, (c) => (c === '\0' ? '\\0' : `\\${c}`))}'`;
 }

@@ -1,5 +1,5 @@
 import { applyEdits, type Edit } from './edit.ts';
-import { quote } from './quote.ts';
+import { writeValue } from './quote.ts';
 import type { SearchKind, TextSearch } from './text-search.ts';
 
 // Matches nothing. As the first of two alternatives it changes no match and no group, and ClickHouse, which derives from a pattern
@@ -51,7 +51,7 @@ export function guardSearches(
 
 /** A text as the argument of a search in SQL that the service writes itself, with its guard. */
 export function guardText(kind: SearchKind, text: string): string {
-  const literal = quote(text);
+  const literal = writeValue(text);
   if (isPlainText(kind, text.toWellFormed())) return literal;
   const [before, after] = GUARDS[kind].call;
   return `${before}${literal}${after}`;

@@ -4,6 +4,7 @@ import type { Engine } from '../engine/engine.ts';
 import { externalName, selectExternal } from '../engine/external.ts';
 import { TailraceError } from '../errors.ts';
 import { readSyntaxTree } from '../sandbox/syntax-tree.ts';
+import { trusted } from '../sql/sql.ts';
 import { findDisallowedSyntax } from './disallowed-syntax.ts';
 import { engineMessage } from './engine-message.ts';
 import { bareType } from './verify.ts';
@@ -45,14 +46,14 @@ async function checkExpressions(
 async function findTypeFaults(engine: Engine, source: Source, external: ExternalTable): Promise<Fault[]> {
   const from = externalName(external);
   try {
-    await engine.inspect(`DESCRIBE TABLE (SELECT * FROM ${from})`);
+    await engine.inspect(trusted(`DESCRIBE TABLE (SELECT * FROM ${from})`));
   } catch (error) {
     const message = `"from" cannot be read: ${engineMessage(error)}`;
     return [{ file: source.file, line: external.line, message }];
   }
   const faults = await checkExpressions(source, external, async ({ name, sql }) => {
     const column = source.columns.find((one) => one.name === name);
-    const types = await engine.inspect(`DESCRIBE TABLE (SELECT (${sql}\n) FROM ${from})`);
+    const types = await engine.inspect(trusted(`DESCRIBE TABLE (SELECT (${sql}\n) FROM ${from})`));
     if (types.length !== 1) return 'must be one expression';
     return findWrong(String(types[0]?.['type']), name, column?.type);
   });

@@ -5,7 +5,8 @@ import type { Engine } from '../engine/engine.ts';
 import { tableColumns } from '../engine/table.ts';
 import { parseQueryTree, readSyntaxTree, walk } from '../sandbox/syntax-tree.ts';
 import { clause, givenNameOf, nameOf } from '../sandbox/tree-node.ts';
-import { quote } from '../sql/quote.ts';
+import { writeValue } from '../sql/quote.ts';
+import { trusted } from '../sql/sql.ts';
 import { findDisallowedSyntax } from './disallowed-syntax.ts';
 import { engineMessage } from './engine-message.ts';
 
@@ -46,10 +47,10 @@ function withoutStatement(message: string): string {
 /** @throws the engine's error */
 async function findNoAggregate(engine: Engine, source: Source, sql: string): Promise<string | undefined> {
   const columns = tableColumns(source).map(
-    ({ name, type }) => `defaultValueOfTypeName(${quote(type)}) AS \`${name}\``,
+    ({ name, type }) => `defaultValueOfTypeName(${writeValue(type)}) AS \`${name}\``,
   );
   const rows = await engine.inspect(
-    `EXPLAIN QUERY TREE SELECT (${sql}\n) FROM (SELECT ${columns.join(', ')}) GROUP BY project`,
+    trusted(`EXPLAIN QUERY TREE SELECT (${sql}\n) FROM (SELECT ${columns.join(', ')}) GROUP BY project`),
   );
   // Brackets within the aggregate could close those around it.
   const [value, ...others] = clause(parseQueryTree(rows.map((row) => String(row['explain']))), 'PROJECTION');
@@ -67,7 +68,7 @@ async function findFailure(engine: Engine, source: Source, sql: string): Promise
 
 async function runOnSamples(engine: Engine, source: Source, all: readonly string[]): Promise<void> {
   const values = all.map((sql) => `(${sql}\n)`).join(', ');
-  await engine.inspect(`SELECT tuple(${values}) FROM (${sampleRows(source)}) GROUP BY project`);
+  await engine.inspect(trusted(`SELECT tuple(${values}) FROM (${sampleRows(source)}) GROUP BY project`));
 }
 
 const SAMPLES: readonly (readonly [type: RegExp, values: readonly string[]])[] = [
@@ -84,7 +85,7 @@ function sampleRows(source: Source): string {
   const columns = tableColumns(source).map(({ name, type }, index) => {
     const values = SAMPLES.find(([of]) => of.test(type))?.[1] ?? [];
     const all = type.includes('Nullable(') ? ['NULL', ...values] : values;
-    const list = all.map((value) => `CAST(${value}, ${quote(type)})`).join(', ');
+    const list = all.map((value) => `CAST(${value}, ${writeValue(type)})`).join(', ');
     return `[${list}][1 + cityHash64(row, ${index}) % ${all.length}] AS \`${name}\``;
   });
   return `SELECT ${columns.join(', ')} FROM (SELECT arrayJoin(range(${SAMPLE_ROWS})) AS row)`;

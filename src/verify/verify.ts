@@ -12,7 +12,8 @@ import { createStatement, writeTypes } from '../query/statement.ts';
 import { findSandboxFault } from '../sandbox/base.ts';
 import { SyntaxTreeError } from '../sandbox/syntax-tree.ts';
 import { createRewriter, findParameters } from '../sql/parameter.ts';
-import { quote, type Values, writeValue } from '../sql/quote.ts';
+import { type Values, writeValue } from '../sql/quote.ts';
+import { trusted } from '../sql/sql.ts';
 import { findAdvice } from './advice.ts';
 import { type FindDisallowed, findDisallowedAnywhere } from './disallowed-syntax.ts';
 import { engineMessage } from './engine-message.ts';
@@ -56,7 +57,7 @@ export async function verifyQuery(
     const disallowed = await findDisallowedAnywhere(engine, sql, findOwnDisallowed);
     if (disallowed !== undefined) return { faults: [at(endpoint, 1, disallowed)], columns };
     // The query begins on the line of the bracket, so that the engine's line numbers are those of the file.
-    const described = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
+    const described = await engine.inspect(trusted(`DESCRIBE TABLE (${sql}\n)`));
     columns.push(...described.map(toResultColumn));
     return { faults: await verifyUse(engine, endpoint, { values, described }), columns };
   } catch (error) {
@@ -195,7 +196,7 @@ async function verifySyntax(
     const message = await findDisallowedAnywhere(engine, withText(draft, STAND_INS[0]));
     return message === undefined ? undefined : { file: draft.file, line: 1, message };
   } catch (error) {
-    const fault = toFault(draft, error, { write: () => quote(STAND_INS[0]), sources });
+    const fault = toFault(draft, error, { write: () => writeValue(STAND_INS[0]), sources });
     return error instanceof SyntaxTreeError ? { ...fault, line: 1, message: error.message } : fault;
   }
 }
@@ -214,11 +215,11 @@ async function verifyNames(
   const texts = findParameters(draft.text).length === 0 ? [STAND_INS[0]] : STAND_INS;
   for (const text of texts) {
     try {
-      await engine.inspect(`DESCRIBE TABLE (${withText(draft, text)}\n)`);
+      await engine.inspect(trusted(`DESCRIBE TABLE (${withText(draft, text)}\n)`));
       return undefined;
     } catch (error) {
       if (UNKNOWN_NAME.test(messageOf(error)))
-        return toFault(draft, error, { write: () => quote(text), sources });
+        return toFault(draft, error, { write: () => writeValue(text), sources });
     }
   }
   return undefined;
@@ -226,7 +227,7 @@ async function verifyNames(
 
 /** Returns the query with the same text for every parameter. */
 function withText(draft: SqlFile, text: string): string {
-  return createRewriter(draft.text)(() => quote(text));
+  return createRewriter(draft.text)(() => writeValue(text));
 }
 
 interface Sent {

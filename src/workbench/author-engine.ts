@@ -1,6 +1,7 @@
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { parseRows } from '../engine/values.ts';
 import { TailraceError } from '../errors.ts';
+import { textOf } from '../sql/sql.ts';
 
 /** The lane in which statements run, and the signal that ends them. */
 export type ExecutionOptions = Pick<QueryOptions, 'lane' | 'signal'> & { readonly requestId: string };
@@ -23,7 +24,7 @@ export function createAuthorEngine(engine: Engine, { requestId, ...execution }: 
   const checking: Engine = {
     ...engine,
     query,
-    inspect: async (sql) => parseRows((await query(sql, {}, { format: 'JSONEachRow' })).bytes),
+    inspect: async (sql) => parseRows((await query(textOf(sql), {}, { format: 'JSONEachRow' })).bytes),
   };
   return {
     engine: checking,

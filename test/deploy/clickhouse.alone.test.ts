@@ -4,7 +4,7 @@ import { Session } from 'chdb';
 import { afterAll, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { findRightsFault } from '../../src/engine/server/sandbox-rights.ts';
-import { quote } from '../../src/sql/quote.ts';
+import { writeValue } from '../../src/sql/quote.ts';
 import { withoutServerOnly } from '../support/sandbox-user.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 
@@ -74,7 +74,7 @@ test('the engine can read each statement of users.sql', () => {
     .split(';')
     .map((text) => text.trim());
   for (const text of all.filter((one) => one !== ''))
-    expect(ask(`SELECT length(formatQuerySingleLine(${quote(text)})) > 20`)).toBe('1');
+    expect(ask(`SELECT length(formatQuerySingleLine(${writeValue(text)})) > 20`)).toBe('1');
 });
 
 test.each(['reader', 'sandbox'])('the profile of its %s is that of users.sql', (who) => {
@@ -113,7 +113,7 @@ test('the row policies name the table of every shipped source, and leave other u
     ask(`SELECT table, select_filter FROM system.row_policies WHERE short_name = '${user}' ORDER BY table`);
   const tables = definitions.sources.map(({ table }) => table).toSorted();
   const lines = (filter: string) => tables.map((table) => `${table}\t${filter}`).join('\n');
-  const format = (filter: string) => ask(`SELECT formatQuerySingleLine(${quote(`SELECT ${filter}`)})`);
+  const format = (filter: string) => ask(`SELECT formatQuerySingleLine(${writeValue(`SELECT ${filter}`)})`);
   expect(
     list('tailrace_sandbox')
       .split('\n')

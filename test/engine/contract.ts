@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine, QueryLimits, RowFormat } from '../../src/engine/engine.ts';
 import { TailraceError } from '../../src/errors.ts';
+import { trusted } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
 import { describeSearches } from './search-contract.ts';
 
@@ -364,7 +365,9 @@ function describeReadFilters(engine: () => Engine): void {
   beforeAll(async () => {
     for (const table of ['seen', 'other'])
       await engine().command(
-        `CREATE TABLE ${TABLE}_${table} (id Int64) ENGINE = MergeTree ORDER BY id AS SELECT number FROM numbers(10)`,
+        trusted(
+          `CREATE TABLE ${TABLE}_${table} (id Int64) ENGINE = MergeTree ORDER BY id AS SELECT number FROM numbers(10)`,
+        ),
       );
   });
   const filter = (condition: string) => engine().setReadFilters(new Map([['contract_seen', condition]]));

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openEmbeddedEngine, type Suspect } from '../../src/engine/embedded/embedded.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineRestart } from '../../src/engine/process/supervisor.ts';
+import { trusted } from '../../src/sql/sql.ts';
 import { findEngineProcesses, getEngineProcess, untilGone } from '../support/engine-process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -46,7 +47,9 @@ async function ask(sql: string, options = {}): Promise<string> {
 
 async function isRunning(marker: string): Promise<boolean> {
   const [row] = await engine.inspect(
-    `SELECT count() AS n FROM system.processes WHERE query LIKE '%${marker}%' AND query NOT LIKE '%processes%'`,
+    trusted(
+      `SELECT count() AS n FROM system.processes WHERE query LIKE '%${marker}%' AND query NOT LIKE '%processes%'`,
+    ),
   );
   return Number(row?.['n']) > 0;
 }

@@ -13,6 +13,7 @@ import { createRunner } from '../../src/query/run.ts';
 import { createStatement } from '../../src/query/statement.ts';
 import { createRewriter } from '../../src/sql/parameter.ts';
 import { type Values, writeValue } from '../../src/sql/quote.ts';
+import { type SqlText, textOf, trusted } from '../../src/sql/sql.ts';
 import { deleteRows } from '../support/delete-rows.ts';
 import { runs } from '../support/property.ts';
 import { openTestStore, storeEvents } from '../support/service.ts';
@@ -59,8 +60,8 @@ async function build(of = source): Promise<[string, RollupProgress][]> {
 /** Rows in parts that have the rollup, and in those that do not. */
 async function countRows(): Promise<{ inside: number; outside: number }> {
   const [row] = await engine.inspect(
-    `SELECT sumIf(rows, notEmpty(projections)) AS inside, sumIf(rows, empty(projections)) AS outside
-     FROM system.parts WHERE database = currentDatabase() AND table = '${source.table}' AND active`,
+    trusted(`SELECT sumIf(rows, notEmpty(projections)) AS inside, sumIf(rows, empty(projections)) AS outside
+     FROM system.parts WHERE database = currentDatabase() AND table = '${source.table}' AND active`),
   );
   return { inside: Number(row?.['inside']), outside: Number(row?.['outside']) };
 }
@@ -127,7 +128,7 @@ async function take(taken: Step): Promise<void> {
   if (taken.kind === 'insert') await insert(taken.events);
   if (taken.kind === 'forget') await forgetRollup();
   if (taken.kind === 'build') await build();
-  if (taken.kind === 'merge') await engine.command(`OPTIMIZE TABLE ${source.table} FINAL`);
+  if (taken.kind === 'merge') await engine.command(trusted(`OPTIMIZE TABLE ${source.table} FINAL`));
   if (taken.kind === 'delete')
     await deleteRows(engine, source, "function_id = 'f2'", { pause: async () => {}, onParts() {} });
   if (taken.kind === 'drop')
@@ -153,8 +154,10 @@ async function askBoth({ from, hours, ...asked }: typeof question extends fc.Arb
   const statement = createStatement(endpoint, JSON_FORMAT, values);
   const sql = createRewriter(statement.sql)((name) => writeValue(values[name] ?? ''));
   const read = async (projections: 0 | 1) =>
-    JSON.stringify(await engine.inspect(`${sql} SETTINGS optimize_use_projections = ${projections}`));
-  const plan = JSON.stringify(await engine.inspect(`EXPLAIN ${sql}`));
+    JSON.stringify(
+      await engine.inspect(trusted(`${sql} SETTINGS optimize_use_projections = ${projections}`)),
+    );
+  const plan = JSON.stringify(await engine.inspect(trusted(`EXPLAIN ${sql}`)));
   return { with: await read(1), without: await read(0), readsRollup: plan.includes('(rollup_') };
 }
 
@@ -240,7 +243,9 @@ describe('the shipped statistics', () => {
     await forgetRollup();
     await insert([{ ...EVENT, day: 1 }]);
     expect(await countRows()).toEqual({ inside: 1, outside: 2 });
-    const [row] = await engine.inspect(`SELECT count() AS rows FROM ${source.table} WHERE project = 'a'`);
+    const [row] = await engine.inspect(
+      trusted(`SELECT count() AS rows FROM ${source.table} WHERE project = 'a'`),
+    );
     expect(row).toEqual({ rows: 3 });
     expect(await explain({ interval: '7day' })).toContain('rollup_');
   });
@@ -266,12 +271,12 @@ describe('a rollup that is declared later', () => {
     let held: string | undefined;
     const slow = {
       ...engine,
-      async command(sql: string) {
-        held = sql;
+      async command<T extends string>(sql: SqlText<T>) {
+        held = textOf(sql);
       },
-      inspect: async (sql: string) => {
-        if (held !== undefined && sql.includes('system.mutations'))
-          await engine.command(held.replace('mutations_sync = 0', 'mutations_sync = 1'));
+      inspect: async <T extends string>(sql: SqlText<T>) => {
+        if (held !== undefined && textOf(sql).includes('system.mutations'))
+          await engine.command(trusted(held.replace('mutations_sync = 0', 'mutations_sync = 1')));
         return await engine.inspect(sql);
       },
     };
@@ -294,12 +299,16 @@ describe('a rollup that is declared later', () => {
     await applySchema(engine, [other]);
     await insert(three);
     await engine.command(
-      `ALTER TABLE ${source.table} MATERIALIZE PROJECTION ${rollupProjection(other.rollup).name} SETTINGS mutations_sync = 0`,
+      trusted(
+        `ALTER TABLE ${source.table} MATERIALIZE PROJECTION ${rollupProjection(other.rollup).name} SETTINGS mutations_sync = 0`,
+      ),
     );
     await applySchema(engine, [source]);
     await build();
     const [table] = await engine.inspect(
-      `SELECT create_table_query AS sql FROM system.tables WHERE database = currentDatabase() AND name = '${source.table}'`,
+      trusted(
+        `SELECT create_table_query AS sql FROM system.tables WHERE database = currentDatabase() AND name = '${source.table}'`,
+      ),
     );
     expect(String(table?.['sql']).match(/PROJECTION rollup_\w+/g)).toHaveLength(1);
     const projection = source.rollup === undefined ? '' : rollupProjection(source.rollup).name;
@@ -315,7 +324,9 @@ describe('a rollup that is declared later', () => {
     };
     await expect(applySchema(engine, [source], accept)).rejects.toThrow(refused);
     const [table] = await engine.inspect(
-      `SELECT create_table_query AS sql FROM system.tables WHERE database = currentDatabase() AND name = '${source.table}'`,
+      trusted(
+        `SELECT create_table_query AS sql FROM system.tables WHERE database = currentDatabase() AND name = '${source.table}'`,
+      ),
     );
     expect(String(table?.['sql'])).not.toContain('PROJECTION');
     await applySchema(engine, [source]);

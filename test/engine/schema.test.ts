@@ -8,7 +8,8 @@ import { InputError } from '../../src/errors.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { findValue, typedValue, typedValues } from '../../src/ingest/typed.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
-import { quote } from '../../src/sql/quote.ts';
+import { writeValue } from '../../src/sql/quote.ts';
+import { type SqlText, textOf, trusted } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -67,7 +68,7 @@ async function store(source: Source, events: readonly string[]): Promise<void> {
 }
 
 async function readAll(source: Source): Promise<Record<string, unknown>[]> {
-  return await engine.inspect(`SELECT * FROM tailrace.${source.table} ORDER BY id`);
+  return await engine.inspect(trusted(`SELECT * FROM tailrace.${source.table} ORDER BY id`));
 }
 
 /** The tables as the engine itself would write them down. */
@@ -102,8 +103,8 @@ describe('the tables of sources', () => {
     const commands: string[] = [];
     const watched = {
       ...engine,
-      command: (sql: string) => {
-        commands.push(sql);
+      command: <T extends string>(sql: SqlText<T>) => {
+        commands.push(textOf(sql));
         return engine.command(sql);
       },
     };
@@ -168,10 +169,10 @@ describe('the tables of sources', () => {
       indexed,
       Array.from({ length: 100_000 }, (_, i) => event(i)),
     );
-    await engine.command(`OPTIMIZE TABLE tailrace.${indexed.table} FINAL`);
+    await engine.command(trusted(`OPTIMIZE TABLE tailrace.${indexed.table} FINAL`));
     const where = `FROM tailrace.${indexed.table} WHERE match(address, '^https://(birch)[.]')`;
-    expect(await engine.inspect(`SELECT count() AS n ${where}`)).toEqual([{ n: 25_000 }]);
-    const lines = await engine.inspect(`EXPLAIN indexes = 1 SELECT count() ${where}`);
+    expect(await engine.inspect(trusted(`SELECT count() AS n ${where}`))).toEqual([{ n: 25_000 }]);
+    const lines = await engine.inspect(trusted(`EXPLAIN indexes = 1 SELECT count() ${where}`));
     const plan = lines.map((line) => Object.values(line)[0]).join('\n');
     const [, read, all] = /address_substrings[\s\S]*?Granules: (\d+)\/(\d+)/.exec(plan) ?? [];
     expect(Number(read)).toBeLessThan(Number(all) / 2);
@@ -267,7 +268,7 @@ describe('the tables of sources', () => {
     ];
     const expected = [a, a, b, b, { is_rest: true, names_project: true }];
     expect(await readAll(wider)).toMatchObject(expected);
-    await engine.command(`OPTIMIZE TABLE tailrace.${wider.table} FINAL`);
+    await engine.command(trusted(`OPTIMIZE TABLE tailrace.${wider.table} FINAL`));
     expect(await readAll(wider)).toMatchObject(expected);
   });
 
@@ -352,11 +353,13 @@ describe('the tables of sources', () => {
     await applySchema(engine, [source]);
     const name = `tailrace.${source.table}`;
     await engine.command(
-      `ALTER TABLE ${name} MODIFY TTL timestamp + toIntervalDay(36500), timestamp + toIntervalDay(1) RECOMPRESS CODEC(ZSTD(9))`,
+      trusted(
+        `ALTER TABLE ${name} MODIFY TTL timestamp + toIntervalDay(36500), timestamp + toIntervalDay(1) RECOMPRESS CODEC(ZSTD(9))`,
+      ),
     );
     await applySchema(engine, [source]);
     const [table] = await engine.inspect(
-      `SELECT create_table_query AS sql FROM system.tables WHERE name = '${source.table}'`,
+      trusted(`SELECT create_table_query AS sql FROM system.tables WHERE name = '${source.table}'`),
     );
     expect(table?.['sql']).toContain('TTL timestamp + toIntervalDay(1) RECOMPRESS CODEC(ZSTD(9)) SETTINGS');
   });
@@ -365,8 +368,10 @@ describe('the tables of sources', () => {
     const source = makeSource([], { retentionDays: 2 });
     await applySchema(engine, [source]);
     const name = `tailrace.${source.table}`;
-    await engine.command(`INSERT INTO ${name} (id, timestamp) SELECT 'old', now64(6) - toIntervalDay(9)`);
-    await engine.command(`OPTIMIZE TABLE ${name} FINAL`);
+    await engine.command(
+      trusted(`INSERT INTO ${name} (id, timestamp) SELECT 'old', now64(6) - toIntervalDay(9)`),
+    );
+    await engine.command(trusted(`OPTIMIZE TABLE ${name} FINAL`));
     expect(await readAll(source)).toMatchObject([{ id: 'old' }]);
   });
 
@@ -440,7 +445,9 @@ describe('the value of a typed column', () => {
     const list = expressions.map((one) => `toJSONString(${one.expression})`).join(', ');
     const property = fc.asyncProperty(fc.array(metadata, { minLength: 1, maxLength: 20 }), async (texts) => {
       const rows = await engine.inspect(
-        `SELECT [${list}] AS found FROM (SELECT arrayJoin([${texts.map(quote).join(', ')}]) AS metadata, '' AS attributes)`,
+        trusted(
+          `SELECT [${list}] AS found FROM (SELECT arrayJoin([${texts.map(writeValue).join(', ')}]) AS metadata, '' AS attributes)`,
+        ),
       );
       const taken = texts.map((json) => {
         const event: unknown = JSON.parse(`{"metadata":${json}}`);
@@ -500,12 +507,12 @@ describe('the value of a typed column', () => {
         const source = makeSource([column('path', 'string', ['path']), ...computed]);
         const expressions = tableColumns(source).filter(({ type }) => type === 'Bool');
         const values = cases.map(
-          ({ value, found }) => `(${value === null ? 'NULL' : quote(value)}, ${quote(found)})`,
+          ({ value, found }) => `(${value === null ? 'NULL' : writeValue(value)}, ${writeValue(found)})`,
         );
         const [row = {}] = await engine.inspect(
-          `SELECT ${expressions.map(({ name, expression }) => `groupArray((${expression})::Bool) AS ${name}`).join(', ')}
+          trusted(`SELECT ${expressions.map(({ name, expression }) => `groupArray((${expression})::Bool) AS ${name}`).join(', ')}
            FROM (SELECT arrayJoin([${values.join(', ')}]::Array(Tuple(Nullable(String), String))) AS row, row.1 AS path,
-             row.2::LowCardinality(String) AS project)`,
+             row.2::LowCardinality(String) AS project)`),
         );
         for (const [i, { value, found }] of cases.entries()) {
           const taken = typedValues({ path: value }, found, source.columns).slice(1);

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
 import { TailraceError } from '../../src/errors.ts';
-import { quote } from '../../src/sql/quote.ts';
+import { writeValue } from '../../src/sql/quote.ts';
+import { trusted } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
 import { anyPattern, likePattern } from './generate/search.ts';
 
@@ -49,17 +50,21 @@ const TABLES = ['searched_merged', 'searched_unmerged'];
 const UNMERGED = ', max_bytes_to_merge_at_max_space_in_pool = 1';
 
 async function createTables(engine: Engine): Promise<void> {
-  const rows = TEXTS.map((text, id) => `(${id}, ${quote(text)}, ${quote(text)})`);
+  const rows = TEXTS.map((text, id) => `(${id}, ${writeValue(text)}, ${writeValue(text)})`);
   for (const table of TABLES) {
-    await engine.command(`CREATE TABLE ${table} (
+    await engine.command(
+      trusted(`CREATE TABLE ${table} (
       id Int64, project LowCardinality(String), address String,
       INDEX address_substrings address TYPE ngrambf_v1(3, 4096, 2, 0) GRANULARITY 1
-    ) ENGINE = MergeTree ORDER BY (project, id) SETTINGS index_granularity = 2${table === TABLES[1] ? UNMERGED : ''}`);
+    ) ENGINE = MergeTree ORDER BY (project, id) SETTINGS index_granularity = 2${table === TABLES[1] ? UNMERGED : ''}`),
+    );
     // The index of a part is built by merges alone.
     for (const half of [0, 1])
-      await engine.command(`INSERT INTO ${table} VALUES ${rows.filter((_, i) => i % 2 === half).join(', ')}`);
+      await engine.command(
+        trusted(`INSERT INTO ${table} VALUES ${rows.filter((_, i) => i % 2 === half).join(', ')}`),
+      );
   }
-  await engine.command(`OPTIMIZE TABLE ${TABLES[0]} FINAL`);
+  await engine.command(trusted(`OPTIMIZE TABLE ${TABLES[0]} FINAL`));
 }
 
 /** Ways to write a condition on `column` for what `@sought` says. */
@@ -67,15 +72,15 @@ const PATTERN_FORMS = [
   (column: string) => `match(${column}, @sought)`,
   (column: string) => `${column} REGEXP @sought`,
   (column: string) => `match(${column}, concat('', @sought)) AND id >= 0`,
-  (column: string, sought: string) => `match(${column}, ${quote(sought)})`,
-  (column: string, sought: string) => `\`match\`(${column}, (SELECT ${quote(sought)})) /* of a table */`,
+  (column: string, sought: string) => `match(${column}, ${writeValue(sought)})`,
+  (column: string, sought: string) => `\`match\`(${column}, (SELECT ${writeValue(sought)})) /* of a table */`,
   (column: string) => `countMatches(${column}, @sought) > 0 OR match(${column}, @sought)`,
 ];
 const LIKE_FORMS = [
   (column: string) => `${column} LIKE @sought`,
   (column: string) => `like(${column}, @sought)`,
   (column: string) => `NOT notLike(${column}, '' || @sought)`,
-  (column: string, sought: string) => `${column} LIKE ${quote(sought)}`,
+  (column: string, sought: string) => `${column} LIKE ${writeValue(sought)}`,
 ];
 
 /** Ids for which a condition holds, or that the engine refuses it. */

@@ -8,7 +8,7 @@ import { createTable, truncateTable } from '../../src/engine/table.ts';
 import { InputError, TailraceError } from '../../src/errors.ts';
 import { hasEvents } from '../../src/sample/fill.ts';
 import { openCore } from '../../src/service/open-core.ts';
-import { quote } from '../../src/sql/quote.ts';
+import { sql } from '../../src/sql/sql.ts';
 import { verifyExternal } from '../../src/verify/verify-external.ts';
 import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { deleteRows } from '../support/delete-rows.ts';
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 const tablesWith = async (column: string) =>
-  (await engine.inspect(`SELECT table FROM system.columns WHERE name = ${quote(column)}`)).map(
+  (await engine.inspect(sql`SELECT table FROM system.columns WHERE name = ${column}`)).map(
     ({ table }) => table,
   );
 
@@ -39,10 +39,10 @@ const event = { id: 'a', timestamp: now * 1000, project: 'p', event_message: 'x'
 test('every statement that makes tables says so for the whole cluster, and can be read by the engine', async () => {
   const statements = registry.sources.flatMap((source) => createTable(source, 'main'));
   expect(statements).toHaveLength(2 * registry.sources.length);
-  for (const sql of statements) {
-    expect(sql).toContain(' ON CLUSTER `main`');
-    expect(made).toContain(sql);
-    expect(await engine.inspect(`SELECT formatQuery(${quote(sql)}) AS sql`)).toHaveLength(1);
+  for (const { text } of statements) {
+    expect(text).toContain(' ON CLUSTER `main`');
+    expect(made).toContain(text);
+    expect(await engine.inspect(sql`SELECT formatQuery(${text}) AS sql`)).toHaveLength(1);
   }
   expect(made.filter((sql) => sql.startsWith('CREATE DATABASE'))).toEqual([
     'CREATE DATABASE IF NOT EXISTS `tailrace` ON CLUSTER `main`',
@@ -174,7 +174,7 @@ test('a source over an existing table is a view on every server, and the table i
   await applySchema(engine, [...registry.sources, source]);
   await applySchema(engine, [...registry.sources, source]);
   const changes = front.requests.filter(({ sql }) => /^(CREATE|ALTER|DROP)/.test(sql));
-  expect(changes.map(({ sql }) => sql)).toEqual([createView(source, external, 'main')]);
+  expect(changes.map(({ sql }) => sql)).toEqual([createView(source, external, 'main').text]);
   expect(changes[0]?.sql).toMatch(/^CREATE OR REPLACE VIEW `of_existing` ON CLUSTER `main` AS\n/);
   expect(await engine.inspect('SELECT timestamp, project, event_message, metadata FROM of_existing')).toEqual(
     [{ timestamp: '2026-11-20 07:00:00.000000', project: 'p', event_message: '', metadata: '{}' }],
@@ -193,12 +193,12 @@ test('emptying a source empties the table that holds the rows', async () => {
 test('the definitions that ship are the same with and without a cluster but for the tables’ engines', async () => {
   const { definitions } = await readDefinitions(config);
   for (const source of definitions.sources) {
-    const [single = ''] = createTable(source, '');
-    const [replicated = ''] = createTable(source, 'main');
-    const same = replicated
+    const [single] = createTable(source, '');
+    const [replicated] = createTable(source, 'main');
+    const same = replicated?.text
       .replace('_local` ON CLUSTER `main`', '`')
       .replace('ReplicatedMergeTree', 'MergeTree')
       .replace(' replicated_', ' non_replicated_');
-    expect(same).toBe(single);
+    expect(same).toBe(single?.text);
   }
 });

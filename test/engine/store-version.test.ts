@@ -17,6 +17,7 @@ import { createSecret } from '../../src/keys/secret.ts';
 import { createRandom } from '../../src/lib/random.ts';
 import { openCore } from '../../src/service/open-core.ts';
 import { createService } from '../../src/service/service.ts';
+import { trusted } from '../../src/sql/sql.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
 import { QUERY_PATH, request } from '../support/http.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
@@ -57,9 +58,10 @@ function makeRows(count: number, project: string): string {
 async function makeStore(dir: string, version: number, count: number) {
   const statements = await readFile(join(FIXTURES, `store-${version}`, 'events.sql'), 'utf8');
   const engine = await openEmbeddedEngine({ ...OPTIONS, dataDir: dir });
-  for (const sql of statements.split(/;\n/).filter((text) => text.trim() !== '')) await engine.command(sql);
+  for (const sql of statements.split(/;\n/).filter((text) => text.trim() !== ''))
+    await engine.command(trusted(sql));
   for (const project of ['p1', 'p2'])
-    await engine.command(`INSERT INTO edge_logs FORMAT JSONEachRow\n${makeRows(count, project)}`);
+    await engine.command(trusted(`INSERT INTO edge_logs FORMAT JSONEachRow\n${makeRows(count, project)}`));
   const rows = (await engine.query(ROWS, {}, { format: 'JSONEachRow' })).bytes.toString();
   await engine.close();
   const secret = createSecret();

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { storedTable } from '../../src/engine/table.ts';
+import { trusted } from '../../src/sql/sql.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
@@ -68,7 +69,9 @@ async function fill(project: string, count: number, source = EDGE): Promise<void
 
 async function countStored(project: string, source = EDGE): Promise<number> {
   const { table } = core.registry.getSource(source);
-  const [row] = await core.engine.inspect(`SELECT count() AS n FROM ${table} WHERE project = '${project}'`);
+  const [row] = await core.engine.inspect(
+    trusted(`SELECT count() AS n FROM ${table} WHERE project = '${project}'`),
+  );
   return Number(row?.['n']);
 }
 
@@ -91,12 +94,14 @@ describe('deleting events', () => {
     // Neither in parts that others have replaced, nor are these kept for a while.
     const edge = storedTable(core.registry.getSource(EDGE), core.engine.cluster);
     const parts = await core.engine.inspect(
-      `SELECT sum(rows) AS all, countIf(NOT active AND rows > 0) AS old FROM system.parts
-       WHERE database = currentDatabase() AND table = '${edge}'`,
+      trusted(`SELECT sum(rows) AS all, countIf(NOT active AND rows > 0) AS old FROM system.parts
+       WHERE database = currentDatabase() AND table = '${edge}'`),
     );
     expect(parts).toEqual([{ all: 50, old: 0 }]);
     const [table] = await core.engine.inspect(
-      `SELECT create_table_query AS text FROM system.tables WHERE database = currentDatabase() AND name = '${edge}'`,
+      trusted(
+        `SELECT create_table_query AS text FROM system.tables WHERE database = currentDatabase() AND name = '${edge}'`,
+      ),
     );
     expect(String(table?.['text'])).not.toMatch(/old_parts_lifetime|min_rows_to_fsync/);
     const log = await get(url, '/api/keys/log?limit=1');

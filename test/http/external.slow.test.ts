@@ -374,7 +374,7 @@ test('the commands know it: check, schema, copy', async () => {
   const source = definitions.sources.find(({ name }) => name === 'otel.logs');
   if (source?.external === undefined) throw new Error('it is there');
   const printed = await runCli(['schema', '--print', '--cluster', 'main'], { env: settings });
-  expect(printed.stdout).toContain(createView(source, source.external, 'main'));
+  expect(printed.stdout).toContain(createView(source, source.external, 'main').text);
   expect(printed.stdout).toContain('CREATE OR REPLACE VIEW `otel_events` ON CLUSTER `main` AS');
   expect(printed.stdout).not.toContain('CREATE TABLE IF NOT EXISTS `otel_events');
   // As a store that was filled before the source came.

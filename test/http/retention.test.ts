@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import { createService } from '../../src/service/service.ts';
+import { trusted } from '../../src/sql/sql.ts';
 import { readMetric } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
 import { type AnswerBody, PRIVATE_KEY, temporaryFolder, testConfig } from '../support/service.ts';
@@ -49,10 +50,12 @@ test('no endpoint returns what is older than its source keeps, also before its d
   const rows = `SELECT ['old', 'young'][n] AS id, fromUnixTimestamp64Milli([${bound - 1000}, ${endOfDay}][n]) AS timestamp, 'p' AS project`;
   const from = 'FROM (SELECT number + 1 AS n FROM numbers(2))';
   await core.engine.command(
-    `INSERT INTO tailrace.edge_logs (id, timestamp, project, path) ${rows}, '/rest' ${from}`,
+    trusted(`INSERT INTO tailrace.edge_logs (id, timestamp, project, path) ${rows}, '/rest' ${from}`),
   );
   await core.engine.command(
-    `INSERT INTO tailrace.function_edge_logs (id, timestamp, project, execution_time_ms) ${rows}, 5 ${from}`,
+    trusted(
+      `INSERT INTO tailrace.function_edge_logs (id, timestamp, project, execution_time_ms) ${rows}, 5 ${from}`,
+    ),
   );
   expect(await idsOf(core, 'p')).toEqual(['old', 'young']);
   expect(await idsOf(core, 'p', 'function_edge_logs')).toEqual(['old', 'young']);

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
 import { loadEvents } from '../../src/ingest/load.ts';
 import { createStoreSink } from '../../src/ingest/store-sink.ts';
+import { trusted } from '../../src/sql/sql.ts';
 import { openTestStore } from '../support/service.ts';
 
 const { core, close } = await openTestStore();
@@ -35,7 +36,7 @@ async function load(stream: AsyncIterable<Buffer>, signal = new AbortController(
 
 async function idsOf(project: string): Promise<string[]> {
   const rows = await core.engine.inspect(
-    `SELECT id FROM tailrace.postgres_logs WHERE project = '${project}' ORDER BY id`,
+    trusted(`SELECT id FROM tailrace.postgres_logs WHERE project = '${project}' ORDER BY id`),
   );
   return rows.map((row) => String(row['id']));
 }

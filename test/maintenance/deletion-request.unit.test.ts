@@ -42,10 +42,10 @@ describe('what is to be deleted', () => {
 
   test('is a condition in which a value is only ever a value', () => {
     const deletion = parse({ project: "a' OR 1=1 --\\", before: '2026-11-20T07:00:00.123456+01:00' });
-    expect(toCondition(deletion)).toBe(
+    expect(toCondition(deletion).text).toBe(
       "project = 'a\\' OR 1=1 --\\\\' AND timestamp < toDateTime64('2026-11-20 06:00:00.123456', 6, 'UTC')",
     );
-    expect(toCondition(parse({ project: '' }))).toBe("project = ''");
+    expect(toCondition(parse({ project: '' })).text).toBe("project = ''");
     expect(describeDeletion(deletion, false)).toBe(
       'events of project "a\' OR 1=1 --\\\\" in own.logs, before 2026-11-20T06:00:00.123456Z',
     );

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Source } from '../../src/definitions/source.ts';
 import type { DroppedDay } from '../../src/retention/retention.ts';
+import { trusted } from '../../src/sql/sql.ts';
 import { createTestRetention } from '../support/retention.ts';
 import { openTestStore } from '../support/service.ts';
 
@@ -13,7 +14,8 @@ const NOON = TODAY + DAY_MS / 2;
 const DEFAULT_DAYS = 90;
 
 beforeEach(async () => {
-  for (const { table } of core.registry.sources) await engine.command(`TRUNCATE TABLE tailrace.${table}`);
+  for (const { table } of core.registry.sources)
+    await engine.command(trusted(`TRUNCATE TABLE tailrace.${table}`));
 });
 
 const dayOf = (daysAgo: number) => new Date(TODAY - daysAgo * DAY_MS).toISOString().slice(0, 10);
@@ -21,8 +23,8 @@ const dayOf = (daysAgo: number) => new Date(TODAY - daysAgo * DAY_MS).toISOStrin
 /** One event at the end of a day, with a text that no codec makes small. */
 async function insert(table: string, daysAgo: number, bytes = 10): Promise<void> {
   await engine.command(
-    `INSERT INTO tailrace.${table} (id, timestamp, event_message)
-     SELECT 'e', toDateTime64('${dayOf(daysAgo)} 23:59:59.999999', 6, 'UTC'), randomPrintableASCII(${bytes})`,
+    trusted(`INSERT INTO tailrace.${table} (id, timestamp, event_message)
+     SELECT 'e', toDateTime64('${dayOf(daysAgo)} 23:59:59.999999', 6, 'UTC'), randomPrintableASCII(${bytes})`),
   );
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { FUNCTIONS } from '../../src/sandbox/function.ts';
 import { growthOf, SMALL } from '../../src/sandbox/value-size.ts';
+import { trusted } from '../../src/sql/sql.ts';
 import { sample, scale } from '../support/property.ts';
 import { isWrongCount, openSandbox } from './support.ts';
 
@@ -25,7 +26,7 @@ const VALUES: Readonly<Record<string, readonly [sql: string, members?: number]>>
 
 const units = new Map<string, number>();
 async function unitsOf(sql: string): Promise<number> {
-  const [row] = await core.engine.inspect(`SELECT byteSize(${sql}) AS bytes`);
+  const [row] = await core.engine.inspect(trusted(`SELECT byteSize(${sql}) AS bytes`));
   return Number(row?.['bytes']) / 1_024;
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
 import { createRewriter, findParameters } from '../../src/sql/parameter.ts';
-import { quote } from '../../src/sql/quote.ts';
+import { identifier, sql as write } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -175,15 +175,50 @@ describe('the engine agrees', async () => {
     expect((await engine.query(sql, {}, { format: 'TSVRaw' })).bytes.toString()).toBe('1\n');
   });
 
-  test('on every string that quote makes', async () => {
+  const hostile = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc
+      .array(
+        fc.constantFrom("'", "''", '\\', '`', '"', '\0', '\n', '\r', '--', '#', '/*', '*/', '$$', '@p', ';'),
+      )
+      .map((pieces) => pieces.join('')),
+  );
+
+  test('on every value of a statement that the tagged template writes', async () => {
     const property = fc.asyncProperty(
-      fc.array(fc.string({ unit: 'binary', maxLength: 20 }), { minLength: 1, maxLength: 20 }),
-      async (values) => {
-        const sql = `SELECT toJSONString([${values.map(quote).join(',')}])`;
-        const { bytes } = await engine.query(sql, {}, { format: 'TSVRaw' });
-        expect(JSON.parse(bytes.toString())).toEqual(values);
+      fc.array(hostile, { minLength: 1, maxLength: 20 }),
+      hostile,
+      async (values, last) => {
+        const statement = write`SELECT toJSONString([${values}, ${last}])`;
+        const { bytes } = await engine.query(statement.text, {}, { format: 'TSVRaw' });
+        expect(JSON.parse(bytes.toString())).toEqual([...values, last]);
+        const [row] = await engine.inspect(write`SELECT [${values}, ${last}] AS ${identifier('all')}`);
+        expect(row?.['all']).toEqual([...values, last]);
       },
     );
-    await fc.assert(property);
+    await fc.assert(property, runs(200));
+  });
+
+  test.each([
+    ['a quote', "' OR 1 = 1 --"],
+    ['a backslash before the end', "\\' OR 1 = 1 --\\"],
+    ['a NUL', 'a\0b'],
+    ['a parameter of the server', '{x:String}'],
+    ['a parameter', '@name'],
+    ['line breaks', 'a\n\r\nb\u2028'],
+    ['comments', '/* -- # // */'],
+    ['quotes of other alphabets', '‘a’ “b”'],
+    ['a heredoc', "$$'$$ $x$"],
+    ['an escape', '\\n\\x27\\u0027'],
+    ['characters that replacements interpret', '$& $1 $`'],
+    ['300,000 characters', "'\\".repeat(150_000)],
+  ])('on a value with %s', async (_, value) => {
+    const [row] = await engine.inspect(write`SELECT ${value} AS value, ${7} AS number`);
+    expect(row).toEqual({ value, number: 7 });
+  });
+
+  test('on a lone surrogate, which becomes U+FFFD', async () => {
+    const [row] = await engine.inspect(write`SELECT ${'a\ud800b'} AS value`);
+    expect(row).toEqual({ value: 'a\ufffdb' });
   });
 });

@@ -1,6 +1,7 @@
 import type { Source } from '../../src/definitions/source.ts';
 import { beginDeletion, type DeleteOptions, finishDeletion } from '../../src/engine/delete-rows.ts';
 import type { Engine } from '../../src/engine/engine.ts';
+import { trusted } from '../../src/sql/sql.ts';
 
 /** Deletes the rows of a source that meet a condition, and waits until they are gone. */
 export async function deleteRows(
@@ -9,6 +10,6 @@ export async function deleteRows(
   condition: string,
   options: DeleteOptions = { pause: async () => {}, onParts() {} },
 ): Promise<void> {
-  await beginDeletion(engine, source, condition, options.pause);
+  await beginDeletion(engine, source, trusted(condition), options.pause);
   await finishDeletion(engine, source, options);
 }

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { Core } from '../../src/service/open-core.ts';
+import { trusted } from '../../src/sql/sql.ts';
 import { type HttpAnswer, request } from './http.ts';
 import { PRIVATE_KEY } from './service.ts';
 
@@ -31,7 +32,7 @@ export async function rowsOf(
   { table = 'edge_logs', columns = '*' } = {},
 ): Promise<Record<string, unknown>[]> {
   return await core.engine.inspect(
-    `SELECT ${columns} FROM tailrace.${table} WHERE project = '${project}' ORDER BY id`,
+    trusted(`SELECT ${columns} FROM tailrace.${table} WHERE project = '${project}' ORDER BY id`),
   );
 }
 

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import { openCore } from '../../src/service/open-core.ts';
+import { trusted } from '../../src/sql/sql.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -481,7 +482,7 @@ describe('a reload', () => {
     expect(await faults()).toEqual([]);
     const ages = [3_590, 2, -2, -3_610].map((seconds) => `now64(6) - toIntervalDay(1) + ${seconds}`);
     await core.engine.command(
-      `INSERT INTO tailrace.test_logs (id, timestamp) SELECT 'age', arrayJoin([${ages.join(', ')}])`,
+      trusted(`INSERT INTO tailrace.test_logs (id, timestamp) SELECT 'age', arrayJoin([${ages.join(', ')}])`),
     );
     const sql = "SELECT count() FROM test_logs WHERE id = 'age'";
     const { bytes } = await core.engine.query(sql, {}, { format: 'TSVRaw' });

@@ -45,7 +45,7 @@ async function printStatements({ cluster }: Options): Promise<void> {
   const statements = definitions.sources.flatMap((source) =>
     source.external === undefined ? createTable(source, where) : [createView(source, source.external, where)],
   );
-  process.stdout.write(statements.map((sql) => `${sql};\n\n`).join(''));
+  process.stdout.write(statements.map(({ text }) => `${text};\n\n`).join(''));
 }
 
 function parseName(name: string): string {

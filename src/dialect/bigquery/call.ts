@@ -1,5 +1,5 @@
 import { findPatternFault } from '../../sql/pattern.ts';
-import { quote } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/quote.ts';
 import { createMatcher } from '../../sql/text-matcher.ts';
 import { AGGREGATES, aggregate, writeQuantiles } from './aggregate.ts';
 import { cast } from './cast.ts';
@@ -98,7 +98,7 @@ function writeArgument(name: string, kind: BigQueryFunction['args'][number], val
   }
   if (kind !== 'text' && kind !== 'pattern') return as(value, kind as TargetType); // the others have been read
   if (text === undefined) throw new WrongType(`calls ${name} without a text in quotes where one belongs`);
-  return quote(kind === 'pattern' ? readPattern(text) : text);
+  return writeValue(kind === 'pattern' ? readPattern(text) : text);
 }
 
 /** @throws WrongType for a pattern that is rejected */

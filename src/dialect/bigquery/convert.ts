@@ -1,5 +1,5 @@
 import { formatInstant, type Micros, parseInstant } from '../../lib/instant.ts';
-import { quote } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/quote.ts';
 import type { Type, Value } from './value.ts';
 
 /** Says what is wrong with a value; the caller knows the place. */
@@ -77,7 +77,9 @@ export function instantOf(text: string, type: 'timestamp' | 'datetime' | 'date')
 function writeInstant(instant: Micros, type: 'timestamp' | 'datetime' | 'date'): Value {
   const iso = formatInstant(instant).replace('T', ' ').replace('Z', '');
   const sql =
-    type === 'date' ? `toDate(${quote(iso.slice(0, 10))})` : `toDateTime64(${quote(iso)}, 6, 'UTC')`;
+    type === 'date'
+      ? `toDate(${writeValue(iso.slice(0, 10))})`
+      : `toDateTime64(${writeValue(iso)}, 6, 'UTC')`;
   return { type, sql, instant };
 }
 

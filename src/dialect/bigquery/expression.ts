@@ -1,4 +1,4 @@
-import { quote } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/quote.ts';
 import { translateCall } from './call.ts';
 import { cast } from './cast.ts';
 import { toValue, translateCase } from './choice.ts';
@@ -31,7 +31,7 @@ function translateForm(expression: Expression, context: Context): Value {
   const { translate } = context;
   switch (expression.kind) {
     case 'text':
-      return { type: 'string', sql: quote(expression.value), text: expression.value };
+      return { type: 'string', sql: writeValue(expression.value), text: expression.value };
     case 'number':
       return writeNumber(expression.digits);
     case 'bool':
@@ -79,7 +79,7 @@ function translateForm(expression: Expression, context: Context): Value {
 
 function writeNumber(digits: string): Value {
   if (!/^\d+$/.test(digits))
-    return { type: 'float64', sql: `toFloat64(${quote(digits.replace(/^\./, '0.'))})` };
+    return { type: 'float64', sql: `toFloat64(${writeValue(digits.replace(/^\./, '0.'))})` };
   // Converting digits to a BigInt takes a time that grows with the square of their count.
   if (digits.length > DIGITS_MAX || BigInt(digits) >= 2n ** 63n)
     throw new WrongType(`has the number ${digits.slice(0, 60)}, which is beyond INT64`);

@@ -1,4 +1,4 @@
-import { quote } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/quote.ts';
 import { as, isJson, isNumber, isTime, nameOf, type TargetType, WrongType } from './convert.ts';
 import type { Value } from './value.ts';
 
@@ -12,7 +12,7 @@ export function chain(operator: 'AND' | 'OR', values: readonly Value[]): Value {
 /** @throws WrongType for a pattern that is not a text in quotes */
 export function like(left: Value, { text }: Value): Value {
   if (text === undefined) throw new WrongType('has LIKE without a text in quotes after it');
-  return bool(`(${as(left, 'string')} LIKE ${quote(text)})`);
+  return bool(`(${as(left, 'string')} LIKE ${writeValue(text)})`);
 }
 
 /** A quotient of two floats. Fails for a zero, as in BigQuery; the engine would give an infinite number. */

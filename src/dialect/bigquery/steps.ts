@@ -1,4 +1,4 @@
-import { quote } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/quote.ts';
 
 /** A step into JSON: a member of an object, or of a list, from 0. */
 export type Step = string | number;
@@ -16,7 +16,7 @@ export function writeSteps(json: string, steps: readonly Step[]): string {
     }
     const end = steps.findIndex((step, at) => at >= i && typeof step === 'number');
     const names = steps.slice(i, end < 0 ? undefined : end);
-    sql = `JSONExtractRaw(${[sql, ...names.map((step) => quote(String(step)))].join(', ')})`;
+    sql = `JSONExtractRaw(${[sql, ...names.map((step) => writeValue(String(step)))].join(', ')})`;
     i += names.length;
   }
   return sql;

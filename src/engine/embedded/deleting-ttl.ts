@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { identifier, sql } from '../../sql/sql.ts';
 import { type EngineEnv, endProcess, startEngineProcess } from '../process/engine-process.ts';
 import { setTableTtl } from '../table.ts';
 import { DATABASE, writeEngineConfig } from './config.ts';
@@ -22,7 +23,9 @@ export async function removeDeletingTtls(
   const tables = findTables(join(path, 'metadata', DATABASE));
   if (tables.length === 0) return;
   const connectionArgs = writeEngineConfig(findConfigDir(dataDir), memoryBytesMax, false);
-  const statements = tables.map((table) => setTableTtl(`${DATABASE}.\`${table}\``, ''));
+  const statements = tables.map(
+    (table) => setTableTtl(sql`${identifier(DATABASE)}.${identifier(table)}`, '').text,
+  );
   const { first } = await openFirst(async () => {
     const process = startEngineProcess(1, env);
     try {

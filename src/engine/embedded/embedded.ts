@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { untilAborted } from '../../lib/abort.ts';
+import { textOf } from '../../sql/sql.ts';
 import type { Engine, InsertBatch, QueryLimits, QueryOptions, QueryResult, ReadFilters } from '../engine.ts';
 import { tooLarge } from '../failure.ts';
 import { createGate } from '../gate.ts';
@@ -104,12 +105,13 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     insert: (batch) => gate.pass(async () => void (await ask(CHANNEL.writer, toInsert(batch), batch.bytes))),
     command: (sql) =>
       gate.pass(
-        async () => void (await askOnce(CHANNEL.writer, { op: 'query', format: 'Null' }, Buffer.from(sql))),
+        async () =>
+          void (await askOnce(CHANNEL.writer, { op: 'query', format: 'Null' }, Buffer.from(textOf(sql)))),
       ),
     async inspect(sql) {
       gate.refuseClosed();
       const request = { op: 'query', format: 'JSONEachRow' } as const;
-      return parseRows((await ask(CHANNEL.inspector, request, Buffer.from(sql))).bytes);
+      return parseRows((await ask(CHANNEL.inspector, request, Buffer.from(textOf(sql)))).bytes);
     },
     setReadFilters: (filters) => gate.pass(() => readers.setFilters(filters, ask)),
     gauges: () => ({

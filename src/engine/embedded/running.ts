@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { TailraceError } from '../../errors.ts';
 import { createSlots } from '../../lib/slots.ts';
-import { quote } from '../../sql/quote.ts';
+import { sql } from '../../sql/sql.ts';
 import type { QueryOptions } from '../engine.ts';
 import { createBlame, type Sent } from '../process/blame.ts';
 import { type EngineAnswer, EngineLostError } from '../process/channel.ts';
@@ -129,8 +129,10 @@ function createKill({ supervisor, pulse, timeoutMs }: RunningOptions) {
     if (killing.has(tag)) return;
     killing.add(tag);
     // ASYNC: a KILL that waits for its query would block the next one.
-    const sql = `KILL QUERY WHERE startsWith(query, ${quote(tag)}) ASYNC FORMAT Null`;
-    await process.ask(CHANNEL.control, { op: 'query', format: 'Null' }, Buffer.from(sql)).catch(() => {}); // sent again
+    const statement = sql`KILL QUERY WHERE startsWith(query, ${tag}) ASYNC FORMAT Null`;
+    await process
+      .ask(CHANNEL.control, { op: 'query', format: 'Null' }, Buffer.from(statement.text))
+      .catch(() => {}); // sent again
     killing.delete(tag);
   }
 

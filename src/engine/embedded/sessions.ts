@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../../lib/folder.ts';
-import { quote } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/quote.ts';
 import type { QueryLimits, ReadFilters } from '../engine.ts';
 import type { EngineEnv } from '../process/engine-process.ts';
 import type { EngineRequest } from '../process/protocol.ts';
@@ -91,7 +91,7 @@ export type EmbeddedSessions = ReturnType<typeof describeSessions>;
 
 function set(settings: EngineSettings): string {
   const written = Object.entries(settings).map(
-    ([name, value]) => `${name} = ${typeof value === 'string' ? quote(value) : value}`,
+    ([name, value]) => `${name} = ${typeof value === 'string' ? writeValue(value) : value}`,
   );
   return `SET ${written.join(', ')}`;
 }

@@ -1,5 +1,5 @@
 import { untilAborted } from '../../lib/abort.ts';
-import { quote } from '../../sql/quote.ts';
+import { sql } from '../../sql/sql.ts';
 import type { QueryOptions, QueryResult } from '../engine.ts';
 import { type EngineSettings, fileSettings } from '../read-settings.ts';
 import { createSessionPool, type PoolLimits } from '../session-pool.ts';
@@ -128,8 +128,8 @@ export function createServerReads(options: ReadsOptions) {
 
 /** Kills a query; SYNC: resolves when the query has ended. KILL of an ended query has no effect. Never rejects; a time limit bounds it. */
 async function kill(client: ServerClient, queryId: string): Promise<void> {
-  const sql = `KILL QUERY WHERE query_id = ${quote(queryId)} SYNC`;
+  const text = sql`KILL QUERY WHERE query_id = ${queryId} SYNC`.text;
   const signal = AbortSignal.timeout(KILL_MS_MAX);
   const bytesMax = KILL_ANSWER_BYTES_MAX;
-  await client.send({ sql, settings: {}, bytesMax, signal, repeatable: true }).catch(() => {});
+  await client.send({ sql: text, settings: {}, bytesMax, signal, repeatable: true }).catch(() => {});
 }

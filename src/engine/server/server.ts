@@ -1,4 +1,5 @@
 import type { ServerAddress } from '../../config/clickhouse.ts';
+import { textOf } from '../../sql/sql.ts';
 import type { Engine, QueryLimits } from '../engine.ts';
 import { createGate } from '../gate.ts';
 import { writeFilters } from '../read-settings.ts';
@@ -60,10 +61,10 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
         return await reads.query(() => bind(sql, values), query, deadline);
       }),
     insert: (batch) => gate.pass(() => writes.insert(batch)),
-    command: (sql) => gate.pass(() => writes.command(sql)),
+    command: (sql) => gate.pass(() => writes.command(textOf(sql))),
     async inspect(sql) {
       gate.refuseClosed();
-      return await writes.inspect(sql);
+      return await writes.inspect(textOf(sql));
     },
     setReadFilters: (next) =>
       gate.pass(async () => {

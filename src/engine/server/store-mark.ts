@@ -1,5 +1,5 @@
 import type { Source } from '../../definitions/source.ts';
-import { quote } from '../../sql/quote.ts';
+import { sql } from '../../sql/sql.ts';
 import type { Engine } from '../engine.ts';
 import { refuseNewer, STORE_VERSION, UNMARKED, upgradeStore } from '../store-version.ts';
 import { alterTable, storedTable } from '../table.ts';
@@ -64,7 +64,7 @@ export async function writeDeletion(
 }
 
 async function setComment(engine: Engine, source: Source, comment: string): Promise<void> {
-  await engine.command(alterTable(source, engine.cluster, `MODIFY COMMENT ${quote(comment)}`));
+  await engine.command(alterTable(source, engine.cluster, sql`MODIFY COMMENT ${comment}`));
 }
 
 /** Reads the comments of tables with rows: views have other comments (external.ts). */

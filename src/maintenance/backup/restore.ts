@@ -11,7 +11,7 @@ import {
 import { InputError, messageOf } from '../../errors.ts';
 import { MIGRATIONS } from '../../keys/sqlite-migrations.ts';
 import { findBelow, OutsideError } from '../../lib/below.ts';
-import { quote } from '../../sql/quote.ts';
+import { identifier, sql, trusted } from '../../sql/sql.ts';
 import { EVENTS_FOLDER } from './create-backup.ts';
 import { type CopyOptions, copyFile, copyPart, countBytes, describeFile } from './files.ts';
 import { KEY_FILES } from './key-files.ts';
@@ -117,20 +117,21 @@ async function restoreTable(
   { table, copying }: { table: ManifestTable; copying: CopyOptions },
 ): Promise<void> {
   const { name } = table;
-  await engine.command(table.definition);
+  await engine.command(trusted(table.definition));
   // Otherwise the engine could delete old events while they are counted. The next start sets the TTL again.
-  if (/ ENGINE = .* TTL /s.test(table.definition)) await engine.command(`ALTER TABLE \`${name}\` REMOVE TTL`);
+  if (/ ENGINE = .* TTL /s.test(table.definition))
+    await engine.command(sql`ALTER TABLE ${identifier(name)} REMOVE TTL`);
   const [found] = await engine.inspect(
-    `SELECT data_paths[1] AS path FROM system.tables WHERE database = currentDatabase() AND name = ${quote(name)}`,
+    sql`SELECT data_paths[1] AS path FROM system.tables WHERE database = currentDatabase() AND name = ${name}`,
   );
   for (const part of table.parts) {
     const source = await findInBackup(from, part.name);
     const target = await findBelow(String(found?.['path']), join('detached', part.name));
     const copied = await read(() => copyPart(source, target, copying));
     if (copied.sha256 !== part.sha256) throw damaged(source);
-    await engine.command(`ALTER TABLE \`${name}\` ATTACH PART ${quote(part.name)}`);
+    await engine.command(sql`ALTER TABLE ${identifier(name)} ATTACH PART ${part.name}`);
   }
-  const [counted] = await engine.inspect(`SELECT count() AS rows FROM \`${name}\``);
+  const [counted] = await engine.inspect(sql`SELECT count() AS rows FROM ${identifier(name)}`);
   const [rows, wanted] = [Number(counted?.['rows']), sumRows(table)];
   if (rows !== wanted)
     throw new InputError([

@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Engine } from '../../engine/engine.ts';
 import { STORE_VERSION } from '../../engine/store-version.ts';
+import { identifier, sql } from '../../sql/sql.ts';
 
 /** One part of a table: files that never change and exist as long as the snapshot. */
 export interface SnapshotPart {
@@ -44,7 +45,7 @@ export async function createSnapshot(engine: Engine, id: string): Promise<Snapsh
   for (const table of tables) {
     const name = String(table['name']);
     const parts = await engine.inspect(
-      `ALTER TABLE \`${name}\` FREEZE WITH NAME '${nameOf(id)}' SETTINGS alter_partition_verbose_result = 1`,
+      sql`ALTER TABLE ${identifier(name)} FREEZE WITH NAME ${nameOf(id)} SETTINGS alter_partition_verbose_result = 1`,
     );
     frozen.push({
       name,

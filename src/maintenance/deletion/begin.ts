@@ -4,6 +4,7 @@ import { beginDeletion } from '../../engine/delete-rows.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { ControlStore } from '../../keys/control-store.ts';
 import { createSlots } from '../../lib/slots.ts';
+import { identifier, join, sql } from '../../sql/sql.ts';
 import { type Deletion, describeDeletion, toCondition } from './request.ts';
 
 /** The events of one source that a deletion concerns. */
@@ -113,10 +114,13 @@ function holdFor(ms: number, { idle, release }: ReturnType<BeginParts['holdInser
 export async function countEvents(engine: Engine, deletion: Deletion): Promise<SourceRows[]> {
   const condition = toCondition(deletion);
   const counts = deletion.sources.map(
-    ({ table }, i) => `SELECT ${i} AS source, count() AS rows FROM \`${table}\` WHERE ${condition}`,
+    ({ table }, i) =>
+      sql`SELECT ${i} AS source, count() AS rows FROM ${identifier(table)} WHERE ${condition}`,
   );
   if (counts.length === 0) return [];
-  const found = await engine.inspect(`${counts.join('\nUNION ALL ')}\nSETTINGS apply_mutations_on_fly = 1`);
+  const found = await engine.inspect(
+    sql`${join(counts, '\nUNION ALL ')}\nSETTINGS apply_mutations_on_fly = 1`,
+  );
   const rows = new Map(found.map((row) => [Number(row['source']), Number(row['rows'])]));
   return deletion.sources.map(({ name }, i) => ({ source: name, rows: rows.get(i) ?? 0 }));
 }

@@ -1,7 +1,7 @@
 import type { Registry } from '../../definitions/registry.ts';
 import { isManaged, type Source } from '../../definitions/source.ts';
 import { formatInstant, type Micros, parseInstant } from '../../lib/instant.ts';
-import { quote } from '../../sql/quote.ts';
+import { type Sql, sql } from '../../sql/sql.ts';
 
 /** A request to delete events, as a caller sends it. */
 export interface DeletionRequest {
@@ -55,10 +55,10 @@ export function parseDeletion(registry: Registry, request: DeletionRequest): Del
 }
 
 /** Returns the SQL condition of a deletion, on the columns of every event. */
-export function toCondition({ project, before }: Deletion): string {
-  const ofProject = `project = ${quote(project)}`;
+export function toCondition({ project, before }: Deletion): Sql {
+  const ofProject = sql`project = ${project}`;
   if (before === undefined) return ofProject;
-  return `${ofProject} AND timestamp < toDateTime64(${quote(formatInstant(before))}, 6, 'UTC')`;
+  return sql`${ofProject} AND timestamp < toDateTime64(${formatInstant(before)}, 6, 'UTC')`;
 }
 
 /** Describes the deletion to people and for the audit trail. */
