@@ -60,77 +60,140 @@ limit 100`;
 export async function studioSection({ rows, only }: BenchOptions): Promise<Row[]> {
   const isAsked = (name: string) => only.length === 0 || only.includes(name);
   return [
-    ...(isAsked('page') ? await measurePage(rows) : []),
+    ...(isAsked('page') ? await measurePages(rows) : []),
     ...(isAsked('translation') ? await measureTranslation() : []),
     ...(isAsked('memory') ? await measureMemory() : []),
   ];
 }
 
-const HAND_YAML = `id: c2f8a5d1-6f0e-4c1b-9a52-7d3e8b4f0c66
-name: bench.hand
-description: The page of measurePage, written by hand.
+const HAND_YAML = `description: A query of measurePages, written by hand.
 max_rows: 1000
 caching: disabled
 parameters:
   project: { type: string, required: true, description: A project. }
   since: { type: timestamp, required: true, description: A bound. }
 columns:
-  id: { type: string, description: Of the entry. }
-  timestamp: { type: integer, description: Of the entry. }
-  event_message: { type: string, description: Of the entry. }
-  method: { type: string, description: Of the request. }
-  path: { type: string, description: Of the request. }
-  status_code: { type: integer, description: Of the response. }
 `;
 
-const HAND_SQL = `SELECT id, toUnixTimestamp64Micro(edge_logs.timestamp) AS timestamp, event_message, method, path, status_code
+const SINCE =
+  "greatest(toDateTime64(@now, 6, 'UTC') - toIntervalDay(90), parseDateTime64BestEffort(@since, 6, 'UTC'))";
+
+/** A query of Studio and the same by hand, with the columns of both. */
+interface Page {
+  readonly name: string;
+  /** @param from an instant that no text before had */
+  readonly sql: (from: string) => string;
+  readonly hand: string;
+  readonly columns: string;
+}
+
+const PAGES: readonly Page[] = [
+  {
+    name: 'newest 100 errors of an hour',
+    sql: () => LIST,
+    hand: `SELECT id, toUnixTimestamp64Micro(edge_logs.timestamp) AS timestamp, event_message, method, path, status_code
 FROM edge_logs
-WHERE project = @project AND status_code >= 500
-  AND edge_logs.timestamp > greatest(toDateTime64(@now, 6, 'UTC') - toIntervalDay(90), parseDateTime64BestEffort(@since, 6, 'UTC'))
+WHERE project = @project AND status_code >= 500 AND edge_logs.timestamp > ${SINCE}
 ORDER BY edge_logs.timestamp DESC
 LIMIT 100
-`;
+`,
+    columns: 'id:string timestamp:integer event_message:string method:string path:string status_code:integer',
+  },
+  {
+    name: 'requests by minute of an hour, time in the text',
+    sql: chartOf,
+    hand: `SELECT toUnixTimestamp64Micro(toDateTime64(toStartOfMinute(edge_logs.timestamp), 6, 'UTC')) AS timestamp,
+  countIf(status_code < 400) AS ok_count, countIf(status_code >= 500) AS error_count
+FROM edge_logs
+WHERE project = @project AND edge_logs.timestamp >= ${SINCE}
+GROUP BY timestamp
+ORDER BY timestamp
+`,
+    columns: 'timestamp:integer ok_count:integer error_count:integer',
+  },
+  {
+    name: 'newest 100 messages of an hour, time in the text',
+    sql: messagesOf,
+    hand: `SELECT id, toUnixTimestamp64Micro(postgres_logs.timestamp) AS timestamp, event_message, error_severity
+FROM postgres_logs
+WHERE project = @project AND postgres_logs.timestamp >= ${SINCE}
+ORDER BY postgres_logs.timestamp DESC
+LIMIT 100
+`,
+    columns: 'id:string timestamp:integer event_message:string error_severity:string',
+  },
+];
 
-/** The newest 100 requests of an hour with an error, by Studio's SELECT and by a stored query, in turn. */
-async function measurePage(rows: number): Promise<Row[]> {
+/** An endpoint for each query by hand, beside those for Studio. */
+function writeEndpoints(endpointsDir: string): void {
+  cpSync(STUDIO_FOLDER, endpointsDir, { recursive: true });
+  for (const [i, { hand, columns }] of PAGES.entries()) {
+    const head = `id: c2f8a5d1-6f0e-4c1b-9a52-7d3e8b4f0c6${i}\nname: bench.hand${i}\n`;
+    const list = columns.split(' ').map((column) => {
+      const [name, type] = column.split(':');
+      return `  ${name}: { type: ${type}, description: Of the entry. }\n`;
+    });
+    mkdirSync(join(endpointsDir, `bench.hand${i}`));
+    writeFileSync(join(endpointsDir, `bench.hand${i}/endpoint.yaml`), head + HAND_YAML + list.join(''));
+    writeFileSync(join(endpointsDir, `bench.hand${i}/query.sql`), hand);
+  }
+}
+
+/** Studio's SELECTs and stored queries written by hand, by turns. */
+async function measurePages(rows: number): Promise<Row[]> {
   const data = await openBenchData(rows);
   return await inTemporaryFolder((folder) => {
     const endpointsDir = join(folder, 'endpoints');
-    cpSync(STUDIO_FOLDER, endpointsDir, { recursive: true });
-    mkdirSync(join(endpointsDir, 'bench.hand'));
-    writeFileSync(join(endpointsDir, 'bench.hand/endpoint.yaml'), HAND_YAML);
-    writeFileSync(join(endpointsDir, 'bench.hand/query.sql'), HAND_SQL);
-    return withPastServer({ ...data, endpointsDir }, 'steps', (server) => askPages(server, data.endMs));
+    writeEndpoints(endpointsDir);
+    return withPastServer({ ...data, endpointsDir }, 'steps', async (server) => {
+      const measured: Row[] = [];
+      for (const place of PAGES.keys()) measured.push(...(await askPage(server, place, data.endMs)));
+      return measured;
+    });
   });
 }
 
-async function askPages({ url, projects }: PastServer, endMs: number): Promise<Row[]> {
+/** @param place of the page in `PAGES` */
+async function askPage({ url, projects }: PastServer, place: number, endMs: number): Promise<Row[]> {
+  const page = PAGES[place];
+  if (page === undefined) throw new RangeError(`there is no page ${place}`);
   const agent = new Agent({ keepAlive: true });
-  const [translated, byHand]: [number[], number[]] = [[], []];
+  const [translated, whole, byHand]: [number[], number[], number[]] = [[], [], []];
   for (let i = 0; i < ASKED + WARM_UP; i++) {
     const project = projects[i % projects.length] ?? '';
     const from = new Date(endMs - HOUR_MS - i).toISOString(); // never the same question
     const ask = (endpoint: string, parameters: Readonly<Record<string, string>>) =>
       askCold(url, agent, { endpoint, parameters: { project, ...parameters } });
-    const both = [
-      async () => translated.push(await ask('logs.all', { sql: LIST, iso_timestamp_start: from })),
-      async () => byHand.push(await ask('bench.hand', { since: from })),
+    const all = [
+      async () => translated.push(await ask('logs.all', { sql: page.sql(from), iso_timestamp_start: from })),
+      async () =>
+        whole.push(await ask('logs.all', { sql: asWhole(page.sql(from)), iso_timestamp_start: from })),
+      async () => byHand.push(await ask(`bench.hand${place}`, { since: from })),
     ];
-    // The second one finds the files in the system's cache, so the order alternates.
-    for (const one of i % 2 === 0 ? both : both.reverse()) await one();
+    // Those after the first find the files in the system's cache, so the order alternates.
+    for (const one of i % 2 === 0 ? all : all.reverse()) await one();
   }
   agent.destroy();
-  const [studio, hand] = [translated.slice(WARM_UP), byHand.slice(WARM_UP)];
+  const name = `studio: ${page.name}`;
+  const hand = byHand.slice(WARM_UP);
+  const [first, second] = [translated.slice(WARM_UP), whole.slice(WARM_UP)];
   return [
-    timesRow('studio: newest 100 errors of an hour', studio),
-    timesRow('studio: the same, written by hand', hand),
-    {
-      name: 'studio: translated / by hand',
-      unit: 'ratio',
-      values: [median(studio) / median(hand)],
-      goal: { below: 1.5 },
-    },
+    timesRow(`${name}, by hand`, hand),
+    timesRow(name, first),
+    { ...ratioRow(`${name}, ratio`, first, hand), goal: { below: 2 } },
+    timesRow(`${name}, whole`, second),
+    ratioRow(`${name}, whole, ratio`, second, hand),
   ];
+}
+
+/** The same question in a form that is not asked of the typed columns first. */
+function asWhole(sql: string): string {
+  return /\blimit \d+\s*$/.test(sql) ? `${sql} offset 0` : `${sql} limit 1000 offset 0`;
+}
+
+function ratioRow(name: string, asked: readonly number[], hand: readonly number[]): Row {
+  const ratios = asked.map((ms, i) => ms / (hand[i] ?? Number.NaN));
+  return { name, unit: 'ratio', values: [median(ratios)] };
 }
 
 async function measureTranslation(): Promise<Row[]> {

@@ -27,6 +27,9 @@ export interface PathColumn {
  */
 export const SQL_BOUNDS = { from: 'sql_from', until: 'sql_until', id: 'sql_id' } as const;
 
+/** What the names begin with that the service binds in a translation: `sql_at_0` and so on, its constant instants. */
+export const SQL_INSTANT_PREFIX = 'sql_at_';
+
 export function createDialect(name: DialectName, sources: readonly Source[]): Dialect {
   const columnsOf = ({ columns }: Source) =>
     columns.filter(

@@ -53,6 +53,8 @@ export interface Endpoint {
   readonly sql: string;
   /** The endpoint's query.sql, or a caller's SELECT over its views (sandbox/base.ts). */
   readonly sqlOrigin: 'file' | 'select';
+  /** Asked before `sql`, since it is faster: it has the same answer, or fails (query/typed-first.ts). */
+  readonly typedFirst?: Endpoint;
   /**
    * Writes the query when it has its slot, instead of `sql`: that of a search may be large. Its texts have their guards (sql/search-guard.ts).
    *

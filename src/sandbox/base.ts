@@ -1,5 +1,7 @@
-import { SQL_BOUNDS } from '../definitions/dialect.ts';
+import { type Dialect, SQL_BOUNDS } from '../definitions/dialect.ts';
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
+import { createParameter } from '../definitions/parameter.ts';
+import type { DialectView } from '../dialect/bigquery/relation.ts';
 import type { Translation } from '../dialect/bigquery/translate.ts';
 import type { Engine } from '../engine/engine.ts';
 import { createStatement, writeTypes } from '../query/statement.ts';
@@ -8,6 +10,7 @@ import { createRewriter } from '../sql/parameter.ts';
 import { type Values, writeValue } from '../sql/quote.ts';
 import { trusted } from '../sql/sql.ts';
 import { findWithList, PLAIN_NAME } from '../sql/with-list.ts';
+import { findForms } from './form.ts';
 
 // More than any answer has. The engine cannot optimise this constant away.
 const FENCE_ROWS = 1_000_000_000_000_000;
@@ -48,17 +51,61 @@ export function withSelect(endpoint: Endpoint, base: Base, select: string): Endp
   };
 }
 
-/** The same endpoint with what a translator knows about the SELECT. */
-export function withTranslation(endpoint: Endpoint, { columns, bounds }: Translation): Endpoint {
+/** The endpoint with the instants of a translation as parameters, for the check of its text. No caller can send them a value. */
+export function withInstants(endpoint: Endpoint, { instants }: Pick<Translation, 'instants'>): Endpoint {
+  const declared = Object.keys(instants).map((name) =>
+    createParameter(name, { type: 'string', description: 'An instant of the SELECT.' }),
+  );
+  return { ...endpoint, parameters: [...endpoint.parameters, ...declared] };
+}
+
+/**
+ * The views that a SELECT in another dialect may read, each with the columns of its table that it has.
+ *
+ * @param plain names of the views with a plain form (form.ts)
+ */
+export function findDialectViews(
+  { tables }: Dialect,
+  { views, read }: StoredNames,
+  plain: ReadonlySet<string>,
+): Map<string, DialectView> {
+  const describe = (view: string) => {
+    const names = read.get(view) ?? new Set();
+    const columns = (tables.get(view) ?? []).filter(({ name }) => names.has(name));
+    return { columns, ...(names.has(UNTYPED) && { untyped: UNTYPED }), hasPlain: plain.has(view) };
+  };
+  return new Map(views.map((view) => [view, describe(view)]));
+}
+
+/** The column of a view that has the metadata of events with a typed column that is NULL, and is empty for others. */
+const UNTYPED = 'untyped';
+
+/** The engine's message if an event has more than its typed columns show. */
+export const UNTYPED_MESSAGE = 'an event has a value beside its typed columns';
+
+/**
+ * The endpoint of a caller's SELECT in another dialect, with what its translator knows.
+ *
+ * @param checked the endpoint of the stored query, and that of each SELECT of the translation
+ */
+export function withTranslation(
+  { endpoint, whole, typed }: { endpoint: Endpoint; whole: Endpoint; typed: Endpoint | undefined },
+  { columns, bounds, instants, typed: select }: Translation,
+): Endpoint {
   const { from = '', until = '', id = '' } = bounds;
-  const bound = { [SQL_BOUNDS.from]: from, [SQL_BOUNDS.until]: until, [SQL_BOUNDS.id]: id };
-  return {
-    ...endpoint,
+  const bound = { [SQL_BOUNDS.from]: from, [SQL_BOUNDS.until]: until, [SQL_BOUNDS.id]: id, ...instants };
+  const own = {
+    ...whole,
+    parameters: endpoint.parameters,
     bound,
     columns: columns.map(({ name, type }) => ({ name, type: RESULT_TYPES[type], description: '' })),
     repeatedColumns: columns.flatMap(({ type }, i) => (type === 'record' ? [i] : [])),
-    hash: `${endpoint.hash} ${JSON.stringify([columns, bound])}`,
+    hash: `${whole.hash} ${JSON.stringify([columns, bound])}`,
   };
+  if (typed === undefined || select === undefined) return own;
+  // Outside of the SELECT, where no row of another project and no row that it leaves out can be seen.
+  const check = ` WHERE NOT throwIf(\`${select.flag}\` > 0, ${quote(UNTYPED_MESSAGE)})`;
+  return { ...own, typedFirst: { ...own, sql: typed.sql + check } };
 }
 
 const RESULT_TYPES: Readonly<Record<Translation['columns'][number]['type'], ResultType>> = {
@@ -150,6 +197,16 @@ export async function findSandboxFault(
   values: Values,
 ): Promise<string | undefined> {
   if (!endpoint.sandboxing) return undefined;
+  const { whole, typed } = findForms(endpoint);
+  const fault = await findFormFault(engine, whole, values);
+  return fault === undefined && typed !== whole ? await findFormFault(engine, typed, values) : fault;
+}
+
+async function findFormFault(
+  engine: Engine,
+  endpoint: Endpoint,
+  values: Values,
+): Promise<string | undefined> {
   const base = findBase(endpoint);
   if (base === undefined) return 'must be WITH name AS (SELECT …) SELECT …, for query_sandboxing';
   const stored = await readStoredNames(engine, base);

@@ -2,16 +2,24 @@ import { LRUCache } from 'lru-cache';
 import type { Dialect } from '../definitions/dialect.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { SQL_PARAMETER } from '../definitions/parameter.ts';
-import type { DialectView } from '../dialect/bigquery/relation.ts';
 import { DIALECTS } from '../dialect/dialect.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import { parseSql } from '../sql/parse.ts';
-import { findBase, readStoredNames, type StoredNames, withSelect, withTranslation } from './base.ts';
+import {
+  findBase,
+  findDialectViews,
+  readStoredNames,
+  type StoredNames,
+  withInstants,
+  withSelect,
+  withTranslation,
+} from './base.ts';
 import { canonicalise } from './canonical.ts';
 import { checkQueryTree, checkTables, checkTree } from './check-tree.ts';
+import { type Forms, findForms } from './form.ts';
 import { assertSize } from './measure.ts';
 import { assertNesting, assertNoShadowing, bindNames, findViews } from './names.ts';
 import { invalidSql } from './refusal.ts';
@@ -31,6 +39,8 @@ export type Sandbox = (endpoint: Endpoint, raw: RawParameters, options?: Sandbox
 
 // Size of the cache of checked texts: clients send the same few texts again.
 const CHECKED_BYTES_MAX = 8 * 1024 * 1024;
+// More than there are stored queries with callers' SELECTs.
+const STORED_MAX = 1_000;
 // Far more than the tree of any text that a person writes.
 const TREE_LINES_MAX = 20_000;
 // Twice the allowed depth, in the tree that indents by four.
@@ -54,7 +64,9 @@ export function createSandbox(
     maxSize: CHECKED_BYTES_MAX,
     sizeCalculation: (endpoint, key) => 2 * (key.length + endpoint.sql.length + endpoint.hash.length),
   });
-  const names = new WeakMap<Endpoint, StoredNames>();
+  const forms = new WeakMap<Endpoint, Forms>();
+  // By the text of the stored query: they depend only on it.
+  const names = new LRUCache<string, StoredNames>({ max: STORED_MAX });
   let engineNames: ReturnType<typeof readEngineNames> | undefined;
 
   return async (endpoint, raw, options = {}) => {
@@ -77,20 +89,29 @@ export function createSandbox(
     const known = checked.get(key);
     if (known !== undefined) return known;
     const translate = await DIALECTS[dialect.name]();
-    const views = findDialectViews(dialect, await readNames(endpoint));
+    const stored = forms.get(endpoint) ?? findForms(endpoint);
+    forms.set(endpoint, stored);
+    const views = findDialectViews(dialect, await readNames(stored.whole), stored.plain);
     const translation = translate(sql, { views, now: formatInstant(now() * MICROS_PER_MS) });
-    const own = withTranslation(await checkOnce(endpoint, translation.sql, options), translation);
+    const checkForm = (form: Endpoint, select: string) =>
+      checkOnce(withInstants(form, translation), select, options);
+    const [whole, typed] = await Promise.all([
+      checkForm(stored.whole, translation.sql),
+      // Without it the answer is the same, only later.
+      translation.typed && checkForm(stored.typed, translation.typed.sql).catch(() => undefined),
+    ]);
+    const own = withTranslation({ endpoint, whole, typed }, translation);
     if (!BY_CLOCK.test(sql)) checked.set(key, own);
     return own;
   }
 
   async function readNames(endpoint: Endpoint): Promise<StoredNames> {
-    const known = names.get(endpoint);
+    const known = names.get(endpoint.sql);
     if (known !== undefined) return known;
     const base = findBase(endpoint);
     if (base === undefined) throw invalidSql(`cannot be taken: ${endpoint.name} has no view`);
     const stored = await readStoredNames(engine, base);
-    names.set(endpoint, stored);
+    names.set(endpoint.sql, stored);
     return stored;
   }
 
@@ -114,19 +135,6 @@ export function createSandbox(
 
 // With `current_timestamp()` the bounds of a SELECT are others each time.
 const BY_CLOCK = /current_/i;
-
-/** The views that a SELECT in another dialect may read, each with the columns of its table that it has. */
-function findDialectViews({ tables }: Dialect, { views, read }: StoredNames): Map<string, DialectView> {
-  const describe = (view: string) => {
-    const names = read.get(view) ?? new Set();
-    const columns = (tables.get(view) ?? []).filter(({ name }) => names.has(name));
-    return { columns, ...(names.has(UNTYPED) && { untyped: UNTYPED }) };
-  };
-  return new Map(views.map((view) => [view, describe(view)]));
-}
-
-/** The column of a view that has the metadata of events with a typed column that is NULL, and is empty for others. */
-const UNTYPED = 'untyped';
 
 /** Functions in lower case, and time zones: they do not depend on what is stored. */
 async function readEngineNames(engine: Engine) {

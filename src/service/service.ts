@@ -34,6 +34,7 @@ import { type Cursors, createCursors } from '../query/cursor.ts';
 import { createNewestFirst } from '../query/newest-first.ts';
 import { createPageRun } from '../query/page.ts';
 import { createRunner, isOpaquePage, type Run } from '../query/run.ts';
+import { createTypedFirst } from '../query/typed-first.ts';
 import type { RetentionSchedule } from '../retention/schedule.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { createDescribe } from '../serve/describe.ts';
@@ -261,8 +262,10 @@ function createPagedRun(run: Run, { config: { queryTimeoutMs: timeoutMs }, now }
   const late = () => queryTimeout(timeoutMs);
   const runNewest = createNewestFirst(run, { now, timeoutMs, late });
   const runOpaque = createPageRun(runNewest);
+  const runTyped = createTypedFirst(run, { timeoutMs, late });
   return (question, how) => {
-    if (question.endpoint.pages === undefined) return run(question, how);
+    const { pages, typedFirst } = question.endpoint;
+    if (pages === undefined) return (typedFirst === undefined ? run : runTyped)(question, how);
     return (isOpaquePage(question) ? runOpaque : runNewest)(question, how);
   };
 }

@@ -3,10 +3,17 @@ import { parseSql, type Word } from './parse.ts';
 
 /** The WITH list of a query. */
 export interface WithList {
-  /** Views, `name AS (SELECT …)`, in order, each with the place of its SELECT; without named expressions. At least one. */
-  readonly views: readonly { readonly name: string; readonly select: TextRange }[];
+  /** Views, `name AS (SELECT …)`, in order; without named expressions. At least one. */
+  readonly views: readonly WithView[];
   /** Offset of the final SELECT. */
   readonly end: number;
+}
+
+export interface WithView {
+  readonly name: string;
+  readonly select: TextRange;
+  /** All of the view, with the comma after it if there is one. */
+  readonly member: TextRange;
 }
 
 /** Indexes of the first and the last word of `name AS (SELECT …)`, `expression AS name` or another member of the list. */
@@ -25,9 +32,12 @@ export const PLAIN_NAME = /^[A-Za-z_]\w*$/;
 export function findWithList(sql: string): WithList | undefined {
   const { words } = parseSql(sql);
   const list = findMembers(words);
-  const views = list?.members.flatMap(({ name, select }) =>
-    name === undefined || select === undefined ? [] : { name, select },
-  );
+  const views = list?.members.flatMap(({ name, select, first, last }) => {
+    if (name === undefined || select === undefined) return [];
+    const [from, next] = [words[first], words[last + 1]];
+    const end = (next?.key === ',' ? next : words[last])?.end ?? 0;
+    return { name, select, member: { start: from?.start ?? 0, end } };
+  });
   return list && views?.length ? { views, end: list.select.start } : undefined;
 }
 

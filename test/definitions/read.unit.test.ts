@@ -359,6 +359,13 @@ describe('an endpoint.yaml', () => {
       '"pinned_x" must not begin with pinned_: the service binds such names to the pins of keys',
     ],
     [
+      'a parameter whose name is for the instants of a translation',
+      'parameters:',
+      'parameters:\n  sql_at_x: { type: string, description: x }',
+      9,
+      '"sql_at_x" must not begin with sql_at_: the service binds such names if there is a "sql_dialect"',
+    ],
+    [
       'a parameter that is not used',
       'parameters:',
       'parameters:\n  other: { type: string, description: x }',

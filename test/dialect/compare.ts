@@ -1,6 +1,13 @@
 import { expect } from 'vitest';
+import type { Answer } from '../../trial/oracle/bigquery/query.ts';
 import { datetimeText } from '../../trial/oracle/bigquery/time.ts';
-import { isDatetime, isRecord, isTimestamp, type Json } from '../../trial/oracle/bigquery/value.ts';
+import {
+  isDatetime,
+  isRecord,
+  isTimestamp,
+  type Json,
+  type Value,
+} from '../../trial/oracle/bigquery/value.ts';
 
 export type AnswerRow = Readonly<Record<string, unknown>>;
 
@@ -25,6 +32,19 @@ export function inOrder(rows: readonly AnswerRow[], by: readonly string[], limit
     classes.at(-1)?.push(row);
   });
   return { classes, limit };
+}
+
+/** The answer of a query of the oracle. */
+export function toExpected({ columns, classes, limit }: Answer): Expected {
+  const toRow = (values: readonly Value[]): AnswerRow =>
+    Object.fromEntries(
+      columns.map(({ name, type }, i) => {
+        const value = values[i] ?? null;
+        // A path evaluates to JSON.
+        return [name, type === 'dynamic' ? scalar(value as Parameters<typeof scalar>[0]) : value];
+      }),
+    );
+  return { classes: classes.map((rows) => rows.map(toRow)), limit };
 }
 
 /** Rows of an answer, at most; the endpoint cuts it there. */

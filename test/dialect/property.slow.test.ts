@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Answer, Query } from '../../trial/oracle/bigquery/query.ts';
-import type { Value } from '../../trial/oracle/bigquery/value.ts';
+import type { Query } from '../../trial/oracle/bigquery/query.ts';
 import { runs, SEED } from '../support/property.ts';
-import { type AnswerRow, type Expected, expectAnswer, scalar } from './compare.ts';
+import { expectAnswer, toExpected } from './compare.ts';
 import { NOW } from './corpus/rows.ts';
 import { hostileTables } from './generate/event.ts';
 import { query } from './generate/query.ts';
@@ -45,15 +44,3 @@ test('the random queries find rows', () => {
   const answers = fc.sample(query, { numRuns: 40, seed: SEED }).map((asked) => asked.answer(tables));
   expect(answers.filter(({ classes }) => classes.length > 0).length).toBeGreaterThan(15);
 });
-
-function toExpected({ columns, classes, limit }: Answer): Expected {
-  const toRow = (values: readonly Value[]): AnswerRow =>
-    Object.fromEntries(
-      columns.map(({ name, type }, i) => {
-        const value = values[i] ?? null;
-        // A path evaluates to JSON.
-        return [name, type === 'dynamic' ? scalar(value as Parameters<typeof scalar>[0]) : value];
-      }),
-    );
-  return { classes: classes.map((rows) => rows.map(toRow)), limit };
-}

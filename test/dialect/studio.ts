@@ -1,3 +1,8 @@
+import { parseParameters } from '../../src/query/parameters.ts';
+import { createQuestion } from '../../src/query/question.ts';
+import { createRunner } from '../../src/query/run.ts';
+import { UNTYPED_MESSAGE } from '../../src/sandbox/base.ts';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { type TableEvent, type Tables, toJson } from '../../trial/oracle/bigquery/value.ts';
 import { storeLines } from '../endpoints/support.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
@@ -38,9 +43,28 @@ export async function openStudio(now: number) {
     return { status: response.status, rows: body.result ?? [], error: body.error };
   }
 
+  const endpoint = core.registry.getEndpoint('logs.all');
+  const sandbox = createSandbox(engine, { sandboxSqlBytesMax: 65_536, now: () => now });
+  const run = createRunner(engine, () => now);
+
+  /** What the typed columns answer to a SELECT; `undefined` if it has no such form, or if an event has more to it. */
+  async function askTyped(sql: string, project: string): Promise<AnswerRow[] | undefined> {
+    const { typedFirst } = await sandbox(endpoint, { project, sql });
+    if (typedFirst === undefined) return undefined;
+    const question = createQuestion(typedFirst, parseParameters(endpoint, { project }, 65_536));
+    try {
+      const { body } = await run(question);
+      return (parseExact(body.toString()) as { result: AnswerRow[] }).result; // the runner's answer
+    } catch (error) {
+      if (error instanceof Error && error.message.includes(UNTYPED_MESSAGE)) return undefined;
+      throw error;
+    }
+  }
+
   return {
     add,
     ask,
+    askTyped,
     /** Statements that the engine was sent to run, without those that only parse a text. */
     executed,
     sources: core.registry.sources,

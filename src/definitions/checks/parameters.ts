@@ -1,6 +1,6 @@
 import { findParameters } from '../../sql/parameter.ts';
 import { BUCKET_PARAMETERS } from '../bucket.ts';
-import { SQL_BOUNDS } from '../dialect.ts';
+import { SQL_BOUNDS, SQL_INSTANT_PREFIX } from '../dialect.ts';
 import { endpointFields } from '../endpoint.ts';
 import { type Fault, placeAt } from '../fault.ts';
 import { CURSOR_PARAMETER, CURSOR_PREFIX, PAGE_FROM, PAGE_PARAMETERS, PAGE_SKIP } from '../pages.ts';
@@ -26,6 +26,8 @@ function findNameFault(name: string): string | undefined {
     return '"now" is bound by the service to the instant of the query; take another name';
   if (isOfDialect(name))
     return `"${name}" is bound by the service if there is a "sql_dialect"; take another name`;
+  if (name.startsWith(SQL_INSTANT_PREFIX))
+    return `"${name}" must not begin with ${SQL_INSTANT_PREFIX}: the service binds such names if there is a "sql_dialect"`;
   if (isOfBucket(name)) return `"${name}" is bound by the service if there is a "bucket"; take another name`;
   if (name.startsWith(PINNED_PREFIX))
     return `"${name}" must not begin with ${PINNED_PREFIX}: the service binds such names to the pins of keys`;

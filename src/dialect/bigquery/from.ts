@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import { as, WrongType } from './convert.ts';
 import { compare } from './operator.ts';
 import type { FromItem, Placed, QueryTree } from './parse/tree.ts';
-import { createRelation, type Origin, type Relation, type Source } from './relation.ts';
+import type { Origin, Relation, Source } from './relation.ts';
 import { type ColumnScope, findName, readColumn } from './scope.ts';
 
 /** What FROM needs of the SELECT around it. */
@@ -12,6 +12,7 @@ export interface FromContext {
   readonly fail: (message: string, place: Placed) => TailraceError;
   /** A name for a relation that no other has. */
   readonly nextAlias: () => string;
+  readonly createRelation: (name: string, alias: string, source: Source) => Relation;
   /** The view or WITH member of a name; `undefined` if there is none. */
   readonly findSource: (name: string) => Source | undefined;
   readonly known: () => readonly string[];
@@ -53,7 +54,7 @@ export function translateFrom(items: readonly FromItem[], context: FromContext):
     requireUnused(name, { scope, item }, context);
     // A record that is read before any table is rejected, so the first relation is that of the first item.
     const join = relations.length === 0 ? undefined : item.join;
-    const relation = createRelation(name, context.nextAlias(), source);
+    const relation = context.createRelation(name, context.nextAlias(), source);
     relations.push(relation);
     if (join === 'LEFT JOIN') relation.setOptional();
     const condition = readCondition(item, { scope, shared }, context);

@@ -5,7 +5,7 @@ import { unify, WrongType } from './convert.ts';
 import { translateExpression } from './expression.ts';
 import { outputValues } from './order.ts';
 import type { Expression, Placed, QueryTree, SelectTree } from './parse/tree.ts';
-import type { DialectView, Source } from './relation.ts';
+import type { DialectView, Relation, Source } from './relation.ts';
 import type { ColumnScope } from './scope.ts';
 import { type Select, type SelectContext, toSource, translateSelect, withTail } from './select.ts';
 import type { Type, Value } from './value.ts';
@@ -16,20 +16,22 @@ export interface Query extends Select {
   readonly bounds: Bounds;
 }
 
-interface Options {
+export interface QueryOptions {
   readonly root: QueryTree;
   /** The error for a part of the text that is not understood. */
   readonly fail: (message: string, place: Placed) => TailraceError;
   readonly views: ReadonlyMap<string, DialectView>;
   /** Microseconds since 1970. */
   readonly now: number;
+  /** What a table, WITH member or SELECT of a FROM is read by. */
+  readonly createRelation: (name: string, alias: string, source: Source) => Relation;
 }
 
 /** Sources that a name in FROM can be, in lower case. */
 type Visible = ReadonlyMap<string, Source>;
 
 /** What the parts of a query share. */
-interface State extends Options {
+interface State extends QueryOptions {
   readonly withs: string[];
   readonly reads: TableBounds[];
   /** SELECTs in brackets that have been translated: an expression is translated several times, SELECTs in it once. */
@@ -47,7 +49,7 @@ interface State extends Options {
 const EXPRESSION_CHARS_MAX = 4 * 1024 * 1024;
 
 /** Translates a whole query. @throws TailraceError `invalid_parameter` for what is not understood in it */
-export function translateQuery(options: Options): Query {
+export function translateQuery(options: QueryOptions): Query {
   const state: State = {
     ...options,
     withs: [],
@@ -149,7 +151,7 @@ function readable(select: Select, place: Placed, { fail }: State): Source {
 }
 
 function contextIn(visible: Visible, state: State): SelectContext {
-  const { fail } = state;
+  const { fail, createRelation } = state;
   const inner = (tree: QueryTree) => {
     const select = state.inner.get(tree) ?? query(tree, visible, state);
     state.inner.set(tree, select);
@@ -165,6 +167,7 @@ function contextIn(visible: Visible, state: State): SelectContext {
   };
   return {
     fail,
+    createRelation,
     contextOf: (scope) => createContext(scope, { subquery, state }),
     nextAlias: () => `t${state.relations++}`,
     findSource: (name) => visible.get(name.toLowerCase()),

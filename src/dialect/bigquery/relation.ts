@@ -13,6 +13,8 @@ export interface DialectView {
    * SELECT reads the metadata.
    */
   readonly untyped?: string;
+  /** Whether a SELECT over typed columns reads the view in another form: one SELECT, without `untyped`, which the engine plans faster. */
+  readonly hasPlain?: boolean;
 }
 
 export interface DialectColumn {
@@ -202,7 +204,7 @@ function writeUnnested({
 /** The typed columns of each view by path. */
 const TYPED = new WeakMap<DialectView, ReadonlyMap<string, DialectColumn>>();
 
-function findTyped(
+export function findTyped(
   view: DialectView | undefined,
   path: readonly string[] | undefined,
 ): DialectColumn | undefined {
@@ -225,11 +227,14 @@ const SOURCE = '\u0002';
 // Names of members are literals, and may look like columns.
 const LITERAL = /'(?:[^'\\]|\\.)*'/gs;
 
-function extend(path: readonly string[] | undefined, steps: readonly Step[]): readonly string[] | undefined {
+export function extend(
+  path: readonly string[] | undefined,
+  steps: readonly Step[],
+): readonly string[] | undefined {
   const names = steps.filter((step) => typeof step === 'string');
   return path === undefined || names.length < steps.length ? undefined : [...path, ...names];
 }
 
-function typedSql(sql: string, { type }: DialectColumn): TypedSql {
+export function typedSql(sql: string, { type }: DialectColumn): TypedSql {
   return { sql, type: type === 'keyword' ? 'string' : type };
 }

@@ -1,3 +1,5 @@
+import { SQL_INSTANT_PREFIX } from '../../definitions/dialect.ts';
+import { TailraceError } from '../../errors.ts';
 import { parseInstant } from '../../lib/instant.ts';
 import type { Bounds } from './bounds.ts';
 import { formatTime } from './cast.ts';
@@ -5,8 +7,10 @@ import { SQL_CHARS_MAX } from './convert.ts';
 import { parse } from './parse/parse.ts';
 import { refuse } from './parse/refusal.ts';
 import type { Quotes } from './parse/token.ts';
-import { translateQuery } from './query.ts';
-import type { DialectView } from './relation.ts';
+import { type Query, type QueryOptions, translateQuery } from './query.ts';
+import { createRelation, type DialectView } from './relation.ts';
+import { flagUntyped } from './typed/flag.ts';
+import { createTypedRelation, NotTyped } from './typed/relation.ts';
 import type { Type } from './value.ts';
 
 export interface TranslateOptions {
@@ -18,13 +22,25 @@ export interface TranslateOptions {
   readonly quotes?: Quotes;
 }
 
+/** The sandbox checks both SELECTs as it does any other: this is not a boundary. */
 export interface Translation {
-  /** A ClickHouse SELECT over the views. The sandbox checks it as it does any other: this is not a boundary. */
+  /** A ClickHouse SELECT over the views. */
   readonly sql: string;
+  /** A faster one, if there is one. */
+  readonly typed: TypedSelect | undefined;
+  /** The constant instants of both by parameter, so that SELECTs that differ only in them are one text. */
+  readonly instants: Readonly<Record<string, string>>;
   /** The columns of the answer in order, with the BigQuery type by which each is written. */
   readonly columns: readonly TranslatedColumn[];
   /** Bounds that hold for every row that is read of any table, for the parameters of the views. */
   readonly bounds: Bounds;
+}
+
+/** A SELECT over typed columns only. */
+export interface TypedSelect {
+  readonly sql: string;
+  /** Its last column. The answer is that of the whole SELECT if it is not above 0 in any row. */
+  readonly flag: string;
 }
 
 /**
@@ -48,13 +64,48 @@ export function translateBigQuery(
 ): Translation {
   const instant = parseInstant(now);
   if (instant === undefined) throw new RangeError(`${now} is not an instant`);
-  const query = translateQuery({ ...parse(sql.toWellFormed(), quotes), views, now: instant });
-  const list = query.columns.map(({ label, type }, i) => `${writeOutput(`c${i}`, type)} AS \`${label}\``);
-  const withs = query.withs.length === 0 ? '' : `WITH ${query.withs.join(', ')} `;
-  const translated = `${withs}SELECT ${list.join(', ')} FROM (${query.sql})`;
-  if (translated.length > SQL_CHARS_MAX) throw refuse('is too large: ask in several requests');
+  const parsed = { ...parse(sql.toWellFormed(), quotes), views, now: instant };
+  const query = translateQuery({ ...parsed, createRelation });
   const columns = query.columns.map(({ label, type }) => ({ name: label, type: outputType(type) }));
-  return { sql: translated, columns, bounds: query.bounds };
+  const instants = createInstants();
+  const translated = instants.lift(writeQuery(query));
+  const typed = translateTyped(parsed, query);
+  return {
+    sql: translated,
+    typed: typed && { ...typed, sql: instants.lift(typed.sql) },
+    instants: instants.values(),
+    columns,
+    bounds: query.bounds,
+  };
+}
+
+/** @param query the whole translation */
+function translateTyped(
+  options: Omit<QueryOptions, 'createRelation'>,
+  { columns }: Query,
+): TypedSelect | undefined {
+  const labels = new Set(columns.map(({ label }) => label.toLowerCase()));
+  let flag = 'untyped';
+  while (labels.has(flag)) flag += '_';
+  const root = flagUntyped(options.root, flag);
+  if (root === undefined) return undefined;
+  try {
+    return {
+      sql: writeQuery(translateQuery({ ...options, root, createRelation: createTypedRelation })),
+      flag,
+    };
+  } catch (error) {
+    if (error instanceof NotTyped || error instanceof TailraceError) return undefined; // such as one column too many
+    throw error;
+  }
+}
+
+function writeQuery({ columns, withs, sql }: Query): string {
+  const list = columns.map(({ label, type }, i) => `${writeOutput(`c${i}`, type)} AS \`${label}\``);
+  const before = withs.length === 0 ? '' : `WITH ${withs.join(', ')} `;
+  const written = `${before}SELECT ${list.join(', ')} FROM (${sql})`;
+  if (written.length > SQL_CHARS_MAX) throw refuse('is too large: ask in several requests');
+  return written;
 }
 
 function outputType(type: Type): TranslatedColumn['type'] {
@@ -66,4 +117,27 @@ function writeOutput(column: string, type: Type): string {
   if (type === 'datetime') return formatTime(column, 'T');
   if (type === 'bool') return `toBool(${column})`;
   return type === 'date' ? `toString(${column})` : column;
+}
+
+// As convert.ts writes a constant. No text in quotes contains it, since its own quotes would be escaped, and no digit follows a text.
+const INSTANT = /(?<=\btoDateTime64\()'(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6})'(?=, 6, 'UTC'\))/g;
+
+/**
+ * Collects the constant instants of a translation as parameters, so that texts that differ only in them share their check.
+ * Equal instants share a parameter: the engine compares the expressions of GROUP BY with those of the list.
+ */
+function createInstants() {
+  const names = new Map<string, string>();
+  return {
+    /** Replaces each constant instant by its parameter. */
+    lift: (sql: string): string =>
+      sql.replace(INSTANT, (_, instant: string) => {
+        const name = names.get(instant) ?? `${SQL_INSTANT_PREFIX}${names.size}`;
+        names.set(instant, name);
+        return `@${name}`;
+      }),
+    /** The instants by parameter, in the engine's form of a time. */
+    values: (): Readonly<Record<string, string>> =>
+      Object.fromEntries([...names].map(([instant, name]) => [name, instant])),
+  };
 }

@@ -86,6 +86,20 @@ export function jsonValue(raw: string, typed?: TypedSql, share: Share = (_, sql)
   };
 }
 
+/** A value of the metadata that its typed column has; what the forms of NULL are is of no matter. */
+export function typedValue({ sql, type }: TypedSql): Value {
+  const isNumber = type === 'integer' || type === 'number';
+  const text = `toString(${sql})`;
+  const number = isNumber ? `toFloat64(${sql})` : finite(text);
+  const integer = isNumber ? toInteger(text, number) : `toInt64OrNull(${text})`;
+  const json = `${type === 'string' ? 'toJSONString' : 'toString'}(assumeNotNull(${sql}))`;
+  return {
+    type: 'json',
+    sql: `if(isNull(${sql}), NULL, ${json})`,
+    json: formsOf({ text, number, integer }, (_, form) => form),
+  };
+}
+
 type Share = (form: string, sql: string) => string;
 
 function formsOf({ text, number, integer }: Omit<JsonForms, 'bool'>, share: Share): JsonForms {

@@ -10,7 +10,17 @@ WITH
   parseDateTime64BestEffortOrNull(@sql_until, 6, 'UTC') AS studio_until,
 
   -- Of events with all typed columns, a chart of an hour reads these columns of an hour, and no metadata. Where one of them is NULL,
-  -- the metadata may have a value of another type: then "untyped" is the metadata.
+  -- the metadata may have a value of another type: then "untyped" is the metadata. A SELECT over typed columns is tried with
+  -- the "_plain" text as the view, until it meets a NULL: the engine plans one SELECT in half the time of two.
+  edge_logs_plain AS (
+    SELECT id, timestamp, event_message, method, path, status_code
+    FROM edge_logs
+    WHERE project = @project
+      AND (@sql_id = '' OR id = @sql_id)
+      AND (@iso_timestamp_start = '' OR timestamp > studio_start) AND (@iso_timestamp_end = '' OR timestamp <= studio_end)
+      AND (@sql_from = '' OR timestamp >= studio_from) AND (@sql_until = '' OR timestamp <= studio_until)
+      AND timestamp > studio_after
+  ),
   edge_logs AS (
     SELECT id, timestamp, event_message, metadata, method, path, status_code, '' AS untyped
     FROM edge_logs
@@ -29,6 +39,15 @@ WITH
       AND (@sql_from = '' OR timestamp >= studio_from) AND (@sql_until = '' OR timestamp <= studio_until)
       AND timestamp > studio_after
       AND (method IS NULL OR path IS NULL OR status_code IS NULL)
+  ),
+  postgres_logs_plain AS (
+    SELECT id, timestamp, event_message, error_severity
+    FROM postgres_logs
+    WHERE project = @project
+      AND (@sql_id = '' OR id = @sql_id)
+      AND (@iso_timestamp_start = '' OR timestamp > studio_start) AND (@iso_timestamp_end = '' OR timestamp <= studio_end)
+      AND (@sql_from = '' OR timestamp >= studio_from) AND (@sql_until = '' OR timestamp <= studio_until)
+      AND timestamp > studio_after
   ),
   postgres_logs AS (
     SELECT id, timestamp, event_message, metadata, error_severity, '' AS untyped
