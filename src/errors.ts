@@ -33,7 +33,7 @@ export const ERROR_CODES = {
   not_acceptable: {
     status: 406,
     exit: 1,
-    meaning: '`Accept` has none of the formats of the answer, or only a live tail, which it lacks.',
+    meaning: '`Accept` has none of the formats of the answer, or only a live tail, which the endpoint lacks.',
   },
   conflict: { status: 409, exit: 1, meaning: 'It has been changed since the caller read it.' },
   body_too_large: { status: 413, exit: 1, meaning: 'The request body is larger than the limit.' },
