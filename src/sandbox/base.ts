@@ -104,7 +104,7 @@ export function withTranslation(
   };
   if (typed === undefined || select === undefined) return own;
   // Outside of the SELECT, where no row of another project and no row that it leaves out can be seen.
-  const check = ` WHERE NOT throwIf(\`${select.flag}\` > 0, ${quote(UNTYPED_MESSAGE)})`;
+  const check = ` WHERE NOT throwIf(\`${select.flag}\` > 0, ${writeValue(UNTYPED_MESSAGE)})`;
   return { ...own, typedFirst: { ...own, sql: typed.sql + check } };
 }
 
