@@ -26,8 +26,8 @@ export async function canonicalise(
   sql: string,
   format: (sql: string) => Promise<string>,
 ): Promise<Canonical> {
+  assertDepth(sql); // first: it bounds the text for all others
   refuseBraces(sql);
-  assertDepth(sql);
   const declared = [...endpoint.parameters.map((parameter) => parameter.name), NOW_PARAMETER];
   const mark = findMark(sql);
   const marked = createRewriter(sql)((name) => {

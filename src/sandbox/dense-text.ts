@@ -1,5 +1,6 @@
 import { parseSql } from '../sql/parse.ts';
-import { assertBound } from './refusal.ts';
+import { scanTokens } from '../sql/token.ts';
+import { assertBound, BOUNDS } from './refusal.ts';
 
 /** The text between two brackets, or CASE and END. */
 interface Bracket {
@@ -17,17 +18,23 @@ interface Bracket {
  * `x >= 1 AND x <= 2`, so that each BETWEEN on the left of another doubles the text. @throws TailraceError `invalid_parameter`
  */
 export function assertDepth(sql: string): void {
+  assertWordCount(sql);
   const levels = [openLevel('')];
-  const { words } = parseSql(sql);
-  assertBound('tokens', words.length);
   let before = '';
-  for (const { key } of words) {
+  for (const { key } of parseSql(sql).words) {
     const token = key === '' ? 'x' : key; // quoted names and texts are operands
     takeToken(token, before, levels);
     before = token;
     assertBound('brackets', levels.length - 1);
     assertBound('betweens', levels.at(-1)?.operand ?? 0);
   }
+}
+
+/** Stops at the bound: reading all words of a much longer text would delay other requests. */
+function assertWordCount(sql: string): void {
+  if (sql.length <= BOUNDS.tokens.max) return; // each word has a character
+  let count = 0;
+  for (const { kind } of scanTokens(sql)) if (kind !== 'comment') assertBound('tokens', ++count);
 }
 
 const OPENING: ReadonlySet<string> = new Set(['(', '[', '{', 'CASE']);

@@ -18,6 +18,11 @@ function isRefused(sql: string): boolean {
   }
 }
 
+test('words are counted up to the bound only, however long the text', () => {
+  const isLong = () => assertDepth(`SELECT ${'1,'.repeat(100_000)}1`);
+  expect(isLong).toThrow('must have at most 10000 words and signs; this one has 10001');
+});
+
 test.each([
   'SELECT status BETWEEN 1 AND 2 AND status BETWEEN 3 AND 4 OR status BETWEEN 5 AND 6',
   'SELECT CASE WHEN a BETWEEN 1 AND 2 THEN 1 WHEN a BETWEEN 3 AND 4 THEN 2 WHEN a BETWEEN 5 AND 6 THEN 3 END',
