@@ -307,7 +307,7 @@ test.each([
   ['SELECTs in IN', nest(24, ['SELECT 1 AS n WHERE 1 IN (', ')'], 'SELECT 1'), '5 nested SELECTs in IN'],
   ['SELECTs that exist', nest(24, ['SELECT 1 AS n WHERE EXISTS (', ')'], 'SELECT 1'), '5 nested SELECTs'],
   ['views in IN', views(12, (one) => `SELECT id FROM edge_logs WHERE id IN ${one}`), '5 nested SELECTs'],
-  ['brackets', `SELECT ${nest(30_000, ['(', ')'], '1')} AS n`, '64 levels of brackets'],
+  ['brackets', `SELECT ${nest(3_000, ['(', ')'], '1')} AS n`, '64 levels of brackets'],
   ['braces', `SELECT ${nest(100, ["{'a': ", '}'], '1')} AS n`, '64 levels of brackets'],
   ['BETWEEN', `SELECT 1 ${'BETWEEN 0 AND 2 '.repeat(20)} AS n`, '2 nested BETWEEN'],
   ['operators', `SELECT ${'1 + '.repeat(400)}1 AS n`, '500 levels'],
