@@ -36,6 +36,7 @@ export function createTally(store: ControlStore) {
   const lastUsed = new Map<string, number>();
   let counts = new Map<string, Count>();
 
+  // Its only caller is a task, which never runs twice at once.
   async function flush(): Promise<void> {
     const used = [...lastUsed].slice(0, USED_PER_FLUSH_MAX);
     const taken = counts;
