@@ -65,9 +65,11 @@ const { sources } = core.registry;
 const VALUE: fc.Arbitrary<SearchValue> = fc
   .tuple(fc.constantFrom(...MESSAGES), fc.nat(40), fc.nat(40), fc.constantFrom(1, 3, 4, 5, 40), fc.nat(3))
   .map(([message, start, gap, length, form]) => {
-    const text = message.slice(start % (message.length + 1)).slice(0, length);
+    const signs = [...message]; // not code units: half a sign cannot be sent
+    const from = start % (signs.length + 1);
+    const text = signs.slice(from, from + length).join('');
     const first = form % 2 === 0 ? text : text.toUpperCase();
-    const next = message.slice(start + length + gap).slice(0, length);
+    const next = signs.slice(start + length + gap, start + 2 * length + gap).join('');
     const isBare = /^\w+$/.test(first) && /^\w+$/.test(next);
     return form === 3 && isBare ? [first, next] : [first];
   });
