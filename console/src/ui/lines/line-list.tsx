@@ -115,14 +115,14 @@ interface MarkedOptions extends Pick<LineListProps, 'lines' | 'source' | 'at' | 
   readonly virtual: Virtualizer<HTMLElement, Element>;
 }
 
-/** The line that an address names. The list goes to it once for each source. */
+/** The line that an address names, once its lines are read. The list goes to it once for each source. */
 function useMarked(options: MarkedOptions, onMarked: (line: Line) => void): Line | undefined {
   const { scroll, virtual, lines, source, at, old } = options;
   const index = useMemo(() => {
     const place = parseAt(at);
     return place === undefined ? -1 : lines.findIndex((line) => isAt(line, place));
   }, [at, lines]);
-  const marked = lines[index];
+  const marked = old ? undefined : lines[index];
   const goTo = useEffectEvent((line: Line) => {
     onMarked(line);
     virtual.scrollToIndex(index, { align: 'center' });
@@ -136,8 +136,8 @@ function useMarked(options: MarkedOptions, onMarked: (line: Line) => void): Line
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: not again when other lines come
   useEffect(() => {
-    if (marked !== undefined && !old) goTo(marked);
-  }, [marked?.key, source, old]);
+    if (marked !== undefined) goTo(marked);
+  }, [marked?.key, source]);
   return marked;
 }
 
