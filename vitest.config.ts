@@ -30,7 +30,8 @@ const COMMANDS = 'test/acceptance/**/*.test.ts';
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // More than there are cores: about half of a test's time is spent on waiting, for programs, browsers and disks.
+    maxWorkers: 4,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A busy machine may be late; each wait ends as soon as what it waits for is there.
@@ -58,7 +59,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Two processes for all files: loading the code takes longer than most of their tests, and engines have processes of their own.
+        // Few processes for all files: loading the code takes longer than most of their tests, and engines have processes of their own.
         test: {
           name: 'service',
           include: ['{bench,test}/**/*.test.ts'],

@@ -37,9 +37,9 @@ test('a generated query over typed columns answers what an interpreter computes,
       expectAnswer(rows, toExpected(asked.answer(tables)), asked.sql);
       answered++;
     }),
-    { ...runs(3_000), endOnFailure: true },
+    { ...runs(1_000), endOnFailure: true },
   );
-  expect(answered).toBeGreaterThan(runs(150).numRuns);
+  expect(answered).toBeGreaterThan(runs(50).numRuns);
 }, 600_000);
 
 test('most queries of log pages and charts are answered from typed columns', async () => {

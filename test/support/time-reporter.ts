@@ -12,7 +12,7 @@ interface FileTime {
 
 /**
  * Prints the time of each ring at the end of a run, and the slowest files. A file's time includes loading it, where its service is
- * started; files of two processes overlap, so the sum is longer than the run.
+ * started; files overlap, so the sum is longer than the run.
  */
 export default class TimeReporter implements Reporter {
   readonly #files: FileTime[] = [];
