@@ -92,7 +92,7 @@ export const SETTINGS = {
   controlStaleSeconds: integer(
     'TAILRACE_CONTROL_STALE_SECONDS',
     { fallback: 60, min: 0, max: 86_400, unit: 'seconds' },
-    'How long known keys are accepted while that database is unavailable, even if revoked meanwhile.',
+    'How long known keys are accepted while `TAILRACE_CONTROL_URL` is unavailable, even if revoked meanwhile.',
   ),
   clickhouseUrl: hidden(
     'CLICKHOUSE_URL',
@@ -103,17 +103,17 @@ export const SETTINGS = {
     'CLICKHOUSE_USER',
     'User that owns the tables and stores events, if the URL names none.',
   ),
-  clickhousePassword: hidden('CLICKHOUSE_PASSWORD', 'Its password, if the URL has none.'),
+  clickhousePassword: hidden('CLICKHOUSE_PASSWORD', 'Password of `CLICKHOUSE_USER`, if the URL has none.'),
   clickhouseReadUser: text(
     'CLICKHOUSE_READ_USER',
-    'User that runs queries; needs read access only. Empty: the same user.',
+    'User that runs queries; needs read access only. Empty: `CLICKHOUSE_USER`.',
   ),
-  clickhouseReadPassword: hidden('CLICKHOUSE_READ_PASSWORD', 'Its password.'),
+  clickhouseReadPassword: hidden('CLICKHOUSE_READ_PASSWORD', 'Password of `CLICKHOUSE_READ_USER`.'),
   clickhouseSandboxUser: text(
     'CLICKHOUSE_SANDBOX_USER',
     'User that runs callers’ SELECTs (query sandboxing), over its own connections, half of `TAILRACE_READERS`, at least one. Empty: the user of other queries.',
   ),
-  clickhouseSandboxPassword: hidden('CLICKHOUSE_SANDBOX_PASSWORD', 'Its password.'),
+  clickhouseSandboxPassword: hidden('CLICKHOUSE_SANDBOX_PASSWORD', 'Password of `CLICKHOUSE_SANDBOX_USER`.'),
   clickhouseCaFile: text(
     'CLICKHOUSE_CA_FILE',
     'Authority of the ClickHouse server’s certificate, a PEM file. Empty: Node’s.',
@@ -122,7 +122,7 @@ export const SETTINGS = {
     'CLICKHOUSE_CERT_FILE',
     'Client certificate for the ClickHouse server, a PEM file.',
   ),
-  clickhouseKeyFile: text('CLICKHOUSE_KEY_FILE', 'Its private key, a PEM file.'),
+  clickhouseKeyFile: text('CLICKHOUSE_KEY_FILE', 'Private key of `CLICKHOUSE_CERT_FILE`, a PEM file.'),
   cluster: text(
     'TAILRACE_CLUSTER',
     'Cluster of the ClickHouse servers, over which tables are sharded by project. Empty: one server.',
@@ -146,7 +146,7 @@ export const SETTINGS = {
     'TAILRACE_TLS_CERT_FILE',
     'Certificate chain for HTTPS, a PEM file; read again when it changes.',
   ),
-  tlsKeyFile: text('TAILRACE_TLS_KEY_FILE', 'Its private key, an unencrypted PEM file.'),
+  tlsKeyFile: text('TAILRACE_TLS_KEY_FILE', 'Private key of `TAILRACE_TLS_CERT_FILE`, an unencrypted PEM file.'),
   corsOrigins: text(
     'TAILRACE_CORS_ORIGINS',
     'Origins of pages that may read responses (CORS), joined by commas; `*`: all. Empty: none.',
@@ -183,12 +183,12 @@ export const SETTINGS = {
   queryQueuePerKeyMax: integer(
     'TAILRACE_QUERY_QUEUE_PER_KEY_MAX',
     { fallback: 100, min: 1, max: 100_000, unit: 'queries' },
-    'The same, of one key and its tokens.',
+    'Queries of one key and its tokens that may wait; beyond it 503.',
   ),
   queryQueuePerTokenMax: integer(
     'TAILRACE_QUERY_QUEUE_PER_TOKEN_MAX',
     { fallback: 20, min: 1, max: 100_000, unit: 'queries' },
-    'The same, of one signed token.',
+    'Queries of one signed token that may wait; beyond it 503.',
   ),
   queryQueueTimeoutMs: integer(
     'TAILRACE_QUERY_QUEUE_TIMEOUT_MS',
@@ -203,7 +203,7 @@ export const SETTINGS = {
   rateBurst: integer(
     'TAILRACE_RATE_BURST',
     { fallback: 0, min: 0, max: 1_000_000, unit: 'requests' },
-    'Requests that such a key may send at once. 0: one second’s worth.',
+    'Requests that a key without its own rate may send at once. 0: one second’s worth.',
   ),
   authFailuresPerMinuteMax: integer(
     'TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX',
@@ -316,7 +316,7 @@ export const SETTINGS = {
   tailsPerKeyMax: integer(
     'TAILRACE_TAILS_PER_KEY_MAX',
     { fallback: 100, min: 0, max: 1_000_000, unit: 'tails' },
-    'The same, of one key and its tokens.',
+    'Live tails of one key and its tokens open at once; beyond it 429.',
   ),
   tailBufferBytesMax: integer(
     'TAILRACE_TAIL_BUFFER_BYTES_MAX',
