@@ -75,7 +75,7 @@ export function startProgram(
     child,
     output: () => output,
     ended,
-    waitFor: (what, timeout = 20_000) =>
+    waitFor: (what, timeout = 50_000) =>
       vi.waitFor(
         () => {
           const match = what.exec(output.stdout) ?? what.exec(output.stderr);
