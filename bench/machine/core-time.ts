@@ -10,6 +10,11 @@ export function mainThreadMs(pid: number): number {
   return readTicks(`/proc/${pid}/task/${pid}/stat`);
 }
 
+/** The core time of all threads of a process so far, ms; NaN without /proc. */
+export function processMs(pid: number): number {
+  return readTicks(`/proc/${pid}/stat`);
+}
+
 /**
  * The result of `work` and its core time in this process and in its children, such as the engine, ms. That of the
  * children is counted in steps of 10 ms, and missing without /proc.
@@ -24,7 +29,7 @@ export async function takeCores<T>(work: () => Promise<T>): Promise<{ result: T;
 }
 
 function sumTicks(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + readTicks(`/proc/${pid}/stat`), 0);
+  return pids.reduce((sum, pid) => sum + processMs(pid), 0);
 }
 
 function readTicks(file: string): number {

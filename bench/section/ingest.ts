@@ -2,6 +2,7 @@ import { inTemporaryFolder } from '../folder.ts';
 import type { Row } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 import { measureBatches } from './ingest-batches.ts';
+import { measureCore } from './ingest-core.ts';
 import { measureMemory } from './ingest-memory.ts';
 import { measureReads } from './ingest-reads.ts';
 import { measureSingle } from './ingest-single.ts';
@@ -9,6 +10,7 @@ import { measureSingle } from './ingest-single.ts';
 const MEASUREMENTS = {
   batches: measureBatches,
   single: measureSingle,
+  core: measureCore,
   reads: measureReads,
   memory: measureMemory,
 };

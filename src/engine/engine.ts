@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Values } from '../sql/quote.ts';
 import type { SqlText } from '../sql/sql.ts';
+import type { BlockColumn } from './block-column.ts';
 
 /** The bytes of a complete answer, on their way from the engine. They fail only if the engine ends meanwhile. */
 export interface AnswerStream {
@@ -71,13 +72,26 @@ export interface QueryLimits {
   readonly resultBytesMax: number;
 }
 
-/** Rows for one table, already in the engine's format. */
-export interface InsertBatch {
-  readonly table: string;
+/** Rows for one table. */
+export type InsertBatch = InsertTarget & (RowText | RowBlocks);
+
+/** Rows as text, in one of the engine's formats. */
+export interface RowText {
   readonly columns: readonly string[];
   /** A query's result in `TabSeparated` can be inserted unchanged. */
   readonly format: 'JSONCompactEachRow' | 'TabSeparated';
   readonly bytes: Buffer;
+}
+
+/** Rows by column (row-block.ts), for engines that take them: nothing is parsed, but an insert has a larger fixed cost. */
+export interface RowBlocks {
+  readonly columns: readonly BlockColumn[];
+  readonly format: 'blocks';
+  readonly blocks: readonly Buffer[];
+}
+
+interface InsertTarget {
+  readonly table: string;
   /** Minutes (since 1970) of the rows' events; left out if unknown. */
   readonly minutes?: Iterable<number>;
   /** Deduplication token: rows sent again with it, within the engine's window, are not stored again. */
@@ -109,6 +123,8 @@ export interface EngineGauges {
 export interface Engine {
   /** Whether all rows are stored through this object. If not, other processes may store rows unnoticed. */
   readonly seesEveryWrite: boolean;
+  /** Whether `insert` takes rows as blocks; otherwise only as text. */
+  readonly takesBlocks: boolean;
   /** The cluster of the tables; empty: a single server, or the embedded engine. */
   readonly cluster: string;
   /**

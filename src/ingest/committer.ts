@@ -1,10 +1,11 @@
 import type { Source } from '../definitions/source.ts';
-import type { Engine } from '../engine/engine.ts';
+import { blockColumns } from '../engine/block-column.ts';
+import type { Engine, RowBlocks, RowText } from '../engine/engine.ts';
 import { createLanes } from '../engine/lanes.ts';
 import { columnNames } from '../engine/table.ts';
 import { TailraceError } from '../errors.ts';
 import { createBacklog } from './backlog.ts';
-import type { DayRows } from './rows.ts';
+import type { DayRows, RowLayout } from './rows.ts';
 
 /** Group commit: the rows of concurrent requests are stored by one insert; a request gets its response when its rows are committed. */
 export interface Committer {
@@ -47,6 +48,7 @@ export interface CommitterOptions {
 interface Group {
   readonly name: string;
   readonly source: Source;
+  readonly layout: RowLayout;
   readonly token: string | undefined;
   readonly parts: Buffer[];
   /** Minutes since 1970 that hold its events. */
@@ -98,19 +100,19 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
     return group;
   }
 
-  function find(name: string, source: Source, token: string | undefined): Group {
+  function find(name: string, to: Pick<Group, 'source' | 'layout' | 'token'>): Group {
     const existing = groups.get(name);
     if (existing !== undefined) return existing;
-    const group = createGroup(name, source, token);
+    const group = createGroup(name, to);
     groups.set(name, group);
-    setTimeout(() => flushGroup(group), token === undefined ? options.waitMs : 0);
+    setTimeout(() => flushGroup(group), to.token === undefined ? options.waitMs : 0);
     return group;
   }
 
   /** Adds the rows of a request to the groups of their days, and returns these groups. */
   function enqueue(source: Source, rows: readonly DayRows[], { key = '', token }: CommitOptions): Group[] {
-    return rows.map(({ day, count, bytes, minutes }) => {
-      const group = find(`${source.table} ${day} ${token ?? ''}`, source, token);
+    return rows.map(({ day, count, layout, bytes, minutes }) => {
+      const group = find(`${source.table} ${day} ${layout} ${token ?? ''}`, { source, layout, token });
       if (group.isDue && !group.keys.has(key)) due.push(key, group);
       group.keys.add(key);
       group.parts.push(bytes);
@@ -165,7 +167,7 @@ function createHolds(onReleased: () => void) {
   };
 }
 
-function createGroup(name: string, source: Source, token: string | undefined): Group {
+function createGroup(name: string, to: Pick<Group, 'source' | 'layout' | 'token'>): Group {
   const done = Promise.withResolvers<void>();
   done.promise.catch(() => {}); // each request that waits for it handles the rejection
   const own = {
@@ -176,17 +178,15 @@ function createGroup(name: string, source: Source, token: string | undefined): G
     bytes: 0,
     isDue: false,
   };
-  return { name, source, token, done, ...own };
+  return { name, ...to, done, ...own };
 }
 
 async function send(engine: Engine, group: Group, onCommit: CommitterOptions['onCommit']): Promise<void> {
-  const { source, token, parts, minutes, count, done } = group;
+  const { source, token, minutes, count, done } = group;
   try {
     await engine.insert({
       table: source.table,
-      columns: columnNames(source),
-      format: 'JSONCompactEachRow',
-      bytes: Buffer.concat(parts),
+      ...toRows(group),
       minutes,
       ...(token && { token }),
     });
@@ -196,6 +196,11 @@ async function send(engine: Engine, group: Group, onCommit: CommitterOptions['on
     onCommit(source.name, count, error);
     done.reject(toStoreError(error));
   }
+}
+
+function toRows({ source, layout, parts }: Group): RowText | RowBlocks {
+  if (layout === 'blocks') return { format: 'blocks', columns: blockColumns(source), blocks: parts };
+  return { format: 'JSONCompactEachRow', columns: columnNames(source), bytes: Buffer.concat(parts) };
 }
 
 /** `query_failed` is a 422: the sender would blame its events and drop them. */

@@ -1,6 +1,8 @@
 import type { Source } from '../definitions/source.ts';
+import { blockColumns } from '../engine/block-column.ts';
+import { MICROS_PER_DAY } from '../lib/instant.ts';
 import { type EventRules, parseEvent, RefusedEvent } from './event.ts';
-import { createRowEncoder, type DayRows } from './rows.ts';
+import { createRowEncoder, type DayRows, type LayoutChoice } from './rows.ts';
 import { getSourceOfBody } from './source-name.ts';
 import { type BodyFormat, cutEvents } from './wire-events.ts';
 
@@ -13,6 +15,8 @@ export interface BatchInput {
   /** The sources that the body may name. */
   readonly candidates: readonly Source[];
   readonly rules: EventRules;
+  /** From so many events on, those of the present day become blocks; `undefined` if the engine takes none. */
+  readonly blockRowsMin?: number | undefined;
 }
 
 /** The events of one request, as rows. */
@@ -38,10 +42,10 @@ const REASONS_MAX = 1_000;
  *
  * @throws TailraceError as `cutEvents`, and as `getSourceOfBody` if the request names no source
  */
-export function decodeBatch({ bytes, format, source, candidates, rules }: BatchInput): Batch {
+export function decodeBatch({ bytes, format, source, candidates, rules, blockRowsMin }: BatchInput): Batch {
   const { events, fields } = cutEvents(bytes, format);
   const target = source ?? getSourceOfBody(candidates, fields);
-  const encoder = createRowEncoder();
+  const encoder = createRowEncoder(chooseLayout(events.length, target, { rules, blockRowsMin }));
   const reasons: string[] = [];
   let refused = 0;
   let withoutProject = 0;
@@ -60,6 +64,19 @@ export function decodeBatch({ bytes, format, source, candidates, rules }: BatchI
   }
   const accepted = events.length - refused;
   return { source: target, rows: encoder.finish(), accepted, withoutProject, repaired, refused, reasons };
+}
+
+/**
+ * Returns which rows become blocks: only those of the present day, since a request may have few events of each of many days, and an
+ * insert of blocks has the larger fixed cost.
+ */
+function chooseLayout(
+  events: number,
+  source: Source,
+  { rules, blockRowsMin = Number.POSITIVE_INFINITY }: Pick<BatchInput, 'rules' | 'blockRowsMin'>,
+): LayoutChoice | undefined {
+  if (events < blockRowsMin) return undefined;
+  return { columns: blockColumns(source), day: Math.floor(rules.now / MICROS_PER_DAY) };
 }
 
 /** Returns the memory of a buffer that can move to another thread; a buffer that shares its memory with others is copied instead. */

@@ -86,6 +86,12 @@ export function encodeRow(event: Event): string {
   return `${JSON.stringify(values.map(toWellFormed))}\n`;
 }
 
+/** Returns the values of an event's row for a block; columns as `blockColumns` orders them. */
+export function rowValues(event: Event): unknown[] {
+  const { id, timestamp, project, message, metadata, attributes, typed } = event;
+  return [id, timestamp, project, message, metadata, attributes, ...typed];
+}
+
 /** Half a surrogate pair has no UTF-8 form: the engine would reject it, and every row of the same insert with it. */
 function toWellFormed(value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;

@@ -44,12 +44,15 @@ export const INLINE_BYTES_MAX = 64 * 1024;
 export const INLINE_MARKS_MAX = 1_000;
 // A body of the largest size needs less, unless it was built to need more.
 const THREAD_MEMORY_MB_MAX = 1_024;
+// Below, the fixed cost of an insert of blocks is more than what it saves; bench/NOTES.md has both.
+const BLOCK_ROWS_MIN = 500;
 const ANSWERS_MAX = 100_000;
 
 /** @throws InputError if the answers to Idempotency-Keys cannot be stored as the settings say */
 export async function openIngest(options: IngestOptions): Promise<Ingest> {
   const { engine, now, config, onUnremembered: onFailure } = options;
   const { dataDir, controlUrl, eventBytesMax, idempotencyWindowMs: windowMs } = config;
+  const blockRowsMin = engine.takesBlocks ? BLOCK_ROWS_MIN : undefined;
   const queueBytesMax = config.ingestQueueBytesMax;
   const store = controlUrl === '' ? openSqliteAnswers(dataDir) : await openPostgres(controlUrl);
   const idempotency = createIdempotency({ store, now, windowMs, answersMax: ANSWERS_MAX, onFailure });
@@ -66,7 +69,7 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
     onCommit: options.onCommit,
   });
   return {
-    receive: createReceiver({ ...options, decoder, committer, idempotency, eventBytesMax }),
+    receive: createReceiver({ ...options, decoder, committer, idempotency, eventBytesMax, blockRowsMin }),
     committer,
     async close() {
       await decoder.close();

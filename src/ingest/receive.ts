@@ -8,7 +8,7 @@ import type { Decoder } from './decoder.ts';
 import type { Idempotency, Received } from './idempotency/idempotency.ts';
 
 /** A request with events in its body. */
-export interface EventPost extends Omit<BatchInput, 'rules'> {
+export interface EventPost extends Omit<BatchInput, 'rules' | 'blockRowsMin'> {
   /** See `EventRules`. */
   readonly project: string;
   readonly pinnedProject: string | undefined;
@@ -30,6 +30,8 @@ export interface ReceiverOptions {
   /** The time from which the age of events is counted, ms since the epoch; not `now` while the clock is known to be wrong. */
   readonly ageAt: () => number;
   readonly eventBytesMax: number;
+  /** See `BatchInput`. */
+  readonly blockRowsMin: number | undefined;
   readonly onRefused: (source: string, count: number) => void;
   readonly onWithoutProject: (source: string, count: number) => void;
   readonly onRepaired: (source: string, count: number) => void;
@@ -40,7 +42,7 @@ export interface ReceiverOptions {
  * all events that were not rejected are stored.
  */
 export function createReceiver(options: ReceiverOptions): Receive {
-  const { decoder, committer, idempotency, now, ageAt, eventBytesMax } = options;
+  const { decoder, committer, idempotency, now, ageAt, eventBytesMax, blockRowsMin } = options;
 
   async function store({ source, ...batch }: Batch, how: CommitOptions): Promise<Received> {
     const { rows, accepted, withoutProject, repaired, refused, reasons } = batch;
@@ -55,7 +57,7 @@ export function createReceiver(options: ReceiverOptions): Receive {
     const times = { now: now() * MICROS_PER_MS, ageAt: ageAt() * MICROS_PER_MS };
     const rules = { ...times, eventBytesMax, project, pinnedProject };
     const bodyHash = key === undefined ? '' : await hashOf(body.bytes); // before the bytes move to another thread
-    return await decoder.decode(keyId, { ...body, rules }, async (batch) => {
+    return await decoder.decode(keyId, { ...body, rules, blockRowsMin }, async (batch) => {
       const { source } = batch;
       authorize(source);
       if (key === undefined) return { source, ...(await store(batch, { key: keyId })) };

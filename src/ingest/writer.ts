@@ -1,8 +1,10 @@
 import type { Source } from '../definitions/source.ts';
-import type { Engine } from '../engine/engine.ts';
+import { blockColumns } from '../engine/block-column.ts';
+import type { Engine, RowBlocks, RowText } from '../engine/engine.ts';
 import { columnNames } from '../engine/table.ts';
 import { createBatcher } from './batcher.ts';
 import { type Event, encodeRow } from './event.ts';
+import { encodeBlocks } from './rows.ts';
 
 // Large enough that the engine's fixed cost of an insert does not count, small enough that memory stays flat.
 const BATCH_CHARS_MAX = 8 * 1024 * 1024;
@@ -10,22 +12,19 @@ const BATCH_ROWS_MAX = 50_000;
 
 /** Inserts events in batches. */
 export function createEventWriter(engine: Engine, source: Source) {
-  const columns = columnNames(source);
   let stored = 0;
-  const batcher = createBatcher<string>({
+  const batcher = createBatcher<Event>({
     itemsMax: BATCH_ROWS_MAX,
     charsMax: BATCH_CHARS_MAX,
-    async send(rows) {
-      const bytes = Buffer.from(rows.join(''));
-      await engine.insert({ table: source.table, columns, format: 'JSONCompactEachRow', bytes });
-      stored += rows.length;
+    async send(events) {
+      await engine.insert({ table: source.table, ...encode(events, source, engine) });
+      stored += events.length;
     },
   });
   return {
     /** See `createBatcher`. */
     add(event: Event): Promise<void> | undefined {
-      const row = encodeRow(event);
-      return batcher.add(row, row.length);
+      return batcher.add(event, event.metadata.length + event.message.length + event.attributes.length);
     },
     /** Resolves when every event added so far is stored. */
     flush: batcher.flush,
@@ -34,4 +33,13 @@ export function createEventWriter(engine: Engine, source: Source) {
       return stored;
     },
   };
+}
+
+function encode(events: readonly Event[], source: Source, { takesBlocks }: Engine): RowText | RowBlocks {
+  if (takesBlocks) {
+    const columns = blockColumns(source);
+    return { format: 'blocks', columns, blocks: encodeBlocks(events, columns) };
+  }
+  const bytes = Buffer.from(events.map(encodeRow).join(''));
+  return { format: 'JSONCompactEachRow', columns: columnNames(source), bytes };
 }

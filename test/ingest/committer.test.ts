@@ -38,9 +38,11 @@ function watch(before: (batch: InsertBatch) => Promise<void> | undefined = () =>
   return { engine, inserts, ids: () => inserts.map((batch) => idsIn(batch)) };
 }
 
-const idsIn = ({ bytes }: InsertBatch) =>
-  bytes
-    .toString()
+const textOf = (batch: InsertBatch) =>
+  (batch.format === 'blocks' ? Buffer.concat(batch.blocks) : batch.bytes).toString();
+
+const idsIn = (batch: InsertBatch) =>
+  textOf(batch)
     .trimEnd()
     .split('\n')
     .map((row) => (JSON.parse(row) as string[])[0]);
@@ -165,7 +167,9 @@ describe('the answer', () => {
   test('of a commit that fails is its failure, for exactly the requests in it', async () => {
     const project = newProject();
     const failure = new TailraceError('overloaded', 'the disk is full');
-    const { engine } = watch((batch) => (batch.bytes.includes('"bad') ? Promise.reject(failure) : undefined));
+    const { engine } = watch((batch) =>
+      textOf(batch).includes('"bad') ? Promise.reject(failure) : undefined,
+    );
     const { committer, commits } = open(engine, { waitMs: 0 });
     const both = [event(project, 'bad-1'), event(project, 'yesterday-1', { daysAgo: 1 })];
     const results = await Promise.allSettled([

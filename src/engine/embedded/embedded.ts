@@ -87,6 +87,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
 
   return {
     cluster: '',
+    takesBlocks: true,
     seesEveryWrite: true, // store-lock.ts excludes every other process
     query: (sql, values, { format, signal, origin, identity, lane, onJoin, ...rest }) =>
       gate.answer({ signal, ...rest }, async (deadline) => {
@@ -102,7 +103,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
         const result = start().finally(() => pool.release(reader));
         return assertSize(await untilAborted(result, deadline), limits.resultBytesMax);
       }),
-    insert: (batch) => gate.pass(async () => void (await ask(CHANNEL.writer, toInsert(batch), batch.bytes))),
+    insert: (batch) => gate.pass(() => insertBatch(ask, batch)),
     command: (sql) =>
       gate.pass(
         async () =>
@@ -167,9 +168,16 @@ function createReaders(options: EmbeddedOptions, sessions: EmbeddedSessions) {
   };
 }
 
+async function insertBatch(ask: Ask, batch: InsertBatch): Promise<void> {
+  await ask(CHANNEL.writer, toInsert(batch), batch.format === 'blocks' ? batch.blocks : batch.bytes);
+}
+
 /** Every batch has a deduplication token, so that it can be retried after the process ended, and is stored once. */
-function toInsert({ table, columns, format, token = randomUUID() }: InsertBatch): EngineRequest {
+function toInsert({ token = randomUUID(), ...batch }: InsertBatch): EngineRequest {
   const settings = { deduplicate_insert: 'enable', insert_deduplication_token: token };
   // Qualified: chDB does not quote names, and an unqualified `table` is a keyword of INSERT.
-  return { op: 'insert', table: `${DATABASE}.${table}`, columns, format, settings };
+  const target = { table: `${DATABASE}.${batch.table}`, settings };
+  return batch.format === 'blocks'
+    ? { op: 'insertBlocks', columns: batch.columns, ...target }
+    : { op: 'insert', columns: batch.columns, format: batch.format, ...target };
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createDeadline } from '../../lib/abort.ts';
 import { type EngineAnswer, EngineError, EngineLostError } from '../process/channel.ts';
 import { type EngineProcess, endProcess, startEngineProcess } from '../process/engine-process.ts';
+import type { Payload } from '../process/frame.ts';
 import type { EngineRequest } from '../process/protocol.ts';
 import type { Supervisor } from '../process/supervisor.ts';
 import { removeLostTokens } from './lost-tokens.ts';
@@ -93,7 +94,7 @@ export async function closeSessions(process: EngineProcess, readers: number): Pr
 }
 
 /** Sends a request to a channel of the running process. */
-export type Ask = (channel: number, request: EngineRequest, payload?: Uint8Array) => Promise<EngineAnswer>;
+export type Ask = (channel: number, request: EngineRequest, payload?: Payload) => Promise<EngineAnswer>;
 
 // Not a query's tag, so no query is suspected if an internal statement is stuck.
 const OWN_STATEMENT = 'an internal statement';

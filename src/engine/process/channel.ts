@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { AnswerStream } from '../engine.ts';
-import { type Frame, readFrames, writeFrame } from './frame.ts';
+import { type Frame, type Payload, readFrames, writeFrame } from './frame.ts';
 import type { EngineReply, EngineRequest } from './protocol.ts';
 
 /** The engine's own error of a failed statement. */
@@ -84,7 +84,7 @@ export function createChannel(socket: Duplex, lost: () => EngineLostError) {
      * @param streams whether a large answer may have a `stream`: then it resolves as soon as the engine has computed it
      * @throws EngineError with the engine's own message; EngineLostError when the process ends first
      */
-    async ask(request: EngineRequest, payload?: Uint8Array, streams = false): Promise<EngineAnswer> {
+    async ask(request: EngineRequest, payload?: Payload, streams = false): Promise<EngineAnswer> {
       if (ended) throw lost();
       const { promise, resolve, reject } = Promise.withResolvers<EngineAnswer>();
       waiting.push({ resolve, reject, streams });

@@ -3,18 +3,14 @@ import type { Socket } from 'node:net';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createChannel, type EngineAnswer, type EngineEnd, EngineLostError } from './channel.ts';
+import type { Payload } from './frame.ts';
 import { type EngineRequest, FIRST_SOCKET } from './protocol.ts';
 
 /** One life of the engine: a process and a channel for each of its sessions. */
 export interface EngineProcess {
   readonly pid: number | undefined;
   /** Asks one of its sessions, by number; see `createChannel`. */
-  ask(
-    channel: number,
-    request: EngineRequest,
-    payload?: Uint8Array,
-    streams?: boolean,
-  ): Promise<EngineAnswer>;
+  ask(channel: number, request: EngineRequest, payload?: Payload, streams?: boolean): Promise<EngineAnswer>;
   /** Resolves with how it ended, such as `SIGKILL` or `exit code 1`. */
   readonly ended: Promise<string>;
   /** Ends it at once. Acknowledged inserts are on the disk. */

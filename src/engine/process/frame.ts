@@ -20,20 +20,23 @@ const HEAD_BYTES_MAX = 64 * 1024 * 1024;
 const PAYLOAD_BYTES_MAX = 2 ** 31;
 const EMPTY = Buffer.alloc(0);
 
+/** Bytes in one piece, or in several that follow each other. */
+export type Payload = Uint8Array | readonly Uint8Array[];
+
 /** Sends one message. The payload must not change until it has been sent. */
-export function writeFrame(socket: Duplex, head: unknown, payload: Uint8Array = EMPTY): void {
+export function writeFrame(socket: Duplex, head: unknown, payload: Payload = EMPTY): void {
+  const pieces = payload instanceof Uint8Array ? [payload] : payload;
+  const payloadBytes = pieces.reduce((sum, { length }) => sum + length, 0);
   const text = Buffer.from(JSON.stringify(head));
   const lengths = Buffer.allocUnsafe(LENGTHS_BYTES);
   lengths.writeUInt32LE(text.length, 0);
-  lengths.writeUInt32LE(payload.length, 4);
-  if (payload.length <= JOINED_BYTES_MAX) {
-    socket.write(Buffer.concat([lengths, text, payload]));
+  lengths.writeUInt32LE(payloadBytes, 4);
+  if (payloadBytes <= JOINED_BYTES_MAX) {
+    socket.write(Buffer.concat([lengths, text, ...pieces]));
     return;
   }
   socket.cork();
-  socket.write(lengths);
-  socket.write(text);
-  socket.write(payload);
+  for (const piece of [lengths, text, ...pieces]) socket.write(piece);
   socket.uncork();
 }
 

@@ -1,3 +1,5 @@
+import type { BlockColumn } from '../block-column.ts';
+
 /**
  * Requests of the service to the engine process. Each session has its own socket and handles one request after another on
  * it, so a message needs no id and a large answer delays no other session.
@@ -18,6 +20,13 @@ export type EngineRequest =
       readonly table: string;
       readonly columns: readonly string[];
       readonly format: 'JSONCompactEachRow' | 'TabSeparated';
+      readonly settings: Readonly<Record<string, string>>;
+    }
+  /** The payload is blocks of rows (row-block.ts), one after the other. */
+  | {
+      readonly op: 'insertBlocks';
+      readonly table: string;
+      readonly columns: readonly BlockColumn[];
       readonly settings: Readonly<Record<string, string>>;
     }
   /** Resident memory of the process, as the payload's decimal text, bytes. */

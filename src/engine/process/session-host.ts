@@ -1,4 +1,6 @@
-import { type ChdbResult, drainPending, Session } from 'chdb';
+import chdb, { type ChdbResult, drainPending, Session } from 'chdb';
+import { writeValue } from '../../sql/quote.ts';
+import { type ArrowColumn, toArrow } from './arrow.ts';
 import type { EngineRequest } from './protocol.ts';
 
 type Outcome = { readonly bytes: Uint8Array; readonly elapsedMs: number; readonly rows: number };
@@ -51,6 +53,8 @@ export function createSessionHost(): (request: EngineRequest, payload: Buffer) =
         const { elapsed } = await current().insert({ ...rows, values: payload });
         return { ...NOTHING, elapsedMs: elapsed * 1000 };
       }
+      case 'insertBlocks':
+        return await insertBlocks(current(), request, payload);
       case 'memory':
         return { ...NOTHING, bytes: Buffer.from(String(process.memoryUsage.rss())) };
       case 'close':
@@ -60,6 +64,34 @@ export function createSessionHost(): (request: EngineRequest, payload: Buffer) =
         return NOTHING;
     }
   };
+}
+
+/** What chDB's builder for Arrow tables calls; the builder itself takes JavaScript's strings, one by one. Not in its types. */
+const arrowTables = chdb as unknown as {
+  /** Gives columns a name on a connection. Their buffers are read in place, and must not change until the name is removed. */
+  _arrowRegisterColumns(connection: unknown, name: string, columns: readonly ArrowColumn[]): void;
+  _arrowUnregister(connection: unknown, name: string): void;
+};
+
+let lastTable = 0;
+
+/** Inserts blocks of rows without parsing: the engine reads their columns in this process's memory. */
+async function insertBlocks(
+  session: Session,
+  { table, columns, settings }: EngineRequest & { op: 'insertBlocks' },
+  blocks: Buffer,
+): Promise<Outcome> {
+  const name = `blocks_${++lastTable}`;
+  const names = columns.map((column) => `\`${column.name}\``).join(', ');
+  const set = Object.entries(settings).map(([setting, value]) => `${setting} = ${writeValue(value)}`);
+  arrowTables._arrowRegisterColumns(session.connection, name, toArrow(blocks, columns));
+  try {
+    const sql = `INSERT INTO ${table} (${names}) SETTINGS ${set.join(', ')} SELECT ${names} FROM arrowstream('${name}')`;
+    const { elapsed } = await runStatement(session, sql, 'Null');
+    return { ...NOTHING, elapsedMs: elapsed * 1000 };
+  } finally {
+    arrowTables._arrowUnregister(session.connection, name);
+  }
 }
 
 // Sessions with a last statement that failed or was stopped.

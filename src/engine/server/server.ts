@@ -53,6 +53,7 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
 
   return {
     cluster,
+    takesBlocks: false, // its HTTP interface has no format for them
     seesEveryWrite: false, // other processes may store events there
     query: (sql, values, query) =>
       gate.answer(query, async (late) => {

@@ -39,7 +39,9 @@ export function createServerWrites(owner: ServerClient, cluster: string, watch: 
   }
 
   return {
-    insert({ table, columns, format, bytes, token }: InsertBatch): Promise<void> {
+    insert(batch: InsertBatch): Promise<void> {
+      if (batch.format === 'blocks') throw new TypeError('a server takes no blocks of rows');
+      const { table, columns, format, bytes, token } = batch;
       const names = columns.map((name) => `\`${name}\``).join(', ');
       const work = owner.send({
         sql: `INSERT INTO \`${table}\` (${names}) FORMAT ${format}`,

@@ -80,7 +80,14 @@ test('messages come out as they were written, however the socket cuts them', asy
           throw fault;
         },
       );
-      for (const { head, payload } of frames) writeFrame(socket, head, payload);
+      // In one piece, or in three.
+      const pieces = (payload: Uint8Array) => [
+        payload.subarray(0, 7),
+        payload.subarray(7, 9),
+        payload.subarray(9),
+      ];
+      for (const [i, { head, payload }] of frames.entries())
+        writeFrame(socket, head, i % 2 === 0 ? payload : pieces(payload));
       deliver();
       await new Promise(setImmediate);
       expect(read.map(({ head }) => head)).toEqual(
