@@ -1,20 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { StoredAnswers } from '../cache/stored/stored-answers.ts';
 import type { Committer } from '../ingest/committer.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { removeLeftSnapshots } from '../maintenance/backup/snapshot.ts';
 import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from '../maintenance/deletion/deletions.ts';
 import { createCommands, type ProcessActions } from '../maintenance/socket/commands.ts';
 import { openLocalServer } from '../maintenance/socket/server.ts';
+import type { Core } from './open-core.ts';
 import type { Parts } from './parts.ts';
 
 /** Deletions of events, for the management API and the commands of the shell. */
 export function createServiceDeletions(
   { core, now }: Parts,
-  committer: Committer,
-  control: ControlStore,
+  { committer, control, stored }: DeletionParts,
 ): Deletions {
-  return createDeletions({ core, control, holdInserts: committer.hold, now, newId: randomUUID, wait });
+  const { engine, registry } = core;
+  const eventsDeleted: Core['eventsDeleted'] = async (sources, nowMs) => {
+    stored?.clear();
+    await core.eventsDeleted(sources, nowMs);
+  };
+  return createDeletions({
+    core: { engine, registry, eventsDeleted },
+    ...{ control, holdInserts: committer.hold, now, newId: randomUUID, wait },
+  });
+}
+
+interface DeletionParts {
+  readonly committer: Committer;
+  readonly control: ControlStore;
+  readonly stored: StoredAnswers | undefined;
 }
 
 /** Serves the commands of the shell, and follows the deletions of other processes. */

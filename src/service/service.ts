@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type CachedQueries, createCached } from '../cache/cached.ts';
-import { createRefresh } from '../cache/incremental.ts';
+import { type Basis, createRefresh } from '../cache/incremental.ts';
 import type { SharedFlights } from '../cache/shared/flight.ts';
 import { createMemoryStore } from '../cache/store.ts';
 import { createWarmer } from '../cache/warmer.ts';
@@ -33,7 +33,7 @@ import { createProjects } from '../management/projects.ts';
 import { type Cursors, createCursors } from '../query/cursor.ts';
 import { createNewestFirst } from '../query/newest-first.ts';
 import { createPageRun } from '../query/page.ts';
-import { createRunner, isOpaquePage, type Run } from '../query/run.ts';
+import { type Answer, createRunner, isOpaquePage, type Run } from '../query/run.ts';
 import { createTypedFirst } from '../query/typed-first.ts';
 import type { RetentionSchedule } from '../retention/schedule.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
@@ -52,6 +52,7 @@ import { createNotices, observeStore } from './open-observe.ts';
 import { createServiceDeletions, openOperatorSide } from './open-operator.ts';
 import { startRetention } from './open-retention.ts';
 import { startRollups } from './open-rollups.ts';
+import { openStored, startSaving } from './open-stored.ts';
 import { createStartTask } from './open-tasks.ts';
 import type { Parts } from './parts.ts';
 
@@ -116,9 +117,9 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const parts: Parts = { config, core, metrics, storing, logger, now, random, startTask, opened };
   const shared = await openReplicas(parts, secret);
   const cursors = createCursors(secret);
-  const { cache, cached, warmer, tails } = openReadSide(parts, cursors, shared?.flights);
+  const { cache, cached, warmer, tails, stored } = await openReadSide(parts, cursors, shared?.flights);
   const { ingest, record, retention, rollupRowsLeft } = await openWriteSide(parts);
-  const deletions = createServiceDeletions(parts, ingest.committer, control);
+  const deletions = createServiceDeletions(parts, { committer: ingest.committer, control, stored });
   let isStopping = false;
   const notReady = () => (isStopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
   registerGauges(metrics.registry, {
@@ -228,7 +229,7 @@ async function openReplicas(parts: Parts, secret: Uint8Array) {
 }
 
 /** Creates the parts from parameters to answers: runner, cache, warmer, live tails. */
-function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | undefined) {
+async function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | undefined) {
   const { config, core, metrics, logger, now, random, opened } = parts;
   const { engine, writes, registry } = core;
   const { seesEveryWrite } = engine;
@@ -241,8 +242,12 @@ function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | un
   const engineNow = () => core.clock.correctedMs() ?? Date.now();
   const run = createPagedRun(countQueries(createRunner(engine, now, engineNow), metrics), parts);
   const onExtent = metrics.recomputed;
-  const refresh = createRefresh({ run, writes, seesEveryWrite, now, engineNow, onExtent });
-  const cached = createCached({ ...config, run, refresh, store: cache, shared, now, random, onRefresh });
+  const bases = new WeakMap<Answer, Basis>();
+  const stored = await openStored(parts, bases);
+  const timing = { now, engineNow, onExtent, onBasis: stored?.note };
+  const refresh = createRefresh({ run, writes, seesEveryWrite, bases, ...timing });
+  const keeping = { store: cache, findStored: stored?.find, shared, random, onRefresh };
+  const cached = createCached({ ...config, run, refresh, now, ...keeping });
   const endpoints = () => registry.endpoints;
   const concurrencyMax = config.warmConcurrencyMax;
   const warmer = createWarmer({ store: cache, cached, endpoints, now, concurrencyMax, onRefresh });
@@ -250,11 +255,12 @@ function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | un
     await engine.close(); // otherwise a refresh could run for its whole time
     await warmer.idle();
   });
+  startSaving(parts, stored);
   const tails = createTails({
     ...{ run, writes, seesEveryWrite, cursors, registry, now, limits: config, onEnded: metrics.tailEnded },
     onFailure: (error, endpoint) => logger.warn({ err: error, endpoint }, 'a live tail could not be read'),
   });
-  return { cache, cached, warmer, tails };
+  return { cache, cached, warmer, tails, stored };
 }
 
 /** Adds the steps for pages; other questions take none of them. */
