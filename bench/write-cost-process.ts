@@ -1,6 +1,9 @@
 import { parseConfig } from '../src/config/config.ts';
-import { tableColumns } from '../src/engine/table.ts';
-import { encodeRow, parseEvent } from '../src/ingest/event.ts';
+import { blockColumns } from '../src/engine/block-column.ts';
+import { columnNames } from '../src/engine/table.ts';
+import { type Event, encodeRow, parseEvent } from '../src/ingest/event.ts';
+import { cutMembers } from '../src/ingest/json-text.ts';
+import { encodeBlocks } from '../src/ingest/rows.ts';
 import { MICROS_PER_MS } from '../src/lib/instant.ts';
 import { openCore } from '../src/service/open-core.ts';
 import { trusted } from '../src/sql/sql.ts';
@@ -11,14 +14,20 @@ export interface WriteJob {
   readonly dataDir: string;
 }
 
-/** CPU time per event, µs, of all threads of the process. */
-export interface WriteCost {
-  /** From the text of an event to the engine's format. */
-  readonly read: number;
-  readonly insert: number;
-  /** To merge it with the others of its day. */
-  readonly merge: number;
-}
+// The steps of an event, in order. `JSON.parse` and the cutting of members are parts of the reading, measured by themselves.
+const WRITE_STEPS = [
+  'JSON.parse',
+  'members cut',
+  'read: parsed, cut, checked',
+  'encoded as text',
+  'encoded as a block',
+  'inserted as text',
+  'inserted as a block',
+  'merged once',
+] as const;
+
+/** Core time per event of each step, µs, of all threads of the process and of the engine. */
+export type WriteCost = Record<(typeof WRITE_STEPS)[number], number>;
 
 const BATCHES = 20;
 const EVENTS_PER_BATCH = 5_000;
@@ -33,27 +42,38 @@ async function measure(dataDir: string): Promise<WriteCost> {
     'the benchmark',
   );
   const source = registry.getSource(SOURCE_NAME);
-  const columns = tableColumns(source).map((column) => column.name);
+  const { table } = source;
   const rules = { now: Date.now() * MICROS_PER_MS, eventBytesMax: 1024 * 1024, project: '' };
-  const encode = (lines: readonly string[]) =>
-    Buffer.from(lines.map((text) => encodeRow(parseEvent({ text }, source, rules))).join(''));
-  const insert = (bytes: Buffer) =>
-    engine.insert({ table: source.table, columns, format: 'JSONCompactEachRow', bytes });
-  await insert(encode(await makeLines(EVENTS_PER_BATCH, 0))); // loads and compiles code
+  const spent = Object.fromEntries(WRITE_STEPS.map((step) => [step, 0])) as WriteCost; // has every step
+  const take = async <T>(step: keyof WriteCost, work: () => T | Promise<T>): Promise<T> => {
+    const { result, coreMs } = await takeCores(async () => await work());
+    spent[step] += coreMs;
+    return result;
+  };
+  const insertText = (bytes: Buffer) =>
+    engine.insert({ table, columns: columnNames(source), format: 'JSONCompactEachRow', bytes });
+  const columns = blockColumns(source);
+  const insertBlocks = (blocks: readonly Buffer[]) =>
+    engine.insert({ table, columns, format: 'blocks', blocks });
+  const toText = (events: readonly Event[]) => Buffer.from(events.map(encodeRow).join(''));
 
-  const spent = { read: 0, insert: 0 };
-  for (let i = 1; i <= BATCHES; i++) {
+  for (let i = 0; i <= BATCHES; i++) {
+    if (i === 1) for (const step of WRITE_STEPS) spent[step] = 0; // the first loads and compiles code
     const lines = await makeLines(EVENTS_PER_BATCH, i);
-    const made = await takeCores(async () => encode(lines));
-    spent.read += made.coreMs;
-    spent.insert += (await takeCores(() => insert(made.result))).coreMs;
+    await take('JSON.parse', () => lines.map((text) => typeof JSON.parse(text)));
+    await take('members cut', () => lines.map((text) => cutMembers(text).length));
+    const events = await take('read: parsed, cut, checked', () =>
+      lines.map((text) => parseEvent({ text }, source, rules)),
+    );
+    const text = await take('encoded as text', () => toText(events));
+    const blocks = await take('encoded as a block', () => encodeBlocks(events, columns));
+    await take('inserted as text', () => insertText(text));
+    await take('inserted as a block', () => insertBlocks(blocks));
   }
-  const merge = await takeCores(() =>
-    engine.inspect(
-      trusted(`OPTIMIZE TABLE tailrace.${source.table} FINAL SETTINGS optimize_throw_if_noop = 0`),
-    ),
-  );
+  const statement = `OPTIMIZE TABLE tailrace.${table} FINAL SETTINGS optimize_throw_if_noop = 0`;
+  await take('merged once', () => engine.inspect(trusted(statement)));
   await close();
-  const perEvent = (coreMs: number) => (coreMs * MICROS_PER_MS) / (BATCHES * EVENTS_PER_BATCH);
-  return { read: perEvent(spent.read), insert: perEvent(spent.insert), merge: perEvent(merge.coreMs) };
+  spent['merged once'] /= 2; // each event was inserted twice
+  for (const step of WRITE_STEPS) spent[step] *= MICROS_PER_MS / (BATCHES * EVENTS_PER_BATCH);
+  return spent;
 }

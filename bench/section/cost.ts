@@ -32,12 +32,19 @@ export async function costSection({ rows }: BenchOptions): Promise<Row[]> {
     runChild<CostJob, CostResult>('cost-process.ts', { dataDir, sizes }, MS_MAX),
   );
   return [
-    { name: 'cost, an event read', unit: 'core µs', values: writes.map(({ read }) => read) },
-    { name: 'cost, an event inserted', unit: 'core µs', values: writes.map(({ insert }) => insert) },
-    { name: 'cost, an event merged once', unit: 'core µs', values: writes.map(({ merge }) => merge) },
+    ...toWriteRows(writes),
     { name: 'cost, index in memory', unit: 'bytes/event', values: [indexBytesPerEvent] },
     ...Object.entries(costs).flatMap(([name, all]) => toRows(name, sizes, all)),
   ];
+}
+
+function toWriteRows(writes: readonly WriteCost[]): Row[] {
+  const steps = Object.keys(writes[0] ?? {}) as (keyof WriteCost)[]; // a WriteCost has no other keys
+  return steps.map((step) => ({
+    name: `cost, an event ${step}`,
+    unit: 'core µs',
+    values: writes.map((write) => write[step]),
+  }));
 }
 
 function toRows(name: string, sizes: readonly number[], costs: readonly Cost[]): Row[] {

@@ -346,7 +346,7 @@ export const SETTINGS = {
   ingestWaitMs: integer(
     'TAILRACE_INGEST_WAIT_MS',
     { fallback: 5, min: 0, max: 10_000, unit: 'ms' },
-    'How long events wait to be stored in one batch with others.',
+    'How long events wait to be stored with others; up to 20 times that while large bodies are decoded.',
   ),
   idempotencyWindowMs: integer(
     'TAILRACE_IDEMPOTENCY_WINDOW_MS',

@@ -18,6 +18,8 @@ export interface Decoder {
    * more memory than the thread has; `engine_unavailable` if the thread ended for another reason; what `use` throws
    */
   decode<T>(key: string, input: BatchInput, use: (batch: Batch) => Promise<T>): Promise<T>;
+  /** Large bodies that are being decoded, or wait for it. */
+  readonly pending: number;
   /** Ends the thread; bodies that are being decoded are rejected. */
   close(): Promise<void>;
 }
@@ -49,7 +51,10 @@ const BODIES: PoolWork = { one: 'body', many: 'bodies', mayHold: () => true };
 const ALWAYS = new AbortController().signal;
 
 export function createDecoder(options: DecoderOptions): Decoder {
-  const state: { pool?: Piscina<BatchInput, Decoded>; closes: number } = { closes: 0 };
+  const state: { pool?: Piscina<BatchInput, Decoded>; closes: number; pending: number } = {
+    closes: 0,
+    pending: 0,
+  };
   const backlog = createBacklog(options.queueBytesMax, 'decoded');
   const turns = createSessionPool([THREAD], TURNS, BODIES);
 
@@ -83,10 +88,15 @@ export function createDecoder(options: DecoderOptions): Decoder {
         return await use(decodeBatch(input));
       const release = backlog.add(key, length);
       try {
-        return await use(await decodeLarge(key, input));
+        state.pending++;
+        const batch = await decodeLarge(key, input).finally(() => state.pending--);
+        return await use(batch);
       } finally {
         release();
       }
+    },
+    get pending() {
+      return state.pending;
     },
     async close() {
       state.closes++;

@@ -64,6 +64,7 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
   });
   const committer = createCommitter(engine, {
     waitMs: config.ingestWaitMs,
+    expectsMore: () => decoder.pending > 0,
     groupBytesMax: GROUP_BYTES_MAX,
     queueBytesMax,
     onCommit: options.onCommit,

@@ -1,9 +1,11 @@
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { blockColumns } from '../../src/engine/block-column.ts';
 import type { Engine, InsertBatch } from '../../src/engine/engine.ts';
 import { TailraceError } from '../../src/errors.ts';
 import { type CommitterOptions, createCommitter } from '../../src/ingest/committer.ts';
-import { parseEvent } from '../../src/ingest/event.ts';
-import { encodeRows } from '../../src/ingest/rows.ts';
+import { type Event, parseEvent } from '../../src/ingest/event.ts';
+import { createRowEncoder, encodeRows } from '../../src/ingest/rows.ts';
+import { MICROS_PER_DAY } from '../../src/lib/instant.ts';
 import { idsOf } from '../support/ingest.ts';
 import { openTestStore } from '../support/service.ts';
 
@@ -69,6 +71,41 @@ describe('grouping', () => {
     const now = Math.floor(NOW / 60_000);
     expect(minutes).toEqual([now, now - 60, now - 1440]);
     await committer.close();
+  });
+
+  describe('while more large requests are expected', () => {
+    const day = Math.floor((NOW * 1_000) / MICROS_PER_DAY);
+    const asBlocks = (one: Event) => {
+      const encoder = createRowEncoder({ columns: blockColumns(EDGE), day });
+      encoder.add(one);
+      return encoder.finish();
+    };
+
+    test('blocks wait for them, to be committed together', async () => {
+      const project = newProject();
+      const { engine, inserts } = watch();
+      const expectsMore = vi.fn(() => true);
+      const { committer } = open(engine, { waitMs: 50, expectsMore });
+      const first = committer.commit(EDGE, asBlocks(event(project, '1')));
+      await vi.waitFor(() => expect(expectsMore.mock.calls.length).toBeGreaterThan(1));
+      expectsMore.mockReturnValue(false);
+      await Promise.all([first, committer.commit(EDGE, asBlocks(event(project, '2')))]);
+      expect(inserts.map(({ format }) => format)).toEqual(['blocks']);
+      expect(await idsOf(core, project)).toEqual(['1', '2']);
+      await committer.close();
+    });
+
+    test('blocks wait a bounded time, and text not at all', async () => {
+      const project = newProject();
+      const expectsMore = vi.fn(() => true);
+      const { committer } = open(core.engine, { waitMs: 1, expectsMore });
+      await committer.commit(EDGE, encodeRows([event(project, '1')]));
+      expect(expectsMore).not.toHaveBeenCalled();
+      await committer.commit(EDGE, asBlocks(event(project, '2')));
+      expect(expectsMore.mock.calls.length).toBeLessThan(20);
+      expect(await idsOf(core, project)).toEqual(['1', '2']);
+      await committer.close();
+    });
   });
 
   test('what comes while others wait or are committed is committed with what follows', async () => {
