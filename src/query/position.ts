@@ -1,4 +1,5 @@
 import { CURSOR_PREFIX, PAGE_SKIP, type PageColumn, type Pages } from '../definitions/pages.ts';
+import { writeValue } from '../sql/quote.ts';
 
 /**
  * The texts of a row's cursor columns, in the order of `by`: what follows the row is the next page. Rows may share them, so in a cursor
@@ -60,6 +61,17 @@ export function writeCursorColumn({ name, type }: PageColumn): string {
   if (type === 'integer') return `CAST(nullIf(${bound}, ''), 'Nullable(Int64)')`;
   return `CAST(if(${bound} = '', NULL, substring(${bound}, ${TEXT_MARK.length + 1})), 'Nullable(String)')`;
 }
+
+/** SQL for a value of `@cursor_<column>`, as `writeCursorColumn` would compute it: a statement that is written late knows the value. */
+export function writeCursorValue({ type }: PageColumn, bound: string): string {
+  if (bound === '') return NO_CURSOR;
+  return type === 'integer'
+    ? `CAST(${writeValue(bound)}, 'Nullable(Int64)')`
+    : writeValue(bound.slice(TEXT_MARK.length));
+}
+
+/** What `writeCursorValue` returns on the first page. */
+export const NO_CURSOR = 'NULL';
 
 /** Keeps the digits of an integer that a double would round. */
 const keepDigits = (_name: string, value: unknown, context?: { readonly source: string }) =>

@@ -9,7 +9,7 @@ import { createRewriter, findParameters } from '../sql/parameter.ts';
 import { getValue, type Values, writeValue } from '../sql/quote.ts';
 import { removeUnused } from '../sql/with-list.ts';
 import { JSON_FORMAT } from './format.ts';
-import { writeCursorColumn } from './position.ts';
+import { writeCursorColumn, writeCursorValue } from './position.ts';
 import { arePlainPatterns } from './question.ts';
 
 export interface Statement {
@@ -153,8 +153,12 @@ function findTypes({ parameters, pages }: Endpoint): Map<string, string> {
 /** Writes single parameters as `writeTypes` does, each with its value. */
 function createNameWriter(endpoint: Endpoint): (name: string, values: Values) => string {
   const typed = findTypes(endpoint);
-  return (name, values) =>
-    createRewriter(typed.get(name) ?? `@${name}`)((used) => writeValue(getValue(values, used)));
+  const cursors = new Map(endpoint.pages?.by.map((one) => [CURSOR_PREFIX + one.name, one]));
+  return (name, values) => {
+    const cursor = cursors.get(name);
+    if (cursor !== undefined) return writeCursorValue(cursor, String(getValue(values, name)));
+    return createRewriter(typed.get(name) ?? `@${name}`)((used) => writeValue(getValue(values, used)));
+  };
 }
 
 function writeTyped({ name, sqlType, required, fallback }: Parameter): string {

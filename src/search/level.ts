@@ -18,6 +18,22 @@ export function writeLevelRank(rule: LevelRule | undefined, column: (name: strin
   return byText ?? byStatus ?? '0';
 }
 
+/** Writes what an event's rank is computed from, for `joinPartsOfRank`: a text, and the rank by the status. */
+export function writePartsOfRank(
+  rule: LevelRule | undefined,
+  column: (name: string) => string,
+): { readonly text: string; readonly status: string } {
+  return {
+    text: rule?.column === undefined ? "''" : writeLower(column(rule.column)),
+    status: rule?.status === undefined ? 'toUInt8(0)' : writeRankOfStatus(rule, column(rule.status)),
+  };
+}
+
+/** Writes the rank of an event's level from its parts: once outside of the SELECTs of sources, since the texts take time to analyse. */
+export function joinPartsOfRank(text: string, status: string): string {
+  return `coalesce(nullIf(${writeRankOfLower(text)}, 0), ${status})`;
+}
+
 /** Writes whether an event's level is one of these. @param rank of the event's level, as `writeLevelRank` writes it */
 export function writeIsOfLevel(
   levels: readonly Level[],
@@ -36,8 +52,16 @@ const TEXT_LIST = ALL_TEXTS.map(([text]) => writeValue(text)).join(', ');
 const RANK_LIST = ALL_TEXTS.map(([, level]) => rankOf(level)).join(', ');
 
 /** Uses `transform`, which the engine analyses faster than a condition for each level. */
+function writeRankOfLower(lower: string): string {
+  return `transform(${lower}, [${TEXT_LIST}], [${RANK_LIST}], 0)`;
+}
+
+function writeLower(text: string): string {
+  return `lower(ifNull(${text}, ''))`;
+}
+
 function writeRankOfText(text: string): string {
-  return `transform(lower(ifNull(${text}, '')), [${TEXT_LIST}], [${RANK_LIST}], 0)`;
+  return writeRankOfLower(writeLower(text));
 }
 
 function writeRankOfStatus({ warnFrom, errorFrom }: LevelRule, status: string): string {

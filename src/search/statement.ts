@@ -1,11 +1,12 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { PAGE_SKIP } from '../definitions/pages.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
+import { NO_CURSOR } from '../query/position.ts';
 import type { SelectItem } from '../sql/final-select.ts';
 import { writeValue } from '../sql/quote.ts';
 import { writeCondition } from './condition.ts';
 import { column, createFields, type Fields, type Operand, TABLE } from './field.ts';
-import { writeLevelName } from './level.ts';
+import { joinPartsOfRank, writeLevelName, writePartsOfRank } from './level.ts';
 import type { SearchField, SearchTree } from './tree.ts';
 
 /** Writes the query of a search (definitions/endpoint.ts). */
@@ -37,13 +38,16 @@ export const VALUES_MAX = 20;
 /** Writes the newest events; each source is cut at the page before they are merged. */
 export function writeRows(scope: SearchScope, size: number): WriteSearch {
   return (value) => {
+    // What the first page does not need is left out, since the engine would analyse it in the SELECT of each source.
+    const isFirst = value('cursor_id') === NO_CURSOR;
+    const skipped = value(PAGE_SKIP);
+    const limit = skipped === NOTHING ? size : `${size} + toUInt64OrZero(${skipped})`;
     const arms = writeArms(scope, value, {
       bounds: ['page_from', 'page_until'],
-      more: (source) =>
-        `AND (${value('cursor_id')} IS NULL OR ${writeAfterCursor(writeValue(source.name), value)})`,
+      more: (source) => (isFirst ? '' : `AND (${writeAfterCursor(writeValue(source.name), value)})`),
       select: (fields, source) =>
-        `${fields.find(['source']).sql} AS source, ${COLUMNS}, ${fields.find(['level']).sql} AS level_rank, ${writeStored(source)}`,
-      end: `ORDER BY ${[...ORDER.map(column), ...STORED].map((sql) => `${sql} DESC`).join(', ')} LIMIT ${size} + toUInt64OrZero(${value(PAGE_SKIP)})`,
+        `${fields.find(['source']).sql} AS source, ${COLUMNS}, ${writeLevelParts(source)}, ${writeStored(source)}`,
+      end: `ORDER BY ${[...ORDER.map(column), ...STORED].map((sql) => `${sql} DESC`).join(', ')} LIMIT ${limit}`,
     });
     return {
       items: ROW_ITEMS,
@@ -56,6 +60,7 @@ ORDER BY ${['at', 'id', 'source', 'project', ...STORED].map((sql) => `${sql} DES
   };
 }
 
+const NOTHING = writeValue('');
 const ORDER = ['timestamp', 'id', 'project'];
 // The order of equal rows, which has to be the same in the query for each page. Merges change neither: a merged part keeps its lowest
 // number, and the engine keeps the order of its rows.
@@ -69,6 +74,12 @@ function writeStored(source: Source): string {
   return `${insert} AS ${STORED[0]}, ${row} AS ${STORED[1]}`;
 }
 
+/** Writes the parts of an event's level, of which `ROW_ITEMS` computes it once for all sources. */
+function writeLevelParts({ level }: Source): string {
+  const { text, status } = writePartsOfRank(level, column);
+  return `${text} AS level_text, ${status} AS level_status`;
+}
+
 const COLUMNS = [
   ...['id', 'project', 'event_message', 'metadata'].map((name) => `${column(name)} AS ${name}`),
   `${column('timestamp')} AS at`,
@@ -78,7 +89,7 @@ const ROW_ITEMS: readonly SelectItem[] = [
   { name: 'id', sql: 'id' },
   { name: 'timestamp', sql: 'toUnixTimestamp64Micro(at) AS timestamp' },
   { name: 'project', sql: 'project' },
-  { name: 'level', sql: `${writeLevelName('level_rank')} AS level` },
+  { name: 'level', sql: `${writeLevelName(joinPartsOfRank('level_text', 'level_status'))} AS level` },
   { name: 'event_message', sql: 'event_message' },
   { name: 'metadata', sql: 'metadata' },
 ];

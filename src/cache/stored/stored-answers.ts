@@ -37,8 +37,8 @@ export interface StoredAnswersOptions extends GuardedFileOptions {
   readonly now: () => number;
 }
 
-// Shorter ranges take as long as a part of them.
-const RANGE_SECONDS_MIN = 86_400;
+// A day takes as long as an hour of it: both are little beside the analysis of the text.
+const RANGE_SECONDS_MIN = 2 * 86_400;
 // Afterwards more than half of an answer is out of its range; then everything is computed (bucket-plan.ts).
 const USEFUL_SHARE = 0.5;
 const ANSWER_BYTES_MAX = 1024 * 1024;

@@ -23,7 +23,7 @@ const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
 const INVOCATIONS = 'deno-relay-logs';
 const REQUESTS = 'cloudflare.logs.prod';
 const STATS = ['functions.invocation-stats', '7day'] as const;
-const QUESTIONS = [STATS, ['functions.invocation-stats', '1day'], ['usage.api-counts', 'daily']] as const;
+const QUESTIONS = [STATS, ['usage.api-counts', 'daily']] as const;
 type Asked = (typeof QUESTIONS)[number];
 
 const folder = await temporaryFolder();

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { parseConfig } from '../../src/config/config.ts';
+import { readDefinitions } from '../../src/definitions/read.ts';
+import { serviceValues } from '../../src/query/bucket-range.ts';
+import { parseParameters } from '../../src/query/parameters.ts';
+import { bindPosition } from '../../src/query/position.ts';
+import { createLateStatement } from '../../src/query/statement.ts';
+import { createSearch, SEARCH } from '../../src/search/search.ts';
+
+const { sources } = (await readDefinitions(parseConfig({}))).definitions;
+
+/** The statement of a page. @param position `undefined`: the first one */
+function write(position?: readonly string[]): string {
+  const searched = parseParameters(SEARCH, { q: 'heap', project: 'a' }, 1_000);
+  const { endpoint, values } = createSearch(searched, {
+    ...{ sources, nowMs: 1e12, limits: { searchClausesMax: 100 } },
+  });
+  const { writeSelect, pages } = endpoint;
+  if (writeSelect === undefined) throw new Error('a search writes its query late');
+  const bound = { ...values, ...bindPosition(pages, position) };
+  const all = { ...bound, ...serviceValues(endpoint, bound, { instantMs: 1e12 }) };
+  return createLateStatement(endpoint, writeSelect).write(all);
+}
+
+test('the first page of a search has no conditions of a cursor in the SELECT of each source, and texts of levels once', () => {
+  const first = write();
+  const next = write(['1000000000000', 'an id', 'postgres.logs', 'a project']);
+  expect(next.split("'an id'")).toHaveLength(2 * sources.length + 1);
+  expect([first.includes('toUInt64OrZero'), first.includes('NULL OR')]).toEqual([false, false]);
+  expect(first.split("'debug5'")).toHaveLength(2);
+});
