@@ -146,7 +146,10 @@ export const SETTINGS = {
     'TAILRACE_TLS_CERT_FILE',
     'Certificate chain for HTTPS, a PEM file; read again when it changes.',
   ),
-  tlsKeyFile: text('TAILRACE_TLS_KEY_FILE', 'Private key of `TAILRACE_TLS_CERT_FILE`, an unencrypted PEM file.'),
+  tlsKeyFile: text(
+    'TAILRACE_TLS_KEY_FILE',
+    'Private key of `TAILRACE_TLS_CERT_FILE`, an unencrypted PEM file.',
+  ),
   corsOrigins: text(
     'TAILRACE_CORS_ORIGINS',
     'Origins of pages that may read responses (CORS), joined by commas; `*`: all. Empty: none.',
