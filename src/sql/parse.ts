@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type SqlToken, scanTokens } from './token.ts';
+import { type SqlToken, scanTokens, type TokenKind } from './token.ts';
 
 /** A token that is not a comment, and its place among the brackets and clauses around it. Other words are named by their index. */
 export interface Word extends SqlToken {
@@ -63,9 +63,13 @@ function readSql(sql: string): ParsedSql {
   const words: OpenWord[] = [];
   const comments: SqlToken[] = [];
   for (const token of scanTokens(sql)) {
-    const text = sql.slice(token.start, token.end);
-    if (token.kind === 'comment') comments.push(token);
-    else words.push({ ...token, text, key: keyOf(token, text), depth: 0, clause: -1, pair: -1 });
+    const { kind, start, end } = token;
+    if (kind === 'comment') {
+      comments.push(token);
+      continue;
+    }
+    const text = sql.slice(start, end);
+    words.push({ kind, start, end, text, key: keyOf(kind, text), depth: 0, clause: -1, pair: -1 });
   }
   placeWords(words);
   return { words, comments };
@@ -74,13 +78,17 @@ function readSql(sql: string): ParsedSql {
 function placeWords(words: readonly OpenWord[]): void {
   const outer: OpenBracket[] = [];
   let level: OpenBracket = { open: -1, clause: -1 };
-  for (const [i, word] of words.entries()) {
+  let i = -1;
+  for (const word of words) {
+    i++;
     const closed = CLOSING.has(word.key) ? words[level.open] : undefined;
     if (closed !== undefined) {
-      [word.pair, closed.pair] = [level.open, i];
+      word.pair = level.open;
+      closed.pair = i;
       level = outer.pop() ?? level;
     }
-    [word.depth, word.clause] = [outer.length, level.clause];
+    word.depth = outer.length;
+    word.clause = level.clause;
     if (CLAUSES.has(word.key)) level.clause = i;
     if (OPENING.has(word.key)) {
       outer.push(level);
@@ -89,7 +97,7 @@ function placeWords(words: readonly OpenWord[]): void {
   }
 }
 
-function keyOf({ kind }: SqlToken, text: string): string {
+function keyOf(kind: TokenKind, text: string): string {
   if (kind === 'word') return text.toUpperCase();
   return kind === 'sign' ? text : '';
 }
