@@ -50,7 +50,8 @@ export function createSessionHost(): (request: EngineRequest, payload: Buffer) =
       }
       case 'insert': {
         const { op: _, ...rows } = request;
-        const { elapsed } = await current().insert({ ...rows, values: payload });
+        const session = current();
+        const { elapsed } = await keepEmpty(session, () => session.insert({ ...rows, values: payload }));
         return { ...NOTHING, elapsedMs: elapsed * 1000 };
       }
       case 'insertBlocks':
@@ -97,16 +98,21 @@ async function insertBlocks(
 // Sessions with a last statement that failed or was stopped.
 const dirty = new WeakSet<Session>();
 
+/** Runs one statement on a session. */
+export function runStatement(session: Session, sql: string, format: string): Promise<ChdbResult> {
+  return keepEmpty(session, () => session.queryAsync(sql, { format }));
+}
+
 /**
- * Runs one statement on a session. chDB keeps the rows that a failed or stopped statement had already written, and would prepend
- * them to the session's next answer, which may be another caller's. So the session is emptied after each failure, and if that
- * fails, before the next statement.
+ * Lets `run` send one statement to a session. chDB keeps what a failed or stopped statement had already written, and would prepend it
+ * to the session's next answer, which may be another caller's. So the session is emptied after each failure, and if that fails,
+ * before the next statement.
  */
-export async function runStatement(session: Session, sql: string, format: string): Promise<ChdbResult> {
+async function keepEmpty<T>(session: Session, run: () => Promise<T>): Promise<T> {
   if (dirty.has(session)) await empty(session);
   dirty.add(session);
   try {
-    const result = await session.queryAsync(sql, { format });
+    const result = await run();
     dirty.delete(session);
     return result;
   } catch (error) {
