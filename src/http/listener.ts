@@ -55,9 +55,9 @@ export function createListener(parts: ListenerParts): Answer {
     const exchange = { method, headers, vary: allowed?.vary, url, question, encoding };
     const described = describe(exchange, served);
     if (described instanceof Promise) return undefined;
-    const { ignored } = resolved;
-    const ignoredHead = ignored === undefined ? [] : [IGNORED_HEADER, ignored];
-    const wholeHead = fixed.concat(head, allowed?.head ?? [], ignoredHead, described.head);
+    const wholeHead = fixed.concat(described.head, head);
+    if (allowed !== undefined) wholeHead.push(...allowed.head);
+    if (resolved.ignored !== undefined) wholeHead.push(IGNORED_HEADER, resolved.ignored);
     return { caller, endpoint, served, described, head: wholeHead };
   }
 
@@ -92,12 +92,21 @@ export function createListener(parts: ListenerParts): Answer {
     const { caller, endpoint, served, described, head } = taken;
     trust(request.socket);
     const id = createRequestId(request.headers);
-    send(response, described, head.concat('x-request-id', id));
+    head.push('x-request-id', id);
+    send(response, described, head);
     metrics.served(endpoint.name, served.outcome, served.answer.rows);
     const end = (status: number) => {
-      const { method = '' } = request;
-      const about = { id, method, route: QUERY_PATH, keyId: caller.keyId, ip, endpointName: endpoint.name };
-      const fields = { ...about, failure: undefined, quiet: false, detail: describeServed(served) };
+      const fields = {
+        id,
+        method: request.method ?? '',
+        route: QUERY_PATH,
+        keyId: caller.keyId,
+        ip,
+        endpointName: endpoint.name,
+        failure: undefined,
+        quiet: false,
+        detail: describeServed(served),
+      };
       observe(request, fields, { status, ms: performance.now() - startMs });
     };
     // A `close` event costs a fifth of a response.
@@ -184,7 +193,9 @@ const SHOWN_CHARS_MAX = 100;
 function measure(rawHeaders: readonly string[]): { hosts: number; chars: number } {
   let hosts = 0;
   let chars = 0;
-  for (const [at, text] of rawHeaders.entries()) {
+  // By index: an iterator over entries takes several times as long.
+  for (let at = 0; at < rawHeaders.length; at++) {
+    const text = rawHeaders[at] ?? '';
     chars += text.length;
     if (at % 2 === 0 && text.length === 'host'.length && text.toLowerCase() === 'host') hosts++;
   }

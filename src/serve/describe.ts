@@ -1,16 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { pipeline, type Readable, type Transform } from 'node:stream';
-import { promisify } from 'node:util';
-import {
-  brotliCompress,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  createZstdCompress,
-  gzip,
-  zstdCompress,
-} from 'node:zlib';
+import { pipeline, type Readable } from 'node:stream';
 import fresh from 'fresh';
 import { type CacheOutcome, COMPRESSED_SHARE_MAX, type Served, TEXT_BYTES_MAX } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
@@ -20,12 +10,8 @@ import type { Cursors } from '../query/cursor.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer } from '../query/run.ts';
 import type { Head } from './admit.ts';
+import { COMPRESS, type Compressed, CREATE, type Encoding } from './encoding.ts';
 import { createNextLinks } from './next-link.ts';
-
-/** Content-Encodings of a response, best first. */
-export const ENCODINGS = ['zstd', 'br', 'gzip', 'identity'] as const;
-
-export type Encoding = (typeof ENCODINGS)[number];
 
 /** An answer in one Content-Encoding. */
 export interface Representation {
@@ -64,33 +50,29 @@ export type Describe = (exchange: Exchange, served: Served) => Described | Promi
 export function createDescribe(cursors: Cursors): Describe {
   const represent = createRepresent();
   const findNextLink = createNextLinks(cursors);
+  const describeWhole = createDescribeWhole();
+
+  function describe(exchange: Exchange, served: Served, representation: Representation): Described {
+    const { method, headers } = exchange;
+    const { last } = served.answer;
+    const next = last === undefined ? undefined : findNextLink({ ...exchange, last }, served.answer);
+    const link = next === undefined ? [] : ['link', next];
+    // Callers do not cache the response to a POST.
+    if (method !== 'POST' && isKnown(headers, representation.etag)) {
+      const head = [...describeAnswer(exchange, served), 'etag', representation.etag, ...link];
+      return { status: 304, head, representation: undefined };
+    }
+    const whole = describeWhole(exchange, served, representation);
+    return { status: 200, head: next === undefined ? whole : [...whole, ...link], representation };
+  }
+
   return (exchange, served) => {
     const { answer } = served;
-    const { stream, last } = answer;
-    if (stream !== undefined) return describeStream(exchange, served, stream);
+    if (answer.stream !== undefined) return describeStream(exchange, served, answer.stream);
     const representation = represent(answer, exchange.encoding);
-    const next = last === undefined ? undefined : findNextLink({ ...exchange, last }, answer);
-    if (!(representation instanceof Promise)) return describe({ ...exchange, next }, served, representation);
-    return representation.then((ready) => describe({ ...exchange, next }, served, ready));
+    if (!(representation instanceof Promise)) return describe(exchange, served, representation);
+    return representation.then((ready) => describe(exchange, served, ready));
   };
-}
-
-function describe(
-  exchange: Exchange & { readonly next: string | undefined },
-  served: Served,
-  representation: Representation,
-): Described {
-  const { method, headers, next } = exchange;
-  const { etag, encoding, body } = representation;
-  const head = describeAnswer(exchange, served);
-  head.push('etag', etag);
-  if (next !== undefined) head.push('link', next);
-  // Callers do not cache the response to a POST.
-  if (method !== 'POST' && isKnown(headers, etag)) return { status: 304, head, representation: undefined };
-  describeBody(head, exchange, served);
-  if (encoding !== 'identity') head.push('content-encoding', encoding);
-  head.push('content-length', String(body.length));
-  return { status: 200, head, representation };
 }
 
 /**
@@ -113,21 +95,52 @@ function describeStream(exchange: Exchange, served: Served, { readable, length }
   return { status: 200, head, representation: undefined, stream };
 }
 
-/** Adds the headers of every answer, including 304. */
-function describeAnswer({ vary, question: { endpoint } }: Exchange, served: Served): string[] {
+/** Returns the headers of every answer, including 304. */
+function describeAnswer({ vary, question: { endpoint } }: HeadExchange, served: Served): string[] {
   const head = ['cache-control', cacheControl(endpoint)];
   head.push('vary', vary === undefined ? VARY : `${vary}, ${VARY}`);
-  head.push('cache-status', cacheStatus(endpoint, served));
-  head.push('age', String(served.ageSeconds));
+  head.push('cache-status', cacheStatus(endpoint, served), 'age', String(served.ageSeconds));
   head.push('server-timing', `engine;dur=${engineMsOf(served).toFixed(1)}`);
   return head;
 }
 
 /** Adds the headers of every answer with a body. */
-function describeBody(head: string[], { question }: Exchange, { answer: { format } }: Served): void {
+function describeBody(head: string[], { question }: HeadExchange, { answer: { format } }: Served): void {
   head.push('content-type', format.mediaTypes[0]);
   if (format.isFile)
     head.push('content-disposition', `attachment; filename="${question.endpoint.name}.${format.name}"`);
+}
+
+/** The part of an exchange that its headers depend on. */
+type HeadExchange = Pick<Exchange, 'vary'> & { readonly question: Pick<Question, 'endpoint'> };
+
+/**
+ * Describes an answer with its representation, but for a link to the next page. Remembers the headers of the last hit of each: within a
+ * second they are the same.
+ */
+export function createDescribeWhole() {
+  const hits = new WeakMap<Representation, HeadExchange & { ageSeconds: number; head: Head }>();
+  return (exchange: HeadExchange, served: Served, representation: Representation): Head => {
+    if (served.outcome !== 'hit') return createWhole(exchange, served, representation);
+    const { question, vary } = exchange;
+    const { ageSeconds } = served;
+    const last = hits.get(representation);
+    if (last?.ageSeconds === ageSeconds && last.vary === vary && last.question.endpoint === question.endpoint)
+      return last.head;
+    const head = createWhole(exchange, served, representation);
+    hits.set(representation, { question, vary, ageSeconds, head });
+    return head;
+  };
+}
+
+function createWhole(exchange: HeadExchange, served: Served, representation: Representation): Head {
+  const { etag, encoding, body } = representation;
+  const head = describeAnswer(exchange, served);
+  head.push('etag', etag);
+  describeBody(head, exchange, served);
+  if (encoding !== 'identity') head.push('content-encoding', encoding);
+  head.push('content-length', String(body.length));
+  return head;
 }
 
 /** For the log. */
@@ -141,7 +154,7 @@ export function describeServed(served: Served): Record<string, unknown> {
 
 const COMPUTED: ReadonlySet<CacheOutcome> = new Set(['miss', 'collapsed', 'bypass']);
 
-/** Returns the time in the engine for this request: none if the answer was kept here or by another replica. */
+/** Returns the time in the engine for this request, ms: none if the answer was kept here or by another replica. */
 function engineMsOf({ answer, outcome }: Served): number {
   return COMPUTED.has(outcome) ? answer.engineMs : 0;
 }
@@ -167,23 +180,6 @@ function cacheStatus({ cachingSeconds }: Endpoint, { outcome, ageSeconds }: Serv
 
 // A smaller answer fits in a packet anyway, and compressing costs more than it saves.
 const PLAIN_BYTES_MAX = 1_024;
-
-type Compressed = Exclude<Encoding, 'identity'>;
-
-// The default, 11, takes a hundred times as long for a few percent.
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
-
-const CREATE: Readonly<Record<Compressed, () => Transform>> = {
-  gzip: () => createGzip(),
-  br: () => createBrotliCompress(BROTLI),
-  zstd: () => createZstdCompress(),
-};
-
-const COMPRESS: Readonly<Record<Compressed, (body: Buffer) => Promise<Buffer>>> = {
-  gzip: (body) => promisify(gzip)(body),
-  br: (body) => promisify(brotliCompress)(body, BROTLI),
-  zstd: (body) => promisify(zstdCompress)(body),
-};
 
 /** A promise only while it is being created. */
 type Represented = Representation | Promise<Representation>;

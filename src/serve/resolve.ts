@@ -14,7 +14,7 @@ import { parsePinnedParameters } from '../query/pins.ts';
 import { bindPosition } from '../query/position.ts';
 import { createQuestion, type Question } from '../query/question.ts';
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.ts';
-import { ENCODINGS, type Encoding } from './describe.ts';
+import { ENCODINGS, type Encoding } from './encoding.ts';
 
 /** The result of resolving a request. */
 export interface Resolved {

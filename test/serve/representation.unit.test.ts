@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { JSON_FORMAT } from '../../src/query/format.ts';
-import { createRepresent, type Encoding } from '../../src/serve/describe.ts';
+import { createRepresent } from '../../src/serve/describe.ts';
+import type { Encoding } from '../../src/serve/encoding.ts';
 
 const answerOf = (text: string) => ({
   body: Buffer.from(text),
