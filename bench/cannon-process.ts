@@ -4,10 +4,13 @@ export interface CannonJob {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: number;
-  readonly seconds: number;
+  /** How long it sends; unless it sends a number of requests. */
+  readonly seconds?: number;
+  readonly amount?: number;
 }
 
 export interface CannonResult {
+  readonly requests: number;
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -19,9 +22,14 @@ process.once('message', async (job: CannonJob) => {
   process.send?.(await run(job), () => process.disconnect());
 });
 
-async function run({ url, headers, connections, seconds }: CannonJob): Promise<CannonResult> {
-  const result = await autocannon({ url, headers: { ...headers }, connections, duration: seconds });
+async function run({ url, headers, connections, seconds, amount }: CannonJob): Promise<CannonResult> {
+  const result = await autocannon({
+    ...{ url, headers: { ...headers }, connections },
+    ...(seconds !== undefined && { duration: seconds }),
+    ...(amount !== undefined && { amount }),
+  });
   return {
+    requests: result.requests.total,
     requestsPerSecond: result.requests.average,
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,

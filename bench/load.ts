@@ -58,7 +58,7 @@ export function runChild<Job extends object, Result>(
 export async function startChild<Job extends object, Started>(
   script: string,
   job: Job,
-): Promise<{ started: Started; end: () => void }> {
+): Promise<{ started: Started; pid: number; end: () => void }> {
   const child = fork(join(import.meta.dirname, script));
   child.send(job);
   const early = once(child, 'exit').then(([code]) =>
@@ -66,5 +66,6 @@ export async function startChild<Job extends object, Started>(
   );
   early.catch(() => {}); // it ends later, too
   const [started] = await Promise.race([once(child, 'message'), early]);
-  return { started: started as Started, end: () => void child.kill() }; // sent by that script alone
+  const end = () => void child.kill();
+  return { started: started as Started, pid: child.pid ?? 0, end }; // sent by that script alone
 }

@@ -17,6 +17,7 @@ import { engineSection } from './section/engine.ts';
 import { floodSection } from './section/flood.ts';
 import { formatsSection } from './section/formats.ts';
 import { FUZZ_MEASUREMENTS, fuzzSection } from './section/fuzz.ts';
+import { guardSection } from './section/guard.ts';
 import { INGEST_MEASUREMENTS, ingestSection } from './section/ingest.ts';
 import { keysSection } from './section/keys.ts';
 import { killSection } from './section/kill.ts';
@@ -50,6 +51,7 @@ const SIZED_SECTIONS: Readonly<Record<string, Section>> = {
 
 /** Each runs on its own store in a temporary folder, with the first size if it uses rows. */
 const SECTIONS: Readonly<Record<string, Section>> = {
+  guard: guardSection,
   cached: cachedSection,
   formats: formatsSection,
   cost: costSection,
@@ -118,6 +120,7 @@ const command = new Command('bench')
   .option('--seconds <n>', 'how long the service is flooded; cores: of each load, 10 at most', parseCount, 60)
   .option('--requests <n>', 'requests by chance of the tenants', parseCount, 20_000)
   .option('--inputs <n>', 'how many random requests are sent', parseCount, 200_000)
+  .option('--save', 'guard: write the figures that later versions are compared with')
   .option('--json <file>', 'write the results there, too')
   .action(run);
 await command.parseAsync();

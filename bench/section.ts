@@ -16,6 +16,8 @@ export interface BenchOptions {
   readonly requests: number;
   /** How many random requests are sent. */
   readonly inputs: number;
+  /** Whether the figures of `guard` are written instead of compared. */
+  readonly save?: boolean;
   /** Names of measurements of a section; empty: all. */
   readonly only: readonly string[];
 }

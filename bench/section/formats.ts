@@ -51,7 +51,13 @@ async function measureCached(server: Server): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { name } of FORMATS) {
     const path = `${CACHED_PATHS[0]}&format=${name}`;
-    const turns = { name: `cached GET in ${name}`, rounds: 7, seconds: 1, warmUpSeconds: 4 };
+    const turns = {
+      name: `cached GET in ${name}`,
+      connections: 32,
+      rounds: 7,
+      burst: { seconds: 1 },
+      warmUp: { seconds: 4 },
+    };
     const compared = await compareCached(server, path, turns);
     rows.push(...compared.filter((row) => row.name === `${turns.name} / bare Fastify`));
   }

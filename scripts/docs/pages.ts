@@ -14,6 +14,7 @@ import { apiPage } from './api.ts';
 import { capacityPage } from './capacity.ts';
 import { indexForAgents } from './llms.ts';
 import { page, wrap } from './page.ts';
+import { performancePage } from './performance.ts';
 
 /** Every page that is generated from the code: path from the repository's root → text. */
 export async function renderPages(): Promise<Map<string, string>> {
@@ -27,6 +28,7 @@ export async function renderPages(): Promise<Map<string, string>> {
     ['docs/sandboxing-functions.md', functionsPage()],
     ['docs/shipped-sources.md', sourcesPage(definitions.sources)],
     ['docs/capacity.md', capacityPage()],
+    ['docs/performance.md', performancePage()],
     ...Object.entries(FILE_SCHEMAS).map(
       ([name, create]) => [`schema/${name}.json`, `${JSON.stringify(create(), undefined, 2)}\n`] as const,
     ),

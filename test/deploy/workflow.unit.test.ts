@@ -105,6 +105,12 @@ test('a release publishes with provenance, by the settings that CONTRIBUTING.md 
   expect(named).toHaveLength(4);
 });
 
+test('a release is published only if no figure of bench/guard.json has become worse', () => {
+  const { jobs } = parse(RELEASE) as Workflow & { jobs: { package: { needs?: string } } };
+  expect(jobs.package.needs).toBe('guard');
+  expect(jobs['guard']?.steps.at(-1)?.run).toBe('npm run bench -- guard');
+});
+
 test('it tests what the rest of the repository promises', () => {
   const { jobs } = parse(TEXT) as Workflow;
   const nodeOf = (name: string) =>
