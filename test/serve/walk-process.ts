@@ -15,7 +15,7 @@ export interface Walks {
 const SRC = new URL('../../src/', import.meta.url).href;
 const PATH = '/api/endpoints/query/usage.api-counts?interval=hourly&project=p';
 // What a timer runs meanwhile is no part of a request, and is not there each time.
-const ROUNDS = 5;
+const ROUNDS = 10;
 const DRAFT = `name: a.draft
 description: A draft.
 max_rows: 10
