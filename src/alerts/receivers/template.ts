@@ -1,6 +1,7 @@
 import { type Context, ForTag, Liquid, LiquidError, type Template } from 'liquidjs';
 import { messageOf } from '../../errors.ts';
 import { findNearest } from '../../lib/nearest.ts';
+import { shorten } from './message-text.ts';
 
 /** Something wrong in a template. */
 export interface TemplateFault {
@@ -28,6 +29,7 @@ const TEXT_CHARS_MAX = 4_000;
 const VALUE_CHARS_MAX = 1_000;
 const LIST_ITEMS_MAX = 100;
 const DEPTH_MAX = 3;
+const QUOTE_CHARS_MAX = 60;
 // Counted, not timed, so that a busy machine renders the same text: characters that filters read and outputs write, items of ranges, and
 // the template's length, weighted, for each time that a loop repeats. At the bound rendering takes up to 30 ms.
 const WORK_MAX = 300_000;
@@ -123,7 +125,7 @@ export function renderText(template: string, variables: Readonly<Record<string, 
     Object.entries(variables).map(([name, value]) => [name, bound(value, 0)]),
   );
   const text = naming(() => engine.renderSync(parsed, bounded, { memoryLimit: WORK_MAX }));
-  return cut(String(text), TEXT_CHARS_MAX);
+  return shorten(String(text), TEXT_CHARS_MAX);
 }
 
 /** Returns the names that a template reads and does not assign. @throws TemplateError */
@@ -149,7 +151,7 @@ function describeUnknown(name: string, known: readonly string[]): string {
   const nearest = findNearest(name, known);
   const right =
     nearest.length > 0 ? `did you mean ${nearest.join(' or ')}?` : `known here: ${known.join(', ')}`;
-  return `unknown variable "${cut(name, 60)}"; ${right}`;
+  return `unknown variable "${quote(name)}"; ${right}`;
 }
 
 function findGlobals(template: string) {
@@ -185,19 +187,19 @@ const EXAMPLE = '{{ path }} failed {{ failures }} times';
 
 /** The library's messages → ours, which say what would be right. */
 const MESSAGES: readonly (readonly [pattern: RegExp, describe: (found: string) => string])[] = [
-  [/^output "(.*)" not closed$/s, (output) => `${shorten(output)} is not closed; end it with }}`],
-  [/^tag "(.*)" not closed$/s, (tag) => `${shorten(tag)} is not closed; end it with %}`],
+  [/^output "(.*)" not closed$/s, (output) => `${quote(output)} is not closed; end it with }}`],
+  [/^tag "(.*)" not closed$/s, (tag) => `${quote(tag)} is not closed; end it with %}`],
   [/^tag (\{%-?\s*(\w*).*) not closed$/s, describeOpenTag],
-  [/^tag "(.*)" not found$/s, (name) => `unknown tag "${shorten(name)}" here; known: ${TAGS.join(', ')}`],
-  [/^undefined filter: (.*)$/s, (name) => `unknown filter "${shorten(name)}"; known: ${FILTERS.join(', ')}`],
-  [/^illegal tag: (.*)$/s, (tag) => `${shorten(tag)} is not a loop; write {% for item in items %}`],
+  [/^tag "(.*)" not found$/s, (name) => `unknown tag "${quote(name)}" here; known: ${TAGS.join(', ')}`],
+  [/^undefined filter: (.*)$/s, (name) => `unknown filter "${quote(name)}"; known: ${FILTERS.join(', ')}`],
+  [/^illegal tag: (.*)$/s, (tag) => `${quote(tag)} is not a loop; write {% for item in items %}`],
   [/^illegal tag syntax/, () => 'a tag begins with its name, such as {% if failures > 10 %}'],
   [/^memory alloc limit exceeded$/, () => 'does too much work; loop over fewer items, or shorten the texts'],
 ];
 
 function describeOpenTag(tag: string): string {
   const name = /\w+/.exec(tag)?.[0] ?? '';
-  return `${shorten(tag)} is not closed; add {% end${name} %}`;
+  return `${quote(tag)} is not closed; add {% end${name} %}`;
 }
 
 function describe(message: string): string {
@@ -206,11 +208,11 @@ function describe(message: string): string {
     const found = pattern.exec(text);
     if (found !== null) return toMessage(found[1] ?? '');
   }
-  return `is not a Liquid template: ${shorten(text)}; write names in braces, such as ${EXAMPLE}`;
+  return `is not a Liquid template: ${quote(text)}; write names in braces, such as ${EXAMPLE}`;
 }
 
 function bound(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return cut(value, VALUE_CHARS_MAX);
+  if (typeof value === 'string') return shorten(value, VALUE_CHARS_MAX);
   if (typeof value !== 'object' || value === null) return value;
   if (depth === DEPTH_MAX) return null;
   if (Array.isArray(value)) return value.slice(0, LIST_ITEMS_MAX).map((item) => bound(item, depth + 1));
@@ -218,16 +220,6 @@ function bound(value: unknown, depth: number): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, bound(member, depth + 1)]));
 }
 
-function shorten(text: string): string {
-  return cut(text, 60);
-}
-
-/** Shortens a text without splitting a pair of surrogates, which JSON and mail could not carry. */
-function cut(text: string, charsMax: number): string {
-  return text.length <= charsMax
-    ? text
-    : `${text
-        .slice(0, charsMax - 1)
-        .toWellFormed()
-        .replace(/\uFFFD$/, '')}…`;
+function quote(text: string): string {
+  return shorten(text, QUOTE_CHARS_MAX);
 }

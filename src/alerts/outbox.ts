@@ -1,0 +1,17 @@
+import type { Micros } from '../lib/instant.ts';
+
+/** What a receiver is sent: one change of an alert, with all instances that it concerns. */
+export interface AlertMessage {
+  readonly alert: string;
+  readonly status: 'firing' | 'resolved' | 'no_data' | 'error';
+  readonly severity: 'info' | 'warning' | 'critical';
+  readonly text: string;
+  readonly at: Micros;
+  readonly since: Micros;
+  readonly instances: readonly {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly values: Readonly<Record<string, number | string | null>>;
+  }[];
+  readonly link?: string;
+  readonly isTest?: true;
+}
