@@ -15,3 +15,20 @@ export interface AlertMessage {
   readonly link?: string;
   readonly isTest?: true;
 }
+
+export interface OutboxMessage {
+  /** The `webhook-id`: the same for every try. */
+  readonly id: string;
+  readonly receiver: string;
+  readonly message: AlertMessage;
+  readonly tries: number;
+  readonly firstAtMs: number;
+}
+
+/** Messages that have to be sent, kept over restarts. */
+export interface Outbox {
+  next(receiver: string, nowMs: number): Promise<OutboxMessage | undefined>;
+  done(id: string): Promise<void>;
+  again(id: string, dueAtMs: number, reason: string): Promise<void>;
+  giveUp(id: string, reason: string): Promise<void>;
+}
