@@ -55,6 +55,11 @@ export const SETTINGS = {
     'Folder of source definitions. Empty: `./sources` if it exists, else the shipped ones.',
     parseText,
   ),
+  alertsDir: text(
+    'TAILRACE_ALERTS_DIR',
+    'Folder of [alerts](alerts.md). Empty: `./alerts` if it exists, else there are none.',
+    parseText,
+  ),
   studio: choice(
     'TAILRACE_STUDIO',
     '0',

@@ -12,7 +12,7 @@ import { InputError } from '../../errors.ts';
 import { prepare } from '../../service/open-core.ts';
 import { checkSettings } from '../../service/service.ts';
 import { readConfig } from '../environment.ts';
-import { formatCounted } from '../format.ts';
+import { formatCounted, joinWords } from '../format.ts';
 import { openTemporaryEngine } from '../temporary-engine.ts';
 
 export function checkCommand(): Command {
@@ -29,13 +29,14 @@ async function check(): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   const engine = await openTemporaryEngine(config);
   cleanup.defer(engine.close);
-  const { endpoints, sources } = await checkAll(engine, reading, config);
+  const { endpoints, sources, alerts = [] } = await checkAll(engine, reading, config);
   for (const { name, external } of sources) {
     if (external === undefined) continue;
     warn(`${name}: ${external.table} is not checked; the service checks its columns when it starts`);
   }
   const counts = [formatCounted(endpoints.length, 'endpoint'), formatCounted(sources.length, 'source')];
-  process.stdout.write(`${counts.join(' and ')}, no faults\n`);
+  if (alerts.length > 0) counts.push(formatCounted(alerts.length, 'alert'));
+  process.stdout.write(`${joinWords(counts)}, no faults\n`);
 }
 
 /** @throws InputError with every fault: of the files, of the stored tables, and of the settings */
