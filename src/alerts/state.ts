@@ -4,7 +4,7 @@ import type { Alert } from '../definitions/alert.ts';
 export type InstanceKind = 'condition' | 'no_data' | 'error';
 
 export type Labels = Readonly<Record<string, string>>;
-export type RowValues = Readonly<Record<string, string | number | boolean | null>>;
+export type RowValues = Readonly<Record<string, string | number | null>>;
 
 /** One set of labels for which the condition holds at a tick. */
 export interface Holding {

@@ -1,10 +1,10 @@
-import type { Alert } from '../definitions/alert.ts';
+import { type Alert, SERVICE_VARIABLES } from '../definitions/alert.ts';
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
 import type { YamlPath } from '../definitions/yaml-file.ts';
 import { TailraceError } from '../errors.ts';
 import { findUndeclared, parseParameters } from '../query/parameters.ts';
-import { SERVICE_VARIABLES, templateVariables } from './text.ts';
+import { findTemplateFaults } from './receivers/template.ts';
 
 interface VerifyOptions {
   /** Those without faults. */
@@ -88,15 +88,8 @@ function findLabelFaults({ per }: Alert, endpoint: Endpoint): Found[] {
 }
 
 function findTextFaults({ text }: Alert, endpoint: Endpoint): Found[] {
-  const read = templateVariables(text);
-  if ('error' in read) return [[['text'], `"text" ${read.error}`]];
   const known = [...endpoint.columns.map(({ name }) => name), ...SERVICE_VARIABLES];
-  return read.names
-    .filter((name) => !known.includes(name))
-    .map((name) => [
-      ['text'],
-      `"text" has the variable "${name}", which ${endpoint.name} does not return; there are ${known.join(', ')}`,
-    ]);
+  return findTemplateFaults(text, known).map(({ message }) => [['text'], `"text" ${message}`]);
 }
 
 function describeMissing(name: string, { name: endpoint, columns }: Endpoint): string {

@@ -47,6 +47,9 @@ export type AlertCondition =
 export const SEVERITIES = ['info', 'warning', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
+/** Variables of every text, besides the columns; `count`: of the instances in a message. */
+export const SERVICE_VARIABLES = ['alert', 'severity', 'count'] as const;
+
 const MAP = { additionalProperties: false, expected: 'a map of fields' };
 const TEXT = Type.String({ minLength: 1, expected: 'a text; put it in quotes' });
 const SCALAR = Type.Union([Type.String(), Type.Number(), Type.Boolean()], {

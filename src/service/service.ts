@@ -47,6 +47,7 @@ import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createTraffic, SAMPLE_MS } from '../telemetry/traffic.ts';
 import { createCatalogue } from '../workbench/catalogue.ts';
 import { createSave, type RunTests, type SavedEntry } from '../workbench/save.ts';
+import { openAlerts } from './open-alerts.ts';
 import { type Core, type EngineWatch, openCore } from './open-core.ts';
 import { createNotices, observeStore } from './open-observe.ts';
 import { createServiceDeletions, openOperatorSide } from './open-operator.ts';
@@ -115,6 +116,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const traffic = createTraffic(metrics, now);
   const parts: Parts = { config, core, metrics, storing, logger, now, random, startTask, opened };
   const shared = await openReplicas(parts, secret);
+  openAlerts(parts, control);
   const cursors = createCursors(secret);
   const { cache, cached, warmer, tails } = openReadSide(parts, cursors, shared?.flights);
   const { ingest, record, retention, rollupRowsLeft } = await openWriteSide(parts);

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { createEvaluate } from '../alerts/evaluate.ts';
+import { createEvaluator } from '../alerts/evaluator.ts';
+import type { ControlStore } from '../keys/control-store.ts';
+import { type ClockGuard, createClockGuard } from '../lib/clock-guard.ts';
+import { createThrottle } from '../lib/throttle.ts';
+import { createRunner } from '../query/run.ts';
+import type { Parts } from './parts.ts';
+
+const HOUR_MS = 3_600_000;
+const TICK_MS = 250;
+const RENEW_MS = 1_000;
+const LOG_AGAIN_MS = 60_000;
+const HISTORY_MS = 90 * 24 * HOUR_MS;
+// After so long, another replica takes over.
+const LEASE_MS = 3_000;
+// One process owns the data directory, and so the store in it; it takes its own lease again.
+const OWN = { owner: 'the service', leaseMs: 60_000 };
+
+/** Evaluates the alerts until the service closes. */
+export function openAlerts(parts: Parts, control: ControlStore): void {
+  const { config, core, logger, now, startTask, opened } = parts;
+  const { engine, registry, clock } = core;
+  const engineNow = () => clock.correctedMs() ?? Date.now();
+  const evaluate = createEvaluate({ ...config, registry, run: createRunner(engine, now, engineNow) });
+  const throttle = createThrottle(LOG_AGAIN_MS, now);
+  const isAlone = config.controlUrl === '' && config.clickhouseUrl === '';
+  const plausibleNow = createPlausibleNow(clock, { now, jumpMsMax: config.clockJumpHoursMax * HOUR_MS });
+  const evaluator = createEvaluator({
+    ...{ evaluate, store: control.alerts, alerts: () => registry.alerts, now: plausibleNow },
+    ...(isAlone ? OWN : { owner: randomUUID(), leaseMs: LEASE_MS }),
+    ticks: () => performance.now(),
+    receivers: () => new Set(),
+    onEvaluated(alert, error) {
+      if (error === undefined) return;
+      const text = 'the result of an alert could not be stored; it is evaluated again';
+      throttle(() => logger.error({ err: error, alert }, text));
+    },
+  });
+  opened.defer(evaluator.close);
+  startTask({ name: 'alert-lease', everyMs: RENEW_MS, run: evaluator.renew });
+  startTask({ name: 'alerts', everyMs: TICK_MS, run: evaluator.tick });
+  startTask({
+    name: 'alert-history',
+    everyMs: HOUR_MS,
+    run: () => evaluator.isLeader() && control.alerts.trim(plausibleNow() - HISTORY_MS),
+  });
+}
+
+interface PlausibleOptions {
+  /** ms since the epoch. */
+  readonly now: () => number;
+  readonly jumpMsMax: number;
+}
+
+/**
+ * Returns the time for alerts. If the clock jumps, time goes on from before: otherwise every alert would change at once. The new time counts
+ * once the service's guard accepts it.
+ */
+function createPlausibleNow(clock: ClockGuard, { now, jumpMsMax }: PlausibleOptions): () => number {
+  const seenMs = clock.last().plausibleMs;
+  const own = createClockGuard({ now, ticks: () => performance.now(), seenMs, jumpMsMax });
+  return () => {
+    const reading = own.check();
+    if (reading.state === 'plausible') return reading.plausibleMs;
+    const { state, clockMs } = clock.last();
+    const isAccepted = state === 'plausible' && Math.abs(clockMs - now()) <= jumpMsMax;
+    if (isAccepted) own.accept();
+    return own.last().plausibleMs;
+  };
+}
