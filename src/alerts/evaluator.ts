@@ -155,10 +155,11 @@ interface Held {
 
 async function readStates(store: AlertStore): Promise<Map<string, StoredAlert>> {
   const states = await store.readStates();
-  return new Map([...states].map(([id, text]) => [id, parseState(text)]));
+  return new Map([...states].map(([id, text]) => [id, readStored(text)]));
 }
 
-function parseState(text: string): StoredAlert {
+/** Reads a state of the store. */
+export function readStored(text: string): StoredAlert {
   return JSON.parse(text) as StoredAlert; // written by `write`
 }
 

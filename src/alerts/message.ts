@@ -22,6 +22,13 @@ export function createMessages(
   );
 }
 
+/** Creates a message that is marked as a test, about what fires. */
+export function createTestMessage(alert: Texts, firing: readonly Instance[], atMs: number): AlertMessage {
+  const message = createMessage(alert, { status: 'firing', instances: firing, atMs });
+  const text = firing.length > 0 ? message.text : `${alert.name}: nothing fires at present`;
+  return { ...message, text: `Test: ${text}`, isTest: true };
+}
+
 interface MessageParts {
   readonly status: AlertMessage['status'];
   readonly instances: readonly Instance[];

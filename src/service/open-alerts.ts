@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createEvaluate } from '../alerts/evaluate.ts';
 import { createEvaluator } from '../alerts/evaluator.ts';
+import type { TestCommandOptions } from '../alerts/test-command.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { type ClockGuard, createClockGuard } from '../lib/clock-guard.ts';
 import { createThrottle } from '../lib/throttle.ts';
@@ -17,8 +18,8 @@ const LEASE_MS = 3_000;
 // One process owns the data directory, and so the store in it; it takes its own lease again.
 const OWN = { owner: 'the service', leaseMs: 60_000 };
 
-/** Evaluates the alerts until the service closes. */
-export function openAlerts(parts: Parts, control: ControlStore): void {
+/** Evaluates the alerts until the service closes. @returns what `tailrace alerts test` needs */
+export function openAlerts(parts: Parts, control: ControlStore): TestCommandOptions {
   const { config, core, logger, now, startTask, opened } = parts;
   const { engine, registry, clock } = core;
   const engineNow = () => clock.correctedMs() ?? Date.now();
@@ -26,11 +27,12 @@ export function openAlerts(parts: Parts, control: ControlStore): void {
   const throttle = createThrottle(LOG_AGAIN_MS, now);
   const isAlone = config.controlUrl === '' && config.clickhouseUrl === '';
   const plausibleNow = createPlausibleNow(clock, { now, jumpMsMax: config.clockJumpHoursMax * HOUR_MS });
+  const receivers = () => new Set<string>();
   const evaluator = createEvaluator({
     ...{ evaluate, store: control.alerts, alerts: () => registry.alerts, now: plausibleNow },
     ...(isAlone ? OWN : { owner: randomUUID(), leaseMs: LEASE_MS }),
     ticks: () => performance.now(),
-    receivers: () => new Set(),
+    receivers,
     onEvaluated(alert, error) {
       if (error === undefined) return;
       const text = 'the result of an alert could not be stored; it is evaluated again';
@@ -45,6 +47,7 @@ export function openAlerts(parts: Parts, control: ControlStore): void {
     everyMs: HOUR_MS,
     run: () => evaluator.isLeader() && control.alerts.trim(plausibleNow() - HISTORY_MS),
   });
+  return { registry, evaluate, store: control.alerts, receivers, now: plausibleNow };
 }
 
 interface PlausibleOptions {

@@ -116,7 +116,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const traffic = createTraffic(metrics, now);
   const parts: Parts = { config, core, metrics, storing, logger, now, random, startTask, opened };
   const shared = await openReplicas(parts, secret);
-  openAlerts(parts, control);
+  const alerts = openAlerts(parts, control);
   const cursors = createCursors(secret);
   const { cache, cached, warmer, tails } = openReadSide(parts, cursors, shared?.flights);
   const { ingest, record, retention, rollupRowsLeft } = await openWriteSide(parts);
@@ -150,7 +150,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     routes,
   });
   opened.defer(() => closeApp(app, engine, config.shutdownTimeoutMs));
-  await openOperatorSide(parts, { deletions, actions: options.actions });
+  await openOperatorSide(parts, { deletions, actions: options.actions, alerts });
   startTask({ name: 'warming', everyMs: WARM_TICK_MS, run: warmer.tick });
   startTask({ name: 'tails', everyMs: TAIL_TICK_MS, run: tails.tick });
   startTask({ name: 'tail-keys', everyMs: TAIL_CHECK_MS, run: tails.checkKeys });
@@ -402,6 +402,7 @@ function createRouteParts(
     deletions: { deletions, registry },
     keys: { keyring, registry, now },
     tokens: { keyring, registry, now },
+    alerts: { control, registry, parameterBytesMax, now, newId: randomUUID },
     definitions: {
       ...{ registry, version, listProjects: createProjects(engine, registry, now) },
       studio: config.studio === '1',

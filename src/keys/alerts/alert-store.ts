@@ -81,6 +81,8 @@ export interface AlertStore {
   listSilences(atMs: number): Promise<Silence[]>;
   /** @returns whether it was stored: there are at most `SILENCES_MAX` */
   addSilence(silence: Silence): Promise<boolean>;
+  /** Adds a message that is of no evaluation. */
+  addMessage(message: AlertWrite['messages'][number], atMs: number): Promise<void>;
   /** @returns the oldest message of a receiver that is due */
   nextMessage(receiver: string, atMs: number): Promise<StoredMessage | undefined>;
   removeMessage(id: string): Promise<void>;
@@ -152,6 +154,7 @@ export function createAlertStore({ nowMs, run, runIf }: AlertDatabase): AlertSto
       );
       return rows.length > 0;
     },
+    addMessage: async (message, atMs) => void (await run(addMessage(message, atMs))),
     async nextMessage(receiver, atMs) {
       const [row] = await runAll(
         `SELECT * FROM tailrace_alert_outbox WHERE receiver = $1 AND due_ms <= $2 ORDER BY id LIMIT 1`,
@@ -187,12 +190,16 @@ function toStatements({ alert, state, history, messages, atMs }: Omit<AlertWrite
   return [
     stored,
     ...history.map((entry) => addEntry(alert, entry)),
-    ...messages.map(({ id, receiver, message }) => ({
-      text: `INSERT INTO tailrace_alert_outbox (id, receiver, message, tries, first_ms, due_ms)
-        VALUES ($1, $2, $3, 0, $4, 0)`,
-      values: [id, receiver, message, atMs],
-    })),
+    ...messages.map((message) => addMessage(message, atMs)),
   ];
+}
+
+function addMessage({ id, receiver, message }: AlertWrite['messages'][number], atMs: number): Statement {
+  return {
+    text: `INSERT INTO tailrace_alert_outbox (id, receiver, message, tries, first_ms, due_ms)
+      VALUES ($1, $2, $3, 0, $4, 0)`,
+    values: [id, receiver, message, atMs],
+  };
 }
 
 function addEntry(alert: string, { id, atMs, entry }: HistoryEntry): Statement {
