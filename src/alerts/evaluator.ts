@@ -222,17 +222,25 @@ interface Result {
 async function write(id: string, result: Result, { from, options }: Evaluation): Promise<boolean> {
   const { next, texts, tickMs, history, transitions } = result;
   const known = options.receivers();
-  const receivers = texts.to.filter((name) => known.has(name));
-  const messages = createMessages(texts, transitions, tickMs).flatMap((message) =>
-    receivers.map((receiver) => ({
-      ...{ id: newOrderedId(), receiver },
-      message: writeMessage({ alertId: id, message }),
-    })),
+  const created = createMessages(texts, transitions, tickMs);
+  const messages = created.flatMap((message) =>
+    texts.to
+      .filter((receiver) => known.has(receiver))
+      .map((receiver) => ({
+        ...{ id: newOrderedId(), receiver },
+        message: writeMessage({ alertId: id, message }),
+      })),
   );
+  const unsent = texts.to.filter((receiver) => created.length > 0 && !known.has(receiver));
+  const reason = 'TAILRACE_RECEIVERS_FILE has no receiver of this name';
+  const events = [
+    ...history,
+    ...unsent.map((receiver): HistoryEvent => ({ change: 'not_delivered', receiver, reason })),
+  ];
   const isWritten = await options.store.write({
     ...{ fence: from.fence, alert: id, messages, atMs: options.now() },
     state: next === undefined ? undefined : JSON.stringify(next),
-    history: history.map((event) => ({ id: newOrderedId(), atMs: tickMs, entry: writeEntry(event) })),
+    history: events.map((event) => ({ id: newOrderedId(), atMs: tickMs, entry: writeEntry(event) })),
   });
   if (!isWritten) return false;
   if (next === undefined) from.states.delete(id);

@@ -29,6 +29,20 @@ export function verifyAlerts(alerts: readonly Alert[], { endpoints, areAll }: Ve
   });
 }
 
+/** Checks that each receiver of each alert is one of the operator's. */
+export function verifyReceivers(alerts: readonly Alert[], known: ReadonlySet<string>): Fault[] {
+  return alerts.flatMap((alert) =>
+    alert.to.flatMap((name, i) =>
+      known.has(name) ? [] : [alert.fault(['to', i], describeUnknownReceiver(name, known))],
+    ),
+  );
+}
+
+function describeUnknownReceiver(name: string, known: ReadonlySet<string>): string {
+  const names = [...known].join(', ') || 'none';
+  return `TAILRACE_RECEIVERS_FILE has no receiver ${JSON.stringify(name)}; it has ${names}`;
+}
+
 function verifyAlert(alert: Alert, endpoint: Endpoint): Fault[] {
   const faults = [
     ...findParameterFaults(alert, endpoint),

@@ -75,6 +75,8 @@ export interface ServiceOptions {
   readonly random?: () => number;
   /** Tests of an endpoint that the workbench has saved; without it none are run. */
   readonly runTests?: RunTests;
+  /** Values for `${NAME}` in the file of the receivers. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   /** For `tailrace reload` and `tailrace stop`. */
   readonly actions?: ProcessActions;
 }
@@ -116,7 +118,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const traffic = createTraffic(metrics, now);
   const parts: Parts = { config, core, metrics, storing, logger, now, random, startTask, opened };
   const shared = await openReplicas(parts, secret);
-  const alerts = openAlerts(parts, control);
+  const alerts = await openAlerts(parts, control, options.environment ?? {});
   const cursors = createCursors(secret);
   const { cache, cached, warmer, tails } = openReadSide(parts, cursors, shared?.flights);
   const { ingest, record, retention, rollupRowsLeft } = await openWriteSide(parts);

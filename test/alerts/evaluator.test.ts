@@ -104,7 +104,13 @@ describe('an evaluation', () => {
     await at(2, rows('/b'));
     expect(await receive(store)).toEqual(['firing: /a fails\n/b fails', 'resolved: Resolved: /a fails']);
     expect(await store.nextMessage('nobody', START_MS * 2)).toBeUndefined();
-    expect(await historyOf(store)).toEqual(['firing', 'firing', 'resolved']);
+    expect(await historyOf(store)).toEqual([
+      'firing',
+      'firing',
+      'not_delivered',
+      'resolved',
+      'not_delivered',
+    ]);
   });
 
   test('of alerts with one interval is at different times', () => {
@@ -193,7 +199,7 @@ test('an alert whose file goes is resolved, and the history says why', async () 
     'firing: /a fails',
     'resolved: Resolved: failing: the alert was removed from the definitions',
   ]);
-  expect(await historyOf(store)).toEqual(['firing', 'note', 'resolved']);
+  expect(await historyOf(store)).toEqual(['firing', 'not_delivered', 'note', 'resolved', 'not_delivered']);
   expect((await store.readStates()).size).toBe(0);
 });
 

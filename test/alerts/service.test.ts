@@ -5,19 +5,32 @@ import type { AlertTestResult } from '../../src/alerts/test-command.ts';
 import { sendCommand } from '../../src/maintenance/socket/client.ts';
 import { COMMANDS } from '../../src/maintenance/socket/protocol.ts';
 import type { AlertEntryView, AlertView } from '../../src/management/alert-view.ts';
+import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
 import { PRIVATE_KEY, startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
 
 const NAME = 'failing.paths';
 const folder = await temporaryFolder();
 let running: Awaited<ReturnType<typeof startTestService>>;
+let receiver: ReceiverServer;
 let firstMs = 0;
 
 beforeAll(async () => {
   const shipped = await readFile('template/alerts/failing.paths.yaml', 'utf8');
   const eager = shipped.replace(/^(every|delay|for): .*\n/gm, '').replace('above: 10', 'above: 1');
   await writeFile(join(folder.path, 'failing.paths.yaml'), `${eager}every: 1\n`);
+  receiver = await startReceiver();
+  const receiversFile = join(folder.path, 'receivers');
+  await writeFile(
+    receiversFile,
+    `ops: { kind: webhook, url: "${receiver.url}/hook", secret: whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3, private: true }\n`,
+    { mode: 0o600 },
+  );
   running = await startTestService({
-    env: { TAILRACE_ENDPOINTS_DIR: 'template/endpoints', TAILRACE_ALERTS_DIR: folder.path },
+    env: {
+      TAILRACE_ENDPOINTS_DIR: 'template/endpoints',
+      TAILRACE_ALERTS_DIR: folder.path,
+      TAILRACE_RECEIVERS_FILE: receiversFile,
+    },
   });
   const { clock, core } = running;
   firstMs = clock.now;
@@ -30,6 +43,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await running.close();
+  receiver.close();
   await folder.remove();
 });
 
@@ -53,6 +67,9 @@ describe('a service', () => {
       ...{ name: NAME, endpoint: NAME, every_seconds: 1, to: ['ops'], last_error: null, silences: [] },
       instances: [{ kind: 'condition', state: 'firing', labels: { path: '/cart' }, values: { failures: 2 } }],
     });
+    await expect.poll(() => receiver.received.length).toBe(1);
+    const [sent] = receiver.received;
+    expect(JSON.parse(sent?.body ?? '')).toMatchObject({ alert: NAME, status: 'firing' });
     const { json } = await call(`/${NAME}/history`);
     expect(json['result'] as AlertEntryView[]).toMatchObject([
       { change: 'firing', labels: { path: '/cart' }, quiet: false },
@@ -125,7 +142,12 @@ describe('a service', () => {
     const afterMs = (messages[1]?.at ?? 0) / 1000 - firstMs - hourMs;
     expect(afterMs).toBeGreaterThanOrEqual(0);
     expect(afterMs).toBeLessThanOrEqual(1_001);
-    expect((await ask({})).firing).toMatchObject([{ labels: { path: '/cart' } }]);
+    const now = await ask({});
+    expect([now.firing, now.sentTo]).toMatchObject([[{ labels: { path: '/cart' } }], ['ops']]);
+    const isTest = (body: string) => (JSON.parse(body) as { test?: boolean }).test;
+    await expect
+      .poll(() => receiver.received.map(({ body }) => isTest(body) ?? false))
+      .toEqual([false, true]);
     await expect(ask({ name: 'nothing' })).rejects.toThrow('no alert has the UUID or name "nothing"');
     const long = { fromMs: firstMs - 86_400_000, untilMs: firstMs };
     await expect(ask({ range: long })).rejects.toThrow('the most is 10080');

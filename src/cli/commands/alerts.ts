@@ -25,9 +25,7 @@ const JSON_HELP = 'print the JSON of the HTTP API instead of a table';
 const OPERATOR = { keyId: 'cli', endpoints: undefined, pins: {} };
 
 export function alertsCommand(): Command {
-  const alerts = new Command('alerts').description(
-    'List, silence and try alerts, beside a running service or without one.',
-  );
+  const alerts = new Command('alerts').description('List, silence and try alerts.');
   alerts
     .command('list')
     .description('List the alerts with their states.')
@@ -42,7 +40,7 @@ export function alertsCommand(): Command {
     .action(history);
   alerts
     .command('silence')
-    .description('Stop the messages of an alert for a time; what fires at its end is sent.')
+    .description('Stop the messages of an alert for a time.')
     .argument('<name>', 'name or UUID of the alert')
     .requiredOption('--until <time>', 'when it ends, such as 2026-11-20T18:00:00Z')
     .requiredOption('--comment <text>', 'why')
@@ -50,9 +48,7 @@ export function alertsCommand(): Command {
     .action(silence);
   alerts
     .command('test')
-    .description(
-      'Evaluate an alert now, and send its receivers one message that is marked as a test. With a range, print when it would have fired.',
-    )
+    .description('Send one message marked as a test; with a range, print when an alert would have fired.')
     .argument('<name>', 'name or UUID of the alert')
     .option('--from <time>', 'start of a range, such as 2026-11-20T07:00:00Z', parseTime)
     .option('--until <time>', 'its end (default: now)', parseTime)

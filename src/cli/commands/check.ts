@@ -9,6 +9,7 @@ import type { Engine } from '../../engine/engine.ts';
 import { findSchemaFaults } from '../../engine/schema.ts';
 import { readStoredTables } from '../../engine/stored-tables.ts';
 import { InputError } from '../../errors.ts';
+import { openReceivers } from '../../service/open-alerts.ts';
 import { prepare } from '../../service/open-core.ts';
 import { checkSettings } from '../../service/service.ts';
 import { readConfig } from '../environment.ts';
@@ -46,6 +47,7 @@ async function checkAll(engine: Engine, reading: LoadResult, config: Config): Pr
   try {
     const prepared = await prepare(engine, reading, false);
     if (sourcesAreWhole) checkSettings(config, createRegistry(definitions));
+    await openReceivers(config, definitions.alerts ?? [], process.env);
     if (faults.length === 0) return prepared;
   } catch (error) {
     if (error instanceof InputError) throw new InputError([...error.faults, ...faults], { cause: error });
