@@ -17,6 +17,11 @@ export function formatCounted(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** `a, b and c` */
+export function joinWords(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
 /** `2026-11-20 07:00`, UTC. */
 export function formatMinute(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');

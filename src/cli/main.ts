@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   query: async () => (await import('./commands/query.ts')).queryCommand(),
   check: async () => (await import('./commands/check.ts')).checkCommand(),
   test: async () => (await import('./commands/test.ts')).testCommand(),
+  alerts: async () => (await import('./commands/alerts.ts')).alertsCommand(),
   keys: async () => (await import('./commands/keys.ts')).keysCommand(),
   retention: async () => (await import('./commands/retention.ts')).retentionCommand(),
   backup: async () => (await import('./commands/backup.ts')).backupCommand(),

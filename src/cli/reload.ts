@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
-import { type DefinitionFolders, describeShipped, OWN_FOLDERS } from '../definitions/folders.ts';
+import { describeShipped, type NamedFolders, OWN_ALERTS_DIR, OWN_FOLDERS } from '../definitions/folders.ts';
 import { InputError, messageOf } from '../errors.ts';
 import type { Core } from '../service/open-core.ts';
 import { formatCounted } from './format.ts';
@@ -116,7 +116,7 @@ const SETTLE_MS = 200;
  * @returns when the watch is active; the function ends it
  */
 export async function watchDefinitions(
-  named: DefinitionFolders,
+  named: NamedFolders,
   onChange: (paths: ReadonlySet<string>) => void,
 ): Promise<() => Promise<void>> {
   let timer: NodeJS.Timeout | undefined;
@@ -134,6 +134,7 @@ export async function watchDefinitions(
   const folders = [
     named.endpointsDir || OWN_FOLDERS.endpointsDir,
     named.sourcesDir || OWN_FOLDERS.sourcesDir,
+    named.alertsDir || OWN_ALERTS_DIR,
   ];
   const { watch } = await import('chokidar'); // loaded only if it is used
   const watcher = watch(folders, { ignoreInitial: true });

@@ -50,6 +50,7 @@ export async function runService(run: ServiceRun): Promise<void> {
     logger,
     owner: ownerName(command),
     runTests: testsOf(config),
+    environment: process.env,
     actions: { reload: reloads.request, stop: () => stopping.abort('tailrace stop') },
   };
   const service = await createService(config, options).catch((error: unknown) => {

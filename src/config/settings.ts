@@ -55,6 +55,16 @@ export const SETTINGS = {
     'Folder of source definitions. Empty: `./sources` if it exists, else the shipped ones.',
     parseText,
   ),
+  alertsDir: text(
+    'TAILRACE_ALERTS_DIR',
+    'Folder of [alerts](alerts.md). Empty: `./alerts` if it exists, else there are none.',
+    parseText,
+  ),
+  receiversFile: text(
+    'TAILRACE_RECEIVERS_FILE',
+    'File of those whom [alerts](alerts.md#receivers) call, with mode 600. Empty: nobody is called.',
+    parseText,
+  ),
   studio: choice(
     'TAILRACE_STUDIO',
     '0',

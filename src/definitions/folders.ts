@@ -9,6 +9,8 @@ export interface DefinitionFolders {
 
 /** The settings about folders. */
 export interface NamedFolders extends DefinitionFolders {
+  /** The folder of the alerts. */
+  readonly alertsDir?: string;
   /** `1`: the endpoints for Supabase Studio are served, unless a folder is named. */
   readonly studio?: '0' | '1';
   /** See `withDefaultTier`. */
@@ -23,6 +25,9 @@ export interface ReadFolders extends NamedFolders {
 
 /** Read if no folder is named and these exist. */
 export const OWN_FOLDERS: DefinitionFolders = { endpointsDir: './endpoints', sourcesDir: './sources' };
+
+/** Read if no folder of alerts is named and this exists; none ships with Tailrace. */
+export const OWN_ALERTS_DIR = './alerts';
 
 const FOLDER_NAMES = { endpointsDir: 'endpoints', sourcesDir: 'sources' } as const;
 /** Endpoints for Supabase Studio, below the package. */
@@ -39,7 +44,12 @@ export function findFolders(named: NamedFolders): ReadFolders {
     if (!shipped.includes(kind)) return named[kind] || OWN_FOLDERS[kind];
     return packagePath(isStudios(kind) ? STUDIO_FOLDER : FOLDER_NAMES[kind]);
   };
-  return { ...pickRest(named), endpointsDir: find('endpointsDir'), sourcesDir: find('sourcesDir'), shipped };
+  const alertsDir = named.alertsDir || (existsSync(OWN_ALERTS_DIR) ? OWN_ALERTS_DIR : '');
+  return {
+    ...pickRest(named),
+    ...{ endpointsDir: find('endpointsDir'), sourcesDir: find('sourcesDir'), shipped },
+    ...(alertsDir !== '' && { alertsDir }),
+  };
 }
 
 function pickRest({ studio, defaultTier }: NamedFolders): Pick<NamedFolders, 'studio' | 'defaultTier'> {
@@ -49,7 +59,12 @@ function pickRest({ studio, defaultTier }: NamedFolders): Pick<NamedFolders, 'st
 /** Returns the folders of the next reload. The loss of a user's folder is a fault; shipped definitions give way to a folder that appears later. */
 export function keepFolders(read: ReadFolders): NamedFolders {
   const keep = (kind: keyof DefinitionFolders) => (read.shipped.includes(kind) ? '' : read[kind]);
-  return { ...pickRest(read), endpointsDir: keep('endpointsDir'), sourcesDir: keep('sourcesDir') };
+  const { alertsDir } = read;
+  return {
+    ...pickRest(read),
+    ...{ endpointsDir: keep('endpointsDir'), sourcesDir: keep('sourcesDir') },
+    ...(alertsDir !== undefined && { alertsDir }),
+  };
 }
 
 /** Returns a line for each kind of definition that was read from this package. */

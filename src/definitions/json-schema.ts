@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { ALERT_FILE } from './alert.ts';
 import { ENDPOINT_FILE } from './endpoint.ts';
 import { fieldsOfType } from './parameter.ts';
 import { LIST_MEMBERS, PARAMETER_TYPES, TYPE_FIELD_NAMES } from './parameter-type.ts';
@@ -28,6 +29,11 @@ export function sourceJsonSchema(): JsonSchema {
     },
     { title: 'Source of Tailrace' },
   );
+}
+
+/** The schema of a file of `alerts/` for editors. */
+export function alertJsonSchema(): JsonSchema {
+  return withHead(toJsonSchema(ALERT_FILE, { file: ALERT_RULES }), { title: 'Alert of Tailrace' });
 }
 
 /** Adds the head to the schema of one kind of file. @param title of the file, for editors */
@@ -73,6 +79,23 @@ const ENDPOINT_RULES: JsonSchema = {
     whenHas(
       { sql_dialect: {} },
       { properties: { query_sandboxing: { const: true } }, required: ['query_sandboxing'] },
+    ),
+  ],
+};
+
+/** checkAlert in src/definitions/alert.ts says the same. */
+const ALERT_RULES: JsonSchema = {
+  allOf: [
+    whenHas({ when: { const: 'rows' } }, { properties: { no_data: { enum: ['ok', 'keep'] } } }),
+    whenHas(
+      { when: { type: 'object' } },
+      {
+        properties: {
+          when: {
+            oneOf: [{ required: ['above'] }, { required: ['below'] }, { required: ['equals'] }],
+          },
+        },
+      },
     ),
   ],
 };

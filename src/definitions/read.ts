@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { messageOf } from '../errors.ts';
 import { packagePath } from '../lib/package-path.ts';
+import type { Alert } from './alert.ts';
 import { checkBucket } from './checks/bucket.ts';
 import { checkLevel } from './checks/level.ts';
 import { checkPages } from './checks/pages.ts';
@@ -20,14 +19,18 @@ import {
 } from './endpoint.ts';
 import type { Fault } from './fault.ts';
 import { findFolders, type NamedFolders, type ReadFolders } from './folders.ts';
+import { readAlerts } from './read-alerts.ts';
+import { checkUnique, listFolder, readYamlFolder, textOf } from './read-folder.ts';
 import { createSource, type Source } from './source.ts';
 import { checkSourceShape } from './source-file.ts';
 import { readText, readYamlFile, type UnsavedTexts, type YamlFile } from './yaml-file.ts';
 
-/** Endpoints and sources from files without faults; the engine has not checked the SQL yet. */
+/** Definitions from files without faults; the engine has not checked the SQL yet. */
 export interface Definitions {
   readonly endpoints: readonly Endpoint[];
   readonly sources: readonly Source[];
+  /** Not compared with the endpoints yet (src/alerts/verify.ts). */
+  readonly alerts?: readonly Alert[];
 }
 
 export interface LoadResult {
@@ -71,23 +74,8 @@ export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedText
     if (own.length === 0) warnings.push(...findNameWarning(yaml), ...findClockWarning(sql));
     return isWhole ? [withDefaultTier(createFromPair(yaml, sql, sources), named.defaultTier ?? '')] : [];
   });
-  return { definitions: { endpoints, sources }, folders, faults, warnings, sourcesAreWhole, drafts };
-}
-
-/** Checks that no two definitions of a kind share a value of a field, in any letter case. Ids and names share one lookup, so no name is another's id. */
-function checkUnique(files: readonly YamlFile[], fields: readonly string[]): Fault[] {
-  const ids = firstFiles(files, 'id');
-  return fields.flatMap((field) => {
-    const taken = firstFiles(files, field);
-    return files.flatMap((file) => {
-      const text = textOf(file, field);
-      if (text === undefined) return [];
-      const owners = [taken, ...(field === 'name' ? [ids] : [])].map((one) => one.get(text.toLowerCase()));
-      const other = owners.find((owner) => owner !== undefined && owner !== file.file);
-      if (other === undefined) return [];
-      return [file.fault([field], `${field} ${JSON.stringify(text)} is already taken by ${other}`)];
-    });
-  });
+  const alerts = await readAlerts(folders.alertsDir, faults);
+  return { definitions: { endpoints, sources, alerts }, folders, faults, warnings, sourcesAreWhole, drafts };
 }
 
 /** Checks that no two names become one tool. Equal names are reported by `checkUnique`. */
@@ -102,17 +90,6 @@ function checkToolNames(files: readonly YamlFile[]): Fault[] {
     const message = `name ${JSON.stringify(name)} and ${JSON.stringify(other)} are both ${tool} for agents and in OpenAPI, which have neither . nor -; take another name`;
     return [file.fault(['name'], message)];
   });
-}
-
-/** The first file with each value of a field, in lower case. */
-function firstFiles(files: readonly YamlFile[], field: string): Map<string | undefined, string> {
-  return new Map(files.toReversed().map((file) => [textOf(file, field)?.toLowerCase(), file.file]));
-}
-
-/** Files of a wrong shape, which are reported elsewhere, are compared by the fields that they have. */
-function textOf(file: YamlFile, field: string): string | undefined {
-  const value = (file.value as Record<string, unknown> | null)?.[field];
-  return typeof value === 'string' ? value : undefined;
 }
 
 /** Finds every fault of an endpoint's two files that needs neither the engine nor other definitions. */
@@ -158,18 +135,13 @@ export interface SqlFile {
 }
 
 async function readSourceFiles(dir: string, faults: Fault[]): Promise<YamlFile[]> {
-  const entries = await listFolder(dir, faults);
-  const names = entries.flatMap(({ name, isFolder }) => (!isFolder && /\.ya?ml$/.test(name) ? [name] : []));
-  if (names.length === 0 && faults.length === 0) {
+  const before = faults.length;
+  const files = await readYamlFolder(dir, faults);
+  if (files.length === 0 && faults.length === before) {
     const message = `has no source: add a <wire name>.yaml, as ${packagePath('docs/sources.md')} shows`;
     faults.push({ file: dir, line: 1, message });
   }
-  const read = await Promise.all(names.toSorted().map((name) => readYamlFile(join(dir, name))));
-  return read.flatMap((file) => {
-    if (!Array.isArray(file)) return [file];
-    faults.push(...file);
-    return [];
-  });
+  return files;
 }
 
 /** @returns `drafts`: queries without an endpoint.yaml, or with one that is not YAML */
@@ -195,21 +167,6 @@ async function readEndpointFiles(dir: string, faults: Fault[], unsaved?: Unsaved
     }
   }
   return { pairs, drafts };
-}
-
-/** Links are followed: folders that Kubernetes mounts hold nothing else. A broken link counts as a file: it is reported as missing. */
-async function listFolder(dir: string, faults: Fault[]): Promise<{ name: string; isFolder: boolean }[]> {
-  try {
-    const entries = await readdir(dir, { withFileTypes: true });
-    const list = entries.map(async (entry) => {
-      const linked = entry.isSymbolicLink() && (await stat(join(dir, entry.name)).catch(() => undefined));
-      return { name: entry.name, isFolder: (linked || entry).isDirectory() };
-    });
-    return await Promise.all(list);
-  } catch (error) {
-    faults.push({ file: dir, line: 1, message: `cannot be read as a folder: ${messageOf(error)}` });
-    return [];
-  }
 }
 
 /** Hashes everything that shapes an answer: the endpoint's own files, and the sources that its query may read. */

@@ -1,4 +1,5 @@
 import { TailraceError } from '../errors.ts';
+import type { Alert } from './alert.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Definitions } from './read.ts';
 import type { Source } from './source.ts';
@@ -7,12 +8,15 @@ import type { Source } from './source.ts';
 export interface Registry {
   readonly endpoints: readonly Endpoint[];
   readonly sources: readonly Source[];
+  readonly alerts: readonly Alert[];
   findEndpoint(idOrName: string): Endpoint | undefined;
   /** @throws TailraceError `endpoint_not_found` */
   getEndpoint(idOrName: string): Endpoint;
   findSource(idOrName: string): Source | undefined;
   /** @throws TailraceError `source_not_found` */
   getSource(idOrName: string): Source;
+  /** @throws TailraceError `not_found` */
+  getAlert(idOrName: string): Alert;
   replace(definitions: Definitions): void;
 }
 
@@ -20,9 +24,11 @@ export interface Registry {
 export function createRegistry(definitions: Definitions): Registry {
   let endpoints = byIdAndName(definitions.endpoints);
   let sources = byIdAndName(definitions.sources);
+  let alerts = byIdAndName(definitions.alerts ?? []);
   const registry = {
     endpoints: definitions.endpoints,
     sources: definitions.sources,
+    alerts: definitions.alerts ?? [],
     findEndpoint: (idOrName: string) => find(endpoints, idOrName),
     getEndpoint(idOrName: string) {
       const endpoint = find(endpoints, idOrName);
@@ -39,11 +45,18 @@ export function createRegistry(definitions: Definitions): Registry {
         `no source has the UUID or name ${shorten(idOrName)}; there are ${known}; each is a file of TAILRACE_SOURCES_DIR`,
       );
     },
+    getAlert(idOrName: string) {
+      const alert = find(alerts, idOrName);
+      if (alert !== undefined) return alert;
+      throw new TailraceError('not_found', `no alert has the UUID or name ${shorten(idOrName)}`);
+    },
     replace(next: Definitions) {
       registry.endpoints = next.endpoints;
       registry.sources = next.sources;
       endpoints = byIdAndName(next.endpoints);
       sources = byIdAndName(next.sources);
+      registry.alerts = next.alerts ?? [];
+      alerts = byIdAndName(registry.alerts);
     },
   };
   return registry;

@@ -16,8 +16,15 @@ export function wholeNumber(maximum: number, unit = '') {
   return Type.Integer({ minimum: 1, maximum, expected: `a whole number ${unit}from 1 to ${maximum}` });
 }
 
-/** Checks one kind of definition file against its schema: reports every unknown, missing or wrong field at once, up to `FAULTS_MAX`. */
-export function createShapeCheck(schema: TSchema): (file: YamlFile) => Fault[] {
+/**
+ * Checks one kind of definition file against its schema: reports every unknown, missing or wrong field at once, up to `FAULTS_MAX`.
+ *
+ * @param options.showsValues whether messages repeat wrong values; not in files that hold secrets
+ */
+export function createShapeCheck(
+  schema: TSchema,
+  { showsValues = true }: { readonly showsValues?: boolean } = {},
+): (file: YamlFile) => Fault[] {
   const validate = ajv.compile(schema);
   return (file) => {
     if (validate(file.value)) return [];
@@ -28,7 +35,7 @@ export function createShapeCheck(schema: TSchema): (file: YamlFile) => Fault[] {
       if (faults.size === FAULTS_MAX && !faults.has(key)) return [...faults.values(), describeMore(file)];
       // The first error at a place is the clearest, but a union reports what it expects after each of its alternatives.
       if (!faults.has(key) || error.keyword === 'anyOf')
-        faults.set(key, file.fault(path, describe(error, path)));
+        faults.set(key, file.fault(path, describe(error, path, showsValues)));
     }
     return [...faults.values()];
   };
@@ -42,7 +49,7 @@ function pathOf(error: ErrorObject): string[] {
   return last === undefined ? unescaped : [...unescaped, last];
 }
 
-function describe(error: ErrorObject, path: readonly string[]): string {
+function describe(error: ErrorObject, path: readonly string[], showsValues: boolean): string {
   const last = path.at(-1);
   const name = last === undefined ? 'the file' : JSON.stringify(last);
   const parent = error.parentSchema as { properties?: object; expected?: string; patternProperties?: object };
@@ -55,7 +62,8 @@ function describe(error: ErrorObject, path: readonly string[]): string {
     return needed.length < 2 ? `${name} is missing` : `${name} is missing; needed are ${needed.join(', ')}`;
   }
   const expected = parent.expected ?? error.message?.replace(/^must (be )?/, '') ?? 'something else';
-  const given = error.data === undefined ? '' : `, not ${shorten(JSON.stringify(error.data))}`;
+  const given =
+    error.data === undefined || !showsValues ? '' : `, not ${shorten(JSON.stringify(error.data))}`;
   return `${name} must be ${expected}${given}`;
 }
 

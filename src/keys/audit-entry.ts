@@ -7,16 +7,17 @@ export const AUDIT_ACTIONS = [
   'refused',
   'deleted',
   'saved',
+  'silenced',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** A change or a rejection of a key, a deletion of events, or an endpoint that was saved. */
+/** A change or a rejection of a key, a deletion of events, an endpoint that was saved, or a silence of an alert. */
 export interface AuditEntry {
   /** ms since the epoch; of rejections that are counted together, that of the first. */
   readonly atMs: number;
   readonly action: AuditAction;
-  /** The key concerned; empty if it is unknown, for events and for endpoints. */
+  /** The key concerned; empty if it is unknown, for events, endpoints and alerts. */
   readonly keyId: string;
   /** The id of the acting key, or `cli`; empty for rejections. */
   readonly actor: string;

@@ -1,3 +1,4 @@
+import type { AlertStore } from './alerts/alert-store.ts';
 import type { AuditEntry, AuditPage, StoredEntry } from './audit-entry.ts';
 import type { KeyRecord } from './key-record.ts';
 import type { SearchStore } from './saved-search.ts';
@@ -49,6 +50,7 @@ export interface ControlStore {
   ): Promise<T>;
   record(activity: Activity): Promise<void>;
   readonly searches: SearchStore;
+  readonly alerts: AlertStore;
   /** Whether the last probe reached it. */
   isUp(): boolean;
   close(): Promise<void>;

@@ -47,4 +47,39 @@ export const MIGRATIONS = [
     updated_ms bigint NOT NULL,
     UNIQUE (owner, name)
   )`,
+  `CREATE TABLE tailrace_alert_states (alert text COLLATE "C" PRIMARY KEY, state text NOT NULL);
+  CREATE TABLE tailrace_alert_history (
+    id text COLLATE "C" PRIMARY KEY,
+    alert text COLLATE "C" NOT NULL,
+    at_ms bigint NOT NULL,
+    entry text NOT NULL
+  );
+  CREATE INDEX tailrace_alert_history_by_alert ON tailrace_alert_history (alert, id);
+  CREATE TABLE tailrace_alert_silences (
+    id text COLLATE "C" PRIMARY KEY,
+    alert text COLLATE "C" NOT NULL,
+    labels text NOT NULL,
+    until_ms bigint NOT NULL,
+    comment text NOT NULL,
+    author text NOT NULL,
+    created_ms bigint NOT NULL
+  );
+  CREATE TABLE tailrace_alert_outbox (
+    id text COLLATE "C" PRIMARY KEY,
+    receiver text COLLATE "C" NOT NULL,
+    message text NOT NULL,
+    tries bigint NOT NULL,
+    first_ms bigint NOT NULL,
+    due_ms bigint NOT NULL
+  );
+  CREATE INDEX tailrace_alert_outbox_by_receiver ON tailrace_alert_outbox (receiver, id);
+  -- One row: which process evaluates, by the database's clock. Each taking has a new fence, which its writes check.
+  CREATE TABLE tailrace_alert_lease (
+    only_row boolean PRIMARY KEY CHECK (only_row),
+    owner text NOT NULL,
+    fence bigint NOT NULL,
+    until_ms bigint NOT NULL,
+    writes bigint NOT NULL
+  );
+  INSERT INTO tailrace_alert_lease VALUES (true, '', 0, 0, 0)`,
 ] as const;

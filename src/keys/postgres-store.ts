@@ -1,5 +1,6 @@
 import { InputError, TailraceError } from '../errors.ts';
 import { openPostgres, type Postgres, type Query } from '../lib/postgres.ts';
+import { createPostgresAlerts } from './alerts/postgres-alerts.ts';
 import {
   type AuditEntry,
   type AuditPage,
@@ -98,6 +99,7 @@ async function openWatched(
           return await work(query);
         }),
     }),
+    alerts: createPostgresAlerts({ ask, transact }),
     isUp: () => !watch.isDown(),
     async close() {
       await watch.close();

@@ -39,4 +39,39 @@ export const MIGRATIONS = [
     updated_ms INTEGER NOT NULL,
     UNIQUE (owner, name)
   ) STRICT`,
+  `CREATE TABLE alert_states (alert TEXT PRIMARY KEY, state TEXT NOT NULL) STRICT;
+  CREATE TABLE alert_history (
+    id TEXT PRIMARY KEY,
+    alert TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    entry TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX alert_history_by_alert ON alert_history (alert, id);
+  CREATE TABLE alert_silences (
+    id TEXT PRIMARY KEY,
+    alert TEXT NOT NULL,
+    labels TEXT NOT NULL,
+    until_ms INTEGER NOT NULL,
+    comment TEXT NOT NULL,
+    author TEXT NOT NULL,
+    created_ms INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE alert_outbox (
+    id TEXT PRIMARY KEY,
+    receiver TEXT NOT NULL,
+    message TEXT NOT NULL,
+    tries INTEGER NOT NULL,
+    first_ms INTEGER NOT NULL,
+    due_ms INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX alert_outbox_by_receiver ON alert_outbox (receiver, id);
+  -- One row: which process evaluates, by the database's clock. Each taking has a new fence, which its writes check.
+  CREATE TABLE alert_lease (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    owner TEXT NOT NULL,
+    fence INTEGER NOT NULL,
+    until_ms INTEGER NOT NULL,
+    writes INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO alert_lease VALUES (1, '', 0, 0, 0)`,
 ] as const;

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
 import { openSqlite } from '../lib/open-sqlite.ts';
 import { findSqliteFailure, transact } from '../lib/sqlite.ts';
+import { createSqliteAlerts } from './alerts/sqlite-alerts.ts';
 import { type AuditEntry, ENTRIES_MAX, TRIM_EVERY, toAuditRow, toEntry } from './audit-entry.ts';
 import type { ControlStore } from './control-store.ts';
 import { CHANGEABLE, COLUMNS, type KeyRecord, toRecord, toRow } from './key-record.ts';
@@ -86,6 +87,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
         for (const entry of entries) addEntry(entry);
       }),
     searches: createSqliteSearches(database, { read: orUnavailable, write }),
+    alerts: createSqliteAlerts(database, orUnavailable),
     isUp: () => true,
     close: async () => database.close(),
   };

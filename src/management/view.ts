@@ -259,7 +259,17 @@ export const TOKEN = Type.Object({
 export const KEY_ENTRY = Type.Object({
   id: Type.Integer({ description: 'Rises with every entry.' }),
   at: time('Instant; of rejections that are counted together, that of the first.'),
-  action: Type.Enum(['created', 'changed', 'rotated', 'revoked', 'minted', 'refused', 'deleted', 'saved']),
+  action: Type.Enum([
+    'created',
+    'changed',
+    'rotated',
+    'revoked',
+    'minted',
+    'refused',
+    'deleted',
+    'saved',
+    'silenced',
+  ]),
   key_id: Type.String({
     description: 'The key concerned; empty if it is unknown, for deleted events and for saved endpoints.',
   }),

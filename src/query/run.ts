@@ -33,6 +33,8 @@ export interface RunOptions
   readonly requestId?: string | undefined;
   /** Stands before the statement, such as `EXPLAIN`. */
   readonly lead?: string | undefined;
+  /** `@now` of the query, ms since the epoch. Default: the present time. */
+  readonly instantMs?: number | undefined;
   /** Only the time buckets, or the rows of a page, of a range, as they stand at an instant; all at the present one if left out. */
   readonly part?: { readonly range: TimeRange; readonly instantMs: number } | undefined;
 }
@@ -81,14 +83,14 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
     return statement;
   }
 
-  return async (question, { part, requestId, streams, lead, ...how } = {}) => {
+  return async (question, { part, requestId, streams, lead, instantMs: given, ...how } = {}) => {
     const { endpoint, values, format } = question;
     const options = {
       ...how,
       origin: requestId === undefined ? endpoint.name : `${endpoint.name} ${requestId}`,
       sandboxed: isAdHoc(endpoint) ? { project: findOwner(endpoint, values) } : undefined,
     };
-    const instantMs = part?.instantMs ?? now();
+    const instantMs = part?.instantMs ?? given ?? now();
     const bound = { ...values, ...serviceValues(endpoint, values, { instantMs, range: part?.range }) };
     const statement = statementOf(question, bound);
     try {

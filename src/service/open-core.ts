@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { verifyAlerts } from '../alerts/verify.ts';
 import { findServerAddress } from '../config/clickhouse.ts';
 import type { Config } from '../config/config.ts';
 import { refuseFaults } from '../definitions/fault.ts';
@@ -222,6 +223,10 @@ export async function prepare(
       ...faults,
       ...(await verifyQueries(engine, definitions.endpoints, definitions.sources)),
       ...(await verifySearches(definitions.endpoints)),
+      ...verifyAlerts(definitions.alerts ?? [], {
+        endpoints: definitions.endpoints,
+        areAll: faults.length === 0,
+      }),
       ...(await verifyDrafts(engine, drafts, { hasTables: true, sources: definitions.sources })),
     ]);
     narrowed = await scopeHashes(engine, definitions);

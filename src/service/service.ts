@@ -47,6 +47,7 @@ import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createTraffic, SAMPLE_MS } from '../telemetry/traffic.ts';
 import { createCatalogue } from '../workbench/catalogue.ts';
 import { createSave, type RunTests, type SavedEntry } from '../workbench/save.ts';
+import { openAlerts } from './open-alerts.ts';
 import { type Core, type EngineWatch, openCore } from './open-core.ts';
 import { createNotices, observeStore } from './open-observe.ts';
 import { createServiceDeletions, openOperatorSide } from './open-operator.ts';
@@ -75,6 +76,8 @@ export interface ServiceOptions {
   readonly random?: () => number;
   /** Tests of an endpoint that the workbench has saved; without it none are run. */
   readonly runTests?: RunTests;
+  /** Values for `${NAME}` in the file of the receivers. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   /** For `tailrace reload` and `tailrace stop`. */
   readonly actions?: ProcessActions;
 }
@@ -116,6 +119,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const traffic = createTraffic(metrics, now);
   const parts: Parts = { config, core, metrics, storing, logger, now, random, startTask, opened };
   const shared = await openReplicas(parts, secret);
+  const alerts = await openAlerts(parts, control, options.environment ?? {});
   const cursors = createCursors(secret);
   const { cache, cached, warmer, tails, stored } = await openReadSide(parts, cursors, shared?.flights);
   const { ingest, record, retention, rollupRowsLeft } = await openWriteSide(parts);
@@ -149,7 +153,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     routes,
   });
   opened.defer(() => closeApp(app, engine, config.shutdownTimeoutMs));
-  await openOperatorSide(parts, { deletions, actions: options.actions });
+  await openOperatorSide(parts, { deletions, actions: options.actions, alerts });
   startTask({ name: 'warming', everyMs: WARM_TICK_MS, run: warmer.tick });
   startTask({ name: 'tails', everyMs: TAIL_TICK_MS, run: tails.tick });
   startTask({ name: 'tail-keys', everyMs: TAIL_CHECK_MS, run: tails.checkKeys });
@@ -406,6 +410,7 @@ function createRouteParts(
     deletions: { deletions, registry },
     keys: { keyring, registry, now },
     tokens: { keyring, registry, now },
+    alerts: { control, registry, parameterBytesMax, now, newId: randomUUID },
     definitions: {
       ...{ registry, version, listProjects: createProjects(engine, registry, now) },
       studio: config.studio === '1',

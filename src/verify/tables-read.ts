@@ -11,7 +11,8 @@ import { createSampleSql } from './verify.ts';
  * Hashes each endpoint over its own files and those of the sources that its query reads: a change of another source leaves the
  * cached answers valid. If it is not certain what a query reads, all sources count. The engine must have accepted every query.
  */
-export async function scopeHashes(engine: Engine, { endpoints, sources }: Definitions): Promise<Definitions> {
+export async function scopeHashes(engine: Engine, definitions: Definitions): Promise<Definitions> {
+  const { endpoints, sources } = definitions;
   // A source of an existing table is a view, through which a query may read anything.
   const tables = new Set(sources.filter(isManaged).map(({ table }) => table));
   const narrowed: Endpoint[] = [];
@@ -22,7 +23,7 @@ export async function scopeHashes(engine: Engine, { endpoints, sources }: Defini
       read === undefined ? endpoint : { ...endpoint, hash: hashEndpoint(endpoint.fileHash, own) },
     );
   }
-  return { endpoints: narrowed, sources };
+  return { ...definitions, endpoints: narrowed };
 }
 
 /**

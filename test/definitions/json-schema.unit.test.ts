@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { FILE_SCHEMAS } from '../../src/cli/file-schemas.ts';
 import { testShapeFaults } from '../../src/cli/testing/test-file.ts';
+import { checkAlert, checkAlertShape } from '../../src/definitions/alert.ts';
 import { checkParameters } from '../../src/definitions/checks/parameters.ts';
 import { checkCaching, checkSandboxing } from '../../src/definitions/checks/settings.ts';
 import { checkSourceColumns } from '../../src/definitions/checks/source-columns.ts';
@@ -41,6 +42,11 @@ const CHECKS: Readonly<Record<Kind, Checks>> = {
     shape: checkSourceShape,
     others: checkSourceColumns,
   },
+  alert: {
+    files: globSync('template/alerts/*.yaml'),
+    shape: checkAlertShape,
+    others: checkAlert,
+  },
   test: {
     files: globSync(['{endpoints,studio/endpoints,template/endpoints}/*/tests/*.yaml']),
     shape: testShapeFaults,
@@ -53,7 +59,7 @@ const CHECKS: Readonly<Record<Kind, Checks>> = {
   },
 };
 
-const KINDS = ['endpoint', 'source', 'test'] as const;
+const KINDS = ['endpoint', 'source', 'alert', 'test'] as const;
 
 /** As an editor compiles it: strictly, from the printed text alone. */
 const compile = (kind: Kind) =>
@@ -96,7 +102,7 @@ describe.each(KINDS)('the schema of %s', (kind) => {
   const isValid = compile(kind);
 
   test('accepts every file that ships', () => {
-    expect(files.length).toBeGreaterThan(kind === 'test' ? 0 : 3);
+    expect(files.length).toBeGreaterThan(kind === 'test' || kind === 'alert' ? 0 : 3);
     for (const path of files) {
       const { value } = readYaml(path, readFileSync(path, 'utf8'));
       isValid(value);
@@ -142,6 +148,8 @@ test.each([
   ['source', 'type: keyword, path: metadata.request.method', 'type: keyword, path: a, otherwise: []'],
   ['source', 'type: keyword, path: metadata.request.method', 'type: string, column: path, contains: x'],
   ['source', 'type: boolean, column: path', 'type: boolean, path: a, column: path'],
+  ['alert', 'above: 10', 'above: 10, below: 1'],
+  ['alert', 'when: { column: failures, above: 10 }', 'when: rows\nno_data: alert'],
 ] as const)('%s: “%s” as “%s” is refused, by the schema as by the reader', (kind, right, changed) => {
   const { files, shape, others } = CHECKS[kind];
   const path = files.find((one) => one.startsWith('template/')) ?? '';

@@ -6,6 +6,7 @@ import type { KeyRecord } from '../../src/keys/key-record.ts';
 import { ownerOf, type SavedSearch, SEARCHES_MAX } from '../../src/keys/saved-search.ts';
 import { createSecret, hashKey } from '../../src/keys/secret.ts';
 import { createTestKeyring, rejectionOf } from '../support/keys.ts';
+import { alertStoreContract } from './alerts-contract.ts';
 
 /** A kind of control store. */
 export interface Backend {
@@ -43,6 +44,11 @@ export function controlStoreContract({ create, open }: Backend): void {
     const other = createTestKeyring(await open(place));
     return { place, store, keyring, other: other.store, elsewhere: other.keyring };
   };
+
+  alertStoreContract(async () => {
+    const { store, other } = await setUpTwo();
+    return [store.alerts, other.alerts];
+  });
 
   describe('a key', () => {
     test('brings all its limits to whoever is let in with it', async () => {

@@ -62,7 +62,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       for (const { keyring } of all) await keyring.create({ name: 'a', scopes: [] });
       expect(await all[0]?.keyring.list()).toHaveLength(8);
       expect(await postgres.run(url, 'SELECT * FROM tailrace_schema')).toEqual([
-        { part: 'keys', version: 2 },
+        { part: 'keys', version: 3 },
       ]);
     });
 
@@ -71,7 +71,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       await open(url);
       await postgres.run(url, 'UPDATE tailrace_schema SET version = 99');
       await expect(open(url)).rejects.toThrow(
-        /^TAILRACE_CONTROL_URL: cannot be used: its tables of keys are of version 99, newer than this Tailrace \(2\); update Tailrace$/,
+        /^TAILRACE_CONTROL_URL: cannot be used: its tables of keys are of version 99, newer than this Tailrace \(3\); update Tailrace$/,
       );
     });
 

@@ -86,7 +86,10 @@ async function openSource(config: Config): Promise<Opened> {
       : ((await running.finish(() => {})) as ServiceDescription); // returned by createCommands
   const common = {
     dataDir,
-    definitions: { endpoints: described.endpointsDir, sources: described.sourcesDir },
+    definitions: {
+      ...{ endpoints: described.endpointsDir, sources: described.sourcesDir },
+      ...(described.alertsDir !== undefined && { alerts: described.alertsDir }),
+    },
     hasKeys: described.hasKeys,
   };
   if (config.clickhouseUrl !== '')

@@ -9,10 +9,11 @@ import type { Engine } from '../../engine/engine.ts';
 import { findSchemaFaults } from '../../engine/schema.ts';
 import { readStoredTables } from '../../engine/stored-tables.ts';
 import { InputError } from '../../errors.ts';
+import { openReceivers } from '../../service/open-alerts.ts';
 import { prepare } from '../../service/open-core.ts';
 import { checkSettings } from '../../service/service.ts';
 import { readConfig } from '../environment.ts';
-import { formatCounted } from '../format.ts';
+import { formatCounted, joinWords } from '../format.ts';
 import { openTemporaryEngine } from '../temporary-engine.ts';
 
 export function checkCommand(): Command {
@@ -29,13 +30,14 @@ async function check(): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   const engine = await openTemporaryEngine(config);
   cleanup.defer(engine.close);
-  const { endpoints, sources } = await checkAll(engine, reading, config);
+  const { endpoints, sources, alerts = [] } = await checkAll(engine, reading, config);
   for (const { name, external } of sources) {
     if (external === undefined) continue;
     warn(`${name}: ${external.table} is not checked; the service checks its columns when it starts`);
   }
   const counts = [formatCounted(endpoints.length, 'endpoint'), formatCounted(sources.length, 'source')];
-  process.stdout.write(`${counts.join(' and ')}, no faults\n`);
+  if (alerts.length > 0) counts.push(formatCounted(alerts.length, 'alert'));
+  process.stdout.write(`${joinWords(counts)}, no faults\n`);
 }
 
 /** @throws InputError with every fault: of the files, of the stored tables, and of the settings */
@@ -45,6 +47,7 @@ async function checkAll(engine: Engine, reading: LoadResult, config: Config): Pr
   try {
     const prepared = await prepare(engine, reading, false);
     if (sourcesAreWhole) checkSettings(config, createRegistry(definitions));
+    await openReceivers(config, definitions.alerts ?? [], process.env);
     if (faults.length === 0) return prepared;
   } catch (error) {
     if (error instanceof InputError) throw new InputError([...error.faults, ...faults], { cause: error });

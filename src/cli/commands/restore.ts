@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
-import { findFolders, OWN_FOLDERS } from '../../definitions/folders.ts';
+import { findFolders, OWN_ALERTS_DIR, OWN_FOLDERS } from '../../definitions/folders.ts';
 import { lockStore } from '../../engine/store-lock.ts';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';
 import {
@@ -72,6 +72,7 @@ function findDirs(config: Config): DefinitionTargets {
   return {
     endpoints: config.endpointsDir || OWN_FOLDERS.endpointsDir,
     sources: config.sourcesDir || OWN_FOLDERS.sourcesDir,
+    alerts: config.alertsDir || OWN_ALERTS_DIR,
     shipped: {
       ...(isShipped('endpointsDir') && { endpoints: used.endpointsDir }),
       ...(isShipped('sourcesDir') && { sources: used.sourcesDir }),

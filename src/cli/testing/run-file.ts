@@ -1,3 +1,5 @@
+import { createEvaluate } from '../../alerts/evaluate.ts';
+import { replayAt } from '../../alerts/replay.ts';
 import type { Config } from '../../config/config.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import type { Registry } from '../../definitions/registry.ts';
@@ -81,6 +83,15 @@ function createAsk({ endpoint }: TestFile, { engine, registry, config, signal }:
     return { rows: parseRows(body) };
   }
 
+  const evaluate = createEvaluate({ registry, run, parameterBytesMax: config.parameterBytesMax });
+
+  async function askAlert(name: string): Promise<Outcome> {
+    const options = { evaluate, signal: signal ?? new AbortController().signal };
+    const { firing, lastError } = await replayAt(registry.getAlert(name), nowMs ?? 0, options);
+    if (lastError !== undefined) throw new TailraceError('query_failed', lastError);
+    return { rows: firing.map(({ labels }) => labels) };
+  }
+
   async function askNext(one: TestCase): Promise<Outcome> {
     if ('error' in ended) return ended;
     const { cursor } = ended;
@@ -92,6 +103,7 @@ function createAsk({ endpoint }: TestFile, { engine, registry, config, signal }:
     if (one.nowMs !== nowMs) await hideOlder(engine, registry.sources.filter(isManaged), one.nowMs);
     nowMs = one.nowMs;
     try {
+      if (one.alert !== undefined) return await askAlert(one.alert);
       return await (one.isNext ? askNext(one) : ask(one, {}));
     } catch (error) {
       if (!(error instanceof TailraceError) || error.code === 'engine_unavailable') throw error;

@@ -26,6 +26,8 @@ export interface TestCase extends Expectation {
   readonly line: number;
   /** The instant of its query, ms since the epoch. */
   readonly nowMs: number;
+  /** An alert that is evaluated instead of a request; its rows are the labels of what fires. */
+  readonly alert?: string;
   /** Values as in the JSON body of a POST. */
   readonly parameters: Row;
   /** Pins of the requesting key. */
@@ -53,6 +55,7 @@ export const CASE = Type.Object(
       }),
     ),
     now: Type.Optional(INSTANT),
+    alert: Type.Optional(Type.String({ minLength: 1, expected: 'the name of an alert' })),
     parameters: Type.Optional(ANY_MAP('a map of parameters')),
     pins: Type.Optional(
       Type.Record(
@@ -98,6 +101,7 @@ export function checkCase(fields: CaseFields, check: CaseCheck): void {
   checkExpectation(fields, check);
   checkRequest(fields, check);
   if (fields.cursor !== undefined) checkNext(check);
+  if (fields.alert !== undefined) checkAlertCase(fields, check);
 }
 
 /** Completes a request for the next page: it has the parameters, the pins and the instant of the previous page, unless it has its own. */
@@ -105,6 +109,12 @@ export function continueCase(fields: CaseFields, before: CaseFields | undefined)
   if (fields.cursor === undefined) return fields;
   const { parameters, pins, now } = before ?? {};
   return { ...(parameters && { parameters }), ...(pins && { pins }), ...(now && { now }), ...fields };
+}
+
+/** An alert brings its own parameters. */
+function checkAlertCase(fields: CaseFields, { report }: CaseCheck): void {
+  for (const name of ['parameters', 'pins', 'cursor'] as const)
+    if (fields[name] !== undefined) report([name], `a case with "alert" has no "${name}"; remove it`);
 }
 
 function checkNext({ endpoint, before, report }: CaseCheck): void {
@@ -161,7 +171,7 @@ function checkExpectation(fields: CaseFields, { endpoint, isDraft, report }: Cas
 
 /** @param fields with those that it continues */
 export function createCase(
-  { name, parameters = {}, pins = {}, cursor, approximately = 0, rows, error }: CaseFields,
+  { name, alert, parameters = {}, pins = {}, cursor, approximately = 0, rows, error }: CaseFields,
   endpoint: Endpoint,
   place: Pick<TestCase, 'nowMs' | 'line'>,
 ): TestCase {
@@ -169,7 +179,12 @@ export function createCase(
   const numbers = new Set(endpoint.columns.flatMap((one) => (one.type === 'number' ? [one.name] : [])));
   return {
     ...place,
-    name: name ?? (nameOf(parameters) + (cursor === undefined ? '' : ', next page')).slice(0, NAME_CHARS_MAX),
+    ...(alert !== undefined && { alert }),
+    name:
+      name ??
+      (
+        nameOf(alert === undefined ? parameters : { alert }) + (cursor === undefined ? '' : ', next page')
+      ).slice(0, NAME_CHARS_MAX),
     parameters,
     pins,
     isNext: cursor !== undefined,

@@ -5,6 +5,7 @@ import { createAuth, getCaller } from '../plugins/auth.ts';
 import { compileValidator } from '../plugins/validation.ts';
 import { methodsOf, pathsOf, type RawQuery, type Route, type RouteGroup } from '../route.ts';
 import { aboutRoutes } from './about.ts';
+import { alertRoutes } from './alerts.ts';
 import { consoleRoutes } from './console.ts';
 import { definitionRoutes } from './definitions.ts';
 import { deletionRoutes } from './deletions.ts';
@@ -29,6 +30,7 @@ const GROUPS = {
   deletions: deletionRoutes,
   keys: keyRoutes,
   tokens: tokenRoutes,
+  alerts: alertRoutes,
   definitions: definitionRoutes,
   overview: overviewRoutes,
   workbench: workbenchRoutes,

@@ -9,6 +9,8 @@ import { damaged, type Manifest, type ManifestFile } from './manifest.ts';
 export interface DefinitionDirs {
   readonly endpoints: string;
   readonly sources: string;
+  /** `undefined`: there are no alerts. */
+  readonly alerts?: string;
 }
 
 /** Where the definitions of a backup are restored to. */
@@ -18,7 +20,7 @@ export interface DefinitionTargets extends DefinitionDirs {
 }
 
 const FOLDER = 'definitions';
-const KINDS = ['endpoints', 'sources'] as const;
+const KINDS = ['endpoints', 'sources', 'alerts'] as const;
 
 /** Copies the definitions; follows links and skips hidden files, which Kubernetes mounts contain. */
 export async function copyDefinitions(
@@ -28,10 +30,12 @@ export async function copyDefinitions(
 ): Promise<ManifestFile[]> {
   const files: ManifestFile[] = [];
   for (const kind of KINDS) {
-    for (const name of (await listFiles(dirs[kind])).filter(isShown)) {
+    const dir = dirs[kind];
+    if (dir === undefined) continue;
+    for (const name of (await listFiles(dir)).filter(isShown)) {
       const path = join(FOLDER, kind, name);
       const to = await findBelow(target, path);
-      files.push({ path, ...(await copyFile(join(dirs[kind], name), to, options)) });
+      files.push({ path, ...(await copyFile(join(dir, name), to, options)) });
     }
   }
   return files;
@@ -70,14 +74,17 @@ export async function restoreDefinitions(
 ): Promise<RestoredDefinitions[]> {
   const restored: RestoredDefinitions[] = [];
   for (const kind of KINDS) {
+    const dir = dirs[kind];
+    if (dir === undefined) continue;
     const from = join(backup, FOLDER, kind);
     const start = `${FOLDER}/${kind}/`;
     const own = files.filter(({ path }) => path.startsWith(start));
     const listed = own.map(({ path, ...file }) => ({ ...file, name: path.slice(start.length) }));
+    if (kind === 'alerts' && listed.length === 0) continue; // most services have none
     const shipped = dirs.shipped[kind];
     const isShipped = shipped !== undefined && (await findDiffering(shipped, listed)).length === 0;
     if (isShipped && listed.length > 0) restored.push({ dir: shipped, from, state: 'same', differing: [] });
-    else restored.push({ dir: dirs[kind], from, ...(await restoreFolder(from, dirs[kind], listed)) });
+    else restored.push({ dir, from, ...(await restoreFolder(from, dir, listed)) });
   }
   return restored;
 }

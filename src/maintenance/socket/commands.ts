@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { DefinitionFolders } from '../../definitions/folders.ts';
+import type { NamedFolders } from '../../definitions/folders.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { InputError } from '../../errors.ts';
@@ -16,6 +16,8 @@ export interface ServiceDescription {
   /** Absolute paths of the folders of the definitions. */
   readonly endpointsDir: string;
   readonly sourcesDir: string;
+  /** `undefined`: there are no alerts. */
+  readonly alertsDir?: string;
   /** Whether its keys are in the data directory. */
   readonly hasKeys: boolean;
 }
@@ -31,7 +33,7 @@ export interface ProcessActions {
 export interface CommandOptions {
   readonly config: { readonly dataDir: string; readonly controlUrl: string };
   /** The folders of the last read of the definitions. */
-  readonly folders: () => DefinitionFolders;
+  readonly folders: () => NamedFolders;
   readonly engine: Engine;
   readonly registry: Registry;
   readonly deletions: Deletions;
@@ -48,8 +50,7 @@ const PROGRESS_EVERY_MS = 250;
 export function createCommands(options: CommandOptions): Readonly<Record<string, Handler>> {
   return {
     [COMMANDS.describe]: async (): Promise<ServiceDescription> => ({
-      endpointsDir: resolve(options.folders().endpointsDir),
-      sourcesDir: resolve(options.folders().sourcesDir),
+      ...resolveFolders(options.folders()),
       hasKeys: options.config.controlUrl === '',
     }),
     [COMMANDS.snapshot]: createSnapshotCommand(options),
@@ -57,6 +58,14 @@ export function createCommands(options: CommandOptions): Readonly<Record<string,
       await untilAborted(options.deletions.count(parse(options.registry, body)), signal),
     [COMMANDS.delete]: createDeleteCommand(options),
     ...(options.actions && createProcessCommands(options.actions)),
+  };
+}
+
+function resolveFolders({ endpointsDir, sourcesDir, alertsDir }: NamedFolders) {
+  return {
+    endpointsDir: resolve(endpointsDir),
+    sourcesDir: resolve(sourcesDir),
+    ...(alertsDir !== undefined && { alertsDir: resolve(alertsDir) }),
   };
 }
 

@@ -8,6 +8,7 @@ export const COMMANDS = {
   snapshot: '/snapshot',
   count: '/deletions/count',
   delete: '/deletions',
+  testAlert: '/alerts/test',
   reload: '/reload',
   stop: '/stop',
 } as const;

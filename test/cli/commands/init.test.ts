@@ -30,6 +30,7 @@ describe('tailrace init', () => {
       '.github/workflows/tailrace.yaml',
       '.gitignore',
       'README.md',
+      'alerts/failing.paths.yaml',
       'compose.yaml',
       'endpoints/failing.paths/endpoint.yaml',
       'endpoints/failing.paths/query.sql',
@@ -62,10 +63,11 @@ describe('tailrace init', () => {
     const env = {
       TAILRACE_ENDPOINTS_DIR: join(project, 'endpoints'),
       TAILRACE_SOURCES_DIR: join(project, 'sources'),
+      TAILRACE_ALERTS_DIR: join(project, 'alerts'),
       TAILRACE_DATA_DIR: join(folder.path, 'data'),
     };
     const check = await runCli(['check'], { env });
-    expect([check.code, check.stdout]).toEqual([0, '1 endpoint and 1 source, no faults\n']);
+    expect([check.code, check.stdout]).toEqual([0, '1 endpoint, 1 source and 1 alert, no faults\n']);
     const tested = await runCli(['test'], { env });
     expect([tested.code, tested.stdout]).toEqual([0, expect.stringContaining('2 tests passed')]);
   });

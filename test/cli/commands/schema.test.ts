@@ -12,8 +12,8 @@ test.each(['endpoint', 'source', 'test'])(
 );
 
 test.each([
-  [[], /name what to print: endpoint, source, test, or --print for the tables/],
-  [['table'], /'table' is invalid.*endpoint, source, test/],
+  [[], /name what to print: endpoint, source, alert, test, or --print for the tables/],
+  [['table'], /'table' is invalid.*endpoint, source, alert, test/],
 ])('refuses %j as a misuse', async (args, message) => {
   const { code, stderr } = await runProgram(['schema', ...args], {});
   expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);

@@ -1,3 +1,4 @@
+import { renderText, TEMPLATE_CHARS_MAX } from '../../../src/alerts/receivers/template.ts';
 import type { ParameterFields, ParameterType } from '../../../src/definitions/parameter-type.ts';
 import { TEXT_TYPES } from '../../../src/definitions/text-type.ts';
 import { VALUE_TYPES } from '../../../src/definitions/value-type.ts';
@@ -51,6 +52,12 @@ function typed(
   const parse = (text: string) => refusing(() => [rules.parse(text), rules.parseList?.(text.split('&'))]);
   return { charsMax: PARAMETER_CHARS_MAX, tokens, parse };
 }
+
+/** As large as an alert's variables can be. */
+const TEXT_VARIABLES = {
+  a: 'x'.repeat(70_000),
+  list: Array.from({ length: 1_000 }, () => 'y'.repeat(1_000)),
+};
 
 const choices = Array.from({ length: 1_000 }, (_, i) => `choice ${i}`);
 const DEFINITION = 'name: a.b\ndescription: d\nmax_rows: 10\ncaching: disabled\n';
@@ -134,6 +141,65 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
     nests: PATTERN_NESTS,
     shapes: Object.fromEntries(LARGE_PATTERNS.map((pattern) => [pattern, () => pattern])),
     parse: (text) => findPatternFault(text) ?? createMatcher(text),
+  },
+  'text of an alert': {
+    charsMax: TEMPLATE_CHARS_MAX,
+    tokens: [
+      ...[
+        '{{ a }}',
+        '{{ a',
+        ' | append: a',
+        ' | replace: "", a',
+        ' | split: ""',
+        ' | join: a',
+        ' | size',
+        ' | plus: 1',
+      ],
+      ...[
+        '{% if a %}',
+        '{% endif %}',
+        '{% for i in (1..300) %}',
+        '{% for i in list %}',
+        '{% endfor %}',
+        ' and a',
+        '}}',
+      ],
+      ...[
+        '{% assign a = a | append: a %}',
+        '{% assign a = list | join: a %}',
+        '{% raw %}',
+        '{% comment %}',
+        '[',
+        '"',
+      ],
+      ...[
+        '{%',
+        '%}',
+        ' ',
+        '\n',
+        'a',
+        '.a',
+        '(1..300)',
+        '{{ list }}',
+        '{{ 1 }}',
+        '{% case a %}',
+        '{% when 1 %}',
+        '-',
+      ],
+    ],
+    nests: [
+      ['{% if a %}', '{% endif %}'],
+      ['{% for i in (1..300) %}', '{% endfor %}'],
+      ['{% for i in list %}{{ a }}', '{% endfor %}'],
+      ['a[', ']'],
+    ],
+    shapes: {
+      'a loop over filters': (chars) =>
+        `{% for i in (1..300) %}{{ a${' | append: "b"'.repeat((chars - 50) / 14)} }}{% endfor %}`,
+      'a loop over conditions': (chars) =>
+        `{% for i in (1..300) %}{% if a${' and a'.repeat((chars - 60) / 6)} %}{% endif %}{% endfor %}`,
+    },
+    parse: (text) => refusing(() => renderText(text, TEXT_VARIABLES)),
   },
   search: {
     charsMax: SEARCH_CHARS_MAX,

@@ -69,6 +69,11 @@ export function Sentence({ entry, keys }: SentenceProps) {
         {who} deleted {detail}
       </>
     ),
+    silenced: (
+      <>
+        {who} silenced the alert {toZone(detail, zone)}
+      </>
+    ),
     saved: (
       <>
         {who} saved the endpoint {detail.split(' ')[0]}

@@ -27,6 +27,7 @@ const TONES: Readonly<Record<KeyEntry['action'], Tone>> = {
   refused: 'bad',
   deleted: 'warn',
   saved: 'accent',
+  silenced: 'warn',
 };
 const LABELS = { minted: 'tokens' } as const;
 

@@ -1,0 +1,82 @@
+import { v7 as newOrderedId } from 'uuid';
+import type { Severity } from '../definitions/alert.ts';
+import type { AlertStore } from '../keys/alerts/alert-store.ts';
+import { MICROS_PER_MS, type Micros } from '../lib/instant.ts';
+import { writeEntry } from './history.ts';
+
+/** What a receiver gets; the body of `webhook`. */
+export interface AlertMessage {
+  readonly alert: string;
+  readonly status: 'firing' | 'resolved' | 'no_data' | 'error';
+  readonly severity: Severity;
+  readonly text: string;
+  readonly at: Micros;
+  readonly since: Micros;
+  readonly instances: readonly {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly values: Readonly<Record<string, number | string | null>>;
+  }[];
+  readonly link?: string;
+  readonly isTest?: true;
+}
+
+export interface OutboxMessage {
+  /** `webhook-id`, the same for every try. */
+  readonly id: string;
+  readonly receiver: string;
+  readonly message: AlertMessage;
+  readonly tries: number;
+  /** ms since the epoch. */
+  readonly firstAtMs: number;
+}
+
+/** Messages that have not been delivered. */
+export interface Outbox {
+  /** Returns the oldest due message of a receiver. */
+  next(receiver: string, nowMs: number): Promise<OutboxMessage | undefined>;
+  done(id: string): Promise<void>;
+  again(id: string, dueAtMs: number, reason: string): Promise<void>;
+  giveUp(id: string, reason: string): Promise<void>;
+}
+
+/** What is stored of a message: beside it the id of its alert, for the history. */
+interface Stored {
+  readonly alertId: string;
+  readonly message: AlertMessage;
+}
+
+export function writeMessage(stored: Stored): string {
+  return JSON.stringify(stored);
+}
+
+/** @param now ms since the epoch */
+export function createOutbox(store: AlertStore, now: () => number): Outbox {
+  /** Alerts of the messages that were read, until they are done. */
+  const alertIds = new Map<string, { readonly alertId: string; readonly receiver: string }>();
+  return {
+    async next(receiver, nowMs) {
+      const stored = await store.nextMessage(receiver, nowMs);
+      if (stored === undefined) return undefined;
+      const { id, tries, firstMs } = stored;
+      const { alertId, message } = JSON.parse(stored.message) as Stored; // of writeMessage
+      alertIds.set(id, { alertId, receiver });
+      return { id, receiver, message, tries, firstAtMs: firstMs };
+    },
+    async done(id) {
+      await store.removeMessage(id);
+      alertIds.delete(id);
+    },
+    again: (id, dueAtMs) => store.postponeMessage(id, dueAtMs),
+    async giveUp(id, reason) {
+      const { alertId = '', receiver = '' } = alertIds.get(id) ?? {};
+      const entry = writeEntry({ change: 'not_delivered', receiver, reason });
+      await store.dropMessage(id, alertId, { id: newOrderedId(), atMs: now(), entry });
+      alertIds.delete(id);
+    },
+  };
+}
+
+/** Microseconds of a time in ms. */
+export function toMicros(ms: number): Micros {
+  return ms * MICROS_PER_MS;
+}

@@ -1,0 +1,117 @@
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { messageOf } from '../../errors.ts';
+import { createDeadline } from '../../lib/abort.ts';
+import { addressOf, isPublicAddress } from '../../lib/public-address.ts';
+import { type Connector, SendError } from './receiver.ts';
+
+/** Longest time of one try, from the resolution of the name to the response. */
+export const TRY_MS_MAX = 10_000;
+// Of a response that is not 2xx: enough for its reason. The rest is not read.
+const RESPONSE_BYTES_MAX = 1_024;
+// Of the message itself; the receiver may accept the next one.
+const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
+
+export interface Post {
+  readonly url: URL;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Sends JSON to a receiver. Any 2xx is success; its body is not read. Redirects are not followed.
+ *
+ * @throws SendError naming the status and the start of the response
+ */
+export async function postJson(
+  { url, body, headers = {} }: Post,
+  connector: Connector,
+  signal: AbortSignal,
+): Promise<void> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const late = () => new SendError(`did not respond within ${TRY_MS_MAX / 1_000} s`);
+  const deadline = createDeadline(TRY_MS_MAX, late, signal);
+  try {
+    checkAddress(url, connector);
+    const response = await respond({ url, body: text, headers }, connector, deadline.signal);
+    await judge(response);
+  } catch (error) {
+    deadline.signal.throwIfAborted();
+    throw error instanceof SendError ? error : new SendError(describeFailure(error), { cause: error });
+  } finally {
+    deadline.clear();
+  }
+}
+
+function checkAddress(url: URL, { isPrivate }: Connector): void {
+  const address = addressOf(url);
+  if (!isPrivate && address !== undefined && !isPublicAddress(address))
+    throw new SendError(`${address} is not a public address`);
+}
+
+function respond(
+  { url, body, headers }: Post & { readonly body: string },
+  { lookup }: Connector,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+  return new Promise((resolve, reject) => {
+    const options = {
+      method: 'POST',
+      agent: false, // closes the connection after the response
+      signal,
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': Buffer.byteLength(body),
+        'user-agent': 'Tailrace',
+        ...headers,
+      },
+      ...(lookup === undefined ? {} : { lookup }),
+    };
+    request(url, options, resolve).on('error', reject).end(body);
+  });
+}
+
+async function judge(response: IncomingMessage): Promise<void> {
+  const { statusCode: status = 0, headers } = response;
+  try {
+    if (status >= 200 && status < 300) return;
+    if (status >= 300 && status < 400)
+      throw new SendError(`returned ${status}; redirects are not followed`, { isRejected: true });
+    throw new SendError(`returned ${status}: ${await readStart(response)}`, {
+      retryAfterMs: parseRetryAfter(headers['retry-after']),
+      isRejected: status < 500 && !TEMPORARY.has(status),
+    });
+  } finally {
+    response.on('error', () => {}); // of the part that nobody reads
+    response.destroy();
+  }
+}
+
+/** Returns the start of the body; what cannot be read is left out, since the status is known. */
+async function readStart(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= RESPONSE_BYTES_MAX) break;
+    }
+  } catch {}
+  return Buffer.concat(chunks).toString('utf8', 0, RESPONSE_BYTES_MAX);
+}
+
+/** Parses seconds or an HTTP date, which is compared with this machine's clock. */
+function parseRetryAfter(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
+  return Number.isFinite(ms) ? Math.max(ms, 0) : undefined;
+}
+
+function describeFailure(error: unknown): string {
+  // Of several addresses that were tried, each has failed.
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return error.errors.map(messageOf).join('; ');
+  return messageOf(error);
+}

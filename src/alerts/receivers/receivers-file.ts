@@ -1,0 +1,167 @@
+import { stat } from 'node:fs/promises';
+import { Type } from 'typebox';
+import { type Fault, formatFault, refuseFaults } from '../../definitions/fault.ts';
+import { createShapeCheck } from '../../definitions/shape.ts';
+import { readYamlFile, type YamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
+import { InputError, messageOf } from '../../errors.ts';
+import { addressOf, createPublicLookup, isPublicAddress, type Resolve } from '../../lib/public-address.ts';
+import { type FieldFault, RECEIVER_KINDS, type ReceiverKind } from './kinds.ts';
+import type { Receiver } from './receiver.ts';
+
+const RECEIVERS_MAX = 100;
+const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
+const OTHERS = 0o007;
+// A name in braces, as in shells; any other text stays as it is.
+const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+const checkNames = createShapeCheck(
+  Type.Record(Type.String({ pattern: NAME }), Type.Unknown(), {
+    additionalProperties: false,
+    maxProperties: RECEIVERS_MAX,
+    expected: `a map of at most ${RECEIVERS_MAX} receivers, by names of letters, digits, dots, dashes and underscores`,
+  }),
+  { showsValues: false },
+);
+const SHAPE_CHECKS = new Map(
+  Object.entries(RECEIVER_KINDS).map(([kind, { shape }]) => [
+    kind,
+    createShapeCheck(shape, { showsValues: false }),
+  ]),
+);
+
+export interface ReceiversOptions {
+  /** Values for `${NAME}`. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Default: Node's. */
+  readonly resolve?: Resolve;
+}
+
+/**
+ * Reads the file of `TAILRACE_RECEIVERS_FILE`.
+ *
+ * @throws InputError with the line of each fault and what would be right, never a value of the file: it may be a secret
+ */
+export async function readReceivers(
+  path: string,
+  { environment, resolve }: ReceiversOptions,
+): Promise<ReadonlyMap<string, Receiver>> {
+  refuseFaults(await findModeFaults(path));
+  const read = await readYamlFile(path);
+  if (Array.isArray(read)) throw new InputError(read.map(hideSource).map(formatFault));
+  if (read.value === null || read.value === undefined) return new Map();
+  const { file, faults } = substitute(read, environment);
+  refuseFaults(faults);
+  if (!isMap(file.value)) throw new InputError([formatFault(file.fault([], NOT_A_MAP))]);
+  const entries = Object.entries(file.value);
+  refuseFaults([...checkNames(file), ...entries.flatMap((entry) => findEntryFaults(file, entry))]);
+  return new Map(entries.map(([name, fields]) => [name, openReceiver(name, fields, resolve)]));
+}
+
+const NOT_A_MAP = 'must be a map of receivers, such as ops: { kind: slack, url: https://… }';
+
+async function findModeFaults(path: string): Promise<Fault[]> {
+  const fault = (message: string) => [{ file: path, line: 1, message }];
+  try {
+    const { mode } = await stat(path);
+    return (mode & OTHERS) === 0
+      ? []
+      : fault(
+          `can be read or changed by every user (mode ${(mode & 0o777).toString(8)}); run chmod 600 on it`,
+        );
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return fault(
+      isMissing ? 'is missing; TAILRACE_RECEIVERS_FILE names it' : `cannot be read: ${messageOf(error)}`,
+    );
+  }
+}
+
+/** Cuts a message of the YAML library before what it quotes of the file. */
+function hideSource({ message, ...place }: Fault): Fault {
+  return { ...place, message: `is not YAML: ${(message.split(/[:"'`*&]/, 1)[0] ?? '').trim()}` };
+}
+
+/** Replaces `${NAME}` in every text of a file. A value is never read as YAML, so it cannot add fields. */
+function substitute(file: YamlFile, environment: ReceiversOptions['environment']) {
+  const faults: Fault[] = [];
+  const replace = (value: unknown, path: YamlPath): unknown => {
+    if (typeof value === 'string')
+      return value.replaceAll(REFERENCE, (_, name: string) => {
+        const found = environment[name];
+        if (found === undefined || found === '')
+          faults.push(file.fault(path, `${name} is not set; set this variable of the environment`));
+        return found ?? '';
+      });
+    if (Array.isArray(value)) return value.map((item, i) => replace(item, [...path, i]));
+    if (!isMap(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, replace(item, [...path, key])]),
+    );
+  };
+  return { file: { ...file, value: replace(file.value, []) }, faults };
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function findEntryFaults(file: YamlFile, [name, fields]: readonly [string, unknown]): Fault[] {
+  const fault = (path: YamlPath, message: string) => file.fault([name, ...path], message);
+  if (!isMap(fields))
+    return [fault([], `"${name}" must be a map of fields, such as { kind: slack, url: … }`)];
+  const { kind } = fields;
+  const kinds = Object.keys(RECEIVER_KINDS);
+  if (kind === undefined) return [fault(['kind'], `"kind" is missing; one of ${kinds.join(', ')}`)];
+  const checkShape = typeof kind === 'string' ? SHAPE_CHECKS.get(kind) : undefined;
+  if (typeof kind !== 'string' || checkShape === undefined)
+    return [fault(['kind'], `unknown kind of receiver; known are ${kinds.join(', ')}`)];
+  const shapeFaults = checkShape({ ...file, value: fields, fault });
+  if (shapeFaults.length > 0) return shapeFaults;
+  return [...findUrlFaults(getKind(kind), fields), ...getKind(kind).check(fields)].map(({ field, message }) =>
+    fault([field], `"${field}" ${message}`),
+  );
+}
+
+function getKind(name: string): ReceiverKind {
+  const kind = RECEIVER_KINDS[name];
+  if (kind === undefined) throw new Error(`no such kind: ${name}`);
+  return kind;
+}
+
+function findUrlFaults(
+  { schemes }: ReceiverKind,
+  { url: text, private: isPrivate }: Record<string, unknown>,
+) {
+  const fault = (message: string): FieldFault[] => [{ field: 'url', message }];
+  if (text === undefined) return [];
+  if (typeof text !== 'string' || !URL.canParse(text))
+    return fault(`must be a URL, such as ${schemes.example}`);
+  const url = new URL(text);
+  if (![...schemes.all, ...schemes.private].includes(url.protocol) || url.hostname === '' || url.hash !== '')
+    return fault(`must be a URL, such as ${schemes.example}`);
+  if (!isDecodable(url.username) || !isDecodable(url.password))
+    return fault('must have a user and password whose % are written as %25');
+  if (isPrivate === true) return [];
+  if (!schemes.all.includes(url.protocol))
+    return fault(`must begin with ${schemes.all[0]}//; without TLS only with private: true`);
+  const address = addressOf(url);
+  return address === undefined || isPublicAddress(address)
+    ? []
+    : fault('is a private or loopback address, which needs private: true');
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function openReceiver(name: string, fields: unknown, resolve?: Resolve): Receiver {
+  // `findEntryFaults` has found none.
+  const { kind, private: isPrivate = false } = fields as { kind: string; private?: boolean };
+  const lookup = isPrivate ? undefined : createPublicLookup(resolve);
+  return { name, kind, ...getKind(kind).open(fields, { isPrivate, lookup }) };
+}

@@ -1,0 +1,112 @@
+import { type Alert, SERVICE_VARIABLES } from '../definitions/alert.ts';
+import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
+import type { Fault } from '../definitions/fault.ts';
+import type { YamlPath } from '../definitions/yaml-file.ts';
+import { TailraceError } from '../errors.ts';
+import { findUndeclared, parseParameters } from '../query/parameters.ts';
+import { findTemplateFaults } from './receivers/template.ts';
+
+interface VerifyOptions {
+  /** Those without faults. */
+  readonly endpoints: readonly Endpoint[];
+  /** Whether no file of an endpoint has a fault, so that `endpoints` are all. */
+  readonly areAll: boolean;
+}
+
+/** Checks what alerts say about their endpoints: names, parameters, columns, and the variables of the text. */
+export function verifyAlerts(alerts: readonly Alert[], { endpoints, areAll }: VerifyOptions): Fault[] {
+  return alerts.flatMap((alert) => {
+    const endpoint = endpoints.find(({ id, name }) => name === alert.endpoint || id === alert.endpoint);
+    if (endpoint !== undefined) return verifyAlert(alert, endpoint);
+    if (!areAll) return []; // it may be one of those with faults, which are reported
+    const known = endpoints.map(({ name }) => name).join(', ');
+    return [
+      alert.fault(
+        ['endpoint'],
+        `no endpoint is called ${JSON.stringify(alert.endpoint)}; there are ${known}`,
+      ),
+    ];
+  });
+}
+
+/** Checks that each receiver of each alert is one of the operator's. */
+export function verifyReceivers(alerts: readonly Alert[], known: ReadonlySet<string>): Fault[] {
+  return alerts.flatMap((alert) =>
+    alert.to.flatMap((name, i) =>
+      known.has(name) ? [] : [alert.fault(['to', i], describeUnknownReceiver(name, known))],
+    ),
+  );
+}
+
+function describeUnknownReceiver(name: string, known: ReadonlySet<string>): string {
+  const names = [...known].join(', ') || 'none';
+  return `TAILRACE_RECEIVERS_FILE has no receiver ${JSON.stringify(name)}; it has ${names}`;
+}
+
+function verifyAlert(alert: Alert, endpoint: Endpoint): Fault[] {
+  const faults = [
+    ...findParameterFaults(alert, endpoint),
+    ...findConditionFaults(alert, endpoint),
+    ...findLabelFaults(alert, endpoint),
+    ...findTextFaults(alert, endpoint),
+  ];
+  return faults.map(([path, message]) => alert.fault(path, message));
+}
+
+type Found = readonly [YamlPath, string];
+
+function findParameterFaults({ parameters }: Alert, endpoint: Endpoint): Found[] {
+  const known = endpoint.parameters.map(({ name }) => name);
+  const unknown = findUndeclared(known, parameters).map(
+    (name): Found => [
+      ['parameters', name],
+      `${endpoint.name} has no parameter "${name}"; it has ${known.join(', ') || 'none'}`,
+    ],
+  );
+  try {
+    parseParameters({ ...endpoint, strict: false }, parameters, Number.POSITIVE_INFINITY);
+    return unknown;
+  } catch (error) {
+    if (!(error instanceof TailraceError)) throw error;
+    const wrong = error.errors.map(
+      ({ parameter, message }): Found => [['parameters', parameter], `"${parameter}" ${message}`],
+    );
+    return [...unknown, ...wrong];
+  }
+}
+
+const COMPARED: Readonly<Record<string, readonly ResultType[]>> = {
+  number: ['integer', 'number'],
+  string: ['string'],
+  boolean: ['boolean'],
+};
+
+function findConditionFaults({ when }: Alert, endpoint: Endpoint): Found[] {
+  if (when.kind === 'rows') return [];
+  const { kind, column: name, value } = when;
+  const column = endpoint.columns.find((one) => one.name === name);
+  if (column === undefined) return [[['when', 'column'], describeMissing(name, endpoint)]];
+  const type = typeof value;
+  const wanted = COMPARED[type] ?? [];
+  if (wanted.includes(column.type)) return [];
+  const message = `column "${name}" is of type ${column.type}, which cannot be compared with a ${type}`;
+  return [[['when', kind], message]];
+}
+
+function findLabelFaults({ per }: Alert, endpoint: Endpoint): Found[] {
+  return per.flatMap((name, i): Found[] => {
+    const column = endpoint.columns.find((one) => one.name === name);
+    if (column === undefined) return [[['per', i], describeMissing(name, endpoint)]];
+    return column.type === 'json' ? [[['per', i], `column "${name}" is JSON, which cannot be a label`]] : [];
+  });
+}
+
+function findTextFaults({ text }: Alert, endpoint: Endpoint): Found[] {
+  const known = [...endpoint.columns.map(({ name }) => name), ...SERVICE_VARIABLES];
+  return findTemplateFaults(text, known).map(({ message }) => [['text'], `"text" ${message}`]);
+}
+
+function describeMissing(name: string, { name: endpoint, columns }: Endpoint): string {
+  const known = columns.map((column) => column.name).join(', ');
+  return `${endpoint} has no column "${name}"; it has ${known}`;
+}

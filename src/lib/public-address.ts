@@ -1,0 +1,40 @@
+import dns, { type LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/**
+ * Whether an IP address belongs to a host of the internet: not loopback, private, link-local (cloud metadata), carrier-grade NAT, multicast,
+ * or a range that translates to another address.
+ */
+export function isPublicAddress(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+}
+
+/** Returns the address that a URL's host spells, such as `[::1]`; `undefined` for a name. */
+export function addressOf({ hostname }: URL): string | undefined {
+  const address = hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(address) === 0 ? undefined : address;
+}
+
+/** Resolves like `dns.lookup` with `all`. */
+export type Resolve = (
+  hostname: string,
+  options: dns.LookupAllOptions,
+  callback: (error: Error | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/**
+ * Returns a `lookup` for sockets that passes on only public addresses. The socket connects to one of these, so no second resolution can
+ * return another one. Sockets do not look up addresses: check these by `isPublicAddress`.
+ */
+export function createPublicLookup(resolve: Resolve = dns.lookup): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      const [first, ...others] = addresses?.filter(({ address }) => isPublicAddress(address)) ?? [];
+      if (error !== null) callback(error, '');
+      else if (first === undefined) callback(new Error(`${hostname} has no public address`), '');
+      else if (options.all === true) callback(null, [first, ...others]);
+      else callback(null, first.address, first.family);
+    });
+  };
+}

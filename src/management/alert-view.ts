@@ -1,0 +1,58 @@
+import { type Static, type TSchema, Type } from 'typebox';
+
+// As view.ts: the console may import this file, so this file must not import the service.
+
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const time = (description: string) => Type.String({ format: 'date-time', description });
+const LABELS = Type.Record(Type.String(), Type.String(), { description: 'Values of the columns of `per`.' });
+const VALUES = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]), {
+  description: 'The other columns of its row.',
+});
+const STATE = Type.Enum(['inactive', 'pending', 'firing']);
+
+export const SILENCE = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  until: time('When it ends.'),
+  comment: Type.String(),
+  labels: LABELS,
+  by: Type.String({ description: 'Id of the key, or `cli`.' }),
+});
+export type SilenceView = Static<typeof SILENCE>;
+
+export const ALERT = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  description: Type.String(),
+  endpoint: Type.String(),
+  severity: Type.Enum(['info', 'warning', 'critical']),
+  every_seconds: Type.Integer(),
+  to: Type.Array(Type.String(), { description: 'Names of receivers.' }),
+  state: STATE,
+  since: orNull(time('When the first of its instances began to hold.')),
+  instances: Type.Array(
+    Type.Object({
+      kind: Type.Enum(['condition', 'no_data', 'error']),
+      state: Type.Enum(['pending', 'firing']),
+      since: time('When it began to hold.'),
+      labels: LABELS,
+      values: VALUES,
+    }),
+  ),
+  last_evaluation: orNull(time('The tick of the last evaluation.')),
+  next_evaluation: time('The next tick.'),
+  last_error: orNull(Type.String({ description: 'Why the last evaluation failed; null: it did not.' })),
+  silences: Type.Array(SILENCE),
+});
+export type AlertView = Static<typeof ALERT>;
+
+export const ALERT_ENTRY = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  at: time('The tick of the evaluation.'),
+  change: Type.Enum(['firing', 'resolved', 'no_data', 'error', 'failed', 'note', 'not_delivered']),
+  labels: orNull(LABELS),
+  values: orNull(VALUES),
+  quiet: orNull(Type.Boolean({ description: 'Whether no message was sent, as during a silence.' })),
+  receiver: orNull(Type.String()),
+  reason: orNull(Type.String()),
+});
+export type AlertEntryView = Static<typeof ALERT_ENTRY>;

@@ -1,0 +1,218 @@
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Evaluate } from '../../src/alerts/evaluate.ts';
+import { createEvaluator, type EvaluatorOptions } from '../../src/alerts/evaluator.ts';
+import { readEntry } from '../../src/alerts/history.ts';
+import { createOutbox } from '../../src/alerts/outbox.ts';
+import type { Outcome } from '../../src/alerts/state.ts';
+import { lastTick } from '../../src/alerts/tick.ts';
+import { type Alert, createAlert } from '../../src/definitions/alert.ts';
+import type { AlertStore } from '../../src/keys/alerts/alert-store.ts';
+import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+let made = 0;
+
+const MINUTE_MS = 60_000;
+const ID = '5f1f3f0a-8c1e-4a52-9a58-0d6a2f6a4c11';
+const START_MS = Date.UTC(2026, 10, 20, 12);
+
+function alertOf(fields: Readonly<Record<string, unknown>> = {}): Alert {
+  const value = {
+    ...{ id: ID, name: 'failing', description: '', endpoint: 'failing.paths', every: 60, delay: 10 },
+    ...{ when: 'rows', per: ['path'], text: '{{ path }} fails', to: ['ops', 'nobody'], ...fields },
+  };
+  return createAlert({ file: 'a.yaml', text: '', value, fault: () => ({ file: '', line: 1, message: '' }) });
+}
+
+const rows = (...paths: string[]): Outcome => ({
+  kind: 'rows',
+  holding: paths.map((path) => ({ labels: { path }, values: { failures: 3 } })),
+});
+
+/** A service with an evaluator on its own store, or on that of another one. */
+function open({
+  store: given,
+  alert = alertOf(),
+  owner = 'one',
+}: Partial<{ store: AlertStore; alert: Alert; owner: string }> = {}) {
+  const store = given ?? openSqliteStore(join(folder.path, String(++made))).alerts;
+  const world = {
+    nowMs: START_MS,
+    outcome: rows(),
+    alerts: [alert],
+    asked: [] as number[],
+    errors: [] as unknown[],
+    ticks: 0,
+  };
+  const evaluate: Evaluate = async (_alert, { nowMs }) => {
+    world.asked.push(nowMs);
+    return { outcome: world.outcome, notes: [] };
+  };
+  const options: EvaluatorOptions = {
+    ...{ alerts: () => world.alerts, evaluate, store, owner, now: () => world.nowMs },
+    ...{ leaseMs: 60_000, ticks: () => world.ticks++ * 60_000, receivers: () => new Set(['ops']) },
+    onEvaluated: (_, error) => error !== undefined && world.errors.push(error),
+  };
+  const evaluator = createEvaluator(options);
+  /** Moves the clock, and evaluates what is due then. */
+  async function at(minute: number, outcome = world.outcome): Promise<void> {
+    world.nowMs = START_MS + minute * MINUTE_MS;
+    world.outcome = outcome;
+    await evaluator.renew();
+    evaluator.tick();
+    await evaluator.idle();
+  }
+  return { store, world, evaluator, at };
+}
+
+/** Takes every message of a receiver out of the outbox. */
+async function receive(store: AlertStore): Promise<string[]> {
+  const outbox = createOutbox(store, () => START_MS);
+  const texts: string[] = [];
+  for (let one = await outbox.next('ops', START_MS * 2); one; one = await outbox.next('ops', START_MS * 2)) {
+    texts.push(`${one.message.status}: ${one.message.text}`);
+    await outbox.done(one.id);
+  }
+  return texts;
+}
+
+const historyOf = async (store: AlertStore) =>
+  (await store.listHistory(ID, { limit: 100 })).map(({ entry }) => readEntry(entry).change).toReversed();
+
+describe('an evaluation', () => {
+  test('is at each tick, as of the tick less the delay', async () => {
+    const { world, at } = open();
+    for (const minute of [0, 0.1, 0.9, 1.2, 2]) await at(minute);
+    const tickMs = lastTick(alertOf(), START_MS);
+    expect(world.asked.map((ms) => ms - tickMs)).toEqual([-10_000, 50_000, 110_000]);
+  });
+
+  test('that is late is not made up for many times', async () => {
+    const { world, at } = open();
+    await at(0);
+    await at(500);
+    expect(world.asked.length).toBe(2);
+  });
+
+  test('sends one message with its instances to each receiver that there is', async () => {
+    const { store, at } = open();
+    await at(0, rows('/a', '/b'));
+    await at(1, rows('/a', '/b'));
+    await at(2, rows('/b'));
+    expect(await receive(store)).toEqual(['firing: /a fails\n/b fails', 'resolved: Resolved: /a fails']);
+    expect(await store.nextMessage('nobody', START_MS * 2)).toBeUndefined();
+    expect(await historyOf(store)).toEqual([
+      'firing',
+      'firing',
+      'not_delivered',
+      'resolved',
+      'not_delivered',
+    ]);
+  });
+
+  test('of alerts with one interval is at different times', () => {
+    const ticks = Array.from({ length: 100 }, (_, i) =>
+      lastTick({ name: `a.${i}`, everyMs: 60_000 }, START_MS),
+    );
+    expect(new Set(ticks).size).toBeGreaterThan(90);
+    expect(Math.max(...ticks)).toBeLessThanOrEqual(START_MS);
+    expect(Math.min(...ticks)).toBeGreaterThan(START_MS - 60_000);
+  });
+});
+
+test('`for` goes on over a restart, and nothing fires twice because of one', async () => {
+  const alert = alertOf({ for: 120 });
+  const first = open({ alert });
+  await first.at(0, rows('/a'));
+  await first.at(1, rows('/a'));
+  await first.evaluator.close();
+  const second = open({ alert, store: first.store, owner: 'two' });
+  await second.at(2, rows('/a'));
+  expect(await receive(first.store)).toEqual(['firing: /a fails']);
+  await second.evaluator.close();
+  const third = open({ alert, store: first.store, owner: 'three' });
+  await third.at(3, rows('/a'));
+  expect(await receive(first.store)).toEqual([]);
+  await third.at(4, rows());
+  expect(await receive(first.store)).toEqual(['resolved: Resolved: /a fails']);
+});
+
+test('of two processes one evaluates, and the other goes on when it ends', async () => {
+  const one = open();
+  const other = open({ store: one.store, owner: 'other' });
+  await one.at(0, rows('/a'));
+  await other.at(0, rows('/a'));
+  expect([one.evaluator.isLeader(), other.evaluator.isLeader()]).toEqual([true, false]);
+  expect(other.world.asked).toEqual([]);
+  await one.evaluator.close();
+  await other.at(1, rows('/a'));
+  expect(other.world.asked.length).toBe(1);
+  expect(await receive(one.store)).toEqual(['firing: /a fails']);
+});
+
+test('a process that has lost its lease writes nothing, and says so to nobody', async () => {
+  const one = open();
+  await one.at(0, rows());
+  await one.store.release('one'); // as if it had ended
+  const other = open({ store: one.store, owner: 'other' });
+  await other.at(0, rows());
+  one.world.nowMs += MINUTE_MS;
+  one.world.outcome = rows('/a');
+  one.evaluator.tick();
+  await one.evaluator.idle();
+  expect(one.world.asked.length).toBe(2);
+  expect(one.evaluator.isLeader()).toBe(false);
+  expect(await receive(one.store)).toEqual([]);
+  await other.at(1, rows('/a'));
+  expect(await receive(one.store)).toEqual(['firing: /a fails']);
+});
+
+test('an evaluation that could not be written is repeated, with one message', async () => {
+  const { store, world, at } = open();
+  await at(0, rows());
+  const { write } = store;
+  let isLost = true;
+  Object.assign(store, {
+    async write(written: Parameters<AlertStore['write']>[0]) {
+      const result = await write(written);
+      if (isLost) throw new Error('the connection was lost after the commit');
+      return result;
+    },
+  });
+  await at(1, rows('/a'));
+  expect(world.errors.length).toBe(1);
+  isLost = false;
+  await at(1, rows('/a'));
+  await at(2, rows('/a'));
+  expect(await receive(store)).toEqual(['firing: /a fails']);
+});
+
+test('an alert whose file goes is resolved, and the history says why', async () => {
+  const { store, world, at } = open();
+  await at(0, rows('/a'));
+  world.alerts = [];
+  await at(1);
+  expect(await receive(store)).toEqual([
+    'firing: /a fails',
+    'resolved: Resolved: failing: the alert was removed from the definitions',
+  ]);
+  expect(await historyOf(store)).toEqual(['firing', 'not_delivered', 'note', 'resolved', 'not_delivered']);
+  expect((await store.readStates()).size).toBe(0);
+});
+
+test('a silence holds messages back, and what still fires at its end is sent', async () => {
+  const { store, at } = open();
+  await store.addSilence({
+    ...{ id: 's', alert: ID, labels: '{"path":"/a"}', untilMs: START_MS + 1.5 * MINUTE_MS },
+    ...{ comment: 'deploy', author: 'cli', createdMs: START_MS },
+  });
+  await at(0, rows('/a', '/b'));
+  expect(await receive(store)).toEqual(['firing: /b fails']);
+  await at(1, rows('/a', '/b'));
+  expect(await receive(store)).toEqual([]);
+  await at(3, rows('/a', '/b'));
+  expect(await receive(store)).toEqual(['firing: /a fails']);
+});

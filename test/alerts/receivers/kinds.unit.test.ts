@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import { Webhook } from 'standardwebhooks';
+import { afterEach, expect, test } from 'vitest';
+import type { AlertMessage } from '../../../src/alerts/outbox.ts';
+import { RECEIVER_KINDS } from '../../../src/alerts/receivers/kinds.ts';
+import { SendError } from '../../../src/alerts/receivers/receiver.ts';
+import { alertMessage } from '../../support/alert-message.ts';
+import { type ReceiverServer, startReceiver } from '../../support/receiver-server.ts';
+
+const secretOf = (letter: string) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`;
+const signal = new AbortController().signal;
+const sentAtMs = Date.now();
+
+const servers: ReceiverServer[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+async function start(respond?: Parameters<typeof startReceiver>[0]): Promise<ReceiverServer> {
+  const server = await startReceiver(respond);
+  servers.push(server);
+  return server;
+}
+
+function open(kind: string, fields: object) {
+  const opened = RECEIVER_KINDS[kind]?.open(fields, { isPrivate: true, lookup: undefined });
+  if (opened === undefined) throw new Error(kind);
+  return opened;
+}
+
+/** Sends a message and returns what arrived. */
+async function send(kind: string, fields: object, message: AlertMessage = alertMessage()) {
+  const server = await start();
+  const { send: sendOne } = open(kind, { url: `${server.url}/in`, ...fields });
+  await sendOne({ id: 'msg_1', message, sentAtMs }, signal);
+  return server.received.map(({ body, ...rest }) => ({ ...rest, text: body, body: JSON.parse(body) }));
+}
+
+test('signs a webhook so that the library of Standard Webhooks verifies it, by each of its secrets', async () => {
+  const secret = [secretOf('a'), secretOf('b')];
+  const [received, ...others] = await send('webhook', { secret });
+  expect(others).toEqual([]);
+  const headers = received?.headers as Record<string, string>; // none of them is sent twice
+  for (const one of secret)
+    expect(new Webhook(one).verify(received?.text ?? '', headers)).toEqual(received?.body);
+  expect(() => new Webhook(secretOf('c')).verify(received?.text ?? '', headers)).toThrow(
+    'No matching signature',
+  );
+  expect(headers).toMatchObject({
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(sentAtMs / 1_000)),
+    'content-type': 'application/json; charset=utf-8',
+  });
+  const { isTest: _, ...body } = alertMessage();
+  expect(received?.body).toEqual(body);
+  const [marked] = await send('webhook', { secret }, alertMessage({ isTest: true }));
+  expect(marked?.body).toMatchObject({ test: true });
+});
+
+test('shows Slack blocks of plain text', async () => {
+  const [received] = await send('slack', {});
+  expect(received?.body).toMatchObject({
+    text: '[firing] checkout.errors: /orders failed 12 times',
+    blocks: [
+      { type: 'header', text: { type: 'plain_text', text: '[firing] checkout.errors' } },
+      { type: 'section', text: { type: 'plain_text', text: '/orders failed 12 times' } },
+      { type: 'section', text: { text: 'path=/orders (failures: 12)\npath=/carts (failures: null)' } },
+      { text: { text: '<https://logs.example.com/alerts?name=checkout.errors&amp;a=1|Open in Tailrace>' } },
+    ],
+  });
+});
+
+test('no text of a row pings a channel, makes a link in Slack, or exceeds its bounds', async () => {
+  const server = await start();
+  const { send: sendOne } = open('slack', { url: server.url });
+  const part = fc.constantFrom(
+    '<!channel>',
+    '<@U1>',
+    '@here',
+    '<https://a.b|c>',
+    '&lt;',
+    '*b*',
+    '`',
+    '#general',
+    '\n',
+    'é',
+    '😀',
+  );
+  const text = fc.array(part, { maxLength: 400 }).map((parts) => parts.join(''));
+  await fc.assert(
+    fc.asyncProperty(text, text, text, async (line, label, value) => {
+      const instances = [{ labels: { path: label }, values: { value } }];
+      const link = `https://a.example.com/?q=${encodeURIComponent('>|<')}|<`;
+      await sendOne({ id: 'm', message: alertMessage({ text: line, instances, link }), sentAtMs }, signal);
+      const { text: fallback, blocks } = JSON.parse(server.received.at(-1)?.body ?? '');
+      expect(fallback).not.toMatch(/[<>]|&(?!amp;|lt;|gt;)|[@#]\w|(?<!\u2060)[*`_~]/);
+      for (const { type, text: shown } of blocks) {
+        expect(shown.text.length).toBeLessThanOrEqual(type === 'header' ? 150 : 3_000);
+        expect(shown.text.isWellFormed()).toBe(true);
+        if (shown.type === 'plain_text') expect(shown.text).not.toMatch(/[@#]\w/);
+        else expect(shown.text).toMatch(/^<https:[^<>|]*\|Open in Tailrace>$/);
+      }
+    }),
+  );
+});
+
+test('sends PagerDuty an event for each instance, and resolves it by the same key', async () => {
+  const routing_key = 'a1'.repeat(16);
+  const fired = await send('pagerduty', { routing_key });
+  expect(fired.map(({ body }) => body)).toMatchObject([
+    {
+      routing_key,
+      event_action: 'trigger',
+      payload: {
+        summary: '[firing] checkout.errors: /orders: /orders failed 12 times',
+        source: 'tailrace',
+        severity: 'critical',
+        timestamp: '2026-11-20T12:00:00.000Z',
+        custom_details: { labels: { path: '/orders' }, values: { failures: 12 } },
+      },
+    },
+    { payload: { custom_details: { labels: { path: '/carts' }, values: { failures: null } } } },
+  ]);
+  const resolved = await send('pagerduty', { routing_key }, alertMessage({ status: 'resolved' }));
+  expect(resolved.map(({ body }) => body.event_action)).toEqual(['resolve', 'resolve']);
+  const keys = (all: typeof fired) => all.map(({ body }) => body.dedup_key);
+  expect(keys(resolved)).toEqual(keys(fired));
+  expect(new Set(keys(fired)).size).toBe(2);
+  expect(keys(fired)[0]?.length).toBeLessThanOrEqual(255);
+  const [turned] = await send(
+    'pagerduty',
+    { routing_key },
+    alertMessage({ instances: [{ labels: { b: '1', a: '2' }, values: {} }] }),
+  );
+  const [same] = await send(
+    'pagerduty',
+    { routing_key },
+    alertMessage({ instances: [{ labels: { a: '2', b: '1' }, values: {} }] }),
+  );
+  expect(turned?.body.dedup_key).toBe(same?.body.dedup_key);
+  const [whole, ...others] = await send(
+    'pagerduty',
+    { routing_key },
+    alertMessage({ status: 'no_data', instances: [] }),
+  );
+  expect(others).toEqual([]);
+  expect(whole?.body.payload.class).toBe('no_data');
+  const tests = await send('pagerduty', { routing_key }, alertMessage({ isTest: true }));
+  expect(keys(tests)).not.toContain(keys(fired)[0]);
+});
+
+test('sends Alertmanager an alert for each instance, which ends unless it is sent again', async () => {
+  const instances = [
+    { labels: { 'a.path': '/orders', empty: '', alertname: 'x' }, values: { 'p95-ms': 12.5 } },
+  ];
+  const [received] = await send('alertmanager', {}, alertMessage({ instances }));
+  expect(received?.path).toBe('/in/api/v2/alerts');
+  expect(received?.body).toEqual([
+    {
+      labels: { a_path: '/orders', alertname: 'checkout.errors', severity: 'critical' },
+      annotations: { value_p95_ms: '12.5', summary: '/orders failed 12 times', status: 'firing' },
+      startsAt: '2026-11-20T11:58:00.000Z',
+      endsAt: new Date(sentAtMs + 240_000).toISOString(),
+      generatorURL: alertMessage().link,
+    },
+  ]);
+  const [resolved] = await send('alertmanager', {}, alertMessage({ instances, status: 'resolved' }));
+  expect(resolved?.body[0]).toMatchObject({
+    labels: received?.body[0].labels,
+    endsAt: '2026-11-20T12:00:00.000Z',
+  });
+});
+
+test('says why a receiver did not accept a message, and whether that was this message', async () => {
+  const fail = async (status: number, headers: Record<string, string> = {}) => {
+    const server = await start((_, response) => response.writeHead(status, headers).end('no such\nteam'));
+    const { send: sendOne } = open('slack', { url: server.url });
+    const error = await sendOne({ id: 'm', message: alertMessage(), sentAtMs }, signal).catch(
+      (one: unknown) => one,
+    );
+    expect(error).toBeInstanceOf(SendError);
+    expect(server.received).toHaveLength(1);
+    return error as SendError;
+  };
+  expect(await fail(404)).toMatchObject({ message: 'returned 404: no such\nteam', isRejected: true });
+  expect(await fail(500)).toMatchObject({ isRejected: false, retryAfterMs: undefined });
+  expect(await fail(429, { 'retry-after': '17' })).toMatchObject({ isRejected: false, retryAfterMs: 17_000 });
+  const at = new Date(Date.now() + 60_000).toUTCString();
+  expect((await fail(503, { 'retry-after': at })).retryAfterMs).toBeGreaterThan(50_000);
+  expect(await fail(503, { 'retry-after': 'soon' })).toMatchObject({ retryAfterMs: undefined });
+  expect(await fail(302, { location: 'http://127.0.0.1:9' })).toMatchObject({
+    message: 'returned 302; redirects are not followed',
+    isRejected: true,
+  });
+});
+
+test('connects to no private address without private: true, whatever the name resolves to', async () => {
+  const server = await start();
+  const { port } = new URL(server.url);
+  const outgoing = { id: 'm', message: alertMessage(), sentAtMs };
+  const guarded = (url: string) =>
+    RECEIVER_KINDS['slack']
+      ?.open(
+        { url },
+        { isPrivate: false, lookup: (_, __, callback) => callback(new Error('no public address'), '') },
+      )
+      .send(outgoing, signal);
+  await expect(guarded(`http://127.0.0.1:${port}/`)).rejects.toThrow('127.0.0.1 is not a public address');
+  await expect(guarded(`http://localhost:${port}/`)).rejects.toThrow('no public address');
+  expect(server.received).toEqual([]);
+});

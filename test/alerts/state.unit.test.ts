@@ -1,0 +1,210 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type AlertState,
+  type Instance,
+  type Labels,
+  NO_STATE,
+  type Outcome,
+  type StepOptions,
+  step,
+  type Transition,
+} from '../../src/alerts/state.ts';
+import { createAlertModel, type Seen } from '../../trial/alerts/model.ts';
+import { runs } from '../support/property.ts';
+
+const MINUTE_MS = 60_000;
+const RULES: StepOptions['rules'] = {
+  ...{ everyMs: MINUTE_MS, forMs: 0, keepFiringForMs: 0, repeatMs: undefined },
+  ...{ noData: 'ok', onError: 'keep' },
+};
+const rows = (...paths: string[]): Outcome => ({
+  kind: 'rows',
+  holding: paths.map((path) => ({ labels: { path }, values: { failures: 1 } })),
+});
+const FAILED: Outcome = { kind: 'failed', reason: 'the query took too long' };
+const EMPTY: Outcome = { kind: 'no rows' };
+
+interface Run {
+  readonly rules?: Partial<StepOptions['rules']>;
+  readonly isSilenced?: (minute: number, labels: Labels) => boolean;
+}
+
+/** Evaluates each minute. @returns what was sent: minute, change and path */
+function send(outcomes: readonly Outcome[], { rules = {}, isSilenced = () => false }: Run = {}): string[] {
+  let state: AlertState = NO_STATE;
+  return outcomes.flatMap((outcome, minute) => {
+    const options = { rules: { ...RULES, ...rules }, isSilenced: (one: Labels) => isSilenced(minute, one) };
+    const next = step(state, { tickMs: minute * MINUTE_MS, outcome }, options);
+    state = next.state;
+    const sent = next.transitions.filter(({ send }) => send);
+    return sent.map(
+      ({ change, instance }) => `${minute} ${change} ${instance.labels['path'] ?? instance.kind}`,
+    );
+  });
+}
+
+describe('an instance', () => {
+  test('fires once, and resolves once', () => {
+    expect(send([rows('/a'), rows('/a'), rows('/a', '/b'), rows('/b'), rows()])).toEqual([
+      '0 firing /a',
+      '2 firing /b',
+      '3 resolved /a',
+      '4 resolved /b',
+    ]);
+  });
+
+  test('fires after it has held for `for`, without a gap', () => {
+    const outcomes = [rows('/a'), rows('/a'), rows(), rows('/a'), rows('/a'), rows('/a')];
+    expect(send(outcomes, { rules: { forMs: 2 * MINUTE_MS } })).toEqual(['5 firing /a']);
+  });
+
+  test('fires on for `keep_firing_for`', () => {
+    const rules = { keepFiringForMs: 2 * MINUTE_MS };
+    expect(send([rows('/a'), rows(), rows('/a'), rows(), rows(), rows()], { rules })).toEqual([
+      '0 firing /a',
+      '5 resolved /a',
+    ]);
+  });
+
+  test('is sent again each `repeat`', () => {
+    const outcomes = Array.from({ length: 6 }, () => rows('/a'));
+    expect(send(outcomes, { rules: { repeatMs: 2 * MINUTE_MS } })).toEqual([
+      '0 firing /a',
+      '2 repeated /a',
+      '4 repeated /a',
+    ]);
+  });
+});
+
+describe('an answer without rows', () => {
+  test.each([
+    ['ok', ['0 firing /a', '1 resolved /a', '3 firing /a']],
+    ['keep', ['0 firing /a']],
+    ['alert', ['0 firing /a', '1 firing no_data', '3 resolved no_data']],
+  ] as const)('means “%s”', (noData, sent) => {
+    expect(send([rows('/a'), EMPTY, EMPTY, rows('/a')], { rules: { noData } })).toEqual(sent);
+  });
+});
+
+describe('a failed query', () => {
+  test('keeps what fires, and is sent at the third in a row', () => {
+    const outcomes = [rows('/a'), FAILED, FAILED, rows('/a'), FAILED, FAILED, FAILED, rows('/a')];
+    expect(send(outcomes)).toEqual(['0 firing /a']);
+    expect(send(outcomes, { rules: { onError: 'alert' } })).toEqual([
+      '0 firing /a',
+      '6 firing error',
+      '7 resolved error',
+    ]);
+  });
+
+  test('is what an answer with more than 100 instances counts as', () => {
+    const many = rows(...Array.from({ length: 101 }, (_, i) => `/${i}`));
+    const { state } = step(NO_STATE, { tickMs: 0, outcome: many }, { rules: RULES, isSilenced: () => false });
+    expect(state.lastError).toMatch(/has 101 instances; an alert has at most 100/);
+    expect(send([rows('/a'), many, rows('/a')])).toEqual(['0 firing /a']);
+  });
+});
+
+describe('a silence', () => {
+  const during = (from: number, until: number) => (minute: number) => minute >= from && minute < until;
+
+  test('holds back a message until it ends', () => {
+    const outcomes = [rows('/a'), rows('/a'), rows('/a'), rows('/a')];
+    expect(send(outcomes, { isSilenced: during(0, 2) })).toEqual(['2 repeated /a']);
+  });
+
+  test('lets nobody know of what came and went in it', () => {
+    expect(send([rows('/a'), rows(), rows()], { isSilenced: during(0, 2) })).toEqual([]);
+  });
+
+  test('holds back that something is over', () => {
+    const outcomes = [rows('/a'), rows(), rows(), rows()];
+    expect(send(outcomes, { isSilenced: during(1, 3) })).toEqual(['0 firing /a', '3 resolved /a']);
+  });
+});
+
+test('a clock that is set back neither fires nor resolves anything', () => {
+  const options = { rules: { ...RULES, forMs: 2 * MINUTE_MS }, isSilenced: () => false };
+  let state: AlertState = NO_STATE;
+  const fired: Transition[] = [];
+  for (const minute of [100, 101, 5, 6, 7]) {
+    const next = step(state, { tickMs: minute * MINUTE_MS, outcome: rows('/a') }, options);
+    state = next.state;
+    fired.push(...next.transitions);
+  }
+  // One minute before the step, one after it.
+  expect(fired.map(({ instance }) => instance.sinceMs)).toEqual([4 * MINUTE_MS]);
+});
+
+const NAMES = ['/a', '/b', '/c', '/d', '/e', '/f'];
+const MOST = 4;
+const seconds = (...choices: number[]) => fc.constantFrom(...choices.map((one) => one * 1000));
+const anyRules = fc.record({
+  everyMs: fc.constant(MINUTE_MS),
+  forMs: seconds(0, 0, 60, 150),
+  keepFiringForMs: seconds(0, 0, 60, 150),
+  repeatMs: fc.option(seconds(60, 120, 300), { nil: undefined }),
+  noData: fc.constantFrom('ok' as const, 'alert' as const, 'keep' as const),
+  onError: fc.constantFrom('keep' as const, 'alert' as const),
+});
+const anySeen: fc.Arbitrary<Seen> = fc.oneof(
+  { weight: 6, arbitrary: fc.subarray(NAMES, { maxLength: MOST }) },
+  { weight: 1, arbitrary: fc.subarray(NAMES) },
+  { weight: 1, arbitrary: fc.constant('empty' as const) },
+  { weight: 2, arbitrary: fc.constant('failure' as const) },
+);
+const anyTick = fc.record({
+  seen: anySeen,
+  // A tick as usual, gaps, and a clock that is set ahead or back.
+  afterMs: seconds(60, 60, 60, 60, 120, 600, 8_640_000, -60, -86_400),
+  silenced: fc.oneof(
+    { weight: 3, arbitrary: fc.constant([]) },
+    { weight: 2, arbitrary: fc.subarray([...NAMES, '!none']) },
+  ),
+  restarts: fc.boolean(),
+});
+
+const KINDS = { condition: '', no_data: '!none', error: '!error' } as const;
+const nameOf = ({ kind, labels }: Instance) => labels['path'] ?? KINDS[kind];
+
+function toOutcome(seen: Seen): Outcome {
+  if (seen === 'empty') return EMPTY;
+  return seen === 'failure' ? FAILED : rows(...seen);
+}
+
+test('does as the model does, for random rows, gaps, restarts, silences and clock steps', () => {
+  const property = fc.property(anyRules, fc.array(anyTick, { maxLength: 25 }), (rules, ticks) => {
+    const model = createAlertModel(rules, MOST);
+    let state: AlertState = NO_STATE;
+    let tickMs = 1e12;
+    for (const { seen, afterMs, silenced, restarts } of ticks) {
+      tickMs += afterMs;
+      const muted = new Set<string>(silenced);
+      if (restarts) state = JSON.parse(JSON.stringify(state)) as AlertState;
+      // Silences know only labels, which the two other kinds lack.
+      const isMuted = (name: string) => muted.has(name.startsWith('!') ? '!none' : name);
+      const expected = model.advance(tickMs, seen, isMuted);
+      const isSilenced = (labels: Labels) => isMuted(labels['path'] ?? '!none');
+      const next = step(
+        state,
+        { tickMs, outcome: toOutcome(seen) },
+        { rules, isSilenced, instancesMax: MOST },
+      );
+      state = next.state;
+      const sent = next.transitions.filter(({ send }) => send);
+      const messages = sent.map(
+        ({ change, instance }) => (change === 'resolved' ? '-' : '+') + nameOf(instance),
+      );
+      expect(messages.toSorted()).toEqual(expected.toSorted());
+      const inPhase = (phase: Instance['phase']) =>
+        Object.values(state.instances)
+          .filter((one) => one.phase === phase)
+          .map(nameOf)
+          .toSorted();
+      expect(inPhase('firing')).toEqual(model.firing().toSorted());
+      expect(inPhase('pending')).toEqual(model.pending().toSorted());
+    }
+  });
+  fc.assert(property, runs(10_000));
+});

@@ -1,0 +1,105 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { verifyAlerts } from '../../src/alerts/verify.ts';
+import { formatFault } from '../../src/definitions/fault.ts';
+import { readDefinitions } from '../../src/definitions/read.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+const alertsDir = join(folder.path, 'alerts');
+const folders = { endpointsDir: 'template/endpoints', sourcesDir: 'template/sources', alertsDir };
+const SHIPPED = await readFile('template/alerts/failing.paths.yaml', 'utf8');
+
+beforeEach(async () => {
+  await rm(alertsDir, { recursive: true, force: true });
+  await mkdir(alertsDir);
+});
+
+/** Finds the faults of alert files, without the folder's own path. */
+async function faultsOf(texts: Readonly<Record<string, string>>): Promise<string[]> {
+  for (const [name, text] of Object.entries(texts)) await writeFile(join(alertsDir, name), text);
+  const { definitions, faults } = await readDefinitions(folders);
+  const { alerts = [], endpoints } = definitions;
+  const found = [...faults, ...verifyAlerts(alerts, { endpoints, areAll: true })];
+  return found.map((fault) => formatFault(fault).replaceAll(`${alertsDir}/`, ''));
+}
+
+describe('an alert', () => {
+  test('has defaults for all that it need not say', async () => {
+    const text = SHIPPED.replace(/^(delay|per|for|severity):.*\n/gm, '').replace(/when: .*/, 'when: rows');
+    await writeFile(join(alertsDir, 'a.yaml'), text);
+    const { definitions } = await readDefinitions(folders);
+    const [alert] = definitions.alerts ?? [];
+    expect(alert).toMatchObject({
+      ...{ name: 'failing.paths', everyMs: 60_000, delayMs: 0, when: { kind: 'rows' }, per: [], forMs: 0 },
+      ...{ keepFiringForMs: 0, noData: 'ok', onError: 'keep', severity: 'warning', repeatMs: undefined },
+    });
+  });
+
+  test('is not one of a file that has gone', async () => {
+    expect(await faultsOf({ 'a.yaml': SHIPPED })).toEqual([]);
+    const other = { ...folders, alertsDir: join(folder.path, 'gone') };
+    expect((await readDefinitions(other)).faults.map(({ message }) => message)).toEqual([
+      expect.stringContaining('cannot be read as a folder'),
+    ]);
+  });
+
+  test('has its own id and name', async () => {
+    const found = await faultsOf({ 'a.yaml': SHIPPED, 'b.yaml': SHIPPED });
+    expect(found).toEqual([
+      expect.stringMatching(/^b\.yaml:2: id ".*" is already taken by .*a\.yaml$/),
+      expect.stringMatching(/^b\.yaml:3: name "failing\.paths" is already taken by .*a\.yaml$/),
+    ]);
+  });
+});
+
+describe('a fault of an alert is reported with its line:', () => {
+  test.each([
+    [
+      'endpoint: failing.paths',
+      'endpoint: failing.path',
+      5,
+      'no endpoint is called "failing.path"; there are failing.paths',
+    ],
+    ['{ project: aurora }', '{ projet: aurora, project: a }', 6, 'has no parameter "projet"; it has project'],
+    ['parameters: { project: aurora }\n', '', 2, '"project" is required'],
+    ['column: failures', 'column: failure', 9, 'has no column "failure"; it has path, failures'],
+    [
+      'column: failures',
+      'column: path',
+      9,
+      'column "path" is of type string, which cannot be compared with a number',
+    ],
+    ['above: 10', 'above: 10, below: 1', 9, '"when" must be "rows", or a map'],
+    ['above: 10', 'over: 10', 9, 'must be "rows", or a map'],
+    ['[path]', '[paths]', 10, 'has no column "paths"'],
+    [
+      '{{ path }}',
+      '{{ route }}',
+      13,
+      'the variable "route", which failing.paths does not return; there are path, failures',
+    ],
+    ['every: 60', 'every: 0', 7, '"every" must be a whole number of seconds from 1 to 604800, not 0'],
+    [
+      'severity: warning',
+      'severity: high',
+      12,
+      '"severity" must be one of info, warning, critical, not "high"',
+    ],
+    ['to: [ops]', 'to: []', 14, '"to" must be a list of 1 to 20 different receivers'],
+    ['to: [ops]', 'to: [ops]\nno_data: alert\nwhen: rows', 16, 'Map keys must be unique'],
+    ['to: [ops]', 'too: [ops]', 14, 'unknown field "too"'],
+  ])('“%s” as “%s”', async (right, wrong, line, message) => {
+    expect(SHIPPED).toContain(right);
+    const found = await faultsOf({ 'a.yaml': SHIPPED.replace(right, wrong) });
+    expect(found.join('\n')).toContain(message);
+    if (line > 2) expect(found.join('\n')).toContain(`a.yaml:${line}:`);
+  });
+
+  test('rows always hold if no rows do, too', async () => {
+    const text = SHIPPED.replace(/when: .*/, 'when: rows\nno_data: alert');
+    expect(await faultsOf({ 'a.yaml': text })).toEqual([expect.stringContaining('would always hold')]);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import type { AlertStore, AlertWrite } from '../../src/keys/alerts/alert-store.ts';
+
+const LIFE_MS = 60_000;
+const WRITE: Omit<AlertWrite, 'fence'> = {
+  ...{ alert: 'a', state: '{"failures":0}', history: [], messages: [], atMs: 1_000 },
+};
+
+/** What alerts need of every control store. @param open opens a new store as two processes */
+export function alertStoreContract(open: () => Promise<readonly [AlertStore, AlertStore]>): void {
+  describe('alerts', () => {
+    test('only the process that holds the lease writes, even if it does not know that it has lost it', async () => {
+      const [one, other] = await open();
+      const first = (await one.lease('one', LIFE_MS)) ?? 0;
+      expect(await one.lease('one', LIFE_MS)).toBe(first);
+      expect(await other.lease('other', LIFE_MS)).toBeUndefined();
+      expect(await one.write({ ...WRITE, fence: first })).toBe(true);
+      await one.release('one');
+      const second = (await other.lease('other', LIFE_MS)) ?? 0;
+      expect(second).toBeGreaterThan(first);
+      expect(await one.lease('one', LIFE_MS)).toBeUndefined();
+      const late = {
+        ...WRITE,
+        state: '{"failures":1}',
+        messages: [{ id: '1', receiver: 'r', message: '{}' }],
+      };
+      expect(await one.write({ ...late, fence: first })).toBe(false);
+      expect([...(await other.readStates())]).toEqual([['a', WRITE.state]]);
+      expect(await other.nextMessage('r', 1e13)).toBeUndefined();
+    });
+
+    test('a lease that is not renewed can be taken', async () => {
+      const [one, other] = await open();
+      await one.lease('one', 1);
+      await expect.poll(() => other.lease('other', LIFE_MS)).toBeGreaterThan(1);
+    });
+
+    test('a write has its state, its history and its messages', async () => {
+      const [one, other] = await open();
+      const fence = (await one.lease('one', LIFE_MS)) ?? 0;
+      const history = ['1', '2', '3'].map((id) => ({ id, atMs: Number(id), entry: `"${id}"` }));
+      const messages = ['1', '2'].map((id) => ({ id, receiver: 'r', message: '{}' }));
+      await one.write({ ...WRITE, fence, history, messages });
+      expect(await other.listHistory('a', { limit: 2 })).toEqual([history[2], history[1]]);
+      expect(await other.listHistory('a', { limit: 2, before: '2' })).toEqual([history[0]]);
+      const message = { receiver: 'r', message: '{}', tries: 0, firstMs: 1_000 };
+      expect(await other.nextMessage('r', 1_000)).toEqual({ id: '1', ...message });
+      await one.postponeMessage('1', 5_000);
+      expect(await other.nextMessage('r', 1_000)).toEqual({ id: '2', ...message });
+      await one.removeMessage('2');
+      expect(await other.nextMessage('r', 1_000)).toBeUndefined();
+      expect(await other.nextMessage('r', 5_000)).toEqual({ id: '1', ...message, tries: 1 });
+      for (const _ of [1, 2]) await one.dropMessage('1', 'a', { id: '4', atMs: 4, entry: '"gone"' });
+      expect(await other.nextMessage('r', 5_000)).toBeUndefined();
+      expect(await other.listHistory('a', { limit: 1 })).toEqual([{ id: '4', atMs: 4, entry: '"gone"' }]);
+      await one.write({ ...WRITE, fence, state: undefined });
+      expect((await other.readStates()).size).toBe(0);
+    });
+
+    test('a silence is listed until it ends', async () => {
+      const [one, other] = await open();
+      const silence = {
+        ...{ id: 's', alert: 'a', labels: '{}', untilMs: 2_000, comment: 'maintenance', author: 'cli' },
+        createdMs: 1_000,
+      };
+      expect(await one.addSilence(silence)).toBe(true);
+      expect(await other.listSilences(1_999)).toEqual([silence]);
+      expect(await other.listSilences(2_000)).toEqual([]);
+    });
+
+    test('history is kept for a time, and to a bound', async () => {
+      const [one] = await open();
+      const fence = (await one.lease('one', LIFE_MS)) ?? 0;
+      const history = Array.from({ length: 1_010 }, (_, i) => ({
+        ...{ id: String(i).padStart(5, '0'), atMs: i, entry: '{}' },
+      }));
+      await one.write({ ...WRITE, fence, history });
+      await one.trim(5);
+      expect((await one.listHistory('a', { limit: 2_000 })).length).toBe(1_000);
+      await one.trim(1_000);
+      expect((await one.listHistory('a', { limit: 2_000 })).at(-1)?.atMs).toBe(1_000);
+    });
+  });
+}
