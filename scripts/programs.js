@@ -1,5 +1,5 @@
-// The programs beside Node that tests use, each real and from Debian: a browser, a proxy, the stores that replicas share, and what
-// rotates logs.
+// The programs beside Node that tests use, each real and from Debian: a browser, a proxy, the stores that replicas share, a receiver
+// of alerts, and what rotates logs.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path';
 const POSTGRES = '/usr/lib/postgresql';
 
 const PROGRAMS = {
+  alertmanager: { package: 'prometheus-alertmanager', names: ['prometheus-alertmanager', 'alertmanager'] },
   chromium: {
     package: 'chromium',
     names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],

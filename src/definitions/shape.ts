@@ -19,7 +19,7 @@ export function wholeNumber(maximum: number, unit = '') {
 /**
  * Checks one kind of definition file against its schema: reports every unknown, missing or wrong field at once, up to `FAULTS_MAX`.
  *
- * @param options.showsValues whether messages repeat wrong values; not in files that hold secrets
+ * @param options.showsValues whether messages repeat wrong values and unknown names; not in files that hold secrets
  */
 export function createShapeCheck(
   schema: TSchema,
@@ -53,10 +53,8 @@ function describe(error: ErrorObject, path: readonly string[], showsValues: bool
   const last = path.at(-1);
   const name = last === undefined ? 'the file' : JSON.stringify(last);
   const parent = error.parentSchema as { properties?: object; expected?: string; patternProperties?: object };
-  if (error.keyword === 'additionalProperties') {
-    if (parent.patternProperties !== undefined) return `${name} must be ${parent.expected}`;
-    return `unknown field ${name}; known here: ${Object.keys(parent.properties ?? {}).join(', ')}`;
-  }
+  if (error.keyword === 'additionalProperties')
+    return describeUnknown(parent, showsValues ? name : undefined);
   if (error.keyword === 'required') {
     const needed = path.length === 1 ? (error.schema as readonly string[]) : []; // of ajv, with this keyword
     return needed.length < 2 ? `${name} is missing` : `${name} is missing; needed are ${needed.join(', ')}`;
@@ -65,6 +63,16 @@ function describe(error: ErrorObject, path: readonly string[], showsValues: bool
   const given =
     error.data === undefined || !showsValues ? '' : `, not ${shorten(JSON.stringify(error.data))}`;
   return `${name} must be ${expected}${given}`;
+}
+
+/** @param name left out of files that hold secrets: `secret:whsec_…` without a space is a name */
+function describeUnknown(
+  parent: { properties?: object; expected?: string; patternProperties?: object },
+  name: string | undefined,
+): string {
+  if (parent.patternProperties !== undefined) return `${name ?? 'this'} must be ${parent.expected}`;
+  const known = Object.keys(parent.properties ?? {}).join(', ');
+  return `unknown field${name === undefined ? '' : ` ${name}`}; known here: ${known}`;
 }
 
 function shorten(text: string): string {

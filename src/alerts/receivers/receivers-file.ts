@@ -17,8 +17,7 @@ const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 const checkNames = createShapeCheck(
   Type.Record(Type.String({ pattern: NAME }), Type.Unknown(), {
     additionalProperties: false,
-    maxProperties: RECEIVERS_MAX,
-    expected: `a map of at most ${RECEIVERS_MAX} receivers, by names of letters, digits, dots, dashes and underscores`,
+    expected: 'a name of letters, digits, dots, dashes and underscores, at most 100',
   }),
   { showsValues: false },
 );
@@ -53,6 +52,10 @@ export async function readReceivers(
   refuseFaults(faults);
   if (!isMap(file.value)) throw new InputError([formatFault(file.fault([], NOT_A_MAP))]);
   const entries = Object.entries(file.value);
+  if (entries.length > RECEIVERS_MAX)
+    throw new InputError([
+      formatFault(file.fault([], `has ${entries.length} receivers; at most ${RECEIVERS_MAX} are allowed`)),
+    ]);
   refuseFaults([...checkNames(file), ...entries.flatMap((entry) => findEntryFaults(file, entry))]);
   return new Map(entries.map(([name, fields]) => [name, openReceiver(name, fields, resolve)]));
 }
@@ -107,8 +110,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
 
 function findEntryFaults(file: YamlFile, [name, fields]: readonly [string, unknown]): Fault[] {
   const fault = (path: YamlPath, message: string) => file.fault([name, ...path], message);
-  if (!isMap(fields))
-    return [fault([], `"${name}" must be a map of fields, such as { kind: slack, url: … }`)];
+  if (!isMap(fields)) return [fault([], 'must be a map of fields, such as { kind: slack, url: … }')];
   const { kind } = fields;
   const kinds = Object.keys(RECEIVER_KINDS);
   if (kind === undefined) return [fault(['kind'], `"kind" is missing; one of ${kinds.join(', ')}`)];
