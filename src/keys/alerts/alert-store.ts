@@ -92,6 +92,8 @@ export interface AlertStore {
 }
 
 const SILENCES_MAX = 1_000;
+// In every collation, since ids are hexadecimal.
+const AFTER_EVERY_ID = 'z';
 const HISTORY_MAX = 1_000; // of each alert
 // A receiver that is down for a day gets one message per evaluation at most.
 const MESSAGES_MAX = 10_000;
@@ -126,7 +128,7 @@ export function createAlertStore({ nowMs, run, runIf }: AlertDatabase): AlertSto
         },
         toStatements(written),
       ),
-    async listHistory(alert, { limit, before = '\u{10ffff}' }) {
+    async listHistory(alert, { limit, before = AFTER_EVERY_ID }) {
       const rows = await runAll(
         `SELECT id, at_ms, entry FROM tailrace_alert_history WHERE alert = $1 AND id < $2
           ORDER BY id DESC LIMIT $3`,
