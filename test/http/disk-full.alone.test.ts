@@ -27,7 +27,9 @@ afterAll(async () => {
 async function fillDisk(): Promise<() => Promise<void>> {
   const file = join(path, 'filler');
   const { bavail, bsize } = await statfs(path);
-  await writeFile(file, Buffer.alloc(bavail * bsize));
+  // One block more than there are: the service may write meanwhile.
+  const written = writeFile(file, Buffer.alloc((bavail + 1) * bsize));
+  await expect(written).rejects.toMatchObject({ code: 'ENOSPC' });
   return () => rm(file);
 }
 
