@@ -4,6 +4,7 @@ import { findNearest } from '../lib/nearest.ts';
 // A request may send a thousand.
 const NAMED_MAX = 5;
 const NAME_CHARS_MAX = 60;
+const KEY_NAME = 'api_key';
 
 /** A fault of each undeclared name, with what was probably meant. */
 export function describeUndeclared(names: readonly string[], known: readonly string[]): ParameterFault[] {
@@ -51,7 +52,9 @@ function decode(part: string): string {
   }
 }
 
+/** Of `api_key…` only the start is shown: without its `=`, the key itself follows. */
 function shortenName(name: string): string {
+  if (name.startsWith(KEY_NAME) && name !== KEY_NAME) return `${KEY_NAME}…`;
   const text = name.toWellFormed();
   return text.length > NAME_CHARS_MAX ? `${text.slice(0, NAME_CHARS_MAX).toWellFormed()}…` : text;
 }

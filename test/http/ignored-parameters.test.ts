@@ -69,6 +69,8 @@ describe('parameters that are not declared', () => {
     ['%ff', '%25ff'],
     ['%00', '%00'],
     ['+', '%20'],
+    ['api_key=x', 'api_key'],
+    ['api_keyx', 'api_key%E2%80%A6'], // a key whose `=` was forgotten is not returned
   ])('%j: %s', async (query, ignored) => {
     const answer = await get(url, `${QUERY_PATH}/test.direct?project=p&${query}`);
     expect([answer.status, answer.headers.get(NAME)]).toEqual([200, ignored]);
