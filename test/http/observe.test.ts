@@ -215,10 +215,15 @@ describe('/metrics', () => {
       );
     const succeeded = read('tailrace_task_success_timestamp_seconds');
     expect([...succeeded.keys()].sort()).toEqual([
+      'alert-history',
+      'alert-lease',
+      'alert-messages',
+      'alerts',
       'key-use',
       'retention',
       'retention-watch',
       'rollups',
+      'stored-answers',
       'tail-keep-alive',
       'tail-keys',
       'tails',
