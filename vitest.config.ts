@@ -30,8 +30,8 @@ const COMMANDS = 'test/acceptance/**/*.test.ts';
 
 export default defineConfig({
   test: {
-    // More than there are cores: about half of a test's time is spent on waiting, for programs, browsers and disks.
-    maxWorkers: 4,
+    // One more than the cores of a small machine: a test waits some of its time, for programs, browsers and disks.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A busy machine may be late; each wait ends as soon as what it waits for is there.

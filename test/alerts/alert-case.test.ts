@@ -11,7 +11,7 @@ test('a case of an alert expects the labels of what fires', async () => {
   await cp('template', folder.path, { recursive: true });
   const alertFile = join(folder.path, 'alerts/failing.paths.yaml');
   const shipped = await readFile(alertFile, 'utf8');
-  await writeFile(alertFile, shipped.replace('above: 10', 'above: 0'));
+  await writeFile(alertFile, shipped.replace('above: 10', 'above: 0').replace('for: 120', 'for: 0'));
   const testFile = join(folder.path, 'endpoints/failing.paths/tests/last-hour.yaml');
   const cases = [
     '{ alert: failing.paths, rows: [{ path: /rest/v1/orders }, { path: /rest/v1/users }] }',

@@ -75,12 +75,7 @@ describe('a fault of an alert is reported with its line:', () => {
     ['above: 10', 'above: 10, below: 1', 9, '"when" must be "rows", or a map'],
     ['above: 10', 'over: 10', 9, 'must be "rows", or a map'],
     ['[path]', '[paths]', 10, 'has no column "paths"'],
-    [
-      '{{ path }}',
-      '{{ route }}',
-      13,
-      'the variable "route", which failing.paths does not return; there are path, failures',
-    ],
+    ['{{ path }}', '{{ route }}', 13, 'unknown variable "route"; known here: path, failures'],
     ['every: 60', 'every: 0', 7, '"every" must be a whole number of seconds from 1 to 604800, not 0'],
     [
       'severity: warning',

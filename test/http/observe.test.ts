@@ -28,6 +28,8 @@ describe('the metrics', () => {
       // One byte of Latin-1.
       body: Buffer.from('[{"project":"p0"},{},"no event",{"project":"\xe9"}]', 'latin1'),
     });
+    // Rollups are looked at after the start.
+    await expect.poll(async () => (await get(url, '/metrics')).text).toContain('tailrace_rollup_rows_left{');
     const { text } = await get(url, '/metrics');
     const docs = await readFile('docs/operating.md', 'utf8');
     const items = docs.matchAll(/^- ((?:`tailrace_\w+`(?:, )?)+)(?: \(((?:`\w+`(?:, )?)+)\))?: /gm);
