@@ -1,4 +1,4 @@
-import type { Silence } from '../keys/alerts/alert-store.ts';
+import type { Silence } from '../keys/alerts/alert-record.ts';
 import type { Labels } from './state.ts';
 
 /** Returns whether one of these silences covers an instance: it has all labels of the silence. */

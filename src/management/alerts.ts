@@ -7,7 +7,7 @@ import { lastTick } from '../alerts/tick.ts';
 import type { Alert } from '../definitions/alert.ts';
 import type { Registry } from '../definitions/registry.ts';
 import { invalidRequest, type ParameterFault, TailraceError } from '../errors.ts';
-import type { HistoryEntry, Silence } from '../keys/alerts/alert-store.ts';
+import type { HistoryEntry, Silence } from '../keys/alerts/alert-record.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';

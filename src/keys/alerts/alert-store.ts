@@ -1,5 +1,11 @@
-/** Rows by column. */
-type Row = Readonly<Record<string, unknown>>;
+import {
+  type HistoryEntry,
+  type Row,
+  readMessage,
+  readSilence,
+  type Silence,
+  type StoredMessage,
+} from './alert-record.ts';
 
 /** A statement with `$1`, `$2`, … for its values. */
 export interface Statement {
@@ -14,38 +20,6 @@ export interface AlertDatabase {
   run(statement: Statement): Promise<Row[]>;
   /** Runs all in one transaction, or nothing if the first returns no row. @returns whether it returned one */
   runIf(condition: Statement, statements: readonly Statement[]): Promise<boolean>;
-}
-
-export interface HistoryEntry {
-  /** Ascending with the time at which it was written. */
-  readonly id: string;
-  /** ms since the epoch: the tick of the evaluation. */
-  readonly atMs: number;
-  /** JSON. */
-  readonly entry: string;
-}
-
-export interface Silence {
-  readonly id: string;
-  /** Id of the alert. */
-  readonly alert: string;
-  /** JSON of the labels that an instance has to have; `{}`: all instances. */
-  readonly labels: string;
-  readonly untilMs: number;
-  readonly comment: string;
-  /** Id of the key, or `cli`. */
-  readonly author: string;
-  readonly createdMs: number;
-}
-
-/** A message that has not been delivered. Times are ms since the epoch. */
-export interface StoredMessage {
-  readonly id: string;
-  readonly receiver: string;
-  /** JSON. */
-  readonly message: string;
-  readonly tries: number;
-  readonly firstMs: number;
 }
 
 /** The writes of one evaluation: all of them, or none. */
@@ -145,7 +119,7 @@ export function createAlertStore({ nowMs, run, runIf }: AlertDatabase): AlertSto
     trim: (beforeMs) => trim(runAll, beforeMs),
     async listSilences(atMs) {
       const rows = await runAll('SELECT * FROM tailrace_alert_silences WHERE until_ms > $1', atMs);
-      return rows.map(toSilence);
+      return rows.map(readSilence);
     },
     async addSilence({ id, alert, labels, untilMs, comment, author, createdMs }) {
       const rows = await runAll(
@@ -163,7 +137,7 @@ export function createAlertStore({ nowMs, run, runIf }: AlertDatabase): AlertSto
         receiver,
         atMs,
       );
-      return row === undefined ? undefined : toMessage(row);
+      return row === undefined ? undefined : readMessage(row);
     },
     removeMessage: async (id) => void (await runAll('DELETE FROM tailrace_alert_outbox WHERE id = $1', id)),
     postponeMessage: async (id, dueMs) =>
@@ -231,26 +205,4 @@ async function trim(run: RunAll, beforeMs: number): Promise<void> {
         String(name),
       );
   }
-}
-
-function toSilence(row: Row): Silence {
-  return {
-    id: String(row['id']),
-    alert: String(row['alert']),
-    labels: String(row['labels']),
-    untilMs: Number(row['until_ms']),
-    comment: String(row['comment']),
-    author: String(row['author']),
-    createdMs: Number(row['created_ms']),
-  };
-}
-
-function toMessage(row: Row): StoredMessage {
-  return {
-    id: String(row['id']),
-    receiver: String(row['receiver']),
-    message: String(row['message']),
-    tries: Number(row['tries']),
-    firstMs: Number(row['first_ms']),
-  };
 }
