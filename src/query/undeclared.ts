@@ -52,7 +52,7 @@ function decode(part: string): string {
   }
 }
 
-/** Of `api_key…` only the start is shown: without its `=`, the key itself follows. */
+/** Cuts a name; of `api_key…` it leaves only the start, since without its `=` the key itself follows. */
 function shortenName(name: string): string {
   if (name.startsWith(KEY_NAME) && name !== KEY_NAME) return `${KEY_NAME}…`;
   const text = name.toWellFormed();

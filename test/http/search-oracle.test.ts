@@ -211,7 +211,7 @@ async function expectFound(searches: number): Promise<void> {
 
 test('finds the events that an oracle finds, for any letter and any number-like text', async () => {
   await expectFound(200);
-}, 120_000);
+}, 400_000);
 
 test('finds them for thousands of searches', { tags: 'slow', timeout: 1_800_000 }, async () => {
   await expectFound(2_000);
@@ -239,7 +239,7 @@ test('a value in quotes is found as often as it is listed', async () => {
     const own = events.filter((event) => textOf(event, core.registry.getSource(SOURCE), ['x']) === value);
     expect(own).toHaveLength(Number(times));
   }
-}, 60_000);
+}, 240_000);
 
 test.each([
   ['x:1189998819991197253', ['1189998819991197253']],
