@@ -15,7 +15,8 @@ function parseUrl(text: string, schemes: readonly string[], right: string): URL 
   return url;
 }
 
-function isDecodable(part: string): boolean {
+/** Whether each `%` of a part of a URL is followed by the code of a character in UTF-8. */
+export function isDecodable(part: string): boolean {
   try {
     decodeURIComponent(part);
     return true;

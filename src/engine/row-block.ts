@@ -48,7 +48,7 @@ export function createBlockWriter(columns: readonly BlockColumn[]): BlockWriter 
     },
     finish() {
       const bytes = sections.reduce((sum, section) => sum + section.measure(), LENGTH_BYTES);
-      const block = Buffer.allocUnsafeSlow(bytes); // memory of its own can move to another thread
+      const block = Buffer.allocUnsafeSlow(bytes); // not from the shared pool, so that the block can move to another thread
       let at = block.writeUInt32LE(rows, 0);
       for (const section of sections) at = section.write(block, at);
       return block;

@@ -17,7 +17,7 @@ export interface WriteMarks {
   mark(table: string, minutes?: Iterable<number>): void;
   /** Every table may have changed. */
   markAll(): void;
-  /** The marks of a table that are later than a version. Minutes that are no longer tracked one by one count as all of it. */
+  /** The marks of a table that are later than a version. If minutes of these are no longer tracked, the whole table counts as changed. */
   changesSince(table: string, version: WriteVersion): EarlierTableMarks;
   /** Counts a write as under way until it has ended and is marked. @returns the write */
   track<T>(write: Promise<T>): Promise<T>;

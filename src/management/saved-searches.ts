@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { isDecodable } from '../config/url.ts';
 import { invalidRequest, type ParameterFault, TailraceError } from '../errors.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import type { Caller } from '../keys/keyring.ts';
@@ -120,13 +121,4 @@ function checkAddress(address: string): string | undefined {
   return isDecodable(address)
     ? undefined
     : 'has a % that is not followed by the code of a character in UTF-8';
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

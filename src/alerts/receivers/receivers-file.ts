@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { Type } from 'typebox';
+import { isDecodable } from '../../config/url.ts';
 import { type Fault, formatFault, refuseFaults } from '../../definitions/fault.ts';
 import { createShapeCheck } from '../../definitions/shape.ts';
 import { readYamlFile, type YamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
@@ -150,15 +151,6 @@ function findUrlFaults(
   return address === undefined || isPublicAddress(address)
     ? []
     : fault('is a private or loopback address, which needs private: true');
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function openReceiver(name: string, fields: unknown, resolve?: Resolve): Receiver {

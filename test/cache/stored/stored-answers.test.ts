@@ -47,7 +47,7 @@ interface Open {
   /** A query of everything. */
   readonly run: Run;
   readonly refresh: ReturnType<typeof createRefresh>;
-  /** Without `saves` as though the process was killed: nothing is stored any more. */
+  /** Closes it; without `saves` as a kill does, which stores nothing more. */
   close(saves?: boolean): Promise<void>;
 }
 
