@@ -21,8 +21,13 @@ const BROWSER = 'test/e2e/**/*.test.ts';
 const packages = '**/node_modules/**'; // those of the workspace test/clients bring tests
 const slow = isShort ? [SLOW] : [];
 
-// For rings that start programs. What passes only then is listed at the end of the run.
-const retry = 1;
+/** Tests of the ring `service` that run with listener processes, too. */
+const LISTENERS = ['closing', 'connections', 'errors', 'listener', 'proxy', 'rate-limit', 'tail'].map(
+  (name) => `test/http/${name}.test.ts`,
+);
+
+// A test of 28 s alone takes up to four times as long beside the others, on two busy cores.
+const PROGRAM_MS_MAX = 240_000;
 
 // On a real server every command is tried; on the one that the embedded engine plays, those of BOTH are enough.
 const isRealServer = process.env['TEST_ENGINE'] !== undefined;
@@ -32,10 +37,12 @@ export default defineConfig({
   test: {
     // One more than the cores of a small machine: a test waits some of its time, for programs, browsers and disks.
     maxWorkers: 3,
+    // What passes only then is listed at the end of the run. Random values are the same both times.
+    retry: 1,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A busy machine may be late; each wait ends as soon as what it waits for is there.
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 30_000 } },
     setupFiles: 'test/support/property.ts',
     reporters: ['default', './test/support/repeated-reporter.ts', './test/support/time-reporter.ts'],
     tags: [{ name: 'slow', description: 'Left out of npm test without --all.' }],
@@ -71,7 +78,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'programs',
-          retry,
+          testTimeout: PROGRAM_MS_MAX,
           include: [PROGRAMS],
           exclude: [packages, UNIT, ALONE, ...slow],
           isolate: false,
@@ -79,15 +86,24 @@ export default defineConfig({
       },
       {
         extends: true,
+        // What a client notices of connections, and of answers that are served, revoked or refused, with two listener processes.
+        test: {
+          name: 'listeners',
+          include: isShort ? [] : LISTENERS,
+          isolate: false,
+          env: { TEST_LISTENERS: '2' },
+        },
+      },
+      {
+        extends: true,
         // Files that load the engine into their own process, which can have one store only, or count the processes that it has.
-        test: { name: 'alone', retry, include: [ALONE], exclude: [packages, ...slow] },
+        test: { name: 'alone', include: [ALONE], exclude: [packages, ...slow] },
       },
       {
         extends: true,
         // What both engines do alike, on a server; for `npm run test:clickhouse` a real one.
         test: {
           name: 'server',
-          retry,
           include: [SERVER, ...(isShort ? [] : [BOTH]), ...(isRealServer ? [COMMANDS] : [])],
           // They bring a server of their own, beside the embedded engine.
           exclude: [packages, ALONE, 'test/acceptance/engine-process.slow.test.ts'],
@@ -102,7 +118,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'browser',
-          retry,
+          testTimeout: PROGRAM_MS_MAX,
           include: [isShort ? 'test/e2e/pages.test.ts' : BROWSER],
           globalSetup: 'test/e2e/setup.ts',
         },

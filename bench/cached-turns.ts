@@ -31,9 +31,11 @@ export interface Bursts {
 const GRACE_MS = 60_000;
 const MICROS_PER_MS = 1_000;
 
-interface Side {
+export interface Side {
   readonly url: string;
   readonly pid: number;
+  /** Of each request; by default those of the key with every scope. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Sends bursts of one GET in turn to the service, which has its answer cached, and to a bare Fastify route with the same bytes and headers. */
@@ -64,12 +66,13 @@ function describeBurst(burst: Burst | undefined): string {
   return `${Math.round(burst?.requestsPerSecond ?? 0)} requests/s, ${burst?.coreMicros.toFixed(1)} core µs`;
 }
 
-async function fire(
-  { url, pid }: Side,
+/** Sends one burst of a GET. @throws if a request fails */
+export async function fire(
+  { url, pid, headers = { 'x-api-key': KEY } }: Side,
   path: string,
   load: BurstLength & Pick<CannonJob, 'connections'>,
 ): Promise<Burst> {
-  const job: CannonJob = { url: `${url}${path}`, headers: { 'x-api-key': KEY }, ...load };
+  const job: CannonJob = { url: `${url}${path}`, headers, ...load };
   const beforeMs = mainThreadMs(pid);
   const result = await runChild<CannonJob, CannonResult>(
     'cannon-process.ts',

@@ -9,9 +9,10 @@ import { DATABASE } from '../src/engine/embedded/config.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { columnNames, createTable } from '../src/engine/table.ts';
 import { formatInstant, MICROS_PER_MS, MICROS_PER_SECOND } from '../src/lib/instant.ts';
-import { openEngine } from '../src/service/open-core.ts';
+import { openEngine } from '../src/service/open-engine.ts';
 import { sql, trusted } from '../src/sql/sql.ts';
 import { fillSample } from '../trial/server.ts';
+import { linkTree } from './linked-copy.ts';
 import { findShortage } from './machine/disk-space.ts';
 import { say, Unmeasured } from './report.ts';
 
@@ -22,6 +23,8 @@ export interface BenchData {
   readonly endMs: number;
   /** Endpoints to serve in the place of the shipped ones. */
   readonly endpointsDir?: string;
+  /** Alerts to evaluate; by default none. */
+  readonly alertsDir?: string;
 }
 
 const PROJECTS = 50;
@@ -61,8 +64,13 @@ export async function openBenchData(rows: number): Promise<BenchData> {
   const shortage = findShortage(dirname(dataDir), rows * BYTES_PER_EVENT * (1 + UNMERGED_SHARE));
   if (shortage !== undefined) throw new Unmeasured(shortage);
   say(`making ${rows.toLocaleString('en')} rows, kept in ${dataDir}`);
-  const endMs = Date.now();
-  await fillSample(unfinished, rows / times, ['--projects', String(PROJECTS)]);
+  let endMs = Date.now();
+  if (times === 1) await fillSample(unfinished, rows, ['--projects', String(PROJECTS)]);
+  else {
+    const sampled = await openBenchData(rows / times);
+    endMs = sampled.endMs;
+    linkTree(sampled.dataDir, unfinished);
+  }
   await settle(unfinished, sources, { times, endMs });
   writeFileSync(join(unfinished, MADE_FILE), JSON.stringify({ endMs, tables }));
   renameSync(unfinished, dataDir);
@@ -84,7 +92,7 @@ function readMade(dataDir: string): { endMs: number; tables?: string } | undefin
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
 }
 
-/** Copies each day several times, and merges it while the next one is being copied. */
+/** Copies each day several times, and merges it. */
 async function settle(
   dataDir: string,
   sources: readonly Source[],
@@ -94,21 +102,18 @@ async function settle(
     parseConfig({ TAILRACE_DATA_DIR: dataDir, TAILRACE_ENGINE_MEMORY_BYTES_MAX: MEMORY_BYTES_MAX }),
   );
   try {
-    let merged: Promise<unknown> = Promise.resolve();
     for (const source of sources) {
       for (const day of await findDays(engine, source)) {
         const startMs = performance.now();
         if (times > 1) await copyDay(engine, source, { day, times, endMs });
-        await merged;
+        // A command may take ten minutes; an inspection of a minute would count as stuck, and end the engine process.
+        await engine.command(trusted(`OPTIMIZE TABLE ${nameOf(source)} PARTITION '${day}' FINAL`));
         const seconds = (performance.now() - startMs) / 1000;
         if (seconds > SAID_SECONDS_MIN)
           say(`${source.name}: ${day} is copied after ${Math.round(seconds)} s`);
-        // Not by `command`, which would block the writer for the next day.
-        merged = engine.inspect(trusted(`OPTIMIZE TABLE ${nameOf(source)} PARTITION '${day}' FINAL`));
       }
       say(`${source.name} is there`);
     }
-    await merged;
   } finally {
     await engine.close();
   }

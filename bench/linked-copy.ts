@@ -23,7 +23,8 @@ export async function withLinkedCopy<T>(
   });
 }
 
-function linkTree(from: string, to: string): void {
+/** Creates the same tree below `to`. */
+export function linkTree(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];

@@ -8,8 +8,10 @@ export interface LoadJob {
   readonly connections: number;
   readonly secondsMax: number;
   readonly requestsMax: number;
-  /** Pause of each connection between a response and its next request; 0: none. */
+  /** Pause of each connection between a response and its next request; 0: none. A response 503 is followed by the pause that it asks for. */
   readonly pauseMs: number;
+  /** Requests start so often, however many are not answered yet, on as many connections as that takes; `connections` and `pauseMs` say nothing then. */
+  readonly perSecond?: number;
   /** The caller's key; by default the key with every scope. */
   readonly key?: string;
   /** Requests with so many events each, at the present or another instant; or GETs of these paths in turn. */
@@ -26,6 +28,16 @@ export interface LoadResult {
   /** Status and body of the first response other than 200. */
   readonly firstFailure: string;
   readonly seconds: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** The same of responses 200, and of all others. */
+  readonly accepted: Times;
+  readonly refused: Times;
+}
+
+export interface Times {
+  readonly requests: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;

@@ -5,6 +5,7 @@ import { describeSize, withGrowth } from './growth.ts';
 import { settleLoad } from './machine/load-average.ts';
 import { printTable, type Row, say, Unmeasured, unmeasuredRow, writeJson } from './report.ts';
 import { parseRivals, RIVAL_NAMES, RIVALS_ROWS_MAX } from './rival/names.ts';
+import { ALERT_MEASUREMENTS, alertsSection } from './section/alerts.ts';
 import { attacksSection } from './section/attacks.ts';
 import { cachedSection } from './section/cached.ts';
 import { coldSection } from './section/cold.ts';
@@ -20,7 +21,8 @@ import { FUZZ_MEASUREMENTS, fuzzSection } from './section/fuzz.ts';
 import { guardSection } from './section/guard.ts';
 import { INGEST_MEASUREMENTS, ingestSection } from './section/ingest.ts';
 import { keysSection } from './section/keys.ts';
-import { killSection } from './section/kill.ts';
+import { KILL_MEASUREMENTS, killSection } from './section/kill.ts';
+import { listenersSection } from './section/listeners.ts';
 import { pagesSection } from './section/pages.ts';
 import { parseSection } from './section/parse.ts';
 import { refreshSection } from './section/refresh.ts';
@@ -29,6 +31,7 @@ import { rivalsSection } from './section/rivals.ts';
 import { rollupSection } from './section/rollup.ts';
 import { SEARCH_MEASUREMENTS, searchSection } from './section/search.ts';
 import { serverSection } from './section/server.ts';
+import { sessionsSection } from './section/sessions.ts';
 import { soakSection } from './section/soak.ts';
 import { startSection } from './section/start.ts';
 import { STUDIO_MEASUREMENTS, studioSection } from './section/studio.ts';
@@ -53,6 +56,8 @@ const SIZED_SECTIONS: Readonly<Record<string, Section>> = {
 const SECTIONS: Readonly<Record<string, Section>> = {
   guard: guardSection,
   cached: cachedSection,
+  sessions: sessionsSection,
+  listeners: listenersSection,
   formats: formatsSection,
   cost: costSection,
   refresh: refreshSection,
@@ -71,6 +76,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   attacks: attacksSection,
   fuzz: fuzzSection,
   parse: parseSection,
+  alerts: alertsSection,
 };
 
 const MEASUREMENTS = {
@@ -78,8 +84,10 @@ const MEASUREMENTS = {
   ingest: INGEST_MEASUREMENTS,
   attacks: [...ATTACKS, RESUMPTIONS],
   fuzz: FUZZ_MEASUREMENTS,
+  kill: KILL_MEASUREMENTS,
   studio: STUDIO_MEASUREMENTS,
   search: SEARCH_MEASUREMENTS,
+  alerts: ALERT_MEASUREMENTS,
 };
 
 interface Given extends Omit<BenchOptions, 'rows' | 'only'> {

@@ -4,13 +4,14 @@ import { type Row, say } from './report.ts';
 
 const POLL_EVERY_MS = 5_000;
 
-/** Samples a process's resident memory, MB, during `work`. */
+/** Samples a process's resident memory, MB, during `work`; by default every five seconds, each of them reported. */
 export async function watchRss<T>(
   rssMb: () => number,
   work: () => Promise<T>,
+  everyMs = POLL_EVERY_MS,
 ): Promise<{ rss: readonly number[]; result: T }> {
   const done = new AbortController();
-  const looking = pollUntil(rssMb, done.signal);
+  const looking = pollUntil(rssMb, { done: done.signal, everyMs });
   try {
     const result = await work();
     done.abort();
@@ -20,12 +21,15 @@ export async function watchRss<T>(
   }
 }
 
-async function pollUntil(rssMb: () => number, done: AbortSignal): Promise<number[]> {
+async function pollUntil(
+  rssMb: () => number,
+  { done, everyMs }: { readonly done: AbortSignal; readonly everyMs: number },
+): Promise<number[]> {
   const rss: number[] = [];
   while (!done.aborted) {
     rss.push(rssMb());
-    say(`memory: ${Math.round(rss.at(-1) ?? 0)} MB`);
-    await wait(POLL_EVERY_MS, undefined, { signal: done }).catch(() => {});
+    if (everyMs >= POLL_EVERY_MS) say(`memory: ${Math.round(rss.at(-1) ?? 0)} MB`);
+    await wait(everyMs, undefined, { signal: done }).catch(() => {});
   }
   return rss;
 }

@@ -1,3 +1,14 @@
-export type Program = 'alertmanager' | 'chromium' | 'logrotate' | 'nginx' | 'postgres' | 'redis-server';
+export type Program =
+  | 'alertmanager'
+  | 'chromium'
+  | 'logrotate'
+  | 'nginx'
+  | 'omelasticsearch'
+  | 'postgres'
+  | 'prometheus'
+  | 'promtool'
+  | 'redis-server'
+  | 'rsyslog'
+  | 'rsyslog-gnutls';
 export function findProgram(program: Program): string | undefined;
 export function installPrograms(say: (line: string) => void): void;

@@ -1,10 +1,11 @@
 // The programs beside Node that tests use, each real and from Debian: a browser, a proxy, the stores that replicas share, a receiver
-// of alerts, and what rotates logs.
+// of alerts, what reads metrics, and what rotates logs.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-const POSTGRES = '/usr/lib/postgresql';
+const LIBRARIES = '/usr/lib';
+const POSTGRES = `${LIBRARIES}/postgresql`;
 
 const PROGRAMS = {
   alertmanager: { package: 'prometheus-alertmanager', names: ['prometheus-alertmanager', 'alertmanager'] },
@@ -14,8 +15,19 @@ const PROGRAMS = {
   },
   logrotate: { package: 'logrotate', names: ['logrotate'] },
   nginx: { package: 'nginx-light', names: ['nginx'] },
+  // A module of rsyslog, in the folder of the machine's architecture.
+  omelasticsearch: {
+    package: 'rsyslog-elasticsearch',
+    names: ['omelasticsearch.so'],
+    folders: rsyslogFolders,
+  },
   // `initdb` stands beside it. Debian keeps both out of PATH, in a folder for each version.
   postgres: { package: 'postgresql', names: ['postgres'], folders: postgresFolders },
+  prometheus: { package: 'prometheus', names: ['prometheus'] },
+  promtool: { package: 'prometheus', names: ['promtool'] },
+  rsyslog: { package: 'rsyslog', names: ['rsyslogd'] },
+  // What rsyslog speaks TLS with, as omelasticsearch.
+  'rsyslog-gnutls': { package: 'rsyslog-gnutls', names: ['lmnsd_gtls.so'], folders: rsyslogFolders },
   'redis-server': { package: 'redis-server', names: ['redis-server', 'valkey-server'] },
 };
 
@@ -30,6 +42,11 @@ export function findProgram(program) {
 function postgresFolders() {
   const versions = existsSync(POSTGRES) ? readdirSync(POSTGRES) : [];
   return versions.sort((a, b) => Number(b) - Number(a)).map((version) => join(POSTGRES, version, 'bin'));
+}
+
+function rsyslogFolders() {
+  const folders = existsSync(LIBRARIES) ? readdirSync(LIBRARIES) : [];
+  return folders.map((folder) => join(LIBRARIES, folder, 'rsyslog'));
 }
 
 /** Installs Debian's packages where that is possible without asking anybody. Tests of what is missing then are skipped, or say so. */

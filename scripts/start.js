@@ -6,4 +6,7 @@ await buildConsole();
 // The level of a service that a person watches: one line a request would bury what is printed for them.
 const level = process.env.TAILRACE_LOG_LEVEL ?? 'warn';
 const args = ['bin/tailrace.js', 'serve', '--sample', ...process.argv.slice(2)];
-process.exitCode = await run(node, args, { env: { TAILRACE_LOG_LEVEL: level } });
+// The workbench saves into a copy: the shipped definitions stay as they are in the repository.
+const edit = process.env.TAILRACE_EDIT_ENDPOINTS ?? 'copy';
+const env = { TAILRACE_LOG_LEVEL: level, TAILRACE_EDIT_ENDPOINTS: edit };
+process.exitCode = await run(node, args, { env });

@@ -1,4 +1,4 @@
-// npm test: every check, then the tests in minutes. npm test -- --all: every test, at full length, as CI runs them.
+// npm test: every check, then the tests in minutes. npm test -- --all: every test, as CI runs them, with half of each property's values.
 // Then properties try the same values in every run, so that a red run means the change; `npm test` tries others each time.
 // npm test -- test/sql: only the tests of these paths, at full length, without the checks.
 import { judgeAudit } from './audit.js';
@@ -9,6 +9,8 @@ import { installPrograms } from './programs.js';
 const SHORT_MS_MAX = 15 * 60_000;
 const ALL_MS_MAX = 75 * 60_000;
 const SEED_OF_ALL = '1';
+// A release tries the whole of them: TEST_RUNS=1.
+const RUNS_OF_ALL = '0.5';
 
 const CHECKS = [
   ['format, lint and layers', 'biome', ['check', '--error-on-warnings', '.']],
@@ -32,8 +34,9 @@ if (only.length === 0) {
 }
 // A path that names a test of `slow` runs it.
 const shorter = isShort ? ['--tags-filter', '!slow'] : [];
+const ofAll = { TEST_SEED: SEED_OF_ALL, TEST_RUNS: RUNS_OF_ALL, ...process.env };
 process.exitCode = await run('vitest', ['run', ...shorter, ...only], {
-  env: isShort ? { TEST_SHORT: '1' } : isAll ? { TEST_SEED: process.env['TEST_SEED'] ?? SEED_OF_ALL } : {},
+  env: isShort ? { TEST_SHORT: '1' } : isAll ? ofAll : {},
   timeoutMs: isShort ? SHORT_MS_MAX : ALL_MS_MAX,
 });
 

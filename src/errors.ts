@@ -110,6 +110,8 @@ export const REFUSALS = [
   'source',
   'pin',
   'wider',
+  'sign_in',
+  'session',
 ] as const;
 
 export type Refusal = (typeof REFUSALS)[number];

@@ -58,6 +58,7 @@ interface SentDeletion {
 const SENDERS = 8;
 const DELETERS = 3;
 const EVENTS_MAX = 100;
+const LAST_SHARE = 0.25;
 const PROJECTS = ['aurora', 'borealis', 'corona'];
 const SOURCES = ['cloudflare.logs.prod', 'deno-relay-logs', 'postgres.logs'];
 // The pause after a failed request, and between two polls of a deletion.
@@ -75,20 +76,30 @@ export async function deletionRounds(options: DeletionRoundsOptions): Promise<De
   const agent = new Agent({ keepAlive: true, maxSockets: SENDERS + DELETERS });
   let left = events;
   let killed = 0;
+  let isOver = false;
+  // However slow the machine is, some events are acknowledged before a deletion, and some are sent after the last one.
+  const acknowledged = new Set<string>();
+  const lastEvents = events * LAST_SHARE;
+  const deleted = Promise.all(Array.from({ length: DELETERS }, deleteEvents));
+  deleted.catch(() => {}); // awaited below, too
 
   async function sendEvents(): Promise<void> {
-    while (left > 0) {
+    for (;;) {
+      if (left <= lastEvents) await deleted;
+      if (left <= 0) return;
       const size = random.whole(1, Math.min(left, EVENTS_MAX));
       left -= size;
-      await sendRequest({ url: server.url, agent, random }, { id: `r${requests.length}`, size }, requests);
+      const sender = { url: server.url, agent, random };
+      acknowledged.add(await sendRequest(sender, { id: `r${requests.length}`, size }, requests));
     }
   }
 
   async function deleteEvents(): Promise<void> {
-    while (left > 0) {
+    while (acknowledged.size === 0 && !isOver) await wait(PAUSE_MS);
+    do {
       await wait(random.whole(0, 10 * PAUSE_MS));
-      deletions.push(await deleteProject(server.url, agent, random.pick(PROJECTS)));
-    }
+      deletions.push(await deleteProject(server.url, agent, random.pick([...acknowledged])));
+    } while (left > lastEvents);
   }
 
   async function killEngine(): Promise<void> {
@@ -101,14 +112,11 @@ export async function deletionRounds(options: DeletionRoundsOptions): Promise<De
   }
 
   try {
-    await Promise.all([
-      ...Array.from({ length: SENDERS }, sendEvents),
-      ...Array.from({ length: DELETERS }, deleteEvents),
-      killEngine(),
-    ]);
+    await Promise.all([...Array.from({ length: SENDERS }, sendEvents), deleted, killEngine()]);
     const stored = await readStored(server.url, agent);
     return { kills: killed, ...compare(requests, deletions, stored) };
   } finally {
+    isOver = true;
     agent.destroy();
     await server.end('SIGTERM');
   }
@@ -120,12 +128,12 @@ interface Sender {
   readonly random: Random;
 }
 
-/** Sends a request until it is acknowledged, so that nothing remains unknown. */
+/** Sends a request until it is acknowledged, so that nothing remains unknown. @returns its project */
 async function sendRequest(
   { url, agent, random }: Sender,
   { id, size }: { id: string; size: number },
   requests: SentRequest[],
-): Promise<void> {
+): Promise<string> {
   const project = random.pick(PROJECTS);
   const path = `/api/logs?source_name=${random.pick(SOURCES)}`;
   const lines = Array.from({ length: size }, (_, i) => JSON.stringify({ id: `${id}.${i}`, project }));
@@ -135,7 +143,7 @@ async function sendRequest(
   for (;;) {
     const { status, text } = await send(url, agent, { path, body, headers: { 'idempotency-key': id } });
     request.acknowledgedMs = Date.now();
-    if (status === 200) return;
+    if (status === 200) return project;
     if (status < 500) throw new Error(`answered ${status}: ${text}`);
     await wait(PAUSE_MS);
   }

@@ -1,5 +1,5 @@
 const SPAN_MS = 20;
-const TRIES = 4;
+const TRIES = 10;
 // Nearer to 1 than to 4: no other try is needed.
 const CLEAR = 1.5;
 

@@ -5,11 +5,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom, type Random } from '../src/lib/random.ts';
 import { INGEST_PATH, QUERY_PATH, send } from './http.ts';
 import { findChildren, type Server, startServer } from './server.ts';
+import type { Wire } from './wire.ts';
 
 /** The outcome of all requests sent before, during and after the kills. */
 export interface KillCounts {
   readonly kills: number;
-  /** Requests answered 200, and their events. */
+  /** Requests answered as stored, and their events. */
   readonly acknowledged: number;
   readonly acknowledgedEvents: number;
   /** Requests that a kill cut off. */
@@ -24,12 +25,19 @@ export interface KillCounts {
   readonly rowsTwice: number;
   /** Requests stored in part. Must be 0. */
   readonly storedInPart: number;
+  /** Acknowledged events by the name of their wire. */
+  readonly acknowledgedBy: Readonly<Record<string, number>>;
   /** From each kill of an engine process to the first answer of the next one, ms. */
   readonly answeredMs: readonly number[];
 }
 
 interface SentRequest {
   readonly id: string;
+  readonly wire: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Status if all events are stored. */
+  readonly ok: number;
   readonly size: number;
   readonly key: string | undefined;
   readonly body: Buffer;
@@ -42,6 +50,8 @@ export interface KillOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly times: number;
   readonly seed: number;
+  /** The protocols by which events are sent, by turns; by default Logflare's, for requests at a gateway. */
+  readonly wires?: Readonly<Record<string, Wire>>;
   /** A signal for the engine process; by default the whole service is killed. */
   readonly engineSignal?: 'SIGKILL' | 'SIGSEGV';
   readonly onRound: (counts: KillCounts) => void;
@@ -54,12 +64,15 @@ const REPEATS_MAX = 40;
 const KILL_AFTER_MS_MAX = 1_200;
 // The pause of a sender after a failed request.
 const FAILED_MS = 5;
+// The machine may be too slow for the load of the moment: the service says so, and stores nothing.
+const BUSY = 503;
+const BUSY_MS = 100;
 const PROJECT = 'killed';
 const STORED_PATH = `${QUERY_PATH}/bench.stored-requests?project=${PROJECT}`;
 
 /** Kills a server with SIGKILL at random moments under load, restarts it on the same data, and compares. */
 export async function killRounds(options: KillOptions): Promise<KillCounts> {
-  const { dataDir, env, times, seed, engineSignal, onRound } = options;
+  const { dataDir, env, times, seed, wires = {}, engineSignal, onRound } = options;
   const random = createRandom(String(seed));
   const requests: SentRequest[] = [];
   const state = { kills: 0, cutOff: 0, sentAgain: 0, answeredMs: [] as number[] };
@@ -72,7 +85,7 @@ export async function killRounds(options: KillOptions): Promise<KillCounts> {
         engineSignal === undefined
           ? () => server.end('SIGKILL')
           : async () => void state.answeredMs.push(await killEngine(server, engineSignal));
-      const sent = await loadUntilKilled(server, { random, round, kill });
+      const sent = await loadUntilKilled(server, { random, round, wires, kill });
       requests.push(...sent);
       if (engineSignal === undefined) {
         // As if it had died after the commit and before it stored the response: only the engine has the token then.
@@ -113,21 +126,31 @@ async function killEngine(server: Server, signal: NodeJS.Signals): Promise<numbe
 interface Strike {
   readonly random: Random;
   readonly round: number;
+  readonly wires: Readonly<Record<string, Wire>>;
   readonly kill: () => Promise<void>;
 }
 
 /** Sends on several connections until the kill is over; once it has started requests may fail. */
-async function loadUntilKilled(server: Server, { random, round, kill }: Strike): Promise<SentRequest[]> {
+async function loadUntilKilled(
+  server: Server,
+  { random, round, wires, kill }: Strike,
+): Promise<SentRequest[]> {
   const requests: SentRequest[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const entries = Object.entries(wires);
   let isStruck = false;
   let gone = false;
 
   async function connection(): Promise<void> {
     while (!gone) {
-      const request = createRequest(`${round}-${requests.length}`, random);
+      const id = `${round}-${requests.length}`;
+      const [name, wire] = entries[requests.length % entries.length] ?? [];
+      const request =
+        name === undefined || wire === undefined
+          ? createRequest(id, random)
+          : createWireRequest({ id, name, wire }, random);
       requests.push(request);
-      // No response: the server was killed. Every response must be 200.
+      // No response: the server was killed. Every response must say that all is stored.
       await acknowledge(server.url, request, agent).catch(async (error) => {
         if (!isStruck) throw error;
         await wait(FAILED_MS);
@@ -153,14 +176,44 @@ function createRequest(id: string, random: Random): SentRequest {
     JSON.stringify({ id: `${id}.${i}`, project: PROJECT, event_message, metadata: { request: id } }),
   );
   const key = random.chance(0.5) ? `key-${id}` : undefined;
-  return { id, size, key, body: Buffer.from(lines.join('\n')), acknowledged: false };
+  return {
+    ...{ id, size, key, wire: 'logflare', path: INGEST_PATH, ok: 200, acknowledged: false },
+    headers: key === undefined ? {} : { 'idempotency-key': key },
+    body: Buffer.from(lines.join('\n')),
+  };
 }
 
-/** Sends a request and records its response. @throws if there is none, or one other than 200 */
+function createWireRequest(
+  { id, name, wire }: { readonly id: string; readonly name: string; readonly wire: Wire },
+  random: Random,
+): SentRequest {
+  const size = random.whole(1, EVENTS_MAX);
+  const message = 'x'.repeat(random.whole(10, 1000));
+  const timeMs = Date.now();
+  const events = Array.from({ length: size }, (_, i) => ({
+    ...{ id: `${id}.${i}`, timeMs, project: PROJECT, message, metadata: { request: id } },
+  }));
+  const { path, type, ok, repeatHeader = 'idempotency-key', write } = wire;
+  const key = random.chance(0.5) ? `key-${id}` : undefined;
+  return {
+    ...{ id, size, key, wire: name, path, ok, acknowledged: false },
+    headers: {
+      'content-type': type,
+      'x-project': PROJECT,
+      ...(key !== undefined && { [repeatHeader]: key }),
+    },
+    body: Buffer.from(write(events)),
+  };
+}
+
+/** Sends a request and records its response. @throws if there is none, or another than that all is stored */
 async function acknowledge(url: string, request: SentRequest, agent = new Agent()): Promise<void> {
-  const headers = request.key === undefined ? {} : { 'idempotency-key': request.key };
-  const { status, text } = await send(url, agent, { path: INGEST_PATH, body: request.body, headers });
-  if (status !== 200) throw new Error(`answered ${status}: ${text}`);
+  const { status, text } = await send(url, agent, request);
+  if (status === BUSY) {
+    await wait(BUSY_MS);
+    return await acknowledge(url, request, agent);
+  }
+  if (status !== request.ok) throw new Error(`${request.wire} answered ${status}: ${text}`);
   request.acknowledged = true;
 }
 
@@ -177,6 +230,7 @@ async function compare(url: string, requests: readonly SentRequest[]) {
     lostEvents: 0,
     rowsTwice: 0,
     storedInPart: 0,
+    acknowledgedBy: {} as Record<string, number>,
   };
   for (const request of requests) {
     const { rows = 0, events = 0 } = stored.get(request.id) ?? {};
@@ -185,6 +239,7 @@ async function compare(url: string, requests: readonly SentRequest[]) {
     if (request.acknowledged) {
       counts.acknowledged++;
       counts.acknowledgedEvents += request.size;
+      counts.acknowledgedBy[request.wire] = (counts.acknowledgedBy[request.wire] ?? 0) + request.size;
       counts.lostEvents += request.size - events;
     } else if (events === request.size) counts.storedUnanswered++;
   }

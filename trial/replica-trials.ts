@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom, type Random } from '../src/lib/random.ts';
@@ -77,12 +78,13 @@ export async function killOne(replicas: Replicas, seed: number) {
   const sent: Sent[] = [];
   const reads = { answered: 0, foreignRows: 0, failed: 0 };
   const agent = new Agent({ keepAlive: true });
+  const run = randomUUID(); // the same seed may be tried again on the same stores
   let killed = false;
   let over = false;
 
   async function write(server: Server): Promise<void> {
     while (!over && !(killed && server === second)) {
-      const request = createRequest(`${seed}-${sent.length}`, random);
+      const request = createRequest(`${run}-${sent.length}`, random);
       sent.push(request);
       try {
         await store(server, request, agent);
@@ -111,16 +113,19 @@ export async function killOne(replicas: Replicas, seed: number) {
   ]);
   const all = Promise.all(work);
   all.catch(() => {}); // awaited below
-  await wait(random.whole(...KILL_AFTER_MS));
-  killed = true;
-  await second.end('SIGKILL');
-  await wait(ON_MS);
-  over = true;
-  await all;
-  const counts = { ...reads, ...(await compare(first, sent, agent)) };
-  agent.destroy();
-  await replicas.restart();
-  return counts;
+  try {
+    await wait(random.whole(...KILL_AFTER_MS));
+    killed = true;
+    await second.end('SIGKILL');
+    await wait(ON_MS);
+    over = true;
+    await all;
+    return { ...reads, ...(await compare(first, sent, agent)) };
+  } finally {
+    over = true;
+    agent.destroy();
+    if (killed) await replicas.restart();
+  }
 }
 
 function createRequest(number: string, random: Random): Sent {

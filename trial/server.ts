@@ -9,6 +9,8 @@ export const KEY = 'bench-private-key-0123456789';
 export interface Server {
   readonly url: string;
   readonly pid: number;
+  /** Its listener processes. */
+  listeners(): number[];
   /** Resident memory now, in MB. */
   rssMb(): number;
   /** Resolves when it has ended. */
@@ -57,7 +59,7 @@ export async function startServer({
   }
   child.stdout?.resume();
   const { pid } = child;
-  return { url, pid, rssMb: () => readRss(pid), end };
+  return { url, pid, rssMb: () => readRss(pid), listeners: () => findListeners(pid), end };
 }
 
 /** The address that it prints when it is ready; `undefined` if it ends before. */
@@ -66,7 +68,7 @@ async function findUrl(stdout: AsyncIterable<string>): Promise<string | undefine
   let text = '';
   for (let chunk = await lines.next(); chunk.done !== true; chunk = await lines.next()) {
     text += chunk.value;
-    const [, url] = /ready at (http:\S+)\n/.exec(text) ?? [];
+    const [, url] = /ready at (https?:\S+)\n/.exec(text) ?? [];
     if (url !== undefined) return url;
   }
   return undefined;
@@ -74,8 +76,25 @@ async function findUrl(stdout: AsyncIterable<string>): Promise<string | undefine
 
 const KIB_PER_MB = 1_000_000 / 1024;
 
-/** The running child processes of a process; none without /proc. */
+/** The running child processes of a process, without listener processes; none without /proc. */
 export function findChildren(parent: number): number[] {
+  return listChildren(parent).filter((pid) => !isListener(pid));
+}
+
+/** The running listener processes of a service; none without /proc. */
+export function findListeners(parent: number): number[] {
+  return listChildren(parent).filter(isListener);
+}
+
+export function isListener(pid: number): boolean {
+  try {
+    return /\brelay\/main\.[jt]s\b/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+  } catch {
+    return false; // it has ended
+  }
+}
+
+function listChildren(parent: number): number[] {
   return listProcesses().filter((pid) => readStatus(pid)?.parent === parent);
 }
 
@@ -85,7 +104,7 @@ export function findChildren(parent: number): number[] {
  */
 export function readRss(pid: number): number {
   const own = readStatus(pid);
-  const children = findChildren(pid).map(readStatus);
+  const children = listChildren(pid).map(readStatus);
   return [own, ...children].reduce((sum, one) => sum + (one?.rssMb ?? Number.NaN), 0);
 }
 

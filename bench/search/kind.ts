@@ -13,9 +13,15 @@ export interface SearchKind {
   /** @param identifier of one event of the project */
   readonly filter?: (scope: SearchScope, identifier: string) => SearchFilter;
   readonly field?: (scope: SearchScope) => SearchField;
-  /** The goal over HTTP with 10 M rows, ms. */
+  /** Whether only Tailrace is asked, about the events of all projects. */
+  readonly isOwn?: boolean;
+  /** The goal over HTTP with `goalRows`, ms. */
   readonly belowMs?: number;
+  /** Default: 10 M. */
+  readonly goalRows?: number;
 }
+
+const MILLION = 1_000_000;
 
 export const SEARCH_KINDS: readonly SearchKind[] = [
   {
@@ -43,4 +49,14 @@ export const SEARCH_KINDS: readonly SearchKind[] = [
     field: (scope) =>
       scope === 'one source' ? { name: 'request.path', column: 'path' } : { name: 'level', column: 'level' },
   },
+  { name: 'patterns of messages', part: 'patterns', isOwn: true, belowMs: 1_000, goalRows: MILLION },
+  {
+    name: 'errors compared with the rest',
+    part: 'compare',
+    filter: () => ({ q: 'level:error', sql: '' }), // no rival is asked
+    isOwn: true,
+    belowMs: 2_000,
+    goalRows: MILLION,
+  },
+  { name: 'fields', part: 'fields', isOwn: true },
 ];

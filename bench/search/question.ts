@@ -9,8 +9,9 @@ export const LARGEST_SOURCE = 'cloudflare.logs.prod';
 
 /** A search of one project's events of a week. */
 export interface SearchQuestion {
-  readonly part: 'rows' | 'histogram' | 'values';
+  readonly part: 'rows' | 'histogram' | 'values' | 'fields' | 'patterns' | 'compare';
   readonly sources: readonly Source[];
+  /** Empty: all. */
   readonly project: string;
   /** Whole milliseconds since the epoch; exclusive. */
   readonly untilMs: number;
@@ -47,7 +48,7 @@ export function searchPath(question: SearchQuestion): string {
   const { fromMs, untilMs } = weekOf(question);
   const parameters = new URLSearchParams({
     part,
-    project,
+    ...(project !== '' && { project }),
     from: new Date(fromMs).toISOString(),
     until: new Date(untilMs).toISOString(),
     source: sources.map(({ name }) => name).join(','),

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { fuzz } from '../../trial/fuzz/fuzz.ts';
 import { KEY, withServer } from '../../trial/server.ts';
 import { inTemporaryFolder } from '../folder.ts';
-import type { Pauses } from '../pause-watch.ts';
+import { readPauses, watchPauses } from '../pauses.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
+import { fuzzDecoders, fuzzDecoding } from './fuzz-decoders.ts';
 import { slowTexts } from './slow-texts.ts';
 
 const PUBLIC_KEY = 'bench-public-key-0123456789';
@@ -14,13 +15,15 @@ const SEED = 1;
 const SAY_EVERY = 20_000;
 const PAUSE_MS_MAX = 50;
 
-export const FUZZ_MEASUREMENTS = ['inputs', 'texts'];
+export const FUZZ_MEASUREMENTS = ['inputs', 'decoders', 'decoding', 'texts'];
 
-/** Random requests to every route, and the slowest texts of each parser. */
+/** Random requests to every route, random bodies for every decoder of events, and the slowest texts of each parser. */
 export async function fuzzSection({ inputs, only }: BenchOptions): Promise<Row[]> {
   const isChosen = (name: string) => only.length === 0 || only.includes(name);
   return [
     ...(isChosen('inputs') ? await randomInputs(inputs) : []),
+    ...(isChosen('decoders') ? await fuzzDecoders(inputs) : []),
+    ...(isChosen('decoding') ? await fuzzDecoding(inputs) : []),
     ...(isChosen('texts') ? await slowTexts() : []),
   ];
 }
@@ -30,13 +33,13 @@ async function randomInputs(inputs: number): Promise<Row[]> {
   return await inTemporaryFolder(async (dataDir) => {
     const keys = { good: [KEY, PUBLIC_KEY], marker: MARKER };
     const pausesFile = join(dataDir, 'pauses.json');
-    const nodeArgs = ['--import', join(import.meta.dirname, '../pause-watch.ts')];
+    const watch = watchPauses(pausesFile);
     const env = {
-      PAUSES_FILE: pausesFile,
+      ...watch.env,
       TAILRACE_PUBLIC_KEY: PUBLIC_KEY,
       TAILRACE_REQUEST_TIMEOUT_MS: '2000',
     };
-    return await withServer({ dataDir, env, nodeArgs }, async ({ url, rssMb, pid }) => {
+    return await withServer({ dataDir, env, nodeArgs: watch.nodeArgs }, async ({ url, rssMb, pid }) => {
       process.kill(pid, 'SIGUSR2'); // resets the pauses of the start
       const begun = performance.now();
       let longestMs = 0;
@@ -86,8 +89,4 @@ async function randomInputs(inputs: number): Promise<Row[]> {
       ];
     });
   });
-}
-
-function readPauses(file: string): Pauses {
-  return JSON.parse(readFileSync(file, 'utf8')) as Pauses; // written by pause-watch.ts alone
 }

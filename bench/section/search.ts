@@ -62,7 +62,8 @@ export async function searchSection({ rows, only }: BenchOptions): Promise<Row[]
       await compareAnswers(sides, scopes);
       const measured: Row[] = [];
       for (const kind of SEARCH_KINDS)
-        for (const scope of scopes) measured.push(...(await measure(sides, { kind, scope, rows })));
+        for (const scope of scopes)
+          measured.push(...(await measure(kind.isOwn === true ? [ours] : sides, { kind, scope, rows })));
       agent.destroy();
       return [...measured, ...absent];
     });
@@ -110,12 +111,12 @@ async function findScopes({ projects }: PastServer, ask: Ask, endMs: number): Pr
     const sources: readonly Source[] = name === 'one source' ? one : all;
     return {
       name,
-      ask({ part, filter, field }, nth) {
+      ask({ part, filter, field, isOwn }, nth) {
         const identifier = identifiers[nth % identifiers.length] ?? '';
         return {
           part,
           sources,
-          project,
+          project: isOwn === true ? '' : project,
           untilMs: endMs - asked++, // never the same question
           filter: filter?.(name, identifier),
           field: field?.(name),
@@ -140,7 +141,7 @@ async function compareAnswers(
   scopes: readonly ScopedQuestions[],
 ): Promise<void> {
   let compared = 0;
-  for (const kind of SEARCH_KINDS) {
+  for (const kind of SEARCH_KINDS.filter(({ isOwn }) => isOwn !== true)) {
     for (const scope of scopes) {
       const question = scope.ask(kind, 0);
       const expected = (await ours?.ask(question))?.rows() ?? [];
@@ -175,7 +176,7 @@ async function measure(sides: readonly Side[], { kind, scope, rows }: Round): Pr
   const [own = Number.NaN] = medians;
   say(`${title}: ${measured.map(({ side }, i) => `${side.name} ${medians[i]?.toFixed(1)} ms`).join(', ')}`);
   return measured.flatMap(({ side: { name, atLeast }, times }, i) => {
-    const isGoal = rows === GOALS_ROWS;
+    const isGoal = rows === (kind.goalRows ?? GOALS_ROWS);
     const ownGoal = atLeast === undefined && isGoal && kind.belowMs !== undefined;
     const row = timesRow(`${title}, ${name}`, times.slice(WARM_UP), {
       ...(ownGoal && { goal: { below: kind.belowMs ?? 0 } }),

@@ -1,18 +1,18 @@
 import { pino } from 'pino';
 import { parseConfig } from '../../src/config/config.ts';
 import { createService } from '../../src/service/service.ts';
-import { TENANT_ENV, tenantRounds } from '../../trial/tenants/rounds.ts';
+import { tenantEnv, tenantRounds } from '../../trial/tenants/rounds.ts';
 import { inTemporaryFolder } from '../folder.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 
 const NONE = { below: 1 };
 
-/** Whether any key ever sees rows that are not its own, over many random requests. */
+/** Whether any key or person ever sees rows that are not its own, over many random requests. */
 export async function tenantsSection({ requests }: BenchOptions): Promise<Row[]> {
   const nowMs = Date.now();
   const so = await inTemporaryFolder(async (folder) => {
-    const config = parseConfig({ ...TENANT_ENV, TAILRACE_DATA_DIR: folder });
+    const config = parseConfig({ ...(await tenantEnv(folder)), TAILRACE_DATA_DIR: folder });
     const service = await createService(config, {
       logger: pino({ level: 'silent' }),
       owner: 'the benchmark',
@@ -20,7 +20,7 @@ export async function tenantsSection({ requests }: BenchOptions): Promise<Row[]>
     });
     const onProgress = (done: number) => say(`tenants: ${done} of ${requests} requests`);
     try {
-      return await tenantRounds({ service, nowMs, requests, seed: 1, onProgress });
+      return await tenantRounds({ service, dataDir: folder, nowMs, requests, seed: 1, onProgress });
     } finally {
       await service.close();
     }
@@ -30,6 +30,8 @@ export async function tenantsSection({ requests }: BenchOptions): Promise<Row[]>
     { name: 'requests of 20 tenants', unit: 'requests', values: [so.requests] },
     { name: 'of them answered with rows', unit: 'requests', values: [so.answers] },
     { name: 'of them from the cache', unit: 'requests', values: [so.hits] },
+    { name: 'rows in these answers', unit: 'rows', values: [so.rows] },
+    { name: 'of them read by people', unit: 'rows', values: [so.rowsOfPeople] },
     { name: 'rate, without sockets', unit: 'requests/s', values: [so.requests / so.seconds] },
     { name: 'answers with foreign or wrong rows', unit: 'answers', values: [so.wrongRows], goal: NONE },
     { name: 'wrong statuses', unit: 'answers', values: [so.wrongStatuses], goal: NONE },

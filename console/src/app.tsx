@@ -1,7 +1,7 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Self } from '../../src/management/view.ts';
+import type { Me } from '../../src/management/view.ts';
 import {
   type CallOptions,
   type Client,
@@ -12,23 +12,37 @@ import {
   parseAnswer,
 } from './api/client.ts';
 import { createCache } from './api/queries.ts';
-import { keepKey, readKey } from './api/session.ts';
+import {
+  announceSignOut,
+  type Choices,
+  keepChoices,
+  keepKey,
+  onSignOutElsewhere,
+  readChoices,
+  readKey,
+  withChoices,
+} from './api/session.ts';
+import { NoAccess } from './page/sign-in/no-access.tsx';
 import { SignInPage } from './page/sign-in/sign-in.tsx';
 import { findPage } from './page.ts';
 import { PreferenceContext } from './preference.ts';
 import { Shell } from './shell.tsx';
 import { applyPreference, readPreference } from './stored-preference.ts';
 
-/** The signed-in key and its rights. */
+/** The rights of the person or key that is signed in. */
 interface Session {
+  /** `undefined`: a cookie has the session. */
   readonly key: string | undefined;
-  readonly self: Self;
+  readonly self: Me;
 }
 
-/** For pages that need no key. */
+/** For pages that need nobody. */
 const WITHOUT_KEY: Session = {
   key: undefined,
-  self: { id: '', token: false, scopes: [], endpoints: [], sources: [], pins: {}, version: '' },
+  self: {
+    ...{ id: '', token: false, scopes: [], endpoints: [], sources: [], pins: {}, version: '' },
+    ...{ kind: 'key', name: '', role: null, choices: {}, session: null, denied: null },
+  },
 };
 
 /**
@@ -36,23 +50,12 @@ const WITHOUT_KEY: Session = {
  * is shown without one, unless the user has one or wants to sign in.
  */
 export function App() {
-  const [preference, setPreference] = useState(readPreference);
+  const preferences = usePreferences();
   const [session, setSession] = useState<Session>();
   const [message, setMessage] = useState<string>();
   const [location] = useLocation();
   const [wantsSignIn, setWantsSignIn] = useState(() => readKey() !== undefined);
   const needsKey = (findPage(location)?.scopes ?? 'none') !== 'none';
-
-  // The system's own choice may change while the page is open.
-  useEffect(() => {
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    const onChange = () => {
-      applyPreference(preference);
-      setPreference({ ...preference });
-    };
-    dark.addEventListener('change', onChange);
-    return () => dark.removeEventListener('change', onChange);
-  }, [preference]);
 
   const leave = useCallback((why?: string) => {
     keepKey(undefined);
@@ -66,21 +69,23 @@ export function App() {
     () => shown && { client: createClient(shown, leave), cache: createCache() },
     [shown, leave],
   );
+  const hasCookie = session !== undefined && session.key === undefined;
+  useEffect(
+    () => (hasCookie ? onSignOutElsewhere(() => leave('You have signed out.')) : undefined),
+    [hasCookie, leave],
+  );
+  const signOut = async () => {
+    const to = hasCookie ? await endSession() : undefined;
+    leave();
+    if (to !== undefined) window.location.assign(to);
+  };
+  const choose = async (choices: Choices) => {
+    keepChoices({ ...readChoices(), ...choices });
+    const raw = await callRaw(session?.key, withChoices('/api/me', readChoices()));
+    if (session !== undefined) setSession({ ...session, self: parseAnswer<Me>(raw, ['id', 'scopes']) });
+  };
   // Nothing that a key has read is left once it is signed out.
   useEffect(() => () => used?.cache.clear(), [used]);
-  const preferences = useMemo(
-    () => ({
-      preference,
-      shown: document.documentElement.dataset['theme'] === 'dark' ? ('dark' as const) : ('light' as const),
-      change(change: Partial<typeof preference>) {
-        const next = { ...preference, ...change };
-        applyPreference(next);
-        setPreference(next);
-      },
-    }),
-    [preference],
-  );
-
   return (
     <PreferenceContext value={preferences}>
       {used === undefined ? (
@@ -94,10 +99,12 @@ export function App() {
           }}
           onSkip={() => setWantsSignIn(false)}
         />
+      ) : typeof used.client.self.denied === 'string' ? (
+        <NoAccess name={used.client.self.name} why={used.client.self.denied} onSignOut={signOut} />
       ) : (
         <QueryClientProvider client={used.cache}>
           <ClientContext value={used.client}>
-            <Shell onSignIn={() => setWantsSignIn(true)} onSignOut={() => leave()} />
+            <Shell onSignIn={() => setWantsSignIn(true)} onSignOut={signOut} onChoose={choose} />
           </ClientContext>
         </QueryClientProvider>
       )}
@@ -105,14 +112,63 @@ export function App() {
   );
 }
 
+/** The preferences of the user, applied to the page. */
+function usePreferences() {
+  const [preference, setPreference] = useState(readPreference);
+
+  // The system's own choice may change while the page is open.
+  useEffect(() => {
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const onChange = () => {
+      applyPreference(preference);
+      setPreference({ ...preference });
+    };
+    dark.addEventListener('change', onChange);
+    return () => dark.removeEventListener('change', onChange);
+  }, [preference]);
+
+  return useMemo(
+    () => ({
+      preference,
+      shown: document.documentElement.dataset['theme'] === 'dark' ? ('dark' as const) : ('light' as const),
+      change(change: Partial<typeof preference>) {
+        const next = { ...preference, ...change };
+        applyPreference(next);
+        setPreference(next);
+      },
+    }),
+    [preference],
+  );
+}
+
+/** Ends the session in every tab. @returns the page of the provider that signs out there, too */
+async function endSession(): Promise<string | undefined> {
+  try {
+    const raw = await callRaw(undefined, '/auth/logout', { method: 'POST' });
+    announceSignOut();
+    return parseAnswer<{ readonly to: string | null }>(raw, ['to']).to ?? undefined;
+  } catch {
+    return undefined; // it has ended already, or the service cannot be reached
+  }
+}
+
 function createClient({ key, self }: Session, leave: (why: string) => void): Client {
-  const onRefused = () => leave('This key was revoked or has expired.');
-  const raw: Client['callRaw'] = (path, options) => callRaw(key, path, { ...options, onRefused });
+  const onRefused = () => leave(whyRefused(key, self));
+  const choices = Object.keys(self.choices).length > 0 ? readChoices() : {};
+  const raw: Client['callRaw'] = (path, options) =>
+    callRaw(key, withChoices(path, choices), { ...options, onRefused });
   return {
     self,
     callRaw: raw,
-    openEvents: (path, options) => openEvents(key, path, { ...options, onRefused }),
+    openEvents: (path, options) => openEvents(key, withChoices(path, choices), { ...options, onRefused }),
     call: async <T,>(path: string, needs: Needs<T>, options?: CallOptions) =>
       parseAnswer<T>(await raw(path, options), needs),
   };
+}
+
+function whyRefused(key: string | undefined, { kind }: Me): string {
+  if (key !== undefined) return 'This key was revoked or has expired.';
+  // A session of a key ends with it, and by itself.
+  if (kind !== 'person') return 'This key was revoked or has expired, or its session has ended.';
+  return 'Your session has ended. Sign in again.';
 }

@@ -34,11 +34,39 @@ export const PAGES: readonly Page[] = [
     component: lazyPart(async () => (await import('./page/explore/explore.tsx')).ExplorePage),
   },
   {
+    path: '/dashboards',
+    title: 'Dashboards',
+    scopes: ['query'],
+    component: lazyPart(async () => (await import('./page/dashboards/dashboard-list.tsx')).DashboardListPage),
+  },
+  {
+    path: '/dashboards/:name',
+    scopes: ['query'],
+    component: lazyPart(async () => (await import('./page/dashboards/dashboard.tsx')).DashboardPage),
+  },
+  {
+    path: '/alerts',
+    title: 'Alerts',
+    scopes: ['query'],
+    component: lazyPart(async () => (await import('./page/alerts/alert-list.tsx')).AlertListPage),
+  },
+  {
+    path: '/alerts/:name',
+    scopes: ['query'],
+    component: lazyPart(async () => (await import('./page/alerts/alert.tsx')).AlertPage),
+  },
+  {
     path: '/workbench',
     title: 'Workbench',
     scopes: ['manage'],
     needs: { isMet: mayUseWorkbench, text: 'also with the scope query, and without other limits' },
     component: lazyPart(async () => (await import('./page/workbench/workbench.tsx')).WorkbenchPage),
+  },
+  {
+    path: '/workbench/alert',
+    scopes: ['manage'],
+    needs: { isMet: mayUseWorkbench, text: 'also with the scope query, and without other limits' },
+    component: lazyPart(async () => (await import('./page/workbench/alert/alert-bench.tsx')).AlertBenchPage),
   },
   {
     path: '/endpoints/:name',
@@ -57,10 +85,27 @@ export const PAGES: readonly Page[] = [
     component: lazyPart(async () => (await import('./page/source/source.tsx')).SourcePage),
   },
   {
+    path: '/send',
+    title: 'Send logs',
+    scopes: ['ingest', 'manage'],
+    component: lazyPart(async () => (await import('./page/send/send.tsx')).SendPage),
+  },
+  {
     path: '/keys',
     title: 'Keys',
     scopes: ['manage'],
     component: lazyPart(async () => (await import('./page/keys/keys.tsx')).KeysPage),
+  },
+  {
+    path: '/admin',
+    title: 'Admin',
+    scopes: ['manage'],
+    component: lazyPart(async () => (await import('./page/admin/admin.tsx')).AdminPage),
+  },
+  {
+    path: '/sessions',
+    scopes: ['query', 'ingest', 'manage', 'metrics'],
+    component: lazyPart(async () => (await import('./page/sessions/sessions.tsx')).SessionsPage),
   },
   {
     path: '/docs',

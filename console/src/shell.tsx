@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wouter';
 import type { Self } from '../../src/management/view.ts';
 import { useClient } from './api/client.ts';
@@ -12,14 +12,17 @@ import { Empty } from './ui/empty.tsx';
 import { ErrorNote } from './ui/error-note.tsx';
 import { Mark } from './ui/mark.tsx';
 import { Segmented } from './ui/segmented.tsx';
+import { useTitle } from './ui/use-title.ts';
 
 interface ShellProps {
   readonly onSignIn: () => void;
   readonly onSignOut: () => void;
+  /** Chooses one of several values, such as a project. */
+  readonly onChoose: (choices: Readonly<Record<string, string>>) => void;
 }
 
 /** The frame of every page: navigation, preferences, sign-in and sign-out. */
-export function Shell({ onSignIn, onSignOut }: ShellProps) {
+export function Shell(props: ShellProps) {
   const [open, setOpen] = useState(false);
   const menu = useRef<HTMLButtonElement>(null);
   const onKeyDown = ({ key }: KeyboardEvent) => {
@@ -53,7 +56,7 @@ export function Shell({ onSignIn, onSignOut }: ShellProps) {
         <Boundary place="navigation">
           <Navigation onGo={() => setOpen(false)} />
         </Boundary>
-        <Preferences onSignIn={onSignIn} onSignOut={onSignOut} />
+        <Preferences {...props} />
       </div>
       <main id="content" tabIndex={-1}>
         <PageBoundary>
@@ -103,14 +106,21 @@ function needsOf({ scopes, needs }: Page): string {
   return [[scopes].flat().join(' or '), ...(needs === undefined ? [] : [needs.text])].join(', of a key ');
 }
 
-/** A page, its name in the title of the window. */
+/** A page, its name in the title of the window, unless the page itself names more. */
 function Titled({ page }: { readonly page: Page }) {
   const { name = 'Tailrace' } = useParams();
-  const title = page.title ?? name;
-  useEffect(() => {
-    document.title = `${title} · Tailrace`;
-  }, [title]);
-  return <page.component />;
+  return (
+    <>
+      <Title text={page.title ?? name} />
+      <page.component />
+    </>
+  );
+}
+
+/** Effects of the page come after this one. */
+function Title({ text }: { readonly text: string }) {
+  useTitle(text);
+  return null;
 }
 
 function Navigation({ onGo }: { readonly onGo: () => void }) {
@@ -171,7 +181,7 @@ const ZONES = [
   { id: 'utc', label: 'UTC' },
 ] as const;
 
-function Preferences({ onSignIn, onSignOut }: ShellProps) {
+function Preferences({ onSignIn, onSignOut, onChoose }: ShellProps) {
   const { self } = useClient();
   const { preference, change } = usePreference();
   return (
@@ -194,6 +204,22 @@ function Preferences({ onSignIn, onSignOut }: ShellProps) {
           onSelect={(theme) => change({ theme })}
         />
       </div>
+      {Object.entries(self.choices).map(([name, values]) =>
+        values.length < 2 ? null : (
+          <label className="preference" key={name}>
+            <span>{name}</span>
+            <select
+              className="input"
+              value={self.pins[name]}
+              onChange={({ target }) => onChoose({ [name]: target.value })}
+            >
+              {values.map((value) => (
+                <option key={value}>{value}</option>
+              ))}
+            </select>
+          </label>
+        ),
+      )}
       <div className="preference">
         {self.id === '' ? (
           <>
@@ -204,9 +230,15 @@ function Preferences({ onSignIn, onSignOut }: ShellProps) {
           </>
         ) : (
           <>
-            <span title={self.scopes.join(', ')}>
-              Key <code>{self.id}</code>
-            </span>
+            <Link href="/sessions" title={self.scopes.join(', ')}>
+              {self.kind === 'person' ? (
+                self.name
+              ) : (
+                <>
+                  Key <code>{self.id}</code>
+                </>
+              )}
+            </Link>
             <button type="button" className="button quiet" onClick={onSignOut}>
               Sign out
             </button>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes deploy/kubernetes/definitions, which mounts your endpoints, sources and alerts into the pods: their files as ConfigMaps.
-#   sh deploy/kubernetes/make-definitions.sh my-logs     its folders "endpoints", "sources" and "alerts"
+# Writes deploy/kubernetes/definitions, which mounts your endpoints, sources, alerts and dashboards into the pods: their files as ConfigMaps.
+#   sh deploy/kubernetes/make-definitions.sh my-logs     its folders "endpoints", "sources", "alerts" and "dashboards"
 #   sh deploy/kubernetes/make-definitions.sh             those of the image again
 # Run it again after each change, then kubectl apply -k.
 set -eu
@@ -43,7 +43,7 @@ add() {
 }
 
 kinds=
-for kind in endpoints sources alerts; do
+for kind in endpoints sources alerts dashboards; do
   if [ -n "$from" ] && [ -d "$from/$kind" ]; then
     add "$kind"
     kinds="$kinds $kind"

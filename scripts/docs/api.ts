@@ -35,6 +35,6 @@ function showPath(path: string): string {
 function showKey({ scopes }: Route): string {
   if (scopes === 'none') return 'no key';
   if (scopes === 'optional') return 'no key, or any';
-  if (scopes.length === SCOPES.length) return 'any key';
+  if (scopes === 'any' || scopes.length === SCOPES.length) return 'any key';
   return scopes.map((scope) => `\`${scope}\``).join(' or ');
 }

@@ -15,6 +15,7 @@ import { capacityPage } from './capacity.ts';
 import { indexForAgents } from './llms.ts';
 import { page, wrap } from './page.ts';
 import { performancePage } from './performance.ts';
+import { ingestPage, protocolPages } from './protocols.ts';
 
 /** Every page that is generated from the code: path from the repository's root → text. */
 export async function renderPages(): Promise<Map<string, string>> {
@@ -22,6 +23,8 @@ export async function renderPages(): Promise<Map<string, string>> {
   refuseFaults(faults);
   const pages = new Map([
     ['docs/api.md', apiPage()],
+    ['docs/ingest.md', ingestPage()],
+    ...protocolPages(),
     ['docs/settings.md', settingsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/cli.md', await cliPage()],

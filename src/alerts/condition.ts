@@ -1,4 +1,5 @@
 import type { Alert, AlertCondition } from '../definitions/alert.ts';
+import { findSeen, type Seen, toNumber } from './points.ts';
 import type { Holding, Labels, Outcome, RowValues } from './state.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -8,6 +9,7 @@ export interface Judgement {
   readonly outcome: Outcome;
   /** Bounds that the answer has met, for the history. */
   readonly notes: readonly string[];
+  readonly seen?: Seen | undefined;
 }
 
 /** Rows of an answer; one with more counts as failed. */
@@ -15,37 +17,55 @@ export const ROWS_MAX = 10_000;
 // Labels are in every message, and in the state.
 const TEXT_CHARS_MAX = 1_000;
 
-/** Finds the instances for which the condition holds. Of several rows with the same labels the first one counts. */
-export function judge({ when, per }: Pick<Alert, 'when' | 'per'>, rows: readonly Row[]): Judgement {
-  if (rows.length > ROWS_MAX) {
+/**
+ * Finds the instances for which the condition holds. Of several rows with the same labels the first one counts.
+ *
+ * @param answer its rows, integers beyond 2^53 as BigInts, and one more than `maxRows` of the endpoint if there are more
+ */
+export function judge(
+  { when, per }: Pick<Alert, 'when' | 'per'>,
+  { rows: all, maxRows }: { readonly rows: readonly Row[]; readonly maxRows: number },
+): Judgement {
+  if (all.length > ROWS_MAX && maxRows > ROWS_MAX) {
     const reason = `the answer has more than ${ROWS_MAX} rows, so it was not read; add a LIMIT or max_rows`;
     return { outcome: { kind: 'failed', reason }, notes: [] };
   }
-  if (rows.length === 0) return { outcome: { kind: 'no rows' }, notes: [] };
+  const rows = all.slice(0, maxRows);
+  if (rows.length === 0) return { outcome: { kind: 'no rows' }, notes: [], seen: findSeen(when, rows, 0) };
   const notes = new Set<string>();
+  if (all.length > maxRows)
+    notes.add(`the answer has more than max_rows, ${maxRows}; the alert does not see the other rows`);
   const holding = new Map<string, Holding>();
+  let count = 0;
   for (const row of rows) {
-    if (!holds(when, row)) continue;
+    if (!holds(when, row, notes)) continue;
+    count++;
     const labels = readLabels(per, row, notes);
     const key = JSON.stringify(Object.values(labels));
     if (!holding.has(key)) holding.set(key, { labels, values: readValues(per, row) });
   }
-  return { outcome: { kind: 'rows', holding: [...holding.values()] }, notes: [...notes] };
+  const outcome = { kind: 'rows', holding: [...holding.values()] } as const;
+  return { outcome, notes: [...notes], seen: findSeen(when, rows, count) };
 }
 
-function holds(when: AlertCondition, row: Row): boolean {
+function holds(when: AlertCondition, row: Row, notes: Set<string>): boolean {
   if (when.kind === 'rows') return true;
   const value = row[when.column];
-  if (when.kind === 'equals') return value === when.value;
   // The engine writes NaN as null.
-  if (typeof value !== 'number') return false;
+  if (value === null || value === undefined)
+    notes.add(`"${when.column}" is null or not a number in some rows, for which the condition does not hold`);
+  if (when.kind === 'equals') return toNumber(value) === when.value;
+  if (typeof value !== 'number' && typeof value !== 'bigint') return false;
   return when.kind === 'above' ? value > Number(when.value) : value < Number(when.value);
 }
 
 function readLabels(per: readonly string[], row: Row, notes: Set<string>): Labels {
   return Object.fromEntries(
     per.map((name) => {
-      const text = String(row[name] ?? '');
+      const value = row[name];
+      const text = String(value ?? '');
+      if (value === null || value === undefined)
+        notes.add(`"${name}" is null in some rows, whose instances have it as an empty label`);
       if (text.length <= TEXT_CHARS_MAX) return [name, text];
       notes.add(`values of "${name}" are longer than ${TEXT_CHARS_MAX} characters and were cut`);
       return [name, cut(text)];
@@ -60,6 +80,7 @@ function readValues(per: readonly string[], row: Row): RowValues {
 
 function toValue(value: unknown): string | number | null {
   if (typeof value === 'number' || value === null || value === undefined) return value ?? null;
+  if (typeof value === 'bigint') return String(value); // a number would round it
   return cut(typeof value === 'string' ? value : JSON.stringify(value));
 }
 

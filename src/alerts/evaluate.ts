@@ -3,6 +3,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Registry } from '../definitions/registry.ts';
 import { laneOf } from '../engine/lanes.ts';
 import { messageOf } from '../errors.ts';
+import { parseExactJson } from '../lib/json/exact.ts';
 import { parseParameters } from '../query/parameters.ts';
 import { createQuestion } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
@@ -28,22 +29,24 @@ const LANE_KEY = 'alerts';
 export function createEvaluate({ registry, run, parameterBytesMax }: EvaluateOptions): Evaluate {
   const bounded = new WeakMap<Endpoint, Endpoint>();
 
-  /** One row beyond the bound shows that there are more. The runner keeps the statement of the copy. */
+  /** One row beyond the bounds shows that there are more. The runner keeps the statement of the copy. */
   function boundRows(endpoint: Endpoint): Endpoint {
     const known = bounded.get(endpoint);
     if (known !== undefined) return known;
-    const copy = { ...endpoint, maxRows: Math.min(endpoint.maxRows, ROWS_MAX + 1) };
+    const copy = { ...endpoint, maxRows: Math.min(endpoint.maxRows, ROWS_MAX) + 1 };
     bounded.set(endpoint, copy);
     return copy;
   }
 
   return async (alert, { nowMs, signal }) => {
     try {
-      const endpoint = boundRows(registry.getEndpoint(alert.endpoint));
+      const own = registry.getEndpoint(alert.endpoint);
+      const endpoint = boundRows(own);
       const values = parseParameters(endpoint, alert.parameters, parameterBytesMax);
       const lane = laneOf(LANE_KEY, alert.name);
       const { body } = await run(createQuestion(endpoint, values), { lane, signal, instantMs: nowMs });
-      return judge(alert, (JSON.parse(body.toString()) as { result: Row[] }).result); // written by query/format.ts
+      const { result: rows } = parseExactJson(body.toString()) as { result: Row[] }; // written by query/format.ts
+      return judge(alert, { rows, maxRows: own.maxRows });
     } catch (error) {
       signal?.throwIfAborted();
       return { outcome: { kind: 'failed', reason: messageOf(error) }, notes: [] };

@@ -1,32 +1,25 @@
-import { v7 as newOrderedId } from 'uuid';
 import type { Alert } from '../definitions/alert.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
-import type { Judgement } from './condition.ts';
-import type { Evaluate } from './evaluate.ts';
-import { describeTransitions, type HistoryEvent, writeEntry } from './history.ts';
-import { createMessages } from './message.ts';
-import { writeMessage } from './outbox.ts';
-import { isSilencedBy } from './silence.ts';
-import { type AlertState, NO_STATE, step, type Transition } from './state.ts';
+import {
+  type Evaluation,
+  type EvaluationOptions,
+  endOne,
+  evaluateOne,
+  type Held,
+  readStored,
+  type StoredAlert,
+} from './evaluation.ts';
 import { lastTick } from './tick.ts';
 
-export interface EvaluatorOptions {
+export interface EvaluatorOptions extends EvaluationOptions {
   /** The served alerts. */
   readonly alerts: () => readonly Alert[];
-  readonly evaluate: Evaluate;
-  readonly store: AlertStore;
   /** Unique among the processes on the store. */
   readonly owner: string;
   /** Life of the lease: after so long, another process goes on for one that died. */
-  readonly leaseMs: number;
+  readonly leaseMs: () => number;
   /** Monotonic ms. */
   readonly ticks: () => number;
-  /** A plausible time, ms since the epoch: a clock that jumps must not let every alert change. */
-  readonly now: () => number;
-  /** Names of the receivers; messages to others are not stored. */
-  readonly receivers: () => ReadonlySet<string>;
-  /** Called when messages have been stored. */
-  readonly onMessages?: () => void;
   /** Called after each evaluation. @param error of the store: the evaluation is repeated */
   readonly onEvaluated?: (alert: string, error?: unknown) => void;
 }
@@ -44,13 +37,10 @@ export interface Evaluator {
   close(): Promise<void>;
 }
 
-/** What is stored of an alert: its state, and what is needed to resolve it after its file has gone. */
-export interface StoredAlert extends Pick<Alert, 'name' | 'severity' | 'text' | 'to'> {
-  readonly state: AlertState;
-}
-
 // Chances to renew a lease in its life.
 const RENEWALS = 3;
+// A process without the lease asks for it at least so often.
+const ASK_MS_MAX = 1_000;
 // Queries at once; a thousand alerts must not fill the queue.
 const CONCURRENCY_MAX = 4;
 
@@ -69,30 +59,38 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
 
   async function renew(): Promise<void> {
     const atMs = options.ticks();
-    const isRecent = held !== undefined && atMs - renewal.atMs < options.leaseMs / RENEWALS;
-    if (end.signal.aborted || isRecent || !isNeeded()) return;
+    const leaseMs = options.leaseMs();
+    const restMs = Math.min(leaseMs / RENEWALS, held === undefined ? ASK_MS_MAX : leaseMs);
+    if (end.signal.aborted || atMs - renewal.atMs < restMs || !isNeeded()) return;
     try {
-      const fence = await store.lease(owner, options.leaseMs);
+      const fence = await store.lease(owner, leaseMs);
       renewal.atMs = atMs;
       if (fence === held?.fence) return;
       held = undefined;
       if (fence !== undefined) held = { fence, states: await readStates(store) };
       renewal.isFirst = false;
     } catch (error) {
-      held = undefined;
+      drop();
       throw error;
     }
+  }
+
+  /** Gives up what is known of the lease and the states; the next renewal reads both. */
+  function drop(from = held): void {
+    if (held !== from) return;
+    held = undefined;
+    renewal.atMs = Number.NEGATIVE_INFINITY;
   }
 
   function start({ id, name, from, run }: Work): void {
     const evaluation = run({ from, options, signal: end.signal })
       .then((isWritten) => {
-        if (!isWritten && held === from) held = undefined; // another process has the lease
+        if (!isWritten) drop(from); // another process has the lease
         onEvaluated?.(name);
       })
       .catch((error: unknown) => {
         // Nobody knows whether it was written: the states are read again.
-        if (held === from) held = undefined;
+        drop(from);
         if (!end.signal.aborted) onEvaluated?.(name, error);
       })
       .finally(() => {
@@ -104,10 +102,10 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
 
   function tick(): void {
     if (held === undefined || end.signal.aborted) return;
-    for (const work of findDue(held, options)) {
-      if (running.size >= CONCURRENCY_MAX) return; // the next one to end calls again
-      if (!running.has(work.id)) start(work);
-    }
+    const due = [...findDue(held, options)].filter(({ id }) => !running.has(id));
+    // The next one to end calls again. Whatever has waited longest comes first: a few slow alerts, due again as they end, must not keep the rest waiting.
+    const room = CONCURRENCY_MAX - running.size;
+    for (const work of due.toSorted((a, b) => a.lastMs - b.lastMs).slice(0, room)) start(work);
   }
 
   return {
@@ -128,6 +126,8 @@ interface Work {
   readonly id: string;
   readonly name: string;
   readonly from: Held;
+  /** The tick of its last evaluation; 0: there was none. */
+  readonly lastMs: number;
   /** @returns whether its result was written: this process still has the lease */
   readonly run: (evaluation: Evaluation) => Promise<boolean>;
 }
@@ -139,18 +139,18 @@ function* findDue(from: Held, { alerts, now }: EvaluatorOptions): Generator<Work
   for (const alert of served) {
     const { id, name } = alert;
     const tickMs = lastTick(alert, nowMs);
-    if (isDue(alert, from.states.get(id)?.state.tickMs, tickMs))
-      yield { id, name, from, run: (evaluation) => evaluateOne(alert, tickMs, evaluation) };
+    const doneMs = from.states.get(id)?.state.tickMs;
+    const work = { id, name, from, lastMs: doneMs ?? 0 };
+    if (isDue(alert, doneMs, tickMs))
+      yield { ...work, run: (evaluation) => evaluateOne(alert, tickMs, evaluation) };
   }
   const ids = new Set(served.map(({ id }) => id));
-  for (const [id, stored] of from.states)
-    if (!ids.has(id))
-      yield { id, name: stored.name, from, run: (evaluation) => endOne(id, stored, evaluation) };
-}
-
-interface Held {
-  readonly fence: number;
-  readonly states: Map<string, StoredAlert>;
+  for (const [id, stored] of from.states) {
+    if (ids.has(id)) continue;
+    const { name, state } = stored;
+    const work = { id, name, from, lastMs: state.tickMs ?? 0 };
+    yield { ...work, run: (evaluation) => endOne(id, stored, evaluation) };
+  }
 }
 
 async function readStates(store: AlertStore): Promise<Map<string, StoredAlert>> {
@@ -158,93 +158,7 @@ async function readStates(store: AlertStore): Promise<Map<string, StoredAlert>> 
   return new Map([...states].map(([id, text]) => [id, readStored(text)]));
 }
 
-/** Reads a state of the store. */
-export function readStored(text: string): StoredAlert {
-  return JSON.parse(text) as StoredAlert; // written by `write`
-}
-
 /** Whether a tick has not been evaluated. The clock may have been set back by more than an interval. */
 function isDue({ everyMs }: Alert, doneMs: number | undefined, tickMs: number): boolean {
   return doneMs === undefined || tickMs > doneMs || doneMs - tickMs > everyMs;
-}
-
-interface Evaluation {
-  readonly from: Held;
-  readonly options: EvaluatorOptions;
-  readonly signal: AbortSignal;
-}
-
-async function evaluateOne(alert: Alert, tickMs: number, evaluation: Evaluation): Promise<boolean> {
-  const { from, options, signal } = evaluation;
-  const { evaluate, store } = options;
-  const judged = await evaluate(alert, { nowMs: tickMs - alert.delayMs, signal });
-  const before = from.states.get(alert.id)?.state ?? NO_STATE;
-  const silences = (await store.listSilences(tickMs)).filter((one) => one.alert === alert.id);
-  const isSilenced = isSilencedBy(silences);
-  const { state, transitions } = step(
-    before,
-    { tickMs, outcome: judged.outcome },
-    { rules: alert, isSilenced },
-  );
-  const { name, severity, text, to } = alert;
-  const history = [...describeJudgement(judged, state), ...describeTransitions(transitions)];
-  const next = { name, severity, text, to, state };
-  return await write(alert.id, { next, texts: next, tickMs, history, transitions }, evaluation);
-}
-
-function describeJudgement({ outcome, notes }: Judgement, { failures }: AlertState): HistoryEvent[] {
-  const noted = notes.map((reason): HistoryEvent => ({ change: 'note', reason }));
-  if (outcome.kind !== 'failed' || failures !== 1) return noted;
-  return [...noted, { change: 'failed', reason: outcome.reason }];
-}
-
-/** Resolves what fired of an alert whose file has gone. */
-async function endOne(id: string, stored: StoredAlert, evaluation: Evaluation): Promise<boolean> {
-  const { instances, owed } = stored.state;
-  const fired = Object.values({ ...owed, ...instances }).filter(({ sentMs }) => sentMs !== undefined);
-  const transitions = fired.map((instance): Transition => ({ change: 'resolved', instance, send: true }));
-  const tickMs = evaluation.options.now();
-  const reason = 'the alert was removed from the definitions';
-  const history: HistoryEvent[] = [{ change: 'note', reason }, ...describeTransitions(transitions)];
-  const texts = { ...stored, text: `${stored.name}: ${reason}` };
-  return await write(id, { next: undefined, texts, tickMs, history, transitions }, evaluation);
-}
-
-interface Result {
-  /** `undefined`: the alert is gone. */
-  readonly next: StoredAlert | undefined;
-  readonly texts: Pick<StoredAlert, 'name' | 'severity' | 'text' | 'to'>;
-  readonly tickMs: number;
-  readonly history: readonly HistoryEvent[];
-  readonly transitions: readonly Transition[];
-}
-
-async function write(id: string, result: Result, { from, options }: Evaluation): Promise<boolean> {
-  const { next, texts, tickMs, history, transitions } = result;
-  const known = options.receivers();
-  const created = createMessages(texts, transitions, tickMs);
-  const messages = created.flatMap((message) =>
-    texts.to
-      .filter((receiver) => known.has(receiver))
-      .map((receiver) => ({
-        ...{ id: newOrderedId(), receiver },
-        message: writeMessage({ alertId: id, message }),
-      })),
-  );
-  const unsent = texts.to.filter((receiver) => created.length > 0 && !known.has(receiver));
-  const reason = 'TAILRACE_RECEIVERS_FILE has no receiver of this name';
-  const events = [
-    ...history,
-    ...unsent.map((receiver): HistoryEvent => ({ change: 'not_delivered', receiver, reason })),
-  ];
-  const isWritten = await options.store.write({
-    ...{ fence: from.fence, alert: id, messages, atMs: options.now() },
-    state: next === undefined ? undefined : JSON.stringify(next),
-    history: events.map((event) => ({ id: newOrderedId(), atMs: tickMs, entry: writeEntry(event) })),
-  });
-  if (!isWritten) return false;
-  if (next === undefined) from.states.delete(id);
-  else from.states.set(id, next);
-  if (messages.length > 0) options.onMessages?.();
-  return true;
 }

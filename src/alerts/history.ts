@@ -1,4 +1,5 @@
-import type { Labels, RowValues, Transition } from './state.ts';
+import type { Judgement } from './condition.ts';
+import type { AlertState, Labels, RowValues, Transition } from './state.ts';
 
 /** An event in the history of an alert. */
 export type HistoryEvent =
@@ -14,8 +15,14 @@ export type HistoryEvent =
   | { readonly change: 'note'; readonly reason: string }
   | { readonly change: 'not_delivered'; readonly receiver: string; readonly reason: string };
 
-export function writeEntry(event: HistoryEvent): string {
-  return JSON.stringify(event);
+/** @param about see `aboutOf` */
+export function writeEntry(event: HistoryEvent, about?: string): string {
+  return JSON.stringify({ ...event, about });
+}
+
+/** Reads what the rows of an entry were about; `undefined`: it has none, or was written by an older version. */
+export function readAbout(text: string): string | undefined {
+  return (JSON.parse(text) as { about?: string }).about; // of writeEntry
 }
 
 export function readEntry(text: string): HistoryEvent {
@@ -30,4 +37,21 @@ export function describeTransitions(transitions: readonly Transition[]): History
       change: change === 'resolved' ? 'resolved' : kind === 'condition' ? 'firing' : kind,
       ...{ labels, values, isQuiet: !send },
     }));
+}
+
+/**
+ * Describes the bounds that an answer has met, and why an evaluation failed, in the first of several that fail.
+ *
+ * @param known notes of the evaluation before, which would fill the history if they were repeated
+ */
+export function describeJudgement(
+  { notes }: Pick<Judgement, 'notes'>,
+  { failures, lastError }: Pick<AlertState, 'failures' | 'lastError'>,
+  known: readonly string[] = [],
+): HistoryEvent[] {
+  const news = notes.filter((reason) => !known.includes(reason));
+  const noted = news.map((reason): HistoryEvent => ({ change: 'note', reason }));
+  // Of the state, since too many instances count as a failure, too.
+  if (lastError === undefined || failures !== 1) return noted;
+  return [...noted, { change: 'failed', reason: lastError }];
 }

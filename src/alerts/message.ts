@@ -4,21 +4,38 @@ import { type AlertMessage, toMicros } from './outbox.ts';
 import { renderText } from './receivers/template.ts';
 import type { Instance, Transition } from './state.ts';
 
-type Texts = Pick<Alert, 'name' | 'severity' | 'text'>;
+export interface Texts extends Pick<Alert, 'name' | 'severity' | 'text'> {
+  /** Its page in the console. */
+  readonly link?: string | undefined;
+}
+
+/** Finds the page of an alert in the console; `undefined` without `TAILRACE_PUBLIC_URL`. */
+export type FindLink = (alert: string) => string | undefined;
+
+export function createFindLink(publicUrl: string): FindLink {
+  return (alert) => (publicUrl === '' ? undefined : `${publicUrl}/alerts/${encodeURIComponent(alert)}`);
+}
 
 // Texts in one message; the others are in its instances.
 const LINES_MAX = 10;
 
-/** Creates the messages of one evaluation: one for each status, with all of its instances. @param atMs its tick */
+interface MessageOptions {
+  /** The tick of the evaluation, ms since the epoch. */
+  readonly atMs: number;
+  /** Called with what could not be written, for the history. */
+  readonly onFault?: (reason: string) => void;
+}
+
+/** Creates the messages of one evaluation: one for each status, with all of its instances. */
 export function createMessages(
   alert: Texts,
   transitions: readonly Transition[],
-  atMs: number,
+  options: MessageOptions,
 ): AlertMessage[] {
   const sent = transitions.filter(({ send }) => send);
   const groups = Map.groupBy(sent, statusOf);
   return [...groups].map(([status, own]) =>
-    createMessage(alert, { status, instances: own.map(({ instance }) => instance), atMs }),
+    createMessage(alert, { ...options, status, instances: own.map(({ instance }) => instance) }),
   );
 }
 
@@ -29,20 +46,23 @@ export function createTestMessage(alert: Texts, firing: readonly Instance[], atM
   return { ...message, text: `Test: ${text}`, isTest: true };
 }
 
-interface MessageParts {
+interface MessageParts extends MessageOptions {
   readonly status: AlertMessage['status'];
   readonly instances: readonly Instance[];
-  /** ms since the epoch. */
-  readonly atMs: number;
 }
 
-function createMessage(alert: Texts, { status, instances, atMs }: MessageParts): AlertMessage {
+function createMessage(alert: Texts, parts: MessageParts): AlertMessage {
+  const { status, instances, atMs } = parts;
   const since = Math.min(...instances.map(({ sinceMs }) => sinceMs), atMs);
   return {
     ...{ alert: alert.name, status, severity: alert.severity },
-    text: writeText(alert, status, instances),
+    text: writeText(alert, parts),
     ...{ at: toMicros(atMs), since: toMicros(since) },
-    instances: instances.map(({ labels, values }) => ({ labels, values })),
+    instances: instances.map(({ kind, labels, values }) => ({
+      ...{ labels, values },
+      ...(kind !== 'condition' && { kind }),
+    })),
+    ...(alert.link !== undefined && { link: alert.link }),
   };
 }
 
@@ -51,25 +71,34 @@ function statusOf({ change, instance: { kind } }: Transition): AlertMessage['sta
   return kind === 'condition' ? 'firing' : kind;
 }
 
-function writeText(alert: Texts, status: AlertMessage['status'], instances: readonly Instance[]): string {
-  const lines = instances.slice(0, LINES_MAX).map((one) => writeLine(alert, one, instances.length));
+function writeText(alert: Texts, { status, instances, onFault }: MessageParts): string {
+  const writer = createLineWriter(alert, instances.length, onFault);
+  const lines = instances.slice(0, LINES_MAX).map(writer);
   const more = instances.length - lines.length;
   const all = [...new Set(lines), ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
-  return status === 'resolved' ? `Resolved: ${all}` : all;
+  const text = all.replace(UNWANTED, ' ');
+  return status === 'resolved' ? `Resolved: ${text}` : text;
 }
 
-function writeLine(
+// Of a row's values: receivers reject them, or a terminal obeys them. Line breaks and tabs stay.
+const UNWANTED = /[^\P{Cc}\n\t]+/gu;
+
+function createLineWriter(
   { name, severity, text }: Texts,
-  { kind, labels, values }: Instance,
   count: number,
-): string {
-  if (kind === 'no_data') return `${name}: the query returns no rows`;
-  if (kind === 'error') return `${name}: the query fails: ${String(values['error'])}`;
+  onFault: MessageOptions['onFault'],
+): (instance: Instance) => string {
   const own: Record<(typeof SERVICE_VARIABLES)[number], string | number> = { alert: name, severity, count };
-  try {
-    return renderText(text, { ...own, ...values, ...labels });
-  } catch (error) {
-    // A message without its text is better than none.
-    return `${name}: its text cannot be written: ${messageOf(error)}`;
-  }
+  return ({ kind, labels, values }) => {
+    if (kind === 'no_data') return `${name}: the query returns no rows`;
+    if (kind === 'error') return `${name}: the query fails: ${String(values['error'])}`;
+    try {
+      return renderText(text, { ...own, ...values, ...labels });
+    } catch (error) {
+      // A message without its text is better than none.
+      const fault = `its text cannot be written: ${messageOf(error)}`;
+      onFault?.(fault);
+      return `${name}: ${fault}`;
+    }
+  };
 }

@@ -1,8 +1,11 @@
 import { v7 as newOrderedId } from 'uuid';
 import type { Severity } from '../definitions/alert.ts';
+import { EVERY_ALERT, type Queued } from '../keys/alerts/alert-record.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
 import { MICROS_PER_MS, type Micros } from '../lib/instant.ts';
 import { writeEntry } from './history.ts';
+import { isSilencedBy, silencesOf } from './silence.ts';
+import type { InstanceKind, Labels } from './state.ts';
 
 /** What a receiver gets; the body of `webhook`. */
 export interface AlertMessage {
@@ -15,6 +18,8 @@ export interface AlertMessage {
   readonly instances: readonly {
     readonly labels: Readonly<Record<string, string>>;
     readonly values: Readonly<Record<string, number | string | null>>;
+    /** What it is about, unless it is a condition that holds: all three may fire at once with the same labels, and resolve one by one. */
+    readonly kind?: Exclude<InstanceKind, 'condition'>;
   }[];
   readonly link?: string;
   readonly isTest?: true;
@@ -37,7 +42,18 @@ export interface Outbox {
   done(id: string): Promise<void>;
   again(id: string, dueAtMs: number, reason: string): Promise<void>;
   giveUp(id: string, reason: string): Promise<void>;
+  /** Counts the messages of each receiver that has any. */
+  queues(): Promise<readonly Pick<Queued, 'receiver' | 'messages'>[]>;
+  /** Finds which instances of a message that `next` has returned are silenced at an instant. */
+  silenced(id: string, nowMs: number): Promise<(labels: Labels) => boolean>;
 }
+
+/** Why a message is not sent to a receiver that the operator's file does not have. */
+export const NO_RECEIVER = 'TAILRACE_RECEIVERS_FILE has no receiver of this name';
+
+/** Messages that wait for a receiver. Hours of an alert that changes each second; beyond it the oldest are given up. */
+export const WAITING_MAX = 10_000;
+export const TOO_MANY = `more than ${WAITING_MAX} messages wait for this receiver`;
 
 /** What is stored of a message: beside it the id of its alert, for the history. */
 interface Stored {
@@ -66,12 +82,17 @@ export function createOutbox(store: AlertStore, now: () => number): Outbox {
       await store.removeMessage(id);
       alertIds.delete(id);
     },
-    again: (id, dueAtMs) => store.postponeMessage(id, dueAtMs),
+    again: (id, dueMs, reason) => store.postponeMessage(id, { dueMs, reason }),
     async giveUp(id, reason) {
       const { alertId = '', receiver = '' } = alertIds.get(id) ?? {};
       const entry = writeEntry({ change: 'not_delivered', receiver, reason });
       await store.dropMessage(id, alertId, { id: newOrderedId(), atMs: now(), entry });
       alertIds.delete(id);
+    },
+    queues: store.readOutbox,
+    async silenced(id, nowMs) {
+      const alertId = alertIds.get(id)?.alertId;
+      return isSilencedBy(silencesOf(alertId ?? EVERY_ALERT, await store.listSilences(nowMs)));
     },
   };
 }

@@ -102,8 +102,8 @@ function findLabelFaults({ per }: Alert, endpoint: Endpoint): Found[] {
 }
 
 function findTextFaults({ text }: Alert, endpoint: Endpoint): Found[] {
-  const known = [...endpoint.columns.map(({ name }) => name), ...SERVICE_VARIABLES];
-  return findTemplateFaults(text, known).map(({ message }) => [['text'], `"text" ${message}`]);
+  const known = new Set([...endpoint.columns.map(({ name }) => name), ...SERVICE_VARIABLES]);
+  return findTemplateFaults(text, [...known]).map(({ message }) => [['text'], `"text" ${message}`]);
 }
 
 function describeMissing(name: string, { name: endpoint, columns }: Endpoint): string {

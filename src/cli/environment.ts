@@ -1,4 +1,5 @@
 import { type Config, findUnknownSettings, parseConfig } from '../config/config.ts';
+import type { ControlStore } from '../keys/control-store.ts';
 import { createKeyring, type Keyring } from '../keys/keyring.ts';
 import { openControlStore } from '../keys/open-control-store.ts';
 import { createTokens } from '../keys/token.ts';
@@ -66,10 +67,20 @@ export function stopSignal(): AbortSignal {
 
 /** Runs `work` on the keys of the settings, even while a service uses them. */
 export async function withKeyring<T>(config: Config, work: (keyring: Keyring) => Promise<T>): Promise<T> {
+  return await withControlStore(config, async (store) => {
+    const secret = openTokenSecret(config.dataDir, config.tokenSecret);
+    const tokens = createTokens({ secret, now: Date.now });
+    return await work(createKeyring({ store, tokens, privateKey: '', publicKey: '', now: Date.now }));
+  });
+}
+
+/** Runs `work` on the control store of the settings, even while a service uses it. */
+export async function withControlStore<T>(
+  config: Config,
+  work: (store: ControlStore) => Promise<T>,
+): Promise<T> {
   await using cleanup = new AsyncDisposableStack();
   const store = await openControlStore(config);
   cleanup.defer(store.close);
-  const secret = openTokenSecret(config.dataDir, config.tokenSecret);
-  const tokens = createTokens({ secret, now: Date.now });
-  return await work(createKeyring({ store, tokens, privateKey: '', publicKey: '', now: Date.now }));
+  return await work(store);
 }

@@ -1,15 +1,19 @@
 import {
   alertJsonSchema,
+  dashboardJsonSchema,
   endpointJsonSchema,
   type JsonSchema,
   sourceJsonSchema,
 } from '../definitions/json-schema.ts';
 import { testJsonSchema } from './testing/test-file.ts';
 
+type Kind = 'endpoint' | 'source' | 'alert' | 'dashboard' | 'test';
+
 /** JSON Schemas of the files that people write; `schema/<name>.json` in the package, which files name for their editors. */
-export const FILE_SCHEMAS: Readonly<Record<'endpoint' | 'source' | 'alert' | 'test', () => JsonSchema>> = {
+export const FILE_SCHEMAS: Readonly<Record<Kind, () => JsonSchema>> = {
   endpoint: endpointJsonSchema,
   source: sourceJsonSchema,
   alert: alertJsonSchema,
+  dashboard: dashboardJsonSchema,
   test: testJsonSchema,
 };

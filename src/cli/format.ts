@@ -27,6 +27,11 @@ export function formatMinute(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
 }
 
+/** Replaces control characters, which a terminal obeys: texts of events come from anybody. Line breaks stay. */
+export function toPrintable(text: string): string {
+  return text.replace(/(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+}
+
 export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }

@@ -1,9 +1,15 @@
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
-import { describeShipped, type NamedFolders, OWN_ALERTS_DIR, OWN_FOLDERS } from '../definitions/folders.ts';
+import {
+  describeFolders,
+  type NamedFolders,
+  OWN_ALERTS_DIR,
+  OWN_DASHBOARDS_DIR,
+  OWN_FOLDERS,
+} from '../definitions/folders.ts';
 import { InputError, messageOf } from '../errors.ts';
 import type { Core } from '../service/open-core.ts';
-import { formatCounted } from './format.ts';
+import { formatCounted, joinWords } from './format.ts';
 
 export interface Reloads {
   /**
@@ -70,10 +76,14 @@ export function createReloads({ logger, isWatched, onReloaded }: ReloadOptions):
 /** Never throws: a failed reload keeps the old definitions, and its result has the faults. */
 async function reload(core: Core, logger: FastifyBaseLogger): Promise<ReloadResult> {
   const { registry } = core;
-  const counts = () => ({ endpoints: registry.endpoints.length, sources: registry.sources.length });
+  const counts = () => ({
+    endpoints: registry.endpoints.length,
+    sources: registry.sources.length,
+    alerts: registry.alerts.length,
+  });
   try {
     await core.reload();
-    for (const line of describeShipped(core.folders)) logger.info(line);
+    for (const line of describeFolders(core.folders)) logger.info(line);
     logger.info(counts(), 'definitions reloaded');
     return { ...counts(), faults: [], isInput: true };
   } catch (error) {
@@ -91,6 +101,7 @@ export interface ReloadResult {
   /** The number of definitions that are served after it. */
   readonly endpoints: number;
   readonly sources: number;
+  readonly alerts: number;
   /** Why the definitions were rejected, a line each; empty if they were not. */
   readonly faults: readonly string[];
   /** Whether the faults are in the definitions. */
@@ -98,25 +109,33 @@ export interface ReloadResult {
 }
 
 /** Writes the result as text: the faults, a line each, and in the last line the served definitions. */
-export function describeResult({ endpoints, sources, faults }: ReloadResult): string[] {
+export function describeResult({ endpoints, sources, alerts, faults }: ReloadResult): string[] {
   if (faults.length > 0) return [...faults, NOT_RELOADED];
   const counts = [formatCounted(endpoints, 'endpoint'), formatCounted(sources, 'source')];
-  return [`definitions reloaded: ${counts.join(' and ')} served`];
+  if (alerts > 0) counts.push(formatCounted(alerts, 'alert'));
+  return [`definitions reloaded: ${joinWords(counts)} served`];
 }
 
 // Editors write a file in several steps, and git writes many files; one reload after the last step is enough.
 const SETTLE_MS = 200;
 
+interface Watched extends NamedFolders {
+  /** Empty: none. */
+  readonly receiversFile: string;
+  /** Empty: none. */
+  readonly quotasFile: string;
+}
+
 /**
- * Calls back after files of the definitions have changed, in place or by a rename, as `sed -i`, git and many editors do it. Watched
+ * Calls back after files of the definitions, or those of receivers and quotas, have changed, in place or by a rename, as `sed -i`, git and many editors do it. Watched
  * folders may be removed and created again.
  *
- * @param named the folders of the settings
+ * @param named the folders and files of the settings
  * @param onChange called with the paths that have changed since the last call
  * @returns when the watch is active; the function ends it
  */
 export async function watchDefinitions(
-  named: NamedFolders,
+  named: Watched,
   onChange: (paths: ReadonlySet<string>) => void,
 ): Promise<() => Promise<void>> {
   let timer: NodeJS.Timeout | undefined;
@@ -131,13 +150,15 @@ export async function watchDefinitions(
     clearTimeout(timer);
     timer = setTimeout(report, SETTLE_MS);
   };
-  const folders = [
+  const watched = [
     named.endpointsDir || OWN_FOLDERS.endpointsDir,
     named.sourcesDir || OWN_FOLDERS.sourcesDir,
     named.alertsDir || OWN_ALERTS_DIR,
+    named.dashboardsDir || OWN_DASHBOARDS_DIR,
+    ...[named.receiversFile, named.quotasFile].filter((file) => file !== ''),
   ];
   const { watch } = await import('chokidar'); // loaded only if it is used
-  const watcher = watch(folders, { ignoreInitial: true });
+  const watcher = watch(watched, { ignoreInitial: true });
   // A file that cannot be watched counts as changed. Without a listener the error would end the service.
   watcher.on('all', (_, path) => onEvent(path)).on('error', () => onEvent());
   await once(watcher, 'ready');

@@ -43,7 +43,7 @@ export interface RemoteAnswer {
 export function addRemoteOptions(command: Command, about: string, scope: string): Command {
   return command
     .option('--url <url>', about, parseUrl)
-    .option('--key <key>', `key for --url, with the scope ${scope} (default: TAILRACE_KEY)`);
+    .option('--key <key>', `key with scope ${scope} (default: TAILRACE_KEY)`);
 }
 
 /** Returns the service of the options; `undefined` without `--url`. @throws InputError if there is no key for it */
@@ -109,16 +109,42 @@ async function get(
   }
 }
 
-/** Sends a GET. @returns a good response @throws as `queryRemote` */
+/** Calls a route of JSON; by POST with a body. @returns the JSON @throws as `queryRemote` */
+export async function callRemote(
+  remote: Remote,
+  path: string,
+  { body, signal }: { readonly body?: object; readonly signal: AbortSignal },
+): Promise<unknown> {
+  const accept = mediaTypeOf(JSON_FORMAT);
+  const posted = body && { method: 'POST', body: JSON.stringify(body) };
+  const headers = { accept, ...(body && { 'content-type': accept }) };
+  const response = await openRemote(remote, path, { headers, signal, ...posted });
+  if (mediaTypeIn(response.headers) !== accept) throw toError(remote.url, response, undefined);
+  try {
+    return await response.json();
+  } catch (error) {
+    throw toFailure(error, remote, signal);
+  }
+}
+
+interface RemoteRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Default: GET. */
+  readonly method?: string;
+  readonly body?: string;
+}
+
+/** @returns a good response @throws as `queryRemote` */
 export async function openRemote(
   remote: Remote,
   path: string,
-  { headers, signal }: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
+  { headers, ...request }: RemoteRequest,
 ): Promise<Response> {
   const { url, key } = remote;
   const address = `${url.replace(/\/+$/, '')}${path}`;
   try {
-    const response = await fetch(address, { headers: { 'x-api-key': key, ...headers }, signal });
+    const response = await fetch(address, { headers: { 'x-api-key': key, ...headers }, ...request });
     if (response.ok) return response;
     const body = Buffer.from(await response.arrayBuffer());
     throw toError(
@@ -127,7 +153,7 @@ export async function openRemote(
       mediaTypeIn(response.headers) === mediaTypeOf(JSON_FORMAT) ? body : undefined,
     );
   } catch (error) {
-    throw toFailure(error, remote, signal);
+    throw toFailure(error, remote, request.signal);
   }
 }
 

@@ -3,13 +3,14 @@ import { createServer } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
 import type { Config } from '../config/config.ts';
-import { describeShipped } from '../definitions/folders.ts';
+import { describeFolders } from '../definitions/folders.ts';
 import { StoreInUseError } from '../engine/store-lock.ts';
 import { InputError, TransientError } from '../errors.ts';
 import { isOutOfSpace, toStartError } from '../lib/system-failure.ts';
+import { listen } from '../service/listen.ts';
 import type { Core } from '../service/open-core.ts';
 import { createService, type Service } from '../service/service.ts';
-import type { RunTests } from '../workbench/save.ts';
+import type { RunTests } from '../workbench/test-run.ts';
 import { ownerName } from './environment.ts';
 import { createReloads, watchDefinitions } from './reload.ts';
 
@@ -52,6 +53,7 @@ export async function runService(run: ServiceRun): Promise<void> {
     runTests: testsOf(config),
     environment: process.env,
     actions: { reload: reloads.request, stop: () => stopping.abort('tailrace stop') },
+    isRelayed: config.listeners > 1,
   };
   const service = await createService(config, options).catch((error: unknown) => {
     throw explainStart(error, config);
@@ -90,8 +92,10 @@ function createStderr(): DestinationStream {
 }
 
 async function serve(service: Service, { config, logger, stop, welcome }: ServiceRun): Promise<void> {
-  const address = await listen(service, config);
-  for (const line of describeShipped(service.core.folders)) logger.info(line);
+  const address = await listen(service.app, { config, logger }).catch((error: unknown) => {
+    throw explainListening(error, config);
+  });
+  for (const line of describeFolders(service.core.folders)) logger.info(line);
   await welcome(service, address);
   logger.info({ address }, 'listening');
   if (!stop.aborted) await once(stop, 'abort');
@@ -104,17 +108,6 @@ function explainStart(error: unknown, { dataDir }: Config): unknown {
   if (error instanceof InputError || !isOutOfSpace(error)) return error;
   const fault = `data directory ${dataDir} cannot be used: the disk is full; make room`;
   return new TransientError([fault], { cause: error });
-}
-
-// Connections that wait to be accepted: in a burst of a thousand the kernel must not reject any.
-const BACKLOG_MAX = 4_096;
-
-async function listen(service: Service, config: Config): Promise<string> {
-  try {
-    return await service.app.listen({ host: config.host, port: config.port, backlog: BACKLOG_MAX });
-  } catch (error) {
-    throw explainListening(error, config);
-  }
 }
 
 /**
@@ -140,6 +133,7 @@ function explainListening(error: unknown, { host, port }: Pick<Config, 'host' | 
     EADDRINUSE: `port ${port} of ${host} is in use; stop the other process or set TAILRACE_PORT to another one`,
     EADDRNOTAVAIL: `${host} is not an address of this machine now; wait for it or set TAILRACE_HOST`,
     EACCES: `port ${port} needs more rights than this process has; set TAILRACE_PORT to one above 1023`,
+    ENOTSUP: 'this system cannot share a port between processes; set TAILRACE_LISTENERS to 1',
     ENOTFOUND: `the address ${host} is unknown now; wait for it or set TAILRACE_HOST`,
     EAI_AGAIN: `the address ${host} is unknown now; wait for it or set TAILRACE_HOST`,
   };

@@ -46,13 +46,17 @@ async function reachService(config: Config, path: string, signal: AbortSignal): 
 }
 
 /** @throws InputError if no service is about to open its socket */
-function assertServiceStarts({ dataDir, clickhouseUrl }: Config): void {
+function assertServiceStarts(config: Config): void {
+  const absent = findNoService(config);
+  if (absent !== undefined) throw new InputError([absent]);
+}
+
+/** Finds why there is no service on the data directory of the settings; `undefined`: there may be one. */
+export function findNoService({ dataDir, clickhouseUrl }: Config): string | undefined {
   // Several services on a ClickHouse server may share a data directory, so none of them locks it.
   const owner = clickhouseUrl === '' ? findOwner(dataDir) : undefined;
   if (owner === undefined)
-    throw new InputError([
-      `no service runs on data directory ${dataDir}; set TAILRACE_DATA_DIR to the service's, which is ./.tailrace for "tailrace dev"`,
-    ]);
-  if (!/^tailrace (?:serve|dev) /.test(owner))
-    throw new InputError([`data directory ${dataDir} is in use by ${owner}, which is not a service`]);
+    return `no service runs on data directory ${dataDir}; set TAILRACE_DATA_DIR to the service's, which is ./.tailrace for "tailrace dev"`;
+  if (/^tailrace (?:serve|dev) /.test(owner)) return undefined;
+  return `data directory ${dataDir} is in use by ${owner}, which is not a service`;
 }

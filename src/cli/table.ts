@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { toPrintable } from './format.ts';
 
 /** The width of a terminal on which no line of a table breaks. */
 export const TABLE_COLUMNS_MAX = 100;
@@ -11,13 +12,13 @@ type Rows = readonly (readonly (string | number)[])[];
 /** Formats a table as wide as its cells. */
 export function formatWideTable(head: readonly string[], rows: Rows): string {
   const table = new Table({ head: [...head], style: { head: [], border: [] } });
-  table.push(...rows.map((row) => [...row]));
+  table.push(...rows.map((row) => row.map((cell) => toPrintable(String(cell)))));
   return table.toString();
 }
 
 /** Formats a table at most `TABLE_COLUMNS_MAX` wide: longer cells are wrapped. */
 export function formatTable(head: readonly string[], rows: Rows): string {
-  const cells = rows.map((row) => row.map(String));
+  const cells = rows.map((row) => row.map((cell) => toPrintable(String(cell))));
   const widths = fitWidths(
     head.map((name, i) => Math.max(...[name, ...cells.map((row) => row[i] ?? '')].map(lengthOf))),
   );

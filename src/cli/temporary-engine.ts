@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Engine } from '../engine/engine.ts';
-import { openEngine } from '../service/open-core.ts';
+import { openEngine } from '../service/open-engine.ts';
 
 /**
  * Opens an empty embedded engine in a temporary folder, even if the settings name a server: it works beside a service, and creates no

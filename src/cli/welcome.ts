@@ -1,5 +1,5 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
-import { describeShipped } from '../definitions/folders.ts';
+import { describeFolders } from '../definitions/folders.ts';
 import { exampleOf } from '../http/openapi/document.ts';
 import type { Core } from '../service/open-core.ts';
 
@@ -23,7 +23,7 @@ export function printWelcome(
   address: string,
   { about, key = '$TAILRACE_KEY' }: { readonly about: readonly string[]; readonly key: string | undefined },
 ): void {
-  const shipped = describeShipped(folders).map((line) => `Note: ${line}`);
+  const shipped = describeFolders(folders).map((line) => `Note: ${line}`);
   const calls = registry.endpoints.slice(0, EXAMPLES_MAX).map((endpoint) => {
     const url = `${address}/api/endpoints/query/${endpoint.name}?${exampleQuery(endpoint)}`;
     return `curl -s -H "X-API-KEY: ${key}" "${url}"`;

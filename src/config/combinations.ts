@@ -17,7 +17,7 @@ const NEED_SECRET = ['TAILRACE_CONTROL_URL', 'TAILRACE_REDIS_URL'];
 
 /** Finds settings that exclude or require each other; one line each. @param serverUrl the value of CLICKHOUSE_URL */
 export function findCombinationFaults(isGiven: IsGiven, serverUrl: string | undefined): string[] {
-  const faults = [...findHalfTls(isGiven)];
+  const faults = [...findHalfTls(isGiven), ...findPeopleFaults(isGiven)];
   if (!isGiven('CLICKHOUSE_URL'))
     for (const variable of NEED_SERVER.filter(isGiven))
       faults.push(`${variable}: has no effect without CLICKHOUSE_URL; remove it or set CLICKHOUSE_URL`);
@@ -32,7 +32,34 @@ export function findCombinationFaults(isGiven: IsGiven, serverUrl: string | unde
     faults.push(
       'TAILRACE_REDIS_URL: has no effect without CLICKHOUSE_URL: an embedded store belongs to one process, which has no replicas',
     );
+  // The states of alerts are in the control store: a lease in Redis would not tell a replica what another one has sent.
+  const isShared = isGiven('TAILRACE_REDIS_URL') && isGiven('CLICKHOUSE_URL');
+  if (isShared && isGiven('TAILRACE_RECEIVERS_FILE') && !isGiven('TAILRACE_CONTROL_URL'))
+    faults.push(
+      'TAILRACE_RECEIVERS_FILE: needs TAILRACE_CONTROL_URL if TAILRACE_REDIS_URL is set: without a shared control store each replica would evaluate every alert and send its messages',
+    );
   return faults;
+}
+
+const NEEDED_BY: Readonly<Record<string, readonly string[]>> = {
+  TAILRACE_OIDC_ISSUER: [
+    'TAILRACE_OIDC_CLIENT_ID',
+    'TAILRACE_OIDC_CLIENT_SECRET',
+    'TAILRACE_ROLES_FILE',
+    'TAILRACE_PUBLIC_URL',
+  ],
+  TAILRACE_OIDC_CLIENT_ID: ['TAILRACE_OIDC_ISSUER'],
+  TAILRACE_OIDC_CLIENT_SECRET: ['TAILRACE_OIDC_ISSUER'],
+  TAILRACE_TRUSTED_USER_HEADER: ['TAILRACE_TRUST_PROXY', 'TAILRACE_ROLES_FILE', 'TAILRACE_PUBLIC_URL'],
+  TAILRACE_TRUSTED_GROUPS_HEADER: ['TAILRACE_TRUSTED_USER_HEADER'],
+};
+
+function findPeopleFaults(isGiven: IsGiven): string[] {
+  return Object.entries(NEEDED_BY).flatMap(([variable, needed]) =>
+    isGiven(variable)
+      ? needed.filter((one) => !isGiven(one)).map((one) => `${one}: must be set too, since ${variable} is`)
+      : [],
+  );
 }
 
 /** Finds a missing file of TLS: with only one of the two the service would speak plain HTTP, although TLS was intended. */

@@ -2,6 +2,7 @@ import { InputError, messageOf } from '../errors.ts';
 import { findCombinationFaults } from './combinations.ts';
 import { type Machine, readMachine } from './machine.ts';
 import { SETTINGS, type Setting } from './settings.ts';
+import { isConfidential } from './url.ts';
 
 /** The parsed settings; created once, never changed. */
 export type Config = {
@@ -42,12 +43,36 @@ export function parseConfig(env: Environment, machine: Machine = readMachine()):
   faults.push(
     ...findCombinationFaults((variable) => Boolean(env[variable]), env[SETTINGS.clickhouseUrl.env]),
   );
+  faults.push(...findSessionFaults(values));
   if (values['clickhouseUrl'] === '' && Number(values['readers']) > EMBEDDED_READERS_MAX) {
     faults.push(`${SETTINGS.readers.env}: must be at most ${EMBEDDED_READERS_MAX} on the embedded engine`);
   }
   if (faults.length > 0) throw new InputError(faults);
   // Each value was returned by its own setting's `parse` or is its fallback, so the record has Config's types.
   return Object.freeze(values) as Config;
+}
+
+/** Finds what keeps browsers from getting a cookie. */
+function findSessionFaults({
+  oidcIssuer,
+  publicUrl,
+  sessionIdleMinutes,
+  sessionMinutesMax,
+}: Record<string, unknown>): string[] {
+  const faults: string[] = [];
+  if (oidcIssuer && typeof publicUrl === 'string' && publicUrl !== '') {
+    const url = new URL(publicUrl);
+    if (!isConfidential(url))
+      faults.push(
+        `${SETTINGS.publicUrl.env}: must begin with https:// if people sign in: the cookie of a session is sent over HTTPS only`,
+      );
+    if (url.pathname !== '/') faults.push(`${SETTINGS.publicUrl.env}: must have no path if people sign in`);
+  }
+  if (Number(sessionIdleMinutes) > Number(sessionMinutesMax))
+    faults.push(
+      `${SETTINGS.sessionIdleMinutes.env}: must be at most ${SETTINGS.sessionMinutesMax.env}, ${sessionMinutesMax}`,
+    );
+  return faults;
 }
 
 function fallbackOf<T extends string | number>({ fallback }: Setting<T>, machine: Machine): T {

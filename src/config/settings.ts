@@ -1,10 +1,15 @@
 // Longer than other files: one table with an entry per setting.
 import { BY_MACHINE, type Machine } from './machine.ts';
+import { parseSyslog } from './syslog.ts';
 import {
   parseCluster,
   parseControlUrl,
+  parseHeaderName,
+  parseIssuer,
+  parseOidcScopes,
   parseOrigins,
   parseProxies,
+  parsePublicUrl,
   parseRedisUrl,
   parseServerUrl,
 } from './url.ts';
@@ -65,6 +70,21 @@ export const SETTINGS = {
     'File of those whom [alerts](alerts.md#receivers) call, with mode 600. Empty: nobody is called.',
     parseText,
   ),
+  quotasFile: text(
+    'TAILRACE_QUOTAS_FILE',
+    'File of [quotas](ingest.md#quotas): events, bytes, queries and core time a day, by project and key; and days that projects keep events. Empty: none.',
+    parseText,
+  ),
+  publicUrl: text(
+    'TAILRACE_PUBLIC_URL',
+    'Address of the console, such as `https://logs.example.com`, for links in [alerts](alerts.md). Empty: none.',
+    parsePublicUrl,
+  ),
+  dashboardsDir: text(
+    'TAILRACE_DASHBOARDS_DIR',
+    'Folder of [dashboards](dashboards.md). Empty: `./dashboards` if it exists, else those that ship with the endpoints; with endpoints of another folder than `./endpoints` there are none.',
+    parseText,
+  ),
   studio: choice(
     'TAILRACE_STUDIO',
     '0',
@@ -74,8 +94,8 @@ export const SETTINGS = {
   editEndpoints: choice(
     'TAILRACE_EDIT_ENDPOINTS',
     '0',
-    ['0', '1'],
-    'Let the [workbench](workbench.md) write endpoints into `TAILRACE_ENDPOINTS_DIR`; `tailrace dev` always does.',
+    ['0', '1', 'copy'],
+    'Let the [workbench](workbench.md#saving) write endpoints into `TAILRACE_ENDPOINTS_DIR`; `tailrace dev` always does. `copy`, as `npm start` sets it: the shipped ones, too, into a copy in the data directory.',
   ),
   defaultTier: text(
     'TAILRACE_DEFAULT_TIER',
@@ -93,6 +113,52 @@ export const SETTINGS = {
     [],
     'Signs tokens; the same for all replicas: 32 characters or more, or the text of a `token.secret`. Empty: created in the data directory.',
     32,
+  ),
+  oidcIssuer: text(
+    'TAILRACE_OIDC_ISSUER',
+    'OpenID Connect provider that signs [people](people.md) in, such as `https://login.example.com/realms/main`. Empty: none.',
+    parseIssuer,
+  ),
+  oidcClientId: text('TAILRACE_OIDC_CLIENT_ID', 'Name of this service at `TAILRACE_OIDC_ISSUER`.'),
+  oidcClientSecret: hidden('TAILRACE_OIDC_CLIENT_SECRET', 'Secret of `TAILRACE_OIDC_CLIENT_ID`.'),
+  oidcScopes: {
+    ...text('TAILRACE_OIDC_SCOPES', 'Scopes asked of the provider, joined by spaces.', parseOidcScopes),
+    fallback: 'openid profile email',
+  },
+  oidcGroupsClaim: {
+    ...text('TAILRACE_OIDC_GROUPS_CLAIM', 'Claim with the groups of a person.', parseText),
+    fallback: 'groups',
+  },
+  rolesFile: text(
+    'TAILRACE_ROLES_FILE',
+    'File of [roles](people.md#roles): which people may do what. Empty: none, so nobody has access without a key.',
+    parseText,
+  ),
+  trustedUserHeader: text(
+    'TAILRACE_TRUSTED_USER_HEADER',
+    'Header in which a proxy of `TAILRACE_TRUST_PROXY` [names the user](people.md#behind-a-proxy-that-signs-in). Empty: none.',
+    parseHeaderName,
+  ),
+  trustedGroupsHeader: text(
+    'TAILRACE_TRUSTED_GROUPS_HEADER',
+    'Header with the groups of that user, joined by commas. Empty: none.',
+    parseHeaderName,
+  ),
+  sessionIdleMinutes: integer(
+    'TAILRACE_SESSION_IDLE_MINUTES',
+    { fallback: 480, min: 5, max: 43_200, unit: 'minutes' },
+    'How long a session of the console lives without a request.',
+  ),
+  sessionMinutesMax: integer(
+    'TAILRACE_SESSION_MINUTES_MAX',
+    { fallback: 1_440, min: 5, max: 43_200, unit: 'minutes' },
+    'How long a session of the console lives at most; then its groups are read again, too.',
+  ),
+  consoleKeys: choice(
+    'TAILRACE_CONSOLE_KEYS',
+    '1',
+    ['0', '1'],
+    'Let keys sign in to the console. 0: only people do.',
   ),
   controlUrl: hidden(
     'TAILRACE_CONTROL_URL',
@@ -147,7 +213,32 @@ export const SETTINGS = {
     'TAILRACE_DEFAULT_PROJECT',
     'Project of events if neither they nor `X-Project` name one. Empty: none.',
   ),
-  otlpSource: text('TAILRACE_OTLP_SOURCE', 'Source of OTLP records if `X-Source` names none.'),
+  otlpSource: text(
+    'TAILRACE_OTLP_SOURCE',
+    'Source of OTLP records if `X-Source` names none. By default the source that accepts each record, else `logs`.',
+  ),
+  deploySource: text(
+    'TAILRACE_DEPLOY_SOURCE',
+    'Source whose events are deployments, which the console [marks](console.md#explore) in charts. Empty: none.',
+  ),
+  otlpGrpcPort: integer(
+    'TAILRACE_OTLP_GRPC_PORT',
+    { fallback: 0, min: 0, max: 65_535, unit: 'port' },
+    'Port on which OTLP logs are accepted over gRPC; exporters expect 4317. 0: none.',
+  ),
+  vercelSecret: hidden(
+    'TAILRACE_VERCEL_SECRET',
+    'Signature secret of Vercel’s log drains. Empty: signatures are not checked.',
+  ),
+  vercelVerify: text(
+    'TAILRACE_VERCEL_VERIFY',
+    'Value of `x-vercel-verify` by which Vercel knows who owns `/drains/vercel`. Empty: not sent.',
+  ),
+  syslog: text(
+    'TAILRACE_SYSLOG',
+    'Ports for syslog, joined by spaces: `udp://127.0.0.1:5514?project=shop`, `tcp://…`, or `tls://…` with the certificate of `TAILRACE_TLS_CERT_FILE`. `allow=10.0.0.0/8` names who may send, `ca=<file>` who signs certificates of senders. Empty: none.',
+    parseSyslog,
+  ),
   recordRequestsAs: text(
     'TAILRACE_RECORD_REQUESTS_AS',
     'Project under which Tailrace stores its own requests as events. Empty: not stored.',
@@ -281,6 +372,11 @@ export const SETTINGS = {
     { fallback: 1, min: 1, max: 16, unit: 'queries' },
     'Refreshes that run at once.',
   ),
+  listeners: integer(
+    'TAILRACE_LISTENERS',
+    { fallback: 1, min: 1, max: 64, unit: 'processes' },
+    'Processes that [accept connections](scaling.md#more-cores-on-one-machine) and end TLS for the service. 1: the service does so itself. More need Linux.',
+  ),
   connectionsMax: integer(
     'TAILRACE_CONNECTIONS_MAX',
     { fallback: 4_096, min: 1, max: 1_000_000, unit: 'connections' },
@@ -355,6 +451,11 @@ export const SETTINGS = {
     'TAILRACE_INGEST_QUEUE_BYTES_MAX',
     { fallback: 128 * MIB, min: 1024, max: Number.MAX_SAFE_INTEGER, unit: 'bytes' },
     'Backlog of events to decode, and as much to store; beyond it, or a key’s [share](limits.md#shares-of-the-backlog-of-events), 503.',
+  ),
+  ingestWaitMsMax: integer(
+    'TAILRACE_INGEST_WAIT_MS_MAX',
+    { fallback: 2_000, min: 50, max: 600_000, unit: 'ms' },
+    'Longest estimated wait of a request with events; beyond it [503](limits.md#early-503) before its body is read.',
   ),
   ingestWaitMs: integer(
     'TAILRACE_INGEST_WAIT_MS',

@@ -37,6 +37,65 @@ export function parseServerUrl(text: string): string {
   return text;
 }
 
+/** Checks `TAILRACE_PUBLIC_URL`. @returns it without a slash at its end @throws Error */
+export function parsePublicUrl(text: string): string {
+  const right = 'https://logs.example.com';
+  const { origin, pathname } = parsePlainUrl(text, right);
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
+}
+
+/** Checks `TAILRACE_OIDC_ISSUER`; without TLS only on this machine. @returns it as it is: the provider names itself in the same spelling @throws Error */
+export function parseIssuer(text: string): string {
+  const right = 'https://login.example.com/realms/main';
+  if (!isConfidential(parsePlainUrl(text, right)))
+    throw new Error(`must begin with https://, such as ${right}`);
+  return text;
+}
+
+/** Parses an address of HTTP that is no more than a place. @throws Error */
+function parsePlainUrl(text: string, right: string): URL {
+  const url = parseUrl(text, ['http', 'https'], right);
+  const { username, password, search, hash } = url;
+  if (username !== '' || password !== '' || search !== '' || hash !== '')
+    throw new Error(`must have no user, parameters or #, such as ${right}`);
+  return url;
+}
+
+/** Whether nobody in between can read what is sent to an address: over HTTPS, or on this machine. */
+export function isConfidential({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || isLoopbackHost(hostname);
+}
+
+/** Whether a host name, as in a URL, is this machine's own. */
+export function isLoopbackHost(hostname: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+}
+
+/** Checks the scopes of OpenID Connect. @throws Error */
+export function parseOidcScopes(text: string): string {
+  const scopes = text.trim().split(/\s+/);
+  if (scopes.includes('openid') && scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/.test(scope)))
+    return scopes.join(' ');
+  throw new Error('must be names of scopes joined by spaces, one of them openid');
+}
+
+/** Checks the name of a header. @returns it in lower case @throws Error */
+export function parseHeaderName(text: string): string {
+  const name = text.toLowerCase();
+  // What others decide by: a browser or a proxy in between sends them for other reasons.
+  const reserved = [
+    'authorization',
+    'cookie',
+    'host',
+    'origin',
+    'x-api-key',
+    'x-forwarded-for',
+    'x-forwarded-host',
+  ];
+  if (/^[a-z0-9-]{1,100}$/.test(name) && !reserved.includes(name)) return name;
+  throw new Error('must be the name of a header that only your proxy sets, such as X-Forwarded-Email');
+}
+
 // Other clients disagree on `require` and `prefer`; these modes are unambiguous.
 const SSL_MODES = ['disable', 'no-verify', 'verify-full'];
 const SSL_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
@@ -90,7 +149,8 @@ export function parseProxies(text: string): string {
   );
 }
 
-function isNetwork(text: string): boolean {
+/** Whether a text is an address or a network, such as `10.0.0.0/8`. */
+export function isNetwork(text: string): boolean {
   const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const version = isIP(address);
   // A network of 0 bits has every address: anyone could then claim any of them.

@@ -51,7 +51,7 @@ export type Severity = (typeof SEVERITIES)[number];
 export const SERVICE_VARIABLES = ['alert', 'severity', 'count'] as const;
 
 const MAP = { additionalProperties: false, expected: 'a map of fields' };
-const TEXT = Type.String({ minLength: 1, expected: 'a text; put it in quotes' });
+const COLUMN = Type.String({ minLength: 1, expected: 'the name of a column; put it in quotes' });
 const SCALAR = Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
   expected: 'a text, a number, true or false',
 });
@@ -70,17 +70,17 @@ const TEXT_CHARS_MAX = 4_000;
 const PARAMETER_VALUES_MAX = 1_000;
 
 /** The name of a receiver in the operator's file. */
-const RECEIVER_NAME = Type.String({
+export const RECEIVER_NAME = {
   pattern: '^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$',
   expected: 'the name of a receiver: letters, digits, ., - and _, at most 63 characters',
-});
+};
 
 export const ALERT_FILE = Type.Object(
   {
     id: UUID_TEXT,
     name: ENDPOINT_NAME,
     description: Type.String({ expected: 'a text' }),
-    endpoint: TEXT,
+    endpoint: Type.String({ minLength: 1, expected: 'the name or UUID of an endpoint' }),
     parameters: Type.Optional(
       Type.Record(
         Type.String(),
@@ -97,7 +97,7 @@ export const ALERT_FILE = Type.Object(
         Type.Literal('rows'),
         Type.Object(
           {
-            column: TEXT,
+            column: COLUMN,
             above: Type.Optional(Type.Number({ expected: 'a number' })),
             below: Type.Optional(Type.Number({ expected: 'a number' })),
             equals: Type.Optional(SCALAR),
@@ -108,7 +108,7 @@ export const ALERT_FILE = Type.Object(
       { expected: WHEN },
     ),
     per: Type.Optional(
-      Type.Array(TEXT, {
+      Type.Array(COLUMN, {
         minItems: 1,
         maxItems: PER_MAX,
         uniqueItems: true,
@@ -125,7 +125,7 @@ export const ALERT_FILE = Type.Object(
       maxLength: TEXT_CHARS_MAX,
       expected: `a text of 1 to ${TEXT_CHARS_MAX} characters`,
     }),
-    to: Type.Array(RECEIVER_NAME, {
+    to: Type.Array(Type.String(RECEIVER_NAME), {
       minItems: 1,
       maxItems: RECEIVERS_MAX,
       uniqueItems: true,

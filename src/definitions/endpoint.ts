@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { WrittenSelect } from '../sql/final-select.ts';
 import { findParameters } from '../sql/parameter.ts';
 import { type Bucket, createBucket } from './bucket.ts';
+import { CHART_FIELDS, type Chart, createCharts } from './chart/chart.ts';
 import { createDialect, DIALECT_NAMES, type Dialect, SQL_BOUNDS } from './dialect.ts';
 import { createPages, type Pages } from './pages.ts';
 import { createParameter, type Parameter, PINNED_PREFIX } from './parameter.ts';
@@ -20,6 +21,20 @@ export interface ResultColumn {
   readonly description: string;
   /** A search for the events that the column is about; src/search/verify.ts has checked it. */
   readonly search?: string;
+}
+
+/** A query before the last one. */
+export type Step = Pick<Endpoint, 'columns' | 'maxRows'> & Required<Pick<Endpoint, 'writeSelect'>>;
+
+/** Runs a query with the values, the lane and the deadline of the question. */
+export type AskStep = (step: Step) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+/** The last query. */
+export interface Prepared extends Required<Pick<Endpoint, 'writeSelect'>> {
+  /** Share of the events that it reads, 0 to 1; `undefined`: all. */
+  readonly sampledShare?: number | undefined;
+  /** Says to a caller that gets no rows why. */
+  readonly hint?: string | undefined;
 }
 
 /** A saved query as the service runs it (spec 2.1). */
@@ -48,6 +63,8 @@ export interface Endpoint {
   readonly pinned: readonly string[];
   /** Empty for a caller's SELECT: it declares no columns. */
   readonly columns: readonly ResultColumn[];
+  /** How an answer is drawn; empty: as its values suggest. */
+  readonly charts: readonly Chart[];
   /** Places of the columns of JSON in which each object becomes a list of itself: those of a dialect whose records repeat. */
   readonly repeatedColumns: readonly number[];
   readonly sql: string;
@@ -61,6 +78,8 @@ export interface Endpoint {
    * @param value SQL for the value of a parameter, by its name
    */
   readonly writeSelect?: (value: (name: string) => string) => WrittenSelect;
+  /** Runs the queries that shape the last one, which it returns: of a search that reads a sample (query/prepared.ts). */
+  readonly prepare?: (ask: AskStep) => Promise<Prepared>;
   /** Hash of the endpoint's two files. */
   readonly fileHash: string;
   /** Hash of everything that shapes an answer, including the sources; part of the cache key. */
@@ -165,6 +184,7 @@ export const ENDPOINT_FILE = Type.Object(
         expected: 'a column name of letters, digits and underscores',
       },
     ),
+    chart: Type.Optional(CHART_FIELDS),
   },
   MAP,
 );
@@ -213,6 +233,7 @@ export function createEndpoint(
     parameters: parameters.map(([name, declared]) => createParameter(name, declared)),
     pinned: parameters.map(([name]) => name).filter((name) => used.has(PINNED_PREFIX + name)),
     columns: Object.entries(value.columns).map(([name, column]) => ({ name, ...column })),
+    charts: createCharts(value.chart),
     repeatedColumns: [],
     sql: sql.text,
     sqlOrigin: 'file',
@@ -224,7 +245,7 @@ export function createEndpoint(
 }
 
 /** Whether the SQL is a caller's own SELECT (sandbox/base.ts). */
-export function isAdHoc(endpoint: Endpoint): boolean {
+export function isAdHoc(endpoint: Pick<Endpoint, 'sqlOrigin'>): boolean {
   return endpoint.sqlOrigin === 'select';
 }
 

@@ -23,9 +23,12 @@ export function formatFault(fault: Fault): string {
   return `${fault.file}:${fault.line}: ${fault.message}`;
 }
 
-/** @throws InputError with a line for each fault, in the order of files and lines */
-export function refuseFaults(faults: readonly Fault[]): void {
-  if (faults.length === 0) return;
+/**
+ * @param others lines of faults that are not in definitions
+ * @throws InputError with a line for each fault, in the order of files and lines, then `others`
+ */
+export function refuseFaults(faults: readonly Fault[], others: readonly string[] = []): void {
+  if (faults.length === 0 && others.length === 0) return;
   const ordered = faults.toSorted((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
-  throw new InputError(ordered.map(formatFault));
+  throw new InputError([...ordered.map(formatFault), ...others]);
 }

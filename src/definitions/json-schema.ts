@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { ALERT_FILE } from './alert.ts';
+import { DASHBOARD_FILE } from './dashboard/dashboard.ts';
 import { ENDPOINT_FILE } from './endpoint.ts';
 import { fieldsOfType } from './parameter.ts';
 import { LIST_MEMBERS, PARAMETER_TYPES, TYPE_FIELD_NAMES } from './parameter-type.ts';
@@ -36,6 +37,11 @@ export function alertJsonSchema(): JsonSchema {
   return withHead(toJsonSchema(ALERT_FILE, { file: ALERT_RULES }), { title: 'Alert of Tailrace' });
 }
 
+/** The schema of a file of `dashboards/` for editors. */
+export function dashboardJsonSchema(): JsonSchema {
+  return withHead(toJsonSchema(DASHBOARD_FILE), { title: 'Dashboard of Tailrace' });
+}
+
 /** Adds the head to the schema of one kind of file. @param title of the file, for editors */
 export function withHead(schema: JsonSchema, { title }: { readonly title: string }): JsonSchema {
   return { $schema: 'http://json-schema.org/draft-07/schema#', title, ...schema };
@@ -44,7 +50,7 @@ export function withHead(schema: JsonSchema, { title }: { readonly title: string
 /** Rules that a shape cannot state, for the members of a map (by the map's name), or for the whole file. */
 type Rules = Readonly<Record<string, JsonSchema>>;
 
-/** Removes the checks' annotations from a schema: `expected` describes a value. */
+/** Removes the checks' annotations from a schema (shape.ts): `expected` describes a value. */
 export function toJsonSchema(schema: TSchema, rules: Rules = {}): JsonSchema {
   const { file = {}, ...ofMaps } = rules;
   const text = JSON.stringify(schema, (key, value: unknown) =>
@@ -57,7 +63,11 @@ export function toJsonSchema(schema: TSchema, rules: Rules = {}): JsonSchema {
   return { ...others, properties: Object.fromEntries(mapped), ...file };
 }
 
-function describe({ expected, ...schema }: Record<string, unknown>): Record<string, unknown> {
+function describe({
+  expected,
+  prefersInner: _,
+  ...schema
+}: Record<string, unknown>): Record<string, unknown> {
   if (typeof expected !== 'string') return schema;
   return { description: `${expected.charAt(0).toUpperCase()}${expected.slice(1)}.`, ...schema };
 }

@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { packagePath } from '../lib/package-path.ts';
+import { readAlerts } from './alert/read-alerts.ts';
 import type { Alert } from './alert.ts';
 import { checkBucket } from './checks/bucket.ts';
+import { checkCharts } from './checks/chart.ts';
 import { checkLevel } from './checks/level.ts';
 import { checkPages } from './checks/pages.ts';
 import { checkParameters, checkParameterUse } from './checks/parameters.ts';
 import { checkRollup } from './checks/rollup.ts';
 import { checkCaching, checkSandboxing, findClockWarning, findNameWarning } from './checks/settings.ts';
 import { checkSourceColumns } from './checks/source-columns.ts';
+import type { Dashboard } from './dashboard/dashboard.ts';
+import { readDashboards } from './dashboard/read-dashboards.ts';
 import {
   checkEndpointShape,
   createEndpoint,
@@ -19,7 +23,6 @@ import {
 } from './endpoint.ts';
 import type { Fault } from './fault.ts';
 import { findFolders, type NamedFolders, type ReadFolders } from './folders.ts';
-import { readAlerts } from './read-alerts.ts';
 import { checkUnique, listFolder, readYamlFolder, textOf } from './read-folder.ts';
 import { createSource, type Source } from './source.ts';
 import { checkSourceShape } from './source-file.ts';
@@ -31,6 +34,8 @@ export interface Definitions {
   readonly sources: readonly Source[];
   /** Not compared with the endpoints yet (src/alerts/verify.ts). */
   readonly alerts?: readonly Alert[];
+  /** Not compared with the endpoints yet (src/verify/dashboards.ts). */
+  readonly dashboards?: readonly Dashboard[];
 }
 
 export interface LoadResult {
@@ -75,7 +80,9 @@ export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedText
     return isWhole ? [withDefaultTier(createFromPair(yaml, sql, sources), named.defaultTier ?? '')] : [];
   });
   const alerts = await readAlerts(folders.alertsDir, faults);
-  return { definitions: { endpoints, sources, alerts }, folders, faults, warnings, sourcesAreWhole, drafts };
+  const dashboards = await readDashboards(folders.dashboardsDir, faults);
+  const definitions = { endpoints, sources, alerts, dashboards };
+  return { definitions, folders, faults, warnings, sourcesAreWhole, drafts };
 }
 
 /** Checks that no two names become one tool. Equal names are reported by `checkUnique`. */
@@ -111,6 +118,7 @@ function checkEndpoint(yaml: YamlFile, sql: SqlFile): Fault[] {
     ...checkParameters(yaml),
     ...checkBucket(yaml, sql),
     ...checkPages(yaml, sql),
+    ...checkCharts(yaml),
     ...(sql.text.trim() === '' ? [] : checkParameterUse(yaml, sql)),
   ];
 }

@@ -1,5 +1,6 @@
 import { TailraceError } from '../errors.ts';
 import type { Alert } from './alert.ts';
+import type { Dashboard } from './dashboard/dashboard.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Definitions } from './read.ts';
 import type { Source } from './source.ts';
@@ -9,6 +10,7 @@ export interface Registry {
   readonly endpoints: readonly Endpoint[];
   readonly sources: readonly Source[];
   readonly alerts: readonly Alert[];
+  readonly dashboards: readonly Dashboard[];
   findEndpoint(idOrName: string): Endpoint | undefined;
   /** @throws TailraceError `endpoint_not_found` */
   getEndpoint(idOrName: string): Endpoint;
@@ -17,6 +19,8 @@ export interface Registry {
   getSource(idOrName: string): Source;
   /** @throws TailraceError `not_found` */
   getAlert(idOrName: string): Alert;
+  /** @throws TailraceError `not_found` */
+  getDashboard(idOrName: string): Dashboard;
   replace(definitions: Definitions): void;
 }
 
@@ -25,10 +29,12 @@ export function createRegistry(definitions: Definitions): Registry {
   let endpoints = byIdAndName(definitions.endpoints);
   let sources = byIdAndName(definitions.sources);
   let alerts = byIdAndName(definitions.alerts ?? []);
+  let dashboards = byIdAndName(definitions.dashboards ?? []);
   const registry = {
     endpoints: definitions.endpoints,
     sources: definitions.sources,
     alerts: definitions.alerts ?? [],
+    dashboards: definitions.dashboards ?? [],
     findEndpoint: (idOrName: string) => find(endpoints, idOrName),
     getEndpoint(idOrName: string) {
       const endpoint = find(endpoints, idOrName);
@@ -50,6 +56,11 @@ export function createRegistry(definitions: Definitions): Registry {
       if (alert !== undefined) return alert;
       throw new TailraceError('not_found', `no alert has the UUID or name ${shorten(idOrName)}`);
     },
+    getDashboard(idOrName: string) {
+      const dashboard = find(dashboards, idOrName);
+      if (dashboard !== undefined) return dashboard;
+      throw new TailraceError('not_found', `no dashboard has the UUID or name ${shorten(idOrName)}`);
+    },
     replace(next: Definitions) {
       registry.endpoints = next.endpoints;
       registry.sources = next.sources;
@@ -57,6 +68,8 @@ export function createRegistry(definitions: Definitions): Registry {
       sources = byIdAndName(next.sources);
       registry.alerts = next.alerts ?? [];
       alerts = byIdAndName(registry.alerts);
+      registry.dashboards = next.dashboards ?? [];
+      dashboards = byIdAndName(registry.dashboards);
     },
   };
   return registry;

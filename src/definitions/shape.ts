@@ -9,7 +9,8 @@ const describeMore = (file: YamlFile) =>
   file.fault([], `has more than ${FAULTS_MAX} faults; the others are left out`);
 
 // `expected` is our own annotation: the end of the sentence "must be …".
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
+// YAML has NaN and Infinity, which no value may be.
+const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, strictNumbers: true });
 
 /** Returns the schema of an integer of at least 1. @param unit such as `of seconds ` */
 export function wholeNumber(maximum: number, unit = '') {
@@ -36,9 +37,26 @@ export function createShapeCheck(
       // The first error at a place is the clearest, but a union reports what it expects after each of its alternatives.
       if (!faults.has(key) || error.keyword === 'anyOf')
         faults.set(key, file.fault(path, describe(error, path, showsValues)));
+      dropUnion(faults, error, key);
     }
     return [...faults.values()];
   };
+}
+
+/** Drops the fault of a union if that of a value within it says more. @param key the path of the error as JSON */
+function dropUnion(faults: Map<string, Fault>, error: ErrorObject, key: string): void {
+  if (prefersInner(error) && hasInner(faults, key)) faults.delete(key);
+}
+
+/** Whether a fault within the value says more than that of the union: `prefersInner` is our own annotation, too. */
+function prefersInner(error: ErrorObject): boolean {
+  const { prefersInner: does } = error.parentSchema as { prefersInner?: boolean };
+  return error.keyword === 'anyOf' && does === true;
+}
+
+/** @param key a path as JSON */
+function hasInner(faults: ReadonlyMap<string, Fault>, key: string): boolean {
+  return [...faults.keys()].some((other) => other.startsWith(`${key.slice(0, -1)},`));
 }
 
 function pathOf(error: ErrorObject): string[] {
@@ -50,8 +68,7 @@ function pathOf(error: ErrorObject): string[] {
 }
 
 function describe(error: ErrorObject, path: readonly string[], showsValues: boolean): string {
-  const last = path.at(-1);
-  const name = last === undefined ? 'the file' : JSON.stringify(last);
+  const name = nameOf(path);
   const parent = error.parentSchema as { properties?: object; expected?: string; patternProperties?: object };
   if (error.keyword === 'additionalProperties')
     return describeUnknown(parent, showsValues ? name : undefined);
@@ -63,6 +80,13 @@ function describe(error: ErrorObject, path: readonly string[], showsValues: bool
   const given =
     error.data === undefined || !showsValues ? '' : `, not ${shorten(JSON.stringify(error.data))}`;
   return `${name} must be ${expected}${given}`;
+}
+
+/** An item of a list is named after it: `"rows[0]"`. */
+function nameOf(path: readonly string[]): string {
+  const [last, list] = path.toReversed();
+  if (last === undefined) return 'the file';
+  return JSON.stringify(/^\d+$/.test(last) && list !== undefined ? `${list}[${last}]` : last);
 }
 
 /** @param name left out of files that hold secrets: `secret:whsec_…` without a space is a name */

@@ -1,6 +1,10 @@
 import { type Static, Type } from 'typebox';
+import { ACCEPTS } from './accepts.ts';
+import { FILTER_FIELDS } from './event-filter.ts';
+import { PATH } from './event-path.ts';
 import type { Fault } from './fault.ts';
 import { LEVEL_FIELDS } from './level.ts';
+import { LINKS } from './link.ts';
 import { createShapeCheck, wholeNumber } from './shape.ts';
 import type { YamlFile } from './yaml-file.ts';
 
@@ -11,31 +15,6 @@ export const UUID_TEXT = Type.String({
   pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
   expected: 'a UUID, such as 7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10',
 });
-
-const MEMBER_NAMES = Type.Array(Type.String(), { minItems: 1, maxItems: 32 });
-
-/** `toPaths` reads it. */
-const PATH = Type.Union(
-  [
-    Type.String({ minLength: 1 }),
-    Type.Array(Type.Union([Type.String(), MEMBER_NAMES]), { minItems: 1, maxItems: 32 }),
-  ],
-  {
-    expected:
-      'member names joined by dots, or a list of such paths, of which the first that exists counts; a path whose names have dots is a list, such as [[metadata, http.status]]',
-  },
-);
-
-/**
- * Returns the paths of a checked `path` or `project`, each as member names. A list that begins with `metadata` by itself is one path: no
- * column can have all of the metadata.
- */
-export function toPaths(value: Static<typeof PATH>): readonly (readonly string[])[] {
-  if (typeof value === 'string') return [value.split('.')];
-  const names = value.filter((one) => typeof one === 'string');
-  if (names.length === value.length && names[0] === 'metadata') return [names];
-  return value.map((one) => (typeof one === 'string' ? one.split('.') : one));
-}
 
 const MAP = { additionalProperties: false, expected: 'a map of fields' };
 const DESCRIPTION = Type.String({ expected: 'a text' });
@@ -69,9 +48,16 @@ export const MANAGED_FILE = Type.Object(
   {
     ...IDENTITY,
     managed: Type.Optional(Type.Literal(true, { expected: 'true or false' })),
+    internal: Type.Optional(Type.Boolean({ expected: 'true or false' })),
+    protected: Type.Optional(Type.Boolean({ expected: 'true or false' })),
     retention_days: Type.Optional(wholeNumber(DAYS_MAX, 'of days ')),
     project: PATH,
+    event_id: Type.Optional(PATH),
+    message: Type.Optional(PATH),
+    accepts: Type.Optional(ACCEPTS),
+    ...FILTER_FIELDS,
     level: Type.Optional(LEVEL_FIELDS),
+    links: Type.Optional(LINKS),
     columns: Type.Optional(
       Type.Record(
         Type.String({ pattern: COLUMN_NAME }),
@@ -157,6 +143,7 @@ export const EXTERNAL_FILE = Type.Object(
       { additionalProperties: false, expected: 'a map of the columns of every event' },
     ),
     level: Type.Optional(LEVEL_FIELDS),
+    links: Type.Optional(LINKS),
     columns: Type.Optional(
       Type.Record(
         Type.String({ pattern: COLUMN_NAME }),

@@ -1,5 +1,9 @@
+import { type Accept, createAccepts } from './accepts.ts';
+import { createEventFilter, type EventFilter } from './event-filter.ts';
+import { toPaths } from './event-path.ts';
 import { createLevel, type LevelRule } from './level.ts';
-import { type ExternalFile, isExternalFile, type ManagedFile, toPaths } from './source-file.ts';
+import type { SourceLink } from './link.ts';
+import { type ExternalFile, isExternalFile, type ManagedFile } from './source-file.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 /** Type of a typed column. A value of another type is null in the column and remains in the metadata. */
@@ -71,13 +75,27 @@ export interface Source {
   readonly retentionDays: number;
   /** Paths to the project of an event; the first that holds a text wins. */
   readonly projectPaths: readonly (readonly string[])[];
+  /** Paths to the id of an event without the member `id`; the first that exists wins. */
+  readonly idPaths?: readonly (readonly string[])[];
+  /** Paths to the text of an event with neither `event_message` nor `message`; the first that exists wins. */
+  readonly messagePaths?: readonly (readonly string[])[];
+  /** The events of other protocols that belong here; none if empty. */
+  readonly accepts?: readonly Accept[];
+  /** What happens to its events before they are stored; nothing if undefined. */
+  readonly filter?: EventFilter;
   readonly columns: readonly SourceColumn[];
   /** The rule for levels of events; without it they have none. */
   readonly level?: LevelRule;
+  /** Links of values to pages elsewhere; none if undefined. */
+  readonly links?: readonly SourceLink[];
   readonly rollup: Rollup | undefined;
   /** If given, the source's table is a view of this one: nothing is stored or deleted there. */
   readonly external: ExternalTable | undefined;
   readonly file: string;
+  /** Whether only Tailrace itself writes events to it: searches that name no source leave it out. */
+  readonly isInternal?: boolean;
+  /** Whether its events cannot be deleted before their retention ends, and only callers that may manage everything can search them. */
+  readonly isProtected?: boolean;
 }
 
 /** Whether Tailrace creates the source's table, stores events in it and deletes them. */
@@ -98,12 +116,14 @@ export function createSource(file: YamlFile): Source {
 }
 
 /** Reads the fields that both kinds of sources have. */
-function identify({ file }: YamlFile, { id, name, table, description, level }: ManagedFile | ExternalFile) {
+function identify({ file }: YamlFile, value: ManagedFile | ExternalFile) {
+  const { id, name, table, description, level, links } = value;
   const rule = level && { level: createLevel(level) };
-  return { id: id.toLowerCase(), name, table, description, file, ...rule };
+  return { id: id.toLowerCase(), name, table, description, file, ...rule, ...(links && { links }) };
 }
 
 function createManaged(file: YamlFile, value: ManagedFile): Source {
+  const filter = createEventFilter(value);
   const own = toPaths(value.project);
   const isOwn = (path: readonly string[]) => own.some((one) => one.join('.') === path.join('.'));
   const others = PROJECT_PLACES.flatMap(toPaths).filter((path) => !isOwn(path));
@@ -111,6 +131,12 @@ function createManaged(file: YamlFile, value: ManagedFile): Source {
     ...identify(file, value),
     retentionDays: value.retention_days ?? RETENTION_DAYS,
     projectPaths: [...own, ...others],
+    ...(value.event_id !== undefined && { idPaths: toPaths(value.event_id) }),
+    ...(value.message !== undefined && { messagePaths: toPaths(value.message) }),
+    ...(value.accepts !== undefined && { accepts: createAccepts(value.accepts) }),
+    ...(filter !== undefined && { filter }),
+    ...(value.internal === true && { isInternal: true }),
+    ...(value.protected === true && { isProtected: true }),
     columns: Object.entries(value.columns ?? {}).map(([name, column]) => {
       const [path = [], ...otherPaths] = column.path === undefined ? [] : toPaths(column.path);
       return {

@@ -1,5 +1,13 @@
-import { readFile } from 'node:fs/promises';
-import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { readFile, stat } from 'node:fs/promises';
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  type YAMLParseError,
+} from 'yaml';
 import { messageOf } from '../errors.ts';
 import { type Fault, placeAt } from './fault.ts';
 import { findNodeFaults, findYamlExcess, YAML_TOKENS_MAX } from './yaml-bounds.ts';
@@ -56,7 +64,14 @@ export function parseYaml(
   });
   const document = parseQuickly(text, lines);
   const faults = [
-    ...document.errors.map(({ pos, message }) => ({ offset: pos[0], message: message.split('\n')[0] ?? '' })),
+    ...document.errors.map(({ pos, code, message }) => ({
+      offset: pos[0],
+      message: describe(code, message),
+    })),
+    ...document.warnings.flatMap(({ pos, code, message }) =>
+      // Otherwise a value with an unknown tag would be read as a text.
+      code === 'TAG_RESOLVE_FAILED' ? [{ offset: pos[0], message: `${message}; remove the tag` }] : [],
+    ),
     ...findNodeFaults(document),
   ];
   if (faults.length > 0) return faults.slice(0, FAULTS_MAX).map(toFault);
@@ -74,6 +89,12 @@ export function parseYaml(
   } catch (error) {
     return [{ file: path, line: 1, message: messageOf(error) }];
   }
+}
+
+/** Returns the first line of the library's message, which may name its own functions. */
+function describe(code: YAMLParseError['code'], message: string): string {
+  if (code === 'MULTIPLE_DOCS') return 'has several documents; write each into its own file';
+  return message.split('\n')[0] ?? '';
 }
 
 /** Parses without places and stacks in the errors: both take longer than parsing. */
@@ -108,7 +129,34 @@ export async function readText(path: string, unsaved?: UnsavedTexts): Promise<st
     if (bytes.length <= FILE_BYTES_MAX) return bytes.toString('utf8');
     return fault(`is ${bytes.length} bytes; a definition file has at most ${FILE_BYTES_MAX}`);
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return fault(isMissing ? 'is missing' : `cannot be read: ${messageOf(error)}`);
+    return fault(describeFailure(error, 'is missing'));
+  }
+}
+
+function describeFailure(error: unknown, missing: string): string {
+  const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  return isMissing ? missing : `cannot be read: ${messageOf(error)}`;
+}
+
+/** What every user of the machine must not be allowed to do with a file that a setting names. */
+export interface ModeRule {
+  readonly setting: string;
+  /** Bits of the mode that must not be set. */
+  readonly forbidden: number;
+  /** Says what is wrong and what to do. @param mode octal, such as `644` */
+  readonly describe: (mode: string) => string;
+}
+
+/** Finds that a file is missing, cannot be read, or is open to every user. */
+export async function findModeFaults(
+  path: string,
+  { setting, forbidden, describe }: ModeRule,
+): Promise<Fault[]> {
+  const fault = (message: string) => [{ file: path, line: 1, message }];
+  try {
+    const { mode } = await stat(path);
+    return (mode & forbidden) === 0 ? [] : fault(describe((mode & 0o777).toString(8)));
+  } catch (error) {
+    return fault(describeFailure(error, `is missing; ${setting} names it`));
   }
 }

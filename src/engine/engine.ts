@@ -19,6 +19,8 @@ export interface QueryResult {
   readonly rows: number | undefined;
   /** Time inside the engine, without the wait for a reader. */
   readonly elapsedMs: number;
+  /** Core time of the query; a server, which sends none with an answer, has its `elapsedMs` here. */
+  readonly coreMs: number;
 }
 
 /** Formats in which every row ends with exactly one newline and contains none, so that rows can be split as bytes. */

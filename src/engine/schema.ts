@@ -9,6 +9,8 @@ import {
   addIndex,
   createTable,
   dropTable,
+  OLD_METADATA_BLOCKS,
+  setMetadataBlocks,
   setTableTtl,
   storedTable,
   TABLE_TTL,
@@ -61,12 +63,21 @@ export async function applySchema(
     for (const addition of done) await undo(engine, addition).catch(() => {});
     throw error;
   }
-  for (const source of sources) {
-    const name = storedTable(source, cluster);
-    const table = stored.get(name);
-    const isOther = table !== undefined && !table.definition.includes(`TTL ${TABLE_TTL} `);
-    if (isOther) await engine.command(setTableTtl(identifier(name), cluster));
-  }
+  for (const source of sources) await updateStorage(engine, storedTable(source, cluster), stored);
+}
+
+/** Changes how an existing table stores events from now on. Nothing is rewritten. */
+async function updateStorage(
+  engine: Engine,
+  name: string,
+  stored: ReadonlyMap<string, StoredTable>,
+): Promise<void> {
+  const definition = stored.get(name)?.definition;
+  if (definition === undefined) return;
+  const table = identifier(name);
+  const { cluster } = engine;
+  if (!definition.includes(`TTL ${TABLE_TTL} `)) await engine.command(setTableTtl(table, cluster));
+  if (definition.includes(OLD_METADATA_BLOCKS)) await engine.command(setMetadataBlocks(table, cluster));
 }
 
 /**

@@ -17,8 +17,13 @@ export interface TableColumn {
 }
 
 // A granule of metadata is larger than a block of the default size: larger blocks are smaller on the disk, and a reader of one
-// granule reads no more.
-const LARGE_BLOCKS = 'min_compress_block_size = 1048576, max_compress_block_size = 2097152';
+// granule reads no more. The minimum is the default, since it also counts for the lengths of the texts, which the engine keeps in blocks of
+// their own: with a mebibyte, a reader of one text would decompress the lengths of 131,072.
+const BLOCKS_MAX = 'max_compress_block_size = 2097152';
+const METADATA_BLOCKS = `min_compress_block_size = 65536, ${BLOCKS_MAX}`;
+
+/** The blocks of metadata in tables of earlier versions, as the engine formats them in `system.tables`. */
+export const OLD_METADATA_BLOCKS = `min_compress_block_size = 1048576, ${BLOCKS_MAX}`;
 
 const COMMON: Record<(typeof COMMON_COLUMNS)[number], { type: string; codec: string; settings?: string }> = {
   id: { type: 'String', codec: 'ZSTD(1)' },
@@ -26,7 +31,7 @@ const COMMON: Record<(typeof COMMON_COLUMNS)[number], { type: string; codec: str
   project: { type: 'LowCardinality(String)', codec: 'ZSTD(1)' },
   event_message: { type: 'String', codec: '' },
   // JSON text as received: the JSON column type drops nulls, reorders keys and turns dotted keys into objects.
-  metadata: { type: 'String', codec: '', settings: LARGE_BLOCKS },
+  metadata: { type: 'String', codec: '', settings: METADATA_BLOCKS },
   // The event's other top-level members, as JSON text of one object; empty if there are none.
   attributes: { type: 'String', codec: '' },
 };
@@ -232,6 +237,11 @@ export const TABLE_TTL = `timestamp + toIntervalDay(${RECOMPRESSED_AFTER_DAYS}) 
 /** Returns the statement that gives a table its TTL. */
 export function setTableTtl(table: Sql, cluster: string): Sql {
   return sql`ALTER TABLE ${table}${onCluster(cluster)} MODIFY TTL ${trusted(TABLE_TTL)} SETTINGS materialize_ttl_after_modify = 0`;
+}
+
+/** Returns the statement that gives the metadata of a table its blocks. Parts get them when they are written or merged. */
+export function setMetadataBlocks(table: Sql, cluster: string): Sql {
+  return sql`ALTER TABLE ${table}${onCluster(cluster)} MODIFY COLUMN metadata MODIFY SETTING ${trusted(METADATA_BLOCKS)}`;
 }
 
 /** Names are quoted, because `index`, `constraint` and `projection` are keywords there. Definitions allow letters, digits and `_`. */

@@ -13,6 +13,7 @@ import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
 import type { RecordRequest } from '../ingest/request-recorder.ts';
 import type { Keyring } from '../keys/keyring.ts';
+import type { Authenticator, ReadAmbient } from '../people/credential.ts';
 import { createAdmit, type SharedRates } from '../serve/admit.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { boundConnections, registerClosing } from './connections.ts';
@@ -26,19 +27,26 @@ import {
   createPeerReader,
   createRequestId,
   type Observe,
+  type ObserveOptions,
   observeReply,
   registerObserve,
 } from './plugins/observe.ts';
 import { hasTooManyParameters, PARAMETERS_MAX, parseQueryString } from './query-string.ts';
+import { registerRelay } from './relay/relay-state.ts';
 import { createNotFound } from './routes/console.ts';
 import { type RouteParts, registerRoutes } from './routes/index.ts';
 import { followTlsFiles, type TlsContext } from './tls.ts';
 
-export interface AppOptions {
+export interface AppOptions extends Pick<ObserveOptions, 'keyTraffic' | 'rejectedRequests'> {
   readonly config: Config;
   /** `undefined`: the service speaks HTTP without TLS. */
   readonly tls: TlsContext | undefined;
+  /** Whether listener processes accept its connections (relay/): they speak TLS then, and the app does not. */
+  readonly isRelayed: boolean;
   readonly keyring: Keyring;
+  /** Finds callers by key or session. */
+  readonly authenticator: Authenticator;
+  readonly readAmbient: ReadAmbient;
   readonly metrics: Metrics;
   /** Records each served request as an event; `undefined` if recording is off. */
   readonly record: RecordRequest | undefined;
@@ -57,9 +65,22 @@ const HSTS_SECONDS = 15_552_000;
 
 /** Builds the HTTP side of the service; it does not listen. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { config, keyring, logger, metrics, record, routes, sharedRates, tls, now } = options;
+  const {
+    config,
+    keyring,
+    authenticator,
+    readAmbient,
+    logger,
+    metrics,
+    record,
+    routes,
+    sharedRates,
+    tls,
+    now,
+  } = options;
   const peers = createPeerReader(config.trustProxy);
-  const observe = createObserve({ metrics, record, logger, peers });
+  const { keyTraffic, rejectedRequests } = options;
+  const observe = createObserve({ metrics, record, keyTraffic, rejectedRequests, logger, peers });
   const headers = createSecurityHeaders(tls !== undefined);
   const app = createApp(options, headers, observe);
   const connections = boundConnections(app.server, {
@@ -70,11 +91,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   // Node would respond with a bare 417. An `Expect` other than 100-continue is ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const admit = createAdmit({
-    ...{ limits: config, keyring, sharedRates, now },
+    ...{ limits: config, keyring: authenticator, sharedRates, now },
     onLimited: metrics.rateLimited,
     onLocalRate: metrics.rateHeldLocally,
   });
-  const admissions: Admissions = { admit, handedOn: new WeakMap() };
+  const ownOrigin = { publicUrl: config.publicUrl, hostOf: peers.host };
+  const admissions: Admissions = { admit, handedOn: new WeakMap(), readAmbient, ownOrigin };
   app.decorate('admissions', admissions);
   app.setErrorHandler<Error>(async (error, request, reply) => {
     noteRefusal(error, request, keyring);
@@ -94,6 +116,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     if (caller !== undefined) connections.trust(raw.socket);
     done(null, bodyOf(raw) ?? payload);
   });
+  registerRelay(app, options.isRelayed); // before the connections of clients are closed
   const closing = registerClosing(app);
   await app.register(accepts);
   await registerCors(app, config.corsOrigins);
@@ -108,7 +131,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 }
 
 function createApp(
-  { config, logger, tls }: AppOptions,
+  { config, logger, tls, isRelayed }: AppOptions,
   headers: Readonly<Record<string, string>>,
   observe: Observe,
 ): FastifyInstance {
@@ -153,7 +176,7 @@ function createApp(
     optimizeEmptyRequests: true, // the events of an empty stream cost a cached answer some percent; see bodyOf
     requireHostHeader: false, // Node would respond with a bare 400; the hook above sends our error body
   };
-  const server = tls === undefined ? { http } : { https: { ...http, ...tls } };
+  const server = tls === undefined || isRelayed ? { http } : { https: { ...http, ...tls } };
   return Fastify({ ...options, ...server });
 }
 

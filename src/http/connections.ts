@@ -6,6 +6,7 @@ import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { networkOf } from '../lib/network.ts';
+import { receivedBytes } from './relay/accept.ts';
 
 /** The reason why a connection was closed: with `address` and `total` it is the new one, with `idle` an older one that makes room for it. */
 export type ClosedReason = 'address' | 'total' | 'idle';
@@ -183,7 +184,7 @@ export function registerClosing(app: FastifyInstance): AbortSignal {
   if (app.server instanceof HttpsServer)
     app.server.on('request', ({ socket }: IncomingMessage) => used.add(socket));
   const isUnused = (socket: Socket) =>
-    socket instanceof TLSSocket ? !used.has(socket) : socket.bytesRead === 0;
+    socket instanceof TLSSocket ? !used.has(socket) : receivedBytes(socket) === 0;
   app.addHook('preClose', (done) => {
     closing.abort();
     for (const socket of sockets) if (isUnused(socket)) socket.destroy();

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { TailraceError } from '../errors.ts';
-import { malformedJson } from '../ingest/wire-events.ts';
+import { malformedJson } from '../ingest/body-format.ts';
 import { parseExactJson } from '../lib/json/exact.ts';
 import { hasTooManyValues, JSON_VALUES_MAX } from './json-values.ts';
 

@@ -52,7 +52,8 @@ export function createListener(parts: ListenerParts): Answer {
     const { question, encoding } = resolved;
     const { endpoint } = question;
     const allowed = cors?.(headers.origin);
-    const exchange = { method, headers, vary: allowed?.vary, url, question, encoding };
+    const { isAmbient } = caller;
+    const exchange = { method, headers, vary: allowed?.vary, url, question, encoding, isAmbient };
     const described = describe(exchange, served);
     if (described instanceof Promise) return undefined;
     const wholeHead = fixed.concat(described.head, head);
@@ -86,7 +87,7 @@ export function createListener(parts: ListenerParts): Answer {
     const startMs = performance.now();
     if (!isPlain(request) || parts.closing.aborted) return false;
     const ip = peers.address(request);
-    const admission = admissions.admit(readKey(request.headers), ip);
+    const admission = admissions.admit(readKey(request.headers) ?? admissions.readAmbient(request), ip);
     const taken = admission instanceof Promise ? undefined : tryToAnswer(request, admission);
     if (taken === undefined) return handOn(request, admission);
     const { caller, endpoint, served, described, head } = taken;

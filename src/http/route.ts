@@ -2,9 +2,11 @@ import type { FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from '../errors.ts';
+import type { ProtocolBody } from '../ingest/protocols/protocol.ts';
 import type { Scope } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { plain, type Schema } from './openapi/schema.ts';
+import type { Refuse } from './plugins/errors.ts';
 
 /**
  * A route, stated once. From it come the router with its checks and 405 (routes/index.ts), the operation in /openapi.json
@@ -19,13 +21,19 @@ export interface Route<
   Body extends TSchema = TSchema,
 > {
   /** GET serves HEAD, too. */
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The router's path, such as `/api/keys/:id`, or a list of paths that do the same. */
   readonly path: Path | readonly Path[];
-  /** The key must have one of them. `optional`: a key is checked if one is sent. */
-  readonly scopes: readonly Scope[] | 'optional' | 'none';
+  /** The caller must have one of them. `any`: every accepted caller, even one without a scope; `optional`: a key is checked if one is sent. */
+  readonly scopes: readonly Scope[] | 'any' | 'optional' | 'none';
   /** The key may also be in the query string, as `api_key`. */
   readonly keyInQuery?: boolean;
+  /** Finds a key that is sent in another form than `readKey` reads. */
+  findKey?(request: Pick<FastifyRequest, 'headers'> & { readonly query: RawQuery }): string | undefined;
+  /** The form of its failures, if it is another than that of docs/errors.md. */
+  readonly refusal?: Refuse;
+  /** Bodies that `addRawParser` reads. */
+  readonly bodies?: readonly ProtocolBody[];
   /** One line. */
   readonly summary: string;
   /** In /openapi.json, which lists only routes that have one; for a list of paths each path is appended to `id`. */

@@ -1,5 +1,4 @@
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
-import type { Server } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.ts';
@@ -52,7 +51,11 @@ const POLL_MS = 1_000;
  *
  * @returns stops polling
  */
-export function followTlsFiles(files: TlsFiles, server: Server, logger: FastifyBaseLogger): () => void {
+export function followTlsFiles(
+  files: TlsFiles,
+  server: { setSecureContext(pair: TlsContext): void },
+  logger: Pick<FastifyBaseLogger, 'info' | 'error'>,
+): () => void {
   const reload = () => {
     try {
       server.setSecureContext(readPair(files));

@@ -1,4 +1,5 @@
 import { TailraceError } from '../errors.ts';
+import type { Overload } from './backpressure/backpressure.ts';
 
 /** Bytes of events that wait for one step, in all and of each key. */
 export interface Backlog {
@@ -16,8 +17,14 @@ export interface Backlog {
 // A key may hold three times what is free: three quarters of the backlog by itself, and less beside others.
 const TIMES_FREE = 3;
 
-/** @param done participle for the message, such as `stored` */
-export function createBacklog(bytesMax: number, done: 'decoded' | 'stored'): Backlog {
+export interface BacklogOptions {
+  readonly bytesMax: number;
+  /** Participle for the message. */
+  readonly done: 'decoded' | 'stored';
+  readonly onOverload?: ((reason: Overload) => void) | undefined;
+}
+
+export function createBacklog({ bytesMax, done, onOverload }: BacklogOptions): Backlog {
   const perKey = new Map<string, number>();
   let all = 0;
 
@@ -28,21 +35,22 @@ export function createBacklog(bytesMax: number, done: 'decoded' | 'stored'): Bac
     else perKey.set(key, ofKey);
   }
 
+  function full(reason: Overload, what: string): TailraceError {
+    onOverload?.(reason);
+    return new TailraceError('overloaded', `${what} are waiting to be ${done} already`);
+  }
+
   return {
     get bytes() {
       return all;
     },
     add(key, bytes) {
       const ofKey = perKey.get(key) ?? 0;
-      if (all >= bytesMax) throw full(`${bytesMax} bytes of events`, done);
+      if (all >= bytesMax) throw full('backlog', `${bytesMax} bytes of events`);
       if (ofKey > 0 && ofKey >= TIMES_FREE * (bytesMax - all))
-        throw full(`${ofKey} bytes of events of this key`, done);
+        throw full('share', `${ofKey} bytes of events of this key`);
       change(key, bytes);
       return () => change(key, -bytes);
     },
   };
-}
-
-function full(what: string, done: string): TailraceError {
-  return new TailraceError('overloaded', `${what} are waiting to be ${done} already`);
 }

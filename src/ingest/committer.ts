@@ -4,7 +4,7 @@ import type { Engine, RowBlocks, RowText } from '../engine/engine.ts';
 import { createLanes } from '../engine/lanes.ts';
 import { columnNames } from '../engine/table.ts';
 import { TailraceError } from '../errors.ts';
-import { createBacklog } from './backlog.ts';
+import { type BacklogOptions, createBacklog } from './backlog.ts';
 import type { DayRows, RowLayout } from './rows.ts';
 
 /** Group commit: the rows of concurrent requests are stored by one insert; a request gets its response when its rows are committed. */
@@ -46,6 +46,7 @@ export interface CommitterOptions {
   readonly groupBytesMax: number;
   /** Rows that wait or are being committed (see `Backlog`); past it a request is rejected, since each takes memory. */
   readonly queueBytesMax: number;
+  readonly onOverload?: BacklogOptions['onOverload'];
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
 }
 
@@ -71,12 +72,12 @@ interface Group {
   isDue: boolean;
 }
 
-export function createCommitter(engine: Engine, options: CommitterOptions): Committer {
+export function createCommitter(engine: Pick<Engine, 'insert'>, options: CommitterOptions): Committer {
   // The engine takes one insert at a time; while it runs, the other groups grow.
   const groups = new Map<string, Group>();
   // Each request with an Idempotency-Key, and each day of old events, is a separate insert, so keys take turns.
   const due = createLanes<Group>();
-  const backlog = createBacklog(options.queueBytesMax, 'stored');
+  const backlog = createBacklog({ ...options, bytesMax: options.queueBytesMax, done: 'stored' });
   let requests = 0;
   let sending: Promise<void> | undefined;
   let closed = false;
@@ -204,7 +205,11 @@ function gather(group: Group, options: CommitterOptions, flush: () => void): voi
   else setTimeout(flush, 0);
 }
 
-async function send(engine: Engine, group: Group, onCommit: CommitterOptions['onCommit']): Promise<void> {
+async function send(
+  engine: Pick<Engine, 'insert'>,
+  group: Group,
+  onCommit: CommitterOptions['onCommit'],
+): Promise<void> {
   const { source, token, minutes, count, done } = group;
   try {
     await engine.insert({

@@ -1,26 +1,42 @@
+import type { AcceptedProtocol } from '../definitions/accepts.ts';
 import type { Source } from '../definitions/source.ts';
 import { blockColumns } from '../engine/block-column.ts';
 import { MICROS_PER_DAY } from '../lib/instant.ts';
-import { type EventRules, parseEvent, RefusedEvent } from './event.ts';
+import type { BodyContext, WireEvent } from './body-format.ts';
+import { type EventRules, parseEvent } from './event.ts';
+import { createFilterCounts, type FilterCounts, findFilter } from './filter/filter.ts';
+import { chooseSource } from './protocols/choose-source.ts';
+import { RefusedEvent } from './read-event.ts';
+import { createRejections, type RejectedEvent, type Rejection } from './rejected/collect.ts';
 import { createRowEncoder, type DayRows, type LayoutChoice } from './rows.ts';
 import { getSourceOfBody } from './source-name.ts';
+import { createAmounts, OverQuota } from './usage/amounts.ts';
+import type { Amount } from './usage/quota.ts';
 import { type BodyFormat, cutEvents } from './wire-events.ts';
 
 /** A request body with everything that decoding needs, so that any thread can decode it. */
 export interface BatchInput {
   readonly bytes: Buffer;
   readonly format: BodyFormat;
-  /** The source that the request names; `undefined` leaves it to a member of the body. */
+  /** See `BodyContext`; none by default. */
+  readonly context?: BodyContext | undefined;
+  /** See `CutOptions`; no bound by default. */
+  readonly decodedBytesMax?: number | undefined;
+  /** See `CutOptions`. */
+  readonly charsMax?: number | undefined;
+  /** The source that the request names; `undefined` leaves it to each event by `protocol`, else to a member of the body. */
   readonly source: Source | undefined;
-  /** The sources that the body may name. */
+  /** The sources that the body may name, or that may accept its events. */
   readonly candidates: readonly Source[];
+  /** The protocol by whose `accepts` the source of each event is chosen. */
+  readonly protocol?: AcceptedProtocol | undefined;
   readonly rules: EventRules;
   /** From so many events on, those of the present day become blocks; `undefined` if the engine takes none. */
   readonly blockRowsMin?: number | undefined;
 }
 
-/** The events of one request, as rows. */
-export interface Batch {
+/** Events of one request that belong to one source, as rows. */
+export interface SourceRows {
   readonly source: Source;
   readonly rows: readonly DayRows[];
   /** Events in `rows`. */
@@ -30,40 +46,133 @@ export interface Batch {
   /** Accepted events in which U+FFFD stands for bytes that are not UTF-8. */
   readonly repaired: number;
   readonly refused: number;
-  /** `event 3 is not a JSON object`, at most `REASONS_MAX` of them; events count from 1. */
-  readonly reasons: readonly string[];
+  /** What `rows` hold, by project. */
+  readonly projects: ReadonlyMap<string, Amount>;
+  /** Events to which a rule of the source applied. */
+  readonly filtered: FilterCounts;
+}
+
+/** An event of a request that is rejected. */
+export interface Refusal {
+  /** Its place among the events of the request, from 0. */
+  readonly at: number;
+  /** Completes the sentence "event 3 …". */
+  readonly reason: string;
+}
+
+/** The events of one request, as rows. */
+export interface Batch {
+  /** Each source once; none if the body has no events that any source accepts. */
+  readonly parts: readonly SourceRows[];
+  /** Rejected events, at most `REASONS_MAX` of them, or all if the protocol responds to each event. */
+  readonly refusals: readonly Refusal[];
+  /** Rejected events, those that no source accepts included. */
+  readonly refused: number;
+  /** The same by source and reason, at most `KINDS_MAX` of them. */
+  readonly rejections: readonly Rejection[];
+  /** Whether no event is left, and some were rejected only since their project has spent its quota. */
+  readonly isOverQuota: boolean;
+  /** What the response says about each event, if the protocol responds to each. */
+  readonly echoes?: readonly string[];
 }
 
 // As many events as `tailrace load --url` sends in one request, so that it can report the reason of each.
-const REASONS_MAX = 1_000;
+export const REASONS_MAX = 1_000;
 
 /**
  * Decodes a request body by the rules of docs/ingest.md: each event becomes a row, or a reason why it is rejected.
  *
- * @throws TailraceError as `cutEvents`, and as `getSourceOfBody` if the request names no source
+ * @throws TailraceError as `cutEvents`, and as `getSourceOfBody` if neither request nor protocol names a source
  */
-export function decodeBatch({ bytes, format, source, candidates, rules, blockRowsMin }: BatchInput): Batch {
-  const { events, fields } = cutEvents(bytes, format);
-  const target = source ?? getSourceOfBody(candidates, fields);
-  const encoder = createRowEncoder(chooseLayout(events.length, target, { rules, blockRowsMin }));
-  const reasons: string[] = [];
-  let refused = 0;
-  let withoutProject = 0;
-  let repaired = 0;
-  for (const [i, wire] of events.entries()) {
+export function decodeBatch(input: BatchInput): Batch {
+  const { bytes, format, source, candidates, protocol, rules } = input;
+  const { context = {}, decodedBytesMax = Number.POSITIVE_INFINITY, charsMax } = input;
+  const { events, fields } = cutEvents(bytes, format, { context, decodedBytesMax, charsMax });
+  const named = source ?? (protocol === undefined ? getSourceOfBody(candidates, fields) : undefined);
+  const parts = createParts(events.length, input);
+  if (named !== undefined) parts.of(named); // even without events: the response names it
+  const echoes = events.flatMap(({ echo }) => (echo === undefined ? [] : [echo]));
+  const rejected = createRefusals(echoes.length > 0 ? events.length : REASONS_MAX);
+  for (const [at, wire] of events.entries()) {
+    let to: Source | undefined = named;
     try {
-      const event = parseEvent(wire, target, rules);
-      encoder.add(event);
-      if (event.project === '') withoutProject++;
-      if (wire.isRepaired === true) repaired++;
+      to ??= chooseSource(candidates, { protocol, wire });
+      parts.of(to).add(wire, rules);
     } catch (error) {
-      if (!(error instanceof RefusedEvent)) throw error;
-      refused++;
-      if (reasons.length < REASONS_MAX) reasons.push(`event ${i + 1}: ${error.message}`);
+      rejected.add(at, error, { wire, source: to });
+      if (to !== undefined) parts.of(to).refuse();
     }
   }
-  const accepted = events.length - refused;
-  return { source: target, rows: encoder.finish(), accepted, withoutProject, repaired, refused, reasons };
+  const found = { parts: parts.finish(), ...rejected.finish(events.length) };
+  return echoes.length > 0 ? { ...found, echoes } : found;
+}
+
+/** Collects the events that are rejected. */
+function createRefusals(reasonsMax: number) {
+  const refusals: Refusal[] = [];
+  const rejections = createRejections();
+  let refused = 0;
+  let overQuota = 0;
+  return {
+    /** @throws the error if it is none of an event */
+    add(at: number, error: unknown, event: RejectedEvent): void {
+      if (!(error instanceof RefusedEvent)) throw error;
+      refused++;
+      rejections.add(error.message, event);
+      if (error instanceof OverQuota) overQuota++;
+      if (refusals.length < reasonsMax) refusals.push({ at, reason: error.message });
+    },
+    finish: (events: number) => ({
+      refusals,
+      refused,
+      rejections: rejections.finish(),
+      isOverQuota: overQuota > 0 && refused === events,
+    }),
+  };
+}
+
+/** Collects the rows of each source. @param events of the whole body, from which the layout is chosen */
+function createParts(events: number, { rules, blockRowsMin }: BatchInput) {
+  const parts = new Map<Source, ReturnType<typeof createPart>>();
+  return {
+    of(source: Source) {
+      const known = parts.get(source);
+      if (known !== undefined) return known;
+      const part = createPart(source, chooseLayout(events, source, { rules, blockRowsMin }));
+      parts.set(source, part);
+      return part;
+    },
+    finish: (): SourceRows[] => [...parts.values()].map((part) => part.finish()),
+  };
+}
+
+function createPart(source: Source, layout: LayoutChoice | undefined) {
+  const encoder = createRowEncoder(layout);
+  const filter = findFilter(source);
+  const filtered = createFilterCounts();
+  const amounts = createAmounts();
+  const counts = { accepted: 0, withoutProject: 0, repaired: 0, refused: 0 };
+  return {
+    /** @throws RefusedEvent as `parseEvent` */
+    add(wire: WireEvent, rules: EventRules): void {
+      const parsed = parseEvent(wire, source, rules);
+      const event = filter === undefined ? parsed : filter(parsed, filtered);
+      if (event === undefined) return;
+      if (rules.spent?.names.has(event.project) === true) throw new OverQuota(event.project, rules.spent);
+      encoder.add(event);
+      amounts.add(event);
+      counts.accepted++;
+      if (event.project === '') counts.withoutProject++;
+      if (wire.isRepaired === true) counts.repaired++;
+    },
+    refuse(): void {
+      counts.refused++;
+    },
+    finish: (): SourceRows => ({
+      ...{ source, rows: encoder.finish(), ...counts, filtered },
+      projects: amounts.projects,
+    }),
+  };
 }
 
 /**

@@ -20,7 +20,10 @@ if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BEL
 
 export default function decode(input: BatchInput): unknown {
   const decoded = tryDecode(input);
-  const moved = 'batch' in decoded ? decoded.batch.rows.flatMap(({ bytes }) => transferable(bytes)) : [];
+  const moved =
+    'batch' in decoded
+      ? decoded.batch.parts.flatMap(({ rows }) => rows.flatMap(({ bytes }) => transferable(bytes)))
+      : [];
   return move({ [transferableSymbol]: moved, [valueSymbol]: decoded });
 }
 

@@ -2,9 +2,17 @@ import { extname } from 'node:path';
 import { Piscina } from 'piscina';
 import { createSessionPool, type PoolWork } from '../engine/session-pool.ts';
 import { TailraceError } from '../errors.ts';
-import { createBacklog } from './backlog.ts';
-import { asBuffer, type Batch, type BatchInput, decodeBatch, transferable } from './decode-batch.ts';
+import { type BacklogOptions, createBacklog } from './backlog.ts';
+import {
+  asBuffer,
+  type Batch,
+  type BatchInput,
+  decodeBatch,
+  type SourceRows,
+  transferable,
+} from './decode-batch.ts';
 import type { Decoded } from './decode-worker.ts';
+import { isSlowFilter } from './filter/filter.ts';
 import { countMarks } from './wire-events.ts';
 
 /** Decodes request bodies without blocking the event loop: small ones inline, large ones on a worker thread. */
@@ -25,11 +33,12 @@ export interface Decoder {
 }
 
 export interface DecoderOptions {
-  /** Bodies up to this size and number of marks (see `countMarks`) are decoded inline. */
+  /** Bodies up to this size and number of marks (see `countMarks`) are decoded inline, unless their source has slow rules. */
   readonly inlineBytesMax: number;
   readonly inlineMarksMax: number;
   /** Large bodies under way (see `Backlog`); past it another is rejected, since each takes memory. */
   readonly queueBytesMax: number;
+  readonly onOverload?: BacklogOptions['onOverload'];
   /** Heap of the thread; past it the thread ends and is replaced, and the body that filled it is rejected. */
   readonly threadMemoryMbMax: number;
 }
@@ -39,6 +48,9 @@ const WORKER = new URL(`decode-worker${extname(import.meta.url)}`, import.meta.u
 
 // A small young generation keeps the thread small: most objects of a body die at once.
 const YOUNG_MB_MAX = 8;
+
+// How many times its largest size a body may become inline when each event repeats what several share: a usual one doubles.
+const INLINE_GROWTH_MAX = 8;
 
 // One body at a time. The backlog bounds the bodies, and a caller that gives up sends its events again.
 const THREAD = 'thread';
@@ -55,7 +67,7 @@ export function createDecoder(options: DecoderOptions): Decoder {
     closes: 0,
     pending: 0,
   };
-  const backlog = createBacklog(options.queueBytesMax, 'decoded');
+  const backlog = createBacklog({ ...options, bytesMax: options.queueBytesMax, done: 'decoded' });
   const turns = createSessionPool([THREAD], TURNS, BODIES);
 
   async function decodeOnThread(key: string, input: BatchInput): Promise<Decoded> {
@@ -84,8 +96,12 @@ export function createDecoder(options: DecoderOptions): Decoder {
     async decode(key, input, use) {
       const { bytes, format } = input;
       const { length } = bytes;
-      if (length <= options.inlineBytesMax && countMarks(bytes, format) <= options.inlineMarksMax)
-        return await use(decodeBatch(input));
+      const isSmall = length <= options.inlineBytesMax && countMarks(bytes, format) <= options.inlineMarksMax;
+      const { source, candidates } = input;
+      if (isSmall && !(source === undefined ? candidates : [source]).some(isSlowFilter)) {
+        const batch = decodeInline(input, options.inlineBytesMax * INLINE_GROWTH_MAX);
+        if (batch !== undefined) return await use(batch);
+      }
       const release = backlog.add(key, length);
       try {
         state.pending++;
@@ -104,6 +120,16 @@ export function createDecoder(options: DecoderOptions): Decoder {
       await state.pool?.destroy();
     },
   };
+}
+
+/** Returns `undefined` for a body that is too large for it: the thread finds out whether it is too large at all. */
+function decodeInline(input: BatchInput, charsMax: number): Batch | undefined {
+  try {
+    return decodeBatch({ ...input, charsMax });
+  } catch (error) {
+    if (error instanceof TailraceError && error.code === 'body_too_large') return undefined;
+    throw error;
+  }
 }
 
 /** Creates a pool of one thread: its heap bounds the memory of decoding. It starts with the first large body. */
@@ -135,5 +161,9 @@ function rejectLost(cause: unknown): never {
 }
 
 function restore(batch: Batch): Batch {
-  return { ...batch, rows: batch.rows.map((row) => ({ ...row, bytes: asBuffer(row.bytes) })) };
+  const restoreRows = ({ rows, ...part }: SourceRows): SourceRows => ({
+    ...part,
+    rows: rows.map((row) => ({ ...row, bytes: asBuffer(row.bytes) })),
+  });
+  return { ...batch, parts: batch.parts.map(restoreRows) };
 }

@@ -9,9 +9,12 @@ import {
   type Micros,
   parseInstant,
 } from '../lib/instant.ts';
-import { cutMembers, type JsonLimits } from './json-text.ts';
-import { findValue, typedValues } from './typed.ts';
-import type { WireEvent } from './wire-events.ts';
+import type { WireEvent } from './body-format.ts';
+import { readString } from './json/grammar.ts';
+import type { JsonPlace } from './json/scan.ts';
+import { PROJECT, type ReadEvent, RefusedEvent, readEvent } from './read-event.ts';
+import { typedValues } from './typed.ts';
+import type { SpentProjects } from './usage/quota.ts';
 
 /** An event ready to be stored. */
 export interface Event {
@@ -27,18 +30,6 @@ export interface Event {
   readonly typed: readonly unknown[];
 }
 
-/** Why an event is not stored; the message completes the sentence "event 3 …". */
-export class RefusedEvent extends Error {
-  override readonly name = 'RefusedEvent';
-
-  constructor(reason: string) {
-    const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0; // capturing a stack takes longer than parsing an event
-    super(reason);
-    Error.stackTraceLimit = stackTraceLimit;
-  }
-}
-
 export interface EventRules {
   /** The time of arrival. */
   readonly now: Micros;
@@ -49,9 +40,10 @@ export interface EventRules {
   readonly project: string;
   /** The only project that the sender may send for: an event that names another is rejected. */
   readonly pinnedProject?: string | undefined;
+  /** Events of these projects are rejected. */
+  readonly spent?: SpentProjects | undefined;
 }
 
-const LIMITS: JsonLimits = { depthMax: 100, keysMax: 10_000, keyCharsMax: 1_000 };
 const ID_CHARS_MAX = 256;
 // Characters of a project's name in a message.
 const NAMED_CHARS_MAX = 100;
@@ -59,23 +51,26 @@ const AHEAD_MICROS_MAX = 3_600 * MICROS_PER_SECOND;
 
 /** Reads one event of `source`. @throws RefusedEvent saying what is wrong with it and what would be right */
 export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): Event {
-  const { text, value } = read(wire, rules.eventBytesMax);
+  const event = readEvent(wire, source, rules.eventBytesMax);
   const rest: string[] = [];
   const own = new Map<string, string>();
-  const project = projectOf(value, source, rules);
-  for (const { name, text: member } of cut(text)) {
-    if (isOwn(name, value, project)) own.set(name, member);
-    else rest.push(`${JSON.stringify(name)}:${member}`);
+  const project = projectOf(event, source, rules);
+  const messageName = event.members.some(({ name }) => name === 'event_message')
+    ? 'event_message'
+    : 'message';
+  for (const { name, text } of event.members) {
+    if (name === messageName || isOwn(name, event, project)) own.set(name, text);
+    else rest.push(`${JSON.stringify(name)}:${text}`);
   }
-  const message = own.get('event_message') ?? own.get('message');
+  const message = own.get(messageName) ?? textAt(event, source.messagePaths);
   return {
-    id: readId(own.get('id')),
+    id: readId(own.get('id') ?? textAt(event, source.idPaths)),
     timestamp: readTimestamp(own.get('timestamp'), source, rules),
     project,
     message: message === undefined || message === 'null' ? '' : textOf(message),
-    metadata: toOneLine(own.get('metadata') ?? ''),
-    attributes: rest.length === 0 ? '' : toOneLine(`{${rest.join(',')}}`),
-    typed: typedValues(value, project, source.columns),
+    metadata: toOneLine(own.get('metadata') ?? '', event),
+    attributes: rest.length === 0 ? '' : toOneLine(`{${rest.join(',')}}`, event),
+    typed: typedValues(event.at, project, source.columns),
   };
 }
 
@@ -97,45 +92,10 @@ function toWellFormed(value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
-function read(wire: WireEvent, bytesMax: number): { text: string; value: Record<string, unknown> } {
-  const bytes = 'line' in wire ? wire.line.length : Buffer.byteLength(wire.text);
-  if (bytes > bytesMax) throw new RefusedEvent(`is larger than ${bytesMax} bytes`);
-  const text = 'line' in wire ? wire.line.toString() : wire.text;
-  const value = 'value' in wire ? wire.value : parseJson(text);
-  return { text, value: asObject(value) };
-}
-
-function parseJson(text: string): unknown {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0; // as in RefusedEvent: the error is discarded
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new RefusedEvent('is not valid JSON');
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
-}
-
-function asObject(value: unknown): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
-  throw new RefusedEvent('is not a JSON object');
-}
-
-function cut(text: string) {
-  try {
-    return cutMembers(text, LIMITS);
-  } catch (error) {
-    throw error instanceof RangeError ? new RefusedEvent(error.message) : error;
-  }
-}
-
-/** Whether a member has its own column; all others are kept together as attributes. */
-function isOwn(name: string, event: Record<string, unknown>, project: string): boolean {
-  if (name === 'message') return !Object.hasOwn(event, 'event_message');
-  if (name === 'project') return event['project'] === project; // another value, or another type, is an attribute
-  return name === 'id' || name === 'timestamp' || name === 'event_message' || name === 'metadata';
+/** Whether a member besides the message has its own column; all others are kept together as attributes. */
+function isOwn(name: string, event: ReadEvent, project: string): boolean {
+  if (name === 'project') return event.at(PROJECT) === project; // another value, or another type, is an attribute
+  return name === 'id' || name === 'timestamp' || name === 'metadata';
 }
 
 function readId(text: string | undefined): string {
@@ -182,7 +142,7 @@ const EPOCH = /^(\d{1,19})(?:\.(\d{1,18}))?$/;
  * @returns `undefined` if it is not a timestamp
  */
 export function parseTimestamp(text: string): Micros | undefined {
-  const value = text.startsWith('"') ? (JSON.parse(text) as string).trim() : text; // JSON.parse of a string literal
+  const value = text.startsWith('"') ? readString(text).trim() : text;
   const epoch = EPOCH.exec(value);
   // Eight digits in a string are a date, 20261120, as in ISO 8601's basic form.
   if (epoch === null || (text.startsWith('"') && value.length === 8)) return parseInstant(value);
@@ -192,11 +152,7 @@ export function parseTimestamp(text: string): Micros | undefined {
   return Number(digits + fraction.slice(0, shift).padEnd(shift, '0'));
 }
 
-function projectOf(
-  event: Record<string, unknown>,
-  source: Source,
-  { project, pinnedProject }: EventRules,
-): string {
+function projectOf(event: ReadEvent, source: Source, { project, pinnedProject }: EventRules): string {
   const named = findProject(event, source) ?? pinnedProject;
   if (pinnedProject === undefined || named === pinnedProject) return named ?? project;
   throw new RefusedEvent(
@@ -204,20 +160,34 @@ function projectOf(
   );
 }
 
-function findProject(event: Record<string, unknown>, source: Source): string | undefined {
+function findProject(event: ReadEvent, source: Source): string | undefined {
   for (const path of source.projectPaths) {
-    const project = findValue(event, path);
+    const project = event.at(path);
     if (typeof project === 'string' && project !== '') return project;
   }
   return undefined;
 }
 
-/** Returns the value of a JSON string; any other value as its JSON. */
-function textOf(json: string): string {
-  return json.startsWith('"') ? (JSON.parse(json) as string) : json;
+/** Returns the value at the first path that has one other than null, as JSON text. */
+function textAt(event: ReadEvent, paths: readonly (readonly string[])[] = []): string | undefined {
+  for (const path of paths) {
+    const value = event.at(path) ?? undefined;
+    if (typeof value === 'object') return cutPlace(event, value as JsonPlace); // `at` returns no other objects
+    if (value !== undefined) return JSON.stringify(value);
+  }
+  return undefined;
 }
 
-/** Replaces line breaks by spaces: valid JSON has them only between its tokens, and answers need one line a row. */
-function toOneLine(json: string): string {
-  return /[\n\r]/.test(json) ? json.replaceAll(/[\n\r]/g, ' ') : json;
+function cutPlace(event: ReadEvent, { start, end }: JsonPlace): string {
+  return toOneLine(event.cut(start, end), event);
+}
+
+/** Returns the value of a JSON string; any other value as its JSON. */
+export function textOf(json: string): string {
+  return json.startsWith('"') ? readString(json) : json;
+}
+
+/** Replaces line breaks by spaces: answers need one line a row. */
+function toOneLine(json: string, { hasBreaks }: ReadEvent): string {
+  return hasBreaks ? json.replaceAll(/[\n\r]/g, ' ') : json;
 }

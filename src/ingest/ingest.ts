@@ -1,15 +1,19 @@
 import type { Config } from '../config/config.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine, InsertBatch } from '../engine/engine.ts';
+import { type Backpressure, createBackpressure, type Overload } from './backpressure/backpressure.ts';
 import { type Committer, createCommitter } from './committer.ts';
 import { createDecoder } from './decoder.ts';
+import type { FilterCounts } from './filter/filter.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { openSqliteAnswers } from './idempotency/sqlite-answers.ts';
-import { createReceiver, type Receive } from './receive.ts';
+import { createReceiver, type Receive, type ReceiverOptions } from './receive.ts';
+import type { Usage } from './usage/usage.ts';
 
 /** The write side of a service: everything between a request body and the engine. */
 export interface Ingest {
   readonly receive: Receive;
   readonly committer: Committer;
+  readonly backpressure: Backpressure;
   /** Commits what is queued. */
   close(): Promise<void>;
 }
@@ -20,19 +24,26 @@ export interface IngestOptions {
   readonly now: () => number;
   /** See `ReceiverOptions`. */
   readonly ageAt: () => number;
+  readonly usage: Usage;
   readonly config: Pick<
     Config,
     | 'dataDir'
     | 'controlUrl'
     | 'eventBytesMax'
     | 'ingestWaitMs'
+    | 'ingestWaitMsMax'
     | 'ingestQueueBytesMax'
     | 'idempotencyWindowMs'
   >;
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
+  readonly onOverload: (reason: Overload) => void;
   readonly onRefused: (source: string, count: number) => void;
+  /** See `ReceiverOptions`. */
+  readonly onRejected: ReceiverOptions['onRejected'];
   readonly onWithoutProject: (source: string, count: number) => void;
   readonly onRepaired: (source: string, count: number) => void;
+  /** See `ReceiverOptions`. */
+  readonly onFiltered: (source: string, counts: FilterCounts) => void;
   /** See `IdempotencyOptions.onFailure`. */
   readonly onUnremembered: (error: unknown) => void;
 }
@@ -50,28 +61,51 @@ const ANSWERS_MAX = 100_000;
 
 /** @throws InputError if the answers to Idempotency-Keys cannot be stored as the settings say */
 export async function openIngest(options: IngestOptions): Promise<Ingest> {
-  const { engine, now, config, onUnremembered: onFailure } = options;
+  const { engine, now, config, onOverload, onUnremembered: onFailure } = options;
   const { dataDir, controlUrl, eventBytesMax, idempotencyWindowMs: windowMs } = config;
   const blockRowsMin = engine.takesBlocks ? BLOCK_ROWS_MIN : undefined;
   const queueBytesMax = config.ingestQueueBytesMax;
   const store = controlUrl === '' ? openSqliteAnswers(dataDir) : await openPostgres(controlUrl);
   const idempotency = createIdempotency({ store, now, windowMs, answersMax: ANSWERS_MAX, onFailure });
+  const backpressure = createBackpressure({
+    waitMsMax: config.ingestWaitMsMax,
+    now: () => performance.now(), // a wall clock may jump
+    onOverload,
+  });
+  const insert = (batch: InsertBatch) => backpressure.watch(() => engine.insert(batch));
   const decoder = createDecoder({
     inlineBytesMax: INLINE_BYTES_MAX,
     inlineMarksMax: INLINE_MARKS_MAX,
     queueBytesMax,
+    onOverload,
     threadMemoryMbMax: THREAD_MEMORY_MB_MAX,
   });
-  const committer = createCommitter(engine, {
-    waitMs: config.ingestWaitMs,
-    expectsMore: () => decoder.pending > 0,
-    groupBytesMax: GROUP_BYTES_MAX,
-    queueBytesMax,
-    onCommit: options.onCommit,
-  });
+  const committer = createCommitter(
+    { insert },
+    {
+      waitMs: config.ingestWaitMs,
+      expectsMore: () => decoder.pending > 0,
+      groupBytesMax: GROUP_BYTES_MAX,
+      queueBytesMax,
+      onOverload,
+      onCommit: options.onCommit,
+    },
+  );
+  const parts = { decoder, committer, idempotency, backpressure };
   return {
-    receive: createReceiver({ ...options, decoder, committer, idempotency, eventBytesMax, blockRowsMin }),
+    receive: createReceiver({ ...options, ...parts, eventBytesMax, blockRowsMin }),
     committer,
+    backpressure: {
+      ...backpressure,
+      // Before its body is read, too.
+      check(key, bytes) {
+        options.usage.checkKey(key);
+        backpressure.check(key, bytes);
+      },
+      get waitMs() {
+        return backpressure.waitMs;
+      },
+    },
     async close() {
       await decoder.close();
       await committer.close();

@@ -18,12 +18,23 @@ export interface LoadOptions {
   readonly commitEveryMs?: number;
   /** Aborting stops reading; lines that were read are stored. */
   readonly signal: AbortSignal;
+  /** For loads that can go on where they ended. */
+  readonly resume?: Checkpoints | undefined;
   /** Called for a line that is not stored. */
   readonly onRejected: (line: number, reason: string) => void;
   /** Called for a line with bytes that are not UTF-8; they are replaced by U+FFFD. */
   readonly onRepaired: (line: number) => void;
   /** Called every few thousand lines, and when the stream breaks. */
   readonly onProgress: (progress: LoadProgress) => void;
+}
+
+/** Where a load can go on. */
+export interface Checkpoints {
+  /** The line after which to begin. */
+  readonly after: number;
+  readonly everyLines: number;
+  /** Called when the lines up to this one are stored, and none after it. */
+  readonly reached: (line: number) => void;
 }
 
 export interface LoadProgress {
@@ -51,12 +62,25 @@ export async function loadEvents(
   stream: Readable | AsyncIterable<Buffer>,
   options: LoadOptions,
 ): Promise<LoadProgress> {
+  const { resume } = options;
   const read = { bytesRead: 0, line: 0 };
+  let checked = 0;
   const progress = () => ({ stored: sink.stored, ...read });
 
+  // At the same lines however often a load begins anew, so that batches hold the same lines, too.
+  async function check({ after, everyLines, reached }: Checkpoints, number: number): Promise<void> {
+    const passed = Math.floor((number - 1) / everyLines) * everyLines;
+    if (passed <= Math.max(after, checked)) return;
+    await sink.flush();
+    checked = passed;
+    reached(passed);
+  }
+
   async function take({ number, bytes }: Line): Promise<void> {
+    if (resume !== undefined) await check(resume, number);
     read.line = number;
     read.bytesRead += (bytes?.length ?? 0) + 1;
+    if (number <= (resume?.after ?? 0)) return;
     if (bytes === undefined) options.onRejected(number, `is longer than ${options.lineBytesMax} bytes`);
     else await takeText(number, bytes);
     if (number % PROGRESS_LINES === 0) options.onProgress(progress());
@@ -85,6 +109,7 @@ export async function loadEvents(
   } finally {
     stopCommits();
     await sink.flush();
+    resume?.reached(Math.max(read.line, resume.after));
     options.onProgress(progress());
   }
   return progress();

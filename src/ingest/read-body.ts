@@ -6,12 +6,14 @@ import { TailraceError } from '../errors.ts';
 
 export type BodyLimits = Pick<Config, 'bodyBytesMax' | 'decodedBytesMax' | 'ratioMax'>;
 
-/** The headers of a request that describe its body. */
-export interface BodyHeaders {
+/** What is known of a body before it is read. */
+export interface UnreadBody {
   /** Content-Encoding. */
   readonly encoding: string | undefined;
   /** Content-Length in bytes; NaN if not sent. */
   readonly length: number;
+  /** Throws if the body must not be read now; called when nothing else speaks against it. */
+  readonly check?: (() => void) | undefined;
 }
 
 const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
@@ -28,12 +30,12 @@ const RATIO_FREE_BYTES = 1024 * 1024;
 /**
  * Reads and decompresses a whole request body in bounded memory.
  *
- * @throws TailraceError `unsupported_media_type` for an unknown encoding, `body_too_large` past a limit, `invalid_request` if
+ * @throws TailraceError what `check` throws; `unsupported_media_type` for an unknown encoding, `body_too_large` past a limit, `invalid_request` if
  * the bytes are not of that encoding or end too soon
  */
 export async function readBody(
   request: Readable,
-  { encoding, length }: BodyHeaders,
+  { encoding, length, check }: UnreadBody,
   limits: BodyLimits,
 ): Promise<Buffer> {
   const createDecompressor = findDecompressor(encoding);
@@ -57,6 +59,7 @@ export async function readBody(
 
   try {
     if (length > limits.bodyBytesMax) count(length);
+    check?.();
     const arriving = readChunks(request, count);
     if (createDecompressor === undefined) for await (const chunk of arriving) keep(chunk);
     else

@@ -1,11 +1,17 @@
 import { hash } from 'node:crypto';
+import { GENERAL_SOURCE } from '../definitions/accepts.ts';
 import type { Source } from '../definitions/source.ts';
 import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash-by-parts.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
+import type { Backpressure } from './backpressure/backpressure.ts';
 import type { CommitOptions, Committer } from './committer.ts';
-import type { Batch, BatchInput } from './decode-batch.ts';
+import { type Batch, type BatchInput, REASONS_MAX, type SourceRows } from './decode-batch.ts';
 import type { Decoder } from './decoder.ts';
+import { FILTER_RULES, type FilterCounts } from './filter/filter.ts';
 import type { Idempotency, Received } from './idempotency/idempotency.ts';
+import type { Rejection } from './rejected/collect.ts';
+import type { Sender } from './rejected/log.ts';
+import type { Usage } from './usage/usage.ts';
 
 /** A request with events in its body. */
 export interface EventPost extends Omit<BatchInput, 'rules' | 'blockRowsMin'> {
@@ -15,16 +21,30 @@ export interface EventPost extends Omit<BatchInput, 'rules' | 'blockRowsMin'> {
   /** Id of the caller's key. */
   readonly keyId: string;
   readonly idempotencyKey: string | undefined;
+  /** What the path names beside the source, such as an index: one Idempotency-Key may be used for each. */
+  readonly target?: string | undefined;
   /** Throws if the caller may not send to the source. */
   readonly authorize: (source: Source) => void;
 }
 
-export type Receive = (post: EventPost) => Promise<Received & { readonly source: Source }>;
+/** The outcome of a request, with what its response says of each event. */
+export interface Receipt extends Received, Pick<Batch, 'refusals' | 'echoes'> {
+  /** The sources of its events. */
+  readonly sources: readonly Source[];
+}
+
+export type Receive = (post: EventPost) => Promise<Receipt>;
+
+interface StoreOptions extends CommitOptions, Pick<EventPost, 'pinnedProject'> {
+  readonly key: string;
+}
 
 export interface ReceiverOptions {
   readonly decoder: Decoder;
   readonly committer: Committer;
   readonly idempotency: Idempotency;
+  readonly backpressure: Backpressure;
+  readonly usage: Pick<Usage, 'checkKey' | 'spentProjects' | 'refuse' | 'count'>;
   /** ms since the epoch. */
   readonly now: () => number;
   /** The time from which the age of events is counted, ms since the epoch; not `now` while the clock is known to be wrong. */
@@ -33,8 +53,12 @@ export interface ReceiverOptions {
   /** See `BatchInput`. */
   readonly blockRowsMin: number | undefined;
   readonly onRefused: (source: string, count: number) => void;
+  /** Called with the rejected events of a request, by source and reason. */
+  readonly onRejected: (rejections: readonly Rejection[], sender: Sender) => void;
   readonly onWithoutProject: (source: string, count: number) => void;
   readonly onRepaired: (source: string, count: number) => void;
+  /** Called with the events to which rules of their source applied. */
+  readonly onFiltered: (source: string, counts: FilterCounts) => void;
 }
 
 /**
@@ -42,30 +66,65 @@ export interface ReceiverOptions {
  * all events that were not rejected are stored.
  */
 export function createReceiver(options: ReceiverOptions): Receive {
-  const { decoder, committer, idempotency, now, ageAt, eventBytesMax, blockRowsMin } = options;
+  const { decoder, committer, idempotency, backpressure, usage, now, ageAt, eventBytesMax, blockRowsMin } =
+    options;
 
-  async function store({ source, ...batch }: Batch, how: CommitOptions): Promise<Received> {
-    const { rows, accepted, withoutProject, repaired, refused, reasons } = batch;
+  async function storePart(part: SourceRows, { pinnedProject: _, ...how }: StoreOptions): Promise<void> {
+    const { source, rows, withoutProject, repaired, refused, filtered, projects } = part;
     if (refused > 0) options.onRefused(source.name, refused);
-    if (rows.length > 0) await committer.commit(source, rows, how);
+    if (rows.length > 0)
+      await usage.count({ key: how.key, source: source.name, projects }, () =>
+        committer.commit(source, rows, how),
+      );
     if (withoutProject > 0) options.onWithoutProject(source.name, withoutProject);
     if (repaired > 0) options.onRepaired(source.name, repaired);
-    return { stored: accepted, reasons, refused, withoutProject, repaired };
+    if (FILTER_RULES.some((rule) => filtered[rule] > 0)) options.onFiltered(source.name, filtered);
   }
 
-  return async ({ project, pinnedProject, keyId, idempotencyKey: key, authorize, ...body }) => {
+  async function store(batch: Batch, how: StoreOptions): Promise<Received> {
+    const { parts, refusals, refused, rejections } = batch;
+    const homeless = parts.reduce((left, part) => left - part.refused, refused);
+    if (homeless > 0) options.onRefused(GENERAL_SOURCE, homeless);
+    const sender = { keyId: how.key, pinnedProject: how.pinnedProject };
+    if (rejections.length > 0) options.onRejected(rejections, sender);
+    await settleAll(parts.map((part) => storePart(part, how)));
+    const sum = (name: 'accepted' | 'withoutProject' | 'repaired') =>
+      parts.reduce((total, part) => total + part[name], 0);
+    return {
+      stored: sum('accepted'),
+      reasons: refusals.slice(0, REASONS_MAX).map(({ at, reason }) => `event ${at + 1}: ${reason}`),
+      refused,
+      withoutProject: sum('withoutProject'),
+      repaired: sum('repaired'),
+      dropped: parts.reduce((total, { filtered }) => total + filtered.drop + filtered.sample, 0),
+    };
+  }
+
+  return async ({ project, pinnedProject, keyId, idempotencyKey: key, target = '', authorize, ...body }) => {
     const times = { now: now() * MICROS_PER_MS, ageAt: ageAt() * MICROS_PER_MS };
-    const rules = { ...times, eventBytesMax, project, pinnedProject };
+    usage.checkKey(keyId);
+    const rules = { ...times, eventBytesMax, project, pinnedProject, spent: usage.spentProjects() };
     const bodyHash = key === undefined ? '' : await hashOf(body.bytes); // before the bytes move to another thread
-    return await decoder.decode(keyId, { ...body, rules, blockRowsMin }, async (batch) => {
-      const { source } = batch;
-      authorize(source);
-      if (key === undefined) return { source, ...(await store(batch, { key: keyId })) };
-      const scope = `${keyId}\0${source.id}\0${project}`;
-      const work = (token: string) => store(batch, { key: keyId, token });
-      return { source, ...(await idempotency.once({ key, scope, bodyHash }, work)) };
-    });
+    const use = async (batch: Batch) => {
+      const { refusals, echoes } = batch;
+      const sources = batch.parts.map(({ source }) => source);
+      for (const source of sources) authorize(source);
+      if (batch.isOverQuota) throw usage.refuse();
+      const receipt = { sources, refusals, ...(echoes !== undefined && { echoes }) };
+      const how = { key: keyId, pinnedProject };
+      if (key === undefined) return { ...(await store(batch, how)), ...receipt };
+      const scope = `${keyId}\0${sources.map(({ id }) => id).join()}\0${project}${target}`;
+      const work = (token: string) => store(batch, { ...how, token });
+      return { ...(await idempotency.once({ key, scope, bodyHash }, work)), ...receipt };
+    };
+    const decode = () => decoder.decode(keyId, { ...body, rules, blockRowsMin }, use);
+    return await backpressure.run(keyId, body.bytes.length, decode);
   };
+}
+
+/** Waits for all, so that nothing of a failed request is stored after its response. @throws the first failure */
+async function settleAll(works: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason;
 }
 
 function hashOf(bytes: Buffer): string | Promise<string> {

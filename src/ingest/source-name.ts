@@ -5,8 +5,8 @@ import { TailraceError } from '../errors.ts';
 /** A part of a request that may name its source; a list if a name came more than once. */
 type Names = Readonly<Record<string, unknown>>;
 
-// Logflare expects a UUID in `source` and a name in `source_name`; here each may hold either.
-const MEMBERS = ['source', 'collection', 'source_name', 'collection_name'];
+/** Members of a body that name its source. Logflare expects a UUID in `source` and a name in `source_name`; here each may hold either. */
+export const NAMING_MEMBERS = ['source', 'collection', 'source_name', 'collection_name'];
 const HEADERS = ['x-source', 'x-collection'];
 
 type Sources = Pick<Registry, 'getSource'>;
@@ -20,7 +20,7 @@ export function findSource(
   sources: Sources,
   { query, headers }: { readonly query: Names; readonly headers: Names },
 ): Source | undefined {
-  return pick(sources, textsAt(query, MEMBERS)) ?? pick(sources, textsAt(headers, HEADERS));
+  return pick(sources, textsAt(query, NAMING_MEMBERS)) ?? pick(sources, textsAt(headers, HEADERS));
 }
 
 /**
@@ -30,14 +30,19 @@ export function findSource(
  */
 export function getSourceOfBody(candidates: readonly Source[], fields: Names): Source {
   const sources = createRegistry({ endpoints: [], sources: candidates });
-  const source = pick(sources, textsAt(fields, MEMBERS));
+  const source = pick(sources, textsAt(fields, NAMING_MEMBERS));
   if (source !== undefined) return source;
   const message = 'name a source: ?source_name=<name>, ?source=<uuid> or the header X-Source';
   throw new TailraceError('invalid_request', message);
 }
 
-/** @throws TailraceError `invalid_request` for a source that reads a table of others */
-export function refuseExternal(source: Source): Source {
+/** @throws TailraceError `invalid_request` for a source that reads a table of others, or that only Tailrace writes */
+export function refuseUnwritable(source: Source): Source {
+  if (source.isInternal === true)
+    throw new TailraceError(
+      'invalid_request',
+      `${source.name} is written by Tailrace (internal: true); events cannot be sent to it`,
+    );
   if (isManaged(source)) return source;
   throw new TailraceError(
     'invalid_request',
@@ -49,7 +54,7 @@ function pick(sources: Sources, texts: readonly string[]): Source | undefined {
   const [first, ...others] = texts.map((text) => sources.getSource(text));
   if (first === undefined) return undefined;
   const other = others.find((source) => source !== first);
-  if (other === undefined) return refuseExternal(first);
+  if (other === undefined) return refuseUnwritable(first);
   const message = `the request names two sources, ${first.name} and ${other.name}; name one`;
   throw new TailraceError('invalid_request', message);
 }

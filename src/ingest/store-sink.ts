@@ -1,9 +1,10 @@
 import type { Source } from '../definitions/source.ts';
-import type { Engine } from '../engine/engine.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
-import { parseEvent, RefusedEvent } from './event.ts';
+import { type Event, parseEvent } from './event.ts';
+import { type FilterCounts, findFilter } from './filter/filter.ts';
 import type { LineSink } from './load.ts';
-import { createEventWriter } from './writer.ts';
+import { RefusedEvent } from './read-event.ts';
+import type { EventWriter } from './writer.ts';
 
 export interface StoreSinkOptions {
   /** The project of events that name none. */
@@ -11,20 +12,27 @@ export interface StoreSinkOptions {
   readonly eventBytesMax: number;
   /** ms since the epoch. */
   readonly now: () => number;
+  /** Counts the events to which rules of the source apply. */
+  readonly filtered: FilterCounts;
   readonly onRejected: (line: number, reason: string) => void;
   /** Called for each event that belongs to no project. */
   readonly onWithoutProject: () => void;
+  /** Called with each event that a redaction has changed. */
+  readonly onRedacted?: (line: number, event: Event) => void;
 }
 
-/** Stores lines as events of `source`, by the same rules as over HTTP. */
-export function createStoreSink(engine: Engine, source: Source, options: StoreSinkOptions): LineSink {
-  const writer = createEventWriter(engine, source);
-  const { project, eventBytesMax, now, onRejected, onWithoutProject } = options;
+/** Passes lines to a writer as events of `source`, by the same rules as over HTTP. */
+export function createStoreSink(writer: EventWriter, source: Source, options: StoreSinkOptions): LineSink {
+  const { project, eventBytesMax, now, filtered, onRejected, onWithoutProject, onRedacted } = options;
+  const filter = findFilter(source);
   return {
     add(number, text) {
       try {
-        const event = parseEvent({ text }, source, { now: now() * MICROS_PER_MS, eventBytesMax, project });
+        const parsed = parseEvent({ text }, source, { now: now() * MICROS_PER_MS, eventBytesMax, project });
+        const event = filter === undefined ? parsed : filter(parsed, filtered);
+        if (event === undefined) return undefined;
         if (event.project === '') onWithoutProject();
+        if (event !== parsed) onRedacted?.(number, event);
         return writer.add(event);
       } catch (error) {
         if (!(error instanceof RefusedEvent)) throw error;

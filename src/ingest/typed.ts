@@ -24,30 +24,31 @@ export function typedValue(value: unknown, type: ColumnType): unknown {
   return ACCEPTS[type](value) ? value : null;
 }
 
+/** Returns the value of an event at one of its source's paths; see `findValue`. */
+export type ReadPath = (path: readonly string[]) => unknown;
+
 /** Returns the value of the first of the column's paths that has one of its type. */
-function findTyped(event: Record<string, unknown>, { path, otherPaths, type }: SourceColumn): unknown {
-  let value = typedValue(findValue(event, path), type);
+function findTyped(read: ReadPath, { path, otherPaths, type }: SourceColumn): unknown {
+  let value = typedValue(read(path), type);
   for (let i = 0; value === null && i < otherPaths.length; i++)
-    value = typedValue(findValue(event, otherPaths[i] ?? []), type);
+    value = typedValue(read(otherPaths[i] ?? []), type);
   return value;
 }
 
 /** Returns the values of an event's typed columns, in their order. */
-export function typedValues(
-  event: Record<string, unknown>,
-  project: string,
-  columns: readonly SourceColumn[],
-): unknown[] {
-  const values = columns.map((column) => findTyped(event, column));
-  for (const [i, { otherwise }] of columns.entries()) {
+export function typedValues(read: ReadPath, project: string, columns: readonly SourceColumn[]): unknown[] {
+  const values = columns.map((column) => findTyped(read, column));
+  const columnValue = (name: string) => values[columns.findIndex((column) => column.name === name)];
+  // By index: an iterator over entries takes several times as long.
+  for (let i = 0; i < columns.length; i++) {
+    const otherwise = columns[i]?.otherwise;
     if (otherwise === undefined || values[i] !== null) continue;
-    const standIn = (name: string) =>
-      name === 'project' ? project : values[columns.findIndex((column) => column.name === name)];
-    values[i] = otherwise.map((name) => standIn(name) ?? '').join('');
+    values[i] = otherwise.map((name) => (name === 'project' ? project : columnValue(name)) ?? '').join('');
   }
-  for (const [i, { contains }] of columns.entries()) {
+  for (let i = 0; i < columns.length; i++) {
+    const contains = columns[i]?.contains;
     if (contains === undefined) continue;
-    const text = String(values[columns.findIndex(({ name }) => name === contains.column)] ?? '');
+    const text = String(columnValue(contains.column) ?? '');
     values[i] = text.toWellFormed().includes((contains.text ?? project).toWellFormed());
   }
   return values;

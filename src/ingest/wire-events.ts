@@ -1,120 +1,54 @@
 import { isUtf8 } from 'node:buffer';
 import { TailraceError } from '../errors.ts';
-import { findJsonFault } from '../lib/json/fault.ts';
-import { cutElements, cutMembers } from './json-text.ts';
-import { isBlank, NEWLINE } from './lines.ts';
-import { eventTexts } from './otlp/events.ts';
+import {
+  type CutOptions,
+  countJsonMarks,
+  createMarkCounter,
+  decodeJson,
+  type Format,
+  linesOf,
+  malformed,
+  markRepaired,
+  parseBody,
+  refuseTooMany,
+  type WireEvent,
+  type WireEvents,
+} from './body-format.ts';
+import { NOT_JSON, readString } from './json/grammar.ts';
+import { type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
+import { otlpEvents } from './otlp/events.ts';
 import { decodeRequest } from './otlp/schema.ts';
-import { decodeText, findOtherEncoding, REPLACEMENT } from './utf8.ts';
+import { PROTOCOL_FORMATS, type ProtocolFormat } from './protocols/formats.ts';
+import { NAMING_MEMBERS } from './source-name.ts';
+import { REPLACEMENT } from './utf8.ts';
 
-/** How the bytes of a request body are decoded. */
-export type BodyFormat = 'json' | 'ndjson' | 'otlp-json' | 'otlp-protobuf';
+/** The name of a format. */
+export type BodyFormat = keyof typeof FORMATS | ProtocolFormat;
 
-/** One event as received: its exact text, with its value if the text has been parsed; or a line that has not. */
-export type WireEvent = ({ readonly text: string; readonly value?: unknown } | { readonly line: Buffer }) & {
-  /** Whether U+FFFD stands for bytes of it that are not UTF-8. */
-  readonly isRepaired?: boolean;
-};
+const FORMATS = {
+  json: { cut: cutJson, countMarks: countJsonMarks },
+  ndjson: { cut: cutLines, countMarks: createMarkCounter('{[,\n') },
+  'otlp-json': {
+    cut: (bytes, options) => markRepaired(bytes, (text) => cutOtlp(parseBody(text), 'hex', options)),
+    countMarks: countJsonMarks,
+  },
+  'otlp-protobuf': {
+    cut: (bytes, options) => cutOtlp(readProtobuf(bytes), 'base64', options),
+    // The tag of a string or message in one of the first seven fields: every record, attribute and value begins with one.
+    countMarks: createMarkCounter('\x0a\x12\x1a\x22\x2a\x32\x3a'),
+  },
+} as const satisfies Readonly<Record<string, Format>>;
 
-export interface WireEvents {
-  readonly events: readonly WireEvent[];
-  /** Members of a body that is an object; one of them may name the source. */
-  readonly fields: Readonly<Record<string, unknown>>;
+const ALL: Readonly<Record<BodyFormat, Format>> = { ...FORMATS, ...PROTOCOL_FORMATS };
+
+/** Cuts a request body into events. @throws TailraceError as `Format.cut` */
+export function cutEvents(bytes: Buffer, format: BodyFormat, options: CutOptions): WireEvents {
+  return ALL[format].cut(bytes, options);
 }
 
-const CUTTERS: Readonly<Record<BodyFormat, (bytes: Buffer) => WireEvents>> = {
-  json: (bytes) => markRepaired(bytes, cutJson),
-  ndjson: cutLines,
-  'otlp-json': (bytes) => markRepaired(bytes, (text) => cutOtlp(parse(text), 'hex')),
-  'otlp-protobuf': (bytes) => cutOtlp(readProtobuf(bytes), 'base64'),
-};
-
-/**
- * Cuts a request body into events, each as its exact text.
- *
- * @throws TailraceError `invalid_request` if the bytes are not of that format, `body_too_large` for too many events or values
- */
-export function cutEvents(bytes: Buffer, format: BodyFormat): WireEvents {
-  return CUTTERS[format](bytes);
-}
-
-const JSON_MARKS = createMarks('{[,');
-const MARKS: Readonly<Record<BodyFormat, Uint8Array>> = {
-  json: JSON_MARKS,
-  'otlp-json': JSON_MARKS,
-  ndjson: createMarks('{[,\n'),
-  // The tag of a string or message in one of the first seven fields: every record, attribute and value begins with one.
-  'otlp-protobuf': createMarks('\x0a\x12\x1a\x22\x2a\x32\x3a'),
-};
-
-/**
- * Estimates from above how many values a body holds, by counting the bytes that begin one. The size of a body says less:
- * 64 KiB of `{},` are 21,000 events and take fifty times as long to decode as a usual body of that size.
- */
+/** See `Format.countMarks`. */
 export function countMarks(bytes: Uint8Array, format: BodyFormat): number {
-  const marks = MARKS[format];
-  let count = 0;
-  for (const byte of bytes) count += marks[byte] ?? 0;
-  return count;
-}
-
-/** Creates a table with 1 at each of these bytes. */
-function createMarks(characters: string): Uint8Array {
-  const table = new Uint8Array(256);
-  for (const byte of Buffer.from(characters, 'latin1')) table[byte] = 1;
-  return table;
-}
-
-// Fifty times the values of a usual body of the largest size. Tiny values need many times their size in memory, and seconds to parse.
-const VALUES_MAX = 8_000_000;
-
-/** Cuts a body of JSON. If some of its bytes are not UTF-8, the events with U+FFFD are marked: one bad byte loses no other event. */
-function markRepaired(bytes: Buffer, cut: (text: string) => WireEvents): WireEvents {
-  if (countMarks(bytes, 'json') >= VALUES_MAX)
-    throw new TailraceError(
-      'body_too_large',
-      `the body has more than ${VALUES_MAX} values; send less at once`,
-    );
-  refuseOtherEncoding(bytes);
-  const { text, isRepaired } = decodeText(bytes);
-  const { events, fields } = cut(text);
-  if (!isRepaired) return { events, fields };
-  const mark = (event: WireEvent) =>
-    'text' in event ? { ...event, isRepaired: event.text.includes(REPLACEMENT) } : event;
-  return { events: events.map(mark), fields };
-}
-
-const HINTS = {
-  gzip: 'is gzip; name it in Content-Encoding',
-  'UTF-16': 'is UTF-16; send UTF-8',
-};
-
-function refuseOtherEncoding(bytes: Buffer): void {
-  const other = findOtherEncoding(bytes);
-  if (other !== undefined) throw new TailraceError('invalid_request', `the body ${HINTS[other]}`);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw malformedJson(text, cause);
-  }
-}
-
-// In a longer text, finding the place would block the event loop for too long.
-const PLACED_CHARS_MAX = 256 * 1024;
-
-/** Returns the error of a body that `JSON.parse` has rejected, with the place of the fault. */
-export function malformedJson(text: string, cause: unknown): TailraceError {
-  const place = text.length > PLACED_CHARS_MAX ? undefined : findJsonFault(text);
-  if (place === undefined) return malformed('JSON', cause);
-  const { line, column } = place;
-  const message = `is not valid JSON from line ${line}, column ${column} on`;
-  return new TailraceError('invalid_request', `the body ${message}`, {
-    cause,
-    errors: [{ parameter: 'body', message, ...place }],
-  });
+  return ALL[format].countMarks(bytes);
 }
 
 function readProtobuf(bytes: Buffer): unknown {
@@ -125,30 +59,61 @@ function readProtobuf(bytes: Buffer): unknown {
   }
 }
 
-function malformed(format: string, cause: unknown): TailraceError {
-  const message = `the body is not valid ${format}; it may have been cut short`;
-  return new TailraceError('invalid_request', message, { cause });
-}
-
-/** Cuts a JSON body: an array of events, `{"batch": […]}`, or one event. */
-function cutJson(text: string): WireEvents {
-  const body = parse(text);
-  if (Array.isArray(body)) return { events: zip(text, body), fields: {} };
-  if (typeof body !== 'object' || body === null) {
+/**
+ * Cuts a JSON body: an array of events, `{"batch": […]}`, or one event. If some of its bytes are not UTF-8, the events with U+FFFD are
+ * marked: one bad byte loses no other event.
+ */
+function cutJson(received: Buffer): WireEvents {
+  const { text, isRepaired } = decodeJson(received);
+  const bytes = isRepaired ? Buffer.from(text) : received;
+  const toEvent = (line: Buffer): WireEvent =>
+    isRepaired ? { line, isRepaired: line.includes(REPLACEMENT) } : { line };
+  const body = scanBody(bytes, text);
+  if (body.kind === 'array') return { events: cutElements(bytes, body).map(toEvent), fields: {} };
+  if (body.kind === 'scalar') {
     const message = 'the body must be an array of events, {"batch": […]} or one event';
     throw new TailraceError('invalid_request', message);
   }
-  const fields = body as Record<string, unknown>; // an object that JSON.parse created
-  const batch = Object.hasOwn(fields, 'batch') ? fields['batch'] : undefined;
-  if (!Array.isArray(batch)) return { events: [{ text, value: body }], fields };
-  // The last of two members with one name counts, as in JSON.parse.
-  const member = cutMembers(text).findLast(({ name }) => name === 'batch');
-  return { events: zip(member?.text ?? '[]', batch), fields };
+  const members = cutMembers(bytes, body);
+  const fields = Object.fromEntries(
+    NAMING_MEMBERS.flatMap((name) => {
+      const value = members.get(name);
+      return value === undefined ? [] : [[name, JSON.parse(value.toString()) as unknown]];
+    }),
+  );
+  const batch = members.get('batch');
+  const list = batch === undefined ? undefined : scanJson(batch);
+  if (batch === undefined || list?.kind !== 'array') return { events: [toEvent(bytes)], fields };
+  return { events: cutElements(batch, list).map(toEvent), fields };
 }
 
-function zip(listText: string, values: readonly unknown[]): WireEvent[] {
-  refuseTooMany(values.length); // before the text of each is cut
-  return cutElements(listText).map((text, i) => ({ text, value: values[i] }));
+function scanBody(bytes: Buffer, text: string): JsonScan {
+  try {
+    return scanJson(bytes);
+  } catch (error) {
+    if (error !== NOT_JSON) throw error;
+    parseBody(text); // throws, with the place
+    throw error;
+  }
+}
+
+const MEMBERS = new Set(['batch', ...NAMING_MEMBERS]);
+
+/** Returns the values of the members that say something about the body; of two with one name the last counts, as in JSON.parse. */
+function cutMembers(bytes: Buffer, { spans }: JsonScan): Map<string, Buffer> {
+  const members = new Map<string, Buffer>();
+  for (let i = 0; i < spans.length; i += MEMBER_SPANS) {
+    const name = readString(bytes.toString('utf8', spans[i], spans[i + 1]));
+    if (MEMBERS.has(name)) members.set(name, bytes.subarray(spans[i + 2], spans[i + 3]));
+  }
+  return members;
+}
+
+function cutElements(bytes: Buffer, { spans }: JsonScan): Buffer[] {
+  refuseTooMany(spans.length / 2);
+  const elements: Buffer[] = [];
+  for (let i = 0; i < spans.length; i += 2) elements.push(bytes.subarray(spans[i], spans[i + 1]));
+  return elements;
 }
 
 /**
@@ -156,34 +121,19 @@ function zip(listText: string, values: readonly unknown[]): WireEvent[] {
  * until each is parsed: all of their text at once would burden the garbage collector.
  */
 function cutLines(bytes: Buffer): WireEvents {
-  refuseOtherEncoding(bytes);
   const isWhole = isUtf8(bytes);
   const events: WireEvent[] = [];
-  for (let start = 0; start < bytes.length; ) {
-    const newline = bytes.indexOf(NEWLINE, start);
-    const end = newline === -1 ? bytes.length : newline;
-    const line = bytes.subarray(start, end);
-    if (!isBlank(line)) events.push(isWhole || isUtf8(line) ? { line } : { line, isRepaired: true });
-    start = end + 1;
-  }
+  for (const { bytes: line } of linesOf(bytes))
+    events.push(isWhole || isUtf8(line) ? { line } : { line, isRepaired: true });
   refuseTooMany(events.length);
   return { events, fields: {} };
 }
 
-function cutOtlp(request: unknown, idEncoding: 'hex' | 'base64'): WireEvents {
+function cutOtlp(request: unknown, idEncoding: 'hex' | 'base64', options: CutOptions): WireEvents {
   const events: WireEvent[] = [];
-  for (const text of eventTexts(request, idEncoding)) {
-    events.push({ text });
+  for (const event of otlpEvents(request, idEncoding, options)) {
+    events.push(event);
     refuseTooMany(events.length);
   }
   return { events, fields: {} };
-}
-
-const EVENTS_MAX = 50_000;
-
-/** Rejects too many events: a body of tiny events would keep the service busy for longer than its size suggests. */
-function refuseTooMany(count: number): void {
-  if (count <= EVENTS_MAX) return;
-  const message = `the body has ${count} events; send at most ${EVENTS_MAX} at once`;
-  throw new TailraceError('body_too_large', message);
 }

@@ -10,25 +10,51 @@ import { encodeBlocks } from './rows.ts';
 const BATCH_CHARS_MAX = 8 * 1024 * 1024;
 const BATCH_ROWS_MAX = 50_000;
 
-/** Inserts events in batches. */
-export function createEventWriter(engine: Engine, source: Source) {
+/** Stores events one after another. */
+export interface EventWriter {
+  /** See `createBatcher`. */
+  add(event: Event): Promise<void> | undefined;
+  /** Resolves when every event added so far is stored. */
+  flush(): Promise<void>;
+  /** Number of stored events. */
+  readonly stored: number;
+}
+
+/** Inserts events in batches. @param nextToken names each batch: one that was stored under its name before is not stored again */
+export function createEventWriter(engine: Engine, source: Source, nextToken?: () => string): EventWriter {
   let stored = 0;
   const batcher = createBatcher<Event>({
     itemsMax: BATCH_ROWS_MAX,
     charsMax: BATCH_CHARS_MAX,
     async send(events) {
-      await engine.insert({ table: source.table, ...encode(events, source, engine) });
+      const token = nextToken?.();
+      await engine.insert({
+        ...{ table: source.table, ...encode(events, source, engine) },
+        ...(token !== undefined && { token }),
+      });
       stored += events.length;
     },
   });
   return {
-    /** See `createBatcher`. */
-    add(event: Event): Promise<void> | undefined {
+    add(event) {
       return batcher.add(event, event.metadata.length + event.message.length + event.attributes.length);
     },
-    /** Resolves when every event added so far is stored. */
     flush: batcher.flush,
-    /** Number of stored events. */
+    get stored() {
+      return stored;
+    },
+  };
+}
+
+/** Counts events instead of storing them. */
+export function createCountingWriter(): EventWriter {
+  let stored = 0;
+  return {
+    add() {
+      stored++;
+      return undefined;
+    },
+    flush: async () => {},
     get stored() {
       return stored;
     },

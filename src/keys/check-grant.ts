@@ -38,12 +38,20 @@ export function checkGrant(grant: Grant): ParameterFault[] {
   return faults;
 }
 
-function isPinText(text: string): boolean {
+export function isPinText(text: string): boolean {
   return text !== '' && text.length <= PIN_CHARS_MAX && !CONTROL.test(text) && text.isWellFormed();
 }
 
-/** Finds names in a grant that the definitions do not have; each fault lists the existing ones. */
-export function checkAgainst({ endpoints, sources }: Definitions, grant: Grant): ParameterFault[] {
+/**
+ * Finds names in a grant that the definitions do not have; each fault lists the existing ones.
+ *
+ * @param open names of pins whose values are not known yet
+ */
+export function checkAgainst(
+  { endpoints, sources }: Definitions,
+  grant: Grant,
+  open: readonly string[] = [],
+): ParameterFault[] {
   const reachable = endpoints.filter((endpoint) => isListed(grant.endpoints, endpoint));
   const declared = reachable.flatMap((endpoint) =>
     endpoint.parameters.map((parameter) => ({ endpoint, parameter })),
@@ -51,10 +59,12 @@ export function checkAgainst({ endpoints, sources }: Definitions, grant: Grant):
   return [
     ...checkNames('endpoints', grant.endpoints, endpoints),
     ...checkNames('sources', grant.sources, sources),
-    ...Object.entries(grant.pins).flatMap(([name, pin]) => {
-      if (!isPinText(pin)) return []; // reported by checkGrant
+    ...[...Object.entries(grant.pins), ...open.map((name) => [name] as const)].flatMap(([name, pin]) => {
+      if (pin !== undefined && !isPinText(pin)) return []; // reported by checkGrant
       const same = declared.filter(({ parameter }) => parameter.name === name);
-      const unfit = same.find(({ parameter }) => !isPossiblePin(parameter, pin, PIN_BYTES_MAX));
+      const unfit = same.find(
+        ({ parameter }) => pin !== undefined && !isPossiblePin(parameter, pin, PIN_BYTES_MAX),
+      );
       if (unfit !== undefined) {
         const { type, values } = unfit.parameter;
         const right = values.length > 0 ? `one of ${values.join(', ')}` : `of the type ${type}`;

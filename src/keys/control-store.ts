@@ -1,7 +1,9 @@
 import type { AlertStore } from './alerts/alert-store.ts';
-import type { AuditEntry, AuditPage, StoredEntry } from './audit-entry.ts';
+import type { AuditCopy } from './audit/audit-copy.ts';
+import type { AuditEntry, AuditPage, StoredEntry } from './audit/audit-entry.ts';
 import type { KeyRecord } from './key-record.ts';
-import type { SearchStore } from './saved-search.ts';
+import type { SearchStore } from './search-store.ts';
+import type { SessionStore } from './sessions/session-store.ts';
 
 export interface KeyPage {
   readonly limit: number;
@@ -51,6 +53,8 @@ export interface ControlStore {
   record(activity: Activity): Promise<void>;
   readonly searches: SearchStore;
   readonly alerts: AlertStore;
+  readonly sessions: SessionStore;
+  readonly auditCopy: AuditCopy;
   /** Whether the last probe reached it. */
   isUp(): boolean;
   close(): Promise<void>;

@@ -1,8 +1,7 @@
-import type { AuditEntry, StoredEntry } from './audit-entry.ts';
+import { copyAlerts } from './alerts/copy-alerts.ts';
+import type { AuditEntry, StoredEntry } from './audit/audit-entry.ts';
 import type { ControlStore } from './control-store.ts';
 import type { KeyRecord } from './key-record.ts';
-import { PRIVATE_KEY_ID } from './keyring.ts';
-import type { SavedSearch } from './saved-search.ts';
 import { sameHash } from './secret.ts';
 
 /** The outcome of a copy. */
@@ -17,12 +16,15 @@ export interface Copied {
   readonly searchesLeft: number;
   readonly entriesAdded: number;
   readonly entriesLeft: number;
+  /** States, history, silences and waiting messages of alerts. */
+  readonly alertRowsAdded: number;
+  readonly alertRowsLeft: number;
 }
 
 // Keys in one transaction: some 200 KB, which blocks others no longer than any change.
 const BATCH = 500;
 
-/** Copies keys, as hashes, their saved searches and the audit trail into another control store. Idempotent: existing entries stay. */
+/** Copies keys, as hashes, their saved searches, the audit trail and what is stored of alerts into another control store. Idempotent: existing entries stay. */
 export async function copyControlStore(from: ControlStore, to: ControlStore): Promise<Copied> {
   const keys = { added: 0, left: 0, differing: [] as string[] };
   for (const batch of batchesOf((await from.listKeys()).toReversed())) {
@@ -35,6 +37,7 @@ export async function copyControlStore(from: ControlStore, to: ControlStore): Pr
   const entries = await listAll(from);
   const missing = subtract(entries, await listAll(to));
   for (const batch of batchesOf(missing)) await to.record({ used: [], entries: batch });
+  const alerts = await copyAlerts(from.alerts, to.alerts);
   return {
     keysAdded: keys.added,
     keysLeft: keys.left,
@@ -43,6 +46,8 @@ export async function copyControlStore(from: ControlStore, to: ControlStore): Pr
     searchesLeft: searches.left,
     entriesAdded: missing.length,
     entriesLeft: entries.length - missing.length,
+    alertRowsAdded: alerts.added,
+    alertRowsLeft: alerts.left,
   };
 }
 
@@ -66,20 +71,18 @@ async function copySearches(
   to: ControlStore,
   differing: ReadonlySet<string>,
 ): Promise<{ added: number; left: number }> {
-  const ids = (await from.listKeys()).map(({ id }) => id).filter((id) => !differing.has(id));
   const copied = { added: 0, left: 0 };
-  for (const owners of batchesOf([PRIVATE_KEY_ID, ...ids])) {
-    const there = new Set((await to.searches.list(owners)).map(nameOfSearch));
-    for (const search of await from.searches.list(owners)) {
-      const isAdded = !there.has(nameOfSearch(search)) && (await to.searches.save(search)) !== undefined;
+  for (let page = await from.searches.listAfter('', BATCH); page.length > 0; ) {
+    for (const search of page) {
+      if (differing.has(search.owner)) continue;
+      const there = await to.searches.list(search.owner);
+      const isNew = there.every(({ name }) => name !== search.name);
+      const isAdded = isNew && (await to.searches.save(search)) !== undefined;
       copied[isAdded ? 'added' : 'left']++;
     }
+    page = await from.searches.listAfter(page.at(-1)?.id ?? '', BATCH);
   }
   return copied;
-}
-
-function nameOfSearch({ owner, name }: SavedSearch): string {
-  return JSON.stringify([owner, name]);
 }
 
 /** Reads the whole trail, oldest first. */

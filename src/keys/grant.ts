@@ -1,9 +1,14 @@
 import type { Rate } from '../lib/token-bucket.ts';
 
-/** The scopes of a key: read endpoints, send events, manage the service. */
-export const SCOPES = ['query', 'ingest', 'manage'] as const;
+/** The scopes of a key: read endpoints, send events, manage the service, read its metrics, which `manage` includes. */
+export const SCOPES = ['query', 'ingest', 'manage', 'metrics'] as const;
 
 export type Scope = (typeof SCOPES)[number];
+
+/** Whether scopes include another: `manage` reads metrics, too. */
+function includesScope(scopes: readonly string[], scope: Scope): boolean {
+  return scopes.includes(scope) || (scope === 'metrics' && scopes.includes('manage'));
+}
 
 export function isScope(text: string): text is Scope {
   return SCOPES.some((scope) => scope === text);
@@ -33,6 +38,21 @@ export function isListed(list: readonly string[] | undefined, { id, name }: Name
   return list === undefined || list.includes(name) || list.includes(id);
 }
 
+/** Whether nothing but its scopes limits a caller. */
+export function isUnrestricted({ endpoints, sources, pins }: Grant): boolean {
+  return endpoints === undefined && sources === undefined && Object.keys(pins).length === 0;
+}
+
+/** Whether a caller manages all of the service. */
+export function isManager(caller: Grant): boolean {
+  return caller.scopes.includes('manage') && isUnrestricted(caller);
+}
+
+/** Whether a caller with the scope `query` may search a source; a protected one only if it manages all of the service. */
+export function mayRead(caller: Grant, source: Named & { readonly isProtected?: boolean }): boolean {
+  return source.isProtected === true ? isManager(caller) : isListed(caller.sources, source);
+}
+
 /**
  * Whether `child` has no right beyond those of `parent`. A UUID and the name of the same endpoint count as different: they cannot
  * be matched here, so at worst a valid grant is rejected.
@@ -45,7 +65,7 @@ export function isNarrower(child: Grant, parent: Grant): string | undefined {
 
 /** As `isNarrower`, without rate and expiry. @returns why it is wider; `undefined` if it is not */
 export function isWithinReach(child: Grant, parent: Grant): string | undefined {
-  const scope = child.scopes.find((one) => !parent.scopes.includes(one));
+  const scope = child.scopes.find((one) => !includesScope(parent.scopes, one));
   if (scope !== undefined) return `the scope "${scope}" is beyond ${parent.scopes.join(', ') || 'none'}`;
   return (
     isWithinList('endpoint', child.endpoints, parent.endpoints) ??

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { type Refusal, TailraceError } from '../errors.ts';
 import type { Rate } from '../lib/token-bucket.ts';
-import type { AuditPage, StoredEntry } from './audit-entry.ts';
+import type { AuditPage, StoredEntry } from './audit/audit-entry.ts';
 import type { ControlStore, KeyPage } from './control-store.ts';
 import { type Grant, isWithinReach, SCOPES, type Scope } from './grant.ts';
 import type { KeyRecord } from './key-record.ts';
@@ -17,12 +17,36 @@ import {
   type Unreadable,
 } from './token.ts';
 
-/** The rights of an accepted key or signed token. */
+/** The rights of an accepted key, signed token or person. */
 export interface Caller extends Grant {
-  /** For logs: the key's id, or the name of its environment variable. */
+  /** For logs: the key's id, the name of its environment variable, or `person:` and a hash that only this person has. */
   readonly keyId: string;
   /** The signed token of that key: its id, and its own rate beside the key's. */
   readonly token?: { readonly id: string; readonly rate: Rate | undefined };
+  readonly person?: Person;
+  /** Id of the session by which a browser identifies it. */
+  readonly session?: string;
+  /** Set if a browser sends what identifies it by itself, in a cookie or through a proxy that signs in: pages of other origins could use it. */
+  readonly isAmbient?: true;
+  /** Address of the client, for the audit trail. */
+  readonly address?: string;
+}
+
+/** A caller that has signed in without a key. */
+export interface Person {
+  /** Printable, at most 200 characters. */
+  readonly name: string;
+  readonly role: string | undefined;
+  /** Pins with several values, of which a request chooses one by the parameter of this name. */
+  readonly choices: Readonly<Record<string, readonly string[]>>;
+  /** Why the person has no rights. */
+  readonly denied: string | undefined;
+}
+
+/** A key that has signed in: its id, and a fingerprint of its hash. */
+export interface HeldKey {
+  readonly keyId: string;
+  readonly print: string;
 }
 
 export interface Keyring extends KeyManagement {
@@ -37,6 +61,10 @@ export interface Keyring extends KeyManagement {
   authenticate(text: string | undefined, address?: string): Caller | Promise<Caller>;
   /** Mints a signed token for an accepted key. @param grant no wider than the caller's, which the calling code has to check */
   mint(caller: Caller, grant: TokenGrant): Promise<{ token: string; id: string }>;
+  /** Returns what a session keeps of an accepted key. */
+  hold(caller: Caller): Promise<HeldKey>;
+  /** Returns the present caller of a key that has signed in. Rejects as `authenticate`. */
+  resume(held: HeldKey, address?: string): Caller | Promise<Caller>;
   find(id: string): Promise<KeyRecord | undefined>;
   /** Newest first; all of them without a page. */
   list(page?: KeyPage): Promise<KeyRecord[]>;
@@ -59,14 +87,16 @@ export interface KeyringOptions extends Pick<Config, 'privateKey' | 'publicKey'>
 
 /** The id of the caller with TAILRACE_PRIVATE_KEY. */
 export const PRIVATE_KEY_ID = 'private';
-const HEADERS = { 'www-authenticate': 'Bearer realm="tailrace"' };
+/** Headers of every 401 (RFC 9110, 15.5.2). */
+export const CHALLENGE = { 'www-authenticate': 'Bearer realm="tailrace"' };
 
 /** Keys of the environment and of the control store (spec 5). For when a change applies see src/keys/control-store.ts. */
 export function createKeyring(options: KeyringOptions): Keyring {
   const { store, tokens, now } = options;
   const environment = environmentKeys(options);
   const tally = createTally(store);
-  const { check, getHolder } = createChecks(options, environment, tally);
+  const { check, getHolder, resume } = createChecks(options, environment, tally);
+  const hold = async ({ keyId }: Caller) => ({ keyId, print: tokens.print((await getHolder(keyId)).hash) });
   return {
     ...createManagement(store, now),
     authenticate(text, address) {
@@ -78,9 +108,17 @@ export function createKeyring(options: KeyringOptions): Keyring {
     },
     async mint(caller, grant) {
       const { expiresMs, ...rest } = grant;
-      const parentPrint = tokens.print((await getHolder(caller.keyId)).hash);
+      const { print: parentPrint } = await hold(caller);
       tally.minted(caller.keyId, now());
       return await tokens.mint({ parent: caller.keyId, parentPrint, expiresMs, grant: rest });
+    },
+    hold,
+    resume(held, address) {
+      try {
+        return resume(held, address);
+      } catch (error) {
+        return Promise.reject(error);
+      }
     },
     find: (id) => store.readKey(id),
     list: (page) => store.listKeys(page),
@@ -98,7 +136,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
 function createChecks({ store, tokens, now }: KeyringOptions, environment: readonly Holder[], tally: Tally) {
   function refuse(reason: keyof typeof REFUSED, keyId: string, address: string): TailraceError {
     tally.refused(keyId, reason, { atMs: now(), address });
-    return new TailraceError('unauthorized', REFUSED[reason], { headers: HEADERS, refusal: reason });
+    return new TailraceError('unauthorized', REFUSED[reason], { headers: CHALLENGE, refusal: reason });
   }
 
   /** @throws TailraceError `unauthorized` if there is no such key, or it is revoked or expired */
@@ -160,11 +198,28 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
     return andThen(found, (record) => acceptKey(record, hash, address));
   }
 
-  return { check, getHolder };
+  // A session asks with every request, and a fingerprint costs as much as the rest of its check.
+  const prints = new WeakMap<Uint8Array, string>();
+
+  function printOf(hash: Uint8Array): string {
+    const print = prints.get(hash) ?? tokens.print(hash);
+    prints.set(hash, print);
+    return print;
+  }
+
+  function resume({ keyId, print }: HeldKey, address = ''): Caller | Promise<Caller> {
+    return andThen(getHolder(keyId, address), ({ caller, hash }) => {
+      if (print !== printOf(hash)) throw refuse('unknown', keyId, address);
+      tally.lastUsed.set(keyId, now());
+      return caller;
+    });
+  }
+
+  return { check, getHolder, resume };
 }
 
 /** Goes on at once if it can: a request with a known key has to wait for nothing. */
-function andThen<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+export function andThen<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
@@ -209,6 +264,8 @@ function canQuery({ scopes }: Grant): boolean {
 /** @throws TailraceError `forbidden` naming the scope that the key lacks: it must have one of them */
 export function requireScope(caller: Caller, ...scopes: readonly Scope[]): void {
   if (scopes.some((scope) => caller.scopes.includes(scope))) return;
+  if (caller.person?.denied !== undefined)
+    throw new TailraceError('forbidden', caller.person.denied, { refusal: 'scope' });
   const wanted = scopes.map((scope) => `"${scope}"`).join(' or ');
   throw new TailraceError(
     'forbidden',

@@ -1,5 +1,5 @@
 import { InputError } from '../errors.ts';
-import type { AuditAction } from './audit-entry.ts';
+import type { AuditAction } from './audit/audit-entry.ts';
 import type { Change, ControlStore } from './control-store.ts';
 import { describeGrant, type Grant } from './grant.ts';
 import type { KeyRecord } from './key-record.ts';
@@ -25,8 +25,9 @@ export interface CreatedKey {
 
 /** The originator of a change. */
 export interface Actor {
-  /** For the audit trail: a key's id, or `cli`. */
+  /** For the audit trail: a person, a key's id, or `cli`. */
   readonly actor: string;
+  readonly address?: string;
   /** Checks the present key within the transaction. @throws to reject the change */
   readonly check?: (key: KeyRecord) => void;
 }
@@ -57,8 +58,8 @@ const CLI: Actor = { actor: 'cli' };
 
 /** Each change and its entry in the audit trail are one transaction. */
 export function createManagement(store: ControlStore, now: () => number): KeyManagement {
-  function entry(action: AuditAction, keyId: string, { actor, detail }: { actor: string; detail: string }) {
-    return { atMs: now(), action, keyId, actor, detail, count: 1 };
+  function entry(action: AuditAction, keyId: string, by: Omit<Actor, 'check'> & { detail: string }) {
+    return { atMs: now(), action, keyId, count: 1, ...by };
   }
 
   function make(fields: Grant & Pick<KeyRecord, 'name' | 'description' | 'origin'>): CreatedKey {
@@ -78,28 +79,28 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
   }
 
   return {
-    async create({ description = '', pins = {}, ...fields }, { actor } = CLI) {
+    async create({ description = '', pins = {}, ...fields }, { check: _, ...by } = CLI) {
       refuseUnstorable({ description, ...fields });
       return await store.change([], () => {
         const created = make({ ...fields, description, pins, origin: undefined });
         const detail = describeGrant({ ...fields, pins });
         return {
           add: [created.record],
-          entries: [entry('created', created.id, { actor, detail })],
+          entries: [entry('created', created.id, { ...by, detail })],
           result: created,
         };
       });
     },
-    async update(id, change, { actor, check } = CLI) {
+    async update(id, change, { check, ...by } = CLI) {
       refuseUnstorable(change);
       return await changeExisting(id, check, (old) => {
         if (old.revokedMs !== undefined) throw new InputError([`the key ${id} has been revoked`]);
         const changed = { ...old, ...change };
         const detail = describeGrant(changed);
-        return { update: changed, entries: [entry('changed', id, { actor, detail })], result: changed };
+        return { update: changed, entries: [entry('changed', id, { ...by, detail })], result: changed };
       });
     },
-    rotate: (id, overlapMs, { actor, check } = CLI) =>
+    rotate: (id, overlapMs, { check, ...by } = CLI) =>
       changeExisting(id, check, (old) => {
         refuseUnrotated(old, now());
         const created = make({ ...old, origin: ownerOf(old) });
@@ -107,14 +108,14 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
         return {
           add: [created.record],
           update: { ...old, expiresMs: ends, successor: created.id },
-          entries: [entry('rotated', id, { actor, detail: `successor ${created.id}` })],
+          entries: [entry('rotated', id, { ...by, detail: `successor ${created.id}` })],
           result: created,
         };
       }),
-    async revoke(id, { actor, check } = CLI) {
+    async revoke(id, { check, ...by } = CLI) {
       const isRevoked = await changeExisting(id, check, (old) => {
         if (old.revokedMs !== undefined) return { result: false };
-        const entries = [entry('revoked', id, { actor, detail: '' })];
+        const entries = [entry('revoked', id, { ...by, detail: '' })];
         return { update: { ...old, revokedMs: now() }, entries, result: true };
       });
       return isRevoked ?? false;

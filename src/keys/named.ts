@@ -2,7 +2,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { Source } from '../definitions/source.ts';
 import { type Refusal, TailraceError } from '../errors.ts';
-import { type Grant, isListed } from './grant.ts';
+import { type Grant, isListed, mayRead } from './grant.ts';
 
 // A key with a list gets the same response for items outside of its list and for missing ones: it learns no names and no UUIDs.
 // Items of its list may be missing, which 404 reports.
@@ -29,12 +29,29 @@ export function getAllowedEndpoint(
 /**
  * Returns the source that a request names.
  *
- * @param action verb for the message
  * @throws TailraceError `forbidden` if the key has a list without it; `source_not_found`
  */
-export function getAllowedSource(
-  registry: Pick<Registry, 'findSource' | 'getSource'>,
-  { lists: { sources: list }, action }: { readonly lists: Lists; readonly action: 'read' | 'send to' },
+export function getAllowedSource(registry: Sources, lists: Lists, idOrName: string): Source {
+  return getListedSource(registry, { list: lists.sources, action: 'send to' }, idOrName);
+}
+
+/**
+ * Returns the source that a search names.
+ *
+ * @throws TailraceError as `getAllowedSource`; `forbidden` for a protected source
+ */
+export function getReadableSource(registry: Sources, grant: Grant, idOrName: string): Source {
+  const source = getListedSource(registry, { list: grant.sources, action: 'read' }, idOrName);
+  if (mayRead(grant, source)) return source;
+  const message = `the key may not read ${source.name}: only keys with the scope "manage" and without lists or pins may`;
+  throw refuse({ message, refusal: 'source' });
+}
+
+type Sources = Pick<Registry, 'findSource' | 'getSource'>;
+
+function getListedSource(
+  registry: Sources,
+  { list, action }: { readonly list: Lists['sources']; readonly action: 'read' | 'send to' },
   idOrName: string,
 ): Source {
   const found = registry.findSource(idOrName);

@@ -82,4 +82,43 @@ export const MIGRATIONS = [
     writes bigint NOT NULL
   );
   INSERT INTO tailrace_alert_lease VALUES (true, '', 0, 0, 0)`,
+  `ALTER TABLE tailrace_alert_outbox ADD COLUMN reason text NOT NULL DEFAULT '';
+  -- A ring: a row for each five minutes of a day, which that of the next day replaces.
+  CREATE TABLE tailrace_alert_points (
+    alert text COLLATE "C" NOT NULL,
+    slot bigint NOT NULL,
+    measure text NOT NULL,
+    at_ms bigint NOT NULL,
+    low double precision NOT NULL,
+    high double precision NOT NULL,
+    PRIMARY KEY (alert, slot)
+  )`,
+  `CREATE TABLE tailrace_sessions (
+    id text COLLATE "C" PRIMARY KEY,
+    hash text NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    name text NOT NULL,
+    claims text NOT NULL,
+    print text NOT NULL,
+    -- Null for a key: only a sign-in at the provider opens one session.
+    login text UNIQUE,
+    created_ms bigint NOT NULL,
+    seen_ms bigint NOT NULL,
+    expires_ms bigint NOT NULL,
+    address text NOT NULL,
+    agent text NOT NULL
+  );
+  CREATE INDEX tailrace_sessions_by_owner ON tailrace_sessions (owner, created_ms, id);
+  ALTER TABLE tailrace_audit ADD COLUMN address text NOT NULL DEFAULT ''`,
+  `ALTER TABLE tailrace_searches ADD COLUMN shared text COLLATE "C" NOT NULL DEFAULT '';
+  ALTER TABLE tailrace_searches ADD COLUMN reach text NOT NULL DEFAULT '';
+  ALTER TABLE tailrace_searches ADD COLUMN author text NOT NULL DEFAULT '';
+  CREATE INDEX tailrace_searches_by_share ON tailrace_searches (shared, updated_ms)`,
+  // One row: the last entry of the trail that is an event, too, and the last one of the batch that is being copied.
+  `CREATE TABLE tailrace_audit_copy (
+    only_row boolean PRIMARY KEY CHECK (only_row),
+    copied bigint NOT NULL,
+    claimed bigint NOT NULL
+  );
+  INSERT INTO tailrace_audit_copy VALUES (true, 0, 0)`,
 ] as const;

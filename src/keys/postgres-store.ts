@@ -1,6 +1,7 @@
 import { InputError, TailraceError } from '../errors.ts';
 import { openPostgres, type Postgres, type Query } from '../lib/postgres.ts';
 import { createPostgresAlerts } from './alerts/postgres-alerts.ts';
+import { createAuditCopy } from './audit/audit-copy.ts';
 import {
   type AuditEntry,
   type AuditPage,
@@ -9,13 +10,15 @@ import {
   TRIM_EVERY,
   toAuditRow,
   toEntry,
-} from './audit-entry.ts';
+} from './audit/audit-entry.ts';
 import { type ChangeWatch, openChangeWatch } from './change-watch.ts';
 import type { Activity, Change, ControlStore, KeyPage } from './control-store.ts';
 import { CHANGEABLE, type KeyRecord, toRecord, toRow } from './key-record.ts';
 import { createKnownKeys } from './known-keys.ts';
 import { MIGRATIONS } from './postgres-migrations.ts';
-import { createPostgresSearches, endSearches } from './postgres-searches.ts';
+import { createSearchStore, endSearches } from './search-store.ts';
+import { createSessionStore } from './sessions/session-store.ts';
+import type { Statement } from './statement.ts';
 
 export interface PostgresStoreOptions {
   readonly staleMs: number;
@@ -27,6 +30,7 @@ export interface PostgresStoreOptions {
 // If more keys change between two probes, as when keys are copied, all are invalidated.
 const CHANGED_MAX = 1_000;
 const CONNECTIONS_MAX = 4; // and one for probes
+const LOCK_MS_MAX = 500;
 // Other texts are not sent: PostgreSQL rejects some of them, such as a NUL.
 const ID = /^[0-9a-f]{12}$/;
 
@@ -64,6 +68,8 @@ async function openWatched(
     return await orUnavailable(() => postgres.query(...query));
   }
 
+  const askFor = ({ text, values }: Statement) => ask(text, values);
+
   async function transact<T>(work: (query: Query) => Promise<T>): Promise<T> {
     if (watch.isDown()) throw unavailable();
     return await orUnavailable(() => postgres.transaction(work));
@@ -91,15 +97,26 @@ async function openWatched(
       }
     },
     record: (activity) => transact((query) => writeActivity(query, activity)),
-    searches: createPostgresSearches({
-      ask,
-      change: (work) =>
+    searches: createSearchStore({
+      run: askFor,
+      change: ({ text, values }) =>
         transact(async (query) => {
           await countChanges(query, 'FOR UPDATE');
-          return await work(query);
+          return await query(text, values);
         }),
     }),
     alerts: createPostgresAlerts({ ask, transact }),
+    sessions: createSessionStore(askFor),
+    auditCopy: createAuditCopy({
+      run: askFor,
+      runAlone: ({ text, values }) =>
+        transact(async (query) => {
+          // Other writers queue behind a lock that waits, and would fail if it waited for as long as they may.
+          await query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`);
+          await query('LOCK TABLE tailrace_audit IN SHARE MODE');
+          return await query(text, values);
+        }),
+    }),
     isUp: () => !watch.isDown(),
     async close() {
       await watch.close();
@@ -176,7 +193,10 @@ async function write(query: Query, change: Change<unknown>, number: number): Pro
     const assignments = CHANGEABLE.map((column, i) => `${column} = $${i + 3}`).join(', ');
     const values = [update.id, number, ...CHANGEABLE.map((column) => row[column])];
     await query(`UPDATE tailrace_keys SET change = $2, ${assignments} WHERE id = $1`, values);
-    if (update.revokedMs !== undefined) await endSearches(query, update);
+    if (update.revokedMs !== undefined) {
+      const { text, values } = endSearches(update);
+      await query(text, values);
+    }
   }
   await addEntries(query, entries);
   if (add.length > 0 || update !== undefined) await query('UPDATE tailrace_changes SET count = $1', [number]);
@@ -205,8 +225,8 @@ async function writeActivity(query: Query, { used, entries }: Activity): Promise
 async function addEntries(query: Query, entries: readonly AuditEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const ids = await query(
-    `INSERT INTO tailrace_audit (at_ms, action, key_id, actor, detail, count)
-      SELECT at_ms, action, key_id, actor, detail, count
+    `INSERT INTO tailrace_audit (at_ms, action, key_id, actor, detail, count, address)
+      SELECT at_ms, action, key_id, actor, detail, count, address
       FROM json_populate_recordset(null::tailrace_audit, $1) RETURNING id`,
     [JSON.stringify(entries.map(toAuditRow))],
   );

@@ -74,4 +74,43 @@ export const MIGRATIONS = [
     writes INTEGER NOT NULL
   ) STRICT;
   INSERT INTO alert_lease VALUES (1, '', 0, 0, 0)`,
+  `ALTER TABLE alert_outbox ADD COLUMN reason TEXT NOT NULL DEFAULT '';
+  -- A ring: a row for each five minutes of a day, which that of the next day replaces.
+  CREATE TABLE alert_points (
+    alert TEXT NOT NULL,
+    slot INTEGER NOT NULL,
+    measure TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    low REAL NOT NULL,
+    high REAL NOT NULL,
+    PRIMARY KEY (alert, slot)
+  ) STRICT`,
+  `CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    hash TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    claims TEXT NOT NULL,
+    print TEXT NOT NULL,
+    -- Null for a key: only a sign-in at the provider opens one session.
+    login TEXT UNIQUE,
+    created_ms INTEGER NOT NULL,
+    seen_ms INTEGER NOT NULL,
+    expires_ms INTEGER NOT NULL,
+    address TEXT NOT NULL,
+    agent TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX sessions_by_owner ON sessions (owner, created_ms, id);
+  ALTER TABLE audit ADD COLUMN address TEXT NOT NULL DEFAULT ''`,
+  `ALTER TABLE searches ADD COLUMN shared TEXT NOT NULL DEFAULT '';
+  ALTER TABLE searches ADD COLUMN reach TEXT NOT NULL DEFAULT '';
+  ALTER TABLE searches ADD COLUMN author TEXT NOT NULL DEFAULT '';
+  CREATE INDEX searches_by_share ON searches (shared, updated_ms)`,
+  // One row: the last entry of the trail that is an event, too, and the last one of the batch that is being copied.
+  `CREATE TABLE audit_copy (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    copied INTEGER NOT NULL,
+    claimed INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO audit_copy VALUES (1, 0, 0)`,
 ] as const;

@@ -5,11 +5,15 @@ import { InputError, messageOf, TailraceError } from '../errors.ts';
 import { openSqlite } from '../lib/open-sqlite.ts';
 import { findSqliteFailure, transact } from '../lib/sqlite.ts';
 import { createSqliteAlerts } from './alerts/sqlite-alerts.ts';
-import { type AuditEntry, ENTRIES_MAX, TRIM_EVERY, toAuditRow, toEntry } from './audit-entry.ts';
+import { createAuditCopy } from './audit/audit-copy.ts';
+import { type AuditEntry, ENTRIES_MAX, TRIM_EVERY, toAuditRow, toEntry } from './audit/audit-entry.ts';
 import type { ControlStore } from './control-store.ts';
 import { CHANGEABLE, COLUMNS, type KeyRecord, toRecord, toRow } from './key-record.ts';
+import { createSearchStore, endSearches } from './search-store.ts';
+import { createSessionStore } from './sessions/session-store.ts';
 import { MIGRATIONS } from './sqlite-migrations.ts';
-import { createSearchEnd, createSqliteSearches } from './sqlite-searches.ts';
+import { createSqliteRun } from './sqlite-run.ts';
+import type { Statement } from './statement.ts';
 
 /** In the data directory. */
 export const SQLITE_FILE = 'control.sqlite';
@@ -42,8 +46,9 @@ export function openSqliteStore(dataDir: string): ControlStore {
     'UPDATE keys SET last_used_ms = max(coalesce(last_used_ms, 0), ?) WHERE id = ?',
   );
   const addEntry = createAuditWriter(database);
-  const endSearches = createSearchEnd(database);
   const cache = createKeyCache(database);
+  const run = createSqliteRun(database);
+  const ask = async (statement: Statement) => orUnavailable(() => run(statement));
 
   const readKey = (id: string) => {
     const row = find.get(id);
@@ -76,7 +81,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
         if (updated !== undefined) {
           const row = toRow(updated);
           update.run(...CHANGEABLE.map((column) => row[column]), updated.id);
-          if (updated.revokedMs !== undefined) endSearches(updated);
+          if (updated.revokedMs !== undefined) run(endSearches(updated));
         }
         for (const entry of entries) addEntry(entry);
         return result;
@@ -86,8 +91,10 @@ export function openSqliteStore(dataDir: string): ControlStore {
         for (const [id, atMs] of used) use.run(atMs, id);
         for (const entry of entries) addEntry(entry);
       }),
-    searches: createSqliteSearches(database, { read: orUnavailable, write }),
+    searches: createSearchStore({ run: ask, change: ask }),
     alerts: createSqliteAlerts(database, orUnavailable),
+    sessions: createSessionStore(ask),
+    auditCopy: createAuditCopy({ run: ask, runAlone: ask }), // SQLite has one writer at a time
     isUp: () => true,
     close: async () => database.close(),
   };
@@ -96,7 +103,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
 /** Adds an entry and occasionally trims each kind to the newest `ENTRIES_MAX`. */
 function createAuditWriter(database: DatabaseSync): (entry: AuditEntry) => void {
   const add = database.prepare(
-    'INSERT INTO audit (at_ms, action, key_id, actor, detail, count) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT INTO audit (at_ms, action, key_id, actor, detail, count, address) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const trim = database.prepare(
     `DELETE FROM audit WHERE (action = 'refused') = ? AND id <=
@@ -104,7 +111,8 @@ function createAuditWriter(database: DatabaseSync): (entry: AuditEntry) => void 
   );
   return (entry) => {
     const row = toAuditRow(entry);
-    const { lastInsertRowid } = add.run(row.at_ms, row.action, row.key_id, row.actor, row.detail, row.count);
+    const { at_ms: atMs, key_id: keyId, action, actor, detail, count, address } = row;
+    const { lastInsertRowid } = add.run(atMs, action, keyId, actor, detail, count, address);
     if (Number(lastInsertRowid) % TRIM_EVERY !== 0) return;
     for (const refused of [0, 1]) trim.run(refused, refused);
   };

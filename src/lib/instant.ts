@@ -55,9 +55,13 @@ function isTime(time: { hour: number; minute: number; second: number }, fraction
   return hour < 24 && minute < 60 && second < 60;
 }
 
+// Of a fraction of a second.
+const MICROS_DIGITS = 6;
+
 /** Returns the decimal fraction `0.digits` of `unit`, exactly: a double would be off by a microsecond for some. */
 function toMicros(digits: string, unit: Micros): Micros {
   if (digits === '') return 0;
+  if (unit === MICROS_PER_SECOND) return Number(digits.slice(0, MICROS_DIGITS).padEnd(MICROS_DIGITS, '0'));
   return Number((BigInt(digits) * BigInt(unit)) / 10n ** BigInt(digits.length));
 }
 

@@ -16,6 +16,9 @@ export const SILENCE = Type.Object({
   comment: Type.String(),
   labels: LABELS,
   by: Type.String({ description: 'Id of the key, or `cli`.' }),
+  is_of_every_alert: Type.Boolean({
+    description: 'Whether it covers instances of every alert that have its labels.',
+  }),
 });
 export type SilenceView = Static<typeof SILENCE>;
 
@@ -26,6 +29,20 @@ export const ALERT = Type.Object({
   endpoint: Type.String(),
   severity: Type.Enum(['info', 'warning', 'critical']),
   every_seconds: Type.Integer(),
+  parameters: Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]), {
+    description: 'Values of the parameters of the endpoint.',
+  }),
+  per: Type.Array(Type.String(), { description: 'Columns that name an instance.' }),
+  when: orNull(
+    Type.Object(
+      {
+        column: Type.String(),
+        is: Type.Enum(['above', 'below', 'equals']),
+        value: Type.Union([Type.Number(), Type.String(), Type.Boolean()]),
+      },
+      { description: 'When a row counts; null: always.' },
+    ),
+  ),
   to: Type.Array(Type.String(), { description: 'Names of receivers.' }),
   state: STATE,
   since: orNull(time('When the first of its instances began to hold.')),
@@ -44,6 +61,32 @@ export const ALERT = Type.Object({
   silences: Type.Array(SILENCE),
 });
 export type AlertView = Static<typeof ALERT>;
+
+export const ALERT_DETAIL = Type.Object({
+  ...ALERT.properties,
+  chart: Type.Object(
+    {
+      column: orNull(Type.String({ description: 'Null: the values are the number of rows that count.' })),
+      threshold: orNull(Type.Number()),
+      points: Type.Array(
+        Type.Object({ at: time('The last of its evaluations.'), low: Type.Number(), high: Type.Number() }),
+        { description: 'The least and the greatest value in each five minutes, oldest first.' },
+      ),
+    },
+    { description: 'What the evaluations of the last day saw.' },
+  ),
+});
+export type AlertDetailView = Static<typeof ALERT_DETAIL>;
+
+/** What became of a message that is marked as a test. */
+export const ALERT_TEST = Type.Object({
+  result: Type.Record(Type.String(), Type.String(), {
+    description: 'For each receiver `sent`, or why it was not.',
+  }),
+  firing: Type.Integer({ description: 'Instances that fire at present.' }),
+  last_error: orNull(Type.String({ description: 'Why the query failed; null: it did not.' })),
+});
+export type AlertTestView = Static<typeof ALERT_TEST>;
 
 export const ALERT_ENTRY = Type.Object({
   id: Type.String({ format: 'uuid' }),

@@ -2,12 +2,13 @@ import { type Bucket, findSources } from '../definitions/bucket.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { hasNewestFirst } from '../definitions/pages.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
-import { type Grant, isListed } from '../keys/grant.ts';
+import { type Grant, isListed, mayRead } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { formatNames } from '../query/format.ts';
 import type { EndpointView, Self, SourceView } from './view.ts';
 
 type Reach = Pick<Grant, 'scopes' | 'endpoints' | 'sources'>;
+type Reader = Reach & Pick<Grant, 'pins'>;
 
 /** Lists the endpoints that a key may know of: those it may read, and with the scope `manage` those that it may let others read. */
 export function visibleEndpoints(
@@ -18,13 +19,12 @@ export function visibleEndpoints(
   return endpoints.filter((endpoint) => isListed(listed, endpoint));
 }
 
-/** Lists sources in the same way, by the right to send events to them. */
-export function visibleSources(
-  sources: readonly Source[],
-  { scopes, sources: listed }: Reach,
-): readonly Source[] {
-  if (!scopes.includes('ingest') && !scopes.includes('manage')) return [];
-  return sources.filter((source) => isListed(listed, source));
+/** Lists sources in the same way, by the right to send events to them; those that only Tailrace writes by the right to read them. */
+export function visibleSources(sources: readonly Source[], caller: Reader): readonly Source[] {
+  if (!caller.scopes.includes('ingest') && !caller.scopes.includes('manage')) return [];
+  return sources.filter((source) =>
+    source.isInternal === true ? mayRead(caller, source) : isListed(caller.sources, source),
+  );
 }
 
 /** @param version of Tailrace */
@@ -45,7 +45,7 @@ export function toSelf({ keyId, token, scopes, endpoints, sources, pins }: Calle
  *
  * @param sources all served ones
  */
-export function toEndpointView(endpoint: Endpoint, caller: Caller, sources: readonly Source[]): EndpointView {
+export function toEndpointView(endpoint: Endpoint, caller: Reader, sources: readonly Source[]): EndpointView {
   const { scopes, pins } = caller;
   const { id, name, description, maxRows, cachingSeconds, warmingSeconds, sandboxing, pages } = endpoint;
   return {
@@ -60,6 +60,7 @@ export function toEndpointView(endpoint: Endpoint, caller: Caller, sources: read
     parameters: toParameterViews(endpoint, pins),
     formats: formatNames(endpoint),
     columns: endpoint.columns.map((column) => ({ ...column, search: column.search ?? null })),
+    charts: toChartViews(endpoint),
     bucket: endpoint.bucket === undefined ? null : toBucketView(endpoint.bucket),
     sources: findSources(endpoint.sql, searchableSources(sources, caller)).map(({ name }) => name),
     sql: scopes.includes('manage') ? endpoint.sql : null,
@@ -67,9 +68,17 @@ export function toEndpointView(endpoint: Endpoint, caller: Caller, sources: read
 }
 
 /** Lists what the caller may search, by the rule of `GET /api/search` (serve/resolve-search.ts): a key that is limited to endpoints cannot search. */
-function searchableSources(sources: readonly Source[], { scopes, endpoints, sources: listed }: Reach) {
-  if (!scopes.includes('query') || endpoints !== undefined) return [];
-  return sources.filter((source) => isListed(listed, source));
+function searchableSources(sources: readonly Source[], caller: Reader) {
+  if (!caller.scopes.includes('query') || caller.endpoints !== undefined) return [];
+  return sources.filter((source) => mayRead(caller, source));
+}
+
+export function toChartViews({ charts }: Pick<Endpoint, 'charts'>): EndpointView['charts'] {
+  return charts.map(({ show, title, time, series, values, unit, band, bad, top, thresholds }) => ({
+    ...{ show, title: title ?? null, time: time ?? null, series: series ?? null, values: [...values] },
+    ...{ unit: unit ?? null, band: [...band], bad: [...bad], top: top ?? null },
+    thresholds: thresholds.map(({ label, ...threshold }) => ({ ...threshold, label: label ?? null })),
+  }));
 }
 
 function toBucketView({ column, by, spans, aligned }: Bucket): NonNullable<EndpointView['bucket']> {
@@ -106,6 +115,8 @@ export function toSourceView(source: Source): SourceView {
     table,
     description,
     managed: isManaged(source),
+    internal: source.isInternal === true,
+    protected: source.isProtected === true,
     retention_days: isManaged(source) ? retentionDays : null,
     columns: columns.map(({ name, type, path, otherPaths, description }) => ({
       ...{ name, type, path: [...path], description },

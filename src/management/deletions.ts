@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Registry } from '../definitions/registry.ts';
 import { invalidRequest, TailraceError } from '../errors.ts';
+import { actorOf } from '../keys/actor.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { formatInstant } from '../lib/instant.ts';
 import type { SourceRows } from '../maintenance/deletion/begin.ts';
@@ -33,13 +34,13 @@ const WAIT_MS = 10_000;
  */
 export async function startDeletion(
   { deletions, registry }: DeletionParts,
-  { keyId }: Caller,
+  caller: Caller,
   { dry_run: isDryRun = false, ...request }: Static<typeof NEW_DELETION>,
 ): Promise<DeletionView> {
   const deletion = parseDeletion(registry, request);
   if (Array.isArray(deletion)) throw invalidRequest(deletion);
   if (isDryRun) return toPlanView(deletion, await deletions.count(deletion));
-  const job = await deletions.start(deletion, keyId);
+  const job = await deletions.start(deletion, actorOf(caller));
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, WAIT_MS);
@@ -78,6 +79,7 @@ function toPlanView({ project, before }: Deletion, counted: readonly SourceRows[
     before: before === undefined ? null : `${formatInstant(before).replace(' ', 'T')}Z`,
     rows: counted.reduce((sum, { rows }) => sum + rows, 0),
     sources: counted.filter(({ rows }) => rows > 0).map(({ source, rows }) => ({ source, rows })),
+    left_out: counted.flatMap(({ source, kept = 0 }) => (kept > 0 ? [{ source, rows: kept }] : [])),
     progress: null,
   };
 }

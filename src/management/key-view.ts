@@ -1,4 +1,4 @@
-import type { StoredEntry } from '../keys/audit-entry.ts';
+import type { StoredEntry } from '../keys/audit/audit-entry.ts';
 import type { Grant } from '../keys/grant.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
 import type { KeyEntry, KeyView } from './view.ts';
@@ -20,8 +20,17 @@ export function toKeyView(record: KeyRecord): KeyView {
 }
 
 /** Describes an entry of the audit trail. */
-export function toEntryView({ id, atMs, action, keyId, actor, detail, count }: StoredEntry): KeyEntry {
-  return { id, at: toIsoTime(atMs), action, key_id: keyId, actor, detail, count };
+export function toEntryView({
+  id,
+  atMs,
+  action,
+  keyId,
+  actor,
+  address,
+  detail,
+  count,
+}: StoredEntry): KeyEntry {
+  return { id, at: toIsoTime(atMs), action, key_id: keyId, actor, address: address ?? '', detail, count };
 }
 
 /** Describes the rights of a key or a token; the calling code adds the expiry. */

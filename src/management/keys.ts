@@ -1,8 +1,9 @@
 import type { Registry } from '../definitions/registry.ts';
 import { InputError, invalidRequest, type ParameterFault, TailraceError } from '../errors.ts';
+import { actorOf } from '../keys/actor.ts';
 import { checkAgainst, checkGrant } from '../keys/check-grant.ts';
 import type { KeyPage } from '../keys/control-store.ts';
-import { type Grant, isListed, isNarrower, isWithinReach } from '../keys/grant.ts';
+import { type Grant, isListed, isNarrower, isUnrestricted, isWithinReach } from '../keys/grant.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
 import type { Caller, Keyring } from '../keys/keyring.ts';
 import { type KeyChangeBody, type NewKeyBody, toChange } from './key-body.ts';
@@ -29,7 +30,7 @@ export async function createKey(parts: KeyParts, caller: Caller, body: NewKeyBod
   const { name, scopes } = body;
   const fields = { ...toChange(body, parts.now()), name: name.trim(), scopes };
   requireNarrower(parts, caller, { pins: {}, ...fields });
-  const { key, record } = await reportInput(() => parts.keyring.create(fields, actorOf(caller)));
+  const { key, record } = await reportInput(() => parts.keyring.create(fields, checkedActor(caller)));
   return { key, ...toKeyView(record) };
 }
 
@@ -63,7 +64,7 @@ export async function changeKey(
   { id, body }: { readonly id: string; readonly body: KeyChangeBody },
 ): Promise<KeyView> {
   const change = toChange(body, parts.now());
-  const actor = actorOf(caller, (key) => requireNarrower(parts, caller, { ...key, ...change }));
+  const actor = checkedActor(caller, (key) => requireNarrower(parts, caller, { ...key, ...change }));
   const changed = await reportInput(() => parts.keyring.update(id, change, actor));
   if (changed === undefined) throw notFound(id);
   return toKeyView(changed);
@@ -71,7 +72,7 @@ export async function changeKey(
 
 /** @throws TailraceError `not_found` */
 export async function revokeKey(parts: KeyParts, caller: Caller, id: string): Promise<KeyView> {
-  await parts.keyring.revoke(id, actorOf(caller));
+  await parts.keyring.revoke(id, checkedActor(caller));
   return await readKey(parts, caller, id);
 }
 
@@ -84,7 +85,7 @@ export async function rotateKey(
     overlapSeconds = OVERLAP_SECONDS,
   }: { readonly id: string; readonly overlapSeconds: number | undefined },
 ): Promise<CreatedKeyView> {
-  const actor = actorOf(caller, (key) => refuseWider(isNarrower(key, caller)));
+  const actor = checkedActor(caller, (key) => refuseWider(isNarrower(key, caller)));
   const successor = await reportInput(() => keyring.rotate(id, overlapSeconds * 1000, actor));
   if (successor === undefined) throw notFound(id);
   return { key: successor.key, ...toKeyView(successor.record) };
@@ -96,16 +97,26 @@ export async function rotateKey(
  * @param action what the key cannot do, such as `read the trail of all keys`
  * @throws TailraceError `forbidden`
  */
-export function requireUnrestricted({ endpoints, sources, pins }: Caller, action: string): void {
-  if (endpoints === undefined && sources === undefined && Object.keys(pins).length === 0) return;
+export function requireUnrestricted(caller: Caller, action: string): void {
+  if (isUnrestricted(caller)) return;
   const message = `a key that is limited to endpoints, sources or pinned values cannot ${action}`;
   throw new TailraceError('forbidden', message, { refusal: 'wider' });
 }
 
-/** Returns a check for the keyring, which runs it on the present key within the transaction that changes it. */
-function actorOf(caller: Caller, check: (key: KeyRecord) => void = () => {}) {
+/** Returns the names of the newest keys that the caller may know of, by id; revoked ones included. */
+export async function readReachableKeys(
+  parts: Pick<KeyParts, 'keyring' | 'now'>,
+  caller: Caller,
+): Promise<ReadonlyMap<string, string>> {
+  const isShown = (key: KeyRecord) => isWithinReach(key, caller) === undefined;
+  const keys = await readPage(parts.keyring, isShown, { limit: NAMED_MAX });
+  return new Map(keys.map(({ id, name }) => [id, name]));
+}
+
+/** Returns the actor with a check, which the keyring runs on the present key within the transaction that changes it. */
+function checkedActor(caller: Caller, check: (key: KeyRecord) => void = () => {}) {
   return {
-    actor: caller.keyId,
+    ...actorOf(caller),
     check(key: KeyRecord) {
       requireReach(key, caller);
       check(key);
@@ -142,6 +153,7 @@ function refuseWider(reason: string | undefined): void {
 
 // Keys that are read at once.
 const CHUNK = 1_000;
+const NAMED_MAX = 10_000;
 
 /** Reads until the page is full, however many keys in between are not shown. */
 async function readPage(

@@ -2,8 +2,16 @@ import { type Static, Type } from 'typebox';
 import { isDecodable } from '../config/url.ts';
 import { invalidRequest, type ParameterFault, TailraceError } from '../errors.ts';
 import type { ControlStore } from '../keys/control-store.ts';
+import { isManager, isUnrestricted } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { ownerOf, type SavedSearch, SEARCHES_MAX } from '../keys/saved-search.ts';
+import {
+  EVERYBODY,
+  ownerOf,
+  reachOf,
+  type SavedSearch,
+  SEARCHES_MAX,
+  toRoleMark,
+} from '../keys/saved-search.ts';
 import type { SavedSearchView } from './view.ts';
 
 export interface SavedSearchParts {
@@ -17,9 +25,12 @@ export interface SavedSearchParts {
 const NAME_CHARS_MAX = 100;
 const ADDRESS_BYTES_MAX = 4_096;
 /** The parameters of an address of Explore; console/src/page/explore/address.ts writes them. */
-const ADDRESS_NAMES = [
-  ...['q', 'source', 'project', 'range', 'from', 'until', 'by', 'columns', 'refresh', 'live', 'at'],
+export const ADDRESS_NAMES = [
+  ...['q', 'source', 'project', 'range', 'from', 'until', 'by', 'measure', 'top', 'log', 'columns'],
+  ...['refresh', 'live', 'view', 'compare', 'mark', 'before', 'at'],
 ];
+
+const SHARES = ['all', 'role'] as const;
 
 export const NEW_SEARCH = Type.Object(
   {
@@ -28,48 +39,91 @@ export const NEW_SEARCH = Type.Object(
       description: `Query string of the page Explore, without \`?\`, at most ${ADDRESS_BYTES_MAX} bytes.`,
       expected: 'a text',
     }),
+    shared: Type.Optional(
+      Type.Union([Type.Enum(SHARES), Type.Null()], {
+        description:
+          'Who else sees it: everybody with the same pinned values and sources, or those of them who have the role of the person that calls. Nobody if it is null or missing.',
+        expected: `${SHARES.map((share) => JSON.stringify(share)).join(', ')} or null`,
+      }),
+    ),
   },
   { additionalProperties: false, expected: 'an object' },
 );
 
-/** Lists the saved searches of the caller's key, by name. */
+/** Lists the saved searches of the caller's key or person, and those that others share with it, by name. */
 export async function listSearches(parts: SavedSearchParts, caller: Caller): Promise<SavedSearchView[]> {
-  const searches = await parts.control.searches.list([await findOwner(parts, caller)]);
-  return searches.toSorted((a, b) => BY_NAME.compare(a.name, b.name)).map(toView);
+  const { searches } = parts.control;
+  const { owner } = await findOwner(parts, caller);
+  const role = caller.person?.role;
+  const marks = [EVERYBODY, ...(role === undefined ? [] : [toRoleMark(role)])];
+  const shared = maySearch(caller)
+    ? await searches.listShared({
+        reach: isUnrestricted(caller) ? undefined : reachOf(caller),
+        shared: isManager(caller) ? undefined : marks,
+      })
+    : [];
+  const others = shared.filter((search) => search.owner !== owner);
+  return [...(await searches.list(owner)), ...others]
+    .toSorted((a, b) => BY_NAME.compare(a.name, b.name) || BY_NAME.compare(a.author, b.author))
+    .map((search) => toView(search, owner));
+}
+
+/** A caller that is limited to endpoints cannot search: what others look for is nothing to it. */
+function maySearch({ endpoints }: Caller): boolean {
+  return endpoints === undefined;
 }
 
 const BY_NAME = new Intl.Collator('en', { numeric: true });
 
 /**
- * Saves a search of the caller's key; it replaces one of the same name.
+ * Saves a search of the caller's key or person; it replaces one of the same name.
  *
  * @returns `isNew`: whether there was none of that name
- * @throws TailraceError `invalid_request` for a wrong name or address, and if the key has `SEARCHES_MAX` already
+ * @throws TailraceError `invalid_request` for a wrong name or address, and if the owner has `SEARCHES_MAX` already
  */
 export async function saveSearch(
   parts: SavedSearchParts,
   caller: Caller,
-  { name: text, address }: Static<typeof NEW_SEARCH>,
+  { name: text, address, shared = null }: Static<typeof NEW_SEARCH>,
 ): Promise<{ readonly view: SavedSearchView; readonly isNew: boolean }> {
   const name = text.trim();
-  const faults = [findFault('name', checkName(name)), findFault('address', checkAddress(address))].flat();
+  const role = caller.person?.role;
+  const faults = [
+    ...findFault('name', checkName(name)),
+    ...findFault('address', checkAddress(address)),
+    ...findFault('shared', shared === 'role' && role === undefined ? NO_ROLE : undefined),
+  ];
   if (faults.length > 0) throw invalidRequest(faults);
   const nowMs = parts.now();
-  const owner = await findOwner(parts, caller);
-  const search = { id: parts.newId(), owner, name, address, createdMs: nowMs, updatedMs: nowMs };
-  const saved = await parts.control.searches.save(search);
-  if (saved !== undefined) return { view: toView(saved), isNew: saved.id === search.id };
-  const message = `the key has ${SEARCHES_MAX} saved searches, the most of one key; delete one, or save under one of their names`;
+  const { owner, author } = await findOwner(parts, caller);
+  const search = { id: parts.newId(), owner, author, name, address, createdMs: nowMs, updatedMs: nowMs };
+  const mark = { all: EVERYBODY, role: toRoleMark(role ?? '') };
+  const saved = await parts.control.searches.save({
+    ...search,
+    shared: shared === null ? '' : mark[shared],
+    reach: reachOf(caller),
+  });
+  if (saved !== undefined) return { view: toView(saved, owner), isNew: saved.id === search.id };
+  const message = `you have ${SEARCHES_MAX} saved searches, the most of one key or person; delete one, or save under one of their names`;
   throw new TailraceError('invalid_request', message);
 }
 
-/** @throws TailraceError `not_found` if the caller's key has none of this id */
+const NO_ROLE = 'a key has no role, only a person who has signed in has one; share it with "all"';
+
+/**
+ * Deletes a search of the caller. A manager without limits deletes those that others share, too.
+ *
+ * @throws TailraceError `not_found` if there is none of this id
+ */
 export async function removeSearch(parts: SavedSearchParts, caller: Caller, id: string): Promise<void> {
-  const isRemoved =
-    UUID.test(id) && (await parts.control.searches.remove(await findOwner(parts, caller), id));
-  if (isRemoved) return;
+  const { searches } = parts.control;
+  if (UUID.test(id)) {
+    const { owner } = await findOwner(parts, caller);
+    if (await searches.remove(id, { owner })) return;
+    if (isManager(caller) && (await searches.remove(id, 'shared'))) return;
+  }
   const shown = JSON.stringify(id.slice(0, 100));
-  throw new TailraceError('not_found', `the key has no saved search with the id ${shown}`);
+  throw new TailraceError('not_found', `you have no saved search with the id ${shown}`);
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -81,14 +135,23 @@ export function requireKeyOfSearches({ token }: Caller): void {
   throw new TailraceError('forbidden', message, { refusal: 'wider' });
 }
 
-/** Returns the owner of a key's searches. A key of the environment is not in the store, and owns them by its name. */
-async function findOwner({ control }: SavedSearchParts, { keyId }: Caller): Promise<string> {
+/** A key of the environment is not in the store, as people are not, and owns its searches by its name. */
+async function findOwner(
+  { control }: SavedSearchParts,
+  { keyId, person }: Caller,
+): Promise<{ readonly owner: string; readonly author: string }> {
   const key = await control.findKey(keyId);
-  return key === undefined ? keyId : ownerOf(key);
+  if (key === undefined) return { owner: keyId, author: person?.name ?? keyId };
+  return { owner: ownerOf(key), author: key.name };
 }
 
-function toView({ id, name, address, createdMs, updatedMs }: SavedSearch): SavedSearchView {
-  return { id, name, address, ...{ created_at: toTime(createdMs), updated_at: toTime(updatedMs) } };
+function toView(search: SavedSearch, owner: string): SavedSearchView {
+  const { id, name, address, shared, author, createdMs, updatedMs } = search;
+  return {
+    ...{ id, name, address, author, is_own: search.owner === owner },
+    shared: shared === '' ? null : shared === EVERYBODY ? 'all' : 'role',
+    ...{ created_at: toTime(createdMs), updated_at: toTime(updatedMs) },
+  };
 }
 
 function toTime(ms: number): string {

@@ -64,8 +64,10 @@ export async function mintToken({ keyring, registry, now }: KeyParts, caller: Ca
   return { token, id, ...toGrantView(grant), expires_at: toIsoTime(grant.expiresMs) };
 }
 
-/** @throws TailraceError `forbidden` for a caller that sent a signed token instead of a key */
-export function requireKey({ token }: Caller): void {
+/** @throws TailraceError `forbidden` for a caller without a key: a signed token, or a person */
+export function requireKey({ token, person }: Caller): void {
+  // A token ends with its key, and a person has none.
+  if (person !== undefined) throw refuse('a person cannot sign a token; create a key, and sign it with that');
   if (token !== undefined) throw refuse('a token cannot create another; send the key itself');
 }
 

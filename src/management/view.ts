@@ -1,11 +1,12 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { CHART_KINDS, THRESHOLD_SEVERITIES } from '../definitions/chart/chart.ts';
 import { CONTROLS, PARAMETER_TYPES } from '../definitions/parameter-type.ts';
 
 // Longer than other files: one table of all that the console reads.
 // Responses that the console reads: the schemas go into /openapi.json, the types into the routes and the console. The console
 // imports this file, so this file must not import the service.
 
-const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const time = (description: string) => orNull(Type.String({ format: 'date-time', description }));
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -19,6 +20,43 @@ export const SELF = Type.Object({
   version: Type.String({ description: 'Version of the service.' }),
 });
 export type Self = Static<typeof SELF>;
+
+/** The sender of a request. */
+export const ME = Type.Object({
+  ...SELF.properties,
+  kind: Type.Enum(['person', 'key', 'token']),
+  name: Type.String({ description: 'Name of the person; the id of a key.' }),
+  role: orNull(Type.String({ description: 'Role of the person; null if none fits.' })),
+  choices: Type.Record(Type.String(), Type.Array(Type.String()), {
+    description: 'Pins with several values: the parameter of this name chooses one, by default the first.',
+  }),
+  session: orNull(Type.String({ description: 'Id of the session; null for a key, and behind a proxy.' })),
+  denied: orNull(Type.String({ description: 'Why the person has no access.' })),
+});
+export type Me = Static<typeof ME>;
+
+/** A session of the console. */
+export const SESSION = Type.Object({
+  id: Type.String(),
+  kind: Type.Enum(['person', 'key']),
+  owner: Type.String({ description: 'Id of the person or key.' }),
+  name: Type.String(),
+  current: Type.Boolean({ description: 'Whether it is that of the request.' }),
+  created_at: time('Sign-in.'),
+  seen_at: time('Last request, up to a minute late.'),
+  expires_at: time('Its end, even if it is in use.'),
+  address: Type.String({ description: 'Address of the client that signed in.' }),
+  agent: Type.String({ description: 'Its `User-Agent`.' }),
+});
+export type Session = Static<typeof SESSION>;
+
+/** How one can sign in to the console. */
+export const SIGN_IN = Type.Object({
+  provider: Type.Boolean({ description: 'Whether people sign in with their account.' }),
+  keys: Type.Boolean({ description: 'Whether keys sign in.' }),
+  session: Type.Boolean({ description: 'Whether the request has a session, which may have ended.' }),
+});
+export type SignInView = Static<typeof SIGN_IN>;
 
 const PARAMETER = Type.Object({
   name: Type.String(),
@@ -43,6 +81,33 @@ const COLUMN = Type.Object({
   description: Type.String(),
   search: orNull(Type.String({ description: 'Search for the events that the column is about.' })),
 });
+
+const CHART = Type.Object({
+  show: Type.Enum([...CHART_KINDS]),
+  title: orNull(Type.String()),
+  time: orNull(
+    Type.String({ description: 'Column with microseconds since 1970, or texts in ISO 8601; null: none.' }),
+  ),
+  series: orNull(Type.String({ description: 'Column: a series for each of its values; null: none.' })),
+  values: Type.Array(Type.String(), { description: 'Columns to draw; of a table, none: all.' }),
+  unit: orNull(Type.String()),
+  band: Type.Array(Type.String(), {
+    description: 'The columns of the least and the greatest value; none, or two.',
+  }),
+  bad: Type.Array(Type.String(), {
+    description: 'Of `values`, or values of `series`: drawn in the colour of failures.',
+  }),
+  top: orNull(count('Series that are drawn; the others are drawn as one. Null: as many as are readable.')),
+  thresholds: Type.Array(
+    Type.Object({
+      is: Type.Enum(['above', 'below']),
+      value: Type.Number(),
+      severity: Type.Enum([...THRESHOLD_SEVERITIES]),
+      label: orNull(Type.String()),
+    }),
+  ),
+});
+export type ChartView = Static<typeof CHART>;
 
 const BUCKET = Type.Object({
   column: Type.String({ description: 'Column with the start of the bucket.' }),
@@ -72,6 +137,7 @@ export const ENDPOINT = Type.Object({
     description: 'Values of the parameter `format`; none if the endpoint has a parameter of this name.',
   }),
   columns: Type.Array(COLUMN),
+  charts: Type.Array(CHART, { description: 'How the answer is drawn; none: as its values suggest.' }),
   bucket: orNull(BUCKET),
   sources: Type.Array(Type.String(), {
     description: 'Sources that the query reads and that this key may search; none if it may not search.',
@@ -86,6 +152,11 @@ export const SOURCE = Type.Object({
   table: Type.String(),
   description: Type.String(),
   managed: Type.Boolean({ description: 'False: it reads an existing table, and stores no events.' }),
+  internal: Type.Boolean({ description: 'True: only Tailrace writes its events.' }),
+  protected: Type.Boolean({
+    description:
+      'True: its events cannot be deleted, and only keys that may manage everything can search them.',
+  }),
   retention_days: orNull(
     count('Days that an event is kept; null: Tailrace does not delete events of this source.'),
   ),
@@ -109,6 +180,9 @@ export const SEARCH_SOURCE = Type.Object({
   name: Type.String(),
   id: Type.String({ format: 'uuid' }),
   description: Type.String(),
+  internal: Type.Boolean({
+    description: 'True: only Tailrace writes its events; a search that names no source leaves them out.',
+  }),
   fields: Type.Array(
     Type.Object({
       name: Type.String({ description: 'Name in a search, such as `request.path`.' }),
@@ -117,6 +191,13 @@ export const SEARCH_SOURCE = Type.Object({
     }),
     { description: 'Fields of a row, then the typed columns. The metadata may have more.' },
   ),
+  links: Type.Array(Type.Object({ label: Type.String(), field: Type.String(), url: Type.String() }), {
+    description:
+      'Links of values: `{value}` in `url` stands for the value of `field`, `{…}` for another field.',
+  }),
+  marks_deploys: Type.Boolean({
+    description: 'Whether its events are deployments (`TAILRACE_DEPLOY_SOURCE`).',
+  }),
 });
 export type SearchSource = Static<typeof SEARCH_SOURCE>;
 
@@ -124,6 +205,9 @@ export const SAVED_SEARCH = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
   address: Type.String({ description: 'Query string of the page Explore, without `?`.' }),
+  shared: orNull(Type.Enum(['all', 'role'], { description: 'Who else sees it; null: nobody.' })),
+  author: Type.String({ description: 'Name of the person or key that saved it last.' }),
+  is_own: Type.Boolean({ description: 'Whether it belongs to the caller.' }),
   created_at: Type.String({ format: 'date-time', description: 'When it was first saved.' }),
   updated_at: Type.String({ format: 'date-time', description: 'When it was last saved.' }),
 });
@@ -177,7 +261,7 @@ const SOURCE_STATE = Type.Object({
 export type SourceState = Static<typeof SOURCE_STATE>;
 
 const NOTICE = Type.Object({
-  topic: Type.Enum(['retention', 'clock', 'storing']),
+  topic: Type.Enum(['retention', 'clock', 'storing', 'roles']),
   message: Type.String({ description: 'What is wrong, and what to do.' }),
 });
 export type Notice = Static<typeof NOTICE>;
@@ -269,11 +353,18 @@ export const KEY_ENTRY = Type.Object({
     'deleted',
     'saved',
     'silenced',
+    'unsilenced',
+    'signed_in',
+    'signed_out',
+    'ended',
   ]),
   key_id: Type.String({
     description: 'The key concerned; empty if it is unknown, for deleted events and for saved endpoints.',
   }),
-  actor: Type.String({ description: 'Id of the key that did it, `private` or `cli`; empty for rejections.' }),
+  actor: Type.String({
+    description: 'The person who did it, id of the key, `private` or `cli`; empty for rejections.',
+  }),
+  address: Type.String({ description: 'Address of the client that did it; empty if it is not known.' }),
   detail: Type.String({
     description: 'The grant, or what was saved; the reason of a rejection and, after `from`, the addresses.',
   }),
@@ -297,6 +388,9 @@ export const DELETION = Type.Object({
   sources: Type.Array(Type.Object({ source: Type.String(), rows: Type.Integer() }), {
     description: 'Sources that had such events when it was accepted.',
   }),
+  left_out: Type.Array(Type.Object({ source: Type.String(), rows: Type.Integer() }), {
+    description: 'Protected sources that have such events: these stay.',
+  }),
   progress: orNull(
     Type.Object(
       { source: Type.String(), parts_left: Type.Integer() },
@@ -313,6 +407,14 @@ export type DeletionView = Static<typeof DELETION>;
 export const WORKBENCH = Type.Object({
   may_edit: Type.Boolean(),
   refusal: orNull(Type.String({ description: 'Why it may not save.' })),
+  notice: orNull(Type.String({ description: 'What the first save does besides.' })),
+  alerts: Type.Object({
+    refusal: orNull(Type.String({ description: 'Why it may not save alerts.' })),
+    receivers: Type.Array(Type.String(), { description: 'Names of the receivers.' }),
+  }),
+  dashboards: Type.Object({
+    refusal: orNull(Type.String({ description: 'Why it may not save dashboards.' })),
+  }),
   functions: Type.Array(Type.Object({ name: Type.String() })),
   tables: Type.Array(
     Type.Object({
@@ -341,6 +443,20 @@ export const ENDPOINT_FILES = Type.Object({
 });
 export type EndpointFiles = Static<typeof ENDPOINT_FILES>;
 
+/** A search as the files of an endpoint. */
+export const SEARCH_DRAFT = Type.Object({
+  name: Type.String({ description: 'A name that no endpoint has.' }),
+  definition: Type.String({ description: 'endpoint.yaml, without `id`' }),
+  sql: Type.String({ description: 'query.sql' }),
+  test: Type.Union([Type.String(), Type.Null()], {
+    description: 'A file of tests; null if no event was found that a test could have.',
+  }),
+  values: Type.Record(Type.String(), Type.String(), {
+    description: 'Values of its parameters with which it returns what the search does.',
+  }),
+});
+export type SearchDraftView = Static<typeof SEARCH_DRAFT>;
+
 const RESULT_COLUMNS = Type.Array(
   Type.Object(
     { name: Type.String(), type: COLUMN.properties.type },
@@ -351,11 +467,13 @@ const RESULT_COLUMNS = Type.Array(
 /** The response to a run except its rows, which are the engine's bytes. */
 export const RUN_REPORT = Type.Object({
   columns: RESULT_COLUMNS,
+  charts: Type.Array(CHART, { description: 'As the draft declares them.' }),
   parameters: Type.Array(PARAMETER),
   rows_read: count('Rows that the engine has read.'),
   bytes_read: count('Uncompressed bytes that the engine has read.'),
   engine_ms: Type.Number(),
   truncated: Type.Boolean({ description: 'Whether there are more than max_rows rows.' }),
+  now: Type.String({ format: 'date-time', description: '`@now` of the query.' }),
 });
 export type RunReport = Static<typeof RUN_REPORT>;
 
@@ -379,3 +497,23 @@ export const SAVED_ENDPOINT = Type.Object({
   tests: Type.Array(Type.Object({ name: Type.String(), passed: Type.Boolean(), message: Type.String() })),
 });
 export type SavedEndpoint = Static<typeof SAVED_ENDPOINT>;
+
+export const SAVED_TEST = Type.Object({
+  file: Type.String({ description: 'In the folder of the endpoint.' }),
+  tests: SAVED_ENDPOINT.properties.tests,
+});
+export type SavedTest = Static<typeof SAVED_TEST>;
+
+/** The file of an alert as a text. */
+export const ALERT_FILE = Type.Object({
+  name: Type.String(),
+  definition: Type.String(),
+  version: Type.String({ description: 'A save names it.' }),
+  may_edit: Type.Boolean(),
+});
+export type AlertFile = Static<typeof ALERT_FILE>;
+
+export const ALERT_CHECK = Type.Object({ errors: DRAFT_CHECK.properties.errors });
+
+export const SAVED_ALERT = Type.Object({ name: Type.String(), version: Type.String() });
+export type SavedAlert = Static<typeof SAVED_ALERT>;

@@ -1,6 +1,7 @@
 import { BUCKET_FROM, BUCKET_UNTIL, BUCKET_WIDTH, type Bucket } from '../definitions/bucket.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { NOW_PARAMETER } from '../definitions/parameter.ts';
+import type { Source } from '../definitions/source.ts';
 import {
   EARLIEST_MICROS,
   formatInstant,
@@ -11,7 +12,7 @@ import {
   type Micros,
 } from '../lib/instant.ts';
 import type { Values } from '../sql/quote.ts';
-import { pageValues } from './page-range.ts';
+import { findPageRange, pageValues } from './page-range.ts';
 import type { ParameterValues } from './parameters.ts';
 
 /** A range of event time: from `from`, before `until`. */
@@ -49,13 +50,14 @@ export function bucketStart(instant: Micros, width: Micros): Micros {
 const CLOCKS_DIFFER_MAX: Micros = 3_600 * MICROS_PER_SECOND;
 
 /**
- * Whether a query reads no event that retention hides: its time buckets begin later. Only for endpoints over sources with rollups,
- * which the engine reads only without the filter of retention.
+ * Whether a query reads no event that retention hides: the range of its page begins later, or its time buckets do. With buckets only for
+ * sources with rollups, which the engine reads only without the filter of retention. For pages the filter of each source takes half a
+ * millisecond of analysis.
  *
  * @param engineNowMs the time by which events are hidden, ms since the epoch
  */
 export function isWithinRetention(
-  { bucket }: Endpoint,
+  { bucket, pages }: Endpoint,
   values: ParameterValues,
   {
     instantMs,
@@ -63,10 +65,14 @@ export function isWithinRetention(
     engineNowMs,
   }: { instantMs: number; range?: TimeRange | undefined; engineNowMs: number },
 ): boolean {
-  if (bucket === undefined || bucket.sources.length === 0) return false;
-  if (bucket.sources.some(({ rollup }) => rollup === undefined)) return false;
-  const from = range?.from ?? findBuckets(bucket, values, instantMs).from;
-  return from >= findHidden(bucket, engineNowMs) + CLOCKS_DIFFER_MAX;
+  const isVisible = (from: Micros, sources: readonly Source[]) =>
+    sources.length > 0 && from >= findHidden({ sources }, engineNowMs) + CLOCKS_DIFFER_MAX;
+  if (pages?.range !== undefined && pages.readsOnlyRange) {
+    const { from } = findPageRange(pages, pages.range, values);
+    return isVisible(Math.max(from, range?.from ?? from), pages.sources);
+  }
+  if (bucket?.sources.every(({ rollup }) => rollup !== undefined) !== true) return false;
+  return isVisible(range?.from ?? findBuckets(bucket, values, instantMs).from, bucket.sources);
 }
 
 /**
@@ -74,7 +80,7 @@ export function isWithinRetention(
  *
  * @param engineNowMs the time by which events are hidden, ms since the epoch
  */
-export function findHidden({ sources }: Bucket, engineNowMs: number): Micros {
+export function findHidden({ sources }: Pick<Bucket, 'sources'>, engineNowMs: number): Micros {
   const days = Math.min(...sources.map(({ retentionDays }) => retentionDays));
   return engineNowMs * MICROS_PER_MS - days * MICROS_PER_DAY;
 }

@@ -2,6 +2,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { FORMAT_PARAMETER } from '../definitions/parameter.ts';
 import type { AnswerStream, QueryOptions, QueryResult } from '../engine/engine.ts';
 import { invalidParameters, type RawParameters } from './parameters.ts';
+import { findPrometheusFault, writeSamples } from './prometheus.ts';
 
 /** How answers are written. Adding one to `FORMATS` is all that a format needs. */
 export interface Format {
@@ -13,6 +14,8 @@ export interface Format {
   readonly engineFormat: QueryOptions['format'];
   /** How the engine's lines become a body, from which later answers can take rows; left out if the engine's bytes are the body. */
   readonly framing?: Framing;
+  /** What the engine's lines are; left out if each is a row of the declared columns. */
+  readonly lines?: Lines;
   /** Whether browsers are to save an answer, under the name of its endpoint. */
   readonly isFile: boolean;
   /** Whether compressing an answer for its way helps. */
@@ -24,6 +27,16 @@ export interface Framing {
   readonly head: string;
   readonly separator: string;
   readonly tail: string;
+}
+
+/** Lines that the engine computes from the rows. */
+interface Lines {
+  /** @param rows a SELECT of the declared columns @returns a SELECT of lines */
+  readonly write: (endpoint: Endpoint, rows: string) => string;
+  /** With which lines begin that say something about others. */
+  readonly comment: string;
+  /** Returns why an endpoint has no answer in this format; `undefined` if it has. */
+  readonly findFault: (endpoint: Endpoint) => string | undefined;
 }
 
 /** A body of rows. */
@@ -84,12 +97,38 @@ export const FORMATS: readonly [Format, ...Format[]] = [
     isFile: true,
     isCompressible: false, // its pages are compressed
   },
+  {
+    name: 'prometheus',
+    mediaTypes: [
+      'text/plain; version=0.0.4; charset=utf-8',
+      'text/plain; version=0.0.4',
+      'text/plain; charset=utf-8',
+      'text/plain',
+    ],
+    engineFormat: 'TSVRaw',
+    lines: { write: writeSamples, comment: '#', findFault: findPrometheusFault },
+    isFile: false,
+    isCompressible: true,
+  },
 ];
 
 /** The names that `format` takes at an endpoint; none if it declares a parameter of this name. */
-export function formatNames({ parameters }: Pick<Endpoint, 'parameters'>): string[] {
-  const isOwn = parameters.some(({ name }) => name === FORMAT_PARAMETER);
-  return isOwn ? [] : FORMATS.map(({ name }) => name);
+export function formatNames(endpoint: Endpoint): string[] {
+  const isOwn = endpoint.parameters.some(({ name }) => name === FORMAT_PARAMETER);
+  const isOpen = endpoint.columns.length === 0; // its columns depend on parameters
+  const possible = isOpen ? FORMATS : findFormats(endpoint);
+  return isOwn ? [] : possible.map(({ name }) => name);
+}
+
+/** The formats in which an endpoint has answers. */
+export function findFormats(endpoint: Endpoint): readonly Format[] {
+  return FORMATS.filter(({ lines }) => lines?.findFault(endpoint) === undefined);
+}
+
+/** @throws TailraceError `invalid_parameter` if the endpoint has no answer in this format */
+export function requireFormat({ lines }: Format, endpoint: Endpoint): void {
+  const fault = lines?.findFault(endpoint);
+  if (fault !== undefined) throw invalidParameters([{ parameter: FORMAT_PARAMETER, message: fault }]);
 }
 
 /**
@@ -122,17 +161,19 @@ export const LINE_END = Buffer.from('\n');
  * @param isBucketed whether rows are reused for later answers: then the body has `rowStarts`, if it has a frame
  */
 export function frameAnswer(
-  { framing }: Format,
+  { framing, lines }: Format,
   { bytes, stream, rows }: Pick<QueryResult, 'bytes' | 'stream' | 'rows'>,
   isBucketed: boolean,
 ): FramedRows {
-  if (framing === undefined) return { body: bytes, stream, rows: rows ?? countLines(bytes) };
+  if (framing === undefined) return { body: bytes, stream, rows: rows ?? countLines(bytes, lines?.comment) };
   return isBucketed ? frameBucketRows(framing, bytes) : frameRows(framing, bytes);
 }
 
-function countLines(lines: Buffer): number {
+/** @param comment with which lines begin that are not counted */
+function countLines(lines: Buffer, comment = ''): number {
+  const mark = comment.charCodeAt(0); // NaN for none, which equals no byte
   let rows = 0;
-  for (let at = lines.indexOf(NEWLINE); at !== -1; at = lines.indexOf(NEWLINE, at + 1)) rows++;
+  for (let at = 0; at < lines.length; at = lines.indexOf(NEWLINE, at) + 1) if (lines[at] !== mark) rows++;
   return rows;
 }
 

@@ -2,7 +2,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
 import { PINNED_PREFIX } from '../definitions/parameter.ts';
 import type { Values } from '../sql/quote.ts';
-import { type Format, JSON_FORMAT } from './format.ts';
+import { type Format, JSON_FORMAT, requireFormat } from './format.ts';
 import type { ParameterValues } from './parameters.ts';
 
 /** What a caller asks for: all that shapes an answer but the clock and the data. */
@@ -17,8 +17,11 @@ export interface Question {
 /**
  * By UUID or by name, with undeclared parameters or without, the same question has the same key. The values include the pins
  * that the SQL reads; nothing else of an API key shapes an answer, so two API keys that resolve to the same values may share one.
+ *
+ * @throws TailraceError `invalid_parameter` if the endpoint has no answer in this format
  */
 export function createQuestion(endpoint: Endpoint, values: ParameterValues, format = JSON_FORMAT): Question {
+  requireFormat(format, endpoint);
   const resolved = endpoint.parameters.map((parameter) => values[parameter.name]);
   const pinned = endpoint.pinned.map((name) => values[PINNED_PREFIX + name]);
   const position =

@@ -22,6 +22,11 @@ export interface Answer extends FramedRows {
   /** The instant that the query saw as `@now`, ms since the epoch; the age of the answer counts from here. */
   readonly instantMs: number;
   readonly engineMs: number;
+  /** Core time of its last query; left out if it was kept on a disk. */
+  readonly coreMs?: number;
+  /** See `Prepared`. */
+  readonly sampledShare?: number | undefined;
+  readonly hint?: string | undefined;
   /** Where the page ends, if it is full: the next one continues from here. */
   readonly last?: Position;
 }
@@ -111,7 +116,7 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
       const result = await listed(await engine.query(ledBy(lead, statement.sql), bound, query), question);
       const framed = frameAnswer(format, result, endpoint.bucket !== undefined);
       const end = await findEnd(question, framed.rows, result.bytes);
-      return { ...framed, ...end, format, instantMs, engineMs: result.elapsedMs };
+      return { ...framed, ...end, format, instantMs, engineMs: result.elapsedMs, coreMs: result.coreMs };
     } catch (error) {
       const sql = `SELECT replaceRegexpOne('', @pattern, '')`;
       const check = (pattern: string) => engine.query(sql, { pattern }, { format: 'TSVRaw', ...options });

@@ -8,7 +8,7 @@ import { findOptionalConditions } from '../sql/optional-condition.ts';
 import { createRewriter, findParameters } from '../sql/parameter.ts';
 import { getValue, type Values, writeValue } from '../sql/quote.ts';
 import { removeUnused } from '../sql/with-list.ts';
-import { JSON_FORMAT } from './format.ts';
+import { type Format, JSON_FORMAT } from './format.ts';
 import { writeCursorColumn, writeCursorValue } from './position.ts';
 import { arePlainPatterns } from './question.ts';
 
@@ -26,9 +26,10 @@ export interface Statement {
  */
 export function createStatement(
   endpoint: Endpoint,
-  { engineFormat } = JSON_FORMAT,
+  answerFormat: Pick<Format, 'engineFormat' | 'lines'> = JSON_FORMAT,
   values: Values = {},
 ): Statement {
+  const { engineFormat } = answerFormat;
   const { isJson, joinsText, format } = findRowForm(endpoint, engineFormat);
   const skip = values[PAGE_SKIP] ? writeSkip(`@${PAGE_SKIP}`) : '';
   const { sql } = endpoint;
@@ -40,7 +41,7 @@ export function createStatement(
   if (flat !== undefined) return { sql: `${flat}${skip}`, format };
   const [inner, outer] = findLimit(sql) === undefined ? ['', skip] : [`\n${skip}`, '']; // a comment may end the query
   const stored = `${applyEdits(sql, edits)}${inner}`;
-  return { sql: writeAround(endpoint, engineFormat, stored, checks) + outer, format };
+  return { sql: writeAround(endpoint, answerFormat, { stored, checks, skip: outer }), format };
 }
 
 /** Leaves out rows that the page before has sent. */
@@ -52,8 +53,9 @@ function writeSkip(count: string): string {
 export function createLateStatement(
   endpoint: Endpoint,
   write: NonNullable<Endpoint['writeSelect']>,
-  { engineFormat } = JSON_FORMAT,
+  answerFormat: Pick<Format, 'engineFormat' | 'lines'> = JSON_FORMAT,
 ): Pick<Statement, 'format'> & { readonly write: (values: Values) => string } {
+  const { engineFormat } = answerFormat;
   const { isJson, joinsText, format } = findRowForm(endpoint, engineFormat);
   const writeName = createNameWriter(endpoint);
   return {
@@ -67,7 +69,8 @@ export function createLateStatement(
       if (flat !== undefined) return `${flat}${skip}`;
       const items = select.items.map(({ sql }) => sql).join(', ');
       const limit = select.limit === undefined ? '' : `\nLIMIT ${select.limit}${skip}`;
-      return writeAround(endpoint, engineFormat, `SELECT ${items} ${select.after}${limit}`);
+      const stored = `SELECT ${items} ${select.after}${limit}`;
+      return writeAround(endpoint, answerFormat, { stored });
     },
   };
 }
@@ -94,17 +97,25 @@ function decideConditions(endpoint: Endpoint, values: Values): Edit[] {
 /** As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows. */
 function writeAround(
   endpoint: Endpoint,
-  engineFormat: QueryOptions['format'],
-  stored: string,
-  checks = '',
+  { engineFormat, lines }: Pick<Format, 'engineFormat' | 'lines'>,
+  { stored, checks = '', skip = '' }: StoredQuery,
 ): string {
   const { columns, maxRows } = endpoint;
+  const from = `FROM (\n${stored}\n)${checks} LIMIT ${maxRows}${skip}`;
+  if (lines !== undefined) return lines.write(endpoint, `SELECT * ${from}`);
   const write = writerOf(engineFormat);
   const named = findRowForm(endpoint, engineFormat).joinsText
     ? rowAsText(columns)
     : columns.map(({ name, type }) => write(identifier(name), type)).join(', ');
   const selected = named === '' ? '*' : named; // no columns are declared for a caller's SELECT
-  return `SELECT ${selected} FROM (\n${stored}\n)${checks} LIMIT ${maxRows}`;
+  return `SELECT ${selected} ${from}`;
+}
+
+/** A stored query with what stands around it. */
+interface StoredQuery {
+  readonly stored: string;
+  readonly checks?: string;
+  readonly skip?: string;
 }
 
 /** The query by itself, if it plainly returns the declared columns; `undefined` if it needs another SELECT around it. */

@@ -10,6 +10,8 @@ export interface RetentionSchedule {
   run(): Promise<void>;
   /** Checks the clock, and for a confirmation. To be called every five seconds: an operator waits for the confirmation. */
   watch(): Promise<void>;
+  /** Reports what is due now; deletes nothing. */
+  review(): Promise<RetentionReport>;
   /** Returns why retention has stopped; `undefined` while nothing is wrong. */
   notice(): RetentionNotice | undefined;
   /** Writes the plausible time, after running work has ended. */
@@ -47,9 +49,9 @@ export function createRetentionSchedule(options: ScheduleOptions): RetentionSche
   let notice: RetentionNotice | undefined;
   const acquire = createSlots(1);
 
-  async function alone(work: () => Promise<void>): Promise<void> {
+  async function alone<T>(work: () => Promise<T>): Promise<T> {
     const slot = await acquire();
-    await work().finally(slot.release);
+    return await work().finally(slot.release);
   }
 
   function publish(report: RetentionReport): void {
@@ -101,6 +103,7 @@ export function createRetentionSchedule(options: ScheduleOptions): RetentionSche
   return {
     run: () => alone(enforce),
     watch: () => alone(watch),
+    review: () => alone(retention.review),
     notice: () => notice,
     saveClock: () => alone(saveClock),
   };

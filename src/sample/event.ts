@@ -1,6 +1,6 @@
 import type { Source } from '../definitions/source.ts';
 import type { Event } from '../ingest/event.ts';
-import { typedValues } from '../ingest/typed.ts';
+import { findValue, typedValues } from '../ingest/typed.ts';
 import type { Micros } from '../lib/instant.ts';
 import { createRandom, type Random } from '../lib/random.ts';
 import { functionCalls } from './call.ts';
@@ -84,6 +84,6 @@ function createEvent(source: Source, id: string, { at, project, describe }: Occu
     message,
     metadata: JSON.stringify(metadata),
     attributes: '',
-    typed: typedValues(wire, project, source.columns),
+    typed: typedValues((path) => findValue(wire, path), project, source.columns),
   };
 }

@@ -19,12 +19,12 @@ import {
 } from './base.ts';
 import { canonicalise } from './canonical.ts';
 import { checkQueryTree, checkTables, checkTree } from './check-tree.ts';
+import { readEngineNames } from './engine-names.ts';
 import { type Forms, findForms } from './form.ts';
 import { assertSize } from './measure.ts';
 import { assertNesting, assertNoShadowing, bindNames, findViews } from './names.ts';
 import { invalidSql } from './refusal.ts';
 import { parseQueryTree, parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from './syntax-tree.ts';
-import { createTimeZones } from './time-zone.ts';
 import { assertCost } from './work.ts';
 
 export type SandboxOptions = Omit<QueryOptions, 'format'>;
@@ -136,16 +136,6 @@ export function createSandbox(
 // With `current_timestamp()` the bounds of a SELECT are others each time.
 const BY_CLOCK = /current_/i;
 
-/** Functions in lower case, and time zones: they do not depend on what is stored. */
-async function readEngineNames(engine: Engine) {
-  const functions = await engine.inspect('SELECT lower(name) AS name FROM system.functions');
-  const zones = await engine.inspect('SELECT time_zone FROM system.time_zones');
-  return {
-    functions: new Set(functions.map((row) => String(row['name']))),
-    zones: createTimeZones(zones.map((row) => String(row['time_zone']))),
-  };
-}
-
 // A caller's SELECT may search every text for a parameter's value: the work grows with the length of both.
 const VALUE_BYTES_MAX = 1_000;
 
@@ -217,8 +207,10 @@ const NOT_A_SELECT =
 
 /** The lines of a tree. Rejects those that are too large or too deep to walk: each level is indented by one space or more. */
 export function toLines(text: string): string[] {
-  const lines = text.split('\n').filter((line) => line !== '');
-  if (lines.length > TREE_LINES_MAX) throw invalidSql('is too large: ask in several requests');
+  // After the last line there is an empty one. What follows one more than may be is not read.
+  const all = text.split('\n', TREE_LINES_MAX + 2);
+  if (all.length > TREE_LINES_MAX + 1) throw invalidSql('is too large: ask in several requests');
+  const lines = all.filter((line) => line !== '');
   const deepest = lines.reduce((most, line) => Math.max(most, line.length - line.trimStart().length), 0);
   if (deepest > TREE_INDENT_MAX) throw invalidSql('is too deep: ask in several requests');
   return lines;

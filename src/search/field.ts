@@ -9,16 +9,24 @@ import { printField, type SearchField } from './tree.ts';
 /** A field of one source's events in SQL. Expressions without a value are NULL. */
 export type Operand =
   | { readonly kind: 'text' | 'json' | 'integer' | 'number' | 'boolean' | 'time'; readonly sql: string }
-  /** `sql` is its rank (search/level.ts). */
-  | { readonly kind: 'level'; readonly sql: string; readonly isOf: (levels: readonly Level[]) => string }
+  | LevelOperand
   /** The same for all events of the source. */
   | { readonly kind: 'constant'; readonly sql: string; readonly text: string };
+
+interface LevelOperand {
+  readonly kind: 'level';
+  /** Writes its rank (search/level.ts), whose texts the engine parses for each source: only if a condition needs it. */
+  readonly writeRank: () => string;
+  readonly isOf: (levels: readonly Level[]) => string;
+}
 
 /** The fields of one source as a statement uses them. */
 export interface Fields {
   find(field: SearchField): Operand;
   /** SQL of a text if it has the form of a number (search/number.ts). */
   findForm(sql: string): string;
+  /** Adds a member of the WITH, and returns its name. */
+  define(name: string, expression: string): string;
   /** `expression AS name` of each field that is not a column, for the WITH of the source's SELECT. */
   definitions(): readonly string[];
 }
@@ -66,18 +74,21 @@ export function createFields(source: Source): Fields {
     return TEXTS.includes(name) ? { kind: 'text', sql: column(name) } : undefined;
   }
 
-  function findLevel(): Operand {
+  function findLevel(): LevelOperand {
     const rule = source.level;
-    const sql = define(LEVEL, writeLevelRank(rule, column));
-    return { kind: 'level', sql, isOf: (levels) => writeIsOfLevel(levels, { rule, rank: sql, column }) };
+    const writeRank = () => define(LEVEL, writeLevelRank(rule, column));
+    return {
+      kind: 'level',
+      writeRank,
+      isOf: (levels) => writeIsOfLevel(levels, { rule, writeRank, column }),
+    };
   }
 
   function create(field: SearchField): Operand {
     const ofRow = field.length === 1 ? findOfRow(field[0]) : undefined;
     if (ofRow !== undefined) return ofRow;
-    const path = pathOf(field);
-    const typed = source.columns.find((one) => isAt(one, path));
-    if (typed === undefined) return extract(path);
+    const typed = findColumn(source, field);
+    if (typed === undefined) return extract(pathOf(field));
     return { kind: KINDS[typed.type], sql: column(typed.name) };
   }
 
@@ -89,31 +100,43 @@ export function createFields(source: Source): Fields {
       return operand;
     },
     findForm,
+    define,
     definitions: () => [...definitions].map(([name, expression]) => `${expression} AS ${name}`),
   };
 }
 
-const READ_JSON = `j -> if(startsWith(j, '"'), JSONExtractString(j), nullIf(nullIf(j, ''), 'null'))`;
+/** Returns the text of a value from its JSON; NULL for null. */
+export const READ_JSON = `j -> if(startsWith(j, '"'), JSONExtractString(j), nullIf(nullIf(j, ''), 'null'))`;
 const writeExtract = remember(
   (path: SearchField) => `JSONExtractRaw(${[column('metadata'), ...path.map(writeValue)].join(', ')})`,
 );
 
 /** Returns a field in the metadata. */
-function pathOf(field: SearchField): SearchField {
+export function pathOf(field: SearchField): SearchField {
   if (field[0] !== 'metadata') return field;
   const [, second, ...others] = field;
   return second === undefined ? field : [second, ...others];
 }
 
+/** Finds the typed column that a field is read from, unless it is one of a row. */
+export function findColumn({ columns }: Source, field: SearchField): SourceColumn | undefined {
+  const path = pathOf(field);
+  return columns.find((one) => isAt(one, path));
+}
+
+/** Whether a field is one of a row. */
+export function isRowField(field: SearchField): boolean {
+  return field.length === 1 && Object.hasOwn(ROW_FIELDS, field[0]);
+}
+
 /** Whether a field is one of a row or a typed column; any other is read from the JSON of the metadata. */
-export function isDeclared({ columns }: Source, field: SearchField): boolean {
-  if (field.length === 1 && Object.hasOwn(ROW_FIELDS, field[0])) return true;
-  return columns.some((one) => isAt(one, pathOf(field)));
+export function isDeclared(source: Source, field: SearchField): boolean {
+  return isRowField(field) || findColumn(source, field) !== undefined;
 }
 
 const TEXTS = ['id', 'project', 'event_message', 'metadata'];
 
-const ROW_FIELDS = {
+export const ROW_FIELDS = {
   event_message: ['string', 'Message of the event; words without a field are searched for in it.'],
   id: ['string', 'Identifier of the event.'],
   level: ['level', `One of ${LEVELS.join(', ')}.`],
@@ -136,17 +159,21 @@ export function listFields({ columns }: Source): DeclaredField[] {
   for (const [name, [type, description]] of Object.entries(ROW_FIELDS))
     declared.set(name, { name, type, description });
   for (const column of columns) {
-    const { name: own, type, otherwise, description } = column;
-    const path = pathInMetadata(column);
-    if (path !== undefined && otherwise !== undefined) continue;
-    const [head = own, ...others] = path ?? [];
-    const printed = printField([head, ...others]);
-    const isOfRow = head === 'metadata' || Object.hasOwn(ROW_FIELDS, printed);
-    const name = isOfRow ? `metadata.${printed}` : printed;
+    const { type, otherwise, description } = column;
+    if (pathInMetadata(column) !== undefined && otherwise !== undefined) continue;
+    const name = nameColumn(column);
     if (!declared.has(name))
       declared.set(name, { name, type: type === 'keyword' ? 'string' : type, description });
   }
   return [...declared.values()];
+}
+
+/** Returns how a search names a typed column: by its path, or by its own name if it has none, or several. */
+export function nameColumn(column: SourceColumn): string {
+  const [head = column.name, ...others] = pathInMetadata(column) ?? [];
+  const printed = printField([head, ...others]);
+  const isOfRow = head === 'metadata' || Object.hasOwn(ROW_FIELDS, printed);
+  return isOfRow ? `metadata.${printed}` : printed;
 }
 
 /** Whether a column has exactly the value at a path of the metadata; one without such a path, or with several, has its own name. */
@@ -163,7 +190,8 @@ function pathInMetadata({ path: [first, ...rest], otherPaths }: SourceColumn): r
   return first === 'metadata' && otherPaths.length === 0 ? rest : undefined;
 }
 
-const KINDS = {
+/** The kind of a typed column's values. */
+export const KINDS = {
   string: 'text',
   keyword: 'text',
   integer: 'integer',

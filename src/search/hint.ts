@@ -1,11 +1,14 @@
 import type { Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
 import { isDeclared } from './field.ts';
-import { printField, type SearchField, type SearchTree } from './tree.ts';
+import { describeNumbers, type Measure } from './measure.ts';
+import { listNamed, printField, type SearchField, type SearchTree } from './tree.ts';
 
 interface Searched {
   /** The field by which the events are grouped. */
   readonly field?: SearchField | undefined;
+  /** What was computed of the events. */
+  readonly measure?: Measure | undefined;
   readonly sources: readonly Source[];
 }
 
@@ -16,10 +19,12 @@ const cut = (text: string) => text.slice(0, CHARS_MAX);
 /** Describes in one line what may be wrong with a search that finds nothing; `undefined` if nothing stands out. */
 export function describeDoubts(
   tree: SearchTree | undefined,
-  { field, sources }: Searched,
+  { field, measure, sources }: Searched,
 ): string | undefined {
-  const fields = [...(field === undefined ? [] : [field]), ...(tree === undefined ? [] : listFields(tree))];
+  const own = [field, measure?.field].filter((one) => one !== undefined);
+  const fields = [...own, ...(tree === undefined ? [] : listNamed(tree))];
   const doubts = [
+    measure && describeNumbers(measure),
     describeUnknown(fields.filter((one) => !sources.some((source) => isDeclared(source, one)))),
     findInTree(tree, describeWord),
     findInTree(tree, describeValue),
@@ -43,12 +48,6 @@ function describeUnknown(fields: readonly SearchField[]): string | undefined {
   const names = all.slice(0, FIELDS_MAX).map(cut);
   const more = all.length > FIELDS_MAX ? ` and ${all.length - FIELDS_MAX} more` : '';
   return `no source declares ${names.join(', ')}${more}: read from the metadata, which may not have it`;
-}
-
-function* listFields(tree: SearchTree): Generator<SearchField> {
-  if ('items' in tree) for (const item of tree.items) yield* listFields(item);
-  else if (tree.kind === 'not') yield* listFields(tree.item);
-  else if (tree.kind !== 'text') yield tree.field;
 }
 
 const SIGNS: Readonly<Record<string, string>> = {

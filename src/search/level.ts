@@ -34,17 +34,21 @@ export function joinPartsOfRank(text: string, status: string): string {
   return `coalesce(nullIf(${writeRankOfLower(text)}, 0), ${status})`;
 }
 
-/** Writes whether an event's level is one of these. @param rank of the event's level, as `writeLevelRank` writes it */
+/** Writes whether an event's level is one of these. @param writeRank writes the rank of the event's level; called only if the condition needs it */
 export function writeIsOfLevel(
   levels: readonly Level[],
-  { rule, rank, column }: { rule: LevelRule | undefined; rank: string; column: (name: string) => string },
+  {
+    rule,
+    writeRank,
+    column,
+  }: { rule: LevelRule | undefined; writeRank: () => string; column: (name: string) => string },
 ): string {
   if (levels.length === 0) return '0';
   if (rule?.column !== undefined && rule.status === undefined) {
     const texts = levels.flatMap((level) => LEVEL_TEXTS[level]);
     return `lower(ifNull(${column(rule.column)}, '')) IN (${texts.map(writeValue).join(', ')})`;
   }
-  return `${rank} IN (${levels.map(rankOf).join(', ')})`;
+  return `${writeRank()} IN (${levels.map(rankOf).join(', ')})`;
 }
 
 const ALL_TEXTS = LEVELS.flatMap((level) => LEVEL_TEXTS[level].map((text) => [text, level] as const));

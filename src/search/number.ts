@@ -1,8 +1,9 @@
 import { guardText } from '../sql/search-guard.ts';
-import type { SearchOperator } from './tree.ts';
+import type { SearchClause, SearchOperator } from './tree.ts';
 
-const FORM = '^(-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?)$';
-const NUMBER = new RegExp(FORM);
+/** How JSON writes a number, as a pattern. */
+export const NUMBER_FORM = '^(-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?)$';
+const NUMBER = new RegExp(NUMBER_FORM);
 const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /** Whether a text is a number: finite, and as JSON writes it. Texts such as `05`, `.5`, `inf` and `1e400` are not. */
@@ -11,12 +12,12 @@ export function isNumber(text: string): boolean {
 }
 
 // Digits on either side of the point.
-const DECIMAL_DIGITS = 38;
+export const DECIMAL_DIGITS = 38;
 
 /** The names that `writeRange` and its caller use, as members of WITH: an expression for each term of each source would exceed the engine's bound on syntax trees. */
 export const NUMBER_MEMBERS: Readonly<Record<string, string>> = {
   // The text, if it has the form of a number.
-  N: `x -> extract(x, ${guardText('pattern', FORM)})`,
+  N: `x -> extract(x, ${guardText('pattern', NUMBER_FORM)})`,
   // Zero may be a smaller number.
   D: `n -> nullIf(toDecimal256OrNull(n, ${DECIMAL_DIGITS}), 0)`,
   // A double that is not finite is not a number.
@@ -31,10 +32,20 @@ export const NUMBER_MEMBERS: Readonly<Record<string, string>> = {
  * @param bound a number
  */
 export function writeRange(form: string, operator: SearchOperator, bound: string): string {
-  const double = `${operator.startsWith('>') ? 'F' : 'G'}(${form}) ${operator} ${printDouble(Number(bound))}`;
+  const double = `${operator.startsWith('>') ? 'F' : 'G'}(${form})`;
+  return writeBound({ exact: `D(${form})`, double }, operator, bound);
+}
+
+/** The same for SQL of the number: as a decimal, NULL if none holds it, and as a double. */
+export function writeBound(
+  { exact, double: sql }: { readonly exact: string; readonly double: string },
+  operator: SearchOperator,
+  bound: string,
+): string {
+  const double = `${sql} ${operator} ${printDouble(Number(bound))}`;
   const { digits, exponent } = parseDecimal(bound) ?? { digits: '', exponent: 0 };
   if (exponent > DECIMAL_DIGITS || digits.length - exponent > DECIMAL_DIGITS) return double;
-  return `ifNull(D(${form}) ${operator} toDecimal256('${bound}', ${DECIMAL_DIGITS}), ${double})`;
+  return `ifNull(${exact} ${operator} toDecimal256('${bound}', ${DECIMAL_DIGITS}), ${double})`;
 }
 
 /** Converts as the engine does. */
@@ -58,6 +69,16 @@ function parseDecimal(text: string): Decimal | undefined {
   if (start === -1) return { isNegative: false, digits: '', exponent: 0 };
   const digits = trimZeros(all.slice(start));
   return { isNegative: sign === '-', digits, exponent: whole.length - start + Number(power) };
+}
+
+/** Compares two numbers exactly: below 0 if the first is less. */
+export function compareNumbers(a: string, b: string): number {
+  const [one, other] = [Number(a), Number(b)];
+  if (one !== other) return one < other ? -1 : 1; // rounding keeps the order
+  const [x, y] = [parseDecimal(a), parseDecimal(b)];
+  if (x === undefined || y === undefined || areEqual(x, y)) return 0;
+  const order = x.exponent - y.exponent || (x.digits < y.digits ? -1 : 1);
+  return x.isNegative ? -order : order;
 }
 
 /** Removes the zeros at the end: a regular expression would take time that grows with the square of their number. */
@@ -101,4 +122,26 @@ export function floorOf(text: string): { readonly floor: bigint; readonly isWhol
   const size = Math.min(exponent, INTEGER_DIGITS_MAX + 1);
   const whole = size <= 0 || digits === '' ? 0n : BigInt(digits.slice(0, size).padEnd(size, '0'));
   return { floor: isNegative ? -whole - (isWhole ? 0n : 1n) : whole, isWhole };
+}
+
+const INTEGER_MIN = -(2n ** 63n);
+const INTEGER_MAX = 2n ** 63n - 1n;
+
+/** A condition on integers of 64 bits; `always` if every integer meets it. */
+export type IntegerBound = { readonly operator: SearchOperator; readonly value: string } | 'always' | 'never';
+
+/** Returns what a condition means for integers. A bound between two of them is rounded down, and its operator changed accordingly. */
+export function boundOfInteger({
+  operator,
+  value: [text],
+  isQuoted,
+}: Extract<SearchClause, { kind: 'compare' }>): IntegerBound {
+  const number = floorOf(text);
+  if (number === undefined) return 'never';
+  const { floor, isWhole } = number;
+  if (operator === '=' && (!isWhole || (isQuoted && text !== String(floor)))) return 'never';
+  const isAbove = operator.startsWith('>');
+  if (floor < INTEGER_MIN || floor > INTEGER_MAX)
+    return operator !== '=' && isAbove === floor < INTEGER_MIN ? 'always' : 'never';
+  return { operator: isWhole ? operator : isAbove ? '>' : '<=', value: String(floor) };
 }

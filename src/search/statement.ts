@@ -1,38 +1,22 @@
-import type { Endpoint } from '../definitions/endpoint.ts';
 import { PAGE_SKIP } from '../definitions/pages.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import { NO_CURSOR } from '../query/position.ts';
 import type { SelectItem } from '../sql/final-select.ts';
 import { writeValue } from '../sql/quote.ts';
-import { writeCondition } from './condition.ts';
-import { column, createFields, type Fields, type Operand, TABLE } from './field.ts';
+import {
+  isLevel,
+  SEARCH_FROM,
+  SEARCH_UNTIL,
+  type SearchScope,
+  type Value,
+  type WriteSearch,
+  writeArms,
+  writeFieldValue,
+} from './arms.ts';
+import { column } from './field.ts';
 import { joinPartsOfRank, writeLevelName, writePartsOfRank } from './level.ts';
-import type { SearchField, SearchTree } from './tree.ts';
+import type { SearchField } from './tree.ts';
 
-/** Writes the query of a search (definitions/endpoint.ts). */
-export type WriteSearch = NonNullable<Endpoint['writeSelect']>;
-
-/** The input of every part of an answer. */
-export interface SearchScope {
-  /** At least one. */
-  readonly sources: readonly Source[];
-  /** `undefined`: every event. */
-  readonly tree: SearchTree | undefined;
-  /** Whether only events of `@project` are read. */
-  readonly hasProject: boolean;
-}
-
-/** Bounds of the events of counts, both inclusive; rows are bounded by `@page_from` and `@page_until`. */
-export const SEARCH_FROM = 'search_from';
-export const SEARCH_UNTIL = 'search_until';
-/** Width of a time bucket, microseconds. */
-export const SEARCH_WIDTH = 'search_width';
-
-/** Series of a histogram beside NULL; the rest is counted as one more. */
-const SERIES_MAX = 20;
-const OTHER_VALUES = '(other)';
-/** Most rows of one time bucket. */
-export const SERIES_ROWS_MAX = SERIES_MAX + 2;
 export const VALUES_MAX = 20;
 
 /** Writes the newest events; each source is cut at the page before they are merged. */
@@ -45,8 +29,8 @@ export function writeRows(scope: SearchScope, size: number): WriteSearch {
     const arms = writeArms(scope, value, {
       bounds: ['page_from', 'page_until'],
       more: (source) => (isFirst ? '' : `AND (${writeAfterCursor(writeValue(source.name), value)})`),
-      select: (fields, source) =>
-        `${fields.find(['source']).sql} AS source, ${COLUMNS}, ${writeLevelParts(source)}, ${writeStored(source)}`,
+      select: (_, source) =>
+        `${writeValue(source.name)} AS source, ${COLUMNS}, ${writeLevelParts(source)}, ${writeStored(source)}`,
       end: `ORDER BY ${[...ORDER.map(column), ...STORED].map((sql) => `${sql} DESC`).join(', ')} LIMIT ${limit}`,
     });
     return {
@@ -103,51 +87,11 @@ function writeAfterCursor(source: string, value: Value): string {
   return `${isBefore} OR ${id} < ${ofId} OR (${id} = ${ofId} AND (${isAfter}))`;
 }
 
-// The field of a histogram may have any name but these, since `#` is not allowed in names.
-const SLOT = '`#slot`';
+// Names that no field has, since `#` is not allowed in names.
 const VALUE = '`#value`';
 const EVENTS = '`#events`';
 const SERIES = '`#series`';
 const PART = '`#part`';
-const TOTAL = '`#total`';
-const RANK = '`#rank`';
-
-/** Writes counts by time bucket and by a field: of more than `SERIES_MAX` values the most frequent. @param name of the column, without backticks */
-export function writeHistogram(scope: SearchScope, by: SearchField, name: string): WriteSearch {
-  return (value) => {
-    const start = `toUnixTimestamp64Micro(toDateTime64(${value(SEARCH_FROM)}, 6, 'UTC'))`;
-    const width = `CAST(${value(SEARCH_WIDTH)}, 'Int64')`;
-    const slot = `intDiv(toUnixTimestamp64Micro(${column('timestamp')}) - ${start}, ${width})`;
-    const arms = writeArms(scope, value, {
-      bounds: [SEARCH_FROM, SEARCH_UNTIL],
-      select: (fields) =>
-        `${slot} AS ${SLOT}, ${writeFieldValue(fields.find(by))} AS ${VALUE}, count() AS ${EVENTS}`,
-      end: `GROUP BY ${SLOT}, ${VALUE}`,
-    });
-    const series = isLevel(by)
-      ? `SELECT ${SLOT}, ${writeLevelName(VALUE)} AS ${SERIES}, ${EVENTS} AS ${PART} FROM (\n${arms}\n)`
-      : writeSeries(arms);
-    return {
-      items: [
-        { name: 'timestamp', sql: `${start} + ${SLOT} * ${width} AS timestamp` },
-        { name, sql: `${SERIES} AS \`${name}\`` },
-        { name: 'count', sql: `sum(${PART}) AS count` },
-      ],
-      after: `FROM (${series})
-GROUP BY ${SLOT}, ${SERIES}
-ORDER BY ${SLOT}, ${SERIES}`,
-      limit: undefined,
-    };
-  };
-}
-
-/** Writes the counts of the most frequent values, and of the others together. */
-function writeSeries(arms: string): string {
-  const totals = `SELECT *, if(isNull(${VALUE}), 0, sum(${EVENTS}) OVER (PARTITION BY ${VALUE})) AS ${TOTAL} FROM (\n${arms}\n)`;
-  const ranked = `SELECT *, dense_rank() OVER (ORDER BY ${TOTAL} DESC, ${VALUE} ASC) AS ${RANK} FROM (${totals})`;
-  const kept = `if(isNull(${VALUE}) OR ${RANK} <= ${SERIES_MAX}, ${VALUE}, '${OTHER_VALUES}')`;
-  return `SELECT ${SLOT}, ${kept} AS ${SERIES}, ${EVENTS} AS ${PART} FROM (${ranked})`;
-}
 
 /** Writes the most frequent values of a field, without events that have none. */
 export function writeValues(scope: SearchScope, field: SearchField): WriteSearch {
@@ -174,51 +118,4 @@ ORDER BY count DESC, value`,
       limit: VALUES_MAX,
     };
   };
-}
-
-function isLevel(field: SearchField): boolean {
-  return field.length === 1 && field[0] === 'level';
-}
-
-/** Writes the value of a field as a text that may be NULL, since fields may have different types in different sources; for a level its rank. */
-function writeFieldValue({ kind, sql }: Operand): string {
-  return kind === 'level' ? sql : `CAST(toString(${sql}), 'Nullable(String)')`;
-}
-
-type Value = Parameters<WriteSearch>[0];
-
-interface Arm {
-  /** Parameters with the first and the last instant. */
-  readonly bounds: readonly [from: string, until: string];
-  readonly more?: (source: Source) => string;
-  readonly select: (fields: Fields, source: Source) => string;
-  readonly end?: string;
-}
-
-/** Writes one UNION of a SELECT for each source. */
-function writeArms({ sources, tree, hasProject }: SearchScope, value: Value, arm: Arm): string {
-  const [from, until] = arm.bounds.map(value);
-  const time = column('timestamp');
-  const project = hasProject ? `AND ${column('project')} = ${value('project')}` : undefined;
-  const arms = sources.map((source) => {
-    const fields = createFields(source);
-    const selected = arm.select(fields, source);
-    const conditions = [`${time} >= ${from} AND ${time} <= ${until}`, project, arm.more?.(source)];
-    const searched = tree && writeCondition(tree, fields);
-    const definitions = fields.definitions();
-    return `(${definitions.length === 0 ? '' : `WITH ${definitions.join(', ')} `}SELECT ${selected}
-FROM ${writeSearched(source, searched)}${conditions.filter(Boolean).join(' ')}
-${arm.end ?? ''})`;
-  });
-  return arms.join('\nUNION ALL\n');
-}
-
-/**
- * Writes the table with the condition of the search, up to the other conditions. The condition is in PREWHERE: otherwise the engine reads the
- * columns it sorts by for all rows. There it also remembers, for any range of time, which granules have no match. Views have no PREWHERE.
- */
-function writeSearched(source: Source, condition: string | undefined): string {
-  const table = `\`${source.table}\` AS ${TABLE}`;
-  if (condition === undefined) return `${table}\nWHERE `;
-  return isManaged(source) ? `${table}\nPREWHERE ${condition}\nWHERE ` : `${table}\nWHERE ${condition} AND `;
 }

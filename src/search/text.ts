@@ -15,19 +15,28 @@ const ESCAPED = /[\\%_]/;
 /** Writes whether a message has the texts in their order, in any letter case. At least one is not empty. The SQL is the same for all sources. */
 export const writeText = remember((value: SearchValue) => {
   if (value.every(isAscii)) return writePlain(value);
-  const letters = value.map((text) => [...text.toWellFormed()]);
+  const letters = value.map(lettersOf);
   return letters.flat().some(casesOf) ? writeCased(letters) : writePlain(value);
 });
 
+const lettersOf = (text: string) => [...text.toWellFormed()];
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 
 /** Writes the condition for texts in which only ASCII's letters have a case: the index has their small letters. */
 function writePlain(value: SearchValue): string {
-  const [text, ...others] = value.map(toSmall);
+  const [text = '', ...others] = value.map(toSmall);
   // With escapes, the engine's look-up of a pattern would find too little (sql/search-guard.ts); without any, LIKE is the fastest.
-  if (others.length === 0 && text !== undefined && ESCAPED.test(text))
+  if (others.length === 0 && ESCAPED.test(text))
     return `multiSearchAny(${SMALL}, [${guardText('text', text)}])`;
-  return `${SMALL} LIKE ${guardText('like', toPattern(['', text ?? '', ...others, '']))}`;
+  return `${SMALL} LIKE ${guardText('like', likeOf(value))}`;
+}
+
+const likeOf = (value: SearchValue) => toPattern(['', ...value.map(toSmall), '']);
+
+/** Returns what the small letters of a message have to be like: a pattern of LIKE, or of `match` for letters beyond ASCII that have a case. */
+export function findTextPattern(value: SearchValue): { readonly like: string } | { readonly match: string } {
+  const letters = value.map(lettersOf);
+  return letters.flat().some(casesOf) ? { match: writePattern(letters) } : { like: likeOf(value) };
 }
 
 /**
@@ -36,7 +45,6 @@ function writePlain(value: SearchValue): string {
  * beyond ASCII can match; the index knows the longest part of ASCII.
  */
 function writeCased(letters: readonly (readonly string[])[]): string {
-  const pattern = letters.map((piece) => piece.map(writeLetter).join('')).join(ANY);
   const runs = letters.flatMap((piece) =>
     piece
       .map((letter) => (casesOf(letter) === undefined ? letter : '\0'))
@@ -49,9 +57,13 @@ function writeCased(letters: readonly (readonly string[])[]): string {
       ? []
       : [`${SMALL} LIKE ${guardText('like', `%${toSmall(longest)}%`)}`]),
     `NOT isASCII(${MESSAGE})`,
-    `match(${SMALL}, ${guardText('match', pattern)})`,
+    `match(${SMALL}, ${guardText('match', writePattern(letters))})`,
   ];
   return `(${conditions.join(' AND ')})`;
+}
+
+function writePattern(letters: readonly (readonly string[])[]): string {
+  return letters.map((piece) => piece.map(writeLetter).join('')).join(ANY);
 }
 
 function writeLetter(letter: string): string {

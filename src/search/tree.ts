@@ -48,6 +48,13 @@ export function quoteText(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
+/** Lists the fields that the conditions of a search name, as often as they do. */
+export function* listNamed(tree: SearchTree): Generator<SearchField> {
+  if ('items' in tree) for (const item of tree.items) yield* listNamed(item);
+  else if (tree.kind === 'not') yield* listNamed(tree.item);
+  else if (tree.kind !== 'text') yield tree.field;
+}
+
 export const printField = remember((field: SearchField) =>
   field.map((name) => (/^[^\s()":.*-][^\s()":.*]*$/.test(name) ? name : quoteText(name))).join('.'),
 );

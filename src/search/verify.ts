@@ -30,7 +30,8 @@ function* findSearchFaults({ parameters, columns }: Endpoint): Generator<[YamlPa
   }
 }
 
-function messageOfFault(parse: () => unknown): string | undefined {
+/** Returns what is wrong with a text; `undefined` if `parse` accepts it. */
+export function messageOfFault(parse: () => unknown): string | undefined {
   try {
     parse();
     return undefined;

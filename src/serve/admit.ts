@@ -2,9 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
-import type { Caller, Keyring } from '../keys/keyring.ts';
+import type { Caller } from '../keys/keyring.ts';
 import { networkOf as parseNetwork } from '../lib/network.ts';
 import { type Rate, type RateDecision, type TokenBucket, takeToken } from '../lib/token-bucket.ts';
+import type { Authenticator, Credential } from '../people/credential.ts';
 
 /** Headers of a response, names and values alternating: Node writes this form with the least work. */
 export type Head = readonly string[];
@@ -22,16 +23,16 @@ export interface Admission {
 }
 
 /**
- * The first step of every request that sends a key: checks the key or signed token (spec 5), bounds the rejected keys from an
+ * The first step of every request that sends a key: checks the key, signed token or session (spec 5), bounds the rejected keys from an
  * address, and takes a token of each rate. Call it once for each request, before its body is read.
  *
  * Rejects with the failure of the control store; then the request has not been counted.
  */
-export type Admit = (key: string | undefined, address: string) => Admission | Promise<Admission>;
+export type Admit = (sent: Credential, address: string) => Admission | Promise<Admission>;
 
 export interface AdmitOptions {
   readonly limits: Pick<Config, 'ratePerSecond' | 'rateBurst' | 'authFailuresPerMinuteMax'>;
-  readonly keyring: Pick<Keyring, 'authenticate'>;
+  readonly keyring: Authenticator;
   /** Rates of all replicas; `undefined` if each has its own. */
   readonly sharedRates: SharedRates | undefined;
   /** ms since the epoch. */
@@ -48,6 +49,7 @@ export function createAdmit(options: AdmitOptions): Admit {
   const ratesOf = createRatesOf(limits);
   const takeLocally = createLocalRates(now);
   const failedKeys = createFailedKeys(limits.authFailuresPerMinuteMax, now);
+  const endedSessions = createFailedKeys(limits.authFailuresPerMinuteMax, now);
 
   function limited(reason: 'key' | 'address', message: string, retryAfterSeconds: number): TailraceError {
     onLimited(reason);
@@ -61,11 +63,20 @@ export function createAdmit(options: AdmitOptions): Admit {
     return { caller, head: NO_HEAD, refusal: limited('address', message, waitSeconds), isQuiet: true };
   }
 
-  function refuseKey(error: unknown, address: string): Admission {
+  function refuse(error: unknown, sent: Credential, address: string): Admission {
     if (!(error instanceof TailraceError) || error.code !== 'unauthorized') throw error;
+    if (typeof sent === 'object' && sent.kind === 'session') return refuseSession(error, address);
     const waitSeconds = failedKeys.fail(address);
     if (waitSeconds !== undefined) return refuseAddress(undefined, waitSeconds);
     return { caller: undefined, head: NO_HEAD, refusal: error };
+  }
+
+  /**
+   * A browser sends the cookie of an ended session by itself, from every open page, and nobody can guess one: it does not count as a key that
+   * is tried. The answer stays 401, by which a page knows that it has to sign in.
+   */
+  function refuseSession(refusal: TailraceError, address: string): Admission {
+    return { caller: undefined, head: NO_HEAD, refusal, isQuiet: endedSessions.fail(address) !== undefined };
   }
 
   function limit(caller: Caller, all: readonly Limited[]): Admission {
@@ -92,12 +103,12 @@ export function createAdmit(options: AdmitOptions): Admit {
       .then((taken) => (taken === undefined ? limitLocally(caller, rates) : limit(caller, taken)));
   }
 
-  return (key, address) => {
-    const caller = keyring.authenticate(key, address);
+  return (sent, address) => {
+    const caller = keyring.authenticate(sent, address);
     if (!(caller instanceof Promise)) return accept(caller, address);
     return caller.then(
       (found) => accept(found, address),
-      (error) => refuseKey(error, address),
+      (error) => refuse(error, sent, address),
     );
   };
 }

@@ -42,6 +42,8 @@ export interface Exchange {
   readonly url: string | undefined;
   readonly question: Question;
   readonly encoding: Encoding;
+  /** Whether a browser identifies the caller by itself. */
+  readonly isAmbient?: true | undefined;
 }
 
 /** Does the last step: answer → status, headers and bytes. Returns a promise only while the answer is being compressed, or a large one hashed. */
@@ -96,9 +98,9 @@ function describeStream(exchange: Exchange, served: Served, { readable, length }
 }
 
 /** Returns the headers of every answer, including 304. */
-function describeAnswer({ vary, question: { endpoint } }: HeadExchange, served: Served): string[] {
-  const head = ['cache-control', cacheControl(endpoint)];
-  head.push('vary', vary === undefined ? VARY : `${vary}, ${VARY}`);
+function describeAnswer({ vary, question: { endpoint }, isAmbient }: HeadExchange, served: Served): string[] {
+  const head = ['cache-control', cacheControl(endpoint, isAmbient)];
+  head.push('vary', `${vary === undefined ? '' : `${vary}, `}${isAmbient ? AMBIENT_VARY : VARY}`);
   head.push('cache-status', cacheStatus(endpoint, served), 'age', String(served.ageSeconds));
   head.push('server-timing', `engine;dur=${engineMsOf(served).toFixed(1)}`);
   return head;
@@ -112,7 +114,7 @@ function describeBody(head: string[], { question }: HeadExchange, { answer: { fo
 }
 
 /** The part of an exchange that its headers depend on. */
-type HeadExchange = Pick<Exchange, 'vary'> & { readonly question: Pick<Question, 'endpoint'> };
+type HeadExchange = Pick<Exchange, 'vary' | 'isAmbient'> & { readonly question: Pick<Question, 'endpoint'> };
 
 /**
  * Describes an answer with its representation, but for a link to the next page. Remembers the headers of the last hit of each: within a
@@ -122,13 +124,13 @@ export function createDescribeWhole() {
   const hits = new WeakMap<Representation, HeadExchange & { ageSeconds: number; head: Head }>();
   return (exchange: HeadExchange, served: Served, representation: Representation): Head => {
     if (served.outcome !== 'hit') return createWhole(exchange, served, representation);
-    const { question, vary } = exchange;
+    const { question, vary, isAmbient } = exchange;
     const { ageSeconds } = served;
     const last = hits.get(representation);
-    if (last?.ageSeconds === ageSeconds && last.vary === vary && last.question.endpoint === question.endpoint)
-      return last.head;
+    const isSame = last?.ageSeconds === ageSeconds && last.vary === vary && last.isAmbient === isAmbient;
+    if (isSame && last.question.endpoint === question.endpoint) return last.head;
     const head = createWhole(exchange, served, representation);
-    hits.set(representation, { question, vary, ageSeconds, head });
+    hits.set(representation, { question, vary, isAmbient, ageSeconds, head });
     return head;
   };
 }
@@ -160,9 +162,14 @@ function engineMsOf({ answer, outcome }: Served): number {
 }
 
 const VARY = 'Accept, Accept-Encoding, X-API-KEY, Authorization';
+const AMBIENT_VARY = `${VARY}, Cookie`;
 
-/** Returns `Cache-Control`. Private: rows belong to the key of the request, so no shared cache may keep them. A caller may keep them as long as Tailrace does. */
-function cacheControl({ cachingSeconds }: Endpoint): string {
+/**
+ * Returns `Cache-Control`. Private: rows belong to the key of the request, so no shared cache may keep them. A caller may keep them as long as
+ * Tailrace does; a browser that identifies it by itself has to ask again, since a session may have ended.
+ */
+function cacheControl({ cachingSeconds }: Endpoint, isAmbient: true | undefined): string {
+  if (isAmbient) return cachingSeconds === undefined ? 'private, no-store' : 'private, no-cache';
   return cachingSeconds === undefined ? 'private, no-store' : `private, max-age=${cachingSeconds}`;
 }
 

@@ -1,9 +1,10 @@
 import type { Registry } from '../definitions/registry.ts';
 import type { Source } from '../definitions/source.ts';
+import type { FilledTables } from '../engine/filled-tables.ts';
 import { TailraceError } from '../errors.ts';
-import { isListed } from '../keys/grant.ts';
+import { mayRead } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { getAllowedSource } from '../keys/named.ts';
+import { getReadableSource } from '../keys/named.ts';
 import { MICROS_PER_MINUTE, type Micros } from '../lib/instant.ts';
 import type { Cursors } from '../query/cursor.ts';
 import { findNamedFormat, NDJSON_FORMAT } from '../query/format.ts';
@@ -12,6 +13,7 @@ import { invalidParameters } from '../query/parameters.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
 import { bindPosition } from '../query/position.ts';
 import { createQuestion } from '../query/question.ts';
+import { createDraft, type SearchDraft } from '../search/draft/draft.ts';
 import { createSearch, SEARCH, type SearchLimits } from '../search/search.ts';
 import { chooseEncoding, chooseFormat, type Inquiry, type Resolved, readDirectives } from './resolve.ts';
 import { notFollowed, type ResolvedTail, withLastId } from './resolve-tail.ts';
@@ -22,6 +24,7 @@ export interface ResolveSearchOptions {
   readonly limits: SearchLimits & { readonly searchBytesMax: number };
   /** ms since the epoch. */
   readonly now: () => number;
+  readonly filled: FilledTables;
 }
 
 export interface ResolvedSearch extends Omit<Resolved, 'ignored'> {
@@ -38,7 +41,8 @@ const TAIL_WINDOW: Micros = 15 * MICROS_PER_MINUTE;
 type SearchInquiry = Pick<Inquiry, 'caller' | 'parameters' | 'headers' | 'accepts'>;
 
 /** Turns searches into questions. */
-export function createSearchSteps({ registry, cursors, limits, now }: ResolveSearchOptions) {
+export function createSearchSteps({ registry, cursors, limits, now, filled }: ResolveSearchOptions) {
+  const { mayHaveRows } = filled;
   const { searchBytesMax: bytesMax } = limits;
 
   function check(caller: Caller, raw: RawParameters) {
@@ -54,13 +58,16 @@ export function createSearchSteps({ registry, cursors, limits, now }: ResolveSea
     if (checked['part'] !== 'rows')
       throw notFollowed(`part=${checked['part']} has no live tail, which needs part=rows`);
     // A tail that reads page after page of a few rows would be slow.
-    const limit = String(Math.max(Number(checked['limit']), TAIL_ROWS_MIN));
-    return createSearch({ ...checked, limit }, { sources, nowMs: now(), limits, isTail: true });
+    const limit = String(Math.max(Number(checked['limit'] ?? ''), TAIL_ROWS_MIN));
+    return createSearch({ ...checked, limit }, { sources, nowMs: now(), limits, isTail: true, mayHaveRows });
   }
 
   return {
-    /** Returns the sources that a caller may search. @throws TailraceError `forbidden` if it may search none */
-    findSearchable: (caller: Caller): readonly Source[] => check(caller, {}).sources,
+    /** Returns the sources that a caller may search, including internal ones. @throws TailraceError `forbidden` if it may search none */
+    findSearchable(caller: Caller): readonly Source[] {
+      check(caller, {});
+      return registry.sources.filter((source) => mayRead(caller, source));
+    },
     /**
      * Turns sources, search, range and pins into a question.
      *
@@ -68,17 +75,26 @@ export function createSearchSteps({ registry, cursors, limits, now }: ResolveSea
      */
     resolveSearch({ caller, parameters: raw, headers, accepts }: SearchInquiry): ResolvedSearch {
       requireReader(caller);
-      const format = findNamedFormat(SEARCH, raw) ?? chooseFormat(accepts);
+      const named = findNamedFormat(SEARCH, raw);
       const { values: checked, sources } = check(caller, raw);
-      const { endpoint, values, describeDoubts } = createSearch(checked, { sources, nowMs: now(), limits });
+      const { endpoint, values, describeDoubts } = createSearch(checked, {
+        ...{ sources, nowMs: now(), limits, mayHaveRows },
+      });
+      const format = named ?? chooseFormat(accepts, endpoint);
       const position = cursors.read(endpoint, values, raw);
       const bound = { ...values, ...bindPosition(endpoint.pages, position) };
       const question = createQuestion(endpoint, bound, format);
       const directives = readDirectives(headers);
       return { question, encoding: chooseEncoding(accepts), directives, describeDoubts };
     },
+    /** Writes a search as the files of an endpoint. @throws TailraceError as `resolveSearch` */
+    draftSearch(caller: Caller, raw: RawParameters): SearchDraft {
+      const { values, sources } = check(caller, raw);
+      const isTaken = (name: string) => registry.findEndpoint(name) !== undefined;
+      return createDraft(values, { sources, nowMs: now(), limits }, isTaken);
+    },
     /**
-     * Does the same for a live tail.
+     * Turns a search into the question of a live tail.
      *
      * @throws TailraceError `forbidden`, `source_not_found`, `not_acceptable`, `invalid_parameter`
      */
@@ -112,14 +128,13 @@ function joinList(sent: RawParameters[string]): string | undefined {
   return sent === undefined || typeof sent === 'string' ? sent : sent.join(',');
 }
 
-/** Returns the named sources, or all that the key may read. @throws TailraceError `forbidden`, `source_not_found` */
+/** Returns the named sources, or all that the key may read and that senders write. @throws TailraceError `forbidden`, `source_not_found` */
 function findSources(registry: Registry, caller: Caller, named: string): readonly Source[] {
   const names = [...new Set(named.split(',').map((name) => name.trim()))].filter((name) => name !== '');
-  const by = { lists: caller, action: 'read' } as const;
-  const found = [...new Set(names.map((name) => getAllowedSource(registry, by, name)))];
+  const found = [...new Set(names.map((name) => getReadableSource(registry, caller, name)))];
   if (found.length > 0) return found;
   if (named !== '') throw invalidParameters([{ parameter: 'source', message: 'must name a source' }]);
-  const all = registry.sources.filter((source) => isListed(caller.sources, source));
+  const all = registry.sources.filter((source) => source.isInternal !== true && mayRead(caller, source));
   if (all.length > 0) return all;
   throw new TailraceError('forbidden', 'the key cannot read any source of this service', {
     refusal: 'source',

@@ -8,7 +8,7 @@ import type { Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import type { Cursors } from '../query/cursor.ts';
-import { FORMATS, type Format, findNamedFormat, mediaTypeOf } from '../query/format.ts';
+import { FORMATS, type Format, findFormats, findNamedFormat, mediaTypeOf } from '../query/format.ts';
 import type { ParameterValues, RawParameters } from '../query/parameters.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
 import { bindPosition } from '../query/position.ts';
@@ -110,7 +110,7 @@ export function createResolve(options: ResolveOptions): Resolve {
 
   function read(inquiry: Inquiry): Resolved | Promise<Resolved> {
     const { caller, endpoint, parameters, accepts, headers, sandboxed, ignored } = inquiry;
-    const format = findNamedFormat(endpoint, parameters) ?? chooseFormat(accepts);
+    const format = findNamedFormat(endpoint, parameters) ?? chooseFormat(accepts, endpoint);
     const first = parsePinnedParameters(endpoint, parameters, { pins: caller.pins, bytesMax });
     const values = endpoint.pages === undefined ? first : goOn(endpoint, first, parameters);
     const encoding = chooseEncoding(accepts);
@@ -167,11 +167,12 @@ export function readDirectives({ 'cache-control': header }: IncomingHttpHeaders)
 }
 
 /** @throws TailraceError `not_acceptable` */
-export function chooseFormat(accepts: Accepts): Format {
-  const type = accepts.type(ANSWER_TYPES);
-  const format = FORMATS.find(({ mediaTypes }) => mediaTypes.some((one) => one === type));
+export function chooseFormat(accepts: Accepts, endpoint: Endpoint): Format {
+  const formats = findFormats(endpoint);
+  const type = accepts.type(formats.flatMap(({ mediaTypes }) => mediaTypes));
+  const format = formats.find(({ mediaTypes }) => mediaTypes.some((one) => one === type));
   if (format !== undefined) return format;
-  const offered = FORMATS.map(mediaTypeOf).join(', ');
+  const offered = formats.map(mediaTypeOf).join(', ');
   throw new TailraceError('not_acceptable', `answers are ${offered}; accept one of these or */*`);
 }
 

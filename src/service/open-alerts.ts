@@ -1,68 +1,67 @@
 import { randomUUID } from 'node:crypto';
 import { createEvaluate } from '../alerts/evaluate.ts';
 import { createEvaluator } from '../alerts/evaluator.ts';
-import { createOutbox } from '../alerts/outbox.ts';
-import type { SenderEvent } from '../alerts/receivers/delivery.ts';
-import type { Receiver } from '../alerts/receivers/receiver.ts';
-import type { Sender } from '../alerts/receivers/sender.ts';
+import { createFindLink } from '../alerts/message.ts';
 import type { TestCommandOptions } from '../alerts/test-command.ts';
-import { verifyReceivers } from '../alerts/verify.ts';
-import type { Config } from '../config/config.ts';
 import type { Alert } from '../definitions/alert.ts';
-import { refuseFaults } from '../definitions/fault.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { type ClockGuard, createClockGuard } from '../lib/clock-guard.ts';
 import { createThrottle } from '../lib/throttle.ts';
 import { createRunner } from '../query/run.ts';
+import { createAlertMetrics } from '../telemetry/alert-metrics.ts';
+import { nameServed, readAlerts } from './alert-readings.ts';
+import { createSending } from './open-sending.ts';
 import type { Parts } from './parts.ts';
+import { NO_RECEIVERS_FILE, type Receivers } from './receivers.ts';
 
 const HOUR_MS = 3_600_000;
 const TICK_MS = 250;
-const RENEW_MS = 1_000;
 const LOG_AGAIN_MS = 60_000;
 const HISTORY_MS = 90 * 24 * HOUR_MS;
 // After so long, another replica takes over.
-const LEASE_MS = 3_000;
+const LEASE_MS = { min: 1_000, max: 3_000 };
 // One process owns the data directory, and so the store in it; it takes its own lease again.
-const OWN = { owner: 'the service', leaseMs: 60_000 };
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Reads the receivers of the settings; none without a file. @throws InputError with every fault, also of alerts that name others */
-export async function openReceivers(
-  { receiversFile }: Pick<Config, 'receiversFile'>,
-  alerts: readonly Alert[],
-  environment: Environment,
-): Promise<ReadonlyMap<string, Receiver>> {
-  if (receiversFile === '') return new Map();
-  const { readReceivers } = await import('../alerts/receivers/receivers-file.ts'); // its libraries are loaded only if they are used
-  const receivers = await readReceivers(receiversFile, { environment });
-  refuseFaults(verifyReceivers(alerts, new Set(receivers.keys())));
-  return receivers;
-}
+const OWN = { owner: 'the service', leaseMs: () => 60_000 };
 
 /** Evaluates the alerts and sends their messages until the service closes. @returns what `tailrace alerts test` needs */
 export async function openAlerts(
   parts: Parts,
   control: ControlStore,
-  environment: Environment,
+  receivers: Receivers,
 ): Promise<TestCommandOptions> {
-  const { config, core, logger, now, startTask, opened } = parts;
+  const { config, core, metrics, logger, now, startTask, opened } = parts;
   const { engine, registry, clock } = core;
   const engineNow = () => clock.correctedMs() ?? Date.now();
   const evaluate = createEvaluate({ ...config, registry, run: createRunner(engine, now, engineNow) });
   const throttle = createThrottle(LOG_AGAIN_MS, now);
   const isAlone = config.controlUrl === '' && config.clickhouseUrl === '';
   const plausibleNow = createPlausibleNow(clock, { now, jumpMsMax: config.clockJumpHoursMax * HOUR_MS });
-  const known = await openReceivers(config, registry.alerts, environment);
-  const names = new Set(known.keys());
-  const receivers = () => names;
-  const sending = createSending(parts, control, [...known.values()]);
+  const findLink = createFindLink(config.publicUrl);
+  const measured = createAlertMetrics(
+    metrics.registry,
+    readAlerts({
+      registry,
+      store: control.alerts,
+      evaluator: () => evaluator,
+      receivers: () => receivers.current().values(),
+      now,
+    }),
+  );
+  const createSeries = () => receivers.names().forEach(measured.receiverKnown);
+  createSeries();
+  receivers.onTaken(createSeries);
+  const sending = createSending(parts, { control, receivers, tried: measured.tried });
   const evaluator = createEvaluator({
-    ...{ evaluate, store: control.alerts, alerts: () => registry.alerts, now: plausibleNow },
-    ...(isAlone ? OWN : { owner: randomUUID(), leaseMs: LEASE_MS }),
+    async evaluate(alert, at) {
+      const judged = await evaluate(alert, at);
+      measured.evaluated(nameServed(registry, alert), judged.outcome.kind === 'failed');
+      return judged;
+    },
+    ...{ store: control.alerts, alerts: () => registry.alerts, now: plausibleNow },
+    ...(isAlone ? OWN : { owner: randomUUID(), leaseMs: () => leaseMs(registry.alerts) }),
     ticks: () => performance.now(),
-    receivers,
+    receivers: receivers.names,
+    findLink,
     onMessages: sending.wake,
     onEvaluated(alert, error) {
       if (error === undefined) return;
@@ -70,49 +69,43 @@ export async function openAlerts(
       throttle(() => logger.error({ err: error, alert }, text));
     },
   });
+  warnWithoutReceivers(parts);
   opened.defer(evaluator.close);
   opened.defer(sending.stop);
-  startTask({ name: 'alert-lease', everyMs: RENEW_MS, run: evaluator.renew });
+  startTask({ name: 'alert-lease', everyMs: TICK_MS, run: evaluator.renew });
   startTask({ name: 'alerts', everyMs: TICK_MS, run: evaluator.tick });
   startTask({
     name: 'alert-messages',
-    everyMs: RENEW_MS,
+    everyMs: TICK_MS,
     run: () => (evaluator.isLeader() ? sending.start() : sending.stop()),
   });
   startTask({
     name: 'alert-history',
     everyMs: HOUR_MS,
-    run: () => evaluator.isLeader() && control.alerts.trim(plausibleNow() - HISTORY_MS),
+    async run() {
+      if (!evaluator.isLeader()) return;
+      await control.alerts.trim(plausibleNow() - HISTORY_MS);
+      await sending.clean();
+    },
   });
-  return { registry, evaluate, store: control.alerts, receivers, now: plausibleNow };
+  return {
+    registry,
+    evaluate,
+    store: control.alerts,
+    receivers: receivers.names,
+    findLink,
+    now: plausibleNow,
+  };
 }
 
-/** Sends while this process evaluates: two senders would send messages twice. */
-function createSending(
-  { now, random, logger }: Parts,
-  control: ControlStore,
-  receivers: readonly Receiver[],
-) {
-  const outbox = createOutbox(control.alerts, now);
-  const throttle = createThrottle(LOG_AGAIN_MS, now);
-  let sender: Sender | undefined;
-  function watch({ kind, ...event }: SenderEvent): void {
-    if (kind === 'given_up') logger.error(event, 'a message of an alert was given up');
-    else if (kind !== 'sent') throttle(() => logger.warn(event, 'a message of an alert could not be sent'));
-  }
-  return {
-    wake: () => sender?.wake(),
-    async start(): Promise<void> {
-      if (sender !== undefined || receivers.length === 0) return;
-      const { openSender } = await import('../alerts/receivers/sender.ts');
-      sender = openSender({ outbox, receivers, now, random, watch });
-    },
-    async stop(): Promise<void> {
-      const ended = sender;
-      sender = undefined;
-      await ended?.close();
-    },
-  };
+function warnWithoutReceivers({ config, core: { registry }, logger }: Parts): void {
+  const { length: alerts } = registry.alerts;
+  if (alerts > 0 && config.receiversFile === '') logger.warn({ alerts }, NO_RECEIVERS_FILE);
+}
+
+/** Returns the shortest interval within the bounds, so that another replica takes over within two intervals. */
+function leaseMs(alerts: readonly Alert[]): number {
+  return alerts.reduce((ms, { everyMs }) => Math.max(LEASE_MS.min, Math.min(ms, everyMs)), LEASE_MS.max);
 }
 
 interface PlausibleOptions {

@@ -1,18 +1,15 @@
 import { hash } from 'node:crypto';
 import { verifyAlerts } from '../alerts/verify.ts';
-import { findServerAddress } from '../config/clickhouse.ts';
 import type { Config } from '../config/config.ts';
-import { refuseFaults } from '../definitions/fault.ts';
+import { type Fault, refuseFaults } from '../definitions/fault.ts';
 import { keepFolders, type ReadFolders } from '../definitions/folders.ts';
 import { type Definitions, type LoadResult, readDefinitions } from '../definitions/read.ts';
 import { createRegistry, type Registry } from '../definitions/registry.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
-import { type EmbeddedOptions, openEmbeddedEngine } from '../engine/embedded/embedded.ts';
 import { hasUnfinishedTables } from '../engine/embedded/unfinished-tables.ts';
 import type { Engine } from '../engine/engine.ts';
 import { withoutTable } from '../engine/external.ts';
 import { applySchema, readTables } from '../engine/schema.ts';
-import type { ServerOptions } from '../engine/server/server.ts';
 import {
   markServerStore,
   readDeletions,
@@ -24,14 +21,17 @@ import { findStoreVersion, upgradeStore, writeStoreVersion } from '../engine/sto
 import { writeStoredTables } from '../engine/stored-tables.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from '../engine/write-marks.ts';
 import { TransientError } from '../errors.ts';
+import { verifyFilters } from '../ingest/filter/verify.ts';
 import type { ClockGuard } from '../lib/clock-guard.ts';
 import { createSlots } from '../lib/slots.ts';
 import { verifySearches } from '../search/verify.ts';
+import { verifyDashboards } from '../verify/dashboards.ts';
 import { scopeHashes } from '../verify/tables-read.ts';
 import { verifyDrafts, verifyQueries } from '../verify/verify.ts';
 import { verifyExternal } from '../verify/verify-external.ts';
 import { verifyRollups } from '../verify/verify-rollup.ts';
 import { hideOld, openClock } from './open-clock.ts';
+import { type EngineWatch, openEngine } from './open-engine.ts';
 
 /** The configured store with the tables of its sources: the data directory's, which one process owns, or a server's. */
 export interface Core {
@@ -65,16 +65,25 @@ export interface Core {
   close(): Promise<void>;
 }
 
-/** Callbacks for events of the open engine: those of a server, or of the embedded engine. */
-export type EngineWatch = Pick<ServerOptions, 'onReach'> & Pick<EmbeddedOptions, 'onRestart' | 'onSuspect'>;
+/**
+ * Reads a file that is reloaded with the definitions, such as that of the receivers.
+ *
+ * @returns a line for each fault; `take` is called if neither it nor the definitions have one
+ */
+export type Companion = (
+  definitions: Definitions,
+) => Promise<{ readonly faults: readonly string[]; readonly take: () => void }>;
 
 export interface CoreOptions {
   /** See `prepare`. */
   readonly hasExternal?: boolean;
+  readonly companion?: Companion;
   readonly watch?: EngineWatch;
   /** ms since the epoch. */
   readonly now?: () => number;
 }
+
+const NO_COMPANION: Companion = async () => ({ faults: [], take() {} });
 
 // Minutes of each table: two weeks in which every minute has events, some megabytes in all.
 const MARKED_MINUTES_MAX = 20_160;
@@ -88,7 +97,7 @@ const MARKED_MINUTES_MAX = 20_160;
 export async function openCore(
   config: Config,
   owner: string,
-  { hasExternal = true, watch, now = Date.now }: CoreOptions = {},
+  { hasExternal = true, companion = NO_COMPANION, watch, now = Date.now }: CoreOptions = {},
 ): Promise<Core> {
   await using opened = new AsyncDisposableStack();
   // The store of a server is not in the data directory, and belongs to every process that the server admits.
@@ -99,26 +108,29 @@ export async function openCore(
   const engine = watchWrites(await openEngine(config, watch), writes);
   opened.defer(engine.close);
   const check = async (read: LoadResult) => {
-    const definitions = await prepare(engine, read, hasExternal);
+    const { faults: others, take } = await companion(read.definitions);
+    const definitions = await prepare(engine, read, { hasExternal, others });
     if (isEmbedded && hasUnfinishedTables(config.dataDir)) throw diskIsFull(config.dataDir);
     if (isEmbedded) writeStoredTables(config.dataDir, await readTables(engine));
     else await markServerStore(engine, definitions.sources.filter(isManaged));
-    return definitions;
+    return { definitions, take };
   };
   let reading = await readDefinitions(config);
   const managed = reading.definitions.sources.filter(isManaged);
   if (version === undefined)
     await upgradeServerStore(engine, managed); // its version is in its tables
   else await upgradeStore(engine, { from: version, sources: managed });
-  const first = await check(reading);
+  const { definitions: first, take: takeFirst } = await check(reading);
   if (isEmbedded) writeStoreVersion(config.dataDir);
   const clock = await openClock(engine, first.sources, { ...config, now });
   await hideOld(engine, first.sources, clock);
+  takeFirst();
   const read = async () => {
     const next = await readDefinitions(keepFolders(reading.folders));
-    const definitions = await check(next);
+    const { definitions, take } = await check(next);
     await hideOld(engine, definitions.sources, clock);
     reading = next;
+    take();
     return definitions;
   };
   const served = await serve(engine, first, read);
@@ -193,66 +205,48 @@ function withDeletions(definitions: Definitions, deletions: number): Definitions
   return { ...definitions, endpoints };
 }
 
+interface PrepareOptions {
+  /** Whether the engine has the existing tables that sources may point at; without them they are treated as empty. */
+  readonly hasExternal: boolean;
+  /** Lines of faults that are not in definitions. */
+  readonly others?: readonly string[];
+}
+
 /**
  * Creates the tables of the sources and has the engine check the queries, which needs the tables.
  * A set that is then rejected leaves the tables as they were.
  *
- * @param hasExternal whether the engine has the existing tables that sources may point at; without them they are treated as empty
  * @throws InputError with a line for each fault, those of the files and those that the engine finds
  */
 export async function prepare(
   engine: Engine,
   reading: LoadResult,
-  hasExternal: boolean,
+  { hasExternal, others = [] }: PrepareOptions,
 ): Promise<Definitions> {
   const { definitions, faults, sourcesAreWhole, drafts } = reading;
+  const refuse = (found: readonly Fault[]) => refuseFaults([...faults, ...found], others);
   if (!sourcesAreWhole)
-    refuseFaults([
-      ...faults,
-      ...(await verifyDrafts(engine, drafts, { hasTables: false, sources: definitions.sources })),
-    ]);
+    refuse(await verifyDrafts(engine, drafts, { hasTables: false, sources: definitions.sources }));
   const sourceFaults = [
     ...(await verifyExternal(engine, definitions.sources, hasExternal)),
     ...(await verifyRollups(engine, definitions.sources)),
+    ...(await verifyFilters(definitions.sources)),
   ];
-  if (sourceFaults.length > 0) refuseFaults([...faults, ...sourceFaults]);
+  if (sourceFaults.length > 0) refuse(sourceFaults);
   const sources = hasExternal ? definitions.sources : definitions.sources.map(withoutTable);
   let narrowed = definitions;
   await applySchema(engine, sources, async () => {
-    refuseFaults([
-      ...faults,
+    refuse([
       ...(await verifyQueries(engine, definitions.endpoints, definitions.sources)),
       ...(await verifySearches(definitions.endpoints)),
       ...verifyAlerts(definitions.alerts ?? [], {
         endpoints: definitions.endpoints,
         areAll: faults.length === 0,
       }),
+      ...verifyDashboards(definitions.dashboards ?? [], definitions.endpoints),
       ...(await verifyDrafts(engine, drafts, { hasTables: true, sources: definitions.sources })),
     ]);
     narrowed = await scopeHashes(engine, definitions);
   });
   return narrowed;
-}
-
-/** Opens the engine of the settings: that of a ClickHouse server, or the embedded one on their data directory. */
-export async function openEngine(config: Config, watch: EngineWatch = {}): Promise<Engine> {
-  const options = {
-    readers: config.readers,
-    queueMax: config.queryQueueMax,
-    queuePerLaneMax: config.queryQueuePerKeyMax,
-    queuePerTokenMax: config.queryQueuePerTokenMax,
-    queueTimeoutMs: config.queryQueueTimeoutMs,
-    limits: {
-      timeoutMs: config.queryTimeoutMs,
-      memoryBytesMax: config.queryMemoryBytesMax,
-      resultBytesMax: config.resultBytesMax,
-    },
-  };
-  const address = findServerAddress(config);
-  if (address !== undefined) {
-    const { openServerEngine } = await import('../engine/server/server.ts'); // its client is loaded only if it is used
-    return await openServerEngine({ ...options, address, cluster: config.cluster, ...watch });
-  }
-  const { dataDir, engineMemoryBytesMax: memoryBytesMax, engineEnv: env } = config;
-  return await openEmbeddedEngine({ ...options, dataDir, memoryBytesMax, env, ...watch });
 }

@@ -8,6 +8,7 @@ import type { RetentionSchedule } from '../retention/schedule.ts';
 import { createStoreSizes } from '../telemetry/store-sizes.ts';
 import { readVersion } from '../version.ts';
 import type { Core } from './open-core.ts';
+import type { RolesReader } from './roles.ts';
 
 /** Opens the readings of store and disk for metrics, overview and health. @param now ms since the epoch */
 export async function observeStore({ engine, registry }: Core, { dataDir }: Config, now: () => number) {
@@ -22,15 +23,19 @@ export async function observeStore({ engine, registry }: Core, { dataDir }: Conf
   };
 }
 
+const BROKEN_ROLES = 'the file of roles has faults, so nobody who signs in has access; see the log';
+
 /** Returns the problems that an operator has to solve, for `/ready` and the overview. */
 export function createNotices(
   retention: RetentionSchedule,
   storing: StoringWatch,
+  roles: Pick<RolesReader, 'current'>,
 ): () => Promise<readonly Notice[]> {
   return async () => {
     const notices: Notice[] = [];
     const problem = await storing.findProblem();
     if (problem !== undefined) notices.push({ topic: 'storing', message: problem });
+    if (roles.current().isBroken) notices.push({ topic: 'roles', message: BROKEN_ROLES });
     const found = retention.notice();
     if (found !== undefined)
       notices.push({ topic: found.stopped.length > 0 ? 'retention' : 'clock', message: found.message });

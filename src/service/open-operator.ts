@@ -2,36 +2,61 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AlertTest, type TestCommandOptions, testAlert } from '../alerts/test-command.ts';
 import type { StoredAnswers } from '../cache/stored/stored-answers.ts';
-import type { Committer } from '../ingest/committer.ts';
+import type { Ingest } from '../ingest/ingest.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { removeLeftSnapshots } from '../maintenance/backup/snapshot.ts';
 import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from '../maintenance/deletion/deletions.ts';
+import { createKeepProjects } from '../maintenance/deletion/keep-projects.ts';
 import { createCommands, type ProcessActions } from '../maintenance/socket/commands.ts';
 import { COMMANDS } from '../maintenance/socket/protocol.ts';
 import { type Handler, openLocalServer } from '../maintenance/socket/server.ts';
+import type { QuotasReader } from './companions.ts';
 import type { Core } from './open-core.ts';
 import type { Parts } from './parts.ts';
 
 /** Deletions of events, for the management API and the commands of the shell. */
 export function createServiceDeletions(
-  { core, now }: Parts,
-  { committer, control, stored }: DeletionParts,
+  parts: Parts,
+  { ingest, control, stored, forget, quotas }: DeletionParts,
 ): Deletions {
+  const { core, now } = parts;
   const { engine, registry } = core;
   const eventsDeleted: Core['eventsDeleted'] = async (sources, nowMs) => {
     stored?.clear();
+    forget();
     await core.eventsDeleted(sources, nowMs);
   };
-  return createDeletions({
+  const deletions = createDeletions({
     core: { engine, registry, eventsDeleted },
-    ...{ control, holdInserts: committer.hold, now, newId: randomUUID, wait },
+    ...{ control, holdInserts: ingest.committer.hold, now, newId: randomUUID, wait },
   });
+  keepProjects(parts, quotas, deletions);
+  return deletions;
+}
+
+const KEEP_PROJECTS_EVERY_MS = 3_600_000;
+
+/** Deletes what is older than the retention of its project: at start, and every hour. */
+function keepProjects(parts: Parts, quotas: QuotasReader, deletions: Deletions): void {
+  const { core, startTask } = parts;
+  const { engine, registry, clock } = core;
+  let days: ReadonlyMap<string, number> = new Map();
+  quotas.onTaken(({ retentionDays }) => {
+    days = retentionDays;
+  });
+  const run = createKeepProjects({
+    ...{ engine, clock, deletions, sources: () => registry.sources, days: () => days },
+  });
+  void startTask({ name: 'project-retention', everyMs: KEEP_PROJECTS_EVERY_MS, run }).trigger();
 }
 
 interface DeletionParts {
-  readonly committer: Committer;
+  readonly ingest: Pick<Ingest, 'committer'>;
   readonly control: ControlStore;
+  readonly quotas: QuotasReader;
   readonly stored: StoredAnswers | undefined;
+  /** Drops what this process keeps of events in memory. */
+  readonly forget: () => void;
 }
 
 interface OperatorSide {
@@ -50,8 +75,7 @@ export async function openOperatorSide(
   const commands = createCommands({
     ...{ config, folders, engine, registry, deletions, actions, newId: randomUUID, wait },
   });
-  const test: Handler = (body, { signal }) => testAlert(alerts, body as AlertTest, signal); // sent by tailrace alerts test
-  const handlers = { ...commands, [COMMANDS.testAlert]: test };
+  const handlers = { ...commands, [COMMANDS.testAlert]: createTestAlertCommand(alerts) };
   const onError = (error: unknown) => logger.error({ err: error }, 'a command of the shell failed');
   try {
     if (engine.seesEveryWrite) await removeLeftSnapshots(config.dataDir);
@@ -66,6 +90,19 @@ export async function openOperatorSide(
   // On a server other processes delete events, too.
   if (!engine.seesEveryWrite)
     startTask({ name: 'deletions', everyMs: FOLLOW_EVERY_MS, run: followDeletions });
+}
+
+/** Sends each percent that is done. */
+function createTestAlertCommand(alerts: TestCommandOptions): Handler {
+  return (body, { send, signal }) => {
+    let sent = 0;
+    const onProgress = (share: number) => {
+      const percent = Math.floor(share * 100);
+      if (percent > sent) send({ progress: percent });
+      sent = Math.max(sent, percent);
+    };
+    return testAlert({ ...alerts, onProgress }, body as AlertTest, signal); // sent by tailrace alerts test
+  };
 }
 
 /** Does not keep the process from ending. */

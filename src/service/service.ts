@@ -1,6 +1,8 @@
 // Longer than other files: the one place that creates every part and passes it to the next. Read it from top to bottom.
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { TestCommandOptions } from '../alerts/test-command.ts';
 import { type CachedQueries, createCached } from '../cache/cached.ts';
 import { type Basis, createRefresh } from '../cache/incremental.ts';
 import type { SharedFlights } from '../cache/shared/flight.ts';
@@ -10,8 +12,10 @@ import type { Config } from '../config/config.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { isManaged } from '../definitions/source.ts';
 import type { Engine, EngineGauges } from '../engine/engine.ts';
+import { createFilledTables } from '../engine/filled-tables.ts';
 import { queryTimeout } from '../engine/gate.ts';
-import { InputError } from '../errors.ts';
+import { keyOfLane } from '../engine/lanes.ts';
+import { InputError, TailraceError } from '../errors.ts';
 import { buildApp } from '../http/app.ts';
 import { createOpenApi } from '../http/openapi/document.ts';
 import { describeTool } from '../http/openapi/tool.ts';
@@ -21,7 +25,10 @@ import type { OverviewParts } from '../http/routes/overview.ts';
 import { readTlsContext } from '../http/tls.ts';
 import { type Ingest, openIngest } from '../ingest/ingest.ts';
 import { createProjectWarning } from '../ingest/project-warning.ts';
+import type { SyslogListener } from '../ingest/protocols/syslog/listen.ts';
+import { createRejectedLog } from '../ingest/rejected/log.ts';
 import { createRequestRecorder, EDGE_SOURCE } from '../ingest/request-recorder.ts';
+import type { Usage } from '../ingest/usage/usage.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { createKeyring, type Keyring } from '../keys/keyring.ts';
 import { openControlStore } from '../keys/open-control-store.ts';
@@ -29,10 +36,13 @@ import { createTokens } from '../keys/token.ts';
 import { openTokenSecret } from '../keys/token-secret.ts';
 import { createThrottle } from '../lib/throttle.ts';
 import type { ProcessActions } from '../maintenance/socket/commands.ts';
+import { createAlertTest } from '../management/alert-test.ts';
 import { createProjects } from '../management/projects.ts';
 import { type Cursors, createCursors } from '../query/cursor.ts';
 import { createNewestFirst } from '../query/newest-first.ts';
 import { createPageRun } from '../query/page.ts';
+import { findOwner } from '../query/pins.ts';
+import { createPrepared } from '../query/prepared.ts';
 import { type Answer, createRunner, isOpaquePage, type Run } from '../query/run.ts';
 import { createTypedFirst } from '../query/typed-first.ts';
 import type { RetentionSchedule } from '../retention/schedule.ts';
@@ -43,25 +53,39 @@ import { createSearchSteps } from '../serve/resolve-search.ts';
 import { createResolveTail } from '../serve/resolve-tail.ts';
 import { createTails, type Tails } from '../tail/tails.ts';
 import { registerGauges } from '../telemetry/gauges.ts';
+import { createKeyTraffic } from '../telemetry/key-traffic.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { createRejectedRequestLog } from '../telemetry/rejected-requests.ts';
 import { createTraffic, SAMPLE_MS } from '../telemetry/traffic.ts';
 import { createCatalogue } from '../workbench/catalogue.ts';
-import { createSave, type RunTests, type SavedEntry } from '../workbench/save.ts';
+import { createHistory } from '../workbench/history.ts';
+import { createSave, type SavedEntry } from '../workbench/save.ts';
+import { editCopies } from '../workbench/shipped-copy.ts';
+import { createTestRun, type RunTests } from '../workbench/test-run.ts';
+import { createCompanions } from './companions.ts';
+import { keepAudit } from './keep-audit.ts';
 import { openAlerts } from './open-alerts.ts';
-import { type Core, type EngineWatch, openCore } from './open-core.ts';
+import { type Core, openCore } from './open-core.ts';
+import type { EngineWatch } from './open-engine.ts';
+import type { GrpcParts } from './open-grpc.ts';
 import { createNotices, observeStore } from './open-observe.ts';
 import { createServiceDeletions, openOperatorSide } from './open-operator.ts';
+import { openPeople } from './open-people.ts';
 import { startRetention } from './open-retention.ts';
 import { startRollups } from './open-rollups.ts';
 import { openStored, startSaving } from './open-stored.ts';
+import type { SyslogParts } from './open-syslog.ts';
 import { createStartTask } from './open-tasks.ts';
-import type { Parts } from './parts.ts';
+import { keepUsage, openUsage } from './open-usage.ts';
+import type { Parts, StartTask } from './parts.ts';
 
 export interface Service {
   readonly app: FastifyInstance;
   readonly core: Core;
   readonly keyring: Keyring;
   readonly retention: RetentionSchedule;
+  /** Open ports for syslog. */
+  readonly syslog: readonly Pick<SyslogListener, 'address' | 'port'>[];
   /** Stops accepting, lets running work finish within the bound, stops the rest, releases the store. Idempotent. */
   close(): Promise<void>;
 }
@@ -80,6 +104,8 @@ export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** For `tailrace reload` and `tailrace stop`. */
   readonly actions?: ProcessActions;
+  /** Whether listener processes accept the connections of `app`; see `listen`. */
+  readonly isRelayed?: boolean;
 }
 
 // If a server cannot be reached, it cannot be reached from other replicas either, and cached answers are still served.
@@ -105,10 +131,11 @@ const LAST_ANSWERS_MS = 500;
  * @throws InputError with every fault of definitions, schema or data directory; nothing is then left open
  */
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
-  const { logger, owner, now = Date.now, random = Math.random } = options;
+  const { logger, owner, now = Date.now, random = Math.random, isRelayed = false } = options;
   const tls = readTlsContext(config);
   await using opened = new AsyncDisposableStack();
-  const core = await openCore(config, owner, { watch: logEngine(logger), now });
+  const { receivers, quotas, roles, read: companion } = createCompanions(config, options.environment);
+  const core = await openCore(config, owner, { watch: logEngine(logger), companion, now });
   opened.defer(core.close);
   const { engine, registry } = core;
   checkSettings(config, registry);
@@ -118,12 +145,18 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const { storing, ...observed } = await observeStore(core, config, now);
   const traffic = createTraffic(metrics, now);
   const parts: Parts = { config, core, metrics, storing, logger, now, random, startTask, opened };
+  const people = openPeople(parts, { control, keyring, secret, roles });
   const shared = await openReplicas(parts, secret);
-  const alerts = await openAlerts(parts, control, options.environment ?? {});
+  const alerts = await openAlerts(parts, control, receivers);
   const cursors = createCursors(secret);
-  const { cache, cached, warmer, tails, stored } = await openReadSide(parts, cursors, shared?.flights);
-  const { ingest, record, retention, rollupRowsLeft } = await openWriteSide(parts);
-  const deletions = createServiceDeletions(parts, { committer: ingest.committer, control, stored });
+  const readParts = { cursors, usage: await openUsage(parts, quotas), shared: shared?.flights };
+  const { cache, cached, warmer, tails, stored } = await openReadSide(parts, readParts);
+  const watched = createWatched(now);
+  const { ingest, record, retention, rollupRowsLeft } = await openWriteSide(parts, readParts.usage, watched);
+  keepAudit(parts, control, ingest.committer);
+  const syslog = await openSyslogPorts(parts, { receive: ingest.receive, tls });
+  const forget = watched.rejectedEvents.forget;
+  const deletions = createServiceDeletions(parts, { ingest, control, stored, forget, quotas });
   let isStopping = false;
   const notReady = () => (isStopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
   registerGauges(metrics.registry, {
@@ -131,33 +164,28 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     cache,
     control,
     tails,
-    ingest: ingest.committer.gauges,
+    ingest: () => ({ ...ingest.committer.gauges(), waitMs: ingest.backpressure.waitMs }),
     rollupRowsLeft,
+    storing,
     ...observed,
   });
   const routes = createRouteParts(parts, {
-    ...{ cached, control, cursors, tails, cache, ingest, keyring },
+    ...{ cached, control, cursors, tails, cache, ingest, keyring, people, alerts },
     ...{ deletions, traffic, notReady, readSizes: observed.readSizes, version: observed.build.version },
-    workbench: createWorkbench(parts, control, options.runTests),
-    readNotices: createNotices(retention, storing),
+    workbench: createWorkbench(parts, { control, alerts }, options.runTests),
+    readNotices: createNotices(retention, storing, roles),
+    admin: { ...watched, retention },
   });
-  const app = await buildApp({
-    config,
-    tls,
-    keyring,
-    metrics,
-    record,
-    sharedRates: shared?.rates,
-    logger,
-    now,
-    routes,
-  });
+  const serving = {
+    ...{ config, tls, isRelayed, keyring, metrics, record, logger, now, routes },
+    ...{ ...people, ...watched },
+  };
+  const app = await buildApp({ ...serving, sharedRates: shared?.rates });
   opened.defer(() => closeApp(app, engine, config.shutdownTimeoutMs));
+  await openGrpcPort(parts, { app, tls });
   await openOperatorSide(parts, { deletions, actions: options.actions, alerts });
   startTask({ name: 'warming', everyMs: WARM_TICK_MS, run: warmer.tick });
-  startTask({ name: 'tails', everyMs: TAIL_TICK_MS, run: tails.tick });
-  startTask({ name: 'tail-keys', everyMs: TAIL_CHECK_MS, run: tails.checkKeys });
-  startTask({ name: 'tail-keep-alive', everyMs: TAIL_KEEP_ALIVE_MS, run: tails.keepAlive });
+  startTails(startTask, tails);
   startTask({ name: 'traffic', everyMs: SAMPLE_MS, run: traffic.sample });
   const running = opened.move();
   let closing: Promise<void> | undefined;
@@ -166,7 +194,37 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     closing ??= running.disposeAsync();
     return closing;
   };
-  return { app, core, keyring, retention, close };
+  return { app, core, keyring, retention, syslog, close };
+}
+
+/** Creates what an operator reads about callers and senders; see management/admin-view.ts. */
+function createWatched(now: () => number) {
+  return {
+    startedMs: now(),
+    keyTraffic: createKeyTraffic(),
+    rejectedRequests: createRejectedRequestLog(now),
+    rejectedEvents: createRejectedLog(now),
+  };
+}
+
+/** Opens a port for gRPC, whose code is loaded only if it is used. */
+async function openGrpcPort(parts: Parts, options: GrpcParts): Promise<void> {
+  if (parts.config.otlpGrpcPort === 0) return;
+  const { openGrpc } = await import('./open-grpc.ts');
+  await openGrpc(parts, options);
+}
+
+/** As `openGrpcPort`, for syslog. */
+async function openSyslogPorts(parts: Parts, options: SyslogParts): Promise<Service['syslog']> {
+  if (parts.config.syslog === '') return [];
+  const { openSyslog } = await import('./open-syslog.ts');
+  return await openSyslog(parts, options);
+}
+
+function startTails(startTask: StartTask, tails: Tails): void {
+  startTask({ name: 'tails', everyMs: TAIL_TICK_MS, run: tails.tick });
+  startTask({ name: 'tail-keys', everyMs: TAIL_CHECK_MS, run: tails.checkKeys });
+  startTask({ name: 'tail-keep-alive', everyMs: TAIL_KEEP_ALIVE_MS, run: tails.keepAlive });
 }
 
 /** Logs when a server becomes unavailable or available again, and when the embedded engine was started again, with the running queries. */
@@ -187,14 +245,16 @@ function logEngine(logger: FastifyBaseLogger): EngineWatch {
 }
 
 /** Checks the sources that settings name. @throws InputError if there is no such source, or it stores no events */
-export function checkSettings({ otlpSource, recordRequestsAs }: Config, registry: Core['registry']): void {
+export function checkSettings(
+  { otlpSource, deploySource, recordRequestsAs }: Config,
+  registry: Core['registry'],
+): void {
   const otlp = registry.findSource(otlpSource);
-  if (otlpSource !== '' && otlp === undefined) {
-    const known = registry.sources.map(({ name }) => name).join(', ');
-    throw new InputError([
-      `TAILRACE_OTLP_SOURCE: no source is called ${JSON.stringify(otlpSource)}; there are ${known}`,
-    ]);
-  }
+  const known = registry.sources.map(({ name }) => name).join(', ');
+  const unknown = Object.entries({ TAILRACE_OTLP_SOURCE: otlpSource, TAILRACE_DEPLOY_SOURCE: deploySource })
+    .filter(([, name]) => name !== '' && registry.findSource(name) === undefined)
+    .map(([setting, name]) => `${setting}: no source is called ${JSON.stringify(name)}; there are ${known}`);
+  if (unknown.length > 0) throw new InputError(unknown);
   if (otlp !== undefined && !isManaged(otlp))
     throw new InputError([
       `TAILRACE_OTLP_SOURCE: ${otlp.name} reads an existing table (managed: false); name a source that stores events`,
@@ -232,8 +292,14 @@ async function openReplicas(parts: Parts, secret: Uint8Array) {
   return shared;
 }
 
+interface ReadSideParts {
+  readonly cursors: Cursors;
+  readonly usage: Usage;
+  readonly shared: SharedFlights | undefined;
+}
+
 /** Creates the parts from parameters to answers: runner, cache, warmer, live tails. */
-async function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | undefined) {
+async function openReadSide(parts: Parts, { cursors, usage, shared }: ReadSideParts) {
   const { config, core, metrics, logger, now, random, opened } = parts;
   const { engine, writes, registry } = core;
   const { seesEveryWrite } = engine;
@@ -244,7 +310,8 @@ async function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlight
   };
   const cache = createMemoryStore(config.cacheBytesMax);
   const engineNow = () => core.clock.correctedMs() ?? Date.now();
-  const run = createPagedRun(countQueries(createRunner(engine, now, engineNow), metrics), parts);
+  const counted = countQueries(createRunner(engine, now, engineNow), { metrics, usage });
+  const run = createPagedRun(counted, parts);
   const onExtent = metrics.recomputed;
   const bases = new WeakMap<Answer, Basis>();
   const stored = await openStored(parts, bases);
@@ -267,24 +334,39 @@ async function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlight
   return { cache, cached, warmer, tails, stored };
 }
 
-/** Adds the steps for pages; other questions take none of them. */
+/** Adds the steps for pages and for searches that read a sample; other questions take none of them. */
 function createPagedRun(run: Run, { config: { queryTimeoutMs: timeoutMs }, now }: Parts): Run {
   const late = () => queryTimeout(timeoutMs);
   const runNewest = createNewestFirst(run, { now, timeoutMs, late });
   const runOpaque = createPageRun(runNewest);
   const runTyped = createTypedFirst(run, { timeoutMs, late });
+  const runPrepared = createPrepared(run, { now, timeoutMs, late });
   return (question, how) => {
-    const { pages, typedFirst } = question.endpoint;
+    const { pages, typedFirst, prepare } = question.endpoint;
+    if (prepare !== undefined) return runPrepared(question, how);
     if (pages === undefined) return (typedFirst === undefined ? run : runTyped)(question, how);
     return (isOpaquePage(question) ? runOpaque : runNewest)(question, how);
   };
 }
 
-function countQueries(run: Run, metrics: Metrics): Run {
+const HAVE_RUN: ReadonlySet<string> = new Set(['query_timeout', 'query_failed']);
+
+/** Counts the queries of the engine, by endpoint and for quotas; those of a spent quota are rejected. */
+function countQueries(run: Run, { metrics, usage }: { metrics: Metrics; usage: Usage }): Run {
   return async (question, options) => {
-    const { name } = question.endpoint;
+    const { endpoint, values } = question;
+    const { name } = endpoint;
+    const asker = { key: keyOfLane(options?.lane ?? ''), project: findOwner(endpoint, values) ?? '' };
+    usage.checkQuery(asker);
     metrics.queryStarted(name);
-    const answer = await run(question, options);
+    const startMs = performance.now();
+    const answer = await run(question, options).catch((error: unknown) => {
+      // Otherwise a key could use all cores with queries that time out. Others, such as those rejected by the queue, have not run.
+      const hasRun = error instanceof TailraceError && HAVE_RUN.has(error.code);
+      if (hasRun) usage.countQuery(asker, performance.now() - startMs);
+      throw error;
+    });
+    usage.countQuery(asker, answer.coreMs ?? 0);
     metrics.queryDone(name, answer.engineMs / 1000);
     return answer;
   };
@@ -294,7 +376,11 @@ const WITHOUT_PROJECT =
   'events without a project were stored, which no key that pins a project can read; name it in the event, in X-Project or in TAILRACE_DEFAULT_PROJECT';
 
 /** Creates the parts that store events, and delete old ones. */
-async function openWriteSide(parts: Parts) {
+async function openWriteSide(
+  parts: Parts,
+  usage: Usage,
+  { rejectedEvents }: Pick<ReturnType<typeof createWatched>, 'rejectedEvents'>,
+) {
   const { config, core, metrics, storing, logger, now, opened } = parts;
   const { engine, registry, clock } = core;
   const warnOfProjects = createProjectWarning({
@@ -303,18 +389,21 @@ async function openWriteSide(parts: Parts) {
   });
   const throttleUnremembered = createThrottle(LOG_AGAIN_MS, now);
   const ingest = await openIngest({
-    ...{ engine, now, config, ageAt: () => clock.correctedMs() ?? now() },
+    ...{ engine, now, config, usage, ageAt: () => clock.correctedMs() ?? now() },
     onCommit(source, rows, error) {
       metrics.committed(source, rows, error !== undefined);
       storing.committed(error);
       if (error !== undefined) logger.error({ err: error, source, rows }, 'events could not be stored');
     },
+    onOverload: metrics.overloaded,
     onRefused: metrics.refused,
+    onRejected: rejectedEvents.add,
     onWithoutProject(source, count) {
       metrics.withoutProject(source, count);
       warnOfProjects(source, count);
     },
     onRepaired: metrics.repaired,
+    onFiltered: metrics.filtered,
     onUnremembered(error) {
       metrics.unremembered();
       const text = 'an Idempotency-Key could not be looked up or kept; its events are stored';
@@ -323,6 +412,7 @@ async function openWriteSide(parts: Parts) {
   });
   opened.defer(ingest.close);
   const { committer } = ingest;
+  keepUsage(parts, usage, committer);
   const project = config.recordRequestsAs;
   const onDropped = metrics.requestNotRecorded;
   const record =
@@ -331,16 +421,25 @@ async function openWriteSide(parts: Parts) {
   return { ingest, record, retention, rollupRowsLeft: startRollups(parts) };
 }
 
+/** One set of parts for all routes of the workbench. */
+type WorkbenchRoutes = RouteParts['workbench'] &
+  RouteParts['workbenchAlerts'] &
+  RouteParts['workbenchDashboards'] &
+  RouteParts['workbenchHistory'];
+
 type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotices' | 'readSizes'> &
   Pick<RouteParts['deletions'], 'deletions'> &
-  Pick<RouteParts, 'workbench'> & {
+  Record<'workbench', WorkbenchRoutes> & {
     cached: CachedQueries;
+    alerts: TestCommandOptions;
     control: ControlStore;
     cursors: Cursors;
     tails: Tails;
     ingest: Ingest;
     keyring: Keyring;
+    people: ReturnType<typeof openPeople>;
     version: string;
+    admin: Omit<RouteParts['admin'], 'keyring' | 'registry' | 'engine' | 'now'>;
   };
 
 /** Logs once that a caller sends SQL where it is ignored: Studio would show the same rows on every page. */
@@ -356,14 +455,35 @@ function createIgnoredSqlWarning(logger: FastifyBaseLogger): (endpoint: Endpoint
 
 function createWorkbench(
   { config, core, logger, now }: Parts,
-  control: ControlStore,
+  { control, alerts: { receivers } }: { control: ControlStore; alerts: TestCommandOptions },
   runTests: RunTests = async () => [],
-): RouteParts['workbench'] {
+): WorkbenchRoutes {
   const { engine, registry, edit } = core;
   const parts = {
-    ...{ config, engine, registry, edit, runTests, folders: () => core.folders, newId: randomUUID },
+    ...{
+      config,
+      engine,
+      registry,
+      edit: editCopies({
+        edit,
+        folders: () => core.folders,
+        onCopied: (dir) =>
+          logger.warn(
+            { folder: dir },
+            'the shipped endpoints and dashboards are copied; they are served from there',
+          ),
+      }),
+      runTests: createTestRun(runTests, { folders: () => core.folders }),
+      receivers,
+      folders: () => core.folders,
+      newId: randomUUID,
+    },
     run: createRunner(engine, now, () => core.clock.correctedMs() ?? Date.now()),
     readCatalogue: createCatalogue(engine, registry),
+    history: createHistory({
+      ...{ dir: join(config.dataDir, 'workbench'), now, newId: randomUUID },
+      onFailure: (error) => logger.error({ err: error }, 'a save of the workbench is not in its history'),
+    }),
     audit: (entry: SavedEntry) =>
       control
         .record({ used: [], entries: [{ ...entry, atMs: now(), count: 1 }] })
@@ -377,13 +497,29 @@ function createWorkbench(
 /** Passes to each group of routes the parts that it needs. */
 function createRouteParts(
   { config, core, metrics, logger, now }: Parts,
-  { cached, control, cursors, tails, ingest, keyring, deletions, workbench, version, ...live }: Served,
+  {
+    cached,
+    control,
+    cursors,
+    tails,
+    ingest,
+    keyring,
+    people,
+    deletions,
+    alerts,
+    workbench,
+    version,
+    admin,
+    ...live
+  }: Served,
 ): RouteParts {
-  const { engine, registry } = core;
-  const { receive, committer } = ingest;
+  const { engine, registry, writes } = core;
+  const { receive, committer, backpressure } = ingest;
   const { notReady, readNotices } = live;
   const { parameterBytesMax } = config;
-  const sending = { config, registry, receive };
+  const { authenticator, sessions, signIn, readAmbient } = people;
+  const alertParts = { control, registry, parameterBytesMax, now, newId: randomUUID };
+  const sending = { config, registry, receive, backpressure };
   const sandbox = createSandbox(engine, { ...config, now });
   const onIgnoredSql = createIgnoredSqlWarning(logger);
   const asking = {
@@ -396,27 +532,42 @@ function createRouteParts(
   const describe = createDescribe(cursors);
   return {
     query: {
-      ...{ ...asking, tails, keyring, describe },
+      ...{ ...asking, tails, authenticator, describe },
       resolveTail: createResolveTail({ registry, cursors, parameterBytesMax }),
     },
     search: {
-      ...{ cached, metrics, describe, tails, keyring },
-      ...createSearchSteps({ registry, cursors, limits: config, now }),
+      ...{ config, cached, metrics, describe, tails, authenticator, now, parameterBytesMax },
+      run: workbench.run,
+      ...createSearchSteps({
+        registry,
+        cursors,
+        limits: config,
+        now,
+        filled: createFilledTables(engine, writes),
+      }),
     },
     savedSearches: { control, now, newId: randomUUID },
     mcp: { ...asking, keyring, version, describeTool },
     ingest: sending,
     otlp: sending,
+    protocols: sending,
     deletions: { deletions, registry },
     keys: { keyring, registry, now },
     tokens: { keyring, registry, now },
-    alerts: { control, registry, parameterBytesMax, now, newId: randomUUID },
+    sessions: { sessions, control, version, now },
+    auth: { config, signIn, readAmbient, version },
+    alerts: { ...alertParts, testAlert: createAlertTest({ command: alerts, parts: alertParts }) },
+    dashboards: { registry, parameterBytesMax },
     definitions: {
       ...{ registry, version, listProjects: createProjects(engine, registry, now) },
       studio: config.studio === '1',
     },
     overview: { config, engine, registry, now, committer, ...live },
+    admin: { ...admin, keyring, registry, engine, now },
     workbench,
+    workbenchAlerts: workbench,
+    workbenchDashboards: workbench,
+    workbenchHistory: workbench,
     about: {
       ...{ engine, metrics, registry, notReady, readNotices },
       describe: (endpoints) =>

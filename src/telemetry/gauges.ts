@@ -3,6 +3,7 @@ import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { TableState } from '../engine/store-state.ts';
 import type { Committer } from '../ingest/committer.ts';
+import type { StoringWatch } from '../ingest/storing-watch.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import type { MetricRegistry } from './prometheus.ts';
 import type { StoreSizes } from './store-sizes.ts';
@@ -13,12 +14,14 @@ export interface GaugedParts {
   readonly cache: CacheStore;
   readonly control: Pick<ControlStore, 'isUp'>;
   readonly tails: { readonly count: number };
-  readonly ingest: () => ReturnType<Committer['gauges']>;
+  readonly ingest: () => ReturnType<Committer['gauges']> & { readonly waitMs: number };
   /** The managed sources. */
   readonly sources: () => readonly Source[];
   /** Events that are not in their source's rollup yet, by source. */
   readonly rollupRowsLeft: () => ReadonlyMap<string, number>;
   readonly readSizes: () => Promise<StoreSizes | undefined>;
+  /** Whether events can be stored. */
+  readonly storing: Pick<StoringWatch, 'findProblem'>;
   /** Reads the free bytes on the disk of the data directory; `undefined` if unknown. */
   readonly readFreeBytes: () => Promise<number | undefined>;
   /** Versions of Tailrace, ClickHouse and Node. */
@@ -51,6 +54,14 @@ export function registerGauges(registry: MetricRegistry, parts: GaugedParts): vo
   gauge('tailrace_control_store_up', '1, or 0 while it is unavailable.', () => Number(control.isUp()));
   gauge('tailrace_ingest_queued_bytes', 'Events waiting to be stored.', () => ingest().queuedBytes);
   gauge('tailrace_ingest_queued_requests', 'Requests waiting for a commit.', () => ingest().queuedRequests);
+  gauge(
+    'tailrace_ingest_wait_seconds',
+    'Estimated wait until all of these are stored.',
+    () => ingest().waitMs / 1000,
+  );
+  gauge('tailrace_storing', 'Whether events can be stored: 1, or 0 if the disk is full.', async () =>
+    Number((await parts.storing.findProblem()) === undefined),
+  );
   const ofSources = (read: (state: TableState) => number) => async () => {
     const sizes = await parts.readSizes();
     if (sizes === undefined) return undefined;

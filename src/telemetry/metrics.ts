@@ -1,5 +1,7 @@
 import type { RefreshExtent } from '../cache/incremental.ts';
 import type { CacheOutcome } from '../cache/store.ts';
+import { OVERLOADS } from '../ingest/backpressure/backpressure.ts';
+import { SYSLOG_LOSSES } from '../ingest/protocols/syslog/losses.ts';
 import { createMetricRegistry, type MetricRegistry } from './prometheus.ts';
 
 /**
@@ -35,7 +37,7 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
     'endpoint',
   ]);
   const limited = counter('tailrace_rate_limited_total', 'Responses 429, by reason.', ['reason']);
-  for (const reason of ['key', 'address'] as const) limited.at(reason);
+  for (const reason of ['key', 'address', 'quota'] as const) limited.at(reason);
   const closed = counter('tailrace_connections_closed_total', 'Connections closed by a bound, by reason.', [
     'reason',
   ]);
@@ -165,10 +167,25 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
     'Events stored in which U+FFFD stands for bytes that are not UTF-8, by source.',
     ['source'],
   );
+  const filtered = counter(
+    'tailrace_events_filtered_total',
+    'Events that rules of their source left out or changed, by source and rule: drop, sample or redact.',
+    ['source', 'rule'],
+  );
+  const syslogLost = counter(
+    'tailrace_syslog_lost_total',
+    'Lines of syslog that were not stored, by reason.',
+    ['reason'],
+  );
+  for (const reason of SYSLOG_LOSSES) syslogLost.at(reason);
   const commits = counter('tailrace_commits_total', 'Groups of events committed, by source.', [
     'source',
     'result',
   ]);
+  const overloads = counter('tailrace_ingest_overloaded_total', 'Requests with events rejected for now.', [
+    'reason',
+  ]);
+  for (const reason of OVERLOADS) overloads.at(reason);
   const dropped = counter('tailrace_days_dropped_total', 'Days of a table dropped by retention.', ['reason']);
   let stopped: readonly string[] = [];
   gauge('tailrace_retention_stopped', 'Whether retention has stopped, by reason: 1 or 0.', () =>
@@ -181,10 +198,16 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
       commits.inc(source, failed ? 'failed' : 'done');
       if (!failed) storedCounts.at(source).add(rows);
     },
+    /** Counts a request with events that was rejected for now. */
+    overloaded: overloads.inc,
     refused: (source: string, count: number) => refused.at(source).add(count),
     /** Counts stored events that belong to no project. */
     withoutProject: (source: string, count: number) => withoutProjectCounts.at(source).add(count),
     repaired: (source: string, count: number) => repaired.at(source).add(count),
+    syslogLost: (reason: string, count: number) => syslogLost.at(reason).add(count),
+    filtered(source: string, counts: Readonly<Record<string, number>>) {
+      for (const [rule, count] of Object.entries(counts)) if (count > 0) filtered.at(source, rule).add(count);
+    },
     dayDropped: dropped.inc,
     /** @param reasons why retention has stopped; none while it runs */
     retentionStopped(reasons: readonly string[]) {

@@ -44,6 +44,9 @@ export function createMetricRegistry() {
   // The registry asks every metric without an argument.
   const shown = new AsyncLocalStorage<IsShown>();
   collectDefaultMetrics({ register: registry }); // event loop delay, memory, garbage collection
+  // Gauges with the name of a counter, of which the same without `_total` has the parts.
+  for (const metric of registry.getMetricsAsArray())
+    if (metric instanceof Gauge && metric.name.endsWith('_total')) registry.removeSingleMetric(metric.name);
 
   function expose({ name, help, type, read }: ExposedMetric): void {
     const metric = new Gauge({ name, help, registers: [registry] });

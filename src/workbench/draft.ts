@@ -33,7 +33,7 @@ const TEXT_BYTES_MAX = 64 * 1024;
  * @param tier see `withDefaultTier`
  */
 export function readDraft(texts: DraftTexts, sources: readonly Source[], tier: string): Draft {
-  const unfit = [...findLong(texts), ...findNul(texts.sql), ...findDense(texts)];
+  const unfit = [...findLongTexts(texts), ...findNul(texts.sql), ...findDense(texts)];
   if (unfit.length > 0) return { endpoint: undefined, sql: { file: SQL_FILE, text: '' }, faults: unfit };
   const sql = { file: SQL_FILE, text: texts.sql };
   const parsed = parseDefinition(texts.definition);
@@ -49,25 +49,24 @@ export function readDraft(texts: DraftTexts, sources: readonly Source[], tier: s
 }
 
 /** `parseYaml` within the bounds of a draft: it runs on the event loop. */
-export function parseDefinition(text: string): ReturnType<typeof parseYaml> {
-  return parseYaml(YAML_FILE, text, YAML_TOKENS_MAX.draft);
+export function parseDefinition(text: string, file = YAML_FILE): ReturnType<typeof parseYaml> {
+  return parseYaml(file, text, YAML_TOKENS_MAX.draft);
 }
 
-function findLong({ definition, sql }: DraftTexts): Fault[] {
-  const files = [
-    [YAML_FILE, definition],
-    [SQL_FILE, sql],
-  ] as const;
-  return files.flatMap(([file, text]) => {
-    const bytes = Buffer.byteLength(text);
-    if (bytes <= TEXT_BYTES_MAX) return [];
-    return [{ file, line: 1, message: `is ${bytes} bytes; the workbench accepts at most ${TEXT_BYTES_MAX}` }];
-  });
+/** Finds a text beyond the bound, which is not read further. */
+export function findLong(file: string, text: string): Fault[] {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= TEXT_BYTES_MAX) return [];
+  return [{ file, line: 1, message: `is ${bytes} bytes; the workbench accepts at most ${TEXT_BYTES_MAX}` }];
+}
+
+function findLongTexts({ definition, sql }: DraftTexts): Fault[] {
+  return [...findLong(YAML_FILE, definition), ...findLong(SQL_FILE, sql)];
 }
 
 /** Checks the SQL on the event loop before anything else reads it. A text that is too long is not read further. */
 function findDense(texts: DraftTexts): Fault[] {
-  if (findLong(texts).length > 0) return [];
+  if (findLongTexts(texts).length > 0) return [];
   try {
     refuseUnbounded(() => assertDepth(texts.sql));
     return [];
@@ -91,10 +90,17 @@ function complete(yaml: YamlFile): YamlFile {
   const { value } = yaml;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return yaml;
   const mayLackColumns = !('cursor' in value) && !('bucket' in value) && !hasColumns(value);
-  return {
-    ...yaml,
-    value: { id: STAND_IN_ID, ...value, ...(mayLackColumns && { columns: STAND_IN_COLUMNS }) },
-  };
+  const completed = withId(yaml);
+  return mayLackColumns
+    ? { ...yaml, value: { ...Object(completed.value), columns: STAND_IN_COLUMNS } }
+    : completed;
+}
+
+/** Fills in the id, which a draft may lack. */
+export function withId(yaml: YamlFile): YamlFile {
+  const { value } = yaml;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return yaml;
+  return { ...yaml, value: { id: STAND_IN_ID, ...value } };
 }
 
 function hasColumns(value: unknown): boolean {

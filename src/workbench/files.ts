@@ -11,7 +11,12 @@ import { type DraftTexts, SQL_FILE, YAML_FILE } from './draft.ts';
 export interface FileOptions {
   /** Default: that of Node. */
   readonly rename?: typeof rename;
+  /** A file of tests, which only a new folder gets. */
+  readonly test?: string | undefined;
 }
+
+/** The file of tests that a save writes, in the folder of the endpoint. */
+export const TEST_FILE = join('tests', 'search.yaml');
 
 /** Reads the texts of an endpoint's folder; `undefined` if it has neither file. @throws Node's error; TailraceError `conflict` if one is not UTF-8 */
 export async function readTexts(folder: string): Promise<DraftTexts | undefined> {
@@ -23,7 +28,8 @@ export async function readTexts(folder: string): Promise<DraftTexts | undefined>
   return { definition: definition ?? '', sql: sql ?? '' };
 }
 
-async function readIfThere(path: string): Promise<string | undefined> {
+/** Reads a text; `undefined` if there is no such file. @throws Node's error; TailraceError `conflict` if it is not UTF-8 */
+export async function readIfThere(path: string): Promise<string | undefined> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
@@ -35,7 +41,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
 
 /** Returns one version of both texts, with a hash of each. */
 export function versionOf({ definition, sql }: DraftTexts): string {
-  return `${hash(definition)}-${hash(sql)}`;
+  return `${hashText(definition)}-${hashText(sql)}`;
 }
 
 /** Names the files that differ between the texts and a version, as the beginning of a sentence; the version may be any text. */
@@ -49,7 +55,8 @@ export function describeChange(texts: DraftTexts, version: string): string {
   return `${changed.join(' and ')} ${changed.length === 1 ? 'has' : 'have'} changed`;
 }
 
-function hash(text: string): string {
+/** The version of one text. */
+export function hashText(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
@@ -81,13 +88,24 @@ function linked(cause?: unknown): TailraceError {
 export async function writeTexts(
   folder: string,
   texts: DraftTexts,
-  { rename: move = rename }: FileOptions = {},
+  { rename: move = rename, test }: FileOptions = {},
 ): Promise<() => Promise<void>> {
   const isNew = (await lstat(folder).catch(() => undefined)) === undefined;
-  return isNew ? await createFolder(folder, texts, move) : await replaceBoth(folder, texts, move);
+  if (isNew) return await createFolder(folder, { ...texts, test }, move);
+  if (test !== undefined)
+    throw new TailraceError('conflict', `there is a folder ${basename(folder)} already; choose another name`);
+  const files = [
+    [join(folder, YAML_FILE), texts.definition],
+    [join(folder, SQL_FILE), texts.sql],
+  ] as const;
+  return await replaceFiles(files, { rename: move });
 }
 
-async function createFolder(folder: string, texts: DraftTexts, move: typeof rename) {
+async function createFolder(
+  folder: string,
+  { test, ...texts }: DraftTexts & Pick<FileOptions, 'test'>,
+  move: typeof rename,
+) {
   // Readers of definitions skip names that begin with a dot.
   const next = join(dirname(folder), `.${basename(folder)}.new`);
   try {
@@ -95,6 +113,10 @@ async function createFolder(folder: string, texts: DraftTexts, move: typeof rena
     await mkdir(next);
     await writeSynced(join(next, YAML_FILE), texts.definition);
     await writeSynced(join(next, SQL_FILE), texts.sql);
+    if (test !== undefined) {
+      await mkdir(dirname(join(next, TEST_FILE)));
+      await writeSynced(join(next, TEST_FILE), test);
+    }
     await move(next, folder);
   } catch (error) {
     await rm(next, { recursive: true, force: true });
@@ -104,15 +126,15 @@ async function createFolder(folder: string, texts: DraftTexts, move: typeof rena
   return () => rm(folder, { recursive: true, force: true });
 }
 
-async function replaceBoth(folder: string, texts: DraftTexts, move: typeof rename) {
+/** Writes files of one folder, or none of them. @returns a function that undoes it @throws as `writeTexts` */
+export async function replaceFiles(
+  files: readonly (readonly [path: string, text: string])[],
+  { rename: move = rename }: FileOptions = {},
+): Promise<() => Promise<void>> {
   const undo: (() => Promise<void>)[] = [];
   const takeBack = async () => {
     for (const one of undo.toReversed()) await one();
   };
-  const files = [
-    [join(folder, YAML_FILE), texts.definition],
-    [join(folder, SQL_FILE), texts.sql],
-  ] as const;
   const temporary = (path: string) => join(dirname(path), `.${basename(path)}.new`);
   try {
     for (const [path, text] of files) await writeSynced(temporary(path), text, path);
@@ -127,7 +149,7 @@ async function replaceBoth(folder: string, texts: DraftTexts, move: typeof renam
   } finally {
     for (const [path] of files) await rm(temporary(path), { force: true });
   }
-  syncFolder(folder);
+  for (const [path] of files.slice(0, 1)) syncFolder(dirname(path));
   return takeBack;
 }
 
@@ -165,6 +187,6 @@ export function toSaveError(error: unknown, name: string): unknown {
     return new TailraceError('overloaded', 'the disk is full; nothing was saved', { cause: error });
   const reason = REASONS[code];
   if (reason === undefined) return error;
-  const message = `the folder of ${name} ${reason}; nothing was saved: copy the two texts into their files`;
+  const message = `the folder of ${name} ${reason}; nothing was saved: copy the text into its file`;
   return new TailraceError('forbidden', message, { cause: error });
 }

@@ -1,26 +1,28 @@
 import { stringify } from 'yaml';
 import type { YamlFile } from '../definitions/yaml-file.ts';
-import { type DraftTexts, parseDefinition, refuseDraft } from './draft.ts';
+import { parseDefinition, refuseDraft } from './draft.ts';
 
 interface Identity {
+  /** The name of the file in messages. Default: endpoint.yaml. */
+  readonly file?: string;
   readonly name: string;
-  /** The id of the existing endpoint; `undefined`: it is new. */
+  /** The id of the existing definition; `undefined`: it is new. */
   readonly id: string | undefined;
   readonly newId: () => string;
-  /** Returns the name of the endpoint with a UUID. */
+  /** Returns the name of the definition of its kind with a UUID. */
   readonly nameOf: (id: string) => string | undefined;
 }
 
 /**
- * Returns the texts with the name and the UUID of the endpoint, each added as a line if the definition has none.
+ * Returns a definition with its name and UUID, each added as a line if it has none.
  *
- * @throws TailraceError `invalid_definition` if it has others: keys and clients know the endpoint by them
+ * @throws TailraceError `invalid_definition` if it has others: keys, clients and stored states know it by them
  */
-export function complete({ definition, sql }: DraftTexts, { name, id, newId, nameOf }: Identity): DraftTexts {
-  const yaml = parseDefinition(definition);
-  if (Array.isArray(yaml)) return { definition, sql }; // the check reports its faults
+export function complete(definition: string, { file, name, id, newId, nameOf }: Identity): string {
+  const yaml = parseDefinition(definition, file);
+  if (Array.isArray(yaml)) return definition; // the check reports its faults
   const fields = fieldsOf(yaml);
-  if (fields === undefined) return { definition, sql };
+  if (fields === undefined) return definition;
   const owner = id === undefined ? nameOf(String(fields['id'])) : undefined;
   const faults = [
     ...(owner === undefined ? [] : [yaml.fault(['id'], takenFault(owner))]),
@@ -34,11 +36,11 @@ export function complete({ definition, sql }: DraftTexts, { name, id, newId, nam
     ...(fields['id'] === undefined ? [`id: ${id ?? newId()}\n`] : []),
     ...(fields['name'] === undefined ? [`name: ${stringify(name)}`] : []),
   ];
-  if (lines.length === 0) return { definition, sql };
+  if (lines.length === 0) return definition;
   const completed = insertLines(definition, lines.join(''));
   const isWhole = fieldsOf(parseDefinition(completed))?.['id'] !== undefined;
   if (!isWhole) refuseDraft([yaml.fault([], `write ${lines.join(' and ').replaceAll('\n', '')}`)]);
-  return { definition: completed, sql };
+  return completed;
 }
 
 function fieldsOf(yaml: YamlFile | unknown[]): Readonly<Record<string, unknown>> | undefined {
@@ -57,11 +59,11 @@ function nameFault(name: string): string {
 }
 
 function idFault(name: string, id: string): string {
-  return `"id" must stay ${id}: keys and clients may know ${name} by it`;
+  return `"id" must stay ${id}: ${name} is known by it`;
 }
 
 function takenFault(owner: string): string {
-  return `"id" is that of ${owner}; leave the line out, and the endpoint gets a new one`;
+  return `"id" is that of ${owner}; leave the line out to get a new one`;
 }
 
 /** Adds lines at the top, but below `---`. */

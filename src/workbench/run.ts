@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
-import { toParameterViews } from '../management/definitions.ts';
+import { toChartViews, toParameterViews } from '../management/definitions.ts';
 import type { RunReport } from '../management/view.ts';
 import { type Format, NDJSON_FORMAT } from '../query/format.ts';
 import { parseParameters, type RawParameters } from '../query/parameters.ts';
@@ -42,7 +42,11 @@ export async function runDraft(
   const { maxRows } = endpoint;
   // One more row than it may return shows whether there are more.
   const asked = { ...endpoint, maxRows: maxRows + 1 };
-  const { body, engineMs } = await ask(parts, { endpoint: asked, call, format: REPORT_FORMAT }, execution);
+  const { body, engineMs, instantMs } = await ask(
+    parts,
+    { endpoint: asked, call, format: REPORT_FORMAT },
+    execution,
+  );
   const joinsText = endpoint.columns.some(({ type }) => type === 'json');
   const all = readReport(body);
   const truncated = all.count > maxRows;
@@ -51,11 +55,13 @@ export async function runDraft(
   const declared = endpoint.columns.map(({ name, type }) => ({ name, type }));
   const report = {
     columns: declared.length > 0 ? declared : columns.map((column) => ({ ...column })),
+    charts: toChartViews(endpoint),
     parameters: toParameterViews(endpoint, {}),
     rows_read: all.rowsRead,
     bytes_read: all.bytesRead,
     engine_ms: Math.round(engineMs * 10) / 10,
     truncated,
+    now: new Date(instantMs).toISOString(),
   };
   return { rows, count, report };
 }

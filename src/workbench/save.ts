@@ -1,45 +1,53 @@
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Fault } from '../definitions/fault.ts';
 import { keepFolders } from '../definitions/folders.ts';
 import { readDefinitions } from '../definitions/read.ts';
 import { InputError, TailraceError } from '../errors.ts';
-import type { AuditEntry } from '../keys/audit-entry.ts';
+import { actorOf } from '../keys/actor.ts';
+import type { AuditEntry } from '../keys/audit/audit-entry.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { findBelow } from '../lib/below.ts';
-import { createSlots } from '../lib/slots.ts';
 import type { SavedEndpoint } from '../management/view.ts';
 import type { ExecutionOptions } from './author-engine.ts';
 import { getEndpoint } from './check.ts';
-import { type DraftTexts, refuseDraft, SQL_FILE, YAML_FILE } from './draft.ts';
-import { describeChange, readTexts, refuseLinks, toSaveError, versionOf, writeTexts } from './files.ts';
+import { type DraftTexts, findLong, refuseDraft, SQL_FILE, YAML_FILE } from './draft.ts';
+import {
+  describeChange,
+  readTexts,
+  refuseLinks,
+  TEST_FILE,
+  toSaveError,
+  versionOf,
+  writeTexts,
+} from './files.ts';
+import type { History } from './history.ts';
 import { complete } from './identity.ts';
-import { findEditRefusal, type WorkbenchParts } from './workbench.ts';
+import type { TestRun } from './test-run.ts';
+import { findEditRefusal, inFolder, type WorkbenchParts } from './workbench.ts';
 
 /** Runs `work` while no reload reads the definitions. It may have them reloaded; a rejected reload throws an InputError. */
 export type EditDefinitions = <T>(work: (reload: () => Promise<void>) => Promise<T>) => Promise<T>;
-
-/** Runs the tests of one endpoint, as its files are now. @throws InputError for faults of test files; the signal's reason */
-export type RunTests = (name: string, signal: AbortSignal) => Promise<SavedEndpoint['tests']>;
 
 export type SavedEntry = Omit<AuditEntry, 'atMs' | 'count'>;
 
 export interface SaveParts extends WorkbenchParts {
   readonly edit: EditDefinitions;
-  readonly runTests: RunTests;
+  readonly runTests: TestRun;
   readonly audit: (entry: SavedEntry) => Promise<void>;
   readonly newId: () => string;
+  readonly history: Pick<History, 'keep'>;
 }
 
 export interface SaveRequest extends DraftTexts {
   readonly name: string;
   /** The version of the texts that were read before; null: there is no such endpoint yet. */
   readonly version: string | null;
+  /** A file of tests for a new endpoint. */
+  readonly test?: string | undefined;
 }
 
-/** Returns a function that saves one endpoint after another, and runs the tests of one at a time. */
+/** Returns a function that saves one endpoint after another. */
 export function createSave(parts: SaveParts) {
-  const acquireTests = createSlots(1);
-
   /** @throws as `getEndpoint`; TailraceError `forbidden`, `conflict`, `invalid_definition`: then nothing has changed */
   return async (
     request: SaveRequest,
@@ -48,37 +56,25 @@ export function createSave(parts: SaveParts) {
   ): Promise<SavedEndpoint> => {
     refuseIfOff(parts);
     const known = parts.registry.endpoints.find(({ name }) => name === request.name);
-    const texts = complete(request, {
+    const definition = complete(request.definition, {
       name: request.name,
       id: known?.id,
       newId: parts.newId,
       nameOf: (id) => parts.registry.findEndpoint(id)?.name,
     });
+    const texts = { definition, sql: request.sql };
     const { endpoint } = await getEndpoint(parts, texts, execution);
     if (endpoint.columns.length === 0) refuseDraft([NO_COLUMNS]);
+    refuseTest(request);
     const { name } = endpoint; // the text's name, as it will be read again
-    const saved = { ...texts, name, version: request.version };
+    const { actor: by } = actorOf(caller);
+    const saved = { ...texts, id: endpoint.id, name, by, version: request.version, test: request.test };
     const version = await parts.edit((reload) => saveFiles(parts, saved, reload));
     const detail = `${name} ${version}`;
-    await parts.audit({ action: 'saved', keyId: '', actor: caller.keyId, detail });
-    return { name, version, tests: await runTests(name, execution) };
+    await parts.audit({ action: 'saved', keyId: '', ...actorOf(caller), detail });
+    return { name, version, tests: await parts.runTests(name, execution) };
   };
-
-  async function runTests(name: string, { signal }: ExecutionOptions): Promise<SavedEndpoint['tests']> {
-    const late = AbortSignal.timeout(TESTS_MS_MAX);
-    const until = signal === undefined ? late : AbortSignal.any([signal, late]);
-    try {
-      const slot = await acquireTests(until);
-      return await parts.runTests(name, until).finally(slot.release);
-    } catch (error) {
-      signal?.throwIfAborted();
-      const message = inFolder(describeTestFailure(error, late), parts);
-      return [{ name: 'tests', passed: false, message }];
-    }
-  }
 }
-
-const TESTS_MS_MAX = 60_000;
 
 const NO_COLUMNS: Fault = {
   file: YAML_FILE,
@@ -86,13 +82,19 @@ const NO_COLUMNS: Fault = {
   message: '"columns" is missing: a saved endpoint declares the columns that its query returns',
 };
 
-function describeTestFailure(error: unknown, late: AbortSignal): string {
-  if (error instanceof InputError) return error.faults.join('\n');
-  if (late.aborted) return `the tests did not end within ${TESTS_MS_MAX / 1000} s and were stopped`;
-  return 'the tests could not be run; the endpoint is saved, and "tailrace test" runs them';
+/** @throws TailraceError `invalid_request` for a test of an endpoint that exists, `invalid_definition` for one that is too long */
+function refuseTest({ test, version }: SaveRequest): void {
+  if (test === undefined) return;
+  if (version !== null)
+    throw new TailraceError(
+      'invalid_request',
+      '"test" is saved only with a new endpoint, whose version is null; edit the files in tests/',
+    );
+  refuseDraft(findLong(TEST_FILE, test));
 }
 
-function refuseIfOff(parts: SaveParts): void {
+/** @throws TailraceError `forbidden` if nothing can be saved here */
+export function refuseIfOff(parts: Pick<SaveParts, 'config' | 'folders'>): void {
   const refusal = findEditRefusal(parts);
   if (refusal !== undefined) throw new TailraceError('forbidden', refusal);
 }
@@ -100,24 +102,26 @@ function refuseIfOff(parts: SaveParts): void {
 /** Checks the texts among all definitions, writes them, and has them served. @returns their version */
 async function saveFiles(
   parts: SaveParts,
-  request: SaveRequest,
+  request: SaveRequest & { readonly id: string; readonly by: string },
   reload: () => Promise<void>,
 ): Promise<string> {
   refuseIfOff(parts); // a reload may have changed the folders
-  const { name, version, definition, sql } = request;
+  const { id, name, by, version, definition, sql, test } = request;
   const texts = { definition, sql };
   const known = parts.registry.endpoints.find((one) => one.name === name);
   const folderName = known === undefined ? name : basename(dirname(known.file));
   try {
     const folder = await findBelow(parts.folders().endpointsDir, folderName);
     await refuseLinks(folder);
-    refuseConflict(name, version, await readTexts(folder));
+    const before = await readTexts(folder);
+    refuseConflict(name, version, before);
     await checkAmongOthers(parts, folder, texts);
-    const takeBack = await writeTexts(folder, texts);
+    const takeBack = await writeTexts(folder, texts, { test });
     await reload().catch(async (error: unknown) => {
       await takeBack();
       throw toReloadError(error, parts);
     });
+    await parts.history.keep({ kind: 'endpoints', id, by, before, texts });
   } catch (error) {
     throw toSaveError(error, name);
   }
@@ -155,13 +159,8 @@ async function checkAmongOthers({ folders }: SaveParts, folder: string, texts: D
   throw new TailraceError('conflict', inFolder(message, { folders }));
 }
 
-/** Removes paths of this machine; those in the folder of endpoints begin there. */
-function inFolder(message: string, { folders }: Pick<SaveParts, 'folders'>): string {
-  return message.replaceAll(join(folders().endpointsDir, sep), '');
-}
-
 /** The error of a rejected reload. The checks before have passed, so another file has changed meanwhile, or a source. */
-function toReloadError(error: unknown, parts: SaveParts): unknown {
+export function toReloadError(error: unknown, parts: Pick<SaveParts, 'folders'>): unknown {
   if (!(error instanceof InputError)) return error;
   const faults = inFolder(error.faults.join('; '), parts);
   const message = `the definitions were rejected together, and nothing was saved: ${faults}`;

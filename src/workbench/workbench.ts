@@ -1,11 +1,13 @@
-import { dirname } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { ReadFolders } from '../definitions/folders.ts';
+import { findCopies, needsCopy, type ReadFolders } from '../definitions/folders.ts';
 import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { requireUnrestricted } from '../management/keys.ts';
 import type { EndpointFiles, WorkbenchView } from '../management/view.ts';
+import { findAlertRefusal } from './alert/refusal.ts';
 import type { Catalogue } from './catalogue.ts';
+import { findDashboardRefusal } from './dashboard/refusal.ts';
 import { readTexts, versionOf } from './files.ts';
 import type { RunParts } from './run.ts';
 
@@ -14,6 +16,8 @@ export interface WorkbenchParts extends RunParts {
   /** The folders that the served definitions were read from. */
   readonly folders: () => ReadFolders;
   readonly readCatalogue: () => Promise<Catalogue>;
+  /** Names of the receivers of alerts. */
+  readonly receivers: () => ReadonlySet<string>;
 }
 
 /** Rejects limited callers: free SQL reads every project and every source. Signed tokens never have the scope `manage`. @throws TailraceError `forbidden` */
@@ -31,17 +35,24 @@ export function findEditRefusal({
   config,
   folders,
 }: Pick<WorkbenchParts, 'config' | 'folders'>): string | undefined {
-  if (config.editEndpoints !== '1')
+  if (config.editEndpoints === '0')
     return 'this service does not write endpoints: copy the two texts into their files, or set TAILRACE_EDIT_ENDPOINTS=1';
-  if (!folders().shipped.includes('endpointsDir')) return undefined;
+  const read = folders();
+  if (!read.shipped.includes('endpointsDir') || findCopies(read) !== undefined) return undefined;
   return 'the endpoints are those that ship with Tailrace: start the service in a folder with your own endpoints, as "tailrace init" creates it';
 }
+
+const COPY_NOTICE =
+  'These endpoints ship with Tailrace. The first save copies them into the folder definitions of the data directory, and they are served from there from then on.';
 
 export async function describeWorkbench(parts: WorkbenchParts): Promise<WorkbenchView> {
   const refusal = findEditRefusal(parts);
   return {
     may_edit: refusal === undefined,
     refusal: refusal ?? null,
+    notice: needsCopy(parts.folders()) ? COPY_NOTICE : null,
+    alerts: { refusal: findAlertRefusal(parts) ?? null, receivers: [...parts.receivers()] },
+    dashboards: { refusal: findDashboardRefusal(parts) ?? null },
     ...(await parts.readCatalogue()),
   };
 }
@@ -53,4 +64,11 @@ export async function readFiles(parts: WorkbenchParts, idOrName: string): Promis
   if (texts === undefined)
     throw new TailraceError('endpoint_not_found', `the files of ${name} were removed since it was loaded`);
   return { name, ...texts, version: versionOf(texts), may_edit: findEditRefusal(parts) === undefined };
+}
+
+/** Removes paths of this machine; those in a folder of definitions begin there. */
+export function inFolder(message: string, { folders }: Pick<WorkbenchParts, 'folders'>): string {
+  const { endpointsDir, sourcesDir, alertsDir = endpointsDir, dashboardsDir = endpointsDir } = folders();
+  const dirs = [endpointsDir, sourcesDir, alertsDir, dashboardsDir].map((dir) => join(dir, sep));
+  return dirs.reduce((text, dir) => text.replaceAll(dir, ''), message);
 }

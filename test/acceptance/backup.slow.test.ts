@@ -257,7 +257,7 @@ describe.skipIf(ON_SERVER)('backup and restore', () => {
     const half = { ...stored, TAILRACE_DATA_DIR: at('cut-data') };
     const restoring = startCli(['restore', at('saved')], { env: half });
     await vi.waitFor(() => expect(existsSync(join(at('cut-data'), 'store/store'))).toBe(true), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 5,
     });
     restoring.child.kill('SIGKILL');

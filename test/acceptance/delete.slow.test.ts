@@ -94,7 +94,7 @@ describe.skipIf(ON_SERVER)('the socket in the data directory', () => {
       (await readdir(shadow).catch(() => [])).filter((name) => name.startsWith('tailrace')).length;
     const take = async (name: string) => {
       const backup = startCli(['backup', join(folder.path, name)], { env });
-      await vi.waitFor(async () => expect(await snapshots()).toBe(1), { timeout: 20_000, interval: 2 });
+      await vi.waitFor(async () => expect(await snapshots()).toBe(1), { timeout: 60_000, interval: 2 });
       return backup;
     };
     const first = await take('killed-backup');

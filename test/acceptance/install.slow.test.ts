@@ -50,7 +50,7 @@ describe.skipIf(ON_SERVER)('the package, installed into an empty folder', () => 
     const note =
       /there is no folder \.\/(endpoints|sources) here, so the \1 that ship with Tailrace are used: node_modules\/tailrace\/\1$/gm;
     const check = await run('npx', 'tailrace', 'check');
-    expect([check.code, check.stdout]).toEqual([0, '3 endpoints and 9 sources, no faults\n']);
+    expect([check.code, check.stdout]).toEqual([0, '4 endpoints, 12 sources and 3 dashboards, no faults\n']);
     expect(check.stderr.match(note)).toHaveLength(2);
     // A store with events is not filled with the sample of 300,000.
     expect((await run('npx', 'tailrace', 'sample', '--rows', '2000')).code).toBe(0);
@@ -66,7 +66,7 @@ describe.skipIf(ON_SERVER)('the package, installed into an empty folder', () => 
     await mkdir(join(project, 'endpoints'));
     await cp('endpoints/logs.all', join(project, 'endpoints/logs.all'), { recursive: true });
     const reload = await run('npx', 'tailrace', 'reload');
-    expect(reload.stdout).toMatch(/^definitions reloaded: 1 endpoint and 9 sources served/);
+    expect(reload.stdout).toMatch(/^definitions reloaded: 1 endpoint and 12 sources served/);
     expect((await run('npx', 'tailrace', 'stop')).code).toBe(0);
     await service.ended;
   }, 120_000);

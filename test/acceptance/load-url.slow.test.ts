@@ -208,7 +208,7 @@ describe('standard input that stays open', () => {
       [second, ['e0', 'e1']],
     ] as const) {
       process.child.stdin?.write(toNdjson([event]));
-      await vi.waitFor(async () => expect(await idsOf(project)).toEqual(ids), { timeout: 10_000 });
+      await vi.waitFor(async () => expect(await idsOf(project)).toEqual(ids), { timeout: 60_000 });
     }
     process.child.stdin?.end();
     expect((await process.ended).code).toBe(0);
@@ -231,7 +231,7 @@ describe('standard input that stays open', () => {
         const names = await readdir(join(file('own'), 'store'), { recursive: true });
         expect(names.some((name) => /\/\d{8}_\d+_\d+_\d+\/count\.txt$/.test(name))).toBe(true);
       },
-      { timeout: 15_000, interval: 50 },
+      { timeout: 60_000, interval: 50 },
     );
     process.child.stdin?.end();
     expect((await process.ended).code).toBe(0);

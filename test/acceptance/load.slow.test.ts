@@ -182,7 +182,7 @@ test('looks at every file before it stores anything, and knows a broken archive'
 /** Starts a load that takes seconds; resolves when a first batch is in the store. */
 async function startLongLoad(env: Record<string, string>) {
   const process = startCli(['load', 'cloudflare.logs.prod', file('many.ndjson')], { env });
-  await vi.waitFor(async () => expect(await hasBatch(env)).toBe(true), { timeout: 20_000, interval: 20 });
+  await vi.waitFor(async () => expect(await hasBatch(env)).toBe(true), { timeout: 60_000, interval: 20 });
   return process;
 }
 

@@ -61,7 +61,7 @@ async function startBy(name: string, [command = '', ...args]: readonly string[])
 
 /** Waits until the service has ended in order: a killed one leaves its name behind. */
 async function expectEnded({ pid, output }: Awaited<ReturnType<typeof startBy>>): Promise<void> {
-  await vi.waitFor(() => expect(readProcess(pid)).toBeUndefined(), { timeout: 15_000 });
+  await vi.waitFor(() => expect(readProcess(pid)).toBeUndefined(), { timeout: 60_000 });
   expect(output().stderr).toContain('"msg":"stopping"');
 }
 
@@ -98,7 +98,7 @@ describe.skipIf(ON_SERVER)('a service that was started by', () => {
     const reloads = () => service.output().stderr.match(/definitions reloaded/g)?.length ?? 0;
     for (let count = 1; count <= 6; count++) {
       process.kill(service.pid, 'SIGHUP');
-      await vi.waitFor(() => expect(reloads()).toBe(count), { timeout: 10_000 });
+      await vi.waitFor(() => expect(reloads()).toBe(count), { timeout: 60_000 });
     }
     expect(service.output().stderr).not.toContain('stopping');
     process.kill(service.pid, 'SIGTERM');

@@ -76,7 +76,7 @@ describe('what keeps the service from starting is said in a line each, with exit
   test('check finds no fault in the shipped definitions, also while a service holds the store', async () => {
     const service = await startServe(env);
     const check = await runCli(['check'], { env });
-    expect([check.code, check.stdout]).toEqual([0, '3 endpoints and 9 sources, no faults\n']);
+    expect([check.code, check.stdout]).toEqual([0, '4 endpoints, 12 sources and 3 dashboards, no faults\n']);
     expect((await service.stop()).code).toBe(0);
   });
 });

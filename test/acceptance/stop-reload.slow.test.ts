@@ -33,7 +33,7 @@ describe.skipIf(ON_SERVER)('on the data directory of a service', () => {
     await addEndpoint(endpoints.path, { ...EXTRA, sql: 'SELECT toInt64(1) AS n WHERE @project = @project' });
     expect(await runCli(['reload'], { env })).toEqual({
       code: 0,
-      stdout: 'definitions reloaded: 4 endpoints and 9 sources served\n',
+      stdout: 'definitions reloaded: 5 endpoints and 12 sources served\n',
       stderr: '',
     });
     await addEndpoint(endpoints.path, { ...EXTRA, sql: 'SELECT nonsense WHERE @project = @project' });
@@ -43,7 +43,7 @@ describe.skipIf(ON_SERVER)('on the data directory of a service', () => {
       /^tailrace: \S+extra\/query\.sql:1: .*nonsense.*\ntailrace: definitions not reloaded: the old ones are still served\n$/,
     );
     await rm(join(endpoints.path, 'extra'), { recursive: true });
-    expect((await runCli(['reload'], { env })).stdout).toContain('3 endpoints and 9 sources');
+    expect((await runCli(['reload'], { env })).stdout).toContain('4 endpoints and 12 sources');
     expect((await service.stop()).code).toBe(0);
   });
 

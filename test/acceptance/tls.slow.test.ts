@@ -82,7 +82,7 @@ describe('with certificate and key', () => {
     expect(await nameOf(service.url)).toBe('tailrace test one');
     await install('two');
     await vi.waitFor(async () => expect(await nameOf(service.url)).toBe('tailrace test two'), {
-      timeout: 10_000,
+      timeout: 60_000,
     });
 
     await copyFile(join(PAIRS, 'one.cert.pem'), cert); // with the key of the other
@@ -92,7 +92,7 @@ describe('with certificate and key', () => {
 
     await copyFile(join(PAIRS, 'one.key.pem'), key);
     await vi.waitFor(async () => expect(await nameOf(service.url)).toBe('tailrace test one'), {
-      timeout: 10_000,
+      timeout: 60_000,
     });
     expect((await service.stop()).code).toBe(0);
   });

@@ -7,6 +7,7 @@ import { createOutbox } from '../../src/alerts/outbox.ts';
 import type { Outcome } from '../../src/alerts/state.ts';
 import { lastTick } from '../../src/alerts/tick.ts';
 import { type Alert, createAlert } from '../../src/definitions/alert.ts';
+import { EVERY_ALERT } from '../../src/keys/alerts/alert-record.ts';
 import type { AlertStore } from '../../src/keys/alerts/alert-store.ts';
 import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -37,7 +38,8 @@ function open({
   store: given,
   alert = alertOf(),
   owner = 'one',
-}: Partial<{ store: AlertStore; alert: Alert; owner: string }> = {}) {
+  receivers = ['ops'],
+}: Partial<{ store: AlertStore; alert: Alert; owner: string; receivers: string[] }> = {}) {
   const store = given ?? openSqliteStore(join(folder.path, String(++made))).alerts;
   const world = {
     nowMs: START_MS,
@@ -46,14 +48,16 @@ function open({
     asked: [] as number[],
     errors: [] as unknown[],
     ticks: 0,
+    onAsk: (_: string) => {},
   };
-  const evaluate: Evaluate = async (_alert, { nowMs }) => {
+  const evaluate: Evaluate = async ({ name }, { nowMs }) => {
     world.asked.push(nowMs);
+    world.onAsk(name);
     return { outcome: world.outcome, notes: [] };
   };
   const options: EvaluatorOptions = {
     ...{ alerts: () => world.alerts, evaluate, store, owner, now: () => world.nowMs },
-    ...{ leaseMs: 60_000, ticks: () => world.ticks++ * 60_000, receivers: () => new Set(['ops']) },
+    ...{ leaseMs: () => 60_000, ticks: () => world.ticks++ * 60_000, receivers: () => new Set(receivers) },
     onEvaluated: (_, error) => error !== undefined && world.errors.push(error),
   };
   const evaluator = createEvaluator(options);
@@ -69,10 +73,11 @@ function open({
 }
 
 /** Takes every message of a receiver out of the outbox. */
-async function receive(store: AlertStore): Promise<string[]> {
+async function receive(store: AlertStore, receiver = 'ops'): Promise<string[]> {
   const outbox = createOutbox(store, () => START_MS);
   const texts: string[] = [];
-  for (let one = await outbox.next('ops', START_MS * 2); one; one = await outbox.next('ops', START_MS * 2)) {
+  const next = () => outbox.next(receiver, START_MS * 2);
+  for (let one = await next(); one; one = await next()) {
     texts.push(`${one.message.status}: ${one.message.text}`);
     await outbox.done(one.id);
   }
@@ -121,6 +126,22 @@ describe('an evaluation', () => {
     expect(Math.max(...ticks)).toBeLessThanOrEqual(START_MS);
     expect(Math.min(...ticks)).toBeGreaterThan(START_MS - 60_000);
   });
+});
+
+test('alerts that are due again when they end do not keep the others waiting', async () => {
+  const { world, at } = open();
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  world.alerts = names.map((name, i) => alertOf({ id: ID.replace(/.$/, String(i)), name, every: 1 }));
+  const asked: string[] = [];
+  world.onAsk = (name) => {
+    asked.push(name);
+    world.nowMs += 1_000; // each takes as long as its interval
+    if (asked.length === 60) world.alerts = [];
+  };
+  await at(0);
+  await expect.poll(() => asked.length).toBeGreaterThanOrEqual(60);
+  const counts = names.map((name) => asked.filter((one) => one === name).length);
+  expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
 });
 
 test('`for` goes on over a restart, and nothing fires twice because of one', async () => {
@@ -203,10 +224,63 @@ test('an alert whose file goes is resolved, and the history says why', async () 
   expect((await store.readStates()).size).toBe(0);
 });
 
-test('a silence holds messages back, and what still fires at its end is sent', async () => {
+test('what fires of an alert that comes back within an interval is not older than its end', async () => {
+  const { store, world, at } = open();
+  await at(0, rows('/a'));
+  const { alerts } = world;
+  world.alerts = [];
+  await at(0.01);
+  world.alerts = alerts;
+  await at(0.02, rows('/a'));
+  const outbox = createOutbox(store, () => START_MS);
+  const times: [string, number][] = [];
+  for (let one = await outbox.next('ops', START_MS * 2); one; one = await outbox.next('ops', START_MS * 2)) {
+    times.push([one.message.status, one.message.at]);
+    await outbox.done(one.id);
+  }
+  expect(times.map(([status]) => status)).toEqual(['firing', 'resolved', 'firing']);
+  expect(times).toEqual(times.toSorted(([, a], [, b]) => a - b));
+});
+
+test.each([
+  [{ parameters: { project: 'beacon' } }, 'its endpoint or parameters have changed'],
+  [{ name: 'renamed' }, 'it has another name'],
+])('what fired before %j is resolved, and it begins anew', async (fields, reason) => {
+  const { store, world, at } = open();
+  await at(0, rows('/a'));
+  world.alerts = [alertOf(fields)];
+  await at(2, rows('/a'));
+  await at(4, rows('/a'));
+  expect(await receive(store)).toEqual([
+    'firing: /a fails',
+    `resolved: Resolved: failing: ${reason}`,
+    'firing: /a fails',
+  ]);
+});
+
+test('a receiver that an alert no longer has gets a resolved message, the others nothing', async () => {
+  const { store, world, at } = open({
+    alert: alertOf({ to: ['ops', 'other'] }),
+    receivers: ['ops', 'other'],
+  });
+  await at(0, rows('/a'));
+  expect(await receive(store)).toEqual(['firing: /a fails']);
+  world.alerts = [alertOf({ to: ['other'] })];
+  await at(1, rows('/a'));
+  await at(2, rows('/a'));
+  expect(await receive(store)).toEqual(['resolved: Resolved: failing: it is no longer sent to ops']);
+  await at(3, rows());
+  expect(await receive(store)).toEqual([]);
+  expect(await receive(store, 'other')).toEqual(['firing: /a fails', 'resolved: Resolved: /a fails']);
+});
+
+test.each([
+  ['a silence', ID],
+  ['a silence of every alert', EVERY_ALERT],
+])('%s holds messages back, and what still fires at its end is sent', async (_, alert) => {
   const { store, at } = open();
   await store.addSilence({
-    ...{ id: 's', alert: ID, labels: '{"path":"/a"}', untilMs: START_MS + 1.5 * MINUTE_MS },
+    ...{ id: 's', alert, labels: '{"path":"/a"}', untilMs: START_MS + 1.5 * MINUTE_MS },
     ...{ comment: 'deploy', author: 'cli', createdMs: START_MS },
   });
   await at(0, rows('/a', '/b'));

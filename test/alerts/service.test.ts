@@ -13,12 +13,13 @@ const folder = await temporaryFolder();
 let running: Awaited<ReturnType<typeof startTestService>>;
 let receiver: ReceiverServer;
 let firstMs = 0;
+let receiverStatus = 204;
 
 beforeAll(async () => {
   const shipped = await readFile('template/alerts/failing.paths.yaml', 'utf8');
-  const eager = shipped.replace(/^(every|delay|for): .*\n/gm, '').replace('above: 10', 'above: 1');
+  const eager = shipped.replace(/^(every|delay|for): .*\n/gm, '');
   await writeFile(join(folder.path, 'failing.paths.yaml'), `${eager}every: 1\n`);
-  receiver = await startReceiver();
+  receiver = await startReceiver((_, response) => response.writeHead(receiverStatus).end());
   const receiversFile = join(folder.path, 'receivers');
   await writeFile(
     receiversFile,
@@ -47,13 +48,23 @@ afterAll(async () => {
   await folder.remove();
 });
 
-async function call(path: string, { key = PRIVATE_KEY, body }: { key?: string; body?: unknown } = {}) {
-  const response = await fetch(`${running.url}/api/alerts${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+interface Call {
+  readonly key?: string;
+  readonly body?: unknown;
+  readonly method?: string;
+}
+
+const call = (path: string, options: Call = {}) => callApi(`/api/alerts${path}`, options);
+
+async function callApi(path: string, { key = PRIVATE_KEY, body, ...rest }: Call = {}) {
+  const { method = body === undefined ? 'GET' : 'POST' } = rest;
+  const response = await fetch(`${running.url}${path}`, {
+    method,
+    headers: { 'x-api-key': key, ...(body !== undefined && { 'content-type': 'application/json' }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+  const text = await response.text();
+  return { status: response.status, json: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
 }
 
 const listAlerts = async (key?: string) =>
@@ -123,6 +134,60 @@ describe('a service', () => {
       actor: 'private',
       detail: expect.stringContaining(NAME),
     });
+    const remove = (id: unknown) => call(`${path}/${id}`, { method: 'DELETE' });
+    expect(await remove(json['id'])).toEqual({ status: 204, json: {} });
+    expect((await listAlerts())[0]?.silences).toEqual([]);
+    expect((await running.service.keyring.log({ limit: 1 }))[0]).toMatchObject({
+      ...{ action: 'unsilenced', actor: 'private', detail: `${NAME}: deploy` },
+    });
+    for (const id of [json['id'], 'nothing']) expect((await remove(id)).status).toBe(404);
+  });
+
+  test('takes silences of every alert by labels, from keys without limits', async () => {
+    const until = new Date(running.clock.now + 3_600_000).toISOString();
+    const right = { until, comment: 'the path is moved', labels: { path: '/cart' } };
+    for (const [labels, message] of [
+      [undefined, 'labels must have at least one of those of the alerts, which are path'],
+      [{}, 'labels must have at least one of those of the alerts, which are path'],
+      [{ route: '/' }, 'which no alert has a label for; they have path'],
+    ] as const) {
+      const { status, json } = await callApi('/api/silences', { body: { ...right, labels } });
+      expect([status, JSON.stringify(json)]).toEqual([400, expect.stringContaining(message)]);
+    }
+    const limited = await running.service.keyring.create({
+      ...{ name: 'aurora', scopes: ['query', 'manage'], pins: { project: 'aurora' } },
+    });
+    const asLimited = { key: limited.key };
+    expect((await callApi('/api/silences', { body: right, ...asLimited })).status).toBe(403);
+    const { status, json } = await callApi('/api/silences', { body: right });
+    expect([status, json['is_of_every_alert']]).toEqual([201, true]);
+    expect((await listAlerts())[0]?.silences).toEqual([json]);
+    expect((await callApi('/api/silences')).json['result']).toEqual([json]);
+    expect((await callApi('/api/silences', asLimited)).status).toBe(403);
+    const shown = await callApi('/api/alerts', asLimited);
+    expect((shown.json['result'] as { silences: unknown }[]).map(({ silences }) => silences)).toEqual([[]]);
+    const path = `/api/silences/${json['id']}`;
+    expect((await callApi(path, { method: 'DELETE', ...asLimited })).status).toBe(403);
+    expect((await call(`/${NAME}/silences/${json['id']}`, { method: 'DELETE' })).status).toBe(404);
+    expect((await callApi(path, { method: 'DELETE' })).status).toBe(204);
+    expect((await listAlerts())[0]?.silences).toEqual([]);
+    expect((await running.service.keyring.log({ limit: 1 }))[0]).toMatchObject({
+      ...{ action: 'unsilenced', detail: 'every alert with path=/cart: the path is moved' },
+    });
+    expect((await callApi(path, { method: 'DELETE' })).status).toBe(404);
+  });
+
+  test('shows what its evaluations saw, with the threshold', async () => {
+    const { status, json } = await call(`/${NAME}`);
+    expect([status, json]).toMatchObject([
+      200,
+      {
+        ...{ name: NAME, per: ['path'], parameters: { project: 'aurora' } },
+        when: { column: 'failures', is: 'above', value: 1 },
+        chart: { column: 'failures', threshold: 1, points: [{ low: 2, high: 2 }] },
+      },
+    ]);
+    expect((await call('/nothing')).status).toBe(404);
   });
 
   test('tries an alert over the past', async () => {
@@ -151,5 +216,30 @@ describe('a service', () => {
     await expect(ask({ name: 'nothing' })).rejects.toThrow('no alert has the UUID or name "nothing"');
     const long = { fromMs: firstMs - 86_400_000, untilMs: firstMs };
     await expect(ask({ range: long })).rejects.toThrow('the most is 10080');
+    const turned = { fromMs: firstMs, untilMs: firstMs - 1 };
+    await expect(ask({ range: turned })).rejects.toThrow('the range ends before it begins');
+  });
+
+  test('sends a test message for a key that may manage, and says what its receivers made of it', async () => {
+    const send = (key = PRIVATE_KEY, name = NAME) => call(`/${name}/test`, { key, method: 'POST' });
+    const before = receiver.received.length;
+    const [first, second] = await Promise.all([send(), send()]);
+    const { status, json } = first.status === 200 ? first : second;
+    expect([status, json]).toEqual([200, { result: { ops: 'sent' }, firing: 1, last_error: null }]);
+    expect([first.status, second.status].toSorted()).toEqual([200, 429]);
+    const sent = receiver.received.slice(before).map(({ body }) => JSON.parse(body) as { test?: boolean });
+    expect(sent.filter(({ test: isTest }) => isTest === true)).toHaveLength(1);
+    const { key } = await running.service.keyring.create({
+      ...{ name: 'a', description: '', scopes: ['query'], pins: {}, endpoints: undefined },
+      ...{ sources: undefined, rate: undefined, expiresMs: undefined },
+    });
+    expect((await send(key)).status).toBe(403);
+    expect((await send(PRIVATE_KEY, 'nothing')).status).toBe(404);
+  });
+
+  test('says why a receiver has not accepted a test message', async () => {
+    receiverStatus = 500;
+    const { json } = await call(`/${NAME}/test`, { method: 'POST' });
+    expect(json['result']).toEqual({ ops: expect.stringMatching(/500.*; it is sent again later$/) });
   });
 });

@@ -11,6 +11,10 @@ test('a table of short cells is as wide as they are', () => {
   );
 });
 
+test('a cell cannot control the terminal', () => {
+  expect(formatTable(['a'], [['\x1b[2J\r\ttext']])).toContain('│ \ufffd[2J\ufffd\ufffdtext │');
+});
+
 test('a long cell goes on in the next line, at a space', () => {
   const table = formatTable(['a', 'b'], [['x', `${'word '.repeat(40)}end`]]);
   expect(widthOf(table)).toBeLessThanOrEqual(TABLE_COLUMNS_MAX);

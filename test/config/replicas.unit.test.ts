@@ -39,5 +39,11 @@ describe('what replicas share', () => {
       'TAILRACE_REDIS_URL: has no effect without CLICKHOUSE_URL: an embedded store belongs to one process, which has no replicas',
     ]);
     expect(faultsOf({ ...REDIS, ...SERVER, ...SECRET })).toEqual([]);
+    const receivers = { ...REDIS, ...SERVER, ...SECRET, TAILRACE_RECEIVERS_FILE: 'receivers.yaml' };
+    expect(faultsOf(receivers)).toEqual([
+      'TAILRACE_RECEIVERS_FILE: needs TAILRACE_CONTROL_URL if TAILRACE_REDIS_URL is set: without a shared control store each replica would evaluate every alert and send its messages',
+    ]);
+    const shared = { ...receivers, TAILRACE_CONTROL_URL: 'postgresql://tailrace:secret@postgres/tailrace' };
+    expect(faultsOf(shared)).toEqual([]);
   });
 });

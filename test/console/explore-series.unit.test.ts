@@ -16,7 +16,7 @@ test('bars are stacked by level from the worst, with those without events, and t
       { startMs: startMs + MINUTE_MS, value: null, count: 1 },
     ],
     SEARCH,
-    'level',
+    { by: 'level' },
   );
   expect(bars.total).toBe(8);
   expect(bars.starts).toHaveLength(61);
@@ -32,7 +32,7 @@ test('bars are stacked by level from the worst, with those without events, and t
 test('the first and the last bar of a chosen range are partial if it cuts them', () => {
   const times = { from: '2026-11-20T07:00:30Z', until: '2026-11-20T07:59:30Z' };
   const search = resolveSearch({ ...ASKED, range: undefined, ...times }, NOW_MS, 0);
-  const { partial } = toBars([], search, 'level');
+  const { partial } = toBars([], search, { by: 'level' });
   expect(partial).toHaveLength(60);
   expect(partial.flatMap((isPartial, i) => (isPartial ? [i] : []))).toEqual([0, 59]);
 });
@@ -44,15 +44,15 @@ test('of many values the most frequent have series of their own', () => {
     count: 100 - i,
   }));
   const { series, total } = toBars(
-    [...counts, { startMs: SEARCH.fromMs, value: '(other)', count: 1 }],
+    [...counts, { startMs: SEARCH.fromMs, value: undefined, count: 1 }],
     SEARCH,
-    'source',
+    { by: 'source' },
   );
   expect(series.map(({ label }) => label)).toEqual([
     ...Array.from({ length: 8 }, (_, i) => `v${i}`),
     'other values',
   ]);
-  expect(series.reduce((sum, one) => sum + one.total, 0)).toBe(total);
+  expect(series.reduce((sum, one) => sum + (one.total ?? 0), 0)).toBe(total);
 });
 
 test('statuses of one class have shades of one colour', () => {
@@ -61,7 +61,7 @@ test('statuses of one class have shades of one colour', () => {
     value,
     count: 10 - i,
   }));
-  const { series } = toBars(counts, SEARCH, 'response.status_code');
+  const { series } = toBars(counts, SEARCH, { by: 'response.status_code' });
   expect(series.map(({ label, color, alpha }) => [label, color, alpha])).toEqual([
     ['200', 'data-1', 1],
     ['206', 'data-1', 0.65],

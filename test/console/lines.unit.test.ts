@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { findAnswerRange } from '../../console/src/page/endpoint/answer-range.ts';
 import { linesPath, whyNoLines } from '../../console/src/page/endpoint/lines.ts';
+import { findAnswerRange } from '../../console/src/ui/chart/answer-range.ts';
 import type { EndpointView } from '../../src/management/view.ts';
 
 type Parameter = EndpointView['parameters'][number];

@@ -14,6 +14,7 @@ const ENDPOINT: EndpointView = {
   parameters: [],
   formats: [],
   columns: [{ name: 'n', type: 'integer', description: 'A count.', search: null }],
+  charts: [],
   bucket: null,
   sources: [],
   sql: null,

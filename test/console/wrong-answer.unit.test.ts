@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { formatJson, toAnswer } from '../../console/src/api/answer.ts';
 import { ApiError, parseAnswer } from '../../console/src/api/client.ts';
 import { ownMember } from '../../console/src/format/own.ts';
-import { findAnswerRange } from '../../console/src/page/endpoint/answer-range.ts';
-import { toColumns } from '../../console/src/page/endpoint/table-columns.tsx';
 import { toBars } from '../../console/src/page/explore/histogram/series.ts';
 import { createSnippets } from '../../console/src/page/source/snippet.ts';
+import { findAnswerRange } from '../../console/src/ui/chart/answer-range.ts';
 import { formatValue, toLine, valueAt } from '../../console/src/ui/lines/line.ts';
+import { toColumns } from '../../console/src/ui/table/answer-columns.tsx';
 
 /** What every object inherits: names that a caller may use like any other. */
 const INHERITED = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'];
@@ -69,7 +69,10 @@ describe.each(INHERITED)('the name %s', (name) => {
   });
 
   test('as a column of a table has no value if the row has none', () => {
-    const [column] = toColumns([{ name, type: 'number', description: '', search: null }], 'utc');
+    const [column] = toColumns([{ name, type: 'number', description: '', search: null }], {
+      zone: 'utc',
+      times: new Set(),
+    });
     expect(column?.value({})).toBeNull();
     expect(column?.cell?.({})).toBeUndefined();
   });
@@ -86,7 +89,7 @@ describe.each(INHERITED)('the name %s', (name) => {
       widthMs: 1,
       offsetMs: 0,
     };
-    const { series } = toBars(counts, search, 'level');
+    const { series } = toBars(counts, search, { by: 'level' });
     expect(series.map(({ label, color, alpha }) => [label, typeof color, typeof alpha])).toEqual([
       [name, 'string', 'number'],
     ]);

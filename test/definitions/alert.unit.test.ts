@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { RECEIVER_KINDS } from '../../src/alerts/receivers/kinds.ts';
 import { verifyAlerts } from '../../src/alerts/verify.ts';
+import { ALERT_FILE } from '../../src/definitions/alert.ts';
 import { formatFault } from '../../src/definitions/fault.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -72,8 +75,8 @@ describe('a fault of an alert is reported with its line:', () => {
       9,
       'column "path" is of type string, which cannot be compared with a number',
     ],
-    ['above: 10', 'above: 10, below: 1', 9, '"when" must be "rows", or a map'],
-    ['above: 10', 'over: 10', 9, 'must be "rows", or a map'],
+    ['above: 1', 'above: 1, below: 1', 9, '"when" must be "rows", or a map'],
+    ['above: 1', 'over: 10', 9, 'must be "rows", or a map'],
     ['[path]', '[paths]', 10, 'has no column "paths"'],
     ['{{ path }}', '{{ route }}', 13, 'unknown variable "route"; known here: path, failures'],
     ['every: 60', 'every: 0', 7, '"every" must be a whole number of seconds from 1 to 604800, not 0'],
@@ -97,4 +100,17 @@ describe('a fault of an alert is reported with its line:', () => {
     const text = SHIPPED.replace(/when: .*/, 'when: rows\nno_data: alert');
     expect(await faultsOf({ 'a.yaml': text })).toEqual([expect.stringContaining('would always hold')]);
   });
+});
+
+test('docs/alerts.md has every field of alerts and of receivers', () => {
+  const page = readFileSync('docs/alerts.md', 'utf8');
+  const isShown = (name: string) => new RegExp(`\`${name}\`|^${name}:|\\b${name}: true`, 'm').test(page);
+  expect(Object.keys(ALERT_FILE.properties).filter((name) => !isShown(name))).toEqual([]);
+  const rows = page.split('\n');
+  for (const [kind, { shape }] of Object.entries(RECEIVER_KINDS)) {
+    const row = rows.find((one) => one.startsWith(`| \`${kind}\` |`)) ?? '';
+    const common = ['kind', 'private'].filter(isShown);
+    const missing = Object.keys(shape.properties).filter((name) => !row.includes(`\`${name}\``));
+    expect(missing).toEqual(common);
+  }
 });

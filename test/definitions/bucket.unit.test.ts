@@ -74,7 +74,7 @@ describe('a bucket', () => {
 
   test('may read any source where a name has an escape', async () => {
     const { bucket } = await read(ENDPOINT, SQL.replace('FROM edge_logs', 'FROM `edge\\x5flogs`'));
-    expect(bucket?.sources).toHaveLength(9);
+    expect(bucket?.sources).toHaveLength(12);
   });
 
   test.for([

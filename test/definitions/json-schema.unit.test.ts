@@ -8,6 +8,7 @@ import { checkAlert, checkAlertShape } from '../../src/definitions/alert.ts';
 import { checkParameters } from '../../src/definitions/checks/parameters.ts';
 import { checkCaching, checkSandboxing } from '../../src/definitions/checks/settings.ts';
 import { checkSourceColumns } from '../../src/definitions/checks/source-columns.ts';
+import { checkDashboard, checkDashboardShape } from '../../src/definitions/dashboard/dashboard.ts';
 import { checkEndpointShape } from '../../src/definitions/endpoint.ts';
 import type { Fault } from '../../src/definitions/fault.ts';
 import { checkSourceShape } from '../../src/definitions/source-file.ts';
@@ -47,6 +48,11 @@ const CHECKS: Readonly<Record<Kind, Checks>> = {
     shape: checkAlertShape,
     others: checkAlert,
   },
+  dashboard: {
+    files: globSync(['dashboards/*.yaml', 'template/dashboards/*.yaml']),
+    shape: checkDashboardShape,
+    others: checkDashboard,
+  },
   test: {
     files: globSync(['{endpoints,studio/endpoints,template/endpoints}/*/tests/*.yaml']),
     shape: testShapeFaults,
@@ -59,7 +65,7 @@ const CHECKS: Readonly<Record<Kind, Checks>> = {
   },
 };
 
-const KINDS = ['endpoint', 'source', 'alert', 'test'] as const;
+const KINDS = ['endpoint', 'source', 'alert', 'dashboard', 'test'] as const;
 
 /** As an editor compiles it: strictly, from the printed text alone. */
 const compile = (kind: Kind) =>
@@ -148,11 +154,11 @@ test.each([
   ['source', 'type: keyword, path: metadata.request.method', 'type: keyword, path: a, otherwise: []'],
   ['source', 'type: keyword, path: metadata.request.method', 'type: string, column: path, contains: x'],
   ['source', 'type: boolean, column: path', 'type: boolean, path: a, column: path'],
-  ['alert', 'above: 10', 'above: 10, below: 1'],
-  ['alert', 'when: { column: failures, above: 10 }', 'when: rows\nno_data: alert'],
+  ['alert', 'above: 1', 'above: 1, below: 1'],
+  ['alert', 'when: { column: failures, above: 1 }', 'when: rows\nno_data: alert'],
 ] as const)('%s: “%s” as “%s” is refused, by the schema as by the reader', (kind, right, changed) => {
   const { files, shape, others } = CHECKS[kind];
-  const path = files.find((one) => one.startsWith('template/')) ?? '';
+  const path = files.find((one) => /^template\/.*(?:failing|cloudflare)/.test(one)) ?? '';
   const text = readFileSync(path, 'utf8');
   expect(text).toContain(right);
   const file = readYaml(path, text.replace(right, changed));

@@ -131,7 +131,7 @@ describe('definitions', () => {
   test.each([
     ['[]', '"path" must be member names joined by dots; a list'],
     ['[a, a]', '"path" of "status" names a twice'],
-    ['[a, b, c, d, e, f, g, h, i]', '"path" of "status" must be at most 8 paths, not 9'],
+    ['[a, b, c, d, e, f, g, h, i, j, k]', '"path" of "status" must be at most 10 paths, not 11'],
     ['[[]]', 'must be member names'],
     ['[1]', 'must be member names'],
   ])('refuse a column with the path %s', async (written, message) => {
@@ -195,7 +195,7 @@ describe('definitions', () => {
 
 describe('an endpoint.yaml', () => {
   const known =
-    'id, name, description, max_rows, caching, cache_warming, query_sandboxing, strict, sql_dialect, bucket, cursor, parameters, columns';
+    'id, name, description, max_rows, caching, cache_warming, query_sandboxing, strict, sql_dialect, bucket, cursor, parameters, columns, chart';
   const name =
     'words of small letters, digits, - and _, joined by dots, at most 100 characters, such as logs.all';
   const cache = 'a whole number of seconds from 1 to 604800';

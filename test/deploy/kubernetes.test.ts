@@ -227,7 +227,8 @@ async function mountDefinitions(copy: string): Promise<Record<string, string>> {
     await cp(join(copy, 'definitions', key), join(mounted, '..2026', path));
   }
   await symlink('..2026', join(mounted, '..data'));
-  for (const kind of ['endpoints', 'sources', 'alerts']) await symlink(`..data/${kind}`, join(mounted, kind));
+  for (const kind of ['endpoints', 'sources', 'alerts', 'dashboards'])
+    await symlink(`..data/${kind}`, join(mounted, kind));
   const env = readValue(/\/env$/) as { name: string; value: string }[];
   return Object.fromEntries(env.map(({ name, value }) => [name, value.replace('/definitions', mounted)]));
 }
@@ -235,17 +236,18 @@ async function mountDefinitions(copy: string): Promise<Record<string, string>> {
 describe('the definitions of a project', () => {
   test('are what a pod serves', async () => {
     const { copy, stderr } = await makeDefinitions('own', ['template']);
-    expect(stderr).toContain('has endpoints sources alerts');
+    expect(stderr).toContain('has endpoints sources alerts dashboards');
     const env = await mountDefinitions(copy);
     expect(Object.keys(env)).toEqual([
       'TAILRACE_ENDPOINTS_DIR',
       'TAILRACE_SOURCES_DIR',
       'TAILRACE_ALERTS_DIR',
+      'TAILRACE_DASHBOARDS_DIR',
     ]);
     const checked = await runCli(['check'], { env: { ...env, TAILRACE_DATA_DIR: join(copy, 'data') } });
     expect(checked).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/\b1 endpoint.*\b1 source.*\b1 alert/),
+      stdout: expect.stringMatching(/\b3 endpoints.*\b2 sources.*\b3 alerts.*\b1 dashboard/),
     });
   });
 

@@ -43,7 +43,7 @@ describe('a chart of percentiles', () => {
 const DAY = '/endpoints/functions.invocation-stats?project=aurora&interval=1day';
 const WEEK = '/endpoints/functions.invocation-stats?project=aurora&interval=7day';
 const USAGE = '/endpoints/usage.api-counts?project=aurora&interval=daily';
-const COUNTS = 'Count and errors';
+const COUNTS = 'Invocations';
 
 const plotOf = (page: Page, chart: string) => page.getByRole('application', { name: new RegExp(chart) });
 const barOf = (page: Page) => page.getByRole('group', { name: /^Selected:/ });
@@ -92,10 +92,10 @@ describe('from a chart to its lines', () => {
       until: new Date(Number(row?.['timestamp']) / 1000 + 86_400_000).toISOString(),
     });
     expect(await countLines(address)).toBe(row?.['count']);
-    const errors = await addressOf(page, 'Show the lines: Errors');
+    const errors = await addressOf(page, 'Show the lines: Error count');
     expect(errors['q']).toBe('response.status_code:>=400');
     expect(await countLines(errors)).toBe(row?.['error_count']);
-    await linkOf(page, 'Show the lines: Errors').click();
+    await linkOf(page, 'Show the lines: Error count').click();
     expect(new URL(page.url()).pathname).toBe('/explore');
     expect(new URL(page.url()).searchParams.get('from')).toBe(address['from']);
   });
@@ -136,7 +136,7 @@ describe('from a chart to its lines', () => {
       .toBe(true);
     await page.keyboard.press('Escape');
     expect(await barOf(page).count()).toBe(0);
-    expect(await plot.evaluate((one) => one === document.activeElement)).toBe(true);
+    await expect.poll(() => plot.evaluate((one) => one === document.activeElement)).toBe(true);
     await page.keyboard.press('Home');
     expect(await timeOf(page)).toBe(hour);
     await page.keyboard.press('Enter');

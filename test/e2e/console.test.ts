@@ -27,7 +27,7 @@ const legendOf = (page: Awaited<ReturnType<typeof open>>, chart: string) =>
 const oneLine = (texts: readonly string[]) => texts.map((text) => text.replaceAll(/\s+/g, ' ').trim());
 
 describe('signing in', () => {
-  test('takes a right key, for this tab alone, and says what is wrong with another', async () => {
+  test('takes a right key, for every tab, and says what is wrong with another', async () => {
     const page = await open('/', { expected: [401] });
     await signIn(page, 'no-such-key');
     await page.getByText('This key is not accepted').waitFor();
@@ -38,14 +38,18 @@ describe('signing in', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     const other = await page.context().newPage();
-    await other.goto(URL_OF_SERVICE);
-    await other.getByRole('heading', { name: 'Tailrace' }).waitFor();
-    expect(await page.evaluate(() => [JSON.stringify(localStorage), document.cookie].join())).not.toContain(
-      KEY,
-    );
+    await other.goto(`${URL_OF_SERVICE}/keys`);
+    await other.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+    // No script can read the session, and the key is not kept at all.
+    const kept = () =>
+      page.evaluate(() =>
+        [JSON.stringify(localStorage), JSON.stringify(sessionStorage), document.cookie].join(),
+      );
+    expect(await kept()).not.toContain(KEY);
+    expect(await kept()).not.toContain('ts_');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API key').waitFor();
-    expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
+    await other.getByText('You have signed out.').waitFor();
   });
 
   test('says how to create a key, and the one that results sees every page', async () => {
@@ -71,7 +75,7 @@ describe('signing in', () => {
       method: 'DELETE',
       headers: { 'x-api-key': KEY },
     });
-    await page.getByText('This key was revoked or has expired').waitFor({ timeout: 20_000 });
+    await page.getByText('This key was revoked or has expired').waitFor({ timeout: 60_000 });
   });
 });
 
@@ -88,7 +92,7 @@ describe('the overview', () => {
     const edge = page.getByRole('row', { name: /cloudflare\.logs\.prod/ });
     expect(await edge.innerText()).toMatch(/MiB|KiB/);
     await rowsOf('usage.api-counts', { project: 'aurora', interval: 'hourly' });
-    await expect.poll(requests, { timeout: 15_000 }).toBeGreaterThan(before);
+    await expect.poll(requests, { timeout: 60_000 }).toBeGreaterThan(before);
     await page.getByText('Ready', { exact: true }).waitFor();
   });
 
@@ -109,26 +113,26 @@ describe('an endpoint', () => {
     await page.getByLabel('interval').selectOption('7day');
     await run(page);
     const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
-    await page.getByRole('figure', { name: 'Count and errors' }).waitFor();
+    await page.getByRole('figure', { name: 'Invocations' }).waitFor();
     const exact = (value: number) => value.toLocaleString('en');
-    expect(oneLine(await legendOf(page, 'Count and errors'))).toEqual([
+    expect(oneLine(await legendOf(page, 'Invocations'))).toEqual([
       `Count ${exact(sum('count'))} in all`,
-      `Errors ${exact(sum('error_count'))} in all`,
+      `Error count ${exact(sum('error_count'))} in all`,
     ]);
-    const plot = page.getByRole('application', { name: /Count and errors/ });
+    const plot = page.getByRole('application', { name: /Invocations/ });
     await plot.focus();
     await page.keyboard.press('Home');
     await expect
-      .poll(async () => oneLine(await legendOf(page, 'Count and errors')))
+      .poll(async () => oneLine(await legendOf(page, 'Invocations')))
       .toEqual([
         `Count ${exact(Number(rows[0]?.['count']))}`,
-        `Errors ${exact(Number(rows[0]?.['error_count']))}`,
+        `Error count ${exact(Number(rows[0]?.['error_count']))}`,
       ]);
     expect(oneLine(await legendOf(page, 'Execution time')).map((text) => text.split(' ')[0])).toEqual([
       'Max',
       'p99',
       'p95',
-      'Average',
+      'Avg',
       'Min',
     ]);
     await page
@@ -329,7 +333,7 @@ describe('logs', () => {
     };
     await send('it came in');
     const line = page.locator('.line-head').filter({ hasText: 'it came in' });
-    await line.waitFor({ timeout: 15_000 });
+    await line.waitFor({ timeout: 60_000 });
     expect(await line.innerText()).toContain('error');
     await line.click();
     expect(await page.locator('.record').innerText()).toContain('9007199254740993');
@@ -337,7 +341,7 @@ describe('logs', () => {
 
     const before = await line.boundingBox(); // while an entry is open, others wait
     await send('it waits');
-    await page.getByRole('button', { name: '1 new', exact: true }).click({ timeout: 15_000, trial: true });
+    await page.getByRole('button', { name: '1 new', exact: true }).click({ timeout: 60_000, trial: true });
     expect(await line.boundingBox()).toEqual(before);
     expect(await page.getByText('it waits').count()).toBe(0);
     await page.getByRole('button', { name: '1 new', exact: true }).click();
@@ -387,16 +391,6 @@ describe('a view', () => {
 });
 
 describe('at 360 px', () => {
-  test.each([['/'], [STATS], [USAGE], [LOGS], [`${STATS}&ui.view=table`]])(
-    '%s is not wider than the window',
-    async (path) => {
-      const page = await open(path, { key: KEY, viewport: { width: 360, height: 780 } });
-      await page.locator('#content').getByRole('heading', { level: 1 }).waitFor();
-      await page.waitForLoadState('networkidle');
-      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
-    },
-  );
-
   test('the navigation is behind a button', async () => {
     const page = await open('/', { key: KEY, viewport: { width: 360, height: 780 } });
     await page.getByRole('button', { name: 'Menu' }).click();
@@ -406,12 +400,14 @@ describe('at 360 px', () => {
   });
 });
 
-describe('axe finds nothing wrong', () => {
-  const paths = { overview: '/', stats: STATS, usage: USAGE, logs: LOGS, table: `${USAGE}&ui.view=table` };
+describe('nothing is wider than a phone, and axe finds nothing wrong', () => {
+  const paths = { overview: '/', stats: STATS, usage: USAGE, logs: LOGS, table: `${STATS}&ui.view=table` };
   test.each(Object.entries(paths))('with %s', async (name, path) => {
-    const page = await open(path, { key: KEY });
+    const page = await open(path, { key: KEY, viewport: { width: 360, height: 780 } });
     await page.locator('#content').getByRole('heading', { level: 1 }).waitFor();
     await page.waitForLoadState('networkidle');
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 1280, height: 860 });
     if (name === 'logs') await page.locator('.line-head').first().click();
     expect(await faultsInBothSchemes(page)).toEqual([]);
   });
@@ -443,13 +439,16 @@ describe('the first load', () => {
   }
 
   test.each([
-    ['/', 0],
-    ['/explore', 0],
-    ['/workbench', 150_000],
-  ])('of %s is below 300 KB compressed, and %i bytes of the editor at most', async (path, editorBytesMax) => {
-    const { bytes, editorBytes } = await firstLoadOf(path);
-    expect(bytes).toBeGreaterThan(50_000);
-    expect(bytes).toBeLessThan(300_000);
-    expect(editorBytes).toBeLessThanOrEqual(editorBytesMax);
-  });
+    ['/', 300_000, 0],
+    ['/explore', 300_000, 0],
+    ['/workbench', 250_000, 130_000],
+  ])(
+    'of %s is below %i bytes compressed, and %i of the editor at most',
+    async (path, bytesMax, editorBytesMax) => {
+      const { bytes, editorBytes } = await firstLoadOf(path);
+      expect(bytes).toBeGreaterThan(50_000);
+      expect(bytes).toBeLessThan(bytesMax);
+      expect(editorBytes).toBeLessThanOrEqual(editorBytesMax);
+    },
+  );
 });

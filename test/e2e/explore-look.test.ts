@@ -116,6 +116,62 @@ test('a line shows no codes of terminals, control characters visibly, and the wh
   expect(await list.locator('.record').innerText()).toContain('a⟨U+202E⟩b');
 });
 
+test('lines wrap, have the colours of their codes, and columns as wide as wished; the title names the search', async () => {
+  const project = `wide-${Date.now()}`;
+  const message = `${'word '.repeat(60)}\u001b[31mred\u001b[0m end`;
+  await send([{ project, event_message: message, metadata: { code: 'x' } }]);
+  const page = await open(`/explore?project=${project}&q=word&columns=code`, { key: KEY });
+  const head = headsOf(page).first();
+  await head.waitFor();
+  expect(await page.title()).toBe('word · Explore · Tailrace');
+  await head.getByText('red', { exact: true }).waitFor();
+  const heightOf = async () => (await head.boundingBox())?.height ?? 0;
+  const before = await heightOf();
+  await page.getByRole('button', { name: 'Wrap', exact: true }).click();
+  await expect.poll(heightOf).toBeGreaterThan(before + 10);
+  const edge = page.getByRole('separator', { name: 'Width of code' });
+  const cell = head.locator('.line-cell');
+  const widthOf = async () => (await cell.boundingBox())?.width ?? 0;
+  const width = await widthOf();
+  await edge.focus();
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(widthOf).toBeCloseTo(width + 16, 0);
+  const box = await edge.boundingBox();
+  if (box === null) throw new Error('the edge is not shown');
+  await page.mouse.move(box.x + 4, box.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 104, box.y + 10, { steps: 4 });
+  await page.mouse.up();
+  await expect.poll(widthOf).toBeCloseTo(width + 116, 0);
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.reload(); // it is kept
+  await expect.poll(widthOf).toBeCloseTo(width + 116, 0);
+  await page.getByRole('button', { name: 'Colours', exact: true }).click();
+  await expect.poll(() => head.locator('.ansi-red').count()).toBe(0);
+  await edge.dblclick();
+  await expect.poll(widthOf).toBeCloseTo(width, 0);
+});
+
+test('back returns to the line that was open, where it was', async () => {
+  const page = await open('/explore?range=24h', { key: KEY });
+  await headsOf(page).nth(5).waitFor();
+  await linesOf(page).evaluate((list) => list.scrollTo({ top: 27 * 150 }));
+  const first = linesOf(page).locator('li[data-index="155"] .line-head');
+  await first.click();
+  const text = await first.innerText();
+  const head = headsOf(page).and(page.locator('[aria-expanded=true]'));
+  const topOf = async () => (await head.boundingBox())?.y ?? 0;
+  const top = await topOf();
+  await expect.poll(() => page.evaluate(() => JSON.stringify(history.state))).toContain('open');
+  // Which fields it has depends on the line.
+  await linesOf(page).locator('.record .record-value').first().click();
+  await page.getByRole('menuitem', { name: 'Filter for' }).click();
+  await expect.poll(() => new URL(page.url()).searchParams.get('q')).toMatch(/^[\w.]+:/);
+  await page.goBack();
+  await expect.poll(() => head.innerText()).toBe(text);
+  await expect.poll(async () => Math.abs((await topOf()) - top)).toBeLessThan(3);
+});
+
 describe('an address without a page', () => {
   test('is 404 and shows the console, which says so; with a key or without', async () => {
     for (const key of [KEY, undefined]) {
@@ -144,7 +200,7 @@ describe('the service', () => {
   });
 
   test('has the audit trail in the order of time, with the addresses of refusals', async () => {
-    const entry = { action: 'refused', key_id: '', actor: '', count: 2 };
+    const entry = { action: 'refused', key_id: '', actor: '', address: '', count: 2 };
     const result = [
       {
         ...entry,

@@ -158,16 +158,18 @@ describe('the time range', () => {
     const page = await openExplore();
     await open(page);
     const panel = panelOf(page);
-    const [from, until] = [panel.getByLabel('From'), panel.getByLabel('Until')];
-    await until.fill('');
+    const field = (name: string) => panel.getByLabel(name, { exact: true });
+    await field('Until').fill('');
     await panel.getByRole('button', { name: 'Apply' }).click();
     await panel.getByText('is empty or incomplete').waitFor();
-    expect(await until.getAttribute('aria-invalid')).toBe('true');
-    await from.fill('2024-07-01T09:00:00');
-    await until.fill('2019-01-01T00:00:00');
+    expect(await field('Until').getAttribute('aria-invalid')).toBe('true');
+    await field('From').fill('2024-07-01');
+    await field('From, time').fill('9:00'); // 24 hours in every locale
+    await field('Until').fill('2019-01-01');
+    await field('Until, time').fill('00:00:30');
     await panel.getByText('must be later than From').waitFor();
-    await until.fill('2026-01-01T00:00:30');
-    await page.keyboard.press('Enter');
+    await field('Until').fill('2026-01-01');
+    await field('Until, time').press('Enter');
     await expect
       .poll(() => addressOf(page))
       .toMatchObject({ from: '2024-07-01T07:00:00Z', until: '2025-12-31T23:00:30Z' });
@@ -177,16 +179,41 @@ describe('the time range', () => {
   test('a timestamp can be pasted, and Escape keeps the range', async () => {
     const page = await openExplore();
     await open(page);
-    const from = panelOf(page).getByLabel('From');
+    const from = panelOf(page).getByLabel('From', { exact: true });
     await from.evaluate((field) => {
       const clipboardData = new DataTransfer();
       clipboardData.setData('text', '1795176000123456');
       field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
     });
-    expect(await from.inputValue()).toBe('2026-11-20T13:00');
+    expect(await from.inputValue()).toBe('2026-11-20');
+    expect(await panelOf(page).getByLabel('From, time').inputValue()).toBe('13:00:00');
     await page.keyboard.press('Escape');
     expect(addressOf(page)).toEqual({ range: '7d' });
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Last 7 days');
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.textContent))
+      .toContain('Last 7 days');
+  });
+
+  test('is typed, moved by buttons and keys, and among the recent ones', async () => {
+    const page = await openExplore();
+    await open(page);
+    await page.keyboard.type('now-40');
+    await page.keyboard.press('Enter');
+    await panelOf(page).getByText('"now-40" is not an instant').waitFor();
+    await page.keyboard.type('m');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => addressOf(page)).toEqual({ range: '40m' });
+    const later = page.getByRole('button', { name: 'Later', exact: true });
+    expect(await later.getAttribute('aria-disabled')).toBe('true');
+    await page.getByRole('button', { name: 'Earlier', exact: true }).click();
+    await expect.poll(() => Object.keys(addressOf(page))).toEqual(['from', 'until']);
+    await page.keyboard.press(']');
+    await expect.poll(() => addressOf(page)).toEqual({ range: '40m' });
+    await page.keyboard.press('o');
+    await expect.poll(() => addressOf(page)).toEqual({ range: '80m' });
+    await open(page);
+    await panelOf(page).getByRole('button', { name: 'Last 40 minutes' }).click();
+    await expect.poll(() => addressOf(page)).toEqual({ range: '40m' });
   });
 
   test('the interval of refreshes is in the address', async () => {
@@ -210,7 +237,7 @@ describe('saved searches', () => {
       await panel.getByRole('button', { name: 'Save', exact: true }).click();
     };
     await openSaved(page);
-    await panel.getByText('This key has no saved searches yet.').waitFor();
+    await panel.getByText('You have no saved searches yet.').waitFor();
     await save();
     await panel.getByText('Saved as failures.').waitFor();
     await page.keyboard.press('Escape');
@@ -243,7 +270,39 @@ describe('saved searches', () => {
     await openSaved(other);
     await panelOf(other).getByRole('button', { name: 'Delete failures' }).click();
     await panelOf(other).getByRole('button', { name: 'Delete for good failures' }).click();
-    await panelOf(other).getByText('This key has no saved searches yet.').waitFor();
+    await panelOf(other).getByText('You have no saved searches yet.').waitFor();
+  });
+
+  test('are shared with others, who open them and cannot delete them', async () => {
+    const name = `shared ${crypto.randomUUID()}`;
+    const author = `author ${crypto.randomUUID()}`;
+    const page = await openExplore('/explore?range=6h&q=level%3Aerror', {
+      key: await makeKey({ name: author }),
+    });
+    await openSaved(page);
+    const panel = panelOf(page);
+    await panel.getByLabel('Name of this search').fill(name);
+    await panel.getByLabel('Who sees it').selectOption('For all who see the same events');
+    await panel.getByRole('button', { name: 'Save', exact: true }).click();
+    await panel.getByText(`Saved as ${name}, for all who see the same events.`).waitFor();
+
+    const other = await openExplore('/explore', { key: await makeKey({ name: 'reads' }) });
+    await openSaved(other);
+    const line = panelOf(other).getByRole('listitem').filter({ hasText: name });
+    await line.getByText(`from ${author}`).waitFor();
+    expect(await line.getByRole('button', { name: /^Delete/ }).count()).toBe(0);
+    await line.getByRole('button').click();
+    await expect.poll(() => addressOf(other)).toEqual({ q: 'level:error', range: '6h' });
+
+    // Replacing it shares it on.
+    await panel.getByLabel('Name of this search').fill(name);
+    expect(await panel.getByLabel('Who sees it').inputValue()).toBe('all');
+    await panel.getByRole('button', { name: `Delete ${name}` }).click();
+    await panel.getByRole('button', { name: `Delete for good ${name}` }).click();
+    await panel.getByText(`Deleted ${name}.`).waitFor();
+    await openSaved(other);
+    await panelOf(other).getByText('You have no saved searches yet.').waitFor();
+    expect(await panelOf(other).getByText(name).count()).toBe(0);
   });
 
   test('with a signed token the panel says why there are none', async () => {
@@ -252,7 +311,7 @@ describe('saved searches', () => {
       headers: { 'x-api-key': key },
     });
     const { token } = (await response.json()) as { token: string };
-    const page = await openExplore('/explore', { key: token });
+    const page = await openExplore('/explore', { key: token, expected: [403] }); // it opens no session
     await openSaved(page);
     await panelOf(page).getByText('a signed token has none').waitFor();
   });
@@ -269,7 +328,7 @@ const STATES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   'the time range': (page) => page.getByRole('button', { name: /^Time range/ }).click(),
   'the saved searches': async (page) => {
     await page.getByRole('button', { name: 'Saved', exact: true }).click();
-    await page.getByText('This key has no saved searches yet.').waitFor();
+    await page.getByText('You have no saved searches yet.').waitFor();
   },
 };
 

@@ -149,7 +149,7 @@ describe('Explore', () => {
     await page.getByRole('button', { name: 'Fields', exact: true }).click();
     const fields = page.getByRole('complementary', { name: 'Fields' });
     await fields.getByLabel('Find a field').fill('level');
-    await fields.getByRole('button', { name: 'level', exact: true }).click();
+    await fields.getByRole('button', { name: /^level \d/ }).click();
     await fields.getByTitle('Filter for level: error').click();
     await expect.poll(() => addressOf(page).get('q')).toBe('level:error');
   });
@@ -322,7 +322,7 @@ describe('lines', () => {
 
   test('stay if they cannot be read anew', async () => {
     const page = await explore('range=24h', { expected: [503] });
-    const lines = await headsOf(page).count();
+    const lines = await headsOf(page).allInnerTexts();
     const error = {
       code: 'overloaded',
       message: 'too many queries',
@@ -334,7 +334,10 @@ describe('lines', () => {
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
     const events = page.getByRole('region', { name: 'Events', exact: true });
     await events.getByText('The search failed: too many queries').waitFor();
-    expect(await headsOf(page).count()).toBe(lines);
+    // The list has only the lines in sight, and the message takes the room of some.
+    const kept = await headsOf(page).allInnerTexts();
+    expect(kept.length).toBeGreaterThan(lines.length / 2);
+    expect(kept).toEqual(lines.slice(0, kept.length));
     await page.unrouteAll({ behavior: 'wait' });
     await events.getByRole('button', { name: 'Retry', exact: true }).click();
     await events.getByText('200 lines', { exact: true }).waitFor();
@@ -419,7 +422,7 @@ describe('by keyboard', () => {
     expect(await recordOf(page).count()).toBe(1);
     await page.keyboard.press('Escape');
     await expect.poll(() => recordOf(page).count()).toBe(0);
-    expect(await focused()).toBe('1');
+    await expect.poll(focused).toBe('1');
   });
 });
 

@@ -68,7 +68,7 @@ test('logs are paged through to the end while newer ones come in: each entry onc
 
   await page.getByRole('button', { name: 'Live' }).click();
   // The list is scrolled, so they wait.
-  await page.getByRole('button', { name: `${NEWER} new`, exact: true }).click({ timeout: 20_000 });
-  await expect.poll(() => count.innerText(), { timeout: 20_000 }).toBe(`${STORED + NEWER} lines, all`);
+  await page.getByRole('button', { name: `${NEWER} new`, exact: true }).click({ timeout: 60_000 });
+  await expect.poll(() => count.innerText(), { timeout: 60_000 }).toBe(`${STORED + NEWER} lines, all`);
   expect(sorted(await placesOf(page))).toEqual(range(0, STORED + NEWER));
 });

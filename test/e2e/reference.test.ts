@@ -31,8 +31,10 @@ describe('the reference at /docs', () => {
       '/api/endpoints/query/functions.invocation-stats',
       '/api/endpoints/query/logs.all',
       '/api/endpoints/query/usage.api-counts',
+      '/api/endpoints/query/usage.ingest',
     ]);
-    expect(listed.filter((path) => /logs$|events|vector/.test(path))).toEqual(['/api/logs', '/v1/logs']);
+    const ofEvents = listed.filter((path) => /logs$|events|vector/.test(path));
+    expect(ofEvents.toSorted()).toEqual(['/api/logs', '/api/rejected-events', '/api/v2/logs', '/v1/logs']);
     await page.getByText('The most recent log entries of a project').first().click();
     const description = page.locator('.opblock.is-open .opblock-description');
     expect(await description.innerText()).toMatch(/\/api\/endpoints\/query\/[0-9a-f-]{36}/);

@@ -15,6 +15,8 @@ const ADDRESSES = {
   keys: '/keys',
   explore: '/explore?source=cloudflare.logs.prod,postgres.logs,deno-relay-logs&columns=response.status_code',
   source: '/sources/deno-relay-logs',
+  send: '/send',
+  admin: '/admin?show=events',
   workbench: '/workbench?endpoint=usage.api-counts',
 };
 const PICTURES = [
@@ -25,6 +27,8 @@ const PICTURES = [
   ['explore', 'light'],
   ['keys', 'light'],
   ['source', 'dark'],
+  ['send', 'light'],
+  ['admin', 'light'],
   ['workbench', 'light'],
 ] as const;
 
@@ -44,19 +48,49 @@ async function take(
 ): Promise<void> {
   await makeTraffic();
   if (name === 'keys') await makeKeys();
+  if (name === 'admin') await makeRejections();
   const page = await open(ADDRESSES[name], { key: KEY, colorScheme, viewport: { width: 1280, height: 900 } });
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.waitForLoadState('networkidle');
   if (name === 'statistics')
-    await page.getByRole('figure', { name: 'Count and errors' }).locator('.u-over').click();
+    await page.getByRole('figure', { name: 'Invocations' }).locator('.u-over').click();
   if (name === 'logs') await page.locator('.line-head').nth(1).click();
   if (name === 'explore') await page.locator('.line-head').nth(4).click();
+  if (name === 'admin') await page.getByText('The last one').first().click();
+  if (name === 'send') {
+    await rowsArrive();
+    await page.getByText('it works').waitFor();
+  }
   if (name === 'workbench') {
     await page.getByLabel('project').fill('aurora');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByRole('figure').waitFor();
   }
   await page.screenshot({ path, animations: 'disabled' });
+}
+
+/** So that the light turns on. */
+async function rowsArrive(): Promise<void> {
+  await fetch(`${URL_OF_SERVICE}/api/logs?source=logs`, {
+    method: 'POST',
+    headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+    body: '[{"project":"aurora"}]',
+  });
+}
+
+/** So that there are rejected events. */
+async function makeRejections(): Promise<void> {
+  const key = await makeKey({ name: 'vector', scopes: ['ingest'], pins: { project: 'aurora' } });
+  const send = (source: string, events: readonly object[]) =>
+    fetch(`${URL_OF_SERVICE}/api/logs?source=${source}`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify(events),
+    });
+  await send('postgres.logs', [{ project: 'basalt', event_message: 'checkpoint complete' }]);
+  await send('gotrue.logs.prod', [{ timestamp: 'yesterday', event_message: 'user signed in' }]);
+  const old = { timestamp: '2019-03-01T10:00:00Z', event_message: 'GET | 200 | /rest/v1/orders' };
+  await send('cloudflare.logs.prod', [old, old, old]);
 }
 
 /** So that the overview has something to tell. */

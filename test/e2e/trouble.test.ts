@@ -107,7 +107,7 @@ test('without its engine the console says so, what is wrong and what to do; keys
   await service.core.engine.close();
   service.clock.now += 6_000; // what was read of the store before is too old by now
 
-  await before.getByText('Away', { exact: true }).waitFor({ timeout: 20_000 });
+  await before.getByText('Away', { exact: true }).waitFor({ timeout: 60_000 });
   await before.getByText('the engine does not respond').waitFor();
   const page = await here(LOGS, { expected: [503] });
   const alert = page.getByRole('alert');

@@ -247,9 +247,11 @@ function describeRows(engine: () => Engine): void {
     expect(small.stream).toBeUndefined();
   });
 
-  test('an answer has its elapsed time', async () => {
-    const result = await engine().query('SELECT number FROM numbers(1000)', {}, { format: 'TSVRaw' });
+  test('an answer has its elapsed time, and its core time', async () => {
+    const sql = 'SELECT max(sipHash64(number)) FROM numbers(3000000)';
+    const result = await engine().query(sql, {}, { format: 'TSVRaw' });
     expect(result.elapsedMs).toBeGreaterThan(0);
+    expect(result.coreMs).toBeGreaterThan(1);
   });
 
   test('the bytes of an answer stay as they are while other queries run', async () => {

@@ -54,7 +54,7 @@ async function isRunning(marker: string): Promise<boolean> {
   return Number(row?.['n']) > 0;
 }
 const untilRunning = (marker: string) =>
-  expect.poll(() => isRunning(marker), { interval: 5, timeout: 20_000 }).toBe(true);
+  expect.poll(() => isRunning(marker), { interval: 5, timeout: 30_000 }).toBe(true);
 
 const slow = (ms: number, marker: string) =>
   `SELECT '${marker}', sum(sleepEachRow(0.05)) FROM numbers(${ms / 50})`;
@@ -129,7 +129,7 @@ test('an engine without free memory is replaced, and answers again', { tags: 'sl
       `toTimezone(toDateTime(0, 'UTC'), 'Fixed/UTC+01:0${Math.floor(i / 60)}:${String(i % 60).padStart(2, '0')}')`,
   );
   await ask(`SELECT ${zones.join(', ')}`).catch(() => {});
-  await expect.poll(() => restarts.map(({ reason }) => reason), { timeout: 20_000 }).toEqual(['memory']);
+  await expect.poll(() => restarts.map(({ reason }) => reason), { timeout: 30_000 }).toEqual(['memory']);
   expect(await ask('SELECT 1')).toBe('1');
 });
 
@@ -137,7 +137,7 @@ test('closing while a process starts leaves none, and the store to the next one'
   const first = getEngineProcess();
   process.kill(first, 'SIGKILL');
   await expect
-    .poll(() => findEngineProcesses().filter((pid) => pid !== first), { interval: 5, timeout: 10_000 })
+    .poll(() => findEngineProcesses().filter((pid) => pid !== first), { interval: 5, timeout: 30_000 })
     .toHaveLength(1);
   await engine.close();
   expect(findEngineProcesses()).toEqual([]);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { createRollupBuilder, type RollupProgress } from '../../src/engine/build-rollups.ts';
-import type { Engine, QueryOptions } from '../../src/engine/engine.ts';
 import { rollupProjection } from '../../src/engine/rollup.ts';
 import { applySchema } from '../../src/engine/schema.ts';
 import { dropDay, truncateTable } from '../../src/engine/table.ts';
@@ -17,6 +16,7 @@ import { type SqlText, textOf, trusted } from '../../src/sql/sql.ts';
 import { deleteRows } from '../support/delete-rows.ts';
 import { runs } from '../support/property.ts';
 import { openTestStore, storeEvents } from '../support/service.ts';
+import { watchQueries } from '../support/watched-engine.ts';
 
 const { core, close } = await openTestStore();
 afterAll(close);
@@ -208,19 +208,13 @@ describe('the shipped statistics', () => {
   ])(
     'of %s are read without the filter of %i days of retention, if nothing is hidden: %s',
     async (interval, days, skips) => {
-      const asked: QueryOptions[] = [];
-      const watched: Engine = {
-        ...engine,
-        query(sql, values, options) {
-          asked.push(options);
-          return engine.query(sql, values, options);
-        },
-      };
+      const { watched, asked } = watchQueries(engine);
       const sources = [{ ...source, retentionDays: days }];
       const own = { ...endpoint, bucket: endpoint.bucket && { ...endpoint.bucket, sources } };
       const question = createQuestion(own, { project: 'a', function_id: '', interval });
-      await createRunner(watched, Date.now, Date.now)(question);
-      await createRunner(watched, Date.now)(question); // by a clock that is not known, nothing is certain
+      const noon = () => TODAY_MS + DAY_MS / 2; // in the last hour of a day, seven of them begin almost eight days ago
+      await createRunner(watched, noon, noon)(question);
+      await createRunner(watched, noon)(question); // by a clock that is not known, nothing is certain
       expect(asked.map(({ skipsReadFilters }) => skipsReadFilters)).toEqual([skips, false]);
     },
   );

@@ -364,6 +364,27 @@ describe('the tables of sources', () => {
     expect(table?.['sql']).toContain('TTL timestamp + toIntervalDay(1) RECOMPRESS CODEC(ZSTD(9)) SETTINGS');
   });
 
+  test('get the blocks of metadata of a new table', async () => {
+    const [source, created] = [makeSource([]), makeSource([])];
+    await applySchema(engine, [source, created]);
+    await store(source, ['{"id":"1","metadata":{"a":1}}']);
+    await engine.command(
+      trusted(
+        `ALTER TABLE tailrace.${source.table} MODIFY COLUMN metadata MODIFY SETTING min_compress_block_size = 1048576`,
+      ),
+    );
+    await applySchema(engine, [source]);
+    const readColumn = async ({ table }: Source) => {
+      const [row] = await engine.inspect(
+        trusted(`SELECT create_table_query AS sql FROM system.tables WHERE name = '${table}'`),
+      );
+      return /`metadata` String SETTINGS \([^)]*\)/.exec(String(row?.['sql']))?.[0];
+    };
+    expect(await readColumn(source)).toContain('min_compress_block_size = 65536');
+    expect(await readColumn(source)).toBe(await readColumn(created));
+    expect(await readAll(source)).toMatchObject([{ id: '1', metadata: '{"a":1}' }]);
+  });
+
   test('keep events beyond their retention, whatever the engine merges: to delete them is for Tailrace', async () => {
     const source = makeSource([], { retentionDays: 2 });
     await applySchema(engine, [source]);
@@ -479,7 +500,9 @@ describe('the value of a typed column', () => {
     await store(wide, lines);
     const expected = ['u', '', 'p/a', 'p', ''];
     expect(
-      events.map((event) => typedValues(event, event.project ?? '', wide.columns)).map(([, value]) => value),
+      events
+        .map((event) => typedValues((path) => findValue(event, path), event.project ?? '', wide.columns))
+        .map(([, value]) => value),
     ).toEqual(expected);
     const rows = await readAll(wide); // each once computed by the engine, once stored as ingest took it
     expect(rows.map((row) => row['address'])).toEqual(expected.flatMap((value) => [value, value]));
@@ -515,7 +538,9 @@ describe('the value of a typed column', () => {
              row.2::LowCardinality(String) AS project)`),
         );
         for (const [i, { value, found }] of cases.entries()) {
-          const taken = typedValues({ path: value }, found, source.columns).slice(1);
+          const taken = typedValues((path) => findValue({ path: value }, path), found, source.columns).slice(
+            1,
+          );
           expect(taken).toEqual(computed.map(({ name }) => (row[name] as boolean[])[i]));
         }
       },

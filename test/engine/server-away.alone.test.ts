@@ -27,7 +27,7 @@ const engine = await openServerEngine({
 await engine.command('CREATE TABLE rows (id Int64) ENGINE = MergeTree ORDER BY id');
 afterEach(async () => {
   proxy.fault = { kind: 'none' };
-  await expect.poll(() => engine.gauges().state, { timeout: 20_000 }).toBe('up');
+  await expect.poll(() => engine.gauges().state, { timeout: 30_000 }).toBe('up');
   reached.length = 0;
 });
 afterAll(async () => {
@@ -46,7 +46,7 @@ const insert = () =>
     bytes: Buffer.from('[1]\n'),
   });
 const AWAY = { code: 'engine_unavailable', message: 'the engine is not available', retryAfterSeconds: 1 };
-const untilAway = () => expect.poll(() => engine.gauges().state, { timeout: 20_000 }).toBe('unreachable');
+const untilAway = () => expect.poll(() => engine.gauges().state, { timeout: 30_000 }).toBe('unreachable');
 
 describe('a server that stops sending', () => {
   test('fails waiting and new requests at once, and is in use again when it answers', async () => {
@@ -59,12 +59,12 @@ describe('a server that stops sending', () => {
     expect(reached).toEqual([false]);
 
     proxy.fault = { kind: 'none' };
-    await expect.poll(() => engine.gauges().state, { timeout: 20_000 }).toBe('up');
+    await expect.poll(() => engine.gauges().state, { timeout: 30_000 }).toBe('up');
     expect((await ask()).bytes.toString()).toBe('1\n');
     await insert();
     expect(reached).toEqual([false, true]);
     await expect
-      .poll(() => engine.gauges(), { timeout: 20_000 })
+      .poll(() => engine.gauges(), { timeout: 30_000 })
       .toMatchObject({ state: 'up', running: 0, queued: 0 });
   });
 });
@@ -76,7 +76,7 @@ describe('a server that refuses connections', () => {
     await untilAway();
     await expect(ask()).rejects.toMatchObject(AWAY);
     proxy.fault = { kind: 'none' };
-    await expect.poll(() => engine.gauges().state, { timeout: 20_000 }).toBe('up');
+    await expect.poll(() => engine.gauges().state, { timeout: 30_000 }).toBe('up');
     expect((await ask()).bytes.toString()).toBe('1\n');
     expect(reached).toEqual([false, true]);
   });

@@ -286,12 +286,12 @@ describe('a caller that disconnects', () => {
   test('ends its query on the server, also by KILL with its id', async () => {
     const hangUp = new AbortController();
     const query = engine.query(ENDLESS, {}, { format: 'TSVRaw', signal: hangUp.signal });
-    await expect.poll(running, { interval: 20, timeout: 10_000 }).toBe(1);
+    await expect.poll(running, { interval: 20, timeout: 30_000 }).toBe(1);
     const id = front.requests.find(({ sql }) => sql === ENDLESS)?.queryId;
     hangUp.abort(new Error('hung up'));
     await expect(query).rejects.toThrow('hung up');
-    await expect.poll(running, { interval: 20, timeout: 10_000 }).toBe(0);
-    await expect.poll(() => engine.gauges().running, { interval: 20, timeout: 10_000 }).toBe(0);
+    await expect.poll(running, { interval: 20, timeout: 30_000 }).toBe(0);
+    await expect.poll(() => engine.gauges().running, { interval: 20, timeout: 30_000 }).toBe(0);
     expect(front.requests.map(({ sql }) => sql)).toContain(`KILL QUERY WHERE query_id = '${id}' SYNC`);
   });
 });

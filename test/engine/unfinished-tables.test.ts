@@ -10,7 +10,7 @@ beforeEach(async () => {
   folder = await temporaryFolder();
   await mkdir(join(folder.path, 'store/metadata/tailrace'), { recursive: true });
   await mkdir(join(folder.path, 'store/data/tailrace'), { recursive: true });
-  await writeFile(join(folder.path, 'store/metadata/tailrace.sql'), 'ATTACH DATABASE');
+  await writeFile(join(folder.path, 'store/metadata/tailrace.sql'), 'ATTACH DATABASE\n');
 });
 afterEach(() => folder.remove());
 
@@ -18,7 +18,7 @@ afterEach(() => folder.remove());
 async function createTable(
   name: string,
   {
-    definition = 'ATTACH TABLE',
+    definition = 'ATTACH TABLE _ (`id` String)\n',
     version = '1',
     part = '',
   }: { definition?: string; version?: string; part?: string },
@@ -38,12 +38,14 @@ test('tables that a full disk left unfinished are removed, and no others', async
   const empty = await createTable('empty', {});
   expect(hasUnfinishedTables(folder.path)).toBe(false);
   const undefinedOne = await createTable('undefined_one', { definition: '' });
+  const cutOff = await createTable('cut_off', { definition: 'ATTACH TABLE _ (`id`\n `time' });
   const unversioned = await createTable('unversioned', { version: '' });
   expect(hasUnfinishedTables(folder.path)).toBe(true);
   removeUnfinishedTables(folder.path);
-  expect([whole(), empty(), undefinedOne(), unversioned()]).toEqual([
+  expect([whole(), empty(), undefinedOne(), cutOff(), unversioned()]).toEqual([
     [true, true],
     [true, true],
+    [false, false],
     [false, false],
     [false, false],
   ]);

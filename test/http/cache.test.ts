@@ -81,7 +81,7 @@ async function holdReader() {
   const controller = new AbortController();
   const { signal } = controller;
   request(url, `${QUERY_PATH}/endless.plain?project=p1`, { signal }).catch(() => {}); // ends by its abort
-  await vi.waitFor(() => expect(core.engine.gauges().running).toBe(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(core.engine.gauges().running).toBe(1), { timeout: 30_000 });
   return () => controller.abort();
 }
 

@@ -90,7 +90,10 @@ describe.each(['http', 'https'])('connections over %s', (scheme) => {
       await dial('127.0.0.1'),
     ];
     expect(await ask(first, KEYLESS)).toBe(200);
-    partial.write('GET /health HTTP/1.1\r\nX-Slow: ');
+    // Answered once all of it has arrived, which is later over a listener process.
+    const answered = once(partial, 'data');
+    partial.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /health HTTP/1.1\r\nX-Slow: ');
+    await answered;
     expect(await ask(keyed, WITH_KEY)).toBe(200);
     const second = await dial('127.0.0.2');
     expect(await ask(first, KEYLESS)).toBe(200); // so that `partial` is idle for longer

@@ -33,6 +33,8 @@ describe('the pages', () => {
     ['/', 'console'],
     ['/endpoints/logs.all', 'console'],
     ['/keys', 'console'],
+    ['/admin', 'console'],
+    ['/send', 'console'],
     ['/sources', 'console'],
     ['/sources/postgres.logs', 'console'],
     ['/docs', 'console'],

@@ -44,7 +44,7 @@ test('a killed engine is back for the next caller, with every event', async () =
   const pid = getEngineProcess();
   process.kill(pid, 'SIGKILL');
   await untilGone(pid);
-  await expect.poll(() => statusOf('/ready'), { timeout: 10_000 }).toBe(200);
+  await expect.poll(() => statusOf('/ready'), { timeout: 30_000 }).toBe(200);
   expect((await service.call('logs.all', { project: 'p' })).body.result).toHaveLength(1);
   expect(await send()).toBe(200);
   const metrics = await fetch(`${service.url}/metrics`, { headers: { 'x-api-key': PRIVATE_KEY } });

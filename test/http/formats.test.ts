@@ -19,7 +19,7 @@ const typeOf = async (path: string, headers?: Record<string, string>) => {
   const answer = await ask(path, headers);
   return answer.headers.get('content-type') ?? answer.status;
 };
-const NAMES = 'json, ndjson, csv, arrow, parquet';
+const NAMES = 'json, ndjson, csv, arrow, parquet, prometheus';
 
 describe('a format', () => {
   test.each(FORMAT_NAMES)('%s is chosen by its name, whatever Accept says', async (name) => {
@@ -41,6 +41,11 @@ describe('a format', () => {
     ['text/csv;q=0.5, application/vnd.apache.parquet', 'parquet'],
     ['application/json;q=0.2, application/vnd.apache.arrow.stream;q=0.9, */*;q=0.1', 'arrow'],
     ['application/json;q=0, */*', 'ndjson'],
+    ['text/plain', 'prometheus'],
+    [
+      'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2,*/*;q=0.1',
+      'prometheus',
+    ],
   ])('is chosen by Accept: %s', async (accept, name) => {
     expect(await typeOf('formats.types', { accept })).toBe(MEDIA_TYPES[name]);
     expect(await typeOf('formats.types?format=', { accept })).toBe(MEDIA_TYPES[name]);
@@ -61,7 +66,7 @@ describe('a format', () => {
     ['format=CSV', 'not "CSV"'],
     ['format=csv&format=json', 'not 2 values'],
     [`format=${'x'.repeat(500)}`, `not "${'x'.repeat(100)}"`],
-  ])('that is none of the five is refused: %s', async (query, end) => {
+  ])('of another name is refused: %s', async (query, end) => {
     const answer = await ask(`formats.types?${query}`);
     expectError(answer, 'invalid_parameter');
     expect(answer.body.error.errors).toEqual([
@@ -175,8 +180,10 @@ describe.each(FORMAT_NAMES)('an answer in %s', (name) => {
   test('counts its rows', async () => {
     const rows = () => readMetric(url, 'tailrace_rows_returned_total', { endpoint: 'formats.types' });
     const before = await rows();
-    await fetchBytes(`formats.types?count=${500 + FORMAT_NAMES.indexOf(name)}&format=${name}`);
-    expect((await rows()) - before).toBe(500 + FORMAT_NAMES.indexOf(name));
+    const count = 502 + 2 * FORMAT_NAMES.indexOf(name);
+    await fetchBytes(`formats.types?count=${count}&format=${name}`);
+    // A sample for each of three numbers, two of which are null in every second row.
+    expect((await rows()) - before).toBe(name === 'prometheus' ? 2 * count : count);
   });
 
   test('is an error in JSON if its query fails, however far it came', async () => {

@@ -101,12 +101,6 @@ describe('the source', () => {
   );
 });
 
-test('OTLP without a source, named or configured, is asked for one', async () => {
-  const answer = await post(url, '/v1/logs', { resourceLogs: [] });
-  expectError(answer, 'invalid_request');
-  expect(answer.body.error.message).toMatch(/^name a source/);
-});
-
 describe('the body', () => {
   const one = (project: string) => `{"id":"1","project":"${project}"}`;
   const two = (project: string) => `{"id":"2","project":"${project}"}`;

@@ -165,8 +165,8 @@ describe('the management of keys', () => {
     [{ scopes: ['query'], pin: { project: 'a' } }, 'pin', 'is not known; known here: name, description'],
     [{}, 'scopes', 'is missing'],
     [{ scopes: [] }, 'scopes', 'must name at least one'],
-    [{ scopes: 'query' }, 'scopes', 'must be a list of query, ingest, manage'],
-    [{ scopes: ['root'] }, 'scopes.0', 'must be one of query, ingest, manage'],
+    [{ scopes: 'query' }, 'scopes', 'must be a list of query, ingest, manage, metrics'],
+    [{ scopes: ['root'] }, 'scopes.0', 'must be one of query, ingest, manage, metrics'],
     [{ scopes: ['query'], name: ' ' }, 'name', 'must be a text of 1 to 100 characters'],
     [
       { scopes: ['query'], endpoints: ['logs.al'] },

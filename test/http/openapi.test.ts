@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { runCli } from '../support/cli.ts';
+import { FORMAT_NAMES } from '../support/formats.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';
 
@@ -80,7 +81,7 @@ describe('the OpenAPI document', () => {
     expect(parameters).toMatchObject([
       { name: 'project', in: 'query', required: true, example: 'aurora' },
       { name: 'interval', required: true, schema: { enum: ['hourly', 'minutely', 'daily'] } },
-      { name: 'format', required: false, schema: { enum: ['json', 'ndjson', 'csv', 'arrow', 'parquet'] } },
+      { name: 'format', required: false, schema: { enum: FORMAT_NAMES } },
     ]);
     const stats = document.paths[`${QUERY_PATH}/functions.invocation-stats`]?.['get'];
     // Any other value is allowed: it behaves as 1day.

@@ -3,6 +3,7 @@ import protobuf from 'protobufjs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { expectError, get, request } from '../support/http.ts';
 import { type Body, EDGE, idsOf, post, rowsOf } from '../support/ingest.ts';
+import { startProtocolService } from '../support/protocols.ts';
 import { PUBLIC_KEY, startTestService } from '../support/service.ts';
 
 // OTLP's own description, cut to what the tests send, so that a wrong number in ours cannot agree with itself.
@@ -286,6 +287,31 @@ describe('the source', () => {
     expect(await idsOf(core, project, 'postgres_logs')).toHaveLength(1);
     expect(await idsOf(core, project)).toEqual([]);
     expectError(await send(requestOf([]), 'application/json', { 'x-source': 'none' }), 'source_not_found');
+  });
+});
+
+describe('without a configured source', () => {
+  test('records go to the source that accepts an attribute of their resource, else to logs', async () => {
+    const open = await startProtocolService();
+    try {
+      const resource = (name: string) => [
+        { key: 'service.name', value: text(name) },
+        { key: 'tailrace.project', value: text(name) },
+      ];
+      const body = {
+        resourceLogs: ['gateway', 'shop'].map((name) => ({
+          resource: { attributes: resource(name) },
+          scopeLogs: [{ logRecords: [{ body: text('hello') }] }],
+        })),
+      };
+      expect((await post(open.url, '/v1/logs', body)).status).toBe(200);
+      expect(await open.rows('gateway', { table: 'gateway_logs' })).toHaveLength(1);
+      expect(await open.rows('shop', { columns: 'event_message, service' })).toEqual([
+        { event_message: 'hello', service: 'shop' },
+      ]);
+    } finally {
+      await open.close();
+    }
   });
 });
 

@@ -63,11 +63,11 @@ describe('a caller that hangs up', () => {
     };
     server.on('request', count);
     const callers = Array.from({ length: 5 }, () => callEndless('endless.cached', 'p1'));
-    await vi.waitFor(() => expect(waiting).toBe(5), { timeout: 10_000 });
+    await vi.waitFor(() => expect(waiting).toBe(5), { timeout: 30_000 });
     await untilEngine(1, 0);
     const [last, ...others] = callers;
     for (const other of others) await other.hangUp();
-    await vi.waitFor(() => expect(waiting).toBe(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(waiting).toBe(1), { timeout: 30_000 });
     server.off('request', count);
     // An answer that comes back shows that the service has gone round its loop and the query still runs.
     await get(url, '/health');
@@ -83,7 +83,7 @@ describe('a caller that hangs up', () => {
     await vi.waitFor(
       async () =>
         expect(await readMetric(url, 'tailrace_http_requests_total', { ...labels, status: '499' })).toBe(8),
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     );
   });
 });

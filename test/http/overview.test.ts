@@ -108,7 +108,7 @@ describe('the definitions', () => {
     expect(result).toMatchObject([{ name: 'logs.all', caching_seconds: null, sql: null }]);
     expect(result[0]?.parameters.map((one) => one.pinned)).toEqual(['p1', null, null, null]);
     const all = await read<{ result: EndpointView[] }>('/api/endpoints');
-    expect(all.result.map((one) => one.sql?.includes('SELECT'))).toEqual([true, true, true]);
+    expect(all.result.map((one) => one.sql?.includes('SELECT'))).toEqual([true, true, true, true]);
   });
 
   test('have the sources of their events that the key may search, and the searches of parameters and columns', async () => {
@@ -124,6 +124,7 @@ describe('the definitions', () => {
       'functions.invocation-stats': [],
       'logs.all': [EDGE],
       'usage.api-counts': [EDGE],
+      'usage.ingest': [],
     });
     expect(await sourcesOf({ endpoints: ['usage.api-counts'] })).toEqual({ 'usage.api-counts': [] });
     expect(await sourcesOf({ scopes: ['manage'] })).toMatchObject({ 'usage.api-counts': [] });
@@ -186,7 +187,7 @@ describe('the projects', () => {
 test('without an engine the overview still answers, and says so', async () => {
   await core.engine.close();
   clock.now += 6_000;
-  expect((await overview()).endpoints.length).toBe(3);
+  expect((await overview()).endpoints.length).toBe(4);
   await expect
     .poll(async () => (await overview()).engine)
     .toMatchObject({

@@ -119,3 +119,31 @@ describe('an address from which wrong keys come', () => {
     expect((await get(url, '/health', { 'x-api-key': '' })).status).toBe(200);
   });
 });
+
+describe('an address from which cookies of ended sessions come, as open pages send them by themselves', () => {
+  const cookie = `tailrace-${new URL(url).port}=ts_0123456789ab_${'A'.repeat(43)}`;
+  const poll = () => get(url, PATH, { 'x-api-key': '', cookie });
+
+  test('is not one that tries keys: it goes on with keys and sign-ins, and the pages learn to sign in', async () => {
+    clock.now += 120_000;
+    const limited = () => readMetric(url, 'tailrace_rate_limited_total', { reason: 'address' });
+    const before = await limited();
+    for (let i = 0; i < 200; i++) expectError(await poll(), 'unauthorized');
+    const { key } = await keyring.create({ name: 'new here', scopes: ['query'] });
+    expect((await get(url, PATH, { 'x-api-key': key })).status).toBe(200);
+    expectError(await get(url, PATH, { 'x-api-key': 'wrong' }), 'unauthorized');
+    const headers = { 'x-api-key': key, origin: url, 'x-tailrace-console': '1' };
+    expect((await request(url, '/auth/key', { method: 'POST', headers })).status).toBe(200);
+    expect(await limited()).toBe(before);
+  });
+
+  test('fills neither log nor list, and is in the audit trail under its own reason', async () => {
+    for (let i = 0; i < 60; i++) await poll();
+    const written = lines.length;
+    expectError(await poll(), 'unauthorized');
+    expect(lines.length).toBe(written);
+    await keyring.flush();
+    const entries = (await keyring.log({ limit: 20 })).filter(({ action }) => action === 'refused');
+    expect(entries.map(({ detail }) => detail)).toContain('session from 127.0.0.1');
+  });
+});

@@ -59,7 +59,7 @@ describe.skipIf(findProgram('redis-server') === undefined)(
     const sum = async (name: string, labels: Readonly<Record<string, string>> = {}) =>
       (await readMetric(a.url, name, labels)) + (await readMetric(b.url, name, labels));
     const waitUp = (up: 0 | 1) =>
-      vi.waitFor(async () => expect(await sum('tailrace_redis_up')).toBe(2 * up), { timeout: 10_000 });
+      vi.waitFor(async () => expect(await sum('tailrace_redis_up')).toBe(2 * up), { timeout: 30_000 });
     const queries = () => sum('tailrace_engine_queries_total', { endpoint: 'usage.api-counts' });
 
     test('a thousand identical requests spread over both are one query', async () => {

@@ -23,7 +23,7 @@ async function waitForRecords(prefix: string, count: number): Promise<Record<str
       expect(rows).toHaveLength(count);
       return rows;
     },
-    { timeout: 15_000 },
+    { timeout: 30_000 },
   );
 }
 

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { methodsOf, pathsOf } from '../../src/http/route.ts';
 import { ALLOWED_METHODS, ROUTES } from '../../src/http/routes/index.ts';
 import { SCOPES, type Scope } from '../../src/keys/grant.ts';
+import { createSecret } from '../../src/keys/secret.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 
 // Every path is called without a key, too.
@@ -67,14 +68,21 @@ describe('the router', () => {
     for (const { path, route } of described) {
       const send = (headers: Record<string, string>) =>
         app.inject({ method: route.method, url: urlOf(path), headers });
-      const isOpen = typeof route.scopes === 'string';
+      const isOpen = route.scopes === 'none' || route.scopes === 'optional';
       expect([path, (await send({})).statusCode === 401]).toEqual([path, !isOpen]);
+      if (route.scopes === 'any') {
+        const unknown = await send({ 'x-api-key': createSecret().key });
+        expect([path, unknown.statusCode]).toEqual([path, 401]);
+      }
       const admitted: Scope[] = [];
       for (const [scope, key] of keys) {
         const answer = await send({ 'x-api-key': key });
         if (answer.statusCode !== 403 || !answer.body.includes('lacks the scope')) admitted.push(scope);
       }
-      expect([path, admitted]).toEqual([path, isOpen ? [...SCOPES] : [...route.scopes]]);
+      expect([path, admitted]).toEqual([
+        path,
+        typeof route.scopes === 'string' ? [...SCOPES] : [...route.scopes],
+      ]);
     }
   });
 });

@@ -5,6 +5,7 @@ import type { SearchTree, SearchValue } from '../../src/search/tree.ts';
 import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
 import { findEvents, levelOf, type SearchedEvent, textOf } from '../../trial/oracle/search.ts';
 import { expectError, get } from '../support/http.ts';
+import { createFindAtDoor } from '../support/matched.ts';
 import { runs, SEED } from '../support/property.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 
@@ -176,7 +177,9 @@ const { tree: TREE } = fc.letrec<{ tree: SearchTree }>((tie) => ({
   ),
 }));
 
-// None: all nine.
+const findAtDoor = createFindAtDoor(events, sources, nowMs);
+
+// None: all.
 const SOME_SOURCES = fc.subarray([...SOURCES, 'realtime.logs.prod']);
 
 test('finds the events that an oracle finds, newest first', async () => {
@@ -186,6 +189,8 @@ test('finds the events that an oracle finds, newest first', async () => {
       const found = await rows({ q, limit: '1000', source: searched.join(',') });
       const own = sources.filter(({ name }) => searched.length === 0 || searched.includes(name));
       const expected = findEvents(events, own, tree).toSorted(newestFirst);
+      const atDoor = findAtDoor(tree).filter(({ source }) => own.some(({ name }) => name === source));
+      expect(atDoor.toSorted(newestFirst), `${q}, before events are stored`).toEqual(expected);
       expect(
         found.map(({ id }) => id),
         q,
@@ -394,9 +399,11 @@ describe('GET /api/search/sources', () => {
   test('has the fields of every source, as a search names them', async () => {
     const { status, body } = await list();
     expect(status).toBe(200);
-    expect(body.result.map(({ name }) => name)).toEqual(sources.map(({ name }) => name));
+    const listed = sources.map(({ name, isInternal }) => ({ name, internal: isInternal === true }));
+    expect(body.result.map(({ name, internal }) => ({ name, internal }))).toEqual(listed);
     const edge = body.result.find(({ name }) => name === EDGE);
     expect(edge).toMatchObject({ id: expect.any(String), description: expect.stringContaining('gateway') });
+    expect(edge).toMatchObject({ links: [], marks_deploys: false });
     const fields = edge?.['fields'] as { name: string; type: string }[];
     const names = fields.map(({ name }) => name);
     expect(names).toEqual(
@@ -502,7 +509,7 @@ test('has the formats for counts and values, too', async () => {
   expect(counts.text.split('\n')[0]?.trim()).toBe('"timestamp","source","count"');
   const values = await get(url, '/api/search?part=values&field=source', { accept: 'application/x-ndjson' });
   expect(values.text.trim().split('\n')).toHaveLength(SOURCES.length);
-  for (const format of ['arrow', 'parquet'])
+  for (const format of ['arrow', 'parquet', 'prometheus'])
     expect((await get(url, `/api/search?part=values&field=level&format=${format}`)).status).toBe(200);
 });
 

@@ -4,6 +4,7 @@ import type { SearchTree } from '../../src/search/tree.ts';
 import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
 import { findEvents, type SearchedEvent, textOf } from '../../trial/oracle/search.ts';
 import { get } from '../support/http.ts';
+import { createFindAtDoor } from '../support/matched.ts';
 import { runs, sample } from '../support/property.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 
@@ -135,6 +136,8 @@ await storeEvents(
   nowMs,
 );
 
+const findAtDoor = createFindAtDoor(events, [core.registry.getSource(SOURCE)], nowMs);
+
 const ANY_LETTER = fc.constantFrom(...LETTERS, ...CASELESS);
 const TEXT: fc.Arbitrary<SearchTree> = fc
   .oneof(
@@ -203,7 +206,9 @@ async function expectFound(searches: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(TREE, async (tree) => {
       const q = printSearch(tree);
-      expect(await count(q), q).toBe(expected(tree).length);
+      const found = expected(tree);
+      expect(await count(q), q).toBe(found.length);
+      expect(findAtDoor(tree), `${q}, before events are stored`).toEqual(found);
     }),
     runs(searches),
   );

@@ -36,6 +36,7 @@ describe('/api/searches', () => {
     expect(JSON.parse(first.text)).toEqual({
       ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'slow requests' },
       ...{ address: 'q=level%3Aerror&range=6h&live=1', created_at: NOW, updated_at: NOW },
+      ...{ shared: null, author: 'a', is_own: true },
     });
     for (const name of ['élan 10', 'élan 9', 'Zoo', '🔑'])
       expect((await save(name, '', key)).status).toBe(201);
@@ -100,7 +101,7 @@ describe('/api/searches', () => {
     for (let i = 0; i < 100; i++) expect((await save(`search ${i}`, '', key)).status).toBe(201);
     const more = await save('one more', '', key);
     expectError(more, 'invalid_request');
-    expect(more.body.error.message).toMatch(/^the key has 100 saved searches.*delete one/);
+    expect(more.body.error.message).toMatch(/^you have 100 saved searches.*delete one/);
     expect((await save('search 7', 'q=a', key)).status).toBe(200);
   });
 

@@ -27,7 +27,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('buckets that replica
   async function open(): Promise<SharedRates> {
     const redis = openRedis(server.url, { onUp() {}, onDown() {}, onFailure() {} }, 10_000);
     opened.push(redis);
-    await vi.waitFor(() => expect(redis.isUp).toBe(true), { timeout: 10_000 });
+    await vi.waitFor(() => expect(redis.isUp).toBe(true), { timeout: 30_000 });
     return createSharedRates(redis, Buffer.from('a secret'));
   }
   async function take(rate: Rate, name = 'key', from = rates) {

@@ -25,7 +25,7 @@ describe('with TAILRACE_STUDIO=1', () => {
 
   test('sources are an array with ids and names', async () => {
     const { body } = await get(`${studio.url}/api/sources`);
-    expect(body).toHaveLength(9);
+    expect(body).toHaveLength(12);
     expect(body).toContainEqual(
       expect.objectContaining({ id: 'dca3fc05-a0a4-4270-92ac-ecfc72d28b68', name: 'cloudflare.logs.prod' }),
     );
@@ -41,7 +41,7 @@ describe('with TAILRACE_STUDIO=1', () => {
 
 describe('without it', () => {
   test('sources are in an object, and there is no list of log drains', async () => {
-    expect((await get(`${plain.url}/api/sources`)).body).toMatchObject({ result: { length: 9 } });
+    expect((await get(`${plain.url}/api/sources`)).body).toMatchObject({ result: { length: 12 } });
     const { status, body } = await get(`${plain.url}/api/backends?metadata[type]=log-drain`);
     expect([status, body]).toMatchObject([404, { error: { message: /TAILRACE_STUDIO=1/ } }]);
   });

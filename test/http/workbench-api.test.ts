@@ -462,7 +462,9 @@ describe('the workbench is refused to', () => {
     const headers = { 'x-api-key': key };
     expectError(await get(url, '/api/workbench', headers), 'forbidden');
     expectError(await get(url, '/api/workbench/endpoints/test.stored', headers), 'forbidden');
-    for (const path of ['run', 'plan', 'check', 'save']) {
+    expectError(await get(url, '/api/workbench/history/endpoints/test.stored', headers), 'forbidden');
+    expectError(await get(url, '/api/workbench/history/endpoints/test.stored/x', headers), 'forbidden');
+    for (const path of ['run', 'plan', 'check', 'save', 'tests']) {
       const extra = path === 'save' ? { name: 'test.draft', version: null } : {};
       const answer = await post(path, { definition: YAML, sql: SQL, ...extra }, key);
       expectError(answer, 'forbidden');
@@ -516,6 +518,29 @@ describe('an endpoint that is saved', () => {
       { action: 'saved', actor: 'private', detail: `save.new ${json['version']}` },
     ]);
     expect(await readdir(folderOf('save.new'))).toEqual(['endpoint.yaml', 'query.sql']);
+  });
+
+  test('may bring a file of tests, which runs; one that exists has its own', async () => {
+    const test = `now: 2026-11-20T12:00:00Z
+events:
+  cloudflare.logs.prod:
+    - { timestamp: 2026-11-20T11:59:00Z, project: aurora }
+cases:
+  - { name: counts, parameters: { project: aurora }, rows: [{ n: 1 }] }
+`;
+    const { status, json, text } = await save('save.with-test', { test });
+    expect(status, text).toBe(200);
+    expect(json['tests']).toEqual([{ name: 'counts', passed: true, message: '' }]);
+    expect(await readFile(join(folderOf('save.with-test'), 'tests', 'search.yaml'), 'utf8')).toBe(test);
+    const { version } = await read('save.with-test');
+    const again = await save('save.with-test', { version, test });
+    expectError(again, 'invalid_request');
+    expectError(await save('save.long-test', { test: '#'.repeat(65 * 1024) }), 'invalid_definition');
+    await mkdir(folderOf('save.empty-folder'));
+    expectError(await save('save.empty-folder', { test }), 'conflict');
+    expect(await readdir(folderOf('save.empty-folder'))).toEqual([]);
+    expect(await names()).not.toContain('save.long-test');
+    await rm(folderOf('save.empty-folder'), { recursive: true });
   });
 
   test('keeps its UUID, and the text is kept as it was written', async () => {

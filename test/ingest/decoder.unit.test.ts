@@ -64,13 +64,19 @@ function decode<T = Batch>(
 async function outcome(decoder: Decoder, body: readonly [Body, BodyFormat]): Promise<unknown> {
   try {
     const batch = await decode(decoder, body, { source: null });
-    return { ...batch, source: batch.source.name, rows: textsOf(batch) };
+    return {
+      ...batch,
+      parts: batch.parts.map((part) => ({ ...part, source: part.source.name, rows: [] })),
+      rows: textsOf(batch),
+    };
   } catch (error) {
     return error;
   }
 }
 
-const textsOf = ({ rows }: Batch) => rows.map((row) => ({ ...row, bytes: row.bytes.toString() }));
+const rowsOf = ({ parts }: Batch) => parts.flatMap(({ rows }) => rows);
+const acceptedOf = ({ parts }: Batch) => parts.reduce((sum, { accepted }) => sum + accepted, 0);
+const textsOf = (batch: Batch) => rowsOf(batch).map((row) => ({ ...row, bytes: row.bytes.toString() }));
 
 const EVENT = fc.oneof(
   {
@@ -118,13 +124,14 @@ describe('a body that is decoded on the thread', () => {
       timestamp: new Date(NOW_MS - daysAgo * 86_400_000).toISOString(),
       metadata: { text: 'ü'.repeat(i * 1000) },
     }));
-    const { rows, accepted } = await decode(openThreaded(), [JSON.stringify(days), 'json']);
+    const batch = await decode(openThreaded(), [JSON.stringify(days), 'json']);
+    const rows = rowsOf(batch);
     expect(rows.map(({ day, count }) => [day - Math.floor(NOW_MS / 86_400_000), count])).toEqual([
       [0, 2],
       [-1, 2],
       [-2, 1],
     ]);
-    expect(accepted).toBe(5);
+    expect(acceptedOf(batch)).toBe(5);
     expect(rows[0]?.bytes.toString().split('\n')).toHaveLength(3);
     expect(rows.every(({ bytes }) => Buffer.isBuffer(bytes) && bytes.at(-1) === 0x0a)).toBe(true);
   });
@@ -132,13 +139,13 @@ describe('a body that is decoded on the thread', () => {
   test('may name its source', async () => {
     const body = JSON.stringify({ source_name: EDGE.name, other: 1, collection: '' });
     const batch = await decode(openThreaded(), [body, 'json'], { source: null });
-    expect(batch.source).toEqual(EDGE);
+    expect(batch.parts.map(({ source }) => source)).toEqual([EDGE]);
   });
 
   test('leaves the event loop to other work', async () => {
     let rounds = 0;
     const counting = setInterval(() => rounds++);
-    expect((await decode(openThreaded(), ['{}\n'.repeat(30_000), 'ndjson'])).accepted).toBe(30_000);
+    expect(acceptedOf(await decode(openThreaded(), ['{}\n'.repeat(30_000), 'ndjson']))).toBe(30_000);
     clearInterval(counting);
     expect(rounds).toBeGreaterThan(3);
   });
@@ -181,6 +188,77 @@ describe('a small body that holds much', () => {
     await expect(refused).rejects.toMatchObject({ code: 'overloaded' });
     await decode(open({ ...options, inlineMarksMax: 10_000 }), body);
   });
+});
+
+describe('a small body whose events repeat what they share', () => {
+  const large = 'x'.repeat(20_000);
+  const streams = [{ stream: { large }, values: Array.from({ length: 400 }, () => ['1', 'a']) }];
+  const resource = { attributes: [{ key: 'large', value: { stringValue: large } }] };
+  const logRecords = Array.from({ length: 400 }, () => ({}));
+  const repeating: [BodyFormat, string, Record<string, string>][] = [
+    ['loki-json', JSON.stringify({ streams }), {}],
+    ['otlp-json', JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] }), {}],
+    ['datadog-json', `[${'{},'.repeat(400)}{}]`, { ddtags: large }],
+    ['datadog-lines', 'a\n'.repeat(400), { ddtags: large }],
+    ['splunk-lines', 'a\n'.repeat(400), { host: large }],
+    ['elasticsearch-bulk', '{"index":{}}\n{}\n'.repeat(200), { index: large }],
+  ];
+
+  test.each(repeating)('is decoded on the thread: %s', async (format, text, context) => {
+    const input = { bytes: Buffer.from(text), format, context, source: EDGE, candidates: [], rules: RULES };
+    const run = (options: Partial<typeof OPTIONS>) =>
+      open(options).decode('key', input, async ({ parts, refused }) => [parts[0]?.accepted, refused]);
+    const refused = run({ inlineBytesMax: 64 * 1024, queueBytesMax: 0 }); // the thread takes nothing
+    await expect(refused).rejects.toMatchObject({ code: 'overloaded' });
+    expect(await run({ inlineBytesMax: 64 * 1024 })).toHaveLength(2);
+  });
+
+  test('is refused if what the response says of each event becomes too large', async () => {
+    const context = { index: large };
+    const bytes = Buffer.from('{"delete":{}}\n'.repeat(5_000));
+    const input = { bytes, format: 'elasticsearch-bulk' as const, context, candidates: [], rules: RULES };
+    const decoded = openThreaded().decode('key', { ...input, source: EDGE }, async () => {});
+    await expect(decoded).rejects.toMatchObject({ code: 'body_too_large' });
+  });
+});
+
+describe('nesting deeper than the stack allows', () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const good = '{"message":"a"}';
+
+  test.each<[BodyFormat, string]>([
+    ['json', `[{"metadata":${deep}},${good}]`],
+    ['ndjson', `{"metadata":${deep}}\n${good}`],
+    ['loki-json', `{"streams":[{"stream":{},"values":[["${NOW_MS}","a",{"a":${deep}}],["${NOW_MS}","b"]]}]}`],
+    [
+      'loki-json',
+      `{"streams":[{"stream":{"a":${deep}},"values":[["${NOW_MS}","a"]]},{"values":[["${NOW_MS}","b"]]}]}`,
+    ],
+    ['elasticsearch-bulk', `{"create":{}}\n{"a":${deep}}\n{"create":{}}\n${good}`],
+    ['splunk-events', `{"event":{"a":${deep}}}{"event":"b"}`],
+    ['datadog-json', `[{"a":${deep}},${good}]`],
+    ['vercel-json', `[{"a":${deep}},${good}]`],
+    ['vercel-lines', `{"a":${deep}}\n${good}`],
+    ['logpush', `{"a":${deep}}\n${good}`],
+    ['firehose', `{"records":[{"data":"${btoa(`{"a":${deep}}\n${good}`)}"}]}`],
+  ])('rejects its event, and no other: %s', async (format, body) => {
+    const { refused, parts } = await decode(open(), [body, format]);
+    expect([refused, parts[0]?.accepted]).toEqual([1, 1]);
+  });
+});
+
+test('tags of the query string are read once for all events', async () => {
+  const cpuOf = async (ddtags: string) => {
+    const context = { ddtags };
+    const input = { bytes: Buffer.from('a\n'.repeat(200)), format: 'datadog-lines' as const, context };
+    const before = process.cpuUsage();
+    await open().decode('key', { ...input, source: EDGE, candidates: [], rules: RULES }, async () => {});
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  await cpuOf('a');
+  const one = await cpuOf('x'.repeat(50_000));
+  expect(await cpuOf('x,'.repeat(25_000))).toBeLessThan(5 * one + 100_000);
 });
 
 describe('the queue of the thread', () => {
@@ -234,8 +312,8 @@ describe('the queue of the thread', () => {
       decode(decoder, ['[{"id":"2"}]', 'json']),
     ]);
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'body_too_large' } });
-    expect(next).toMatchObject({ status: 'fulfilled', value: { accepted: 1 } });
-    expect((await decode(decoder, ['[{"id":"3"}]', 'json'])).accepted).toBe(1);
+    expect(next).toMatchObject({ status: 'fulfilled', value: { parts: [{ accepted: 1 }] } });
+    expect(acceptedOf(await decode(decoder, ['[{"id":"3"}]', 'json']))).toBe(1);
   });
 
   test('is empty after the thread has ended: a body on it is 503, and the next one is decoded', async () => {
@@ -244,6 +322,6 @@ describe('the queue of the thread', () => {
     const closed = decoder.close();
     await expect(lost).rejects.toMatchObject({ code: 'engine_unavailable' });
     await closed;
-    expect((await decode(decoder, ['[{"id":"2"}]', 'json'])).accepted).toBe(1);
+    expect(acceptedOf(await decode(decoder, ['[{"id":"2"}]', 'json']))).toBe(1);
   });
 });

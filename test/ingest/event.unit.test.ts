@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
-import { encodeRow, parseEvent, parseTimestamp, RefusedEvent } from '../../src/ingest/event.ts';
-import { cutElements, cutMembers, type JsonLimits } from '../../src/ingest/json-text.ts';
+import { encodeRow, parseEvent, parseTimestamp } from '../../src/ingest/event.ts';
+import { RefusedEvent } from '../../src/ingest/read-event.ts';
 import { findValue, typedValue } from '../../src/ingest/typed.ts';
+import { json, space } from '../support/json-text.ts';
 import { runs } from '../support/property.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 7) * 1000;
@@ -36,8 +37,6 @@ const SOURCE: Source = {
 const parse = (text: string, eventBytesMax = 100_000) =>
   parseEvent({ text }, SOURCE, { now: NOW, eventBytesMax, project: '' });
 
-const LIMITS: JsonLimits = { depthMax: 100, keysMax: 10_000, keyCharsMax: 1_000 };
-
 function refusalOf(text: string, eventBytesMax?: number): string {
   try {
     parse(text, eventBytesMax);
@@ -47,105 +46,6 @@ function refusalOf(text: string, eventBytesMax?: number): string {
   }
   throw new Error('it should have been refused');
 }
-
-/** JSON text of any value, in any layout that the grammar allows. */
-const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
-const string = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 8 }).map((value) => JSON.stringify(value)),
-  fc.constantFrom(
-    '"\\u0041"',
-    '"\\/"',
-    '"\\\\"',
-    '"\\""',
-    '"}"',
-    '","',
-    '":"',
-    '"\\ud800"',
-    '"a.b"',
-    '"__proto__"',
-    '"1"',
-  ),
-);
-const leaf = fc.oneof(
-  string,
-  fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => JSON.stringify(n)),
-  fc.constantFrom(
-    'null',
-    'true',
-    '1.0',
-    '-0',
-    '1E5',
-    '123456789012345678901234567890',
-    '9007199254740993',
-    '{}',
-    '[]',
-    '[ ]',
-  ),
-);
-const { json } = fc.letrec<{ json: string }>((tie) => ({
-  json: fc.oneof(
-    { maxDepth: 3 },
-    leaf,
-    fc
-      .array(fc.tuple(space, tie('json'), space), { maxLength: 3 })
-      .map((items) => `[${items.map((item) => item.join('')).join(',')}]`),
-    fc
-      .array(fc.tuple(space, string, space, space, tie('json'), space), { maxLength: 3 })
-      .map(
-        (items) =>
-          `{${items.map(([a, name, b, c, value, d]) => `${a}${name}${b}:${c}${value}${d}`).join(',')}}`,
-      ),
-  ),
-}));
-
-describe('the members of an object', () => {
-  test('are cut out exactly as they stand', () => {
-    const members = fc.array(fc.tuple(space, string, space, space, json, space), { maxLength: 5 });
-    fc.assert(
-      fc.property(members, space, space, (list, before, after) => {
-        const inside = list.map(([a, name, b, c, value, d]) => `${a}${name}${b}:${c}${value}${d}`).join(',');
-        const found = cutMembers(`${before}{${inside}}${after}`, LIMITS);
-        expect(found).toEqual(list.map(([, name, , , value]) => ({ name: JSON.parse(name), text: value })));
-      }),
-      runs(1000),
-    );
-  });
-
-  test('nested deeper than allowed are refused', () => {
-    const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
-    expect(cutMembers(nested(100), LIMITS)).toHaveLength(1);
-    expect(() => cutMembers(nested(101), LIMITS)).toThrow(RangeError);
-    expect(() => cutMembers(`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, LIMITS)).toThrow(RangeError);
-    expect(cutMembers('{"a":"[[[[[["}', { ...LIMITS, depthMax: 2 })).toHaveLength(1);
-  });
-});
-
-describe('the limits of one event', () => {
-  const limits: JsonLimits = { depthMax: 100, keysMax: 3, keyCharsMax: 5 };
-
-  test('count keys at every depth, not texts that only look like keys', () => {
-    expect(cutMembers('{"a":{"b":["x:",{"c" : "d:"}]}}', limits)).toHaveLength(1);
-    expect(() => cutMembers('{"a":{"b":[{"c":{"d":1}}]}}', limits)).toThrow('has more than 3 keys');
-  });
-
-  test('measure keys at every depth', () => {
-    expect(cutMembers('{"12345":{"12345":"123456"}}', limits)).toHaveLength(1);
-    expect(() => cutMembers('{"123456":1}', limits)).toThrow('has a key longer than 5 characters');
-    expect(() => cutMembers('{"a":[{"123456" :1}]}', limits)).toThrow('has a key longer than 5 characters');
-  });
-});
-
-describe('the elements of an array', () => {
-  test('are cut as they stand, whatever they are', () => {
-    fc.assert(
-      fc.property(fc.array(fc.tuple(space, json, space), { maxLength: 5 }), space, (list, empty) => {
-        const inside = list.length === 0 ? empty : list.map((parts) => parts.join('')).join(',');
-        expect(cutElements(`${empty}[${inside}]`)).toEqual(list.map(([, text]) => text));
-      }),
-      runs(500),
-    );
-  });
-});
 
 describe('an event', () => {
   test('keeps its metadata exactly, on one line', () => {
@@ -379,4 +279,18 @@ test('an event of a year whose day the engine cannot name is refused, or retenti
   expect(on('2149-06-06T23:30Z', '2149-06-06T23:59:59.999Z')()).toBeGreaterThan(0);
   expect(on('2149-06-06T23:30Z', '2149-06-07T00:00:00Z')).toThrow(refusal);
   expect(on('2200-01-01')).toThrow(refusal); // a clock that is wrong
+});
+
+test('an event that repeats a name takes no longer than one with as many other names', () => {
+  const cpuOf = (name: string) => {
+    const text = `{${Array.from({ length: 9_999 }, () => `"${name}":1`).join(',')}}`;
+    const before = process.cpuUsage();
+    for (let i = 0; i < 3; i++) parse(text, 1_000_000);
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  cpuOf('other');
+  const other = cpuOf('other');
+  for (const name of ['message', 'event_message', 'metadata', 'project', 'level'])
+    expect(cpuOf(name)).toBeLessThan(8 * other + 20_000);
 });

@@ -1,7 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
+import { createFilterCounts } from '../../src/ingest/filter/filter.ts';
 import { loadEvents } from '../../src/ingest/load.ts';
 import { createStoreSink } from '../../src/ingest/store-sink.ts';
+import { createEventWriter } from '../../src/ingest/writer.ts';
 import { trusted } from '../../src/sql/sql.ts';
 import { openTestStore } from '../support/service.ts';
 
@@ -23,9 +25,10 @@ async function load(stream: AsyncIterable<Buffer>, signal = new AbortController(
     now: () => NOW,
     onRejected,
     onWithoutProject: () => {},
+    filtered: createFilterCounts(),
   };
   const repaired: number[] = [];
-  const sink = createStoreSink(core.engine, source, options);
+  const sink = createStoreSink(createEventWriter(core.engine, source), source, options);
   const end = loadEvents(sink, stream, {
     ...{ lineBytesMax: 2_000, signal, onRejected },
     onRepaired: (line) => void repaired.push(line),

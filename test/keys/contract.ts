@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { InputError } from '../../src/errors.ts';
-import type { AuditEntry } from '../../src/keys/audit-entry.ts';
+import type { AuditEntry } from '../../src/keys/audit/audit-entry.ts';
 import type { ControlStore } from '../../src/keys/control-store.ts';
 import type { KeyRecord } from '../../src/keys/key-record.ts';
 import { ownerOf, type SavedSearch, SEARCHES_MAX } from '../../src/keys/saved-search.ts';
@@ -29,6 +29,7 @@ const LIMITED = {
 
 const newSearch = (search: Partial<SavedSearch>): SavedSearch => ({
   ...{ id: createSecret().id, owner: 'private', name: 'a', address: 'q=a', createdMs: 1, updatedMs: 1 },
+  ...{ shared: '', reach: '[]', author: 'a key' },
   ...search,
 });
 
@@ -233,6 +234,65 @@ export function controlStoreContract({ create, open }: Backend): void {
     });
   });
 
+  describe('the copy of the audit trail', () => {
+    const entriesOf = (name: string, count: number) =>
+      Array.from({ length: count }, (_, i): AuditEntry => {
+        return { atMs: 1, action: 'created', keyId: '', actor: name, detail: `${name} ${i}`, count: 1 };
+      });
+    /** Copies until nothing is left. */
+    const copyAll = async ({ auditCopy }: ControlStore) => {
+      const details: string[] = [];
+      for (let batch = await auditCopy.next(); batch !== undefined; batch = await auditCopy.next()) {
+        details.push(...batch.entries.map(({ detail }) => detail));
+        await auditCopy.done(batch);
+      }
+      return details;
+    };
+
+    test('has every entry once, oldest first, in batches', async () => {
+      const { store } = await setUp();
+      expect(await store.auditCopy.next()).toBeUndefined();
+      const entries = entriesOf('a', 2_500);
+      await store.record({ used: [], entries });
+      expect((await store.auditCopy.next())?.entries).toHaveLength(1_000);
+      expect(await copyAll(store)).toEqual(entries.map(({ detail }) => detail));
+      await store.record({ used: [], entries: entriesOf('b', 1) });
+      expect(await copyAll(store)).toEqual(['b 0']);
+    });
+
+    test('is the same batch for every process until one has copied it, with what comes later in the next', async () => {
+      const { store, other } = await setUpTwo();
+      await store.record({ used: [], entries: entriesOf('a', 2) });
+      const batch = await store.auditCopy.next();
+      await store.record({ used: [], entries: entriesOf('b', 1) });
+      expect(await other.auditCopy.next()).toEqual(batch);
+      if (batch !== undefined) for (const each of [store, other]) await each.auditCopy.done(batch);
+      const next = await other.auditCopy.next();
+      expect(next).toMatchObject({ after: batch?.until, entries: [{ detail: 'b 0' }] });
+      if (batch !== undefined) await store.auditCopy.done(batch); // late
+      expect(await store.auditCopy.next()).toEqual(next);
+    });
+
+    test('leaves out no entry that is written meanwhile', async () => {
+      const { store, other } = await setUpTwo();
+      const names = ['a', 'b', 'c', 'd'];
+      const copied: string[] = [];
+      const write = async (name: string, to: ControlStore) => {
+        for (const entry of entriesOf(name, 25)) await to.record({ used: [], entries: [entry] });
+      };
+      const writing = Promise.all(names.map((name, i) => write(name, i % 2 === 0 ? store : other)));
+      let isWriting = true;
+      void writing.finally(() => {
+        isWriting = false;
+      });
+      while (isWriting) copied.push(...(await copyAll(store)));
+      await writing;
+      copied.push(...(await copyAll(other)));
+      const all = names.flatMap((name) => entriesOf(name, 25).map(({ detail }) => detail));
+      expect(copied.toSorted()).toEqual(all.toSorted());
+    });
+  });
+
   describe('a store', () => {
     test('keeps texts as they are, whatever they look like', async () => {
       const { keyring, place } = await setUp();
@@ -380,7 +440,10 @@ export function controlStoreContract({ create, open }: Backend): void {
 
   describe('saved searches', () => {
     const namesOf = async (store: ControlStore, ...owners: string[]) =>
-      (await store.searches.list(owners)).map(({ name }) => name).toSorted();
+      (await Promise.all(owners.map((owner) => store.searches.list(owner))))
+        .flat()
+        .map(({ name }) => name)
+        .toSorted();
 
     test('are kept for their owner, one of each name', async () => {
       const { store, place } = await setUp();
@@ -391,12 +454,11 @@ export function controlStoreContract({ create, open }: Backend): void {
       expect(await store.searches.save(again)).toEqual(kept);
       await store.searches.save(newSearch({ owner: 'another', name: first.name }));
       const other = await open(place);
-      expect(await other.searches.list(['private'])).toEqual([kept]);
+      expect(await other.searches.list('private')).toEqual([kept]);
       expect(await namesOf(other, 'private', 'another', 'none')).toEqual([first.name, first.name]);
-      expect(await other.searches.list([])).toEqual([]);
-      expect(await other.searches.remove('another', first.id)).toBe(false);
-      expect(await other.searches.remove('private', first.id)).toBe(true);
-      expect(await other.searches.remove('private', first.id)).toBe(false);
+      expect(await other.searches.remove(first.id, { owner: 'another' })).toBe(false);
+      expect(await other.searches.remove(first.id, { owner: 'private' })).toBe(true);
+      expect(await other.searches.remove(first.id, { owner: 'private' })).toBe(false);
       expect(await namesOf(store, 'private', 'another')).toEqual([first.name]);
     });
 
@@ -407,11 +469,38 @@ export function controlStoreContract({ create, open }: Backend): void {
         [store, other, store, other].map((at, i) => at.searches.save(newSearch({ name: `more ${i}` }))),
       );
       expect(saved.filter((search) => search !== undefined)).toHaveLength(1);
-      expect(await store.searches.list(['private'])).toHaveLength(SEARCHES_MAX);
+      expect(await store.searches.list('private')).toHaveLength(SEARCHES_MAX);
       expect(await store.searches.save(newSearch({ name: 'search 2', address: 'q=new' }))).toMatchObject({
         address: 'q=new',
       });
       expect(await store.searches.save(newSearch({ owner: 'another' }))).toBeDefined();
+    });
+
+    test('are shared with all or a role, for readers of the same reach, those saved last first', async () => {
+      const { store } = await setUp();
+      const share = async (name: string, updatedMs: number, search: Partial<SavedSearch>) =>
+        await store.searches.save(newSearch({ name, updatedMs, owner: name, ...search }));
+      await share('own', 1, {});
+      await share('all', 2, { shared: 'all' });
+      await share('role', 3, { shared: 'role:né"\u{1f511}', author: 'né 🔑' });
+      const far = await share('far', 4, { shared: 'all', reach: '["a"]' });
+      const list = async (reach?: string, shared?: string[]) =>
+        (await store.searches.listShared({ reach, shared })).map(({ name }) => name);
+      expect(await list('[]', ['all'])).toEqual(['all']);
+      expect(await list('[]', ['all', 'role:né"\u{1f511}'])).toEqual(['role', 'all']);
+      expect(await list('["a"]', ['all', 'role:none'])).toEqual(['far']);
+      expect(await list(undefined, ['all'])).toEqual(['far', 'all']);
+      expect(await list()).toEqual(['far', 'role', 'all']);
+      const byId = (await store.searches.listAfter('', 3)).map(({ id }) => id);
+      expect(byId).toEqual(byId.toSorted());
+      expect(await store.searches.listAfter(byId[2] ?? '', 3)).toHaveLength(1);
+      await share('far', 5, { reach: '["a"]' });
+      expect(await list()).toEqual(['role', 'all']);
+      expect(await store.searches.remove(far?.id ?? '', 'shared')).toBe(false);
+      const [role] = await store.searches.listShared({ reach: undefined, shared: undefined });
+      expect(role?.author).toBe('né 🔑');
+      expect(await store.searches.remove(role?.id ?? '', 'shared')).toBe(true);
+      expect(await list()).toEqual(['all']);
     });
 
     test('are shared by a key and its successors, and end with the last of them', async () => {
@@ -502,5 +591,20 @@ export function controlStoreContract({ create, open }: Backend): void {
       }
       expect((await store.listKeys()).every((key) => key.lastUsedMs === 10)).toBe(true);
     });
+  });
+
+  test('sessions are listed newest first, and on from any of them', async () => {
+    const store = await open(await create());
+    const ids = ['a1', 'b2', 'c3', 'd4'];
+    for (const [i, id] of ids.entries())
+      await store.sessions.add({
+        ...{ id, hash: 'x', owner: i === 1 ? 'other' : 'one', name: id, claims: {}, print: '', login: '' },
+        ...{ createdMs: i < 3 ? 5 : 6, seenMs: 6, expiresMs: 9, address: '', agent: '' },
+      });
+    const [last, newest, ...older] = await store.sessions.list();
+    expect([last, newest, ...older].map((one) => one?.id)).toEqual(['d4', 'c3', 'b2', 'a1']);
+    expect(await store.sessions.list(undefined, newest)).toEqual(older);
+    expect((await store.sessions.list('one', newest)).map(({ id }) => id)).toEqual(['a1']);
+    expect(await store.sessions.list(undefined, older[1])).toEqual([]);
   });
 }

@@ -39,6 +39,7 @@ function deedsOf(grant: Grant): Set<string> {
   for (const source of listed(grant.sources)) deed('source', source);
   for (const name of ['project', 'tier']) for (const value of valuesOf(name)) deed(name, value);
   for (const scope of grant.scopes) deed('scope', scope);
+  if (grant.scopes.includes('manage')) deed('scope', 'metrics');
   for (let n = 1; n <= (grant.rate?.perSecond ?? 4); n++) deed('a second', n);
   for (let n = 1; n <= (grant.rate?.burst ?? 4); n++) deed('at once', n);
   for (let n = 0; n < (grant.expiresMs ?? 4); n++) deed('at', n);
@@ -107,7 +108,7 @@ describe('a grant', () => {
     expect(
       describeGrant({ ...wide, pins: { project: 'a"b' }, rate: { perSecond: 2, burst: 4 }, expiresMs: 0 }),
     ).toBe(
-      'scopes query, ingest, manage; project="a\\"b"; 2 requests/s, burst 4; until 1970-01-01T00:00:00.000Z',
+      'scopes query, ingest, manage, metrics; project="a\\"b"; 2 requests/s, burst 4; until 1970-01-01T00:00:00.000Z',
     );
   });
 });

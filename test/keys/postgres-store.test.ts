@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import type { ControlStore } from '../../src/keys/control-store.ts';
@@ -55,6 +56,33 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
     open: async (url) => (await open(url)).store,
   });
 
+  describe('the copy of the audit trail', () => {
+    test('waits for an entry with a lower id that is not committed yet', async () => {
+      const url = await postgres.createDatabase();
+      const { store } = await open(url);
+      const client = new Client(url);
+      await client.connect();
+      await client.query('BEGIN');
+      await client.query(
+        "INSERT INTO tailrace_audit (at_ms, action, key_id, actor, detail, count) VALUES (1, 'created', '', 'a', 'first', 1)",
+      );
+      const entry = {
+        atMs: 2,
+        action: 'created',
+        keyId: '',
+        actor: 'b',
+        detail: 'second',
+        count: 1,
+      } as const;
+      await store.record({ used: [], entries: [entry] });
+      await expect(store.auditCopy.next()).rejects.toMatchObject({ code: 'engine_unavailable' });
+      await client.query('COMMIT');
+      await client.end();
+      const batch = await store.auditCopy.next();
+      expect(batch?.entries.map(({ detail }) => detail)).toEqual(['first', 'second']);
+    });
+  });
+
   describe('opening it', () => {
     test('by many processes at the same time makes its tables once', async () => {
       const url = await postgres.createDatabase();
@@ -62,7 +90,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       for (const { keyring } of all) await keyring.create({ name: 'a', scopes: [] });
       expect(await all[0]?.keyring.list()).toHaveLength(8);
       expect(await postgres.run(url, 'SELECT * FROM tailrace_schema')).toEqual([
-        { part: 'keys', version: 3 },
+        { part: 'keys', version: 7 },
       ]);
     });
 
@@ -71,7 +99,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       await open(url);
       await postgres.run(url, 'UPDATE tailrace_schema SET version = 99');
       await expect(open(url)).rejects.toThrow(
-        /^TAILRACE_CONTROL_URL: cannot be used: its tables of keys are of version 99, newer than this Tailrace \(3\); update Tailrace$/,
+        /^TAILRACE_CONTROL_URL: cannot be used: its tables of keys are of version 99, newer than this Tailrace \(7\); update Tailrace$/,
       );
     });
 

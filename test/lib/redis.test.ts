@@ -28,7 +28,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('a connection to Redi
     return { redis, told };
   }
   const ping = (redis: Redis) => redis.run((send) => send(['PING']));
-  const waitFor = (check: () => void) => vi.waitFor(check, { timeout: 10_000 });
+  const waitFor = (check: () => void) => vi.waitFor(check, { timeout: 30_000 });
 
   test('is made behind the back of the start, and answers', async () => {
     const { redis, told } = open();

@@ -22,7 +22,14 @@ const FOREIGN: Source = {
   table: 'foreign',
   external: { database: undefined, table: 'otel', line: 1, common: [], typed: [] },
 };
-const registry = createRegistry({ endpoints: [], sources: [OWN, FOREIGN] });
+const PROTECTED: Source = {
+  ...OWN,
+  id: '00000000-0000-4000-8000-000000000003',
+  name: 'trail',
+  table: 'trail',
+  isProtected: true,
+};
+const registry = createRegistry({ endpoints: [], sources: [OWN, FOREIGN, PROTECTED] });
 
 /** @throws where there are faults */
 function parse(request: Parameters<typeof parseDeletion>[1]) {
@@ -38,6 +45,12 @@ describe('what is to be deleted', () => {
     expect(() => parse({ project: 'p', source: 'foreign.logs' })).toThrow(
       /foreign\.logs reads an existing table \(managed: false\)/,
     );
+  });
+
+  test('leaves out protected sources, and rejects them by name', () => {
+    expect(parse({ project: '' })).toMatchObject({ sources: [OWN], leftOut: [PROTECTED] });
+    expect(parse({ project: '', source: OWN.name })).toMatchObject({ sources: [OWN], leftOut: [] });
+    expect(() => parse({ project: '', source: 'trail' })).toThrow(/trail is protected \(protected: true\)/);
   });
 
   test('is a condition in which a value is only ever a value', () => {

@@ -50,8 +50,8 @@ function hangIn(method: 'inspect' | 'insert') {
     ...{ engine, registry: core.registry, holdInserts: committer.hold, now: () => NOW },
     ...{ control: { record: async () => {} }, pause: async () => {}, onBegin() {} },
   });
-  const deletion = (project: string) => ({ project, sources: [EDGE], before: undefined });
-  return { gate, engine, committer, begin: (project: string) => begin(deletion(project), 'cli') };
+  const deletion = (project: string) => ({ project, sources: [EDGE], leftOut: [], before: undefined });
+  return { gate, engine, committer, begin: (project: string) => begin(deletion(project), { actor: 'cli' }) };
 }
 
 /** Lets what has been resolved go on. */

@@ -27,7 +27,7 @@ describe('a stored sample', async () => {
     const tables = registry.sources.map((source) => `SELECT count() AS events FROM ${source.table}`);
     const rows = await engine.inspect(trusted(tables.join(' UNION ALL ')));
     expect(sum(rows, 'events')).toBe(ROWS);
-    expect(rows.filter((row) => row['events'] === 0)).toEqual([]);
+    expect(rows.filter((row) => row['events'] === 0)).toHaveLength(3); // of the general source, the usage and the audit trail, which have no sample
     expect(await hasEvents(engine, registry.sources)).toBe(true);
   });
 

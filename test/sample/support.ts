@@ -1,3 +1,4 @@
+import { GENERAL_SOURCE } from '../../src/definitions/accepts.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import type { Source } from '../../src/definitions/source.ts';
 import { sampleEvents } from '../../src/sample/event.ts';
@@ -6,8 +7,10 @@ import type { SampleOptions } from '../../src/sample/project.ts';
 
 const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
 
-/** The shipped ones. */
-export const SOURCES: readonly Source[] = definitions.sources;
+/** The shipped ones, except for the general source and those that Tailrace writes, which have no kind of events. */
+export const SOURCES: readonly Source[] = definitions.sources.filter(
+  ({ name, isInternal }) => name !== GENERAL_SOURCE && isInternal !== true,
+);
 
 /** A Friday. */
 export const END = Date.UTC(2026, 10, 20, 7, 30) * 1000;

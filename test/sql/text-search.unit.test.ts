@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { guardSearches, isPlainPattern } from '../../src/sql/search-guard.ts';
 import { findTextSearches } from '../../src/sql/text-search.ts';
-import { growth } from '../../trial/growth.ts';
+import { coreMs, growth } from '../../trial/growth.ts';
 
 const VALUES: Readonly<Record<string, string>> = { plain: 'acme', flags: '(?i)(A|B)', path: 'C:\\Users' };
 const guard = (sql: string) => guardSearches(sql, findTextSearches(sql), (name) => VALUES[name] ?? '');
@@ -101,9 +101,9 @@ test.each([
   ['a{1,2}?', 28],
   ['(?:^', 28],
 ])('%s, %i times in a pattern that is not plain, costs no time', (part, count) => {
-  const start = performance.now();
-  expect(isPlainPattern(`a${part.repeat(count)}[`)).toBe(false);
-  expect(performance.now() - start).toBeLessThan(500);
+  const pattern = `a${part.repeat(count)}[`;
+  expect(isPlainPattern(pattern)).toBe(false);
+  expect(coreMs(() => isPlainPattern(pattern))).toBeLessThan(500);
 });
 
 test.each(['match(', 'match(x, ', "match(x, 'a') AND ", 'x LIKE concat(', 'match(x, [', "x LIKE 'a' || "])(

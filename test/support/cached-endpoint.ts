@@ -13,6 +13,7 @@ export const CACHED: Endpoint = {
   strict: false,
   dialect: undefined,
   bound: undefined,
+  charts: [],
   repeatedColumns: [],
   bucket: undefined,
   pages: undefined,

@@ -75,7 +75,7 @@ export function startProgram(
     child,
     output: () => output,
     ended,
-    waitFor: (what, timeout = 50_000) =>
+    waitFor: (what, timeout = 150_000) =>
       vi.waitFor(
         () => {
           const match = what.exec(output.stdout) ?? what.exec(output.stderr);
@@ -92,9 +92,16 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
   return await startCli(args, { stdin: '', ...options }).ended;
 }
 
-/** Starts `tailrace serve` on a free port of 127.0.0.1 and waits until it is ready. */
-export async function startServe(env: Readonly<Record<string, string>>, args: readonly string[] = []) {
-  const service = startCli(['serve', ...args], { env: { TAILRACE_PORT: '0', ...env } });
+/** Starts `tailrace serve` on a free port of 127.0.0.1 and waits until it is ready. @param cwd default: that of the test */
+export async function startServe(
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+  cwd?: string,
+) {
+  const service = startCli(['serve', ...args], {
+    env: { TAILRACE_PORT: '0', ...env },
+    ...(cwd !== undefined && { cwd }),
+  });
   const [, url = ''] = await service.waitFor(/ready at (https?:\S+)\n[\s\S]*\n\n$/);
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<CliResult> => {
     service.child.kill(signal);

@@ -4,7 +4,7 @@ import { copyEndpoints } from './endpoints.ts';
 import { get, QUERY_PATH } from './http.ts';
 import { PRIVATE_KEY, startTestService } from './service.ts';
 
-export const FORMAT_NAMES = ['json', 'ndjson', 'csv', 'arrow', 'parquet'] as const;
+export const FORMAT_NAMES = ['json', 'ndjson', 'csv', 'arrow', 'parquet', 'prometheus'] as const;
 export type FormatName = (typeof FORMAT_NAMES)[number];
 
 export const MEDIA_TYPES: Readonly<Record<FormatName, string>> = {
@@ -13,6 +13,7 @@ export const MEDIA_TYPES: Readonly<Record<FormatName, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
   arrow: 'application/vnd.apache.arrow.stream',
   parquet: 'application/vnd.apache.parquet',
+  prometheus: 'text/plain; version=0.0.4; charset=utf-8',
 };
 
 const COUNT = 'count: { type: integer, default: 3, description: How many rows. }';
@@ -97,6 +98,36 @@ const ENDPOINTS: readonly Written[] = [
     parameters: COUNT,
     columns: '  id: { type: integer, description: Of a row. }',
     settings: 'query_sandboxing: true',
+  },
+  {
+    name: 'formats.samples-2',
+    sql: `SELECT label, nullIf(other, '') AS other, toInt64OrNull(whole) AS whole, toFloat64OrNull(part) AS part
+FROM (SELECT 1 AS \`#labels\`) ARRAY JOIN @labels AS label, @others AS other, @wholes AS whole, @parts AS part`,
+    parameters: ['labels', 'others', 'wholes', 'parts']
+      .map((name) => `${name}: { type: list, of: string, max_items: 200, description: A text of each row. }`)
+      .join('\n  '),
+    columns: `  label: { type: string, description: Text. }
+  other: { type: string, description: Null if empty. }
+  whole: { type: integer, description: 'Never @now, a \\ or a line end.' }
+  part: { type: number, description: "With NaN,\\nand infinite ones." }`,
+  },
+  {
+    name: 'formats.newest',
+    sql: `SELECT intDiv(number, 2) AS timestamp, if(number % 2 = 0, 'even', 'odd') AS parity, true AS flag,
+  '{"a":[1]}' AS data, number AS value FROM numbers(10) WHERE number < @count ORDER BY number`,
+    parameters: COUNT,
+    columns: `  timestamp: { type: integer, description: Time. }
+  parity: { type: string, description: Text. }
+  flag: { type: boolean, description: Always. }
+  data: { type: json, description: JSON. }
+  value: { type: integer, description: Number. }`,
+  },
+  {
+    name: 'formats.reserved',
+    sql: "SELECT 'x' AS __name__, 1 AS value WHERE @count = @count",
+    parameters: COUNT,
+    columns:
+      '  __name__: { type: string, description: Text. }\n  value: { type: integer, description: Number. }',
   },
 ];
 

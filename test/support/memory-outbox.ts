@@ -11,6 +11,7 @@ export interface MemoryOutbox extends Outbox {
   readonly givenUp: ReadonlyMap<string, string>;
   /** Every method rejects with it while it is set. */
   failure: Error | undefined;
+  isSilenced: (labels: Readonly<Record<string, string>>) => boolean;
   clear(): void;
 }
 
@@ -25,6 +26,7 @@ export function createMemoryOutbox(): MemoryOutbox {
     finished,
     givenUp,
     failure: undefined,
+    isSilenced: () => false,
     put(receiver, message, firstAtMs) {
       const id = `msg_${++put}`;
       waiting.set(id, { id, receiver, message, tries: 0, firstAtMs, dueAtMs: firstAtMs });
@@ -36,6 +38,7 @@ export function createMemoryOutbox(): MemoryOutbox {
       finished.length = 0;
       put = 0;
       outbox.failure = undefined;
+      outbox.isSilenced = () => false;
     },
     async next(receiver, nowMs) {
       check();
@@ -53,6 +56,15 @@ export function createMemoryOutbox(): MemoryOutbox {
     async giveUp(id, reason) {
       check();
       if (waiting.delete(id)) givenUp.set(id, reason);
+    },
+    async queues() {
+      check();
+      const byReceiver = Map.groupBy(waiting.values(), ({ receiver }) => receiver);
+      return [...byReceiver].map(([receiver, { length: messages }]) => ({ receiver, messages }));
+    },
+    async silenced() {
+      check();
+      return outbox.isSilenced;
     },
   };
 

@@ -1,7 +1,7 @@
 import type { Reporter, TestCase } from 'vitest/node';
 
 /**
- * Lists the tests that passed only when they were run again. Groups that start processes run a failed test once more: a machine
+ * Lists the tests that passed only when they were run again. A failed test is run once more: a machine
  * that stood still must not fail a run, and a fault that comes and goes must not stay unseen.
  */
 export default class RepeatedReporter implements Reporter {

@@ -5,6 +5,7 @@ import { type Logger, pino } from 'pino';
 import { type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
+import { listen } from '../../src/service/listen.ts';
 import { type Core, openCore } from '../../src/service/open-core.ts';
 import { createService, type Service, type ServiceOptions } from '../../src/service/service.ts';
 import { openTestEngine } from './server-engine.ts';
@@ -31,6 +32,7 @@ export function testConfig(dataDir: string, env: Readonly<Record<string, string>
     TAILRACE_PORT: '0',
     TAILRACE_PRIVATE_KEY: PRIVATE_KEY,
     TAILRACE_PUBLIC_KEY: PUBLIC_KEY,
+    TAILRACE_LISTENERS: process.env['TEST_LISTENERS'] ?? '1',
     ...env,
   });
 }
@@ -69,14 +71,16 @@ export async function startTestService(
   const backend = await openTestEngine(folder.path);
   const config = testConfig(folder.path, { TAILRACE_SOURCES_DIR: sources, ...backend.env, ...options.env });
   const clock: Clock = { now: options.now ?? Date.now() };
+  const logger = options.logger ?? pino({ level: 'silent' });
   const service: Service = await createService(config, {
-    logger: options.logger ?? pino({ level: 'silent' }),
+    logger,
     owner: 'a test',
+    isRelayed: config.listeners > 1,
     now: () => clock.now,
     random: () => 0,
     ...(options.runTests !== undefined && { runTests: options.runTests }),
   });
-  const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
+  const url = await listen(service.app, { config, logger });
 
   /** GET of an endpoint with the private key; the answer's JSON. */
   async function call(

@@ -16,15 +16,16 @@ export interface OpenTail {
   close(): void;
 }
 
-/** Opens a live tail. When it resolves, the service follows the question. @returns the response if it is an error */
+/** Opens a live tail; without a key or cookie, with the private key. When it resolves, the service follows the question. */
 export async function openTail(
   url: string,
   path: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<OpenTail> {
+  const credential = 'cookie' in headers ? {} : { 'x-api-key': PRIVATE_KEY };
   const aborting = new AbortController();
   const response = await fetch(url + path, {
-    headers: { 'x-api-key': PRIVATE_KEY, accept: 'text/event-stream', ...headers },
+    headers: { ...credential, accept: 'text/event-stream', ...headers },
     signal: aborting.signal,
   });
   if (response.status !== 200 || response.body === null) throw new Error(await response.text());

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { ERROR_CODES } from '../../src/errors.ts';
 import { type FuzzInput, type FuzzKeys, fuzzInput } from './input.ts';
+import { isRefusal } from './refusal.ts';
 import { createWire, type Exchange, type Wire } from './wire.ts';
 
 export interface FuzzOptions {
@@ -67,7 +67,7 @@ export async function fuzz({ url, keys, inputs, seed, onProgress }: FuzzOptions)
 
 function findFault(
   { answer, text }: Exchange,
-  { wellFormed, isHead }: FuzzInput,
+  { bytes, wellFormed, isHead }: FuzzInput,
   secrets: readonly string[],
 ): string | undefined {
   if (secrets.some((secret) => text.includes(secret)))
@@ -76,27 +76,10 @@ function findFault(
   const { status, head, body } = answer;
   if (status >= 500 && status !== 503 && status !== 504) return `status ${status}: ${body.slice(0, 500)}`;
   if (status < 400 || isHead || head === '') return undefined;
-  return isPromised(status, body)
+  const [, path = ''] = bytes.subarray(0, PATH_BYTES).toString('latin1').split(/[ ?]/);
+  return isRefusal(path, status, body)
     ? undefined
     : `status ${status} with a body of its own: ${body.slice(0, 500)}`;
 }
 
-/** The one shape of errors, the list of reasons that senders of events get with 406, or an error of the agents' protocol. */
-function isPromised(status: number, body: string): boolean {
-  try {
-    const parsed = JSON.parse(body) as {
-      message?: unknown;
-      jsonrpc?: unknown;
-      error?: { code?: string | number; message?: unknown; status?: unknown; errors?: unknown };
-    };
-    if (status === 406 && Array.isArray(parsed.message)) return true;
-    const { code = '', message, status: told, errors } = parsed.error ?? {};
-    if (parsed.jsonrpc === '2.0') return typeof code === 'number' && typeof message === 'string';
-    const known = Object.entries(ERROR_CODES).some(
-      ([name, entry]) => name === code && entry.status === status,
-    );
-    return known && told === status && typeof message === 'string' && Array.isArray(errors);
-  } catch {
-    return false;
-  }
-}
+const PATH_BYTES = 200;

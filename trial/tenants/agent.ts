@@ -1,5 +1,6 @@
 import { ERROR_CODES } from '../../src/errors.ts';
 import type { Service } from '../../src/service/service.ts';
+import type { TestCaller } from './callers.ts';
 import type { Question } from './oracle.ts';
 
 /** An answer, with the status that GET has for it. `hidden`: there is no such tool for the key. */
@@ -19,7 +20,7 @@ const DECLARED = ['project', 'interval', 'project_tier'];
 /** Asks by a tool of /mcp. */
 export async function askAsAgent(
   app: Service['app'],
-  key: string,
+  caller: TestCaller,
   { endpoint, parameters }: Question,
 ): Promise<AgentAnswer> {
   const other = endpoint === 'logs.all' ? 'interval' : 'project_tier';
@@ -28,11 +29,13 @@ export async function askAsAgent(
   const { statusCode, body } = await app.inject({
     method: 'POST',
     url: '/mcp',
-    headers: { ...HEADERS, 'x-api-key': key },
+    headers: { ...HEADERS, ...caller.headers },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
   });
   if (statusCode !== 200) return { status: statusCode, text: body };
-  const { result } = JSON.parse(body.replace(/^event: message\ndata: /, '')) as RpcMessage;
+  // An answer that takes long comes as a stream of events, with comments that keep the connection open.
+  const message = /^data: (.*)$/m.exec(body)?.[1] ?? body;
+  const { result } = JSON.parse(message) as RpcMessage;
   const [{ text } = { text: '' }] = result?.content ?? [];
   if (result === undefined) return { status: 'hidden', text: body };
   const code = Object.entries(ERROR_CODES).find(([name]) => text.startsWith(`${name}: `))?.[1];

@@ -3,16 +3,23 @@ import type { NewKey } from '../../src/keys/management.ts';
 import type { Service } from '../../src/service/service.ts';
 import { TENANTS } from './data.ts';
 
-/** A key and its rights, stated again for the oracle. */
+/** A key or a person, and its rights, stated again for the oracle. */
 export interface TestCaller {
-  readonly key: string;
+  readonly name: string;
+  /** What it sends with each request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether a session is all that identifies it. */
+  readonly isPerson: boolean;
   readonly state: 'good' | 'bad';
   readonly mayQuery: boolean;
   readonly endpoints: readonly string[] | undefined;
+  readonly sources: readonly string[] | undefined;
   readonly pins: Readonly<Record<string, string>>;
+  /** Pins of which a request chooses the value, else the first counts. */
+  readonly choices: Readonly<Record<string, readonly string[]>>;
 }
 
-// The tenants have 7 × 20 keys.
+// The tenants have 8 × 20 keys.
 const UNPINNED_TIMES = 10;
 
 /** Keys of every kind for every tenant, and some without a tenant. */
@@ -20,12 +27,17 @@ export async function makeCallers(
   { keyring }: Pick<Service, 'keyring'>,
   nowMs: number,
 ): Promise<TestCaller[]> {
-  const make = async (key: Omit<NewKey, 'name'>): Promise<TestCaller> => ({
-    key: (await keyring.create({ name: 'test', ...key })).key,
+  let made = 0;
+  const make = async (key: Omit<NewKey, 'name'>, sent?: string): Promise<TestCaller> => ({
+    name: `key ${++made}`,
+    headers: { 'x-api-key': sent ?? (await keyring.create({ name: 'test', ...key })).key },
+    isPerson: false,
     state: (key.expiresMs ?? Number.POSITIVE_INFINITY) > nowMs ? 'good' : 'bad',
     mayQuery: key.scopes.includes('query'),
     endpoints: key.endpoints,
+    sources: key.sources,
     pins: key.pins ?? {},
+    choices: {},
   });
   const scopes = ['query'] as const;
   const ofTenant = async (project: string): Promise<TestCaller[]> => {
@@ -38,7 +50,8 @@ export async function makeCallers(
       await make({ scopes, pins: { project }, endpoints: ['logs.all', 'usage.api-counts'] }),
       await make({ scopes: ['ingest'], pins: { project } }),
       await make({ scopes, pins: { project }, expiresMs: nowMs }),
-      { ...(await make({ scopes, pins: { project } })), key: revoked.key, state: 'bad' },
+      { ...(await make({ scopes, pins: { project } }, revoked.key)), state: 'bad' },
+      await make({ scopes, pins: { project }, sources: ['deno-relay-logs'] }),
     ];
   };
   const ofTenants: TestCaller[] = [];
@@ -49,8 +62,7 @@ export async function makeCallers(
     await make({ scopes, pins: { project_tier: 'FREE' } }),
   ];
   const unknown = {
-    ...(await make({ scopes })),
-    key: `tr_0123456789ab_${'a'.repeat(43)}`,
+    ...(await make({ scopes }, `tr_0123456789ab_${'a'.repeat(43)}`)),
     state: 'bad',
   } as const;
   return [...ofTenants, ...Array.from({ length: UNPINNED_TIMES }, () => unpinned).flat(), unknown];

@@ -42,6 +42,8 @@ const PATHS = [
 const SPAN_SECONDS = 8 * 86_400;
 const EVENTS_MIN = 20;
 const EVENTS_MAX = 60;
+/** Microseconds within a second: events of both sources are at distinct instants. */
+const INVOCATIONS_FROM = 500_000;
 
 /** Events of every tenant at distinct seconds; some URLs name another tenant and some requests have none. */
 export function makeEvents(seed: number, nowMs: number): TenantEvents {
@@ -63,7 +65,7 @@ export function makeEvents(seed: number, nowMs: number): TenantEvents {
         execution_time_ms: 1 + i + random.whole(0, 50) * TENANTS.length, // identifies the tenant
         response: { status_code },
       };
-      invocations.push({ ...event(invocations.length), metadata });
+      invocations.push({ ...event(INVOCATIONS_FROM + invocations.length), metadata });
     }
   }
   return { edge, invocations };

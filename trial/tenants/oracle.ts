@@ -27,11 +27,28 @@ const DECLARED: Readonly<Record<string, readonly string[]>> = {
   'logs.all': ['project', 'project_tier'],
   'functions.invocation-stats': ['project', 'function_id', 'interval'],
   'usage.api-counts': ['project', 'interval'],
+  search: ['project', 'source', 'from', 'limit'],
 };
+const SOURCES = ['cloudflare.logs.prod', 'deno-relay-logs'];
+/** Rows of a search, at most. */
+export const SEARCHED_MAX = 1_000;
 
 /** The promises of docs/keys.md, implemented without code of the service. */
 export function createOracle(events: TenantEvents, nowMs: number) {
   const now = nowMs * 1000;
+
+  /** Events of the sources that a caller reads and of a project, or of all, newest first. */
+  function searched(sources: readonly string[], project: string): Rows {
+    const all = { 'cloudflare.logs.prod': events.edge, 'deno-relay-logs': events.invocations };
+    const found = Object.entries(all)
+      .filter(([source]) => sources.includes(source))
+      .flatMap(([source, of]) =>
+        of
+          .filter((event) => project === '' || projectOf(event, source) === project)
+          .map(({ id, timestamp }) => ({ source, id, timestamp })),
+      );
+    return found.toSorted((a, b) => b.timestamp - a.timestamp).slice(0, SEARCHED_MAX);
+  }
 
   function rowsOf(endpoint: string, values: Parameters, isPinned: boolean): Rows {
     const { project = '', project_tier = '', interval = '', function_id = '' } = values;
@@ -60,12 +77,21 @@ export function createOracle(events: TenantEvents, nowMs: number) {
   return (caller: TestCaller, { endpoint, parameters }: Question): Expected => {
     const status = statusOfKey(caller, endpoint);
     if (status !== undefined) return { status };
-    const values = valuesOf(caller.pins, { endpoint, parameters });
+    const pins = pinsOf(caller, parameters);
+    const values = valuesOf(pins, { endpoint, parameters });
     if (values === undefined) return { status: 403 };
-    const { project, interval = '' } = values;
+    const { project = '', interval = '', source = '' } = values;
+    if (endpoint === 'search') {
+      const named = source === '' ? (caller.sources ?? SOURCES) : source.split(',');
+      if (caller.sources !== undefined && named.some((name) => !caller.sources?.includes(name)))
+        return { status: 403 };
+      return named.some((name) => !SOURCES.includes(name))
+        ? { status: 404 }
+        : { rows: searched(named, project) };
+    }
     const counts = endpoint === 'usage.api-counts';
     if (!project || (counts && !INTERVALS[endpoint]?.includes(interval))) return { status: 400 };
-    return { rows: rowsOf(endpoint, values, Object.hasOwn(caller.pins, 'project')) };
+    return { rows: rowsOf(endpoint, values, Object.hasOwn(pins, 'project')) };
   };
 }
 
@@ -76,9 +102,18 @@ function statusOfKey(caller: TestCaller, endpoint: string): number | undefined {
   const declared = DECLARED[endpoint];
   // A key with a list does not learn which others there are.
   if (declared === undefined) return caller.endpoints === undefined ? 404 : 403;
-  const pinned = Object.keys(caller.pins);
+  const pinned = [...Object.keys(caller.pins), ...Object.keys(caller.choices)];
   const isVoid = pinned.length > 0 && !pinned.some((name) => declared.includes(name));
   return isVoid || caller.endpoints?.includes(endpoint) === false ? 403 : undefined;
+}
+
+/** The pins of a request: one value of each choice. */
+function pinsOf({ pins, choices }: TestCaller, sent: Parameters): TestCaller['pins'] {
+  const chosen = Object.entries(choices).map(([name, values]) => [
+    name,
+    values.find((value) => value === sent[name]) ?? values[0] ?? '',
+  ]);
+  return { ...pins, ...Object.fromEntries(chosen) };
 }
 
 /** The parameters with the pins added; `undefined` if one was sent with another value. */

@@ -1,17 +1,27 @@
+import { hash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { createRandom, createWeighted, type Random } from '../../src/lib/random.ts';
+import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
+import { createRandom } from '../../src/lib/random.ts';
 import type { Service } from '../../src/service/service.ts';
 import type { WireEvent } from '../oracle/event.ts';
 import { type AgentAnswer, askAsAgent } from './agent.ts';
 import { makeCallers, type TestCaller } from './callers.ts';
-import { makeEvents, TENANTS } from './data.ts';
-import { createOracle, type Expected, escapeSigns, type Question, type Rows } from './oracle.ts';
+import { makeEvents } from './data.ts';
+import { createOracle, type Expected, type Question, type Rows } from './oracle.ts';
+import { makePeople, ROLES_TEXT } from './people.ts';
+import { ask } from './question.ts';
 
 export interface TenantCounts {
   readonly requests: number;
   readonly answers: number;
   /** Answers that came from the cache. */
   readonly hits: number;
+  /** Rows in answers, each compared. */
+  readonly rows: number;
+  /** Those that people have read by a session. */
+  readonly rowsOfPeople: number;
   readonly wrongStatuses: number;
   /** Answers with rows other than the oracle's: foreign, missing or wrong. */
   readonly wrongRows: number;
@@ -20,8 +30,9 @@ export interface TenantCounts {
 }
 
 export interface TenantOptions {
-  /** Its store is empty, its clock stands still at `nowMs`, and its settings are `TENANT_ENV`. */
+  /** Its store is empty, its clock stands still at `nowMs`, and its settings are those of `tenantEnv`. */
   readonly service: Pick<Service, 'app' | 'keyring'>;
+  readonly dataDir: string;
   /** ms since the epoch. */
   readonly nowMs: number;
   readonly requests: number;
@@ -29,26 +40,36 @@ export interface TenantOptions {
   readonly onProgress?: (done: number) => void;
 }
 
-/** Settings of a service with which the requests are about nothing but the rows in the answers. */
-export const TENANT_ENV = {
-  TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '0', // bad keys come by chance, all from one address
-  TAILRACE_QUERY_QUEUE_TIMEOUT_MS: '60000', // a machine may stall for seconds
-  TAILRACE_MCP_BYTES_MAX: '16777216', // answers to agents are whole
-} as const;
+/** Settings of a service with which the requests are about nothing but the rows in the answers. @param folder for the file of roles */
+export async function tenantEnv(folder: string) {
+  const rolesFile = join(folder, 'roles.yaml');
+  await writeFile(rolesFile, ROLES_TEXT);
+  return {
+    TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '0', // bad keys come by chance, all from one address
+    // A busy machine may take long.
+    TAILRACE_QUERY_QUEUE_TIMEOUT_MS: '600000',
+    TAILRACE_QUERY_TIMEOUT_MS: '600000',
+    TAILRACE_MCP_BYTES_MAX: '16777216', // answers to agents are whole
+    TAILRACE_ROLES_FILE: rolesFile,
+  } as const;
+}
 
 const CONNECTIONS = 16;
-/** Share of the requests that agents send. */
+/** Share of the requests that agents send: with keys, since /mcp accepts no session. */
 const AGENTS = 0.1;
 const PROGRESS_EVERY = 50_000;
 const FREE_OF_DOUBT = ['timestamp', 'min_execution_time', 'max_execution_time', 'count', 'error_count'];
 
-/** Sends random requests with keys of all tenants and compares each answer with an oracle. */
+/** Sends random requests of keys and people of all tenants and compares each answer with an oracle. */
 export async function tenantRounds(options: TenantOptions): Promise<TenantCounts> {
-  const { service, nowMs, requests, seed, onProgress } = options;
+  const { service, dataDir, nowMs, requests, seed, onProgress } = options;
   const events = makeEvents(seed, nowMs);
   await ingest(service, 'cloudflare.logs.prod', events.edge);
   await ingest(service, 'deno-relay-logs', events.invocations);
-  const callers = await makeCallers(service, nowMs);
+  const store = openSqliteStore(dataDir);
+  const addSession = store.sessions.add;
+  const people = await makePeople({ keyring: service.keyring, addSession, nowMs }).finally(store.close);
+  const callers = [...(await makeCallers(service, nowMs)), ...people];
   const expect = createOracle(events, nowMs);
   const random = createRandom(`tenant requests ${seed}`);
   const judge = createJudge();
@@ -60,18 +81,14 @@ export async function tenantRounds(options: TenantOptions): Promise<TenantCounts
       sent++;
       const caller = random.pick(callers);
       const question = ask(random, caller);
-      if (random.chance(AGENTS)) {
+      if (!caller.isPerson && question.endpoint !== 'search' && random.chance(AGENTS)) {
         judge.take(
-          { caller, question, hit: false, ...(await askAsAgent(service.app, caller.key, question)) },
+          { caller, question, hit: false, ...(await askAsAgent(service.app, caller, question)) },
           expect,
         );
         continue;
       }
-      const query = new URLSearchParams(question.parameters);
-      const response = await service.app.inject({
-        url: `/api/endpoints/query/${question.endpoint}?${query}`,
-        headers: { 'x-api-key': caller.key },
-      });
+      const response = await service.app.inject({ url: urlOf(question), headers: caller.headers });
       const hit = String(response.headers['cache-status']).startsWith('Tailrace; hit');
       judge.take({ caller, question, hit, status: response.statusCode, text: response.body }, expect);
       if (sent % PROGRESS_EVERY === 0) onProgress?.(sent);
@@ -80,6 +97,11 @@ export async function tenantRounds(options: TenantOptions): Promise<TenantCounts
 
   await Promise.all(Array.from({ length: CONNECTIONS }, connection));
   return { ...judge.counts, seconds: (performance.now() - startMs) / 1000 };
+}
+
+function urlOf({ endpoint, parameters }: Question): string {
+  const path = endpoint === 'search' ? '/api/search' : `/api/endpoints/query/${endpoint}`;
+  return `${path}?${new URLSearchParams(parameters)}`;
 }
 
 async function ingest(
@@ -112,9 +134,19 @@ function isExpected(status: AgentAnswer['status'], expected: Expected): boolean 
 }
 
 function createJudge() {
-  const counts = { requests: 0, answers: 0, hits: 0, wrongStatuses: 0, wrongRows: 0, firstFault: '' };
+  const counts = {
+    requests: 0,
+    answers: 0,
+    hits: 0,
+    rows: 0,
+    rowsOfPeople: 0,
+    wrongStatuses: 0,
+    wrongRows: 0,
+    firstFault: '',
+  };
   // The clock is frozen, so the same question of the same caller has one answer.
   const known = new Map<string, Expected>();
+  // Digests of answers: the texts would fill the memory.
   const proven = new Map<Expected, string>();
 
   function fault(
@@ -123,14 +155,24 @@ function createJudge() {
     expected: Expected,
   ) {
     counts[what]++;
-    const { key, ...rest } = caller;
-    counts.firstFault ||= JSON.stringify({ caller: rest, question, status, text, expected }).slice(0, 3000);
+    const { headers, ...rest } = caller;
+    counts.firstFault ||= JSON.stringify({
+      caller: rest,
+      sent: Object.keys(headers),
+      question,
+      status,
+      text,
+      expected,
+    }).slice(0, 3000);
   }
 
   function takeRows(taken: Taken, expected: Expected & { rows: Rows }): void {
     counts.answers++;
-    if (proven.get(expected) === taken.text) return;
-    if (sameRows(taken.text, expected.rows)) proven.set(expected, taken.text);
+    counts.rows += expected.rows.length;
+    if (taken.caller.isPerson) counts.rowsOfPeople += expected.rows.length;
+    const digest = hash('sha256', taken.text);
+    if (proven.get(expected) === digest) return;
+    if (sameRows(taken.text, expected.rows)) proven.set(expected, digest);
     else fault('wrongRows', taken, expected);
   }
 
@@ -138,7 +180,7 @@ function createJudge() {
     counts,
     take(taken: Taken, expect: ReturnType<typeof createOracle>): void {
       const { caller, question, status } = taken;
-      const name = JSON.stringify([caller.key, question]);
+      const name = JSON.stringify([caller.name, question]);
       const expected = known.get(name) ?? expect(caller, question);
       known.set(name, expected);
       counts.requests++;
@@ -153,42 +195,9 @@ function createJudge() {
 function sameRows(text: string, expected: Rows): boolean {
   const { result } = JSON.parse(text) as { result: Record<string, unknown>[] };
   const rows = result.map((row) => {
-    const names = 'metadata' in row ? ['id', 'timestamp'] : 'count' in row ? FREE_OF_DOUBT : Object.keys(row);
+    const ofEvent = ['source', 'id', 'timestamp'].filter((name) => name in row);
+    const names = 'metadata' in row ? ofEvent : 'count' in row ? FREE_OF_DOUBT : Object.keys(row);
     return Object.fromEntries(names.map((name) => [name, row[name]]));
   });
   return isDeepStrictEqual(rows, expected);
-}
-
-// logs.all is not cached: more of it would turn the run into a benchmark of the engine.
-const pickEndpoint = createWeighted([
-  [48, 'functions.invocation-stats'],
-  [48, 'usage.api-counts'],
-  [2, 'logs.all'],
-  [1, 'nothing.here'],
-]);
-const pickProject = createWeighted<'own' | 'none' | 'escaped' | 'foreign'>([
-  [5, 'own'],
-  [5, 'none'],
-  [2, 'escaped'],
-  [3, 'foreign'],
-]);
-
-function ask(random: Random, caller: TestCaller): Question {
-  const own = caller.pins['project'] ?? random.pick(TENANTS);
-  const foreign = random.pick(TENANTS);
-  const endpoint = pickEndpoint(random);
-  // Names that are invalid or ambiguous as patterns are only sent by keys that pin them.
-  const isPattern = endpoint === 'usage.api-counts' && caller.pins['project'] === undefined;
-  const project = {
-    own: isPattern ? escapeSigns(own) : own,
-    none: '',
-    escaped: escapeSigns(own),
-    foreign: escapeSigns(foreign),
-  }[pickProject(random)];
-  const intervals =
-    endpoint === 'usage.api-counts' ? ['hourly', 'minutely', 'daily'] : ['', '5min', '1hr', '7day'];
-  const interval = random.chance(0.1) ? 'junk' : random.pick(intervals);
-  const project_tier = random.pick(['', 'FREE', 'PRO', 'ENTERPRISE', 'junk']);
-  const junk = random.chance(0.2) ? { junk: random.hex(), pinned_project: random.pick(TENANTS) } : {};
-  return { endpoint, parameters: { project, interval, project_tier, ...junk } };
 }

@@ -18,6 +18,8 @@ export interface Answer {
   readonly bytes: number;
   /** The cursor of the next page, if there is one. */
   readonly next: string | undefined;
+  /** Names the answer to the next request for it. */
+  readonly etag: string | undefined;
 }
 
 export type CacheState = 'hit' | 'miss' | 'collapsed' | 'stale' | 'bypass';
@@ -39,6 +41,7 @@ export function toAnswer(raw: RawAnswer): Answer {
     engineMs: Number(/dur=([\d.]+)/.exec(headers.get('server-timing') ?? '')?.[1] ?? 0),
     bytes: new TextEncoder().encode(text).length,
     next: findNext(headers),
+    etag: headers.get('etag') ?? undefined,
   };
 }
 

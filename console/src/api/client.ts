@@ -1,7 +1,7 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { createContext, use } from 'react';
-import type { Self } from '../../../src/management/view.ts';
+import type { Me } from '../../../src/management/view.ts';
 
 /** A call that failed: with the service's own words, or because it could not be reached at all (`unreachable`, status 0). */
 export class ApiError extends Error {
@@ -88,9 +88,9 @@ export interface RawAnswer {
   readonly ms: number;
 }
 
-/** The service's API with the key that is signed in; without one, it has no scope. */
+/** The service's API with the person or key that is signed in; without one, it has no scope. */
 export interface Client {
-  readonly self: Self;
+  readonly self: Me;
   /** @throws ApiError */
   call<T>(path: string, needs: Needs<T>, options?: CallOptions): Promise<T>;
   /** @throws ApiError */
@@ -144,7 +144,8 @@ async function request(key: string | undefined, path: string, options: RequestOp
     // too; `no-transform` says nothing of that.
     cache: 'no-store',
     headers: {
-      ...(key !== undefined && { 'x-api-key': key }),
+      // By this header the service knows its own pages: another page may use the session, but cannot send it.
+      ...(key === undefined ? { 'x-tailrace-console': '1' } : { 'x-api-key': key }),
       'cache-control': 'no-transform',
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
@@ -153,6 +154,8 @@ async function request(key: string | undefined, path: string, options: RequestOp
   });
   const response = await reachable(fetching, signal);
   if (response.status === 401) onRefused?.();
+  // The answer that the request named with If-None-Match.
+  if (response.status === 304) return response;
   if (!response.ok) throw toError(response, await reachable(response.text(), signal));
   return response;
 }

@@ -1,5 +1,7 @@
 import { type DefaultOptions, QueryClient, useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
+import type { AlertView, SilenceView } from '../../../src/management/alert-view.ts';
+import type { DashboardSummary } from '../../../src/management/dashboard-view.ts';
 import type {
   EndpointView,
   Overview,
@@ -40,6 +42,8 @@ export const ENDPOINTS_EVERY_MS = 60_000;
 
 /** What is read of the API by its path. Runs, searches and pages have keys where they are read: only one part shows them. */
 export const queries = {
+  alerts: query<List<AlertView>>('/api/alerts', ['result']),
+  dashboards: query<List<DashboardSummary>>('/api/dashboards', ['result']),
   // The navigation reads it again and again, so other parts need not.
   endpoints: query<List<EndpointView>>('/api/endpoints', ['result'], { staleTime: ENDPOINTS_EVERY_MS }),
   overview: query<Overview>('/api/overview', [
@@ -54,6 +58,7 @@ export const queries = {
   // Each time it is opened the panel waits for the names, so that a name that was just taken is not replaced by mistake.
   savedSearches: query<List<SavedSearchView>>('/api/searches', ['result'], { gcTime: 0 }),
   searchSources: query<List<SearchSource>>('/api/search/sources', ['result']),
+  silences: query<List<SilenceView>>('/api/silences', ['result']),
   sources: query<SourceList>('/api/sources', 'list'),
   workbench: query<WorkbenchView>('/api/workbench', ['functions', 'tables']),
 } as const;

@@ -5,8 +5,23 @@ export function maySearch({ scopes, endpoints }: Self): boolean {
   return scopes.includes('query') && endpoints === null;
 }
 
+/** Whether more than its scopes limits a key. */
+export function isLimited({ endpoints, sources, pins }: Self): boolean {
+  return endpoints !== null || sources !== null || Object.keys(pins).length > 0;
+}
+
+/** Whether a key manages all of the service. */
+export function isManager(self: Self): boolean {
+  return self.scopes.includes('manage') && !isLimited(self);
+}
+
 /** Whether a key may use the workbench, with which it reads every event by any SELECT. */
-export function mayUseWorkbench({ scopes, token, endpoints, sources, pins }: Self): boolean {
-  const isLimited = token || endpoints !== null || sources !== null || Object.keys(pins).length > 0;
-  return scopes.includes('manage') && scopes.includes('query') && !isLimited;
+export function mayUseWorkbench(self: Self): boolean {
+  const { scopes, token } = self;
+  return scopes.includes('manage') && scopes.includes('query') && !token && !isLimited(self);
+}
+
+/** Whether a key may grant a scope: one that it has itself, or `metrics` with `manage`, which reads them, too. */
+export function mayGrant({ scopes }: Self, scope: string): boolean {
+  return scopes.includes(scope) || (scope === 'metrics' && scopes.includes('manage'));
 }

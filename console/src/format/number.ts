@@ -9,6 +9,11 @@ export function formatCount(value: number): string {
   return whole.format(value);
 }
 
+/** `1 row`, `1,234 rows` */
+export function formatRows(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'row' : 'rows'}`;
+}
+
 /** Formats `12K`, `1.2M`; below ten thousand integers exactly, others with at least three significant digits. */
 export function formatShort(value: number): string {
   const size = Math.abs(value);

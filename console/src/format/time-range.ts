@@ -1,35 +1,25 @@
-import { formatTime, formatTimeMs, fromField, type Zone } from './time.ts';
+import { describeLast, type LastRange, lastMs } from './last-range.ts';
+import { formatIso, formatTime, formatTimeMs, fromField, type Zone } from './time.ts';
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
-/** Ranges that end now. */
-export const QUICK_RANGES = [
-  { id: '15m', label: 'Last 15 minutes', ms: 15 * MINUTE_MS },
-  { id: '1h', label: 'Last hour', ms: HOUR_MS },
-  { id: '6h', label: 'Last 6 hours', ms: 6 * HOUR_MS },
-  { id: '24h', label: 'Last 24 hours', ms: DAY_MS },
-  { id: '7d', label: 'Last 7 days', ms: 7 * DAY_MS },
-  { id: '30d', label: 'Last 30 days', ms: 30 * DAY_MS },
-] as const;
-
-export type QuickRange = (typeof QUICK_RANGES)[number]['id'];
+/** Ranges that end now and are one click away. */
+export const QUICK_RANGES: readonly LastRange[] = ['15m', '1h', '6h', '24h', '7d', '30d'];
 
 /** A range of time. `from` (inclusive) and `until` (exclusive) are ISO 8601 in UTC. */
 export type TimeRange =
-  | { readonly kind: 'last'; readonly range: QuickRange }
+  | { readonly kind: 'last'; readonly range: LastRange }
   | { readonly kind: 'absolute'; readonly from: string; readonly until: string };
 
 /** The instants of a range, in ms since the epoch; NaN for texts that are not instants. */
 export function resolveRange(range: TimeRange, nowMs: number): { fromMs: number; untilMs: number } {
   if (range.kind === 'absolute') return { fromMs: Date.parse(range.from), untilMs: Date.parse(range.until) };
-  return { fromMs: nowMs - findQuick(range.range).ms, untilMs: nowMs };
+  return { fromMs: nowMs - lastMs(range.range), untilMs: nowMs };
 }
 
 /** `Last hour`, `2026-11-20 07:00 – 08:30`, with as many digits as the two instants have. */
 export function describeRange(range: TimeRange, zone: Zone): string {
-  if (range.kind === 'last') return findQuick(range.range).label;
+  if (range.kind === 'last') return describeLast(range.range);
   const [from, until] = [Date.parse(range.from), Date.parse(range.until)];
   const hasMs = from % 1000 !== 0 || until % 1000 !== 0;
   const hasSeconds = hasMs || from % MINUTE_MS !== 0 || until % MINUTE_MS !== 0;
@@ -66,7 +56,7 @@ const EPOCH_UNITS_PER_MS: Readonly<Record<number, number>> = { 10: 1e-3, 13: 1, 
 export function readInstant(text: string, zone: Zone): string {
   const trimmed = text.trim().replace(/^"(.*)"$/, '$1');
   const perMs = /^\d+$/.test(trimmed) ? EPOCH_UNITS_PER_MS[trimmed.length] : undefined;
-  if (perMs !== undefined) return new Date(Number(trimmed) / perMs).toISOString().replace('.000Z', 'Z');
+  if (perMs !== undefined) return formatIso(Number(trimmed) / perMs);
   const parts =
     /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?) ?(?:(Z)|([+-]\d\d):?(\d\d))?)?$/i.exec(
       trimmed,
@@ -76,8 +66,4 @@ export function readInstant(text: string, zone: Zone): string {
   const instant = `${date}T${time.replace(',', '.')}`;
   if (hours !== undefined) return fromField(`${instant}${hours}:${minutes}`, 'local'); // the offset decides
   return fromField(instant, utc === undefined ? zone : 'utc');
-}
-
-function findQuick(id: QuickRange) {
-  return QUICK_RANGES.find((range) => range.id === id) ?? QUICK_RANGES[1];
 }

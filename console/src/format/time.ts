@@ -69,7 +69,12 @@ export function toField(instant: string | number, zone: Zone): string {
 export function fromField(text: string, zone: Zone): string {
   if (text === '') return '';
   const ms = Date.parse(zone === 'utc' ? `${text}Z` : text);
-  return Number.isNaN(ms) ? '' : new Date(ms).toISOString().replace('.000Z', 'Z');
+  return Number.isNaN(ms) ? '' : formatIso(ms);
+}
+
+/** `2026-11-20T07:00:00Z`, with ms if there are some. */
+export function formatIso(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
 }
 
 /** A timestamp of microseconds since the epoch as ISO 8601 with every digit. */

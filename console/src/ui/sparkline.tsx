@@ -4,17 +4,24 @@ interface SparklineProps {
   /** The text for screen readers. */
   readonly label: string;
   readonly tone?: 'data-1' | 'data-bad';
+  /** Values that fill its width; earlier ones that are missing are zero. */
+  readonly points?: number;
 }
 
 // The service counts an hour, minute by minute.
-const POINTS = 60;
+const MINUTES = 60;
 const WIDTH = 120;
 const HEIGHT = 28;
 
 /** A small trend line without axes, starting at zero. */
-export function Sparkline({ values: given, label, tone = 'data-1' }: SparklineProps) {
+export function Sparkline({
+  values: given,
+  label,
+  tone = 'data-1',
+  points: width = MINUTES,
+}: SparklineProps) {
   // Minutes before the start are empty, so that all minutes have the same width.
-  const values = [...Array<number>(Math.max(0, POINTS - given.length)).fill(0), ...given];
+  const values = [...Array<number>(Math.max(0, width - given.length)).fill(0), ...given];
   const max = Math.max(1e-9, ...values.map((value) => value ?? 0));
   const step = WIDTH / Math.max(1, values.length - 1);
   const points = values.map((value, i) => {

@@ -9,6 +9,7 @@ export const RESEND_MS = 60_000;
 // Alertmanager resolves an alert by itself at its `endsAt`: after a few sendings that did not arrive.
 const FIRING_MS = 4 * RESEND_MS;
 const VALUE_CHARS_MAX = 1_000;
+const OWN_LABELS = ['alertname', 'severity', 'kind', 'test'];
 
 export interface AlertmanagerSettings {
   /** The service, such as `http://alertmanager:9093`, with the path of its `--web.route-prefix`. */
@@ -36,13 +37,22 @@ function toAlerts({ message, sentAtMs }: Outgoing) {
 }
 
 /** Identify the alert, so they have to be the same when it is resolved: neither status nor values. */
-function labelsOf({ alert, severity, isTest }: AlertMessage, { labels }: Instance): Record<string, string> {
+function labelsOf(
+  { alert, severity, isTest }: AlertMessage,
+  { kind, labels }: Instance,
+): Record<string, string> {
+  const columns = Object.entries(labels).map(([name, value]) => [toOwnName(name), value] as const);
   return toNames({
-    ...labels,
-    alertname: alert,
-    severity,
+    ...Object.fromEntries(columns),
+    ...{ alertname: alert, severity },
+    ...(kind === undefined ? {} : { kind }),
     ...(isTest === true ? { test: 'true' } : {}),
   });
+}
+
+/** As Prometheus renames labels whose names it needs: otherwise instances that only differ in them would be one. */
+function toOwnName(column: string): string {
+  return OWN_LABELS.includes(column) ? `exported_${column}` : column;
 }
 
 function annotationsOf({ text, status }: AlertMessage, { values }: Instance): Record<string, string> {

@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
+import { isDecodable } from '../../config/url.ts';
 import { createAlertmanager, RESEND_MS } from './alertmanager.ts';
 import { createEmail } from './email.ts';
 import { createPagerDuty } from './pagerduty.ts';
@@ -147,10 +148,24 @@ function findSecretFaults(secret: string): FieldFault[] {
     : fault(`must be ${min} to ${max} bytes as base64, not ${bytes}; openssl rand -base64 32 makes one`);
 }
 
-/** Returns the parts of a URL that may be secret: the path of Slack's is its key. */
+// Shorter parts of a path cannot be keys, and hiding them would make reasons unreadable.
+const PART_CHARS_MIN = 8;
+const SEGMENT_CHARS_MIN = 12;
+const PASSWORD_CHARS_MIN = 4;
+
+/** Returns the parts of a URL that may be secret: the path of Slack's is its key, and a response may repeat only a part of it. */
 function secretsOf(text: string): string[] {
-  const { username, password, pathname, search } = new URL(text);
-  const parts = [username, password, decodeURIComponent(password), pathname, search];
-  // Shorter parts cannot be secret, and hiding them would make reasons unreadable.
-  return parts.filter((part) => part.length >= 8);
+  const { username, password, pathname, search, searchParams } = new URL(text);
+  const atLeast = (chars: number, ...parts: readonly string[]) =>
+    parts.flatMap((part) => [part, decode(part)]).filter(({ length }) => length >= chars);
+  const parts = [
+    ...atLeast(PASSWORD_CHARS_MIN, password),
+    ...atLeast(PART_CHARS_MIN, username, pathname, search, ...searchParams.values()),
+    ...atLeast(SEGMENT_CHARS_MIN, ...pathname.split('/')),
+  ];
+  return [...new Set(parts)];
+}
+
+function decode(part: string): string {
+  return isDecodable(part) ? decodeURIComponent(part) : part;
 }

@@ -31,9 +31,10 @@ export function createPagerDuty({ url, routingKey }: PagerDutySettings, connecto
   };
 }
 
-function toEvent(message: AlertMessage, { labels, values }: Instance) {
+function toEvent(message: AlertMessage, instance: Instance) {
+  const { labels, values } = instance;
   const { alert, status, severity, text, link, at } = message;
-  const key = { dedup_key: keyOf(message, labels) };
+  const key = { dedup_key: keyOf(message, instance) };
   if (status === 'resolved') return { event_action: 'resolve', ...key };
   const name = Object.values(labels).join(', ');
   return {
@@ -54,8 +55,8 @@ function toEvent(message: AlertMessage, { labels, values }: Instance) {
 }
 
 /** The same for an alert and an instance, whatever the order of the labels; a test has its own, so it resolves nothing. */
-function keyOf({ alert, isTest }: AlertMessage, labels: Instance['labels']): string {
+function keyOf({ alert, isTest }: AlertMessage, { kind, labels }: Instance): string {
   const sorted = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const text = JSON.stringify([alert, sorted, isTest === true]);
+  const text = JSON.stringify([alert, sorted, isTest === true, ...(kind === undefined ? [] : [kind])]);
   return `tailrace-${createHash('sha256').update(text).digest('hex')}`;
 }

@@ -1,24 +1,33 @@
-import { stat } from 'node:fs/promises';
 import { Type } from 'typebox';
 import { isDecodable } from '../../config/url.ts';
+import { RECEIVER_NAME } from '../../definitions/alert.ts';
 import { type Fault, formatFault, refuseFaults } from '../../definitions/fault.ts';
 import { createShapeCheck } from '../../definitions/shape.ts';
-import { readYamlFile, type YamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
-import { InputError, messageOf } from '../../errors.ts';
+import {
+  findModeFaults,
+  type ModeRule,
+  readYamlFile,
+  type YamlFile,
+  type YamlPath,
+} from '../../definitions/yaml-file.ts';
+import { InputError } from '../../errors.ts';
 import { addressOf, createPublicLookup, isPublicAddress, type Resolve } from '../../lib/public-address.ts';
 import { type FieldFault, RECEIVER_KINDS, type ReceiverKind } from './kinds.ts';
 import type { Receiver } from './receiver.ts';
 
 const RECEIVERS_MAX = 100;
-const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$';
-const OTHERS = 0o007;
+const MODE: ModeRule = {
+  setting: 'TAILRACE_RECEIVERS_FILE',
+  forbidden: 0o007,
+  describe: (mode) => `can be read or changed by every user (mode ${mode}); run chmod 600 on it`,
+};
 // A name in braces, as in shells; any other text stays as it is.
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 const checkNames = createShapeCheck(
-  Type.Record(Type.String({ pattern: NAME }), Type.Unknown(), {
+  Type.Record(Type.String(RECEIVER_NAME), Type.Unknown(), {
     additionalProperties: false,
-    expected: 'a name of letters, digits, dots, dashes and underscores, at most 100',
+    expected: RECEIVER_NAME.expected,
   }),
   { showsValues: false },
 );
@@ -34,7 +43,12 @@ export interface ReceiversOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Default: Node's. */
   readonly resolve?: Resolve;
+  /** Receivers of an earlier reading: those whose entries have not changed are returned again. */
+  readonly known?: ReadonlyMap<string, Receiver>;
 }
+
+/** JSON of the entry of each receiver, with the values of the environment. */
+const entriesOf = new WeakMap<Receiver, string>();
 
 /**
  * Reads the file of `TAILRACE_RECEIVERS_FILE`.
@@ -43,9 +57,9 @@ export interface ReceiversOptions {
  */
 export async function readReceivers(
   path: string,
-  { environment, resolve }: ReceiversOptions,
+  { environment, resolve, known }: ReceiversOptions,
 ): Promise<ReadonlyMap<string, Receiver>> {
-  refuseFaults(await findModeFaults(path));
+  refuseFaults(await findModeFaults(path, MODE));
   const read = await readYamlFile(path);
   if (Array.isArray(read)) throw new InputError(read.map(hideSource).map(formatFault));
   if (read.value === null || read.value === undefined) return new Map();
@@ -58,27 +72,19 @@ export async function readReceivers(
       formatFault(file.fault([], `has ${entries.length} receivers; at most ${RECEIVERS_MAX} are allowed`)),
     ]);
   refuseFaults([...checkNames(file), ...entries.flatMap((entry) => findEntryFaults(file, entry))]);
-  return new Map(entries.map(([name, fields]) => [name, openReceiver(name, fields, resolve)]));
+  return new Map(
+    entries.map(([name, fields]) => {
+      const entry = JSON.stringify(fields);
+      const same = known?.get(name);
+      if (same !== undefined && entriesOf.get(same) === entry) return [name, same];
+      const receiver = openReceiver(name, fields, resolve);
+      entriesOf.set(receiver, entry);
+      return [name, receiver];
+    }),
+  );
 }
 
 const NOT_A_MAP = 'must be a map of receivers, such as ops: { kind: slack, url: https://… }';
-
-async function findModeFaults(path: string): Promise<Fault[]> {
-  const fault = (message: string) => [{ file: path, line: 1, message }];
-  try {
-    const { mode } = await stat(path);
-    return (mode & OTHERS) === 0
-      ? []
-      : fault(
-          `can be read or changed by every user (mode ${(mode & 0o777).toString(8)}); run chmod 600 on it`,
-        );
-  } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return fault(
-      isMissing ? 'is missing; TAILRACE_RECEIVERS_FILE names it' : `cannot be read: ${messageOf(error)}`,
-    );
-  }
-}
 
 /** Cuts a message of the YAML library before what it quotes of the file. */
 function hideSource({ message, ...place }: Fault): Fault {

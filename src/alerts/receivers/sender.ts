@@ -1,9 +1,8 @@
 import { messageOf } from '../../errors.ts';
 import { createThrottle } from '../../lib/throttle.ts';
-import type { AlertMessage } from '../outbox.ts';
 import { createDelivery, type Delivery, type DeliveryOptions } from './delivery.ts';
 import { createPause } from './pause.ts';
-import { type Receiver, SendError } from './receiver.ts';
+import type { Receiver } from './receiver.ts';
 import { redact } from './redact.ts';
 import { createStandingDelivery } from './standing.ts';
 
@@ -16,6 +15,12 @@ export interface SenderOptions extends DeliveryOptions {
 export interface Sender {
   /** Reads the queue of a receiver now, or of each. Call it when a message was stored. */
   wake(receiver?: string): void;
+  /**
+   * Replaces the receivers. The queue of one that is not the same object, or is gone, ends after its present try.
+   *
+   * @returns when these tries have ended
+   */
+  replace(receivers: Iterable<Receiver>): Promise<void>;
   /** Stops sending. A try that has not ended is aborted; its message is sent again, with the same id, after the next start. */
   close(): Promise<void>;
 }
@@ -29,29 +34,74 @@ const OUTBOX_LOG_MS = 60_000;
  */
 export function openSender(options: SenderOptions): Sender {
   const end = new AbortController();
-  const queues = [...options.receivers].map((receiver) => openQueue(receiver, options, end.signal));
+  const queues = new Map<string, Queue>();
+  /** Queues that were replaced, each in its last try. */
+  const retired = new Set<Promise<void>>();
+
+  function retire(queue: Queue): Promise<void> {
+    const ended = queue.retire().finally(() => retired.delete(ended));
+    retired.add(ended);
+    return ended;
+  }
+
+  async function replace(receivers: Iterable<Receiver>): Promise<void> {
+    const next = new Map([...receivers].map((receiver) => [receiver.name, receiver]));
+    const ending: Promise<void>[] = [];
+    for (const [name, queue] of queues) {
+      if (next.get(name) === queue.receiver) continue;
+      ending.push(retire(queue));
+      queues.delete(name);
+    }
+    // A receiver gets one message at a time, so its next queue waits for the end of the last one.
+    const after = Promise.all(ending);
+    for (const [name, receiver] of next)
+      if (!queues.has(name)) queues.set(name, openQueue(receiver, options, { signal: end.signal, after }));
+    await after;
+  }
+
+  void replace(options.receivers);
   return {
     wake(name) {
-      for (const queue of queues) if (name === undefined || queue.name === name) queue.wake();
+      for (const queue of queues.values())
+        if (name === undefined || queue.receiver.name === name) queue.wake();
     },
+    replace,
     async close() {
       end.abort(new Error('Tailrace is stopping'));
-      await Promise.all(queues.map(({ ended }) => ended));
+      await Promise.all([...retired, ...[...queues.values()].map(({ ended }) => ended)]);
     },
   };
 }
 
-function openQueue(receiver: Receiver, options: SenderOptions, signal: AbortSignal) {
+interface Queue {
+  readonly receiver: Receiver;
+  readonly wake: () => void;
+  readonly ended: Promise<void>;
+  /** Ends it after its present try. */
+  readonly retire: () => Promise<void>;
+}
+
+interface QueueEnds {
+  /** Aborts tries. */
+  readonly signal: AbortSignal;
+  /** Before it resolves nothing is sent. */
+  readonly after: Promise<unknown>;
+}
+
+function openQueue(receiver: Receiver, options: SenderOptions, { signal, after }: QueueEnds): Queue {
   const { now, watch, pollMs = POLL_MS } = options;
+  const retiring = new AbortController();
+  const end = AbortSignal.any([signal, retiring.signal]);
   const delivery: Delivery =
     receiver.resendMs === undefined
       ? createDelivery(receiver, options)
       : createStandingDelivery({ ...receiver, resendMs: receiver.resendMs }, options);
-  const pause = createPause(signal);
+  const pause = createPause(end);
   const throttle = createThrottle(OUTBOX_LOG_MS, now);
 
   async function run(): Promise<void> {
-    while (!signal.aborted) {
+    await after;
+    while (!end.aborted) {
       try {
         const restMs = await delivery.step(signal);
         if (restMs === undefined) await pause.untilWoken(pollMs);
@@ -66,22 +116,12 @@ function openQueue(receiver: Receiver, options: SenderOptions, signal: AbortSign
     }
   }
 
-  return { name: receiver.name, wake: pause.wake, ended: run() };
-}
-
-/**
- * Sends one message at once, past the outbox.
- *
- * @throws SendError saying why the receiver has not accepted it, without secrets
- */
-export async function testReceiver(
-  receiver: Receiver,
-  message: AlertMessage,
-  { id, nowMs, signal }: { readonly id: string; readonly nowMs: number; readonly signal: AbortSignal },
-): Promise<void> {
-  try {
-    await receiver.send({ id, message: { ...message, isTest: true }, sentAtMs: nowMs }, signal);
-  } catch (error) {
-    throw new SendError(`${receiver.name}: ${redact(messageOf(error), receiver.secrets)}`, { cause: error });
-  }
+  const ended = run();
+  return {
+    ...{ receiver, wake: pause.wake, ended },
+    retire() {
+      retiring.abort();
+      return ended;
+    },
+  };
 }

@@ -73,11 +73,9 @@ function byLabels({ instances }: AlertMessage): Standing['instances'] {
 }
 
 /** The same whatever the order of the labels. */
-function keyOf({ labels }: Instance): string {
-  return Object.entries(labels)
-    .map((entry) => JSON.stringify(entry))
-    .toSorted()
-    .join();
+function keyOf({ kind, labels }: Instance): string {
+  const pairs = Object.entries(labels).map((entry) => JSON.stringify(entry));
+  return [kind ?? '', ...pairs.toSorted()].join();
 }
 
 function isNewer(a: Standing, b: Standing): boolean {

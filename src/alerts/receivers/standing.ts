@@ -1,4 +1,5 @@
 import { messageOf } from '../../errors.ts';
+import type { OutboxMessage } from '../outbox.ts';
 import { backOffMs, isExpired } from './back-off.ts';
 import { type Delivery, type DeliveryOptions, toSendError } from './delivery.ts';
 import type { Receiver } from './receiver.ts';
@@ -9,7 +10,6 @@ import { createStandingSet, type Standing } from './standing-set.ts';
 const LOADED_MAX = 1_000;
 // A resolved message is sent again a few times, so that older messages in the outbox have been read meanwhile and cannot replace it.
 const RESOLVED_SENDINGS = 4;
-const REASON = 'accepted; sent again until it is resolved';
 
 /**
  * Sends messages to a receiver that forgets alerts unless they are sent again. Each stays in the outbox, due again every `resendMs`, until a
@@ -30,7 +30,7 @@ export function createStandingDelivery(
     for (let i = 0; i < LOADED_MAX; i++) {
       const queued = await outbox.next(name, now());
       if (queued === undefined) return;
-      await outbox.again(queued.id, nextMs, REASON);
+      await outbox.again(queued.id, nextMs, ''); // it did not fail
       standing.add(queued);
     }
   }
@@ -42,8 +42,9 @@ export function createStandingDelivery(
 
   async function settle(one: Standing): Promise<void> {
     const { id, message, tries } = one.queued;
+    const isBack = failures > 0;
     failures = 0;
-    if (++one.sendings === 1)
+    if (++one.sendings === 1 || isBack)
       watch({ kind: 'sent', receiver: name, alert: message.alert, id, tries: tries + 1 });
     standing.settle(id);
     const isOver =
@@ -74,9 +75,14 @@ export function createStandingDelivery(
       const one = standing.firstDue();
       if (one === undefined) return undefined;
       const { id, message } = one.queued;
-      const instances = standing.findHeld(one);
-      if (instances === undefined) {
+      const held = standing.findHeld(one);
+      if (held === undefined) {
         await remove(id);
+        return 0;
+      }
+      const instances = await withoutSilenced(one, held, { outbox, now });
+      if (instances === undefined) {
+        standing.settle(id);
         return 0;
       }
       try {
@@ -89,4 +95,19 @@ export function createStandingDelivery(
       return 0;
     },
   };
+}
+
+type Held = OutboxMessage['message']['instances'];
+
+/** Leaves out what is silenced: the receiver resolves it by itself, and gets it again after the silence. @returns `undefined`: none is left */
+async function withoutSilenced(
+  { queued: { id, message } }: Standing,
+  held: Held,
+  { outbox, now }: Pick<DeliveryOptions, 'outbox' | 'now'>,
+): Promise<Held | undefined> {
+  if (message.status === 'resolved' || message.isTest === true) return held;
+  const isSilenced = await outbox.silenced(id, now());
+  if (held.length === 0) return isSilenced({}) ? undefined : held;
+  const heard = held.filter(({ labels }) => !isSilenced(labels));
+  return heard.length === 0 ? undefined : heard;
 }

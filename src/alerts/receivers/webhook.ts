@@ -26,5 +26,6 @@ export function createWebhook({ url, secrets }: WebhookSettings, connector: Conn
 /** The members of a body, in this order; those that are undefined are left out. */
 function toBody({ isTest, instances, ...message }: AlertMessage) {
   const { alert, status, severity, text, at, since, link } = message;
-  return { alert, status, severity, text, at, since, instances, link, test: isTest };
+  const own = instances.map(({ labels, values }) => ({ labels, values }));
+  return { alert, status, severity, text, at, since, instances: own, link, test: isTest };
 }

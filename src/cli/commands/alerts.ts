@@ -1,63 +1,82 @@
 import { randomUUID } from 'node:crypto';
-import { Command, InvalidArgumentError } from 'commander';
-import { createEvaluate } from '../../alerts/evaluate.ts';
-import { type AlertTest, type AlertTestResult, testAlert } from '../../alerts/test-command.ts';
-import type { Config } from '../../config/config.ts';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { refuseFaults } from '../../definitions/fault.ts';
 import { readDefinitions } from '../../definitions/read.ts';
 import { createRegistry } from '../../definitions/registry.ts';
-import { openControlStore } from '../../keys/open-control-store.ts';
+import { InputError } from '../../errors.ts';
 import { MICROS_PER_MS, parseInstant } from '../../lib/instant.ts';
-import { sendCommand } from '../../maintenance/socket/client.ts';
-import { COMMANDS } from '../../maintenance/socket/protocol.ts';
+import type { AlertParts } from '../../management/alert-access.ts';
 import type { AlertEntryView, AlertView } from '../../management/alert-view.ts';
-import { type AlertParts, listAlertHistory, listAlerts, silenceAlert } from '../../management/alerts.ts';
-import { createRunner } from '../../query/run.ts';
-import { openCore } from '../../service/open-core.ts';
-import { ownerName, readConfig, stopSignal } from '../environment.ts';
-import { formatCounted, formatMinute } from '../format.ts';
-import { parsePair, wholeNumber } from '../options.ts';
+import { listAlertHistory, listAlerts, readAlert } from '../../management/alerts.ts';
+import { endSilence, listSilences, silenceAlert } from '../../management/silences.ts';
+import { describeRemoteTest, describeReplay, describeTest, formatLabels } from '../alerts/describe.ts';
+import {
+  endRemoteSilences,
+  listRemoteAlerts,
+  listRemoteHistory,
+  silenceRemoteAlert,
+  testRemoteAlert,
+} from '../alerts/remote-alerts.ts';
+import { runAlertTest } from '../alerts/test-alert.ts';
+import { readConfig, stopSignal, withControlStore } from '../environment.ts';
+import { formatCounted, formatMinute, toPrintable } from '../format.ts';
+import { parseDuration, parsePair, wholeNumber } from '../options.ts';
+import { printJson } from '../print-json.ts';
+import { addRemoteOptions, findRemote, type Remote, type RemoteOptions } from '../remote.ts';
+import { findNoService } from '../service-command.ts';
 import { formatTable } from '../table.ts';
 
 const ENTRIES_MAX = 10_000;
+const REMOTE_HELP = 'a running service';
 const JSON_HELP = 'print the JSON of the HTTP API instead of a table';
 /** A user of the shell may see and silence all alerts. */
 const OPERATOR = { keyId: 'cli', endpoints: undefined, pins: {} };
 
 export function alertsCommand(): Command {
   const alerts = new Command('alerts').description('List, silence and try alerts.');
-  alerts
+  const lists = alerts
     .command('list')
     .description('List the alerts with their states.')
     .option('--json', JSON_HELP)
     .action(list);
-  alerts
+  const histories = alerts
     .command('history')
     .description('Show what happened to an alert, newest first.')
     .argument('<name>', 'name or UUID of the alert')
     .option('--limit <n>', 'entries (default: 50)', wholeNumber(1, ENTRIES_MAX))
     .option('--json', JSON_HELP)
     .action(history);
-  alerts
+  const silences = alerts
     .command('silence')
-    .description('Stop the messages of an alert for a time.')
-    .argument('<name>', 'name or UUID of the alert')
-    .requiredOption('--until <time>', 'when it ends, such as 2026-11-20T18:00:00Z')
-    .requiredOption('--comment <text>', 'why')
+    .description('Stop the messages of an alert for a time, or end a silence early.')
+    .argument('[name]', 'name or UUID of the alert; without it: every alert, which needs --label')
+    .option('--until <time>', 'when it ends, such as 4h or 2026-11-20T18:00:00Z')
+    .option('--comment <text>', 'why')
     .option('--label <label=value>', 'only instances with this label; may be repeated', collectLabel, {})
+    .addOption(
+      new Option(
+        '--end <id>',
+        'end this silence now, or "all" of the alert; without a name, of those of every alert',
+      ).conflicts(['until', 'comment', 'label']),
+    )
     .action(silence);
-  alerts
+  const tests = alerts
     .command('test')
     .description('Send one message marked as a test; with a range, print when an alert would have fired.')
     .argument('<name>', 'name or UUID of the alert')
-    .option('--from <time>', 'start of a range, such as 2026-11-20T07:00:00Z', parseTime)
-    .option('--until <time>', 'its end (default: now)', parseTime)
+    .option('--from <time>', 'start of a range, such as 12h, or 2026-11-20T07:00:00Z', parsePast)
+    .option('--until <time>', 'its end, likewise (default: now)', parsePast)
     .action(test);
+  for (const command of [lists, histories]) addRemoteOptions(command, REMOTE_HELP, 'query');
+  for (const command of [silences, tests]) addRemoteOptions(command, REMOTE_HELP, 'manage');
   return alerts;
 }
 
-async function list({ json }: { readonly json?: boolean }): Promise<void> {
-  const result = await withAlerts((parts) => listAlerts(parts, OPERATOR));
+async function list({ json, ...at }: RemoteOptions & { readonly json?: boolean }): Promise<void> {
+  const remote = findRemote(at);
+  const result = await (remote === undefined
+    ? withAlerts((parts) => listAlerts(parts, OPERATOR))
+    : listRemoteAlerts(remote, stopSignal()));
   if (json === true) return printJson({ result });
   if (result.length === 0) process.stdout.write('no alerts\n');
   else
@@ -89,10 +108,13 @@ function toRow({
 
 async function history(
   name: string,
-  options: { readonly limit?: number; readonly json?: boolean },
+  options: RemoteOptions & { readonly limit?: number; readonly json?: boolean },
 ): Promise<void> {
   const { limit = 50, json } = options;
-  const result = await withAlerts((parts) => listAlertHistory(parts, OPERATOR, { name, limit }));
+  const remote = findRemote(options);
+  const result = await (remote === undefined
+    ? withAlerts((parts) => listAlertHistory(parts, OPERATOR, { name, limit }))
+    : listRemoteHistory(remote, { name, limit }, stopSignal()));
   if (json === true) return printJson({ result });
   const rows = result.map((one) => [formatMinute(Date.parse(one.at)), one.change, describeEntry(one)]);
   process.stdout.write(
@@ -105,71 +127,76 @@ function describeEntry({ labels, quiet, receiver, reason }: AlertEntryView): str
   return `${formatLabels(labels)}${quiet === true ? ' (no message)' : ''}`;
 }
 
-interface SilenceOptions {
-  readonly until: string;
-  readonly comment: string;
+interface SilenceOptions extends RemoteOptions {
+  readonly until?: string;
+  readonly comment?: string;
   readonly label: Readonly<Record<string, string>>;
+  readonly end?: string;
 }
 
-async function silence(name: string, { until, comment, label: labels }: SilenceOptions): Promise<void> {
-  const made = await withAlerts((parts) => silenceAlert(parts, OPERATOR, { name, until, comment, labels }));
-  process.stdout.write(`${name} sends no messages until ${made.until}.\n`);
+async function silence(
+  name: string | undefined,
+  { until, comment, label: labels, end, ...at }: SilenceOptions,
+): Promise<void> {
+  const remote = findRemote(at);
+  if (end !== undefined) return await endSilences(name, end, remote);
+  if (until === undefined || comment === undefined)
+    throw new InputError(['a silence needs --until and --comment, or --end to end one']);
+  const wanted = { name, until: toEnd(until), comment, labels };
+  const made = await (remote === undefined
+    ? withAlerts((parts) => silenceAlert(parts, OPERATOR, wanted))
+    : silenceRemoteAlert(remote, wanted, stopSignal()));
+  const whose = name ?? `Every alert with ${formatLabels(labels)}`;
+  process.stdout.write(`${whose} sends no messages until ${made.until}; --end ${made.id} ends it early.\n`);
+}
+
+async function endSilences(name: string | undefined, end: string, remote: Remote | undefined): Promise<void> {
+  const count =
+    remote === undefined
+      ? await withAlerts(async (parts) => {
+          const ids = end === 'all' ? await listOwnSilences(parts, name) : [end];
+          for (const id of ids) await endSilence(parts, OPERATOR, { name, id });
+          return ids.length;
+        })
+      : await endRemoteSilences(remote, { name, end }, stopSignal());
+  process.stdout.write(`${formatCounted(count, 'silence')} of ${name ?? 'every alert'} ended.\n`);
+}
+
+async function listOwnSilences(parts: AlertParts, name: string | undefined): Promise<readonly string[]> {
+  const all =
+    name === undefined
+      ? await listSilences(parts, OPERATOR)
+      : (await readAlert(parts, OPERATOR, name)).silences.filter((one) => !one.is_of_every_alert);
+  return all.map(({ id }) => id);
 }
 
 async function test(
   name: string,
-  { from, until }: { readonly from?: number; readonly until?: number },
+  { from, until, ...at }: RemoteOptions & { readonly from?: number; readonly until?: number },
 ): Promise<void> {
-  const untilMs = until ?? Date.now();
-  const range = from === undefined ? {} : { range: { fromMs: from, untilMs } };
-  print(await run(readConfig(), { name, ...range }), from !== undefined);
+  const remote = findRemote(at);
+  if (from === undefined && until !== undefined) throw new InputError(['--until needs --from']);
+  if (remote === undefined) return printLines(await testHere(name, from, until));
+  if (from !== undefined)
+    throw new InputError([
+      '--from is evaluated beside the service: leave --url out, and set TAILRACE_DATA_DIR to its data directory',
+    ]);
+  printLines(describeRemoteTest(await testRemoteAlert(remote, name, stopSignal())));
 }
 
-/** Tries an alert in the service that owns the store, or in this process if there is none. */
-async function run(config: Config, asked: AlertTest): Promise<AlertTestResult> {
-  const running = await sendCommand(config.dataDir, COMMANDS.testAlert, asked);
-  if (running !== undefined) return (await running.finish(() => {})) as AlertTestResult; // by testAlert
-  await using cleanup = new AsyncDisposableStack();
-  const core = await openCore(config, ownerName('alerts test'));
-  cleanup.defer(core.close);
-  const control = await openControlStore(config);
-  cleanup.defer(control.close);
-  const evaluate = createEvaluate({
-    ...config,
-    registry: core.registry,
-    run: createRunner(core.engine, Date.now),
-  });
-  const receivers = () => new Set<string>(); // the service sends
-  const options = { registry: core.registry, evaluate, store: control.alerts, receivers, now: Date.now };
-  return await testAlert(options, asked, stopSignal());
+async function testHere(
+  name: string,
+  fromMs: number | undefined,
+  untilMs = Date.now(),
+): Promise<readonly string[]> {
+  const range = fromMs === undefined ? {} : { range: { fromMs, untilMs } };
+  const config = readConfig();
+  const result = await runAlertTest(config, { name, ...range }, stopSignal());
+  return fromMs === undefined ? describeTest(result, findNoService(config)) : describeReplay(result);
 }
 
-function print(result: AlertTestResult, isRange: boolean): void {
-  const { ticks, failures, lastError, messages, firing, to, sentTo } = result;
-  const lines: string[] = [];
-  if (isRange) {
-    for (const { at, status, text } of messages)
-      lines.push(`${formatMinute(at / MICROS_PER_MS)}  ${status}  ${text.replaceAll('\n', '; ')}`);
-    const receivers = to.length === 1 ? '' : ` to each of ${formatCounted(to.length, 'receiver')}`;
-    lines.push(
-      `${formatCounted(ticks, 'evaluation')}, ${formatCounted(messages.length, 'message')}${receivers}`,
-    );
-  } else {
-    for (const one of firing) lines.push(`fires: ${formatLabels(one.labels)} ${JSON.stringify(one.values)}`);
-    if (firing.length === 0) lines.push('nothing fires at present');
-    lines.push(
-      sentTo.length > 0
-        ? `a test message is on its way to ${sentTo.join(', ')}`
-        : 'no message was sent: no running service has its receivers',
-    );
-  }
-  if (failures > 0) lines.push(`${formatCounted(failures, 'evaluation')} failed, the last one: ${lastError}`);
-  process.stdout.write(`${lines.join('\n')}\n`);
-}
-
-function formatLabels(labels: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
-  return pairs.length === 0 ? 'the whole answer' : pairs.join(' ');
+function printLines(lines: readonly string[]): void {
+  process.stdout.write(`${lines.map(toPrintable).join('\n')}\n`);
 }
 
 /** Runs `work` on the control store of the settings, and the definitions. */
@@ -177,19 +204,14 @@ async function withAlerts<T>(work: (parts: AlertParts) => Promise<T>): Promise<T
   const config = readConfig();
   const { definitions, faults } = await readDefinitions(config);
   refuseFaults(faults);
-  await using cleanup = new AsyncDisposableStack();
-  const control = await openControlStore(config);
-  cleanup.defer(control.close);
+  // Otherwise a silence in the wrong folder would seem to be one.
+  const absent = config.controlUrl === '' ? findNoService(config) : undefined;
+  if (absent !== undefined) process.stderr.write(`tailrace: ${absent}\n`);
   const { parameterBytesMax } = config;
-  return await work({
-    ...{
-      control,
-      registry: createRegistry(definitions),
-      parameterBytesMax,
-      now: Date.now,
-      newId: randomUUID,
-    },
-  });
+  const registry = createRegistry(definitions);
+  return await withControlStore(config, (control) =>
+    work({ control, registry, parameterBytesMax, now: Date.now, newId: randomUUID }),
+  );
 }
 
 function collectLabel(text: string, labels: Readonly<Record<string, string>>): Record<string, string> {
@@ -197,13 +219,20 @@ function collectLabel(text: string, labels: Readonly<Record<string, string>>): R
   return { ...labels, [name]: value };
 }
 
-function parseTime(text: string): number {
+/** Converts a timestamp, or a duration that ends now, to ms since the epoch. */
+function parsePast(text: string): number {
+  const agoMs = parseDuration(text);
+  if (agoMs !== undefined) return Date.now() - agoMs;
   const micros = parseInstant(text);
   if (micros === undefined)
-    throw new InvalidArgumentError('It must be an ISO 8601 timestamp, such as 2026-11-20T07:00:00Z.');
+    throw new InvalidArgumentError(
+      'It must be a time such as 12h (ago), or an ISO 8601 timestamp, such as 2026-11-20T07:00:00Z.',
+    );
   return micros / MICROS_PER_MS;
 }
 
-function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
+/** Converts a duration that begins now to a timestamp; the service checks any other text. */
+function toEnd(text: string): string {
+  const aheadMs = parseDuration(text);
+  return aheadMs === undefined ? text : new Date(Date.now() + aheadMs).toISOString();
 }

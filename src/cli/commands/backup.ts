@@ -21,7 +21,7 @@ import { openTarget } from '../../maintenance/backup/target.ts';
 import { type RunningCommand, sendCommand } from '../../maintenance/socket/client.ts';
 import type { ServiceDescription } from '../../maintenance/socket/commands.ts';
 import { COMMANDS } from '../../maintenance/socket/protocol.ts';
-import { openEngine } from '../../service/open-core.ts';
+import { openEngine } from '../../service/open-engine.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { formatBytes, formatCounted } from '../format.ts';
 import { createByteProgress } from '../progress.ts';
@@ -89,6 +89,7 @@ async function openSource(config: Config): Promise<Opened> {
     definitions: {
       ...{ endpoints: described.endpointsDir, sources: described.sourcesDir },
       ...(described.alertsDir !== undefined && { alerts: described.alertsDir }),
+      ...(described.dashboardsDir !== undefined && { dashboards: described.dashboardsDir }),
     },
     hasKeys: described.hasKeys,
   };

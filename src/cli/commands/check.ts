@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { formatFault } from '../../definitions/fault.ts';
-import { describeShipped } from '../../definitions/folders.ts';
+import { describeFolders } from '../../definitions/folders.ts';
 import { type Definitions, type LoadResult, readDefinitions } from '../../definitions/read.ts';
 import { createRegistry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
@@ -9,9 +9,11 @@ import type { Engine } from '../../engine/engine.ts';
 import { findSchemaFaults } from '../../engine/schema.ts';
 import { readStoredTables } from '../../engine/stored-tables.ts';
 import { InputError } from '../../errors.ts';
-import { openReceivers } from '../../service/open-alerts.ts';
+import { createCompanions } from '../../service/companions.ts';
 import { prepare } from '../../service/open-core.ts';
+import { NO_RECEIVERS_FILE } from '../../service/receivers.ts';
 import { checkSettings } from '../../service/service.ts';
+import { findMissing } from '../../verify/dashboards.ts';
 import { readConfig } from '../environment.ts';
 import { formatCounted, joinWords } from '../format.ts';
 import { openTemporaryEngine } from '../temporary-engine.ts';
@@ -25,29 +27,32 @@ export function checkCommand(): Command {
 async function check(): Promise<void> {
   const config = readConfig();
   const reading = await readDefinitions(config);
-  for (const line of describeShipped(reading.folders)) process.stderr.write(`tailrace: ${line}\n`);
+  for (const line of describeFolders(reading.folders)) process.stderr.write(`tailrace: ${line}\n`);
   for (const warning of reading.warnings) warn(formatFault(warning));
   await using cleanup = new AsyncDisposableStack();
   const engine = await openTemporaryEngine(config);
   cleanup.defer(engine.close);
-  const { endpoints, sources, alerts = [] } = await checkAll(engine, reading, config);
+  const { endpoints, sources, alerts = [], dashboards = [] } = await checkAll(engine, reading, config);
   for (const { name, external } of sources) {
     if (external === undefined) continue;
     warn(`${name}: ${external.table} is not checked; the service checks its columns when it starts`);
   }
+  for (const warning of findMissing(dashboards, endpoints)) warn(formatFault(warning));
+  if (alerts.length > 0 && config.receiversFile === '') warn(NO_RECEIVERS_FILE);
   const counts = [formatCounted(endpoints.length, 'endpoint'), formatCounted(sources.length, 'source')];
   if (alerts.length > 0) counts.push(formatCounted(alerts.length, 'alert'));
+  if (dashboards.length > 0) counts.push(formatCounted(dashboards.length, 'dashboard'));
   process.stdout.write(`${joinWords(counts)}, no faults\n`);
 }
 
-/** @throws InputError with every fault: of the files, of the stored tables, and of the settings */
+/** @throws InputError with every fault: of the files, also that of the receivers, of the stored tables, and of the settings */
 async function checkAll(engine: Engine, reading: LoadResult, config: Config): Promise<Definitions> {
   const { definitions, sourcesAreWhole } = reading;
   const faults = sourcesAreWhole ? await compareWithStore(engine, definitions.sources, config) : [];
   try {
-    const prepared = await prepare(engine, reading, false);
+    const { faults: others } = await createCompanions(config, process.env).read(definitions);
+    const prepared = await prepare(engine, reading, { hasExternal: false, others });
     if (sourcesAreWhole) checkSettings(config, createRegistry(definitions));
-    await openReceivers(config, definitions.alerts ?? [], process.env);
     if (faults.length === 0) return prepared;
   } catch (error) {
     if (error instanceof InputError) throw new InputError([...error.faults, ...faults], { cause: error });

@@ -70,6 +70,9 @@ async function run({ project, source, before, ...options }: Options): Promise<vo
 function printCounts(counted: readonly SourceRows[]): void {
   const rows = counted.filter((one) => one.rows > 0).map((one) => [one.source, formatCount(one.rows)]);
   if (rows.length > 0) process.stdout.write(`${formatWideTable(['source', 'events'], rows)}\n`);
+  for (const { source, kept = 0 } of counted)
+    if (kept > 0)
+      process.stdout.write(`${formatCounted(kept, 'event')} of ${source} stay: the source is protected.\n`);
 }
 
 function sumRows(counted: readonly SourceRows[]): number {

@@ -87,7 +87,7 @@ function openDevKey({ dataDir, tokenSecret }: Config): string {
   return `dev_${Buffer.from(secret).toString('base64url')}`;
 }
 
-/** Runs and prints the tests of the endpoints with changed files; of all endpoints, if a source has changed. */
+/** Runs and prints the tests of the endpoints with changed files; of all endpoints, if a source or an alert has changed. */
 async function testChanged(
   paths: ReadonlySet<string>,
   { registry, folders }: Core,
@@ -95,8 +95,9 @@ async function testChanged(
 ): Promise<void> {
   const isBelow = (folder: string) =>
     [...paths].some((path) => `${resolve(path)}${sep}`.startsWith(`${resolve(folder)}${sep}`));
-  const isSource = isBelow(folders.sourcesDir);
-  const changed = registry.endpoints.filter(({ file }) => isSource || isBelow(dirname(file)));
+  const { sourcesDir, alertsDir } = folders;
+  const isAny = isBelow(sourcesDir) || (alertsDir !== undefined && isBelow(alertsDir));
+  const changed = registry.endpoints.filter(({ file }) => isAny || isBelow(dirname(file)));
   if (changed.length === 0) return;
   try {
     const results = await runTests({ ...options, names: changed.map(({ name }) => name) });

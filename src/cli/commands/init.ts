@@ -11,7 +11,9 @@ import { readVersion } from '../../version.ts';
 
 export function initCommand(): Command {
   return new Command('init')
-    .description('Create a project: an endpoint with a test, a source, a compose file, a CI workflow.')
+    .description(
+      'Create a project: endpoints with tests, alerts, a dashboard, sources, a compose file, a CI workflow.',
+    )
     .argument('[dir]', 'new or empty folder', '.')
     .action(init);
 }

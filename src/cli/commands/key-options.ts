@@ -3,7 +3,7 @@ import { InputError } from '../../errors.ts';
 import { createRate, DESCRIPTION_CHARS_MAX, NAME_CHARS_MAX, PER_SECOND_MAX } from '../../keys/check-grant.ts';
 import { type Grant, isScope, SCOPES, type Scope, toListed } from '../../keys/grant.ts';
 import type { KeyChange } from '../../keys/management.ts';
-import { collect, parsePair, wholeNumber } from '../options.ts';
+import { collect, parseDuration, parsePair, wholeNumber } from '../options.ts';
 
 /** The options of `keys create` and `keys update`; `false` removes a limit. */
 export interface KeyOptions {
@@ -81,15 +81,6 @@ function parseScopes(text: string): Scope[] {
   const scopes = text.split(',').map((scope) => scope.trim());
   if (scopes.every(isScope)) return [...new Set(scopes)];
   throw new InvalidArgumentError(`It must have only ${SCOPES.join(', ')}, joined by commas.`);
-}
-
-const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Converts `90d`, `12h`, `30m` or `45s` to milliseconds; `undefined` for anything else. */
-export function parseDuration(text: string): number | undefined {
-  const match = /^(\d{1,6})([smhd])$/.exec(text);
-  const unit = UNITS_MS[match?.[2] ?? ''];
-  return unit === undefined ? undefined : Number(match?.[1]) * unit;
 }
 
 function parseExpiry(text: string): number {

@@ -10,10 +10,13 @@ import { describeGrant, type Grant } from '../../keys/grant.ts';
 import type { KeyRecord } from '../../keys/key-record.ts';
 import { openControlStore } from '../../keys/open-control-store.ts';
 import { openSqliteStore, SQLITE_FILE } from '../../keys/sqlite-store.ts';
+import { sendCommand } from '../../maintenance/socket/client.ts';
+import { COMMANDS } from '../../maintenance/socket/protocol.ts';
 import { toEntryView, toKeyView } from '../../management/key-view.ts';
 import { readConfig, withKeyring } from '../environment.ts';
 import { formatMinute } from '../format.ts';
 import { wholeNumber } from '../options.ts';
+import { printJson } from '../print-json.ts';
 import { formatTable } from '../table.ts';
 import {
   addKeyOptions,
@@ -72,7 +75,7 @@ export function keysCommand(): Command {
   keys
     .command('copy')
     .description(
-      'Copy the keys (as hashes), saved searches and audit trail of a data directory to TAILRACE_CONTROL_URL. Existing keys stay.',
+      'Copy keys (as hashes), saved searches, audit trail and alerts, but no sessions, of a data directory to TAILRACE_CONTROL_URL. Existing keys stay.',
     )
     .requiredOption('--from <dir>', 'the data directory', parseDirectory)
     .action(copy);
@@ -121,7 +124,7 @@ async function revoke(id: string): Promise<void> {
 
 async function list({ json = false }: { json?: boolean }): Promise<void> {
   const records = await withKeyring(readConfig(), (keyring) => keyring.list());
-  if (json) return printJson(records.map(toKeyView));
+  if (json) return printJson({ result: records.map(toKeyView) });
   const rows = records.map((record) => {
     const { id, name, createdMs, lastUsedMs } = record;
     const may = describeGrant({ ...record, expiresMs: undefined });
@@ -137,7 +140,7 @@ async function list({ json = false }: { json?: boolean }): Promise<void> {
 
 async function log({ limit = 50, json = false }: { limit?: number; json?: boolean }): Promise<void> {
   const entries = await withKeyring(readConfig(), (keyring) => keyring.log({ limit }));
-  if (json) return printJson(entries.map(toEntryView));
+  if (json) return printJson({ result: entries.map(toEntryView) });
   const rows = entries.map(({ atMs, action, keyId, actor, count, detail }) => {
     return [formatMinute(atMs), action, keyId, actor, count, detail];
   });
@@ -146,10 +149,6 @@ async function log({ limit = 50, json = false }: { limit?: number; json?: boolea
       ? 'The audit trail is empty.\n'
       : `${formatTable(['time', 'what', 'key', 'by', 'times', 'detail'], rows)}\n`,
   );
-}
-
-function printJson(result: readonly object[]): void {
-  process.stdout.write(`${JSON.stringify({ result })}\n`);
 }
 
 async function copy({ from }: { from: string }): Promise<void> {
@@ -161,14 +160,27 @@ async function copy({ from }: { from: string }): Promise<void> {
   cleanup.defer(source.close);
   const target = await openControlStore(config);
   cleanup.defer(target.close);
+  await warnOfService(from);
   const copied = await copyControlStore(source, target);
   process.stdout.write(
-    `${copied.keysAdded} keys copied, ${copied.keysLeft} existed already; ${copied.searchesAdded} saved searches copied, ${copied.searchesLeft} existed already; ${copied.entriesAdded} entries of the audit trail copied, ${copied.entriesLeft} existed already.\n`,
+    `${copied.keysAdded} keys copied, ${copied.keysLeft} existed already; ${copied.searchesAdded} saved searches copied, ${copied.searchesLeft} existed already; ${copied.entriesAdded} entries of the audit trail copied, ${copied.entriesLeft} existed already; ${copied.alertRowsAdded} states, entries, silences and messages of alerts copied, ${copied.alertRowsLeft} existed already.\n`,
   );
+  if ((await source.sessions.list()).length > 0)
+    process.stdout.write('Sessions of the console are not copied: everyone signs in again.\n');
   const faults = copied.keysDiffering.map(
     (id) => `the key ${id} exists in the target with another secret; it was not copied`,
   );
   if (faults.length > 0) throw new InputError(faults);
+}
+
+/** Alerts of a service that goes on would be sent by it, and again by the one that has the copy. */
+async function warnOfService(dataDir: string): Promise<void> {
+  const service = await sendCommand(dataDir, COMMANDS.describe, {});
+  service?.hangUp();
+  if (service !== undefined)
+    process.stderr.write(
+      `tailrace: a service runs on ${dataDir}; stop it and copy again before another one starts, or alerts may be sent twice\n`,
+    );
 }
 
 /** Rejects a folder without a key store: a mistyped one would be created and copied as empty. */

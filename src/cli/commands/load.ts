@@ -1,60 +1,57 @@
-import { createReadStream, ReadStream, statSync } from 'node:fs';
-import { PassThrough, type Readable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
-import { createGunzip } from 'node:zlib';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
-import { InputError, messageOf, StoppedError } from '../../errors.ts';
-import { type LineSink, type LoadProgress, loadEvents } from '../../ingest/load.ts';
-import { createRemoteSink } from '../../ingest/remote-sink.ts';
-import { refuseExternal } from '../../ingest/source-name.ts';
-import { createStoreSink } from '../../ingest/store-sink.ts';
-import { openCore } from '../../service/open-core.ts';
-import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { InputError, StoppedError } from '../../errors.ts';
+import { createFilterCounts } from '../../ingest/filter/filter.ts';
+import { type LoadProgress, loadEvents } from '../../ingest/load.ts';
+import { describeFiltered } from '../dry-run.ts';
+import { readConfig, stopSignal } from '../environment.ts';
 import { formatCount, formatCounted } from '../format.ts';
-import { createProgress, createRate, type Progress } from '../progress.ts';
-import { addRemoteOptions, findRemote, type RemoteOptions } from '../remote.ts';
+import { BULK_FORMATS } from '../load/input.ts';
+import { parseMapping } from '../load/mapping.ts';
+import { createInputs, type OpenInput } from '../load/open-input.ts';
+import { openResume, type Resume } from '../load/resume.ts';
+import { openTarget, type Reject, type Target, type TargetOptions } from '../load/target.ts';
+import { collect } from '../options.ts';
+import { createProgress, createRate } from '../progress.ts';
+import { addRemoteOptions } from '../remote.ts';
 
 export function loadCommand(): Command {
   const command = new Command('load')
     .description(
-      'Store the events of NDJSON files. Bad lines are reported, with the reason; all others are stored.',
+      'Store the events of NDJSON, Parquet, CSV or TSV files, also from HTTP and S3. Bad lines are reported, with the reason; all others are stored.',
     )
     .argument('<source>', 'name or UUID of the source, such as cloudflare.logs.prod')
-    .argument('<files...>', 'NDJSON files, plain or .gz; - is standard input');
+    .argument('<files...>', 'files, plain or .gz; http://, https:// or s3:// addresses; - is standard input')
+    .option('--format <format>', `${Object.keys(BULK_FORMATS).join(', ')} (default: by the name)`)
+    .option('--map <field=column>', 'column of a field of the events; repeatable', collect, [])
+    .option('--resume <file>', 'remember in this file how far each input is stored, and go on from there')
+    .option('--dry-run', 'store nothing; say what the rules of the source would leave out or change');
   const about = 'send the events to a running service instead of opening the store';
   return addRemoteOptions(command, about, 'ingest').action(load);
 }
 
-type Reject = (line: number, reason: string) => void;
-
-/** The target of the events. */
-interface Target {
-  createSink(onRejected: Reject, progress: Progress): LineSink;
-  close(): Promise<void>;
+interface LoadCommandOptions extends TargetOptions {
+  readonly format?: string;
+  readonly map: readonly string[];
+  readonly resume?: string;
 }
 
 interface Job {
   readonly target: Target;
   readonly config: Config;
   readonly signal: AbortSignal;
-}
-
-interface Input {
-  readonly name: string;
-  /** In bytes; 0 if unknown. */
-  readonly size: number;
-  readonly stream: Readable;
+  readonly resume: Resume | undefined;
 }
 
 // Longest wait of an event of standard input.
 const COMMIT_EVERY_MS = 1_000;
 
-async function load(sourceName: string, files: string[], options: RemoteOptions): Promise<void> {
+async function load(sourceName: string, files: string[], options: LoadCommandOptions): Promise<void> {
   const config = readConfig();
-  const sizes = checkFiles(files);
   const signal = stopSignal();
-  const stdin = files.includes('-') ? openStdin(signal) : undefined;
+  const mapping = parseMapping(options.map);
+  const inputs = createInputs(files, { format: options.format, mapping, signal });
+  const resume = openResumeOf(sourceName, files, options);
   let withoutProject = 0;
   const onWithoutProject = (events: number) => {
     withoutProject += events;
@@ -62,9 +59,8 @@ async function load(sourceName: string, files: string[], options: RemoteOptions)
   const target = await openTarget(sourceName, options, { config, signal, onWithoutProject });
   let rejected = 0;
   try {
-    for (const [i, name] of files.entries()) {
-      const input = { name, size: sizes[i] ?? 0, stream: open(name, stdin) };
-      const done = await loadFile({ target, config, signal }, input);
+    for (const name of files) {
+      const done = await loadFile({ target, config, signal, resume }, await inputs.open(name));
       rejected += done.rejected;
       if (signal.aborted) {
         const where = `after line ${done.line} of ${name}`;
@@ -82,87 +78,29 @@ async function load(sourceName: string, files: string[], options: RemoteOptions)
   if (rejected > 0) process.exitCode = 1;
 }
 
-/** Checks all files before the first is read; returns their sizes in bytes. */
-function checkFiles(files: readonly string[]): number[] {
-  const faults: string[] = [];
-  const sizes = files.map((file) => {
-    if (file === '-') return 0;
-    try {
-      const info = statSync(file);
-      if (!info.isDirectory()) return info.size;
-      faults.push(`${file}: is a folder; name its files`);
-    } catch (error) {
-      faults.push(`${file}: cannot be read: ${messageOf(error)}`);
-    }
-    return 0;
-  });
-  if (faults.length > 0) throw new InputError(faults);
-  return sizes;
-}
-
-/** Opens standard input as a stream that `signal` ends, even while it waits for bytes. */
-function openStdin(signal: AbortSignal): Readable {
-  const { stdin } = process;
-  const bytes = new PassThrough();
-  stdin.once('error', (cause) =>
-    bytes.destroy(new InputError([`standard input cannot be read: ${cause.message}`], { cause })),
-  );
-  const stop = () => {
-    stdin.unpipe(bytes);
-    bytes.end();
-  };
-  signal.addEventListener('abort', stop, { once: true });
-  bytes.once('close', () => stdin.destroy()); // an open standard input would keep this process alive
-  return stdin.pipe(bytes);
-}
-
-function open(file: string, stdin: Readable | undefined): Readable {
-  return file === '-' && stdin !== undefined ? stdin : createReadStream(file, { highWaterMark: 1024 * 1024 });
-}
-
-async function openTarget(
+function openResumeOf(
   source: string,
-  options: RemoteOptions,
-  { config, signal, onWithoutProject }: Omit<Job, 'target'> & { onWithoutProject: (events: number) => void },
-): Promise<Target> {
-  const { defaultProject: project, eventBytesMax } = config;
-  const remote = findRemote(options);
-  if (remote !== undefined) {
-    const sleep = async (ms: number) => void (await wait(ms, undefined, { signal }));
-    return {
-      createSink: (onRejected, progress) =>
-        createRemoteSink({
-          ...{ ...remote, source, project, onRejected, onWithoutProject, wait: sleep },
-          onRetry: (reason, ms) =>
-            progress.log(`${remote.url}: ${reason}; trying again in ${Math.ceil(ms / 1000)} s`),
-        }),
-      close: async () => {},
-    };
-  }
-  const core = await openCore(config, ownerName('load'));
-  try {
-    const found = refuseExternal(core.registry.getSource(source));
-    const rules = { project, eventBytesMax, now: Date.now, onWithoutProject: () => onWithoutProject(1) };
-    return {
-      createSink: (onRejected) => createStoreSink(core.engine, found, { ...rules, onRejected }),
-      close: core.close,
-    };
-  } catch (error) {
-    await core.close();
-    throw error;
-  }
+  files: readonly string[],
+  options: LoadCommandOptions,
+): Resume | undefined {
+  if (options.resume === undefined) return undefined;
+  if (files.includes('-'))
+    throw new InputError(['--resume needs files: standard input cannot be read again']);
+  if (options.dryRun === true) throw new InputError(['--dry-run stores nothing; leave out --resume']);
+  return openResume(options.resume, source);
 }
 
 async function loadFile(
-  { target, config, signal }: Job,
-  input: Input,
+  { target, config, signal, resume }: Job,
+  input: OpenInput,
 ): Promise<LoadProgress & { rejected: number }> {
-  const { name, size, stream: raw } = input;
-  const stream: Readable = name.endsWith('.gz') ? raw.pipe(createGunzip()) : raw;
-  raw.on('error', (error: Error) => stream.destroy(error)); // pipe() does not forward errors
-  signal.addEventListener('abort', () => stream.destroy(), { once: true });
-  const progress = createProgress(name, size);
+  const { name, total } = input;
+  const progress = createProgress(name, total);
   const rate = createRate();
+  const filtered = createFilterCounts();
+  const begun = resume?.begin(name);
+  if (begun !== undefined && begun.resume.after > 0)
+    progress.log(`${name}: continues after line ${formatCount(begun.resume.after)}`);
   let rejected = 0;
   let repaired = 0;
   const onRejected: Reject = (line, reason) => {
@@ -170,21 +108,23 @@ async function loadFile(
     progress.log(`${name}:${line}: ${reason}`);
   };
   const note = ({ stored }: LoadProgress) =>
-    `${formatCounted(stored, 'event')}, ${rate(stored)}, ${formatCount(rejected)} rejected`;
+    `${formatCounted(stored, 'event')}, ${rate(stored)}, ${formatCount(rejected)} rejected${describeFiltered(filtered)}`;
   let last: LoadProgress | undefined;
+  const sink = target.createSink({ onRejected, progress, filtered, nextToken: begun?.nextToken });
   try {
-    const done = await loadEvents(target.createSink(onRejected, progress), stream, {
+    const done = await loadEvents(sink, input.lines, {
       lineBytesMax: config.eventBytesMax,
       ...(name === '-' && { commitEveryMs: COMMIT_EVERY_MS }),
       signal,
+      resume: begun?.resume,
       onRejected,
       onRepaired: () => repaired++,
       onProgress(now) {
         last = now;
-        progress.update(raw instanceof ReadStream ? raw.bytesRead : now.bytesRead, note(now));
+        progress.update(input.done(now), note(now));
       },
     });
-    progress.update(size, note(done));
+    progress.update(total, note(done));
     process.stdout.write(`${name}: ${note(done)}\n`);
     if (repaired > 0)
       process.stderr.write(
@@ -192,17 +132,9 @@ async function loadFile(
       );
     return { ...done, rejected };
   } catch (error) {
-    const isInput = raw.errored === error || stream.errored === error;
-    throw isInput && !(error instanceof InputError) ? unreadable(error, name, last) : error;
+    throw input.explain(error, last);
   } finally {
     progress.stop();
+    await input.close();
   }
-}
-
-function unreadable(error: unknown, name: string, last: LoadProgress | undefined): InputError {
-  const { code } = error as { code?: string };
-  const why = code?.startsWith('Z_') ? 'is not whole gzip' : 'cannot be read';
-  const { line = 0, stored = 0 } = last ?? {};
-  const far = `it was read up to line ${line}, ${formatCounted(stored, 'event')} stored`;
-  return new InputError([`${name}: ${why} (${messageOf(error)}); ${far}`]);
 }

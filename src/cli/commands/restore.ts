@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
-import { findFolders, OWN_ALERTS_DIR, OWN_FOLDERS } from '../../definitions/folders.ts';
+import { findFolders, OWN_ALERTS_DIR, OWN_DASHBOARDS_DIR, OWN_FOLDERS } from '../../definitions/folders.ts';
 import { lockStore } from '../../engine/store-lock.ts';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../../maintenance/backup/definitions.ts';
 import { type Manifest, sumRows } from '../../maintenance/backup/manifest.ts';
 import { readBackup, refuseFilled, restoreBackup } from '../../maintenance/backup/restore.ts';
-import { openEngine } from '../../service/open-core.ts';
+import { openEngine } from '../../service/open-engine.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { formatCounted } from '../format.ts';
 import { createByteProgress } from '../progress.ts';
@@ -73,9 +73,12 @@ function findDirs(config: Config): DefinitionTargets {
     endpoints: config.endpointsDir || OWN_FOLDERS.endpointsDir,
     sources: config.sourcesDir || OWN_FOLDERS.sourcesDir,
     alerts: config.alertsDir || OWN_ALERTS_DIR,
+    dashboards: config.dashboardsDir || OWN_DASHBOARDS_DIR,
     shipped: {
       ...(isShipped('endpointsDir') && { endpoints: used.endpointsDir }),
       ...(isShipped('sourcesDir') && { sources: used.sourcesDir }),
+      ...(isShipped('endpointsDir') &&
+        used.dashboardsDir !== undefined && { dashboards: used.dashboardsDir }),
     },
   };
 }

@@ -51,7 +51,8 @@ async function sample(options: Options): Promise<void> {
  * @param rows the number of events
  */
 export async function fillWithSample(core: Core, stop: AbortSignal, rows = DEFAULTS.rows): Promise<void> {
-  const sources = core.registry.sources.filter(isManaged);
+  // The service itself writes to the others, such as what was done with keys.
+  const sources = core.registry.sources.filter((source) => isManaged(source) && source.isInternal !== true);
   const options = { ...DEFAULTS, rows };
   if (planSample(sources, options).length === 0 || (await hasEvents(core.engine, sources))) return;
   const done = await fill(core, options, stop);

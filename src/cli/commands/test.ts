@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { describeShipped, findFolders } from '../../definitions/folders.ts';
+import { describeFolders, findFolders } from '../../definitions/folders.ts';
 import { InputError } from '../../errors.ts';
 import { packagePath } from '../../lib/package-path.ts';
 import { readConfig } from '../environment.ts';
@@ -27,7 +27,7 @@ interface Options {
 
 async function test(names: string[], { update: isDraft = false, reporter }: Options): Promise<void> {
   const config = readConfig();
-  for (const line of describeShipped(findFolders(config))) process.stderr.write(`tailrace: ${line}\n`);
+  for (const line of describeFolders(findFolders(config))) process.stderr.write(`tailrace: ${line}\n`);
   const results = await runTests({ config, names, isDraft });
   if (results.length === 0)
     throw new InputError([

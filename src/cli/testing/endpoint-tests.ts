@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import type { RunTests } from '../../workbench/save.ts';
+import type { RunTests } from '../../workbench/test-run.ts';
 import { failureLines } from './report.ts';
 import { runTests } from './run-tests.ts';
 

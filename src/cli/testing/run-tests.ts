@@ -8,13 +8,13 @@ import { prepare } from '../../service/open-core.ts';
 import { openTemporaryEngine } from '../temporary-engine.ts';
 import { type CaseResult, runTestFile } from './run-file.ts';
 import { type EventOptions, readTestEvents, type TestEvents } from './test-events.ts';
-import { findTestFiles, readTestFile, type TestFile } from './test-file.ts';
+import { findTestFiles, type ReadTestOptions, readTestFile, type TestFile } from './test-file.ts';
 
 export interface TestOptions {
   readonly config: Config;
   /** Names or UUIDs of endpoints; empty: all. */
   readonly names: readonly string[];
-  /** See `readTestFile`. */
+  /** See `ReadTestOptions`. */
   readonly isDraft?: boolean;
   /** Aborting stops the running query and throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -40,12 +40,14 @@ export async function runTests({
     eventBytesMax: config.eventBytesMax,
     report: (fault: Fault) => faults.push(fault),
   };
-  const tests = await readTests(findEndpoints(names, registry, reading), isDraft, options);
+  const alerts = { alerts: registry.alerts, areAll: faults.length === 0 };
+  const endpoints = findEndpoints(names, registry, reading);
+  const tests = await readTests(endpoints, { ...options, isDraft, alerts });
   if (tests.length === 0 && faults.length === 0) return [];
   await using cleanup = new AsyncDisposableStack();
   const engine = await openTemporaryEngine(config);
   cleanup.defer(engine.close);
-  await prepare(engine, { ...reading, faults }, false);
+  await prepare(engine, { ...reading, faults }, { hasExternal: false });
   const results: CaseResult[] = [];
   for (const [test, events] of tests) {
     signal?.throwIfAborted();
@@ -76,13 +78,12 @@ function findEndpoints(
 /** Reads every test file without faults, with its events. */
 async function readTests(
   endpoints: readonly Endpoint[],
-  isDraft: boolean,
-  options: EventOptions,
+  options: EventOptions & ReadTestOptions,
 ): Promise<[TestFile, TestEvents][]> {
   const tests: [TestFile, TestEvents][] = [];
   for (const endpoint of endpoints) {
     for (const path of await findTestFiles(endpoint)) {
-      const test = await readTestFile(path, endpoint, isDraft);
+      const test = await readTestFile(path, endpoint, options);
       if (Array.isArray(test)) test.forEach(options.report);
       else tests.push([test, await readTestEvents(test, options)]);
     }

@@ -1,8 +1,10 @@
 import { type Static, Type } from 'typebox';
+import type { Alert } from '../../definitions/alert.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
 import type { YamlPath } from '../../definitions/yaml-file.ts';
 import { ERROR_CODES } from '../../errors.ts';
+import { findNearest } from '../../lib/nearest.ts';
 import { isPossiblePin, type Pins } from '../../query/pins.ts';
 
 /** Columns or members by name. Integers beyond 2^53 are BigInts. */
@@ -88,9 +90,17 @@ export const CASE = Type.Object(
 
 export type CaseFields = Static<typeof CASE>;
 
+/** The alerts that a case may name. */
+export interface KnownAlerts {
+  readonly alerts: readonly Pick<Alert, 'id' | 'name' | 'per'>[];
+  /** Whether no file has a fault, so that these are all. */
+  readonly areAll: boolean;
+}
+
 interface CaseCheck {
   readonly endpoint: Endpoint;
   readonly isDraft: boolean;
+  readonly alerts: KnownAlerts;
   /** The previous case of its file, with the fields that it continues itself; `undefined` for the first. */
   readonly before: CaseFields | undefined;
   readonly report: (at: YamlPath, message: string) => void;
@@ -111,10 +121,30 @@ export function continueCase(fields: CaseFields, before: CaseFields | undefined)
   return { ...(parameters && { parameters }), ...(pins && { pins }), ...(now && { now }), ...fields };
 }
 
-/** An alert brings its own parameters. */
-function checkAlertCase(fields: CaseFields, { report }: CaseCheck): void {
+/** An alert has its own parameters. Its rows are labels. */
+function checkAlertCase(fields: CaseFields, { alerts: { alerts, areAll }, report }: CaseCheck): void {
+  const { alert: name = '', rows = [] } = fields;
+  const alert = alerts.find((one) => one.name === name || one.id === name.toLowerCase());
+  if (alert === undefined && areAll) report(['alert'], describeUnknownAlert(name, alerts));
+  if (alert !== undefined)
+    for (const [i, row] of rows.entries())
+      for (const label of Object.keys(row).filter((one) => !alert.per.includes(one)))
+        report(['rows', i, label], describeUnknownLabel(label, alert));
   for (const name of ['parameters', 'pins', 'cursor'] as const)
     if (fields[name] !== undefined) report([name], `a case with "alert" has no "${name}"; remove it`);
+}
+
+function describeUnknownAlert(name: string, alerts: KnownAlerts['alerts']): string {
+  const names = alerts.map((one) => one.name);
+  const nearest = findNearest(name, names);
+  const right =
+    nearest.length > 0 ? `did you mean ${nearest.join(' or ')}?` : `there are ${names.join(', ') || 'none'}`;
+  return `no alert is called ${JSON.stringify(name.slice(0, NAME_CHARS_MAX))}; ${right}`;
+}
+
+function describeUnknownLabel(label: string, { name, per }: KnownAlerts['alerts'][number]): string {
+  const known = per.length === 0 ? 'it has none: expect [{}] or []' : `its labels are ${per.join(', ')}`;
+  return `${name} has no label "${label}"; ${known}`;
 }
 
 function checkNext({ endpoint, before, report }: CaseCheck): void {

@@ -6,8 +6,10 @@ import type { Fault } from '../../definitions/fault.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import { isManaged, type Source } from '../../definitions/source.ts';
 import { messageOf } from '../../errors.ts';
-import { type Event, parseEvent, RefusedEvent } from '../../ingest/event.ts';
+import { type Event, parseEvent } from '../../ingest/event.ts';
+import { createFilterCounts, findFilter } from '../../ingest/filter/filter.ts';
 import { loadEvents } from '../../ingest/load.ts';
+import { RefusedEvent } from '../../ingest/read-event.ts';
 import { findBelow, OutsideError } from '../../lib/below.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { isMap } from './expectation.ts';
@@ -23,8 +25,8 @@ export interface EventOptions {
   readonly report: (fault: Fault) => void;
 }
 
-/** Parses one event. @throws RefusedEvent */
-type Parse = (text: string) => Event;
+/** Parses one event; `undefined` if a rule of its source leaves it out. @throws RefusedEvent */
+type Parse = (text: string) => Event | undefined;
 
 // All events are in memory before the first test runs.
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
@@ -39,7 +41,11 @@ export async function readTestEvents(test: TestFile, options: EventOptions): Pro
     const source = findSource(registry, name, fault);
     if (source === undefined) continue;
     const rules = { now: test.nowMs * MICROS_PER_MS, eventBytesMax, project: '' };
-    const parse: Parse = (text) => parseEvent({ text }, source, rules);
+    const filter = findFilter(source);
+    const parse: Parse = (text) => {
+      const event = parseEvent({ text }, source, rules);
+      return filter === undefined ? event : filter(event, createFilterCounts());
+    };
     const own = Array.isArray(given)
       ? readList(given, parse, fault)
       : await readLinesOf(given, parse, { folder: dirname(test.file), fault, ...options });
@@ -71,7 +77,7 @@ function readList(
 ): Event[] {
   return given.flatMap((one, i) => {
     try {
-      return [parse(toJson(one))];
+      return [parse(toJson(one))].filter((event) => event !== undefined);
     } catch (error) {
       if (!(error instanceof RefusedEvent)) throw error;
       fault(`event ${i + 1} ${error.message}`, i);
@@ -108,7 +114,8 @@ async function readLinesOf(given: unknown, parse: Parse, options: FileOptions): 
     flush: async () => {},
     add(line: number, text: string) {
       try {
-        events.push(parse(text));
+        const event = parse(text);
+        if (event !== undefined) events.push(event);
       } catch (error) {
         if (!(error instanceof RefusedEvent)) throw error;
         onRejected(line, error.message);

@@ -17,6 +17,7 @@ import {
   continueCase,
   createCase,
   INSTANT,
+  type KnownAlerts,
   MAP,
   type Row,
   type TestCase,
@@ -70,15 +71,20 @@ export async function findTestFiles({ file }: Endpoint): Promise<string[]> {
   return tests.toSorted().map((name) => join(folder, name));
 }
 
+export interface ReadTestOptions {
+  /** Whether a case may lack `rows` and `error`, because they are about to be written. */
+  readonly isDraft: boolean;
+  readonly alerts: KnownAlerts;
+}
+
 /**
  * Reads a test file, or returns every fault in it.
  *
- * @param isDraft whether a case may lack `rows` and `error`, because they are about to be written
  */
 export async function readTestFile(
   path: string,
   endpoint: Endpoint,
-  isDraft: boolean,
+  { isDraft, alerts }: ReadTestOptions,
 ): Promise<TestFile | Fault[]> {
   const yaml = await readYamlFile(path);
   if (Array.isArray(yaml)) return yaml;
@@ -92,7 +98,7 @@ export async function readTestFile(
   const cases = fields.cases.map((own, i) => {
     const one = continueCase(own, before);
     const reportCase = (at: YamlPath, message: string) => report(['cases', i, ...at], message);
-    checkCase(one, { endpoint, isDraft, before, report: reportCase });
+    checkCase(one, { endpoint, isDraft, alerts, before, report: reportCase });
     before = one;
     return createCase(one, endpoint, {
       nowMs:

@@ -1,5 +1,6 @@
+import { toPaths } from '../event-path.ts';
 import type { Fault } from '../fault.ts';
-import { isExternalFile, type ManagedFile, toPaths } from '../source-file.ts';
+import { isExternalFile, type ManagedFile } from '../source-file.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
 /** The columns of every source's table. */
@@ -16,7 +17,7 @@ export const COMMON_COLUMNS = [
 export const MISREAD = ['false', 'inf', 'infinity', 'nan', 'not', 'top', 'true'];
 
 // Each is searched for in the JSON of every event, and of older rows.
-const PATHS_MAX = 8;
+const PATHS_MAX = 10;
 
 type ColumnFields = NonNullable<ManagedFile['columns']>;
 type Report = (field: keyof ColumnFields[string], message: string) => void;

@@ -46,6 +46,7 @@ export class EngineLostError extends Error {
 export interface EngineAnswer {
   readonly bytes: Buffer;
   readonly elapsedMs: number;
+  readonly coreMs: number;
   readonly rows: number;
   /** Has the bytes of a large answer, if `ask` allows it. */
   readonly stream?: AnswerStream | undefined;
@@ -65,9 +66,10 @@ export function createChannel(socket: Duplex, lost: () => EngineLostError) {
   // After a malformed message the stream is out of step, and its writer cannot be trusted.
   const onFault = (fault: Error) => socket.destroy(fault);
   const onReply = ({ head, payload, stream }: Frame<EngineReply | null>) => {
-    if (head?.state === 'done')
-      waiting.shift()?.resolve({ bytes: payload, stream, elapsedMs: head.elapsedMs, rows: head.rows });
-    else if (head?.state === 'failed') waiting.shift()?.reject(new EngineError(head.message, head.code));
+    if (head?.state === 'done') {
+      const { elapsedMs, coreMs, rows } = head;
+      waiting.shift()?.resolve({ bytes: payload, stream, elapsedMs, coreMs, rows });
+    } else if (head?.state === 'failed') waiting.shift()?.reject(new EngineError(head.message, head.code));
     else throw new Error('not a reply');
   };
   readFrames<EngineReply | null>(socket, onReply, onFault, () => waiting[0]?.streams === true);

@@ -22,7 +22,7 @@ function serve(fd: number): void {
     last = last
       .then(() => answer(head, payload))
       .then(
-        ({ bytes, elapsedMs, rows }) => send({ state: 'done', elapsedMs, rows }, bytes),
+        ({ bytes, ...head }) => send({ state: 'done', ...head }, bytes),
         (error: unknown) => send(toFailure(error)),
       );
   };

@@ -33,9 +33,14 @@ export type EngineRequest =
   | { readonly op: 'memory' }
   | { readonly op: 'close' };
 
-/** The payload of a `done` is what the engine returned. `rows`: of a query's result. */
+/** The payload of a `done` is what the engine returned. `coreMs`: core time, see core-meter.ts. `rows`: of a query's result. */
 export type EngineReply =
-  | { readonly state: 'done'; readonly elapsedMs: number; readonly rows: number }
+  | {
+      readonly state: 'done';
+      readonly elapsedMs: number;
+      readonly coreMs: number;
+      readonly rows: number;
+    }
   | { readonly state: 'failed'; readonly message: string; readonly code?: number };
 
 /** The first descriptor of the engine process that is a session's socket; before it come input, output and errors. */

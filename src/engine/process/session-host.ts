@@ -1,11 +1,23 @@
 import chdb, { type ChdbResult, drainPending, Session } from 'chdb';
 import { writeValue } from '../../sql/quote.ts';
 import { type ArrowColumn, toArrow } from './arrow.ts';
+import { createCoreMeter } from './core-meter.ts';
 import type { EngineRequest } from './protocol.ts';
 
-type Outcome = { readonly bytes: Uint8Array; readonly elapsedMs: number; readonly rows: number };
+type Outcome = {
+  readonly bytes: Uint8Array;
+  readonly elapsedMs: number;
+  readonly coreMs: number;
+  readonly rows: number;
+};
 
-const NOTHING: Outcome = { bytes: new Uint8Array(), elapsedMs: 0, rows: 0 };
+const NOTHING: Outcome = { bytes: new Uint8Array(), elapsedMs: 0, coreMs: 0, rows: 0 };
+
+// Of all sessions.
+const startMeter = createCoreMeter(() => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+});
 const CRASHES = ['SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGABRT'] as const;
 
 /**
@@ -39,14 +51,14 @@ export function createSessionHost(): (request: EngineRequest, payload: Buffer) =
     return session;
   }
 
-  return async (request, payload) => {
+  async function handle(request: EngineRequest, payload: Buffer): Promise<Outcome> {
     switch (request.op) {
       case 'open':
         await open(request);
         return NOTHING;
       case 'query': {
         const result = await runStatement(current(), payload.toString(), request.format);
-        return { bytes: result.bytes(), elapsedMs: result.elapsed * 1000, rows: result.rowsRead };
+        return { ...NOTHING, bytes: result.bytes(), elapsedMs: result.elapsed * 1000, rows: result.rowsRead };
       }
       case 'insert': {
         const { op: _, ...rows } = request;
@@ -64,6 +76,15 @@ export function createSessionHost(): (request: EngineRequest, payload: Buffer) =
         await drainPending();
         return NOTHING;
     }
+  }
+
+  return async (request, payload) => {
+    const stop = startMeter();
+    let coreMs = 0;
+    const outcome = await handle(request, payload).finally(() => {
+      coreMs = stop();
+    });
+    return { ...outcome, coreMs };
   };
 }
 

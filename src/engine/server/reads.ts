@@ -110,7 +110,7 @@ export function createServerReads(options: ReadsOptions) {
       running.set(stopping, result);
       const { bytes, rows } = await untilAborted(result, deadline);
       const elapsedMs = performance.now() - startedMs;
-      return { bytes, rows: ofFile === undefined ? undefined : (rows ?? 0), elapsedMs };
+      return { bytes, rows: ofFile === undefined ? undefined : (rows ?? 0), elapsedMs, coreMs: elapsedMs };
     },
     /** @param filters value of `additional_table_filters`; see `Engine.setReadFilters` */
     setFilters: (filters: string) =>

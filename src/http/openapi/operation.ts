@@ -57,6 +57,7 @@ function queryParameters({ query }: Route): Schema[] {
 function describeKey({ scopes }: Pick<Route, 'scopes'>): string {
   if (scopes === 'none') return 'Needs no key.';
   if (scopes === 'optional') return 'Needs no key; with one, the response has what that key may read.';
+  if (scopes === 'any') return 'Needs a key or a session.';
   return `Needs a key with the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`;
 }
 
@@ -64,7 +65,7 @@ function describeKey({ scopes }: Pick<Route, 'scopes'>): string {
 export function security({ scopes }: Pick<Route, 'scopes'>): Schema[] {
   if (scopes === 'none') return [{}];
   if (scopes === 'optional') return [{}, ...keysWith(SCOPES)];
-  return keysWith(scopes);
+  return keysWith(scopes === 'any' ? SCOPES : scopes);
 }
 
 function keysWith(scopes: readonly Scope[]): Schema[] {

@@ -3,8 +3,10 @@ import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fa
 import { TailraceError } from '../../errors.ts';
 import { SCOPES } from '../../keys/grant.ts';
 import { type Caller, type Keyring, requireScope } from '../../keys/keyring.ts';
-import { type Admit, type Head, readKey } from '../../serve/admit.ts';
-import type { Route } from '../route.ts';
+import type { Credential, ReadAmbient } from '../../people/credential.ts';
+import { type Admission, type Admit, type Head, readKey } from '../../serve/admit.ts';
+import type { RawQuery, Route } from '../route.ts';
+import { type OwnOrigin, requireOwnPage } from './own-page.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -17,34 +19,62 @@ export interface Admissions {
   readonly admit: Admit;
   /** Admissions of requests that the listener has passed to the framework. */
   readonly handedOn: WeakMap<IncomingMessage, ReturnType<Admit>>;
+  readonly readAmbient: ReadAmbient;
+  readonly ownOrigin: OwnOrigin;
 }
 
 /**
  * Admits the callers of a route before anything else of the request is read (spec 5). If the key is optional, a request without
- * one has no caller, and a wrong key is rejected.
+ * one has no caller, and a wrong key is rejected; a session that has ended is none. A key takes precedence over a session. With a session, only
+ * pages of this service may change anything.
  *
  * Senders of events may also send the key in the query string as `api_key`, as existing configurations for Logflare do. URLs end
  * up in logs, so docs/ingest.md recommends a key with only that scope.
  */
-export function createAuth({
-  scopes,
-  keyInQuery,
-}: Pick<Route, 'scopes' | 'keyInQuery'>): onRequestAsyncHookHandler[] {
+export function createAuth(
+  route: Pick<Route, 'scopes' | 'keyInQuery' | 'findKey'>,
+): onRequestAsyncHookHandler[] {
+  const { scopes } = route;
   if (scopes === 'none') return [];
   return [
     async (request, reply) => {
-      const key = readKey(request.headers) ?? (keyInQuery === true ? findKeyInQuery(request) : undefined);
-      if (scopes === 'optional' && key === undefined) return;
-      const { admit, handedOn } = request.server.admissions;
-      const { caller, head, refusal, isQuiet } = await (handedOn.get(request.raw) ?? admit(key, request.ip));
-      request.caller = caller;
-      request.keyId = caller?.keyId;
-      if (isQuiet === true) request.quiet = true;
-      addHead(reply, head);
-      if (refusal !== undefined) throw refusal;
-      requireScope(getCaller(request), ...(scopes === 'optional' ? SCOPES : scopes));
+      const { admit, handedOn, ownOrigin } = request.server.admissions;
+      const sent = findSent(route, request);
+      const isOptional = scopes === 'optional';
+      if (isOptional && sent === undefined) return;
+      const admission = await (handedOn.get(request.raw) ?? admit(sent, request.ip));
+      if (isOptional && typeof sent === 'object' && admission.caller === undefined) return;
+      const caller = accept(request, reply, { sent, admission });
+      if (caller.isAmbient) requireOwnPage(request, ownOrigin);
+      if (scopes !== 'any') requireScope(caller, ...(isOptional ? SCOPES : scopes));
     },
   ];
+}
+
+type KeyPlaces = Pick<Route, 'keyInQuery' | 'findKey'>;
+
+/** Finds what identifies the caller: a key wherever the route accepts one, else what a browser sends by itself. */
+function findSent({ keyInQuery, findKey }: KeyPlaces, request: FastifyRequest): Credential {
+  const { headers, query, raw, server } = request;
+  const inHeader = readKey(headers) ?? findKey?.({ headers, query: query as object as RawQuery });
+  const key = inHeader ?? (keyInQuery === true ? findKeyInQuery(request) : undefined);
+  return key ?? server.admissions.readAmbient(raw);
+}
+
+/** Notes the caller for the handlers. @throws TailraceError if the request is rejected */
+function accept(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { sent, admission }: { readonly sent: Credential; readonly admission: Admission },
+): Caller {
+  const { caller, head, refusal, isQuiet } = admission;
+  request.sent = sent;
+  request.caller = caller && { ...caller, address: request.ip };
+  request.keyId = caller?.keyId;
+  if (isQuiet === true) request.quiet = true;
+  addHead(reply, head);
+  if (refusal !== undefined) throw refusal;
+  return getCaller(request);
 }
 
 function findKeyInQuery({ query }: FastifyRequest): string | undefined {
@@ -53,7 +83,7 @@ function findKeyInQuery({ query }: FastifyRequest): string | undefined {
 }
 
 /** Returns the caller of a request, on a path that needs a key. */
-export function getCaller({ caller }: FastifyRequest): Caller {
+export function getCaller({ caller }: Pick<FastifyRequest, 'caller'>): Caller {
   if (caller !== undefined) return caller;
   throw new Error('this path needs no key');
 }

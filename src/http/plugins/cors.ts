@@ -11,7 +11,7 @@ declare module 'fastify' {
 
 // Headers besides the few that any page may read.
 const EXPOSED_HEADERS =
-  'age, cache-status, content-disposition, link, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, server-timing, x-ignored-parameters, x-request-id, x-tailrace-hint';
+  'age, cache-status, content-disposition, link, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, server-timing, x-ignored-parameters, x-request-id, x-sampled, x-tailrace-hint';
 /** Headers that clients of `/mcp` send. */
 const AGENT_HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name'];
 const PREFLIGHT_SECONDS = 86_400;

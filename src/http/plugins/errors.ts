@@ -3,13 +3,20 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { ConnectionError, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ERROR_CODES, type ErrorCode, TailraceError } from '../../errors.ts';
+import type { ProtocolReply } from '../../ingest/protocols/protocol.ts';
+import { sendProtocolReply } from './protocol-reply.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Media types of a body that the route reads. */
     bodyTypes?: readonly string[];
+    /** The form of the route's failures, if it is another than `errorBody`. */
+    refusal?: Refuse | undefined;
   }
 }
+
+/** Writes a failure in the form of another protocol. */
+export type Refuse = (failure: TailraceError) => ProtocolReply;
 
 interface FastifyFailure {
   readonly code: ErrorCode;
@@ -37,7 +44,10 @@ export function sendError(
   const failure = noteFailure(error, request);
   reply.code(failure.status).headers(failure.headers);
   if (failure.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds);
-  return reply.type('application/json; charset=utf-8').send(errorBody(failure, request.id));
+  const own = request.routeOptions.config.refusal?.(failure);
+  if (own === undefined)
+    return reply.type('application/json; charset=utf-8').send(errorBody(failure, request.id));
+  return sendProtocolReply(reply, own);
 }
 
 /** Logs our own failure, and notes the code for the log line and the metrics of the request. @returns the error that its caller may read */
@@ -46,6 +56,7 @@ export function noteFailure(error: FastifyError | Error, request: FastifyRequest
   if (ERROR_CODES[failure.code].exit === EXIT_OURS)
     request.log.error({ reqId: request.id, err: error, cause: failure.cause }, failure.message);
   request.failure = failure.code;
+  request.rejection = failure;
   return failure;
 }
 
@@ -57,7 +68,8 @@ function errorBody(failure: TailraceError, requestId: string): string {
 
 const TYPE_CHARS_MAX = 100;
 
-function refuseType({ headers, routeOptions }: FastifyRequest): string {
+/** Says which media types a route reads. */
+export function refuseType({ headers, routeOptions }: FastifyRequest): string {
   const type = headers['content-type'];
   const read = routeOptions.config.bodyTypes ?? [];
   const right = `send ${read.join(' or ') || 'application/json'}`;

@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode, TailraceError } from '../../errors.ts';
 import type { RecordRequest } from '../../ingest/request-recorder.ts';
 import type { Caller } from '../../keys/keyring.ts';
+import type { Credential } from '../../people/credential.ts';
+import type { KeyTraffic } from '../../telemetry/key-traffic.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import type { RejectedRequestLog } from '../../telemetry/rejected-requests.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -13,10 +16,14 @@ declare module 'fastify' {
     keyId: string | undefined;
     /** The caller that the accepted key identifies; see `getCaller`. */
     caller: Caller | undefined;
+    /** What identifies the caller. */
+    sent: Credential;
     /** The endpoint's name, once it is known. */
     endpointName: string | undefined;
     /** The code of the error that was sent. */
     failure: ErrorCode | undefined;
+    /** That error. */
+    rejection: TailraceError | undefined;
     /** Logged at debug level only and not recorded as an event: callers without a key could fill the disk. */
     quiet: boolean;
     /** The start of the response, by `performance.now()`, if it lasts as long as the caller wants. */
@@ -65,6 +72,8 @@ export interface RequestLogFields
     'id' | 'method' | 'keyId' | 'ip' | 'endpointName' | 'failure' | 'detail' | 'quiet'
   > {
   readonly route: string;
+  /** The error that was sent. It is never logged. */
+  readonly rejection?: TailraceError | undefined;
 }
 
 /** Counts, records and logs a request, once it is over. */
@@ -77,13 +86,19 @@ export type Observe = (
 export interface ObserveOptions {
   readonly metrics: Pick<Metrics, 'request' | 'failed'>;
   readonly record: RecordRequest | undefined;
+  readonly keyTraffic: Pick<KeyTraffic, 'count'>;
+  readonly rejectedRequests: Pick<RejectedRequestLog, 'add'>;
   readonly logger: FastifyBaseLogger;
   readonly peers: PeerReader;
 }
 
-export function createObserve({ metrics, record, logger, peers }: ObserveOptions): Observe {
+export function createObserve(options: ObserveOptions): Observe {
+  const { metrics, record, keyTraffic, rejectedRequests, logger, peers } = options;
   return (raw, fields, { status, ms }) => {
     const { id, method, route, endpointName: endpoint = '', failure, quiet } = fields;
+    const { keyId, ip: address, rejection: error } = fields;
+    if (keyId !== undefined) keyTraffic.count(keyId, status);
+    if (error !== undefined) rejectedRequests.add({ error, method, route, keyId, address });
     metrics.request({ route, endpoint, status, seconds: ms / 1000 });
     if (endpoint !== '' && failure !== undefined) metrics.failed(endpoint, failure);
     if (!quiet && record !== undefined) {
@@ -125,16 +140,26 @@ export function observeReply(observe: Observe, request: FastifyRequest, reply: F
   reply.raw.once('close', () => {
     const isSent = reply.raw.writableFinished || request.responseMs !== undefined;
     const status = isSent ? reply.statusCode : HUNG_UP;
-    const { id, method, keyId, ip, endpointName, failure, detail, quiet } = request;
+    const { id, method, keyId, ip, endpointName, failure, rejection, detail, quiet } = request;
     const route = request.routeOptions.url ?? 'none';
-    const fields = { id, method, route, keyId, ip, endpointName, failure, detail, quiet };
+    const fields = { id, method, route, keyId, ip, endpointName, failure, rejection, detail, quiet };
     observe(request.raw, fields, { status, ms: (request.responseMs ?? performance.now()) - startMs });
   });
 }
 
+const UNSET = [
+  'keyId',
+  'caller',
+  'sent',
+  'endpointName',
+  'failure',
+  'rejection',
+  'responseMs',
+  'detail',
+] as const;
+
 export function registerObserve(app: FastifyInstance, observe: Observe): void {
-  for (const name of ['keyId', 'caller', 'endpointName', 'failure', 'responseMs', 'detail'] as const)
-    app.decorateRequest(name, undefined);
+  for (const name of UNSET) app.decorateRequest(name, undefined);
   app.decorateRequest('quiet', false);
   app.addHook('onRequest', (request, reply, done) => {
     observeReply(observe, request, reply);

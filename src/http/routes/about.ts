@@ -2,8 +2,9 @@ import type { Endpoint } from '../../definitions/endpoint.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
+import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
-import { visibleEndpoints, visibleSources } from '../../management/definitions.ts';
+import { visibleEndpoints } from '../../management/definitions.ts';
 import type { Notice } from '../../management/view.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { object, type Schema } from '../openapi/schema.ts';
@@ -22,13 +23,17 @@ export interface AboutParts {
   readonly describe: (endpoints: readonly Endpoint[] | undefined) => Schema;
 }
 
-/** Whether a key sees a series: with a list, only series of its items, and series without an endpoint or source. */
+/** Whether a key sees a series: with a list, only series of its items, and series without an endpoint, source or receiver. */
 function findShown({ endpoints, sources }: Registry, caller: Caller) {
   if (caller.endpoints === undefined && caller.sources === undefined) return undefined;
-  const namesOf = (all: readonly { readonly name: string }[]) => new Set(all.map(({ name }) => name));
-  const ofEndpoints = caller.endpoints && namesOf(visibleEndpoints(endpoints, caller)).add('');
-  const ofSources = caller.sources && namesOf(visibleSources(sources, caller));
-  return ({ endpoint, source }: Readonly<Record<string, string | number>>) =>
+  const namesOf = (
+    all: readonly { readonly id: string; readonly name: string }[],
+    list: Caller['endpoints'],
+  ) => new Set(all.filter((one) => isListed(list, one)).map(({ name }) => name));
+  const ofEndpoints = caller.endpoints && namesOf(endpoints, caller.endpoints).add('');
+  const ofSources = caller.sources && namesOf(sources, caller.sources);
+  return ({ endpoint, source, receiver }: Readonly<Record<string, string | number>>) =>
+    receiver === undefined &&
     (endpoint === undefined || ofEndpoints === undefined || ofEndpoints.has(String(endpoint))) &&
     (source === undefined || ofSources === undefined || ofSources.has(String(source)));
 }
@@ -41,6 +46,10 @@ const READY: Schema = {
     storing: { type: 'string', description: 'Why nothing can be stored; left out while it can.' },
     retention: { type: 'string', description: 'Why retention has stopped; left out while it runs.' },
     clock: { type: 'string', description: 'Says that the clock is behind; left out while it is not.' },
+    roles: {
+      type: 'string',
+      description: 'Says that the file of roles has faults; left out while it has none.',
+    },
   },
 };
 
@@ -82,7 +91,7 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
     defineRoute({
       method: 'GET',
       path: '/metrics',
-      scopes: ['manage'], // metrics name every endpoint and its use
+      scopes: ['manage', 'metrics'], // metrics name every endpoint and its use
       summary: 'Metrics in Prometheus’ format',
       operation: { id: 'get_metrics', tag: 'service' },
       answer: {
@@ -101,7 +110,7 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
       operation: { id: 'get_openapi', tag: 'service' },
       answer: { 200: json('An OpenAPI 3.1 document.', { type: 'object' }) },
       handle: async ({ registry, describe }: AboutParts, { caller }, reply) => {
-        reply.header('cache-control', 'private, no-cache').header('vary', 'X-API-KEY, Authorization');
+        reply.header('cache-control', 'private, no-cache').header('vary', 'X-API-KEY, Authorization, Cookie');
         return describe(caller && visibleEndpoints(registry.endpoints, caller));
       },
     }),

@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 import serveFiles from '@fastify/static';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TailraceError } from '../../errors.ts';
+import { describeProduct, isElasticsearchClient } from '../../ingest/protocols/elasticsearch/info.ts';
 import { noteFailure } from '../plugins/errors.ts';
+import { sendProtocolReply } from '../plugins/protocol-reply.ts';
 import { defineRoute, type RouteGroup } from '../route.ts';
 
 /** The output of `npm run build:console`; as far above this file as above the built one. */
@@ -52,9 +54,49 @@ export const consoleRoutes: RouteGroup<ConsoleParts> = {
     defineRoute({
       method: 'GET',
       // Each is a page of console/src/page.ts.
-      path: ['/', '/explore', '/workbench', '/endpoints/:endpoint', '/keys', '/sources', '/sources/:source'],
+      path: [
+        '/',
+        '/explore',
+        '/workbench',
+        '/endpoints/:endpoint',
+        '/keys',
+        '/send',
+        '/sources',
+        '/sources/:source',
+      ],
       scopes: 'none',
       summary: '[The console](console.md)',
+      handle: (parts: ConsoleParts, request, reply) =>
+        request.routeOptions.url === '/' && isElasticsearchClient(request)
+          ? sendProtocolReply(reply, describeProduct(request))
+          : sendPage(reply, parts),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: ['/alerts', '/alerts/:alert', '/workbench/alert'],
+      scopes: 'none',
+      summary: 'Its alerts',
+      handle: (parts: ConsoleParts, _request, reply) => sendPage(reply, parts),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/admin',
+      scopes: 'none',
+      summary: 'Its page for operators',
+      handle: (parts: ConsoleParts, _request, reply) => sendPage(reply, parts),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: ['/dashboards', '/dashboards/:dashboard'],
+      scopes: 'none',
+      summary: 'Its [dashboards](dashboards.md)',
+      handle: (parts: ConsoleParts, _request, reply) => sendPage(reply, parts),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/sessions',
+      scopes: 'none',
+      summary: 'Its sessions',
       handle: (parts: ConsoleParts, _request, reply) => sendPage(reply, parts),
     }),
     defineRoute({

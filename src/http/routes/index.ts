@@ -5,8 +5,11 @@ import { createAuth, getCaller } from '../plugins/auth.ts';
 import { compileValidator } from '../plugins/validation.ts';
 import { methodsOf, pathsOf, type RawQuery, type Route, type RouteGroup } from '../route.ts';
 import { aboutRoutes } from './about.ts';
+import { adminRoutes } from './admin.ts';
 import { alertRoutes } from './alerts.ts';
+import { authRoutes } from './auth.ts';
 import { consoleRoutes } from './console.ts';
+import { dashboardRoutes } from './dashboards.ts';
 import { definitionRoutes } from './definitions.ts';
 import { deletionRoutes } from './deletions.ts';
 import { ingestRoutes } from './ingest.ts';
@@ -14,10 +17,15 @@ import { keyRoutes, tokenRoutes } from './keys.ts';
 import { mcpRoutes } from './mcp.ts';
 import { otlpRoutes } from './otlp.ts';
 import { overviewRoutes } from './overview.ts';
+import { protocolRoutes } from './protocols.ts';
 import { queryRoutes } from './query.ts';
 import { searchRoutes } from './search.ts';
 import { savedSearchRoutes } from './searches.ts';
+import { sessionRoutes } from './sessions.ts';
 import { workbenchRoutes } from './workbench.ts';
+import { workbenchAlertRoutes } from './workbench-alerts.ts';
+import { workbenchDashboardRoutes } from './workbench-dashboards.ts';
+import { workbenchHistoryRoutes } from './workbench-history.ts';
 
 /** Every group of routes, in the order of docs/api.md and /openapi.json. */
 const GROUPS = {
@@ -27,13 +35,21 @@ const GROUPS = {
   mcp: mcpRoutes,
   ingest: ingestRoutes,
   otlp: otlpRoutes,
+  protocols: protocolRoutes,
   deletions: deletionRoutes,
   keys: keyRoutes,
   tokens: tokenRoutes,
+  sessions: sessionRoutes,
+  auth: authRoutes,
   alerts: alertRoutes,
+  dashboards: dashboardRoutes,
   definitions: definitionRoutes,
   overview: overviewRoutes,
+  admin: adminRoutes,
   workbench: workbenchRoutes,
+  workbenchAlerts: workbenchAlertRoutes,
+  workbenchDashboards: workbenchDashboardRoutes,
+  workbenchHistory: workbenchHistoryRoutes,
   about: aboutRoutes,
   console: consoleRoutes,
 };
@@ -92,7 +108,12 @@ function addRoute<Parts>(
   const { method, query, body, cors } = route;
   const [status = 200] = Object.keys(route.answer ?? {}).map(Number);
   const bodyTypes = Object.keys(body?.content ?? {});
-  const config = { ...(cors !== undefined && { cors }), ...(bodyTypes.length > 0 && { bodyTypes }) };
+  const config = {
+    ...(cors !== undefined && { cors }),
+    ...(bodyTypes.length > 0 && { bodyTypes }),
+    ...(route.bodies !== undefined && { protocolBodies: route.bodies }),
+    ...(route.refusal !== undefined && { refusal: route.refusal }),
+  };
   for (const url of pathsOf(route)) {
     if (cors !== undefined) app.options(url, { config }, () => {}); // cors.ts responds before
     if (route.handle === undefined) continue;

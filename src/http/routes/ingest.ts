@@ -44,10 +44,10 @@ const EVENT: Schema = {
 
 /** Accepts events by Logflare's protocol. The response is sent when they are stored. */
 export const ingestRoutes: RouteGroup<IngestParts> = {
-  setup(app, { config }) {
+  setup(app, parts) {
     app.removeAllContentTypeParsers();
-    addBodyParser(app, { type: JSON_TYPES, format: 'json', limits: config });
-    addBodyParser(app, { type: NDJSON_TYPES, format: 'ndjson', limits: config });
+    addBodyParser(app, parts, { type: JSON_TYPES, format: 'json' });
+    addBodyParser(app, parts, { type: NDJSON_TYPES, format: 'ndjson' });
   },
   routes: [
     defineRoute({
@@ -93,16 +93,17 @@ export const ingestRoutes: RouteGroup<IngestParts> = {
       },
       errors: ['source_not_found', 'overloaded'],
       handle: async (parts: IngestParts, request: EventRequest, reply) =>
-        respond(reply, await takeEvents(request, parts, findSourceOf(request, parts))),
+        respond(reply, await takeEvents(request, parts, { source: findSourceOf(request, parts) })),
     }),
   ],
 };
 
 /** As Logflare's clients expect it: 406 with the reasons if events were rejected; the other events are stored. */
 function respond(reply: FastifyReply, received: Received): FastifyReply {
-  const { refused, reasons, withoutProject = 0, repaired = 0 } = received;
+  const { refused, reasons, withoutProject = 0, repaired = 0, dropped = 0 } = received;
   if (withoutProject > 0) reply.header(WITHOUT_PROJECT_HEADER, withoutProject);
   if (repaired > 0) reply.header('x-events-repaired', repaired);
+  if (dropped > 0) reply.header('x-events-dropped', dropped);
   if (refused === 0) return reply.send({ message: 'Logged!' });
   const more = refused > reasons.length ? [`and ${refused - reasons.length} more`] : [];
   return reply.code(406).send({ message: [...reasons, ...more] });

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Source } from '../../definitions/source.ts';
 import type { Received } from '../../ingest/idempotency/idempotency.ts';
 import { encodeResponse } from '../../ingest/otlp/schema.ts';
-import { refuseExternal } from '../../ingest/source-name.ts';
+import { refuseUnwritable } from '../../ingest/source-name.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { hideMissing, requireSource } from '../../keys/named.ts';
 import { getCaller } from '../plugins/auth.ts';
@@ -19,10 +19,10 @@ const PROTOBUF = 'application/x-protobuf';
 
 /** Accepts log records by OTLP over HTTP, protobuf and JSON; the response has the encoding of the request. */
 export const otlpRoutes: RouteGroup<IngestParts> = {
-  setup(app, { config }) {
+  setup(app, parts) {
     app.removeAllContentTypeParsers();
-    addBodyParser(app, { type: PROTOBUF, format: 'otlp-protobuf', limits: config });
-    addBodyParser(app, { type: 'application/json', format: 'otlp-json', limits: config });
+    addBodyParser(app, parts, { type: PROTOBUF, format: 'otlp-protobuf' });
+    addBodyParser(app, parts, { type: 'application/json', format: 'otlp-json' });
   },
   routes: [
     defineRoute({
@@ -36,7 +36,7 @@ export const otlpRoutes: RouteGroup<IngestParts> = {
         textParameter(
           'header',
           'X-Source',
-          'Source of the records; without it that of `TAILRACE_OTLP_SOURCE`.',
+          'Source of the records; without it that of `TAILRACE_OTLP_SOURCE`, else that which accepts each.',
         ),
         textParameter('header', 'X-Project', 'Project of records that do not name one.'),
       ],
@@ -61,7 +61,7 @@ export const otlpRoutes: RouteGroup<IngestParts> = {
       errors: ['source_not_found', 'overloaded'],
       handle: async (parts: IngestParts, request: EventRequest, reply) => {
         const source = findSourceOf(request, parts) ?? configuredSource(parts, getCaller(request));
-        return respond(request, reply, await takeEvents(request, parts, source));
+        return respond(request, reply, await takeEvents(request, parts, { source, protocol: 'otlp' }));
       },
     }),
   ],
@@ -75,7 +75,7 @@ function configuredSource(
   try {
     const source = registry.getSource(otlpSource);
     requireSource(caller, source); // only callers that may send to it learn whether it stores events
-    return refuseExternal(source);
+    return refuseUnwritable(source);
   } catch (error) {
     throw hideMissing(error, caller);
   }

@@ -126,13 +126,20 @@ export async function sendAnswer(
     (await cached.compute(question, { ...execution, ...directives, streams: true }));
   metrics.served(question.endpoint.name, served.outcome, served.answer.rows);
   request.detail = describeServed(served);
-  const hint = served.answer.rows === 0 ? describeDoubts?.() : undefined;
+  const { sampledShare } = served.answer;
+  if (sampledShare !== undefined) reply.header(SAMPLED_HEADER, String(sampledShare));
+  const hint = served.answer.rows === 0 ? (served.answer.hint ?? describeDoubts?.()) : undefined;
   if (hint !== undefined) reply.header(HINT_HEADER, toHeader(hint));
   const vary = reply.getHeader('vary')?.toString();
-  const described = await describe({ method, headers, vary, url: request.url, question, encoding }, served);
+  const { isAmbient } = getCaller(request);
+  const exchange = { method, headers, vary, url: request.url, question, encoding, isAmbient };
+  const described = await describe(exchange, served);
   addHead(reply.code(described.status), described.head);
   return reply.send(described.stream ?? described.representation?.body);
 }
+
+/** The share of the events that an answer has read, 0 to 1, if not all. */
+export const SAMPLED_HEADER = 'x-sampled';
 
 /** Says what may be wrong with a question that has an empty answer. */
 export const HINT_HEADER = 'x-tailrace-hint';

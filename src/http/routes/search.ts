@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CachedQueries } from '../../cache/cached.ts';
+import type { Config } from '../../config/config.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import { FORMAT_PARAMETER } from '../../definitions/parameter.ts';
-import { SEARCH_SOURCE } from '../../management/view.ts';
+import { SEARCH_DRAFT, SEARCH_SOURCE, type SearchDraftView } from '../../management/view.ts';
 import { formatNames } from '../../query/format.ts';
 import { listKnown } from '../../query/parameters.ts';
+import { createDraftTest, type DraftTestParts } from '../../search/draft/test.ts';
 import { listFields } from '../../search/field.ts';
 import { suggestNarrowing } from '../../search/hint.ts';
 import { SEARCH_PARAMETERS } from '../../search/parameters.ts';
@@ -16,13 +18,14 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { contentOf, EVENTS, list, object, type Schema } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RawQuery, type RouteGroup, textParameter } from '../route.ts';
-import { describeRun, HINT_HEADER, noteIgnored, sendAnswer } from './query.ts';
+import { describeRun, HINT_HEADER, noteIgnored, SAMPLED_HEADER, sendAnswer } from './query.ts';
 import { sendTail, type TailParts } from './tail.ts';
 
-export interface SearchParts extends SearchSteps, TailParts {
+export interface SearchParts extends SearchSteps, TailParts, DraftTestParts {
   readonly cached: CachedQueries;
   readonly describe: Describe;
   readonly metrics: Metrics;
+  readonly config: Pick<Config, 'deploySource'>;
 }
 
 const text = (description: string): Schema => ({ schema: { type: 'string' }, description });
@@ -31,7 +34,8 @@ const ANSWER: Schema = {
   description: 'Rows; their columns depend on `part`. Or a live tail.',
   headers: {
     Link: text('`rel="next"`: the next page, if there may be one.'),
-    [HINT_HEADER]: text('For an empty answer: fields that no source declares.'),
+    [HINT_HEADER]: text('For an empty answer: why, such as fields that no source declares.'),
+    [SAMPLED_HEADER]: text('Share of the events that were read, 0 to 1, unless all were.'),
   },
   content: {
     ...contentOf(object({ result: list({ type: 'object' }) })),
@@ -39,7 +43,11 @@ const ANSWER: Schema = {
   },
 };
 
-/** Serves events by text and field, their counts over time, and the values of a field. */
+const SEARCH_QUERY = SEARCH_PARAMETERS.map(({ name, description, schema }) => ({
+  ...{ name, in: 'query', required: false, description, schema },
+}));
+
+/** Serves events by text and field, and what can be counted of them. */
 export const searchRoutes: RouteGroup<SearchParts> = {
   routes: [
     defineRoute({
@@ -51,12 +59,10 @@ export const searchRoutes: RouteGroup<SearchParts> = {
         id: 'search',
         tag: 'events',
         description:
-          'The newest events that match, or a live tail of them; with `part`, counts by time, or the top values of a field.',
+          'The newest events that match, or a live tail of them; with `part`, counts and measures by time, the top values of a field, a summary of each field, patterns of the messages, or what distinguishes the events from others.',
       },
       parameters: [
-        ...SEARCH_PARAMETERS.map(({ name, description, schema }) => ({
-          ...{ name, in: 'query', required: false, description, schema },
-        })),
+        ...SEARCH_QUERY,
         {
           ...textParameter(
             'query',
@@ -76,15 +82,37 @@ export const searchRoutes: RouteGroup<SearchParts> = {
     }),
     defineRoute({
       method: 'GET',
+      path: '/api/search/endpoint',
+      scopes: ['query'],
+      summary: 'A search as the files of an endpoint',
+      operation: {
+        id: 'draft_endpoint',
+        tag: 'events',
+        description:
+          'A draft for the workbench, of the parts rows, histogram and values: the same numbers by SQL over the tables of the sources, with parameters, a chart, and a test made of the newest events, trimmed to what the query reads. Nothing is saved.',
+      },
+      parameters: SEARCH_QUERY,
+      answer: { 200: json('The files.', SEARCH_DRAFT) },
+      errors: [
+        ...(['invalid_parameter', 'source_not_found'] as const),
+        ...(['query_failed', 'overloaded', 'query_timeout'] as const),
+      ],
+      handle: draftEndpoint,
+    }),
+    defineRoute({
+      method: 'GET',
       path: '/api/search/sources',
       scopes: ['query'],
       summary: 'Sources and fields that the key may search',
       operation: { id: 'list_search_sources', tag: 'events' },
       answer: { 200: json('The present state.', object({ result: list(SEARCH_SOURCE) })) },
-      handle: async ({ findSearchable }: SearchParts, request) => ({
+      handle: async ({ findSearchable, config }: SearchParts, request) => ({
         result: findSearchable(getCaller(request)).map((source) => ({
           ...{ name: source.name, id: source.id, description: source.description },
+          internal: source.isInternal === true,
           fields: listFields(source),
+          links: source.links ?? [],
+          marks_deploys: [source.id, source.name].includes(config.deploySource),
         })),
       }),
     }),
@@ -93,6 +121,23 @@ export const searchRoutes: RouteGroup<SearchParts> = {
 
 /** The part of a URL that a search reads. */
 const KNOWN = [...listKnown(SEARCH), CURSOR_PARAMETER];
+
+async function draftEndpoint(
+  parts: SearchParts,
+  request: FastifyRequest<{ Querystring: RawQuery }>,
+  reply: FastifyReply,
+): Promise<SearchDraftView> {
+  request.endpointName = SEARCH.name;
+  noteIgnored(reply, KNOWN, request.query);
+  const draft = parts.draftSearch(getCaller(request), request.query);
+  const { name, definition, sql, values } = draft;
+  try {
+    const test = await createDraftTest(parts, draft, describeRun(request, reply));
+    return { name, definition, sql, test: test ?? null, values };
+  } catch (error) {
+    throw suggestNarrowing(error);
+  }
+}
 
 async function runSearch(
   parts: SearchParts,

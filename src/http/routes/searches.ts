@@ -11,7 +11,7 @@ import { list, object } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
 
-/** Saved searches of the calling key: src/management/saved-searches.ts. */
+/** Saved searches of the caller: src/management/saved-searches.ts. */
 export const savedSearchRoutes: RouteGroup<SavedSearchParts> = {
   bodyBytesMax: () => 64 * 1024, // far above a name and an address, however they are escaped
   routes: [
@@ -19,7 +19,7 @@ export const savedSearchRoutes: RouteGroup<SavedSearchParts> = {
       method: 'GET',
       path: '/api/searches',
       scopes: ['query'],
-      summary: 'Saved searches of the key, by name',
+      summary: 'Saved searches of the caller, and those shared with it, by name',
       operation: { id: 'list_searches', tag: 'console' },
       answer: { 200: json('The present state.', object({ result: list(SAVED_SEARCH) })) },
       refuse: requireKeyOfSearches,

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Keyring } from '../../keys/keyring.ts';
-import { readKey } from '../../serve/admit.ts';
+import type { Authenticator } from '../../people/credential.ts';
 import type { ResolvedTail } from '../../serve/resolve-tail.ts';
 import type { TailRequest, Tails } from '../../tail/tails.ts';
 import { EVENT_STREAM_HEAD, openEventStream } from '../event-stream.ts';
@@ -8,19 +7,19 @@ import { getCaller } from '../plugins/auth.ts';
 
 export interface TailParts {
   readonly tails: Pick<Tails, 'open' | 'close'>;
-  readonly keyring: Pick<Keyring, 'authenticate'>;
+  readonly authenticator: Authenticator;
 }
 
 /** Responds with the events of a live tail. Failures before the first event are ordinary error responses. */
 export async function sendTail(
-  { tails, keyring }: TailParts,
+  { tails, authenticator }: TailParts,
   resolved: ResolvedTail & Pick<TailRequest, 'lane' | 'signal'>,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<FastifyReply> {
-  const { headers, method } = request;
+  const { method, sent } = request;
   const caller = getCaller(request);
   if (method === 'HEAD') return reply.headers(EVENT_STREAM_HEAD).send('');
-  const authenticate = () => keyring.authenticate(readKey(headers));
+  const authenticate = () => authenticator.authenticate(sent);
   const tail = await tails.open({ ...resolved, caller, authenticate });
   reply.raw.once('close', tail.leave);
   if (reply.raw.destroyed) tail.leave();

@@ -8,8 +8,10 @@ import {
   RUN_REPORT,
   type RunReport,
   SAVED_ENDPOINT,
+  SAVED_TEST,
   WORKBENCH,
 } from '../../management/view.ts';
+import { type AddTestParts, addTest } from '../../workbench/add-test.ts';
 import { checkDraft } from '../../workbench/check.ts';
 import { toDraftError } from '../../workbench/draft.ts';
 import { planDraft, runDraft } from '../../workbench/run.ts';
@@ -25,7 +27,7 @@ import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
 import { describeRun } from './query.ts';
 
-export interface WorkbenchRouteParts extends WorkbenchParts {
+export interface WorkbenchRouteParts extends WorkbenchParts, AddTestParts {
   readonly save: ReturnType<typeof createSave>;
 }
 
@@ -44,6 +46,22 @@ const SAVE = Type.Object(
     name: ENDPOINT_NAME,
     ...DRAFT,
     version: Type.Union([TEXT, Type.Null()], { expected: 'the version that was read, or null' }),
+    test: Type.Optional(TEXT),
+  },
+  MAP,
+);
+
+const TEST = Type.Object(
+  {
+    name: ENDPOINT_NAME,
+    title: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      expected: 'a text of one line, of at most 200 characters',
+    }),
+    now: Type.String({ expected: 'an ISO 8601 timestamp, such as 2026-11-20T12:00:00Z' }),
+    values: VALUES,
+    rows: Type.String({ expected: 'the rows as a text of JSON' }),
   },
   MAP,
 );
@@ -165,13 +183,38 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
         id: 'save_endpoint',
         tag: 'console',
         description:
-          'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. A failed test does not undo the save. `version` is that of the texts that were read before; null for a new endpoint.',
+          'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. A failed test does not undo the save. `version` is that of the texts that were read before; null for a new endpoint, which may bring `test`, a file of tests.',
       },
       body: jsonBody(SAVE, { example: { name: 'errors.by-path', ...EXAMPLE, version: null } }),
       answer: { 200: json('Saved and served.', SAVED_ENDPOINT) },
       errors: ['invalid_definition', 'conflict', 'query_failed', 'overloaded', 'query_timeout'],
       handle: ({ save }: WorkbenchRouteParts, request, reply) =>
         save(request.body, getCaller(request), describeRun(request, reply)),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/api/workbench/tests',
+      summary: 'Add the result of a run to the tests of an endpoint, and run them',
+      operation: {
+        id: 'add_test',
+        tag: 'console',
+        description:
+          'Writes a case into `tests/results.yaml`, where endpoints may be saved: `now`, `values` and at most 20 `rows`, a text of JSON. A failed test does not undo it.',
+      },
+      body: jsonBody(TEST, {
+        example: {
+          name: 'errors.by-path',
+          title: 'counts failed requests by path',
+          now: '2026-11-20T12:00:00Z',
+          values: { project: 'aurora' },
+          rows: '[{"path":"/rest/v1/orders","n":1}]',
+        },
+      }),
+      answer: { 200: json('Added.', SAVED_TEST) },
+      errors: ['invalid_request', 'endpoint_not_found', 'conflict', 'overloaded'],
+      handle: (parts: WorkbenchRouteParts, request, reply) =>
+        addTest(parts, request.body, { caller: getCaller(request), execution: describeRun(request, reply) }),
     }),
   ],
 };

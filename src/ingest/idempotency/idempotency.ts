@@ -11,6 +11,8 @@ export interface Received {
   readonly withoutProject?: number;
   /** See `Batch`; `undefined` in outcomes kept by older versions. */
   readonly repaired?: number;
+  /** Events that `drop` or `sample` of their source left out; `undefined` in outcomes kept by older versions. */
+  readonly dropped?: number;
 }
 
 /** Remembers the outcome of requests with an Idempotency-Key, across restarts. */

@@ -1,4 +1,5 @@
 import { TailraceError } from '../../errors.ts';
+import { type CutOptions, createCharsBound, type WireEvent } from '../body-format.ts';
 import { anyValueText, attributesText, findText, integerText, type KeyValue } from './value.ts';
 
 interface LogRecord {
@@ -33,23 +34,23 @@ interface Request {
 /** The attribute of a record, or of its resource, that names its project. */
 const PROJECT_ATTRIBUTE = 'tailrace.project';
 
-// Characters of all events of a body together: each repeats its resource, so a small body can become very large.
-const EVENTS_CHARS_MAX = 64 * 1024 * 1024;
-
 /**
- * Writes each record of an OTLP request, given in its JSON shape, as the JSON text of an event.
+ * Writes each record of an OTLP request, given in its JSON shape, as an event.
  *
  * @param idEncoding how trace and span ids are written: hex in OTLP's JSON, base64 after protobuf
  * @throws TailraceError `invalid_request` if it does not have the shape of a request, `body_too_large` if the texts are too long
  */
-export function* eventTexts(request: unknown, idEncoding: 'hex' | 'base64'): Generator<string> {
+export function* otlpEvents(
+  request: unknown,
+  idEncoding: 'hex' | 'base64',
+  { charsMax }: Pick<CutOptions, 'charsMax'>,
+): Generator<WireEvent> {
   try {
-    let chars = 0;
+    const bound = createCharsBound(charsMax);
     for (const { record, surroundings } of findRecords(asMessage<Request>(request))) {
       const text = eventText(asMessage(record), surroundings, idEncoding);
-      chars += text.length;
-      if (chars > EVENTS_CHARS_MAX) throw tooLarge();
-      yield text;
+      bound(text.length);
+      yield { text, labels: surroundings.labels };
     }
   } catch (cause) {
     if (cause instanceof TailraceError) throw cause;
@@ -57,15 +58,12 @@ export function* eventTexts(request: unknown, idEncoding: 'hex' | 'base64'): Gen
   }
 }
 
-function tooLarge(): TailraceError {
-  const message = `the records come to more than ${EVENTS_CHARS_MAX} characters, each with its resource; send less at once`;
-  return new TailraceError('body_too_large', message);
-}
-
 /** What the records of one scope have in common, as JSON text: written once, since a body may hold many of both. */
 interface Surroundings {
   readonly project: string | undefined;
   readonly resource: string;
+  /** The attributes of the resource, which `accepts` may name. */
+  readonly labels: Readonly<Record<string, unknown>>;
   readonly scope: string;
 }
 
@@ -73,11 +71,16 @@ function* findRecords({ resourceLogs = [] }: Request) {
   for (const { resource, scopeLogs = [] } of resourceLogs) {
     const project = findText(resource?.attributes, PROJECT_ATTRIBUTE);
     const resourceText = attributesText(resource?.attributes);
+    const labels = labelsOf(resource?.attributes);
     for (const { scope, logRecords = [] } of scopeLogs) {
-      const surroundings: Surroundings = { project, resource: resourceText, scope: scopeText(scope) };
+      const surroundings = { project, labels, resource: resourceText, scope: scopeText(scope) };
       for (const record of logRecords) yield { record, surroundings };
     }
   }
+}
+
+function labelsOf(attributes: readonly KeyValue[] = []): Surroundings['labels'] {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value?.['stringValue']]));
 }
 
 /** Proves only that it is an object; a member of a type that differs from the protocol's throws a TypeError or stays as it is. */

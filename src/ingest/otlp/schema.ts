@@ -1,10 +1,7 @@
-import protobuf from 'protobufjs/light.js';
-
-/** Fields of a message: name → [number, type]; `repeated` before the type if there may be many. */
-type Fields = Readonly<Record<string, readonly [number, string]>>;
+import { createMessages, type Messages } from '../protocols/protobuf.ts';
 
 // The messages of OTLP's logs service that we read and write, by the field numbers of the protocol.
-const MESSAGES: Readonly<Record<string, Fields>> = {
+const MESSAGES: Messages = {
   ExportLogsServiceRequest: { resourceLogs: [1, 'repeated ResourceLogs'] },
   ResourceLogs: { resource: [1, 'Resource'], scopeLogs: [2, 'repeated ScopeLogs'], schemaUrl: [3, 'string'] },
   Resource: { attributes: [1, 'repeated KeyValue'], droppedAttributesCount: [2, 'uint32'] },
@@ -46,25 +43,17 @@ const MESSAGES: Readonly<Record<string, Fields>> = {
   KeyValueList: { values: [1, 'repeated KeyValue'] },
   ExportLogsServiceResponse: { partialSuccess: [1, 'ExportLogsPartialSuccess'] },
   ExportLogsPartialSuccess: { rejectedLogRecords: [1, 'int64'], errorMessage: [2, 'string'] },
+  // Of gRPC's richer errors: how long to wait before a call is repeated.
+  Status: { code: [1, 'int32'], message: [2, 'string'], details: [3, 'repeated Any'] },
+  Any: { typeUrl: [1, 'string'], value: [2, 'bytes'] },
+  RetryInfo: { retryDelay: [1, 'Duration'] },
+  Duration: { seconds: [1, 'int64'] },
 };
 
 // A value has exactly one of these; as a `oneof`, an empty text or a zero differs from a missing one.
 const ONEOFS: Readonly<Record<string, string>> = { AnyValue: 'value' };
 
-function createRoot(): protobuf.Root {
-  const nested = Object.entries(MESSAGES).map(([name, fields]) => {
-    const entries = Object.entries(fields).map(([field, [id, type]]) => {
-      const repeated = type.startsWith('repeated ');
-      return [field, { id, type: type.replace('repeated ', ''), ...(repeated && { rule: 'repeated' }) }];
-    });
-    const oneof = ONEOFS[name];
-    const oneofs = oneof === undefined ? {} : { oneofs: { [oneof]: { oneof: Object.keys(fields) } } };
-    return [name, { fields: Object.fromEntries(entries), ...oneofs }];
-  });
-  return protobuf.Root.fromJSON({ nested: Object.fromEntries(nested) });
-}
-
-const root = createRoot();
+const root = createMessages(MESSAGES, ONEOFS);
 
 /** Reads an ExportLogsServiceRequest into the shape of its JSON encoding: 64-bit integers as texts, bytes as base64. */
 export function decodeRequest(bytes: Uint8Array): unknown {
@@ -78,4 +67,22 @@ export function encodeResponse(rejected: number, message: string): Uint8Array {
   const partial =
     rejected === 0 ? {} : { partialSuccess: { rejectedLogRecords: rejected, errorMessage: message } };
   return type.encode(type.fromObject(partial)).finish();
+}
+
+/** Writes the status of a failed gRPC call with the time after which to repeat it. */
+export function encodeRetryStatus({
+  status,
+  message,
+  retrySeconds,
+}: {
+  readonly status: number;
+  readonly message: string;
+  readonly retrySeconds: number;
+}): Uint8Array {
+  const retry = root
+    .lookupType('RetryInfo')
+    .encode({ retryDelay: { seconds: retrySeconds } })
+    .finish();
+  const details = [{ typeUrl: 'type.googleapis.com/google.rpc.RetryInfo', value: retry }];
+  return root.lookupType('Status').encode({ code: status, message, details }).finish();
 }

@@ -1,5 +1,4 @@
-/** Values by column. */
-export type Row = Readonly<Record<string, unknown>>;
+import type { Row } from '../statement.ts';
 
 export interface HistoryEntry {
   /** Ascending with the time at which it was written. */
@@ -10,9 +9,12 @@ export interface HistoryEntry {
   readonly entry: string;
 }
 
+/** Instead of the id of an alert: the silence is of every alert. */
+export const EVERY_ALERT = '';
+
 export interface Silence {
   readonly id: string;
-  /** Id of the alert. */
+  /** Id of the alert, or `EVERY_ALERT`. */
   readonly alert: string;
   /** JSON of the labels that an instance has to have; `{}`: all instances. */
   readonly labels: string;
@@ -23,6 +25,14 @@ export interface Silence {
   readonly createdMs: number;
 }
 
+/** The least and the greatest value that evaluations saw in five minutes. */
+export interface AlertPoint {
+  /** ms since the epoch: the last of their ticks. */
+  readonly atMs: number;
+  readonly low: number;
+  readonly high: number;
+}
+
 /** A message that has not been delivered. Times are ms since the epoch. */
 export interface StoredMessage {
   readonly id: string;
@@ -31,6 +41,8 @@ export interface StoredMessage {
   readonly message: string;
   readonly tries: number;
   readonly firstMs: number;
+  /** Why the last try failed; empty: there was none, or its receiver gets it again and again. */
+  readonly reason: string;
 }
 
 /** Reads a row of the table of silences. */
@@ -54,5 +66,19 @@ export function readMessage(row: Row): StoredMessage {
     message: String(row['message']),
     tries: Number(row['tries']),
     firstMs: Number(row['first_ms']),
+    reason: String(row['reason']),
   };
+}
+
+/** Reads a row of the table of points. */
+export function readPoint(row: Row): AlertPoint {
+  return { atMs: Number(row['at_ms']), low: Number(row['low']), high: Number(row['high']) };
+}
+
+/** The messages of a receiver that are not yet sent, or still hold. */
+export interface Queued {
+  readonly receiver: string;
+  readonly messages: number;
+  /** ms since the epoch, when the first of them was stored. */
+  readonly oldestMs: number;
 }

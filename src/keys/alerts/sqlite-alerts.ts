@@ -1,29 +1,27 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { transact } from '../../lib/sqlite.ts';
-import { type AlertStore, createAlertStore, type Statement } from './alert-store.ts';
+import { createSqliteRun } from '../sqlite-run.ts';
+import { type AlertStore, createAlertStore } from './alert-store.ts';
 
 /** Creates the store in SQLite. @param guarded maps failures */
 export function createSqliteAlerts(database: DatabaseSync, guarded: <T>(work: () => T) => T): AlertStore {
-  const prepared = new Map<string, StatementSync>();
-  const run = ({ text, values }: Statement) => {
-    const statement = prepared.get(text) ?? database.prepare(toSqlite(text));
-    prepared.set(text, statement); // the store has a fixed set of texts
-    return statement.all(...values);
-  };
+  const run = createSqliteRun(database);
   return createAlertStore({
     nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
     run: async (statement) => guarded(() => run(statement)),
-    runIf: async (condition, statements) =>
-      guarded(() =>
-        transact(database, () => {
-          const isMet = run(condition).length > 0;
-          if (isMet) for (const statement of statements) run(statement);
-          return isMet;
-        }),
-      ),
+    runIf: async ({ condition, statements, isDurable }) =>
+      guarded(() => {
+        // In WAL mode the disk is waited for only if a transaction must survive a loss of power.
+        if (!isDurable) database.exec('PRAGMA synchronous = NORMAL');
+        try {
+          return transact(database, () => {
+            const isMet = run(condition).length > 0;
+            if (isMet) for (const statement of statements) run(statement);
+            return isMet;
+          });
+        } finally {
+          if (!isDurable) database.exec('PRAGMA synchronous = FULL');
+        }
+      }),
   });
-}
-
-function toSqlite(text: string): string {
-  return text.replaceAll('tailrace_', '').replaceAll(/\$(\d+)/g, '?$1');
 }

@@ -11,6 +11,8 @@ export interface DefinitionDirs {
   readonly sources: string;
   /** `undefined`: there are no alerts. */
   readonly alerts?: string;
+  /** `undefined`: there are no dashboards. */
+  readonly dashboards?: string;
 }
 
 /** Where the definitions of a backup are restored to. */
@@ -20,7 +22,8 @@ export interface DefinitionTargets extends DefinitionDirs {
 }
 
 const FOLDER = 'definitions';
-const KINDS = ['endpoints', 'sources', 'alerts'] as const;
+const KINDS = ['endpoints', 'sources', 'alerts', 'dashboards'] as const;
+const OPTIONAL: readonly string[] = ['alerts', 'dashboards'] satisfies (typeof KINDS)[number][];
 
 /** Copies the definitions; follows links and skips hidden files, which Kubernetes mounts contain. */
 export async function copyDefinitions(
@@ -80,7 +83,7 @@ export async function restoreDefinitions(
     const start = `${FOLDER}/${kind}/`;
     const own = files.filter(({ path }) => path.startsWith(start));
     const listed = own.map(({ path, ...file }) => ({ ...file, name: path.slice(start.length) }));
-    if (kind === 'alerts' && listed.length === 0) continue; // most services have none
+    if (OPTIONAL.includes(kind) && listed.length === 0) continue; // most services have none
     const shipped = dirs.shipped[kind];
     const isShipped = shipped !== undefined && (await findDiffering(shipped, listed)).length === 0;
     if (isShipped && listed.length > 0) restored.push({ dir: shipped, from, state: 'same', differing: [] });

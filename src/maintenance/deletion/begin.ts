@@ -2,6 +2,7 @@ import type { Registry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
 import { beginDeletion } from '../../engine/delete-rows.ts';
 import type { Engine } from '../../engine/engine.ts';
+import type { AuditEntry } from '../../keys/audit/audit-entry.ts';
 import type { ControlStore } from '../../keys/control-store.ts';
 import { createSlots } from '../../lib/slots.ts';
 import { identifier, join, sql } from '../../sql/sql.ts';
@@ -11,6 +12,8 @@ import { type Deletion, describeDeletion, toCondition } from './request.ts';
 export interface SourceRows {
   readonly source: string;
   readonly rows: number;
+  /** Events of a protected source, which stay; `rows` is then 0. */
+  readonly kept?: number;
 }
 
 /** A deletion that the engine knows of. */
@@ -36,6 +39,9 @@ export interface BeginParts {
   /** Called for each source, before the engine gets it. */
   readonly onBegin: (source: Source) => void;
 }
+
+/** The originator of a deletion, for the audit trail: a person, a key's id, or `cli`. */
+export type By = Pick<AuditEntry, 'actor' | 'address'>;
 
 // It takes some milliseconds. If the engine hangs, events would wait for minutes, and their senders with them: a command for another
 // server of a cluster, which is down, takes 180 s.
@@ -65,23 +71,23 @@ export function createBegin({ engine, registry, control, holdInserts, now, pause
     }
   }
 
-  async function audit(deletion: Deletion, counted: readonly SourceRows[], actor: string): Promise<void> {
+  async function audit(deletion: Deletion, counted: readonly SourceRows[], by: By): Promise<void> {
     const isOfAll = deletion.sources.length > 1 || registry.sources.length === 1;
     const rows = counted.reduce((sum, one) => sum + one.rows, 0);
     if (rows === 0) return;
     const detail = `${rows} ${describeDeletion(deletion, isOfAll)}`;
-    const entry = { atMs: now(), action: 'deleted', keyId: '', actor, detail, count: 1 } as const;
+    const entry = { atMs: now(), action: 'deleted', keyId: '', ...by, detail, count: 1 } as const;
     await control.record({ used: [], entries: [entry] });
   }
 
-  return async function begin(deletion: Deletion, actor: string): Promise<Begun> {
+  return async function begin(deletion: Deletion, by: By): Promise<Begun> {
     const slot = await acquire();
     const hold = holdFor(HOLD_MS_MAX, holdInserts());
     const sources: Source[] = [];
     try {
       await hold.ready;
       const counted = await countEvents(engine, deletion);
-      await audit(deletion, counted, actor);
+      await audit(deletion, counted, by);
       const failure = await beginAll(deletion, counted, sources).then(
         () => undefined,
         (error: unknown) => error,
@@ -113,7 +119,8 @@ function holdFor(ms: number, { idle, release }: ReturnType<BeginParts['holdInser
 /** Counts the events by source. Those that an earlier deletion will remove do not count. */
 export async function countEvents(engine: Engine, deletion: Deletion): Promise<SourceRows[]> {
   const condition = toCondition(deletion);
-  const counts = deletion.sources.map(
+  const { sources, leftOut } = deletion;
+  const counts = [...sources, ...leftOut].map(
     ({ table }, i) =>
       sql`SELECT ${i} AS source, count() AS rows FROM ${identifier(table)} WHERE ${condition}`,
   );
@@ -122,5 +129,9 @@ export async function countEvents(engine: Engine, deletion: Deletion): Promise<S
     sql`${join(counts, '\nUNION ALL ')}\nSETTINGS apply_mutations_on_fly = 1`,
   );
   const rows = new Map(found.map((row) => [Number(row['source']), Number(row['rows'])]));
-  return deletion.sources.map(({ name }, i) => ({ source: name, rows: rows.get(i) ?? 0 }));
+  const rowsAt = (i: number) => rows.get(i) ?? 0;
+  return [
+    ...sources.map(({ name }, i) => ({ source: name, rows: rowsAt(i) })),
+    ...leftOut.map(({ name }, i) => ({ source: name, rows: 0, kept: rowsAt(sources.length + i) })),
+  ];
 }

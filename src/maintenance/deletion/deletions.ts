@@ -3,7 +3,7 @@ import type { Source } from '../../definitions/source.ts';
 import { finishDeletion, wasCutOff } from '../../engine/delete-rows.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
-import { type BeginParts, countEvents, createBegin, type SourceRows } from './begin.ts';
+import { type BeginParts, type By, countEvents, createBegin, type SourceRows } from './begin.ts';
 import type { Deletion } from './request.ts';
 
 /** The source whose events are being deleted, and the parts of its table left to rewrite. */
@@ -32,10 +32,9 @@ export interface Deletions {
    * Starts a deletion and writes it into the audit trail, unless no event matches. Even then it finishes a deletion that was
    * interrupted. When it resolves the engine knows what to delete, even if other deletions are still rewriting files.
    *
-   * @param actor for the audit trail: a key's id, or `cli`
    * @throws TailraceError `overloaded` if too many wait; failures of the control store and the engine
    */
-  start(deletion: Deletion, actor: string): Promise<DeletionJob>;
+  start(deletion: Deletion, by: By): Promise<DeletionJob>;
   /** Finds one of the last jobs of this process. */
   find(id: string): DeletionJob | undefined;
   /** Resolves when none is running. */
@@ -128,11 +127,11 @@ export function createDeletions({
 
   return {
     count: (deletion) => countEvents(engine, deletion),
-    async start(deletion, actor) {
+    async start(deletion, by) {
       if (waiting >= WAITING_MAX)
         throw new TailraceError('overloaded', `${WAITING_MAX} deletions are waiting already`);
       waiting++;
-      const { sources, failure, ...accepted } = await begin(deletion, actor).catch((error: unknown) => {
+      const { sources, failure, ...accepted } = await begin(deletion, by).catch((error: unknown) => {
         waiting--;
         throw error;
       });

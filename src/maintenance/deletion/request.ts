@@ -17,6 +17,8 @@ export interface DeletionRequest {
 export interface Deletion {
   readonly project: string;
   readonly sources: readonly Source[];
+  /** Protected sources, which a deletion in every source leaves out. */
+  readonly leftOut: readonly Source[];
   /** Only events whose timestamp is earlier. */
   readonly before: Micros | undefined;
 }
@@ -43,6 +45,11 @@ export function parseDeletion(registry: Registry, request: DeletionRequest): Del
       parameter: 'source',
       message: `must be a source that stores events: ${named.name} reads an existing table (managed: false), which Tailrace never changes`,
     });
+  if (named?.isProtected === true)
+    faults.push({
+      parameter: 'source',
+      message: `must be a source whose events can be deleted: ${named.name} is protected (protected: true); Tailrace deletes its events when they are older than ${named.retentionDays} days`,
+    });
   const before = request.before === undefined ? undefined : parseInstant(request.before);
   if (request.before !== undefined && before === undefined)
     faults.push({
@@ -51,7 +58,10 @@ export function parseDeletion(registry: Registry, request: DeletionRequest): Del
     });
   if (faults.length > 0) return faults;
   const { project } = request;
-  return { project, sources: named === undefined ? registry.sources.filter(isManaged) : [named], before };
+  if (named !== undefined) return { project, sources: [named], leftOut: [], before };
+  const managed = registry.sources.filter(isManaged);
+  const leftOut = managed.filter(({ isProtected }) => isProtected === true);
+  return { project, sources: managed.filter((source) => !leftOut.includes(source)), leftOut, before };
 }
 
 /** Returns the SQL condition of a deletion, on the columns of every event. */

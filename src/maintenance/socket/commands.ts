@@ -18,6 +18,8 @@ export interface ServiceDescription {
   readonly sourcesDir: string;
   /** `undefined`: there are no alerts. */
   readonly alertsDir?: string;
+  /** `undefined`: there are no dashboards. */
+  readonly dashboardsDir?: string;
   /** Whether its keys are in the data directory. */
   readonly hasKeys: boolean;
 }
@@ -61,11 +63,12 @@ export function createCommands(options: CommandOptions): Readonly<Record<string,
   };
 }
 
-function resolveFolders({ endpointsDir, sourcesDir, alertsDir }: NamedFolders) {
+function resolveFolders({ endpointsDir, sourcesDir, alertsDir, dashboardsDir }: NamedFolders) {
   return {
     endpointsDir: resolve(endpointsDir),
     sourcesDir: resolve(sourcesDir),
     ...(alertsDir !== undefined && { alertsDir: resolve(alertsDir) }),
+    ...(dashboardsDir !== undefined && { dashboardsDir: resolve(dashboardsDir) }),
   };
 }
 
@@ -101,7 +104,7 @@ function createSnapshotCommand({ config, engine, newId }: CommandOptions): Handl
 function createDeleteCommand({ registry, deletions, wait }: CommandOptions): Handler {
   return async (body, { send, signal }): Promise<readonly SourceRows[]> => {
     // The engine may hang; a service that stops does not wait for it.
-    const job = await untilAborted(deletions.start(parse(registry, body), 'cli'), signal);
+    const job = await untilAborted(deletions.start(parse(registry, body), { actor: 'cli' }), signal);
     let isOver = false;
     const report = async () => {
       while (!isOver && !signal.aborted) {

@@ -18,12 +18,13 @@ test.skipIf(!hasAlertmanager)(
     );
     if (opened === undefined) throw new Error('no such kind');
     const receiver = { name: 'am', kind: 'alertmanager', ...opened, resendMs: RESEND_MS };
+    const kinds: string[] = [];
     const sender = openSender({
       outbox,
       receivers: [receiver],
       now: Date.now,
       random: Math.random,
-      watch: () => {},
+      watch: ({ kind }) => kinds.push(kind),
       pollMs: RESEND_MS,
     });
     const paths = async () => (await alertmanager.alerts()).map(({ labels }) => labels['path']).toSorted();
@@ -44,8 +45,11 @@ test.skipIf(!hasAlertmanager)(
         status: { state: 'active' },
       });
       await alertmanager.kill();
+      await expect.poll(() => kinds.at(-1), { timeout: 30_000 }).toBe('failed');
       await alertmanager.start();
-      await expect.poll(paths).toEqual(['/carts', '/orders', '/ä "\n']);
+      await expect.poll(paths, { timeout: 30_000 }).toEqual(['/carts', '/orders', '/ä "\n']);
+      // Metrics report a receiver as failing until a try succeeds.
+      await expect.poll(() => kinds.at(-1)).toBe('sent');
       const at = Date.now() * 1_000;
       outbox.put(
         'am',

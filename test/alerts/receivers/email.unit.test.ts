@@ -79,6 +79,7 @@ test('sends a mail to every address, over TLS and as the user of the URL', async
   const { content = '' } = mails[0] ?? {};
   expect(content).toContain('Subject: [firing] checkout.errors: /orders failed 12 times\r\n');
   expect(content).toContain('Message-ID: <msg_1@tailrace>\r\n');
+  expect(content).toContain(`\r\n${alertMessage().link}\r\n`);
   expect(content).toContain('\r\npath=/orders (failures: 12)\r\npath=/carts (failures: null)\r\n');
 });
 

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, expect, test } from 'vitest';
+import { createFindLink } from '../../../src/alerts/message.ts';
 import type { AlertMessage } from '../../../src/alerts/outbox.ts';
 import { RECEIVER_KINDS } from '../../../src/alerts/receivers/kinds.ts';
 import { SendError } from '../../../src/alerts/receivers/receiver.ts';
+import { redact } from '../../../src/alerts/receivers/redact.ts';
+import { parsePublicUrl } from '../../../src/config/url.ts';
 import { alertMessage } from '../../support/alert-message.ts';
 import { type ReceiverServer, startReceiver } from '../../support/receiver-server.ts';
 
@@ -157,7 +160,10 @@ test('sends Alertmanager an alert for each instance, which ends unless it is sen
   expect(received?.path).toBe('/in/api/v2/alerts');
   expect(received?.body).toEqual([
     {
-      labels: { a_path: '/orders', alertname: 'checkout.errors', severity: 'critical' },
+      labels: {
+        ...{ a_path: '/orders', exported_alertname: 'x' },
+        ...{ alertname: 'checkout.errors', severity: 'critical' },
+      },
       annotations: { value_p95_ms: '12.5', summary: '/orders failed 12 times', status: 'firing' },
       startsAt: '2026-11-20T11:58:00.000Z',
       endsAt: new Date(sentAtMs + 240_000).toISOString(),
@@ -169,6 +175,52 @@ test('sends Alertmanager an alert for each instance, which ends unless it is sen
     labels: received?.body[0].labels,
     endsAt: '2026-11-20T12:00:00.000Z',
   });
+});
+
+test.each([
+  ['pagerduty', { routing_key: 'a1'.repeat(16) }, (body: { dedup_key: string }) => body.dedup_key],
+  ['alertmanager', {}, ([{ labels }]: [{ labels: object }]) => JSON.stringify(labels)],
+] as const)(
+  '%s is not told that a condition is over when only the query works again',
+  async (kind, fields, identify) => {
+    const about = async (status: AlertMessage['status'], own?: 'no_data' | 'error') => {
+      const instances = [{ labels: {}, values: {}, ...(own && { kind: own }) }];
+      const [received] = await send(kind, fields, alertMessage({ status, instances }));
+      return identify(received?.body);
+    };
+    const fired = [await about('firing'), await about('no_data', 'no_data'), await about('error', 'error')];
+    expect(new Set(fired).size).toBe(3);
+    const over = [
+      await about('resolved'),
+      await about('resolved', 'no_data'),
+      await about('resolved', 'error'),
+    ];
+    expect(over).toEqual(fired);
+  },
+);
+
+const OWN_FIELDS = {
+  webhook: { secret: secretOf('a') },
+  slack: {},
+  pagerduty: { routing_key: 'a1'.repeat(16) },
+  alertmanager: {},
+};
+
+test.each(Object.entries(OWN_FIELDS))('%s gets a link to the alert, or none', async (kind, fields) => {
+  const publicUrl = parsePublicUrl('https://logs.example.com/a|b>c/"d"&e/');
+  const link = createFindLink(publicUrl)('checkout.errors');
+  if (link === undefined) throw new Error('there is an address');
+  expect(new URL(link).href).toBe(link);
+  expect(link).toMatch(/^https:\/\/logs\.example\.com\/a[^<>" ]*\/alerts\/checkout\.errors$/);
+  const { link: _, ...without } = alertMessage();
+  const [[linked], [unlinked]] = [
+    await send(kind, fields, { ...without, link }),
+    await send(kind, fields, without),
+  ];
+  const shown = kind === 'slack' ? link.replace('|', '%7C').replace('&', '&amp;') : link;
+  expect(linked?.text).toContain(shown);
+  expect(unlinked?.text).not.toMatch(/alerts\/checkout|undefined|Open in/);
+  expect(createFindLink('')('checkout.errors')).toBeUndefined();
 });
 
 test('says why a receiver did not accept a message, and whether that was this message', async () => {
@@ -192,6 +244,21 @@ test('says why a receiver did not accept a message, and whether that was this me
     message: 'returned 302; redirects are not followed',
     isRejected: true,
   });
+});
+
+test('hides every part of a URL that may be a key, also if a response repeats only that', () => {
+  const url = 'https://user%40corp:p%25w4@hooks.example.com/services/T0/a1b2c3d4e5f6g7h8?token=12345678&a=b';
+  const { secrets } = open('slack', { url });
+  const echoes = [
+    'user@corp',
+    'p%w4',
+    'p%25w4',
+    'no such hook: a1b2c3d4e5f6g7h8',
+    'token 12345678',
+    new URL(url).pathname,
+  ];
+  for (const echo of echoes) expect(redact(echo, secrets)).toMatch(/^(?:no such hook: |token )?\*\*\*$/);
+  expect(redact('returned 503: services are down', secrets)).toBe('returned 503: services are down');
 });
 
 test('connects to no private address without private: true, whatever the name resolves to', async () => {

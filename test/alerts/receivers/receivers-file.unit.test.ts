@@ -1,9 +1,14 @@
+import { lookup } from 'node:dns';
+import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { readReceivers } from '../../../src/alerts/receivers/receivers-file.ts';
 import { InputError } from '../../../src/errors.ts';
+import type { Resolve } from '../../../src/lib/public-address.ts';
+import { alertMessage } from '../../support/alert-message.ts';
 import { temporaryFolder } from '../../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -22,11 +27,11 @@ mail: { kind: email, url: "smtps://user:\${MAIL_PASSWORD}@smtp.example.com", fro
 `;
 const environment = { SLACK_URL: 'https://hooks.slack.com/services/T0/B0/xyz', MAIL_PASSWORD: 'p%40ss' };
 
-async function read(text: string, mode = 0o600) {
+async function read(text: string, mode = 0o600, resolve: Resolve = lookup) {
   const path = join(folder.path, 'receivers.yaml');
   await writeFile(path, text);
   await chmod(path, mode);
-  return readReceivers(path, { environment });
+  return readReceivers(path, { environment, resolve });
 }
 
 /** The faults, without the folder. */
@@ -93,7 +98,7 @@ test.each([
   ],
   ['a: { kind: slack }', '1: "url" is missing'],
   ['a:\n  kind: slack\n  url: https://a.b\n  uri: x', '4: unknown field; known here: kind, private, url'],
-  ['a b: { kind: slack, url: https://a.b }', /^1: this must be a name of letters, digits/],
+  ['a b: { kind: slack, url: https://a.b }', /^1: this must be the name of a receiver: letters, digits/],
   ['a: { kind: slack, url: 1 }', '1: "url" must be a URL'],
   ['a: { kind: slack, url: hello }', '1: "url" must be a URL, such as https://hooks.example.com/alerts'],
   ['a: { kind: slack, url: ftp://a.b }', '1: "url" must be a URL, such as https://hooks.example.com/alerts'],
@@ -125,7 +130,7 @@ test.each([
   ],
   [
     'a: { kind: email, url: "smtp://a.b", from: a@b.c, to: ["a@b.c\\r\\nBcc: x@y.z"] }',
-    '1: "0" must be an address, such as ops@example.com',
+    '1: "to[0]" must be an address, such as ops@example.com',
   ],
   [
     'a: { kind: email, url: "https://a.b", from: a@b.c, to: [a@b.c] }',
@@ -184,4 +189,47 @@ test('no message repeats a value of the file, whatever is wrong with it', async 
       }
     }),
   );
+});
+
+test('no kind connects to a name that has come to mean a private address', async () => {
+  let connections = 0;
+  const server = createServer(() => connections++).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // of TCP
+  const text = GOOD.replaceAll(
+    /(https?|smtps):\/\/((?:\S+@)?)[a-z.]+(?::\d+)?/g,
+    `$1://$2rebound.example.com:${port}`,
+  )
+    .replace('http:', 'https:')
+    .replace(', private: true', '')
+    .replace(/\$\{SLACK_URL\}/, `https://rebound.example.com:${port}/x`)
+    .replace(
+      `routing_key: ${ROUTING_KEY}`,
+      `routing_key: ${ROUTING_KEY}, url: "https://rebound.example.com:${port}"`,
+    );
+  const addresses = [
+    { address: '127.0.0.1', family: 4 },
+    { address: '::ffff:127.0.0.1', family: 6 },
+  ];
+  const receivers = await read(text, 0o600, (_, __, callback) => callback(null, addresses));
+  expect(receivers.size).toBe(6);
+  const outgoing = { id: 'm', message: alertMessage(), sentAtMs: Date.now() };
+  for (const { name, send } of receivers.values())
+    await expect(send(outgoing, new AbortController().signal), name).rejects.toThrow(
+      'rebound.example.com has no public address',
+    );
+  server.close();
+  expect(connections).toBe(0);
+});
+
+test('a receiver whose entry has not changed is the same one in the next reading', async () => {
+  const known = await read(GOOD);
+  const path = join(folder.path, 'receivers.yaml');
+  await writeFile(path, GOOD.replace('hooks.example.com/a', 'hooks.example.com/b'));
+  const again = await readReceivers(path, {
+    environment: { ...environment, SLACK_URL: 'https://a.b/c' },
+    known,
+  });
+  const same = [...again].filter(([name, receiver]) => known.get(name) === receiver);
+  expect(same.map(([name]) => name)).toEqual(['two', 'duty', 'prometheus', 'mail']);
 });

@@ -1,11 +1,11 @@
-import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AlertMessage } from '../../../src/alerts/outbox.ts';
 import type { SenderEvent } from '../../../src/alerts/receivers/delivery.ts';
 import { RECEIVER_KINDS } from '../../../src/alerts/receivers/kinds.ts';
 import { type Outgoing, type Receiver, SendError } from '../../../src/alerts/receivers/receiver.ts';
-import { openSender, type Sender, testReceiver } from '../../../src/alerts/receivers/sender.ts';
+import { openSender, type Sender } from '../../../src/alerts/receivers/sender.ts';
 import { alertMessage } from '../../support/alert-message.ts';
+import { FAILING, startFailingServer } from '../../support/failing-server.ts';
 import { createMemoryOutbox } from '../../support/memory-outbox.ts';
 import { startReceiver } from '../../support/receiver-server.ts';
 
@@ -70,6 +70,42 @@ describe('by a clock of the test', () => {
     expect(outbox.finished).toEqual(ids);
     expect(ops.sent).toHaveLength(3);
     expect(events).toMatchObject(ids.map((id) => ({ kind: 'sent', receiver: 'ops', id, tries: 1 })));
+  });
+
+  test('goes on with other receivers: a try under way ends, and the next one is to the new receiver', async () => {
+    const { promise: accepted, resolve: accept } = Promise.withResolvers<void>();
+    const old = receiver('ops', () => accepted);
+    const same = receiver('same');
+    open(old, same);
+    outbox.put('ops', alertMessage(), Date.now());
+    sender?.wake();
+    await pass(0);
+    const next = receiver('ops');
+    const replaced = sender?.replace([next, same]);
+    outbox.put('ops', alertMessage(), Date.now());
+    sender?.wake();
+    await pass(0);
+    expect([old.sent.length, next.sent.length]).toEqual([0, 0]);
+    accept();
+    await replaced;
+    await pass(0);
+    expect([...old.sent, ...next.sent].map(({ id }) => id)).toEqual(outbox.finished);
+    expect([old.sent.length, next.sent.length]).toEqual([1, 1]);
+    await sender?.replace([same]);
+    outbox.put('ops', alertMessage(), Date.now());
+    outbox.put('same', alertMessage(), Date.now());
+    await pass(10_000);
+    expect([next.sent.length, same.sent.length]).toEqual([1, 1]);
+  });
+
+  test('a receiver that was replaced need not wait for the back-off of the old one', async () => {
+    open(receiver('ops', () => Promise.reject(new SendError('returned 500'))));
+    outbox.put('ops', alertMessage(), Date.now());
+    await pass(100_000);
+    const next = receiver('ops');
+    await sender?.replace([next]);
+    await pass(600_000);
+    expect(next.sent.length).toBe(1);
   });
 
   test('tries again with back-off and the same id, and keeps the order meanwhile', async () => {
@@ -250,6 +286,46 @@ describe('by a clock of the test', () => {
       expect(outbox.waiting.size).toBe(0);
     });
 
+    test('is not sent what is silenced, and after the silence what fires still', async () => {
+      const made = { ...receiver('am'), resendMs: 60_000 };
+      outbox.put('am', about('firing', 0, 'a', 'b'), START_MS);
+      open(made);
+      await pass(10_000);
+      outbox.isSilenced = ({ path }) => path === 'a';
+      await pass(60_000);
+      expect(lastly(made.sent)).toEqual(['firing a,b', 'firing b']);
+      outbox.isSilenced = () => true;
+      await pass(180_000);
+      expect(made.sent.length).toBe(2);
+      outbox.put('am', about('resolved', 300, 'b'), Date.now()); // what is over is no call
+      await pass(1_000);
+      expect(lastly(made.sent)).toEqual(['firing b', 'resolved b']);
+      outbox.isSilenced = () => false;
+      await pass(600_000);
+      expect(lastly(made.sent)).toEqual(['firing a', 'resolved b']);
+      outbox.isSilenced = () => true;
+      outbox.put('am', { ...about('firing', 900, 'c'), isTest: true }, Date.now());
+      await pass(1_000);
+      expect(made.sent.at(-1)).toMatchObject({ status: 'firing', paths: ['c'] });
+    });
+
+    test('is sent a condition that holds on when an error is over', async () => {
+      const made = { ...receiver('am'), resendMs: 60_000 };
+      const whole = (status: AlertMessage['status'], seconds: number, kind?: 'error') =>
+        alertMessage({
+          ...{ status, at: at(seconds) },
+          instances: [{ labels: {}, values: {}, ...(kind && { kind }) }],
+        });
+      outbox.put('am', whole('firing', 0), START_MS);
+      outbox.put('am', whole('error', 1, 'error'), START_MS);
+      open(made);
+      await pass(10_000);
+      outbox.put('am', whole('resolved', 10, 'error'), Date.now());
+      await pass(600_000);
+      expect(made.sent.at(-1)?.status).toBe('firing');
+      expect([...outbox.waiting.values()].map(({ message }) => message.status)).toEqual(['firing']);
+    });
+
     test('is tried again within the time that it remembers', async () => {
       let tries = 0;
       const made = {
@@ -269,49 +345,17 @@ describe('by a clock of the test', () => {
 });
 
 describe('against servers that fail', () => {
-  const respondWith: Record<string, (socket: Socket) => void> = {
-    hangs: () => {},
-    'answers 500': (socket) => socket.end('HTTP/1.1 500 Internal\r\ncontent-length: 0\r\n\r\n'),
-    redirects: (socket) =>
-      socket.end('HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n'),
-    'closes early': (socket) => socket.destroy(),
-    'closes within the headers': (socket) => socket.end('HTTP/1.1 200 OK\r\nx: '),
-    'answers without an end': (socket) => {
-      socket.write('HTTP/1.1 500 Internal\r\n\r\n');
-      const more = () => {
-        while (socket.writable && socket.write(Buffer.alloc(65_536, 'x')));
-      };
-      socket.on('drain', more);
-      more();
-    },
-    'sends headers without an end': (socket) => {
-      socket.write('HTTP/1.1 200 OK\r\n');
-      const more = () => {
-        while (socket.writable && socket.write(`a: ${'x'.repeat(1_000)}\r\n`));
-      };
-      socket.on('drain', more);
-      more();
-    },
-    'speaks another protocol': (socket) => socket.end('220 mail.example.com ESMTP\r\n'),
-  };
-
-  test('messages for the others leave within a second', async () => {
+  test('messages for the others leave as if there were none', async () => {
     const closing: (() => void)[] = [];
     const receivers: Receiver[] = [];
     const openAt = (name: string, url: string) => {
       const opened = RECEIVER_KINDS['slack']?.open({ url }, { isPrivate: true, lookup: undefined });
       if (opened !== undefined) receivers.push({ name, kind: 'slack', ...opened });
     };
-    for (const [name, respond] of Object.entries(respondWith)) {
-      const server = createServer((socket) => {
-        closing.push(() => socket.destroy());
-        socket.on('error', () => {}); // the sender ends the connection
-        socket.once('data', () => respond(socket));
-      });
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-      closing.push(() => server.close());
-      const address = server.address();
-      openAt(name, `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`);
+    for (const name of FAILING) {
+      const { url, close } = await startFailingServer(name);
+      closing.push(close);
+      openAt(name, url);
     }
     openAt('refuses', 'http://127.0.0.1:1/');
     const good = await startReceiver();
@@ -319,35 +363,23 @@ describe('against servers that fail', () => {
     openAt('good', good.url);
     try {
       open(...receivers);
-      for (const { name } of receivers)
-        for (let i = 0; i < 5; i++) outbox.put(name, alertMessage(), Date.now());
-      const startMs = performance.now();
-      sender?.wake();
-      await expect.poll(() => good.received.length, { interval: 5 }).toBe(5);
-      expect(performance.now() - startMs).toBeLessThan(1_000);
+      const takes = async (names: readonly string[]) => {
+        for (const name of names) for (let i = 0; i < 5; i++) outbox.put(name, alertMessage(), Date.now());
+        const [startMs, before] = [performance.now(), good.received.length];
+        sender?.wake();
+        await expect.poll(() => good.received.length, { interval: 5 }).toBe(before + 5);
+        return performance.now() - startMs;
+      };
+      const aloneMs = await takes(['good']);
+      // On a busy machine the same messages take longer without the others, too.
+      expect(await takes(receivers.map(({ name }) => name))).toBeLessThan(Math.max(1_000, 10 * aloneMs));
       const failing = () =>
         new Set(events.filter(({ kind }) => kind === 'failed').map((event) => event.receiver));
-      await expect
-        .poll(failing)
-        .toEqual(new Set([...Object.keys(respondWith).filter((name) => name !== 'hangs'), 'refuses']));
-      await expect.poll(() => outbox.finished.length).toBe(5);
+      await expect.poll(failing).toEqual(new Set([...FAILING.filter((name) => name !== 'hangs'), 'refuses']));
+      await expect.poll(() => outbox.finished.length).toBe(10);
     } finally {
       await sender?.close();
       for (const close of closing) close();
     }
   });
-});
-
-test('a test sends one message, marked as such, and says without secrets why it failed', async () => {
-  const seen: Outgoing[] = [];
-  const signal = new AbortController().signal;
-  const ops = receiver('ops', async (outgoing) => void seen.push(outgoing));
-  await testReceiver(ops, alertMessage(), { id: 'test_1', nowMs: START_MS, signal });
-  expect(seen).toMatchObject([{ id: 'test_1', sentAtMs: START_MS, message: { isTest: true } }]);
-  const denied = receiver('ops', async () => {
-    throw new SendError('returned 403: key hunter2\nis unknown');
-  });
-  await expect(
-    testReceiver(denied, alertMessage(), { id: 'test_2', nowMs: START_MS, signal }),
-  ).rejects.toThrow('ops: returned 403: key *** is unknown');
 });

@@ -494,7 +494,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       await a.pass(301);
       expect(a.counts.refreshed).toBe(1);
       await redis.start();
-      await vi.waitFor(() => expect([a.redis.isUp, b.redis.isUp]).toEqual([true, true]), { timeout: 10_000 });
+      await vi.waitFor(() => expect([a.redis.isUp, b.redis.isUp]).toEqual([true, true]), { timeout: 30_000 });
       await a.ask({ a: 'again' });
       await a.idle();
       expect((await b.ask({ a: 'again' })).outcome).toBe('shared');

@@ -84,11 +84,13 @@ describe.skipIf(ON_SERVER)('tailrace check beside a running service', () => {
     await rm(join(endpoints.path, 'test.wrong'), { recursive: true });
     expect([code, stderr]).toEqual([1, expect.stringMatching(/nowhere[\s\S]*column "user_name"/)]);
     await writeFile(POSTGRES, original);
-    const otlp = await check({ TAILRACE_OTLP_SOURCE: 'nobody.logs' });
-    expect([otlp.code, otlp.stderr]).toEqual([
-      1,
-      expect.stringContaining('TAILRACE_OTLP_SOURCE: no source is called "nobody.logs"'),
-    ]);
+    for (const setting of ['TAILRACE_OTLP_SOURCE', 'TAILRACE_DEPLOY_SOURCE']) {
+      const unknown = await check({ [setting]: 'nobody.logs' });
+      expect([unknown.code, unknown.stderr]).toEqual([
+        1,
+        expect.stringContaining(`${setting}: no source is called "nobody.logs"`),
+      ]);
+    }
   });
 
   test('says so where a store has no description, and nothing where there is no store', async () => {
@@ -121,4 +123,32 @@ test('tailrace check names an endpoint without a dot, which is served all the sa
     `warning: ${endpoints.path}/undotted/endpoint.yaml:2: "undotted" has no dot: names of endpoints are dotted, such as logs.undotted; it is served all the same\n`,
   );
   expect(served?.id).toBe(id);
+});
+
+test('tailrace check finds the faults of the receivers, and the alerts that name none of them', async () => {
+  const alerts = join(folder.path, 'alerts');
+  const receivers = join(folder.path, 'receivers');
+  await cp('template/alerts', alerts, { recursive: true });
+  const settings = {
+    TAILRACE_ENDPOINTS_DIR: 'template/endpoints',
+    TAILRACE_ALERTS_DIR: alerts,
+    TAILRACE_RECEIVERS_FILE: receivers,
+  };
+  await writeFile(receivers, 'other: { kind: slack, url: https://hooks.example.com/a }\n', { mode: 0o600 });
+  const unknown = await check(settings);
+  expect([unknown.code, unknown.stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /failing\.paths\.yaml:\d+: TAILRACE_RECEIVERS_FILE has no receiver "ops"; it has other\n/,
+    ),
+  ]);
+  await writeFile(receivers, 'ops: { kind: slack }\n');
+  expect((await check(settings)).stderr).toContain(`${receivers}:1: "url" is missing`);
+  await writeFile(receivers, 'ops: { kind: slack, url: https://hooks.example.com/a }\n');
+  expect(await check(settings)).toMatchObject({ code: 0, stderr: '' });
+  const without = await check({ ...settings, TAILRACE_RECEIVERS_FILE: '' });
+  expect([without.code, without.stderr]).toEqual([
+    0,
+    'warning: alerts call nobody: TAILRACE_RECEIVERS_FILE is not set\n',
+  ]);
 });

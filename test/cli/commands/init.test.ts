@@ -31,12 +31,25 @@ describe('tailrace init', () => {
       '.gitignore',
       'README.md',
       'alerts/failing.paths.yaml',
+      'alerts/no.events.yaml',
+      'alerts/slow.functions.yaml',
       'compose.yaml',
+      'dashboards/gateway.yaml',
       'endpoints/failing.paths/endpoint.yaml',
       'endpoints/failing.paths/query.sql',
+      'endpoints/failing.paths/tests/alert.yaml',
+      'endpoints/failing.paths/tests/failures.ndjson',
       'endpoints/failing.paths/tests/last-hour.yaml',
+      'endpoints/recent.events/endpoint.yaml',
+      'endpoints/recent.events/query.sql',
+      'endpoints/recent.events/tests/last-minutes.yaml',
+      'endpoints/slow.functions/endpoint.yaml',
+      'endpoints/slow.functions/query.sql',
+      'endpoints/slow.functions/tests/calls.ndjson',
+      'endpoints/slow.functions/tests/last-hour.yaml',
       'package.json',
       'sources/cloudflare.logs.prod.yaml',
+      'sources/deno-relay-logs.yaml',
     ]);
     expect(stdout).toMatch(
       /\n {2}cd .*my-logs\n {2}npm install\n {2}npx tailrace dev\n {2}npx tailrace test\n/,
@@ -64,12 +77,16 @@ describe('tailrace init', () => {
       TAILRACE_ENDPOINTS_DIR: join(project, 'endpoints'),
       TAILRACE_SOURCES_DIR: join(project, 'sources'),
       TAILRACE_ALERTS_DIR: join(project, 'alerts'),
+      TAILRACE_DASHBOARDS_DIR: join(project, 'dashboards'),
       TAILRACE_DATA_DIR: join(folder.path, 'data'),
     };
     const check = await runCli(['check'], { env });
-    expect([check.code, check.stdout]).toEqual([0, '1 endpoint, 1 source and 1 alert, no faults\n']);
+    expect([check.code, check.stdout]).toEqual([
+      0,
+      '3 endpoints, 2 sources, 3 alerts and 1 dashboard, no faults\n',
+    ]);
     const tested = await runCli(['test'], { env });
-    expect([tested.code, tested.stdout]).toEqual([0, expect.stringContaining('2 tests passed')]);
+    expect([tested.code, tested.stdout]).toEqual([0, expect.stringContaining('11 tests passed')]);
   });
 
   test('keeps what npm and git have put into the folder, as after npm install of the package', async () => {
@@ -136,12 +153,15 @@ describe('the template', () => {
     expect(await read('template/endpoints/failing.paths', name)).toBe(shown);
   });
 
-  test('has a source as it ships, for which there are sample logs', async () => {
-    const name = 'sources/cloudflare.logs.prod.yaml';
-    const [first = '', ...others] = (await read('template', name)).split('\n');
-    expect(first).toMatch(/^# yaml-language-server: /);
-    expect(others.join('\n')).toBe(await read(name));
-  });
+  test.each(['cloudflare.logs.prod', 'deno-relay-logs'])(
+    'has the source %s as it ships, for which there are sample logs',
+    async (source) => {
+      const name = `sources/${source}.yaml`;
+      const [first = '', ...others] = (await read('template', name)).split('\n');
+      expect(first).toMatch(/^# yaml-language-server: /);
+      expect(others.join('\n')).toBe(await read(name));
+    },
+  );
 
   test('builds an image without fault, on the Node of ours', async () => {
     const { services } = parse(await read('template/compose.yaml')) as {

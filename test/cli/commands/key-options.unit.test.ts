@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseDuration } from '../../../src/cli/commands/key-options.ts';
+import { parseDuration } from '../../../src/cli/options.ts';
 
 describe('a duration', () => {
   test.each([

@@ -26,10 +26,14 @@ describe('tailrace query --format', () => {
   });
 
   test.each([
-    [['--format', 'xml'], 2, /json, ndjson, csv, arrow, parquet/],
+    [['--format', 'xml'], 2, /json, ndjson, csv, arrow, parquet, prometheus/],
     [['--format', 'csv', '--table'], 2, /--table.*--format/],
     [['-p', 'format=csv', '--table'], 1, /--table needs an answer in JSON, not in csv/],
-    [['-p', 'format=xml'], 1, /format must be one of json, ndjson, csv, arrow, parquet, not "xml"/],
+    [
+      ['-p', 'format=xml'],
+      1,
+      /format must be one of json, ndjson, csv, arrow, parquet(, prometheus)?, not "xml"/,
+    ],
   ])('%j is refused', async (args, exit, message) => {
     const { code, stdout, stderr } = await query('sandbox.off', '-p', 'project=a', ...args);
     expect([code, stdout, stderr]).toEqual([exit, '', expect.stringMatching(message)]);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { runProgram } from '../../support/program.ts';
 
-test.each(['endpoint', 'source', 'test'])(
+test.each(['endpoint', 'source', 'dashboard', 'test'])(
   'prints the JSON Schema of %s, as the package has it',
   async (kind) => {
     const { code, stdout, stderr } = await runProgram(['schema', kind], {});
@@ -12,8 +12,8 @@ test.each(['endpoint', 'source', 'test'])(
 );
 
 test.each([
-  [[], /name what to print: endpoint, source, alert, test, or --print for the tables/],
-  [['table'], /'table' is invalid.*endpoint, source, alert, test/],
+  [[], /name what to print: endpoint, source, alert, dashboard, test, or --print for the tables/],
+  [['table'], /'table' is invalid.*endpoint, source, alert, dashboard, test/],
 ])('refuses %j as a misuse', async (args, message) => {
   const { code, stderr } = await runProgram(['schema', ...args], {});
   expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);

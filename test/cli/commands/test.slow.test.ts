@@ -521,7 +521,7 @@ describe('tailrace test refuses, with file and line,', () => {
       '3: file "link/query.sql" must be in the folder of the test, and not a link that leads out',
     ],
     ['rows-map', withCase('rows: {}'), '3: "rows" must be a list of rows; [] for none, not {}'],
-    ['row-text', withCase('rows: [1]'), '3: "0" must be a row: a map of columns, not 1'],
+    ['row-text', withCase('rows: [1]'), '3: "rows[0]" must be a row: a map of columns, not 1'],
     [
       'both',
       withCase('{ rows: [], error: { code: internal } }'),

@@ -1,5 +1,6 @@
 import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 import Fastify, { type FastifyRequest } from 'fastify';
+import { compressSync } from 'snappy';
 import { readDefinitions } from '../../../src/definitions/read.ts';
 import { hasTooManyValues } from '../../../src/http/json-values.ts';
 import { compileValidator } from '../../../src/http/plugins/validation.ts';
@@ -8,6 +9,7 @@ import { ROUTES } from '../../../src/http/routes/index.ts';
 import { mergeParameters } from '../../../src/http/routes/query.ts';
 import { decodeBatch } from '../../../src/ingest/decode-batch.ts';
 import { INLINE_BYTES_MAX, INLINE_MARKS_MAX } from '../../../src/ingest/ingest.ts';
+import { parseLabels } from '../../../src/ingest/protocols/loki/labels.ts';
 import { type BodyFormat, countMarks } from '../../../src/ingest/wire-events.ts';
 import { distinct, type Parser, refusing } from '../parser.ts';
 import { URL_CHARS_MAX } from './http.ts';
@@ -58,12 +60,16 @@ function parseJson(text: string): unknown {
 }
 
 /** A body as src/ingest/decoder.ts decodes it inline; for one that it passes to its thread, only the marks are counted. */
-function eventBody(format: BodyFormat, parser: Omit<Parser, 'charsMax' | 'parse'>): Parser {
+function eventBody(
+  format: BodyFormat,
+  parser: Omit<Parser, 'charsMax' | 'parse'>,
+  encode = (bytes: Buffer) => bytes,
+): Parser {
   return {
     ...parser,
     charsMax: INLINE_BYTES_MAX,
     parse: (text) => {
-      const bytes = Buffer.from(text, 'latin1');
+      const bytes = encode(Buffer.from(text, 'latin1'));
       if (countMarks(bytes, format) > INLINE_MARKS_MAX) return undefined;
       return refusing(() => decodeBatch({ bytes, format, source, candidates: [], rules }));
     },
@@ -107,6 +113,125 @@ const message = (body: unknown) => {
 const callOf = (value: string) =>
   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":${value}}}`;
 
+/** The bodies of the other protocols. */
+const PROTOCOL_PARSERS: Readonly<Record<string, Parser>> = {
+  'a body of Loki in JSON': eventBody('loki-json', {
+    tokens: [
+      '{"streams":[',
+      '{"stream":{"a":"b"},"values":[',
+      '["1","x"],',
+      '["1","x",{"a":"b"}],',
+      '[],',
+      '"',
+      ' ',
+    ],
+    nests: [...JSON_NESTS, ['{"stream":{},"values":[', ']}']],
+    frame: ['{"streams":[{"stream":{"a":"b"},"values":[', '["1","x"]]}]}'],
+  }),
+  'a body of Loki': eventBody(
+    'loki-protobuf',
+    { tokens: ['\x0a\x00', '\x0a\x02\x12\x00', '\x12\x00', '\x1a\x00', '\x0a\xff\xff\xff\x0f', '\x80', '1'] },
+    compressSync,
+  ),
+  'a block of Snappy': eventBody('loki-protobuf', {
+    tokens: ['\xff', '\x80', '\x00', '\xfc', '\xfe\x01\x00', '\x01\x01', '\xf0', 'a'],
+    frame: ['\x80\x80\x04', ''],
+  }),
+  'the labels of Loki': {
+    charsMax: INLINE_BYTES_MAX,
+    tokens: ['a="b",', 'a', '=', '"', '\\"', '\\', ',', ' ', '{', '}', '`', 'a=`b`,', '\\x41', 'a:', '\n'],
+    frame: ['{', 'a="b"}'],
+    parse: (text) => refusing(() => parseLabels(text)),
+  },
+  'a body of Elasticsearch': eventBody('elasticsearch-bulk', {
+    tokens: ['{"index":{}}\n{}\n', '{"delete":{}}\n', '{"index":{}}\n', '{"a":', '[', '\n', '"', ' ', '\r\n'],
+    nests: JSON_NESTS,
+    shapes: { members: distinct((i) => `"a${i}":1,`, ['{"index":{}}\n{', '"z":1}\n']) },
+    frame: ['{"index":{}}\n', ''],
+  }),
+  'a body of Splunk': eventBody('splunk-events', {
+    tokens: [
+      '{"event":"a"}',
+      '{"event":{',
+      '{',
+      '}',
+      '"',
+      '\\',
+      ' ',
+      '\n',
+      '{"event":',
+      '{"fields":{"a":1},"event":1}',
+    ],
+    nests: [...JSON_NESTS, ['{"event":{"message":', '}}']],
+    shapes: { members: distinct((i) => `"a${i}":1,`, ['{"event":{', '"z":1}}']) },
+  }),
+  'lines of Splunk': eventBody('splunk-lines', { tokens: ['a\n', '\n', ' ', '"', '\xe4', '\r\n'] }),
+  'a body of Datadog': eventBody('datadog-json', {
+    tokens: ['{"message":"a"},', '[', '{"ddtags":"a:b,c"},', '1,', '"', ' ', '{"a":'],
+    nests: JSON_NESTS,
+    shapes: {
+      'many tags': (chars) => `[{"ddtags":"${'a:b,'.repeat(chars / 4 - 8)}"}]`,
+      'many different tags': distinct((i) => `a${i}:,`, ['[{"ddtags":"', '"}]']),
+    },
+    frame: ['[', '{}]'],
+  }),
+  'a body of Vercel': eventBody('vercel-json', {
+    tokens: ['{"message":"a"},', '{"id":"1","proxy":{', '[', '1,', '"', ' ', '{"a":', '}'],
+    nests: JSON_NESTS,
+    shapes: { members: distinct((i) => `"a${i}":1,`, ['[{', '"z":1}]']) },
+    frame: ['[', '{}]'],
+  }),
+  'lines of Vercel': eventBody('vercel-lines', {
+    tokens: ['{"a":1}\n', '\n', '{', '"', ' ', '\xe4', '\r\n'],
+  }),
+  'lines of Logpush': eventBody('logpush', {
+    tokens: ['{"Message":"a"}\n', '{"content":"tests"}\n', '{"Timestamp":', '\n', '{', '"', ' ', '\xe4'],
+    shapes: { members: distinct((i) => `"a${i}":1,`, ['{', '"z":1}']) },
+  }),
+  'a body of Firehose': eventBody('firehose', {
+    tokens: ['{"data":"YQo="},', '{"data":"eyJhIjoxfQo="},', '{"data":"H4sI"},', '{}', ',', '"', ' ', 'CgoK'],
+    shapes: {
+      'lines of a record': (chars) => `{"data":"${'YQph'.repeat(chars / 4 - 4)}"}`,
+      'records without data': (chars) =>
+        Array(Math.floor(chars / 3))
+          .fill('{}')
+          .join(','),
+    },
+    frame: ['{"records":[', ']}'],
+  }),
+  'a frame of syslog': eventBody(
+    'syslog',
+    {
+      tokens: [
+        '<13>1 - h a - - ',
+        '[a b="c"]',
+        '[a ',
+        ' b="',
+        '\\"',
+        '"',
+        ']',
+        'Jan  1 10:00:00 ',
+        ' ',
+        'x',
+        ':',
+        '<13>',
+        '\0',
+        '\r\n',
+      ],
+      shapes: {
+        'what ends a line, within it': (chars) => `<13>${'\0'.repeat(chars - 5)}x`,
+        'much structured data': distinct((i) => `[a${i} b="c"]`, ['<13>1 - h a - - ', ' x']),
+        'a long parameter': (chars) => `<13>1 - h a - - [a b="${'\\"'.repeat(chars / 2 - 20)}"] x`,
+        'structured data without an end': (chars) => `<13>1 - h a - - [a${' b="c"'.repeat(chars / 6 - 4)}`,
+      },
+    },
+    (line) => Buffer.concat([Buffer.from(`${line.length} `), line]),
+  ),
+  'frames of Heroku': eventBody('heroku', {
+    tokens: ['30 <1>1 2026-11-20T00:00:00Z h a p - ', '1 a', '0 ', '99999999 ', ' ', '5 <1>1 ', '\xe4', '\n'],
+  }),
+};
+
 export const BODY_PARSERS: Readonly<Record<string, Parser>> = {
   'a body of JSON values': {
     charsMax: JSON_CHARS_MAX,
@@ -126,6 +251,7 @@ export const BODY_PARSERS: Readonly<Record<string, Parser>> = {
     parse: (text) => refusing(() => mergeParameters({ a: '1' }, parseJson(text), [])),
   },
   ...Object.fromEntries(checkedBodies()),
+  ...PROTOCOL_PARSERS,
   'a message of an agent': {
     charsMax: URL_CHARS_MAX,
     tokens: ['{"jsonrpc":"2.0",', '"id":', '"method":"tools/list",', '1', '"params":{"_meta":{'],

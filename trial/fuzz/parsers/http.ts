@@ -18,7 +18,8 @@ export const URL_CHARS_MAX = 262_144;
 const secret = randomBytes(32);
 const tokens = createTokens({ secret, now: () => 0 });
 const cursors = createCursors(secret);
-const paged = { ...SEARCH, pages: { by: [], size: 100, sources: [], canSkip: true, range: undefined } };
+const pages = { by: [], size: 100, sources: [], canSkip: true, range: undefined, readsOnlyRange: false };
+const paged = { ...SEARCH, pages };
 const peers = createPeerReader('127.0.0.1,10.0.0.0/8,::1');
 const cors = createCorsHead(Array.from({ length: 100 }, (_, i) => `https://page-${i}.example`).join(','));
 const encode = (text: string) => Buffer.from(text).toString('base64url');
@@ -47,7 +48,7 @@ const negotiate = (header: string) => (text: string) =>
     return [
       wantsTail({ accepts: one, endpoint: SEARCH, parameters: {} }),
       chooseEncoding(one),
-      chooseFormat(one),
+      chooseFormat(one, SEARCH),
     ];
   });
 

@@ -6,6 +6,14 @@ import { YAML_TOKENS_MAX } from '../../../src/definitions/yaml-bounds.ts';
 import { parseYaml } from '../../../src/definitions/yaml-file.ts';
 import { parseTimestamp } from '../../../src/ingest/event.ts';
 import { parseInstant } from '../../../src/lib/instant.ts';
+import {
+  addTemplates,
+  type Groups,
+  mergeTemplates,
+  type Template,
+} from '../../../src/search/analysis/merge.ts';
+import { TEMPLATES_OTHER_MAX, TEMPLATES_TOP_MAX, TURN_MAX } from '../../../src/search/analysis/patterns.ts';
+import { parseMeasure } from '../../../src/search/measure.ts';
 import { parseField, parseSearch } from '../../../src/search/parse.ts';
 import { findPatternFault, PATTERN_BYTES_MAX } from '../../../src/sql/pattern.ts';
 import { isPlainPattern } from '../../../src/sql/search-guard.ts';
@@ -51,6 +59,46 @@ function typed(
   const rules = type.createRules({ type: 'string', description: '', ...declared }, () => {}) ?? fail();
   const parse = (text: string) => refusing(() => [rules.parse(text), rules.parseList?.(text.split('&'))]);
   return { charsMax: PARAMETER_CHARS_MAX, tokens, parse };
+}
+
+// As many messages, as long, as one search merges.
+const TEMPLATES_MAX = TEMPLATES_TOP_MAX + TEMPLATES_OTHER_MAX;
+const TEMPLATE_CHARS = 500;
+const MESSAGE_TOKENS = ['a', ' ', '"', "'", '<num>', '/', 'user', '…', '\n', '=', '\u{1d11e}'];
+
+/** Messages of the same form, cut at their length. */
+function toTemplates(text: string): Template[] {
+  const count = Math.ceil(text.length / TEMPLATE_CHARS);
+  return Array.from({ length: count }, (_, i) => ({
+    text: text.slice(i * TEMPLATE_CHARS, (i + 1) * TEMPLATE_CHARS),
+    ...{ weight: 1, first: i, last: i, sample: `e${i}` },
+  }));
+}
+
+/** Reads the words of as many messages as a search reads in one turn. */
+function readGroups(text: string): Groups {
+  const groups: Groups = new Map();
+  addTemplates(groups, toTemplates(text));
+  return groups;
+}
+
+/** The last ones: merging is a turn by itself, after those that read the words. */
+let read: { readonly text: string; readonly groups: Groups } | undefined;
+
+function mergeRead(text: string): readonly Template[] {
+  if (read?.text !== text) read = { text, groups: readGroups(text) };
+  return mergeTemplates(read.groups);
+}
+
+/** Writes messages word by word. */
+function divide(chars: number, word: (line: number, place: number) => string): string {
+  const places = 80;
+  const line = (nth: number) =>
+    Array.from({ length: places }, (_, place) => word(nth, place))
+      .join(' ')
+      .padEnd(TEMPLATE_CHARS)
+      .slice(0, TEMPLATE_CHARS);
+  return distinct(line)(chars);
 }
 
 /** As large as an alert's variables can be. */
@@ -115,6 +163,28 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
       },
     ]),
   ),
+  'a measure of a search': {
+    charsMax: PARAMETER_CHARS_MAX,
+    tokens: ['p95', 'avg', '(', ')', 'a.b', ' ', '"', '\\', '.', '\n'],
+    parse: (text) => refusing(() => parseMeasure(text)),
+  },
+  'words of a search by pattern': {
+    charsMax: TURN_MAX * TEMPLATE_CHARS,
+    tokens: MESSAGE_TOKENS,
+    parse: readGroups,
+  },
+  'messages of a search by pattern': {
+    charsMax: TEMPLATES_MAX * TEMPLATE_CHARS,
+    tokens: MESSAGE_TOKENS,
+    shapes: {
+      'words that differ': distinct((i) => `user w${i} of w${i % 7} `),
+      'words that differ step by step': (chars) =>
+        divide(chars, (line, place) => (line > place ? 'a' : `b${line % 7}`)),
+      'words of 7 kinds': (chars) => divide(chars, (line, place) => `w${(line * (place + 1)) % 7}`),
+      'words of many kinds': (chars) => divide(chars, (line, place) => `w${(line * 31 + place * 17) % 997}`),
+    },
+    parse: mergeRead,
+  },
   pattern: {
     charsMax: PARAMETER_CHARS_MAX,
     tokens: ['a', ...PATTERN_TOKENS],

@@ -2,23 +2,25 @@ import { useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { type Answer, type CacheState, formatJson, parseJson, type Row } from '../../api/answer.ts';
 import { latestOf, type Run } from '../../api/use-run.ts';
-import { formatBytes, formatCount, formatMs, formatSeconds } from '../../format/number.ts';
+import { formatBytes, formatMs, formatRows, formatSeconds } from '../../format/number.ts';
 import type { Span } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
-import { LinkedCharts } from '../../ui/chart/linked-charts.tsx';
+import { findAnswerRange } from '../../ui/chart/answer-range.ts';
+import { toDrawing } from '../../ui/chart/draw.ts';
+import { Drawings } from '../../ui/chart/drawings.tsx';
+import { chartsOf, findTimes } from '../../ui/chart/guess.ts';
 import { Code } from '../../ui/code.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { toColumns } from '../../ui/table/answer-columns.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
-import { findAnswerRange } from './answer-range.ts';
 import { Downloads } from './downloads.tsx';
 import { linesPath, whyNoLines } from './lines.ts';
 import { LogView } from './log-view.tsx';
-import { hasOneRowPerTime, isDrawable, isLog, toCharts } from './shape.ts';
-import { toColumns } from './table-columns.tsx';
+import { isLog } from './shape.ts';
 import type { UrlState, View } from './url-state.ts';
 
 interface AnswerPanelProps {
@@ -38,7 +40,7 @@ export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: A
   return (
     <Panel title="Answer" actions={meta}>
       <div role="status" className="visually-hidden">
-        {run.state === 'running' ? 'Running' : run.state === 'done' ? `${run.value.rows.length} rows` : ''}
+        {run.state === 'running' ? 'Running' : run.state === 'done' ? formatRows(run.value.rows.length) : ''}
       </div>
       {run.state === 'failed' && <ErrorNote error={run.error} />}
       {run.state === 'idle' && (
@@ -73,9 +75,7 @@ function Meta({ answer }: { readonly answer: Answer }) {
         <Tag tone={tone}>{label}</Tag>
       </li>
       {answer.cache !== 'bypass' && <li>{formatSeconds(answer.ageSeconds)} old</li>}
-      <li>
-        {formatCount(answer.rows.length)} {answer.rows.length === 1 ? 'row' : 'rows'}
-      </li>
+      <li>{formatRows(answer.rows.length)}</li>
       <li>{formatMs(answer.engineMs)} in the engine</li>
       <li>{formatMs(answer.ms)} in all</li>
       <li>{formatBytes(answer.bytes)}</li>
@@ -94,7 +94,8 @@ interface ViewsProps extends Pick<AnswerPanelProps, 'endpoint' | 'values' | 'url
 function Views({ endpoint, values, answer, isCurrent, url, onChange }: ViewsProps) {
   const { columns } = endpoint;
   const asLog = isLog(columns);
-  const hasChart = asLog || (isDrawable(columns) && hasOneRowPerTime(columns, answer.rows));
+  const charts = useMemo(() => chartsOf(endpoint, answer.rows), [endpoint, answer]);
+  const hasChart = asLog || charts.length > 0;
   const views: View[] = hasChart ? ['chart', 'table', 'json'] : ['table', 'json'];
   const view = views.find((one) => one === url.view) ?? views[0] ?? 'table';
   const tabs = views.map((id) => ({ id, label: asLog && id === 'chart' ? 'Log' : LABELS[id] }));
@@ -107,9 +108,9 @@ function Views({ endpoint, values, answer, isCurrent, url, onChange }: ViewsProp
       ) : answer.rows.length === 0 ? (
         <NoRows />
       ) : view === 'chart' ? (
-        <Charts endpoint={endpoint} values={values} answer={answer} />
+        <Charts endpoint={endpoint} values={values} answer={answer} charts={charts} />
       ) : (
-        <Rows columns={columns} rows={answer.rows} />
+        <Rows endpoint={endpoint} rows={answer.rows} />
       )}
     </Tabs>
   );
@@ -129,28 +130,33 @@ function NoRows() {
   );
 }
 
-interface ChartsProps extends Pick<ViewsProps, 'endpoint' | 'values' | 'answer'> {}
+interface ChartsProps extends Pick<ViewsProps, 'endpoint' | 'values' | 'answer'> {
+  readonly charts: EndpointView['charts'];
+}
 
-function Charts({ endpoint, values, answer }: ChartsProps) {
+function Charts({ endpoint, values, answer, charts }: ChartsProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, even while the next one is computed
   const shown = useMemo(() => {
     const range = findAnswerRange(endpoint, values, answer.atMs);
+    const { columns } = endpoint;
     return {
-      charts: toCharts(endpoint.columns, answer.rows, range),
+      drawings: charts.map((chart) => toDrawing(chart, { columns, rows: answer.rows, range })),
       linesOf: (span: Span, search?: string) => linesPath(endpoint, values, { span, search }),
       noLines: whyNoLines(endpoint, values),
     };
-  }, [endpoint, answer]);
-  return <LinkedCharts {...shown} />;
+  }, [endpoint, answer, charts]);
+  return <Drawings {...shown} rows={answer.rows} times={findTimes(endpoint, answer.rows)} />;
 }
 
-interface RowsProps {
-  readonly columns: EndpointView['columns'];
+interface RowsProps extends Pick<ViewsProps, 'endpoint'> {
   readonly rows: readonly Row[];
 }
 
-function Rows({ columns, rows }: RowsProps) {
+function Rows({ endpoint, rows }: RowsProps) {
   const zone = useZone();
-  const shown = useMemo(() => toColumns(columns, zone), [columns, zone]);
+  const shown = useMemo(
+    () => toColumns(endpoint.columns, { zone, times: findTimes(endpoint, rows) }),
+    [endpoint, rows, zone],
+  );
   return <DataTable caption="Rows of the answer" rows={rows} columns={shown} />;
 }

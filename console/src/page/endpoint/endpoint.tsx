@@ -5,11 +5,12 @@ import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { latestOf, useRun } from '../../api/use-run.ts';
-import { formatCount, formatSeconds } from '../../format/number.ts';
+import { formatRows, formatSeconds } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Tag } from '../../ui/tag.tsx';
+import { newAlertPath } from '../workbench/alert/path.ts';
 import { AnswerPanel } from './answer-panel.tsx';
 import { Definition } from './definition.tsx';
 import './endpoint.css';
@@ -63,7 +64,7 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
   const answered = useMemo(() => withColumnsOf(endpoint, answer?.rows), [endpoint, answer]);
   return (
     <>
-      <Head endpoint={endpoint} />
+      <Head endpoint={endpoint} values={values} />
       <ParameterForm
         endpoint={endpoint}
         values={values}
@@ -88,7 +89,12 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
   );
 }
 
-function Head({ endpoint }: { readonly endpoint: EndpointView }) {
+interface HeadProps {
+  readonly endpoint: EndpointView;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+function Head({ endpoint, values }: HeadProps) {
   const { self } = useClient();
   const { name, description, caching_seconds: caching, warming_seconds: warming, max_rows: rows } = endpoint;
   return (
@@ -97,12 +103,17 @@ function Head({ endpoint }: { readonly endpoint: EndpointView }) {
         <h1>{name}</h1>
         <Tag>{caching === null ? 'not cached' : `cached ${formatSeconds(caching)}`}</Tag>
         {warming !== null && <Tag>kept warm every {formatSeconds(warming)}</Tag>}
-        <Tag>at most {formatCount(rows)} rows</Tag>
+        <Tag>at most {formatRows(rows)}</Tag>
         {endpoint.query_sandboxing && <Tag tone="accent">accepts your own SELECT</Tag>}
         {mayUseWorkbench(self) && (
-          <Link className="small" href={`/workbench?endpoint=${name}`}>
-            Open in the workbench
-          </Link>
+          <>
+            <Link className="small" href={`/workbench?endpoint=${name}`}>
+              Open in the workbench
+            </Link>
+            <Link className="small" href={newAlertPath(name, values)}>
+              Alert on this
+            </Link>
+          </>
         )}
       </div>
       <p>{description}</p>

@@ -3,9 +3,9 @@ import { type Answer, type Row, toAnswer } from '../../api/answer.ts';
 import type { Client } from '../../api/client.ts';
 import { ownMember } from '../../format/own.ts';
 import { fromMicros } from '../../format/time.ts';
+import { parseTime } from '../../ui/chart/answer-range.ts';
 import { type Line, mergeLines, toLine } from '../../ui/lines/line.ts';
 import type { LinePage, LineSource, LineTail } from '../../ui/lines/source.ts';
-import { parseTime } from './answer-range.ts';
 import { findBounds, findMark } from './log.ts';
 import { queryPath } from './query-path.ts';
 

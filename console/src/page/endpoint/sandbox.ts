@@ -36,6 +36,7 @@ export function withColumnsOf(endpoint: EndpointView, rows: readonly Row[] = [])
   return {
     ...endpoint,
     columns: names.map((name) => ({ name, type: typeOf(rows, name), description: '', search: null })),
+    charts: [], // they name columns of the stored query
   };
 }
 

@@ -1,4 +1,5 @@
-import { QUICK_RANGES, type QuickRange } from '../../format/time-range.ts';
+import { type LastRange, parseLast } from '../../format/last-range.ts';
+import { formatMeasure, parseMeasure, TOPS } from './histogram/measure.ts';
 
 /** The content of Explore's address: everything but the key. `?q=level:error&source=postgres.logs&range=6h` */
 export interface ExploreAddress {
@@ -7,20 +8,43 @@ export interface ExploreAddress {
   readonly source: readonly string[];
   readonly project: string;
   /** Left out if `from` and `until` are set. */
-  readonly range: QuickRange | undefined;
+  readonly range: LastRange | undefined;
   /** ISO 8601, UTC; both or none. */
   readonly from: string | undefined;
   readonly until: string | undefined;
   /** Field of the histogram's series. */
   readonly by: string;
+  /** What the chart shows of the events (histogram/measure.ts); empty: how many there are. */
+  readonly measure: string;
+  /** How many series the chart has; undefined: the default. */
+  readonly top: number | undefined;
+  /** Whether the chart's scale is logarithmic. */
+  readonly log: boolean;
   /** Fields shown beside the message. */
   readonly columns: readonly string[];
   /** Seconds, one of `REFRESHES`. */
   readonly refresh: number | undefined;
   readonly live: boolean;
+  /** What is shown of the events. */
+  readonly view: ExploreView;
+  /** How the events are divided for a comparison (analysis/compare-sets.ts). */
+  readonly compare: string;
+  /** A range within the range to compare with the rest: `<from>/<until>`, ISO 8601. */
+  readonly mark: string;
+  /** Whether the chart has the counts of the range before. */
+  readonly before: boolean;
   /** Identifies a line to show and mark (line/at.ts). */
   readonly at: string;
 }
+
+export const VIEWS = [
+  { id: 'lines', label: 'Lines' },
+  { id: 'patterns', label: 'Patterns' },
+  { id: 'compare', label: 'Compare' },
+  { id: 'timeline', label: 'Timeline' },
+] as const;
+
+export type ExploreView = (typeof VIEWS)[number]['id'];
 
 const REFRESHES: readonly number[] = [5, 10, 30, 60];
 
@@ -32,9 +56,16 @@ const NONE: ExploreAddress = {
   from: undefined,
   until: undefined,
   by: 'level',
+  measure: '',
+  top: undefined,
+  log: false,
   columns: [],
   refresh: undefined,
   live: false,
+  view: 'lines',
+  compare: '',
+  mark: '',
+  before: false,
   at: '',
 };
 
@@ -50,20 +81,29 @@ export function parseAddress(search: string): ExploreAddress {
     q: text('q'),
     source: parseList(query.getAll('source')),
     project: text('project'),
-    ...(isAbsolute
-      ? { ...times, range: undefined }
-      : { range: QUICK_RANGES.find(({ id }) => id === text('range'))?.id ?? NONE.range }),
+    ...(isAbsolute ? { ...times, range: undefined } : { range: parseLast(text('range')) ?? NONE.range }),
     by: text('by') || NONE.by,
+    measure: formatMeasure(parseMeasure(text('measure'))),
+    top: TOPS.find((count) => String(count) === text('top')),
+    log: text('log') === '1',
     columns: parseList(query.getAll('columns')),
     refresh: REFRESHES.includes(refresh) ? refresh : undefined,
     live: text('live') === '1',
+    view: VIEWS.find(({ id }) => id === text('view'))?.id ?? NONE.view,
+    compare: text('compare'),
+    mark: text('mark'),
+    before: text('before') === '1',
     at: text('at'),
   };
 }
 
 /** The query string without `?`; defaults are left out, so equal views have equal addresses. */
 export function formatAddress(address: Partial<ExploreAddress>): string {
-  const { q, source, project, range, from, until, by, columns, refresh, live, at } = { ...NONE, ...address };
+  const { q, source, project, range, from, until, by, columns, refresh, live, ...rest } = {
+    ...NONE,
+    ...address,
+  };
+  const { measure, top, log, view, compare, mark, before, at } = rest;
   const isAbsolute = from !== undefined && until !== undefined;
   const entries = {
     q,
@@ -73,9 +113,14 @@ export function formatAddress(address: Partial<ExploreAddress>): string {
     from: isAbsolute ? from : '',
     until: isAbsolute ? until : '',
     by: by === NONE.by ? '' : by,
+    ...{ measure, top: top === undefined ? '' : String(top) },
+    log: log ? '1' : '',
     columns: columns.join(','),
     refresh: refresh === undefined ? '' : String(refresh),
     live: live ? '1' : '',
+    view: view === NONE.view ? '' : view,
+    ...{ compare, mark },
+    before: before ? '1' : '',
     at,
   };
   return new URLSearchParams(Object.entries(entries).filter(([, value]) => value !== '')).toString();

@@ -8,8 +8,9 @@ import { TimeRangeControl } from '../../ui/time/time-range.tsx';
 import { type ExploreAddress, explorePath, formatAddress, parseAddress } from './address.ts';
 import { Download } from './download.tsx';
 import { QueryField } from './query-field.tsx';
+import { SaveAsEndpoint } from './save-as-endpoint.tsx';
 import { SavedSearches } from './saved-searches.tsx';
-import { rangeOf, type Search, toFixed } from './search/search.ts';
+import { rangeOf, type Search, toAsked, toFixed } from './search/search.ts';
 import { SourceChoice } from './source-choice.tsx';
 import type { Fields } from './use-fields.ts';
 
@@ -39,14 +40,7 @@ export function ExploreHead(props: ExploreHeadProps) {
         <TimeRangeControl
           value={rangeOf(address)}
           refreshSeconds={address.refresh}
-          onChange={(range) =>
-            onChange({
-              range: range.kind === 'last' ? range.range : undefined,
-              from: range.kind === 'last' ? undefined : range.from,
-              until: range.kind === 'last' ? undefined : range.until,
-              ...(range.kind === 'absolute' && { live: false }),
-            })
-          }
+          onChange={(range) => onChange(toAsked(range))}
           onRefreshSeconds={(refresh) => onChange({ refresh })}
           onRefresh={onRefresh}
         />
@@ -55,6 +49,7 @@ export function ExploreHead(props: ExploreHeadProps) {
             address={formatAddress(address)}
             onOpen={(saved) => onChange({ ...parseAddress(saved) })}
           />
+          <SaveAsEndpoint address={address} search={search} />
           <CopyLinks address={address} search={search} />
           <Download search={search} />
           <button type="button" className="button quiet" onClick={onHelp}>

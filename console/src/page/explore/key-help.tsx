@@ -1,3 +1,4 @@
+import { CloseAction } from '../../ui/close-action.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 
 const KEYS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
@@ -6,7 +7,12 @@ const KEYS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
   [['Enter'], 'open the line, or close it'],
   [['Esc'], 'close what is open'],
   [['Tab'], 'reach everything else: values of an open line have a menu'],
-  [['←', '→'], 'on the chart: walk through the time buckets; with Shift select some, Enter zooms to them'],
+  [
+    ['←', '→'],
+    'on the chart: walk through the time buckets; with Shift select some, Enter zooms to them, m marks them to compare',
+  ],
+  [['[', ']'], 'the range of time before, or after'],
+  [['o'], 'a range of twice the length'],
   [['?'], 'this list'],
 ];
 
@@ -26,11 +32,7 @@ export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
           </div>
         ))}
       </dl>
-      <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>
-          Close
-        </button>
-      </div>
+      <CloseAction onClose={onClose} />
     </Dialog>
   );
 }

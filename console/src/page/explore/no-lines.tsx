@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { lastMs } from '../../format/last-range.ts';
 import { describeRange } from '../../format/time-range.ts';
 import { useZone } from '../../preference.ts';
 import { Empty } from '../../ui/empty.tsx';
@@ -12,6 +13,8 @@ interface NoLinesProps {
   readonly lines: Lines;
   readonly onChange: (change: Partial<ExploreAddress>) => void;
 }
+
+const WEEK_MS = 7 * 86_400_000;
 
 /** Says why there are no lines. */
 export function NoLines({ address, lines, onChange }: NoLinesProps): ReactNode {
@@ -29,7 +32,7 @@ export function NoLines({ address, lines, onChange }: NoLinesProps): ReactNode {
   if (state.kind === 'running' || isOld) return <p className="line-none muted">Searching…</p>;
   if (state.kind === 'stopped') return <Empty title="Stopped">Nothing was found before that.</Empty>;
   const range = describeRange(rangeOf(address), zone);
-  const isShort = address.range !== '7d' && address.range !== '30d';
+  const isShort = address.range === undefined || lastMs(address.range) < WEEK_MS;
   const where = address.source.length === 0 ? 'any source' : address.source.join(', ');
   return (
     <Empty title={address.live ? 'No events yet' : 'No events'}>

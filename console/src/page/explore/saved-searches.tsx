@@ -3,6 +3,7 @@ import { type FormEvent, type RefObject, useRef, useState } from 'react';
 import type { SavedSearchView } from '../../../../src/management/view.ts';
 import { type CallOptions, useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
+import { isManager } from '../../api/right.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import './saved-searches.css';
@@ -13,7 +14,7 @@ interface SavedSearchesProps {
   readonly onOpen: (address: string) => void;
 }
 
-/** The saved searches of the signed-in key: opens, saves and deletes them. */
+/** The saved searches of who has signed in, and those that others share: opens, saves and deletes them. */
 export function SavedSearches(props: SavedSearchesProps) {
   return (
     <Popover label="Saved" title="Saved searches">
@@ -52,20 +53,23 @@ function SavedPanel({ address, onOpen }: SavedSearchesProps) {
         this page.
       </p>
     );
-  const save = (name: string) =>
+  const save = (name: string, shared: Share) =>
     change.mutate({
-      done: `Saved as ${name}.`,
+      done: `Saved as ${name}${shared === null ? '' : `, for ${SHARES[shared]}`}.`,
       path: '/api/searches',
       method: 'POST',
-      body: { name, address },
+      body: { name, address, shared },
     });
   const remove = ({ id, name }: SavedSearchView) =>
     change.mutate({ done: `Deleted ${name}.`, path: `/api/searches/${id}`, method: 'DELETE' });
+  const own = (value?.result ?? (error && []))?.filter((search) => search.is_own);
   const shownError = change.error ?? error;
   return (
     <div className="saved">
-      <SaveForm input={nameInput} searches={value?.result ?? (error && [])} onSave={save} />
-      {value?.result.length === 0 && <p className="saved-note">This key has no saved searches yet.</p>}
+      <SaveForm input={nameInput} searches={own} hasRole={client.self.role !== null} onSave={save} />
+      {value !== undefined && own?.length === 0 && (
+        <p className="saved-note">You have no saved searches yet.</p>
+      )}
       <ul className="saved-list">
         {value?.result.map((search) => (
           <SavedLine
@@ -73,7 +77,7 @@ function SavedPanel({ address, onOpen }: SavedSearchesProps) {
             search={search}
             isOpen={search.address === address}
             onOpen={() => onOpen(search.address)}
-            onDelete={() => remove(search)}
+            onDelete={search.is_own || isManager(client.self) ? () => remove(search) : undefined}
           />
         ))}
       </ul>
@@ -95,23 +99,34 @@ interface SaveFormProps {
   readonly input: RefObject<HTMLInputElement | null>;
   /** `undefined` until it is known which names are taken. */
   readonly searches: readonly SavedSearchView[] | undefined;
-  readonly onSave: (name: string) => void;
+  /** Whether there is a role to share with. */
+  readonly hasRole: boolean;
+  readonly onSave: (name: string, shared: Share) => void;
 }
+
+type Share = SavedSearchView['shared'];
+
+/** Whom a search is shared with. */
+const SHARES = { role: 'my role', all: 'all who see the same events' } as const;
 
 const NAME_CHARS_MAX = 100;
 
-function SaveForm({ input, searches, onSave }: SaveFormProps) {
+function SaveForm({ input, searches, hasRole, onSave }: SaveFormProps) {
   const [draft, setDraft] = useState('');
+  const [chosen, setChosen] = useState<Share>();
   const [asked, setAsked] = useState<string>();
   const name = draft.trim();
-  const isTaken = searches?.some((search) => search.name === name) === true;
+  const taken = searches?.find((search) => search.name === name);
+  const isTaken = taken !== undefined;
+  const shared = chosen === undefined ? (taken?.shared ?? null) : chosen;
   const isAsked = isTaken && asked === name;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (isTaken && !isAsked) return setAsked(name);
     setAsked(undefined);
     setDraft('');
-    onSave(name);
+    setChosen(undefined);
+    onSave(name, shared);
   };
   return (
     <form className="saved-form" onSubmit={submit}>
@@ -126,6 +141,16 @@ function SaveForm({ input, searches, onSave }: SaveFormProps) {
         value={draft}
         onChange={({ target }) => setDraft(target.value)}
       />
+      <select
+        className="input"
+        aria-label="Who sees it"
+        value={shared ?? ''}
+        onChange={({ target: { value } }) => setChosen(value === 'all' || value === 'role' ? value : null)}
+      >
+        <option value="">For me only</option>
+        {hasRole && <option value="role">For {SHARES.role}</option>}
+        <option value="all">For {SHARES.all}</option>
+      </select>
       <button type="submit" className="button primary" disabled={name === '' || searches === undefined}>
         {isAsked ? 'Replace' : 'Save'}
       </button>
@@ -141,27 +166,38 @@ interface SavedLineProps {
   /** Whether it is the present view. */
   readonly isOpen: boolean;
   readonly onOpen: () => void;
-  readonly onDelete: () => void;
+  /** `undefined` if it belongs to another. */
+  readonly onDelete: (() => void) | undefined;
 }
 
-function SavedLine({ search: { name, address }, isOpen, onOpen, onDelete }: SavedLineProps) {
+function SavedLine({ search, isOpen, onOpen, onDelete }: SavedLineProps) {
+  const { name, address } = search;
   const [isAsked, setAsked] = useState(false);
   return (
     <li onBlur={() => setAsked(false)}>
       <button type="button" className="saved-open" aria-current={isOpen || undefined} onClick={onOpen}>
         <span>{name}</span>
         <code>{describe(address)}</code>
+        <small>{describeShare(search)}</small>
       </button>
-      <button
-        type="button"
-        className={isAsked ? 'button quiet danger' : 'button quiet'}
-        onClick={isAsked ? onDelete : () => setAsked(true)}
-      >
-        {isAsked ? 'Delete for good' : 'Delete'}
-        <span className="visually-hidden"> {name}</span>
-      </button>
+      {onDelete !== undefined && (
+        <button
+          type="button"
+          className={isAsked ? 'button quiet danger' : 'button quiet'}
+          onClick={isAsked ? onDelete : () => setAsked(true)}
+        >
+          {isAsked ? 'Delete for good' : 'Delete'}
+          <span className="visually-hidden"> {name}</span>
+        </button>
+      )}
     </li>
   );
+}
+
+/** `from ada@example.com`, `for my role`; nothing if only its owner sees it. */
+function describeShare({ shared, author, is_own: isOwn }: SavedSearchView): string | undefined {
+  if (!isOwn) return `from ${author}`;
+  return shared === null ? undefined : `for ${SHARES[shared]}`;
 }
 
 /** `level:error · 6h · postgres.logs` */

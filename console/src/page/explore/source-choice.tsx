@@ -11,10 +11,14 @@ interface SourceChoiceProps {
 /** The sources to search, ticked in a list. */
 export function SourceChoice({ sources, chosen, onChange }: SourceChoiceProps) {
   const names = sources.map(({ name }) => name);
+  // A search that names no source leaves out those of Tailrace itself.
+  const usual = sources.filter(({ internal }) => !internal).map(({ name }) => name);
   // A shared address may name sources that this key may not search: they can be unticked.
   const unknown = chosen.filter((name) => !names.includes(name));
-  const isTicked = (name: string) => chosen.length === 0 || chosen.includes(name);
-  const set = (next: readonly string[]) => onChange(next.length === names.length ? [] : next);
+  const isTicked = (name: string) => (chosen.length === 0 ? usual : chosen).includes(name);
+  const areUsual = (next: readonly string[]) =>
+    next.length === usual.length && next.every((name) => usual.includes(name));
+  const set = (next: readonly string[]) => onChange(areUsual(next) ? [] : next);
   const toggle = (name: string) => {
     const ticked = [...names.filter(isTicked), ...unknown];
     set(ticked.includes(name) ? ticked.filter((one) => one !== name) : [...ticked, name]);

@@ -32,7 +32,9 @@ export function useFields(search: Search, lines: readonly Line[]): Fields {
   const { value } = useRead(queries.searchSources);
   const sources = value?.result ?? NONE;
   const declared = useMemo(() => {
-    const searched = sources.filter(({ name }) => search.source.length === 0 || search.source.includes(name));
+    const searched = sources.filter(({ name, internal }) =>
+      search.source.length === 0 ? !internal : search.source.includes(name),
+    );
     const all = searched.flatMap(({ fields }) => fields.map((field) => [field.name, field] as const));
     return new Map<string, QueryFieldName>(all);
   }, [sources, search.source]);

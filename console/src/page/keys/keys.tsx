@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import type { CreatedKeyView, KeyEntry, KeyView, Self } from '../../../../src/management/view.ts';
+import type { CreatedKeyView, KeyEntry, KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
+import { isLimited } from '../../api/right.ts';
 import { PAGES, usePages } from '../../api/use-pages.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { EndedKeys } from './ended-keys.tsx';
@@ -79,10 +80,6 @@ export function KeysPage() {
       )}
     </>
   );
-}
-
-function isLimited({ endpoints, sources, pins }: Self): boolean {
-  return endpoints !== null || sources !== null || Object.keys(pins).length > 0;
 }
 
 /** Takes the focus: the button that caused it may be gone. */

@@ -1,10 +1,12 @@
 import { useClient } from '../../api/client.ts';
+import { mayGrant } from '../../api/right.ts';
 import { Group } from '../../ui/group.tsx';
 
 const SCOPES = [
   ['query', 'reads endpoints'],
   ['ingest', 'sends events'],
   ['manage', 'manages keys, sees numbers and SQL'],
+  ['metrics', 'reads metrics, for Prometheus'],
 ] as const;
 
 interface ScopeChoiceProps {
@@ -16,7 +18,7 @@ interface ScopeChoiceProps {
 /** The scopes of the key. A key can only grant scopes that it has itself. */
 export function ScopeChoice({ scopes, fault, onChange }: ScopeChoiceProps) {
   const { self } = useClient();
-  const isShort = SCOPES.some(([scope]) => !self.scopes.includes(scope));
+  const isShort = SCOPES.some(([scope]) => !mayGrant(self, scope));
   return (
     <Group
       legend="Scopes"
@@ -29,7 +31,7 @@ export function ScopeChoice({ scopes, fault, onChange }: ScopeChoiceProps) {
             <input
               type="checkbox"
               checked={scopes.includes(scope)}
-              disabled={!self.scopes.includes(scope)}
+              disabled={!mayGrant(self, scope)}
               onChange={(event) =>
                 onChange(event.target.checked ? [...scopes, scope] : scopes.filter((one) => one !== scope))
               }

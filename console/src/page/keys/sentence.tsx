@@ -11,7 +11,7 @@ interface SentenceProps {
 }
 
 /** The reasons of rejected requests (docs/keys.md, audit trail). */
-const REFUSALS: Readonly<Record<string, string>> = {
+export const REFUSALS: Readonly<Record<string, string>> = {
   missing: 'no key',
   unknown: 'unknown key',
   revoked: 'revoked key',
@@ -21,12 +21,14 @@ const REFUSALS: Readonly<Record<string, string>> = {
   source: 'the key may not send to the source',
   pin: 'another value is pinned',
   wider: 'more rights than those of the key',
+  sign_in: 'a sign-in that failed',
+  session: 'a session that has ended',
 };
 
 /** An entry of the audit trail as a sentence. */
 export function Sentence({ entry, keys }: SentenceProps) {
   const zone = useZone();
-  const { action, actor, key_id: id, detail, count } = entry;
+  const { action, actor, address, key_id: id, detail, count } = entry;
   const who = <Actor id={actor} keys={keys} />;
   const key = <Key id={id} keys={keys} />;
   const granted = detail === '' ? '' : `: ${toZone(detail, zone)}`;
@@ -74,13 +76,40 @@ export function Sentence({ entry, keys }: SentenceProps) {
         {who} silenced the alert {toZone(detail, zone)}
       </>
     ),
+    unsilenced: (
+      <>
+        {who} ended a silence of the alert {detail}
+      </>
+    ),
+    signed_in: (
+      <>
+        {who} signed in {detail}
+      </>
+    ),
+    signed_out: <>{who} signed out</>,
+    ended: (
+      <>
+        {who} ended the {detail}
+      </>
+    ),
     saved: (
       <>
-        {who} saved the endpoint {detail.split(' ')[0]}
+        {who} saved the {describeSaved(detail)}
       </>
     ),
   };
-  return <span className="trail-text">{sentences[action]}</span>;
+  return (
+    <span className="trail-text">
+      {sentences[action]}
+      {address !== '' && <span className="small muted"> from {address}</span>}
+    </span>
+  );
+}
+
+/** `logs.all 2f…` is an endpoint, and `alert failing.paths 2f…` an alert: names have no spaces. */
+function describeSaved(detail: string): string {
+  const words = detail.split(' ');
+  return words.length > 2 ? `alert ${words[1]}` : `endpoint ${words[0]}`;
 }
 
 /** `unknown from 192.0.2.1, 192.0.2.7` is `unknown key, from 192.0.2.1, 192.0.2.7`. */
@@ -92,6 +121,7 @@ function describeRefusal(detail: string): string {
 function Actor({ id, keys }: { readonly id: string; readonly keys: readonly KeyView[] }) {
   if (id === 'cli') return <>The shell</>;
   if (id === 'private') return <>The environment’s private key</>;
+  if (id.includes('(person:')) return <strong>{id.split(' (person:', 1)}</strong>;
   return <Key id={id} keys={keys} />;
 }
 

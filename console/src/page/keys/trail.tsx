@@ -28,15 +28,23 @@ const TONES: Readonly<Record<KeyEntry['action'], Tone>> = {
   deleted: 'warn',
   saved: 'accent',
   silenced: 'warn',
+  unsilenced: 'ok',
+  signed_in: 'ok',
+  signed_out: 'neutral',
+  ended: 'warn',
 };
-const LABELS = { minted: 'tokens' } as const;
+const LABELS: Readonly<Partial<Record<KeyEntry['action'], string>>> = {
+  minted: 'tokens',
+  signed_in: 'signed in',
+  signed_out: 'signed out',
+};
 
 /** The audit trail: changes and rejections of keys. */
 export function Trail({ entries, keys, hidden }: TrailProps) {
   const zone = useZone();
   const { items, error, hasMore, busy, loadMore } = entries;
   const nowMs = Date.now();
-  const label = (action: KeyEntry['action']) => (action === 'minted' ? LABELS.minted : action);
+  const label = (action: KeyEntry['action']) => LABELS[action] ?? action;
   return (
     <Panel title="Audit trail" flush>
       {hidden && (

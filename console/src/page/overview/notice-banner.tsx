@@ -3,6 +3,7 @@ import type { Notice } from '../../../../src/management/view.ts';
 const TITLES: Readonly<Record<Notice['topic'], string>> = {
   retention: 'Retention has stopped',
   clock: 'The clock is behind',
+  roles: 'People have no access',
   storing: 'Nothing can be stored',
 };
 

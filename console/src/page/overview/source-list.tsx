@@ -3,6 +3,7 @@ import type { Overview } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
+import { isOwnSource } from '../../format/own-source.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
@@ -22,7 +23,8 @@ const HEADS = [
 
 /** A line per source: events received and stored. */
 export function SourceList({ overview }: { readonly overview: Overview }) {
-  const { sources, at } = overview;
+  const { at } = overview;
+  const sources = overview.sources.filter(({ name }) => !isOwnSource(name));
   const hasLines = maySearch(useClient().self);
   const nowMs = Date.parse(at);
   if (sources.length === 0) {

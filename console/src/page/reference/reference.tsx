@@ -57,6 +57,7 @@ function Operations({ document: spec }: { readonly document: OpenApi }) {
       requestInterceptor(request: { headers: Record<string, string> }) {
         const key = readKey();
         if (key !== undefined) request.headers['X-API-KEY'] ??= key;
+        else request.headers['X-Tailrace-Console'] = '1';
         return request;
       },
     });

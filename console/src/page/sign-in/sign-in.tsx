@@ -1,7 +1,8 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import type { Self } from '../../../../src/management/view.ts';
+import type { Me, SignInView } from '../../../../src/management/view.ts';
 import { ApiError, callRaw, parseAnswer } from '../../api/client.ts';
+import { readChoices, withChoices } from '../../api/session.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Mark } from '../../ui/mark.tsx';
 import './sign-in.css';
@@ -14,15 +15,18 @@ interface SignInProps {
   readonly kept: string | undefined;
   /** The reason why the user has to sign in again. */
   readonly message: string | undefined;
-  readonly onSignIn: (key: string, self: Self) => void;
+  /** `key` is left out if a cookie has the session. */
+  readonly onSignIn: (key: string | undefined, self: Me) => void;
   /** Continues without a key, to the API reference. */
   readonly onSkip: () => void;
 }
 
-/** Asks for a key and checks its rights. The key stays in this tab and is sent only to this service. */
+/** Signs in with the account of the company, or with a key. A session that the browser has, or a key of this tab, is tried at once. */
 export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
   const [fault, setFault] = useState<string>();
   const [busy, setBusy] = useState(kept !== undefined);
+  const [options, setOptions] = useState<SignInView>();
+  const [problem] = useState(takeProblem);
   const input = useRef<HTMLInputElement>(null);
   const tried = useRef(false);
 
@@ -30,8 +34,7 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
     setBusy(true);
     setFault(undefined);
     try {
-      const raw = await callRaw(key, '/api/self');
-      onSignIn(key, parseAnswer<Self>(raw, ['id', 'scopes', 'endpoints', 'sources', 'pins']));
+      onSignIn(...(await openSession(key)));
     } catch (error) {
       setFault(describe(error));
       setBusy(false);
@@ -41,9 +44,14 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, with the key that was there at first
   useEffect(() => {
-    if (kept === undefined || tried.current) return;
+    if (tried.current) return;
     tried.current = true;
-    void signIn(kept);
+    if (kept !== undefined) void signIn(kept);
+    void readOptions().then(async (found) => {
+      const self = kept === undefined && found.session ? await findMe() : undefined;
+      if (self === undefined) setOptions(found);
+      else onSignIn(undefined, self);
+    });
   }, []);
 
   const onSubmit = (event: FormEvent) => {
@@ -70,52 +78,135 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
           <Mark />
           <h1>Tailrace</h1>
         </div>
-        <p className="muted">
-          Sign in with an API key. It stays in this tab and is forgotten when you close it.
-        </p>
+        {problem !== undefined && <div className="note bad">{problem}</div>}
         {message !== undefined && <div className="note info">{message}</div>}
-        <div className="field">
-          <label htmlFor="key">API key</label>
-          <input
-            ref={input}
-            id="key"
-            className="input"
-            type="password"
-            autoComplete="off"
-            spellCheck={false}
-            aria-describedby="key-help"
-            aria-invalid={fault !== undefined}
-            // biome-ignore lint/a11y/noAutofocus: it is the only thing to do here
-            autoFocus
-          />
-          <div id="key-help" role="status">
-            {fault !== undefined && <span className="tone-bad small">{fault}</span>}
-          </div>
-        </div>
-        <button className="button primary" type="submit" disabled={busy}>
-          {busy ? 'Signing in…' : 'Sign in'}
-        </button>
-        <div className="sign-in-help small muted">
-          <p>
-            No key yet? The service prints one at its first start. Run this in its folder to create a key for
-            every page:
-          </p>
-          <div className="sign-in-command">
-            <code>{CREATE_KEY}</code>
-            <CopyButton text={CREATE_KEY} />
-          </div>
-          <p>
-            With <code>--scope query</code> alone, a key sees endpoints and searches events, but sees no
-            numbers and no keys. The{' '}
-            <Link href="/docs" onClick={onSkip}>
-              API reference
-            </Link>{' '}
-            needs no key.
-          </p>
-        </div>
+        {options?.provider === true && (
+          <a
+            className="button primary"
+            href={`/auth/login?to=${encodeURIComponent(placeOf(window.location))}`}
+          >
+            Sign in with your company’s account
+          </a>
+        )}
+        {options?.keys !== false && (
+          <>
+            <p className="muted">
+              {options?.provider === true ? 'Or with an API key.' : 'Sign in with an API key.'}
+            </p>
+            <div className="field">
+              <label htmlFor="key">API key</label>
+              <input
+                ref={input}
+                id="key"
+                className="input"
+                type="password"
+                autoComplete="off"
+                spellCheck={false}
+                aria-describedby="key-help"
+                aria-invalid={fault !== undefined}
+                // biome-ignore lint/a11y/noAutofocus: it is the only thing to do here
+                autoFocus
+              />
+              <div id="key-help" role="status">
+                {fault !== undefined && <span className="tone-bad small">{fault}</span>}
+              </div>
+            </div>
+            <button
+              className={options?.provider === true ? 'button' : 'button primary'}
+              type="submit"
+              disabled={busy}
+            >
+              {busy ? 'Signing in…' : 'Sign in'}
+            </button>
+            <KeyHelp onSkip={onSkip} />
+          </>
+        )}
       </form>
     </main>
   );
+}
+
+function KeyHelp({ onSkip }: Pick<SignInProps, 'onSkip'>) {
+  return (
+    <div className="sign-in-help small muted">
+      <p>
+        No key yet? The service prints one at its first start. Run this in its folder to create a key for
+        every page:
+      </p>
+      <div className="sign-in-command">
+        <code>{CREATE_KEY}</code>
+        <CopyButton text={CREATE_KEY} />
+      </div>
+      <p>
+        With <code>--scope query</code> alone, a key sees endpoints and searches events, but sees no numbers
+        and no keys. The{' '}
+        <Link href="/docs" onClick={onSkip}>
+          API reference
+        </Link>{' '}
+        needs no key.
+      </p>
+    </div>
+  );
+}
+
+/** Opens a session for a key. A service on plain HTTP opens none: the key then stays in this tab. */
+async function openSession(key: string): Promise<[key: string | undefined, self: Me]> {
+  const headers = { 'x-tailrace-console': '1' };
+  try {
+    const raw = await callRaw(key, '/auth/key', { method: 'POST', headers });
+    return [undefined, parseAnswer<Me>(raw, ME_NEEDS)];
+  } catch (error) {
+    const mayKeep = error instanceof ApiError && error.status === 403 && (await readOptions()).keys;
+    if (!mayKeep) throw error;
+    return [key, parseAnswer<Me>(await callRaw(key, '/api/me'), ME_NEEDS)];
+  }
+}
+
+const ME_NEEDS = ['id', 'scopes', 'endpoints', 'sources', 'pins', 'choices', 'denied'] as const;
+
+/** @returns `undefined` if the session of the browser has ended */
+async function findMe(): Promise<Me | undefined> {
+  try {
+    return parseAnswer<Me>(await callRaw(undefined, withChoices('/api/me', readChoices())), ME_NEEDS);
+  } catch {
+    return undefined;
+  }
+}
+
+async function readOptions(): Promise<SignInView> {
+  try {
+    return parseAnswer<SignInView>(await callRaw(undefined, '/auth/options'), [
+      'provider',
+      'keys',
+      'session',
+    ]);
+  } catch {
+    return { provider: false, keys: true, session: false }; // the sign-in will say what is wrong
+  }
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  unavailable: 'The provider that signs you in does not respond. Try again, or sign in with a key.',
+  expired: 'This sign-in was begun in another browser, too long ago, or twice. Start it again.',
+  refused: 'The provider did not sign you in. Ask those who run it.',
+  failed:
+    'The response of the provider could not be verified. Ask those who run this service: its log says why.',
+  claims: 'Your account has too many groups or claims. Ask those who run the provider to send fewer.',
+  limit: 'Too many sign-ins came from your network. Try again in a minute.',
+};
+
+/** Reads why a sign-in has failed, and removes it from the address. */
+function takeProblem(): string | undefined {
+  const url = new URL(window.location.href);
+  const problem = PROBLEMS[url.searchParams.get('sign_in') ?? ''];
+  if (problem === undefined) return undefined;
+  url.searchParams.delete('sign_in');
+  window.history.replaceState(null, '', url);
+  return problem;
+}
+
+function placeOf({ pathname, search, hash }: Location): string {
+  return `${pathname}${search}${hash}`;
 }
 
 function describe(error: unknown): string {

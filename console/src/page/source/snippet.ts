@@ -135,7 +135,7 @@ function put(target: Members, [first = '', ...rest]: readonly string[], value: u
   put(inner as Members, rest, value); // created above, or by an earlier column
 }
 
-/** A shell leaves everything within single quotes as it is. */
-function quoteShell(text: string): string {
+/** Quotes for a shell, which leaves everything within single quotes as it is. */
+export function quoteShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -43,7 +43,7 @@ export function SourcePage() {
         <>
           {mayWatch && source.managed && <Numbers state={stateOf(name)} nowMs={nowMs} />}
           <div className="source-parts">
-            {source.managed && <Sending source={source} />}
+            {source.managed && !source.internal && <Sending source={source} />}
             <Fields source={source} />
           </div>
         </>

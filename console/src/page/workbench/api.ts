@@ -9,6 +9,14 @@ export interface Files {
   readonly sql: string;
 }
 
+export const PATHS: Readonly<Record<keyof Files, string>> = { sql: 'query.sql', definition: 'endpoint.yaml' };
+export const FILES: readonly (keyof Files)[] = ['sql', 'definition'];
+
+/** The texts of both files by their names. */
+export function byFile(files: Files): Record<string, string> {
+  return Object.fromEntries(FILES.map((file) => [PATHS[file], files[file]]));
+}
+
 /** Response of a run. */
 export interface RunRows extends RunReport {
   readonly result: readonly Row[];
@@ -31,8 +39,15 @@ export function toFaults(errors: ApiError['errors']): FileFaults {
   return { definition: of('definition'), sql: of('sql') };
 }
 
+/** Definitions that the workbench saves: the part of their paths in the API. */
+export type DefinitionKind = 'endpoints' | 'alerts' | 'dashboards';
+
+/** Path of what a definition's files are now. */
+export function filesPath(kind: DefinitionKind, name: string): string {
+  return `/api/workbench/${kind}/${encodeURIComponent(name)}`;
+}
+
 /** Reads the two files of an endpoint as they are now. @throws ApiError */
 export function readFiles(client: Client, name: string, signal?: AbortSignal): Promise<EndpointFiles> {
-  const path = `/api/workbench/endpoints/${encodeURIComponent(name)}`;
-  return client.call<EndpointFiles>(path, ['definition', 'sql'], { signal });
+  return client.call<EndpointFiles>(filesPath('endpoints', name), ['definition', 'sql'], { signal });
 }

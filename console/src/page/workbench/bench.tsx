@@ -5,21 +5,27 @@ import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { type Files, toFaults } from './api.ts';
+import { newAlertPath } from './alert/path.ts';
+import { byFile, type Files, toFaults } from './api.ts';
 import { type Outline, readOutline, withColumns } from './definition.ts';
+import { HistoryButton } from './history-button.tsx';
 import { Panes } from './panes.tsx';
 import { Result, type ResultView } from './result.tsx';
 import { fillIn, RunForm } from './run-form.tsx';
 import { SaveBar } from './save-bar.tsx';
 import { SaveNotes } from './save-notes.tsx';
-import { useAnswer, usePlan } from './use-bench-run.ts';
+import { TestButton } from './test-button.tsx';
+import { TestPane } from './test-pane.tsx';
+import { type Question, useAnswer, usePlan } from './use-bench-run.ts';
 import { type Check, checkFiles, useCheck } from './use-check.ts';
-import { type Base, useFiles } from './use-files.ts';
+import { type Base, useFiles, type WorkedFiles } from './use-files.ts';
 import { useSave } from './use-save.ts';
 
 interface BenchProps {
   /** Empty: a new endpoint. */
   readonly name: string;
+  /** The name under which unsaved texts are kept. */
+  readonly draftName: string;
   readonly opened: Base;
   readonly workbench: WorkbenchView;
   /** The control that opens another endpoint. */
@@ -28,15 +34,15 @@ interface BenchProps {
 }
 
 /** One endpoint under work: its texts, a form to run them, the result, and saving. */
-export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) {
-  const work = useFiles(name, opened);
+export function Bench({ name, draftName, opened, workbench, choice, onSaved }: BenchProps) {
+  const work = useFiles(draftName, opened);
   const { files } = work;
   const check = useCheck(files);
   const outline = useMemo(() => readOutline(files.definition), [files.definition]);
   const run = useBenchRun(files, check, work.values);
   const client = useClient();
   const save = useSave({
-    ...{ name, work, onSaved },
+    ...{ name, draftName, work, onSaved },
     async complete(definition) {
       // A save may come before the check of what was typed last.
       const isKnown = check.isCurrent || outline.columns.size > 0;
@@ -48,12 +54,8 @@ export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) 
       <div className="page-head bench-head">
         <h1>Workbench</h1>
         {choice}
-        {work.isChanged && <Tag tone="warn">not saved</Tag>}
-        {name !== '' && (
-          <Link className="small" href={`/endpoints/${name}`}>
-            Its page
-          </Link>
-        )}
+        {(work.isChanged || work.test !== '') && <Tag tone="warn">not saved</Tag>}
+        {name !== '' && <Links name={name} work={work} maySave={workbench.refusal === null} />}
         <SaveBar
           name={name}
           refusal={workbench.refusal}
@@ -62,11 +64,13 @@ export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) 
             definition: check.isCurrent ? complete(files.definition, check, workbench) : files.definition,
           }}
           isChanged={work.isChanged}
+          test={work.test}
           outline={outline}
           save={save}
         />
       </div>
-      <SaveNotes opened={opened} work={work} save={save} />
+      {workbench.notice !== null && work.isChanged && <div className="note info">{workbench.notice}</div>}
+      <SaveNotes name={name} opened={opened} work={work} save={save} />
       {check.error !== undefined && <ErrorNote error={check.error} />}
       <section className="panel bench" aria-label="Query and definition">
         <Panes
@@ -82,6 +86,9 @@ export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) 
               : undefined
           }
         />
+        {opened.test !== undefined && work.base.version === null && (
+          <TestPane value={work.test} onChange={work.setTest} onRun={run.start} />
+        )}
         <RunForm
           parameters={check.parameters}
           values={run.values}
@@ -99,7 +106,44 @@ export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) 
         descriptions={outline.columns}
         view={run.view}
         onView={run.show}
+        actions={
+          name !== '' &&
+          workbench.refusal === null &&
+          run.asked !== undefined &&
+          run.answer.state === 'done' && (
+            <TestButton name={name} base={work.base} asked={run.asked} answer={run.answer.value} />
+          )
+        }
       />
+    </>
+  );
+}
+
+interface LinksProps {
+  readonly name: string;
+  readonly work: WorkedFiles;
+  readonly maySave: boolean;
+}
+
+/** What else there is of an endpoint that is served. */
+function Links({ name, work, maySave }: LinksProps) {
+  return (
+    <>
+      <Link className="small" href={`/endpoints/${name}`}>
+        Its page
+      </Link>
+      <Link className="small" href={newAlertPath(name, work.values)}>
+        Alert on this
+      </Link>
+      {maySave && (
+        <HistoryButton
+          kind="endpoints"
+          name={name}
+          mine={byFile(work.files)}
+          toFiles={({ definition, sql }) => byFile({ definition, sql: sql ?? '' })}
+          onRestore={({ definition, sql }) => work.edit({ definition, sql: sql ?? '' })}
+        />
+      )}
     </>
   );
 }
@@ -123,13 +167,17 @@ function useProjects({ parameters }: Outline): readonly string[] {
 function useBenchRun(files: Files, check: Check, entered: Readonly<Record<string, string>>) {
   const [view, setView] = useState<ResultView>('chart');
   const [ran, setRan] = useState<Files>();
+  const [asked, setAsked] = useState<Question>();
   const answer = useAnswer();
   const plan = usePlan();
   const values = useMemo(() => fillIn(check.parameters, entered), [check.parameters, entered]);
-  const question = () => ({
-    ...files,
-    values: Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')),
-  });
+  const question = () => {
+    // A run may come before the first check, which says what parameters there are.
+    const { parameters } = readOutline(files.definition);
+    const early = Object.entries(entered).filter(([name]) => parameters.some((one) => one.name === name));
+    const all = { ...Object.fromEntries(early), ...values };
+    return { ...files, values: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')) };
+  };
   const failed = [answer.work, plan.work].find((one) => one.state === 'failed');
   // Faults that a run found are of the texts that ran.
   const found = failed !== undefined && ran === files ? toFaults(failed.error.errors) : undefined;
@@ -137,11 +185,14 @@ function useBenchRun(files: Files, check: Check, entered: Readonly<Record<string
   return {
     answer: answer.work,
     plan: plan.work,
+    /** What the answer is of. */
+    asked,
     values,
     faults: hasFaults || found === undefined ? check.faults : found,
     view,
     start() {
       setRan(files);
+      setAsked(question());
       answer.start(question());
       if (view === 'plan') plan.start(question());
     },

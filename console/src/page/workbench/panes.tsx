@@ -5,13 +5,13 @@ import type { Vocabulary } from '../../ui/editor/completion.ts';
 import { Editor } from '../../ui/editor/editor.tsx';
 import type { Fault } from '../../ui/editor/fault.ts';
 import { withConditional } from '../../ui/editor/keyword.ts';
+import { Resizer, remPixels } from '../../ui/resizer.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
-import type { FileFaults, Files } from './api.ts';
+import { FILES, type FileFaults, type Files, PATHS } from './api.ts';
 import { readOutline } from './definition.ts';
+import { HEIGHT, usePaneSizes, WIDTH } from './pane-size.ts';
 
 type File = keyof Files;
-const PATHS: Readonly<Record<File, string>> = { sql: 'query.sql', definition: 'endpoint.yaml' };
-const FILES: readonly File[] = ['sql', 'definition'];
 
 interface PanesProps {
   readonly workbench: WorkbenchView;
@@ -29,12 +29,13 @@ export function Panes({ workbench, files, faults, onEdit, onRun, onUseColumns }:
   const sql = useRef<{ goTo(fault: Fault): void }>(null);
   const definition = useRef<{ goTo(fault: Fault): void }>(null);
   const words = useWords(workbench, files.definition);
+  const sizes = usePaneSizes();
   const show = (file: File, fault: Fault) => {
     flushSync(() => setShown(file)); // a hidden editor takes no focus
     (file === 'sql' ? sql : definition).current?.goTo(fault);
   };
   return (
-    <div className="bench-panes" data-shown={shown}>
+    <div className="bench-panes" data-shown={shown} style={sizes.style}>
       <div className="bench-choose">
         <Segmented
           label="File"
@@ -60,6 +61,15 @@ export function Panes({ workbench, files, faults, onEdit, onRun, onUseColumns }:
           />
         </div>
       </div>
+      <Resizer
+        className="bench-edge"
+        orientation="vertical"
+        label="Width of query.sql in percent"
+        size={sizes.of('width')}
+        bounds={WIDTH}
+        pixelsOf={percentPixels}
+        onChange={sizes.changeTo('width')}
+      />
       <div className="bench-pane" data-file="definition">
         <div className="bench-pane-head">
           <h2>endpoint.yaml</h2>
@@ -84,9 +94,23 @@ export function Panes({ workbench, files, faults, onEdit, onRun, onUseColumns }:
           />
         </div>
       </div>
+      <Resizer
+        className="bench-edge"
+        orientation="horizontal"
+        label="Height of the editors"
+        size={sizes.of('height')}
+        bounds={HEIGHT}
+        pixelsOf={remPixels}
+        onChange={sizes.changeTo('height')}
+      />
       <Faults faults={faults} onShow={show} />
     </div>
   );
+}
+
+/** Pixels of a percent of the panes beside a bar. */
+function percentPixels({ previousElementSibling: left, nextElementSibling: right }: HTMLElement): number {
+  return ((left?.clientWidth ?? 0) + (right?.clientWidth ?? 0)) / 100;
 }
 
 function countOf(faults: readonly Fault[]): string {

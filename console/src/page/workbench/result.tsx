@@ -1,20 +1,17 @@
-import { type ReactNode, useMemo } from 'react';
-import type { EndpointView } from '../../../../src/management/view.ts';
-import { formatJson } from '../../api/answer.ts';
+import { type ReactNode, Suspense, useMemo } from 'react';
 import { latestOf, type Run } from '../../api/use-run.ts';
-import { formatBytes, formatCount, formatMs } from '../../format/number.ts';
-import { useZone } from '../../preference.ts';
-import { LinkedCharts } from '../../ui/chart/linked-charts.tsx';
-import { Code } from '../../ui/code.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { formatBytes, formatMs, formatRows } from '../../format/number.ts';
+import { lazyPart } from '../../ui/boundary/part.ts';
+import { chartsOf, findTimes } from '../../ui/chart/guess.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { DataTable } from '../../ui/table/data-table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { hasOneRowPerTime, isDrawable, toCharts } from '../endpoint/shape.ts';
-import { toColumns } from '../endpoint/table-columns.tsx';
 import type { Answered } from './api.ts';
+
+// Charts, tables and colours of code are loaded with the first result.
+const Rows = lazyPart(async () => (await import('./result-rows.tsx')).ResultRows);
+const Plan = lazyPart(async () => (await import('../../ui/code.tsx')).Code);
 
 export type ResultView = 'chart' | 'table' | 'json' | 'plan';
 
@@ -25,41 +22,50 @@ interface ResultProps {
   readonly descriptions: ReadonlyMap<string, string>;
   readonly view: ResultView;
   readonly onView: (view: ResultView) => void;
+  /** What can be done with the rows. */
+  readonly actions: ReactNode;
 }
 
 /** The rows of the last run, and the engine's plan. */
-export function Result({ answer, plan, descriptions, view, onView }: ResultProps) {
+export function Result({ answer, plan, descriptions, view, onView, actions }: ResultProps) {
   const value = latestOf(answer);
-  const columns = useMemo(
-    () =>
-      value?.columns.map((one) => ({
-        ...one,
-        description: descriptions.get(one.name) ?? '',
-        search: null,
-      })) ?? [],
-    [value, descriptions],
-  );
-  const hasChart = value === undefined || (isDrawable(columns) && hasOneRowPerTime(columns, value.result));
+  const drawn = useMemo(() => {
+    if (value === undefined) return undefined;
+    const columns = value.columns.map((one) => ({
+      ...one,
+      description: descriptions.get(one.name) ?? '',
+      search: null,
+    }));
+    const shape = { columns, charts: value.charts, bucket: null };
+    return { ...shape, charts: chartsOf(shape, value.result), times: findTimes(shape, value.result) };
+  }, [value, descriptions]);
+  const hasChart = drawn === undefined || drawn.charts.length > 0;
   const tabs = hasChart ? TABS : TABS.filter(({ id }) => id !== 'chart');
   const shown = hasChart || view !== 'chart' ? view : 'table';
-  const meta = answer.state === 'done' ? <Meta value={answer.value} /> : undefined;
+  const meta =
+    answer.state === 'done' ? (
+      <>
+        <Meta value={answer.value} />
+        {actions}
+      </>
+    ) : undefined;
   return (
     <Panel title="Result" actions={meta}>
       <div role="status" className="visually-hidden">
         {answer.state === 'running'
           ? 'Running'
           : answer.state === 'done'
-            ? `${answer.value.result.length} rows`
+            ? formatRows(answer.value.result.length)
             : ''}
       </div>
       <Tabs label="View" tabs={tabs} selected={shown} onSelect={onView}>
         {shown === 'plan' ? (
           <Shown work={plan} idle="Reading the plan…">
-            {({ plan: text }) => <Code text={text} label="The engine’s plan" />}
+            {({ plan: text }) => <Plan text={text} label="The engine’s plan" />}
           </Shown>
         ) : (
           <Shown work={answer} idle="Press Run.">
-            {({ result }) => <Rows view={shown} rows={result} columns={columns} />}
+            {({ result }) => drawn && <Rows view={shown} rows={result} drawn={drawn} />}
           </Shown>
         )}
       </Tabs>
@@ -83,10 +89,8 @@ function Meta({ value }: { readonly value: Answered }) {
           <Tag tone="warn">cut at max_rows</Tag>
         </li>
       )}
-      <li>
-        {formatCount(result.length)} {result.length === 1 ? 'row' : 'rows'}
-      </li>
-      <li>{formatCount(rows)} rows read</li>
+      <li>{formatRows(result.length)}</li>
+      <li>{formatRows(rows)} read</li>
       <li>{formatBytes(bytes)} read</li>
       <li>{formatMs(engineMs)} in the engine</li>
       <li>{formatMs(ms)} in all</li>
@@ -112,26 +116,8 @@ function Shown<T>({ work, idle, children }: ShownProps<T>) {
     return <p className="muted bench-idle">{text}</p>;
   }
   return (
-    <div className={work.state === 'running' ? 'bench-answer busy' : 'bench-answer'}>{children(value)}</div>
+    <div className={work.state === 'running' ? 'bench-answer busy' : 'bench-answer'}>
+      <Suspense fallback={<p className="muted bench-idle">Loading…</p>}>{children(value)}</Suspense>
+    </div>
   );
-}
-
-interface RowsProps {
-  readonly view: Exclude<ResultView, 'plan'>;
-  readonly rows: Answered['result'];
-  readonly columns: EndpointView['columns'];
-}
-
-function Rows({ view, rows, columns }: RowsProps) {
-  const zone = useZone();
-  const shown = useMemo(() => toColumns(columns, zone), [columns, zone]);
-  const charts = useMemo(() => (view === 'chart' ? toCharts(columns, rows) : []), [view, columns, rows]);
-  if (view === 'json') return <Code text={formatJson(rows)} label="The rows as JSON" />;
-  if (rows.length === 0) {
-    return (
-      <Empty title="No rows">No rows match these values. Check the project, or read a longer range.</Empty>
-    );
-  }
-  if (view === 'table') return <DataTable caption="Rows of the result" rows={rows} columns={shown} />;
-  return <LinkedCharts charts={charts} />;
 }

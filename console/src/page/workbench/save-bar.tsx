@@ -1,8 +1,11 @@
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
+import { lazyPart } from '../../ui/boundary/part.ts';
 import type { Files } from './api.ts';
 import type { Outline } from './definition.ts';
-import { FilesDialog, SaveDialog } from './save-dialog.tsx';
 import type { Saving } from './use-save.ts';
+
+const SaveDialog = lazyPart(async () => (await import('./save-dialog.tsx')).SaveDialog);
+const FilesDialog = lazyPart(async () => (await import('./files-dialog.tsx')).FilesDialog);
 
 interface SaveBarProps {
   /** Empty: a new endpoint. */
@@ -11,13 +14,15 @@ interface SaveBarProps {
   readonly refusal: string | null;
   /** The texts with what the definition lacked. */
   readonly files: Files;
+  /** The file of tests of a new endpoint; empty: none. */
+  readonly test: string;
   readonly isChanged: boolean;
   readonly outline: Outline;
   readonly save: Saving;
 }
 
 /** Saves, under the name or another one; shows the files if the service may not write them. */
-export function SaveBar({ name, refusal, files, isChanged, outline, save }: SaveBarProps) {
+export function SaveBar({ name, refusal, files, test, isChanged, outline, save }: SaveBarProps) {
   const [isShown, setShown] = useState(false);
   const busy = save.saving.state === 'busy';
   if (refusal !== null) {
@@ -26,14 +31,17 @@ export function SaveBar({ name, refusal, files, isChanged, outline, save }: Save
         <button type="button" className="button" onClick={() => setShown(true)}>
           Copy the files
         </button>
-        {isShown && (
-          <FilesDialog
-            name={outline.name || name}
-            files={files}
-            refusal={refusal}
-            onClose={() => setShown(false)}
-          />
-        )}
+        <Suspense>
+          {isShown && (
+            <FilesDialog
+              name={outline.name || name}
+              files={files}
+              test={test}
+              refusal={refusal}
+              onClose={() => setShown(false)}
+            />
+          )}
+        </Suspense>
       </div>
     );
   }
@@ -47,7 +55,9 @@ export function SaveBar({ name, refusal, files, isChanged, outline, save }: Save
       <button type="button" className="button" onClick={() => save.ask(true)}>
         Save as…
       </button>
-      {save.isAsking && <SaveDialog name={name === '' ? outline.name : `${name}-copy`} save={save} />}
+      <Suspense>
+        {save.isAsking && <SaveDialog name={name === '' ? outline.name : `${name}-copy`} save={save} />}
+      </Suspense>
     </div>
   );
 }

@@ -1,10 +1,8 @@
 import { type FormEvent, useId, useState } from 'react';
-import { Code } from '../../ui/code.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Field } from '../../ui/field.tsx';
 import { FormActions } from '../../ui/form-actions.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
-import type { Files } from './api.ts';
 import type { Saving } from './use-save.ts';
 
 interface SaveDialogProps {
@@ -45,31 +43,6 @@ export function SaveDialog({ name, save }: SaveDialogProps) {
         {saving.state === 'failed' && <ErrorNote error={saving.error} />}
         <FormActions submit="Save" submitting="Saving…" busy={saving.state === 'busy'} onCancel={onClose} />
       </form>
-    </Dialog>
-  );
-}
-
-interface FilesDialogProps {
-  readonly name: string;
-  readonly files: Files;
-  /** The reason why the service does not write them. */
-  readonly refusal: string;
-  readonly onClose: () => void;
-}
-
-/** The two files, to be copied if this service may not write them. */
-export function FilesDialog({ name, files, refusal, onClose }: FilesDialogProps) {
-  const folder = `endpoints/${name || 'my.endpoint'}`;
-  return (
-    <Dialog title="Two files to copy" onClose={onClose} wide>
-      <p className="muted">Not saved here: {refusal}.</p>
-      <Code text={files.definition} language="yaml" label={`${folder}/endpoint.yaml`} />
-      <Code text={files.sql} language="sql" label={`${folder}/query.sql`} />
-      <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>
-          Close
-        </button>
-      </div>
     </Dialog>
   );
 }

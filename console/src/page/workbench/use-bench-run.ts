@@ -5,7 +5,7 @@ import { type Run, useRun } from '../../api/use-run.ts';
 import type { Answered, Files, RunRows, Timed } from './api.ts';
 
 /** Both texts and the values of the parameters. */
-interface Question extends Files {
+export interface Question extends Files {
   readonly values: Readonly<Record<string, string>>;
 }
 

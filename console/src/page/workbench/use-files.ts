@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { useClient } from '../../api/client.ts';
 import type { Files } from './api.ts';
 import { keepDraft, readDraft } from './draft.ts';
 
@@ -6,11 +7,16 @@ import { keepDraft, readDraft } from './draft.ts';
 export interface Base extends Files {
   /** null: a new endpoint. */
   readonly version: string | null;
+  /** A file of tests of a new endpoint; empty: none. */
+  readonly test?: string;
+  /** Values of the parameters to begin with. */
+  readonly values?: Readonly<Record<string, string>>;
 }
 
 export interface WorkedFiles {
   readonly base: Base;
   readonly files: Files;
+  readonly test: string;
   readonly values: Readonly<Record<string, string>>;
   readonly isChanged: boolean;
   /** Whether the texts are those of an earlier visit. */
@@ -18,6 +24,7 @@ export interface WorkedFiles {
   /** Whether a reload would keep the changes. */
   readonly isKept: boolean;
   edit(change: Partial<Files>): void;
+  setTest(text: string): void;
   setValue(name: string, value: string): void;
   /** Continues with these files. */
   reset(base: Base): void;
@@ -25,38 +32,45 @@ export interface WorkedFiles {
   settle(base: Base, sent: Files): void;
 }
 
-/** The texts under work, kept as a draft of `name` while they differ from the files. */
+/** The texts under work, kept as the draft of this name while they differ from the files. */
 export function useFiles(name: string, opened: Base): WorkedFiles {
-  const [draft] = useState(() => readDraft(name));
+  const owner = useClient().self.id;
+  const [draft] = useState(() => readDraft(owner, name));
   const [base, setBase] = useState({ ...opened, version: draft.work?.version ?? opened.version });
   const [files, setFiles] = useState(() => textsOf(draft.work ?? opened));
-  const [values, setValues] = useState(draft.values);
+  const [test, setTest] = useState(draft.work?.test ?? opened.test ?? '');
+  const [values, setValues] = useState({ ...opened.values, ...draft.values });
   const [isRestored, setRestored] = useState(draft.work !== undefined);
   const [isKept, setKept] = useState(true);
-  const isChanged = files.definition !== base.definition || files.sql !== base.sql;
+  const isOfFiles = files.definition === base.definition && files.sql === base.sql;
+  const isChanged = !isOfFiles || test !== (base.test ?? '');
 
   useEffect(() => {
     const { definition, sql } = files;
-    const work = isChanged ? { definition, sql, version: base.version } : undefined;
-    setKept(keepDraft(name, { work, values }));
-  }, [name, files, values, base.version, isChanged]);
+    const work = isChanged ? { definition, sql, test, version: base.version } : undefined;
+    setKept(keepDraft(owner, name, { work, values }));
+  }, [owner, name, files, test, values, base.version, isChanged]);
 
   return {
     base,
     files,
+    test,
     values,
     isChanged,
     isRestored: isRestored && isChanged,
     isKept,
     edit: (change) => setFiles((before) => ({ ...before, ...change })),
+    setTest,
     setValue: (parameter, value) => setValues((before) => ({ ...before, [parameter]: value })),
     reset(next) {
       setBase(next);
       setFiles(textsOf(next));
+      setTest(next.test ?? '');
       setRestored(false);
     },
     settle(next, sent) {
       setBase(next);
+      setTest('');
       setFiles((now) =>
         now.definition === sent.definition && now.sql === sent.sql
           ? { definition: next.definition, sql: next.sql }

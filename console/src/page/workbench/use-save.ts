@@ -28,6 +28,8 @@ export interface Saving {
 
 interface SaveOptions {
   readonly name: string;
+  /** The name under which the draft is kept. */
+  readonly draftName: string;
   readonly work: WorkedFiles;
   /** Fills in what a definition lacks. */
   readonly complete: (definition: string) => Promise<string>;
@@ -36,7 +38,7 @@ interface SaveOptions {
 }
 
 /** Saves the texts under work. */
-export function useSave({ name, work, complete, onSaved }: SaveOptions): Saving {
+export function useSave({ name, draftName, work, complete, onSaved }: SaveOptions): Saving {
   const client = useClient();
   const cache = useQueryClient();
   const {
@@ -59,16 +61,18 @@ export function useSave({ name, work, complete, onSaved }: SaveOptions): Saving 
   const send = (to: string, written: string, version: string | null) =>
     attempt(async () => {
       const definition = await complete(written);
-      const body = { name: to, definition, sql: files.sql, version };
+      const hasTest = version === null && work.test.trim() !== '';
+      const body = { name: to, definition, sql: files.sql, version, ...(hasTest && { test: work.test }) };
       const saved = await client.call<SavedEndpoint>('/api/workbench/save', ['name', 'version', 'tests'], {
         method: 'POST',
         body,
       });
-      keepDraft(name, { values: {} });
+      keepDraft(client.self.id, draftName, { values: {} });
       work.settle({ definition, sql: files.sql, version: saved.version }, files);
       setAsking(false);
       // The lists of the navigation and the other pages have it at once.
       void cache.invalidateQueries({ queryKey: queries.endpoints.queryKey });
+      void cache.invalidateQueries({ queryKey: queries.workbench.queryKey });
       onSaved(saved.name);
       return { state: 'saved', saved };
     });

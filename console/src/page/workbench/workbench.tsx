@@ -8,22 +8,29 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { readFiles } from './api.ts';
 import { Bench } from './bench.tsx';
 import { newFiles } from './definition.ts';
+import { parseFromSearch, readFromSearch } from './from-search.ts';
+import type { Base } from './use-files.ts';
+import { endpointPath, WorkChoice } from './work-choice.tsx';
 import './workbench.css';
 
-/** Writes, tries and saves endpoints. `?endpoint=NAME` opens one; without a name a new one is begun. */
+/** Writes, tries and saves endpoints. `?endpoint=NAME` opens one, `?search=…` writes a search as one; otherwise a new one is begun. */
 export function WorkbenchPage() {
-  const name = new URLSearchParams(useSearch()).get('endpoint') ?? '';
+  const url = useSearch();
+  const name = new URLSearchParams(url).get('endpoint') ?? '';
+  const search = parseFromSearch(url);
   const [, navigate] = useLocation();
   const { value: workbench, error } = useRead(queries.workbench);
-  const [opened, setOpened] = useState({ name, round: 0 });
+  const [opened, setOpened] = useState({ name, search, round: 0 });
   const saved = useRef('');
   // What was saved under a new name stays on the page as it is.
-  if (opened.name !== name)
-    setOpened({ name, round: saved.current === name ? opened.round : opened.round + 1 });
+  if (opened.name !== name || opened.search !== search) {
+    const isSame = name !== '' && saved.current === name;
+    setOpened({ name, search, round: isSame ? opened.round : opened.round + 1 });
+  }
 
   const onSaved = (to: string) => {
     saved.current = to;
-    if (to !== name) navigate(pathOf(to));
+    if (to !== name) navigate(endpointPath(to));
   };
   if (workbench === undefined) {
     return (
@@ -42,36 +49,42 @@ export function WorkbenchPage() {
       key={opened.round}
       round={opened.round}
       name={name}
+      search={search}
       workbench={workbench}
-      onOpen={(other) => navigate(pathOf(other))}
+      onOpen={navigate}
       onSaved={onSaved}
     />
   );
 }
 
-function pathOf(name: string): string {
-  return name === '' ? '/workbench' : `/workbench?${new URLSearchParams({ endpoint: name })}`;
-}
-
 interface OpenedProps {
   readonly name: string;
+  /** Parameters of the search that becomes a new endpoint; empty: none. */
+  readonly search: string;
   /** Counts up, so that opening a name again reads its files again. */
   readonly round: number;
   readonly workbench: WorkbenchView;
-  readonly onOpen: (name: string) => void;
+  /** @param path of the workbench */
+  readonly onOpen: (path: string) => void;
   readonly onSaved: (name: string) => void;
 }
 
-function Opened({ name, round, workbench, onOpen, onSaved }: OpenedProps) {
+function Opened({ name, search, round, workbench, onOpen, onSaved }: OpenedProps) {
   const [first] = useState(name);
+  const [searched] = useState(name === '' ? search : '');
   const [started] = useState(() => newFiles(workbench.tables));
-  const read = useRun(
-    first === ''
+  const isStarted = first === '' && searched === '';
+  const read = useRun<Base>(
+    isStarted
       ? undefined
-      : { key: ['files', first, round], read: (client, signal) => readFiles(client, first, signal) },
+      : {
+          key: ['files', first, searched, round],
+          read: (client, signal) =>
+            searched === '' ? readFiles(client, first, signal) : readFromSearch(client, searched, signal),
+        },
   );
-  const opened = first === '' ? { ...started, version: null } : latestOf(read);
-  const chosen = <EndpointChoice name={name} onOpen={onOpen} />;
+  const opened = isStarted ? { ...started, version: null } : latestOf(read);
+  const chosen = <WorkChoice endpoint={name} onOpen={onOpen} />;
   if (opened === undefined) {
     return (
       <>
@@ -83,26 +96,6 @@ function Opened({ name, round, workbench, onOpen, onSaved }: OpenedProps) {
       </>
     );
   }
-  return <Bench name={name} opened={opened} workbench={workbench} choice={chosen} onSaved={onSaved} />;
-}
-
-function EndpointChoice({ name, onOpen }: Pick<OpenedProps, 'name' | 'onOpen'>) {
-  const { value } = useRead(queries.endpoints);
-  const names = value?.result.map((one) => one.name) ?? [];
-  return (
-    <select
-      className="input bench-choice"
-      aria-label="Endpoint under work"
-      value={name}
-      onChange={(event) => onOpen(event.target.value)}
-    >
-      <option value="">New endpoint</option>
-      {name !== '' && !names.includes(name) && <option value={name}>{name}</option>}
-      {names.map((one) => (
-        <option key={one} value={one}>
-          {one}
-        </option>
-      ))}
-    </select>
-  );
+  const draftName = searched === '' ? name : `?${searched}`;
+  return <Bench {...{ name, draftName, opened, workbench, onSaved }} choice={chosen} />;
 }

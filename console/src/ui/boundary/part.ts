@@ -6,7 +6,7 @@ export class MissingPart extends Error {
 }
 
 /** A component whose files are loaded when it is first shown. Its `Boundary` says why if that fails. */
-export function lazyPart(load: () => Promise<ComponentType>): ComponentType {
+export function lazyPart<Props = object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   return lazy(async () => {
     try {
       return { default: await load() };

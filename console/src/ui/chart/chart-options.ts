@@ -1,4 +1,4 @@
-import type uPlot from 'uplot';
+import uPlot from 'uplot';
 import { findTicks, labelTicks, type OffsetAt } from '../../format/time-axis.ts';
 import type { Chart, ChartSeries } from './chart.ts';
 
@@ -6,10 +6,11 @@ export const HEIGHT_PX = 220;
 // A label such as `20 Nov` and the space beside it.
 const TICK_PX = 76;
 
-interface OptionParts extends Pick<Chart, 'spans' | 'partial' | 'series' | 'format'> {
+interface OptionParts extends Pick<Chart, 'spans' | 'partial' | 'series' | 'format' | 'thresholds'> {
   readonly stacked: boolean;
   readonly offsetAt: OffsetAt;
   readonly width: number;
+  readonly heightPx: number;
   /** The pointer, or `setCursor`, is at the value of this index. */
   readonly onPoint: (index: number | null) => void;
   /** A drag ended; places in the plot, in CSS pixels. */
@@ -18,7 +19,7 @@ interface OptionParts extends Pick<Chart, 'spans' | 'partial' | 'series' | 'form
 
 /** Returns uPlot's options of a chart, in the present colours of the style sheet. */
 export function createOptions(parts: OptionParts): uPlot.Options {
-  const { series, format, stacked, offsetAt, width, onPoint, onDrag } = parts;
+  const { series, format, stacked, offsetAt, width, heightPx, onPoint, onDrag } = parts;
   const style = getComputedStyle(document.documentElement);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const axis = {
@@ -27,28 +28,34 @@ export function createOptions(parts: OptionParts): uPlot.Options {
     ticks: { show: false },
     grid: { stroke: color('grid'), width: 1 },
   };
-  const bands = stacked
-    ? series.slice(1).map((_one, i): uPlot.Band => ({ series: [i + 2, i + 1] }))
-    : series.flatMap((one, i): uPlot.Band[] =>
-        one.bandTo === undefined
-          ? []
-          : [{ series: [i + 1, one.bandTo + 1], fill: toAlpha(color(one.color), 0.13) }],
-      );
+  const areBars = series.some(({ kind }) => kind === 'bar');
+  const bands = areBars
+    ? []
+    : stacked
+      ? series.slice(1).map((_one, i): uPlot.Band => ({ series: [i + 2, i + 1] }))
+      : series.flatMap((one, i): uPlot.Band[] =>
+          one.bandTo === undefined
+            ? []
+            : [{ series: [i + 1, one.bandTo + 1], fill: toAlpha(color(one.color), 0.13) }],
+        );
   const ticksOf = (plot: uPlot, from: number, until: number) =>
     findTicks(from, until, { max: Math.floor((plot.width - AXIS_PX) / TICK_PX), offsetAt });
   return {
     width,
-    height: HEIGHT_PX,
+    height: heightPx,
     legend: { show: false },
     padding: [8, 22, 0, 0],
     cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 7 } },
     hooks: {
       setCursor: [(plot) => onPoint(plot.cursor.idx ?? null)],
       setSelect: [({ select }) => onDrag(select.left, select.left + select.width)],
-      draw: [(plot) => hatch(plot, parts, color)],
+      draw: [
+        (plot) => hatch(plot, parts, color),
+        (plot) => drawThresholds(plot, parts.thresholds ?? [], color),
+      ],
     },
     scales: {
-      y: { range: (_self, _min, max) => [0, max > 0 ? max * 1.08 : 1] },
+      y: { range: (_self, min, max) => rangeOf(min, max, parts.thresholds ?? []) },
     },
     axes: [
       {
@@ -70,6 +77,33 @@ export function createOptions(parts: OptionParts): uPlot.Options {
 
 const AXIS_PX = 64;
 
+/** From zero, and up to a threshold that is near the values: a distant one would flatten them. */
+function rangeOf(min: number, max: number, thresholds: NonNullable<Chart['thresholds']>): [number, number] {
+  const near = thresholds.map(({ value }) => value).filter((value) => value <= max * 2);
+  const top = Math.max(max, ...near);
+  return [min < 0 ? min * 1.08 : 0, top > 0 ? top * 1.08 : 1];
+}
+
+function drawThresholds(
+  { ctx, bbox, valToPos }: uPlot,
+  thresholds: NonNullable<Chart['thresholds']>,
+  color: (name: string) => string,
+): void {
+  for (const threshold of thresholds) {
+    const y = valToPos(threshold.value, 'y', true);
+    if (y < bbox.top || y > bbox.top + bbox.height) continue;
+    ctx.save();
+    ctx.beginPath();
+    ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+    ctx.lineWidth = 1.5 * devicePixelRatio;
+    ctx.strokeStyle = color(threshold.color);
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    ctx.restore();
+  }
+}
+
 function toSeries(
   { label, color: name, kind = 'area', values }: ChartSeries,
   color: (name: string) => string,
@@ -83,23 +117,34 @@ function toSeries(
     width: kind === 'range' ? 1 : kind === 'wide' ? 5 : 1.75,
     ...(kind === 'dashed' && { dash: [5, 4] }),
     ...(kind === 'area' && { fill }),
+    ...(kind === 'bar' && uPlot.paths.bars && BARS(stroke, uPlot.paths.bars)),
     // A value between two gaps is not on a line, so it gets a point.
     points: { size: 4, fill: stroke, show: values.length < 3 || values.includes(null) },
   };
 }
 
+const BAR_WIDTH_PX_MAX = 48;
+
+/** Opaque: of stacked bars each is drawn over the one before, which is higher. */
+const BARS = (fill: string, bars: NonNullable<uPlot.Series.BarsPathBuilderFactory>) => ({
+  fill,
+  width: 0,
+  paths: bars({ size: [0.8, BAR_WIDTH_PX_MAX] }),
+});
+
 /** The values of the series, one above the other if they are stacked. */
 export function toData({ spans, series }: Chart, stacked: boolean): uPlot.AlignedData {
+  const times = spans.map(({ from }) => from);
+  if (!stacked) return [times, ...series.map(({ values }) => [...values])];
   const sums = spans.map(() => 0);
-  const ys = series.map(({ values }) =>
-    stacked
-      ? values.map((value, i) => {
-          sums[i] = (sums[i] ?? 0) + (value ?? 0);
-          return sums[i] ?? 0;
-        })
-      : [...values],
-  );
-  return [spans.map(({ from }) => from), ...ys];
+  const add = ({ values }: ChartSeries) =>
+    values.map((value, i) => {
+      sums[i] = (sums[i] ?? 0) + (value ?? 0);
+      return sums[i] ?? 0;
+    });
+  // Bars begin at zero: the highest is drawn first.
+  const areBars = series.some(({ kind }) => kind === 'bar');
+  return [times, ...(areBars ? series.toReversed().map(add).toReversed() : series.map(add))];
 }
 
 const HATCH_PX = 6;
@@ -107,18 +152,18 @@ const HATCH_PX = 6;
 /** Fades and hatches the way to each partial value: its fall or rise says little. */
 function hatch(
   { ctx, bbox, valToPos }: uPlot,
-  { spans, partial }: Pick<OptionParts, 'spans' | 'partial'>,
+  { spans, partial, series }: Pick<OptionParts, 'spans' | 'partial' | 'series'>,
   color: (name: string) => string,
 ): void {
   const ratio = devicePixelRatio;
+  const areBars = series.some(({ kind }) => kind === 'bar');
   for (const index of partial) {
-    const beside = spans[index === 0 ? 1 : index - 1];
-    const [from, until] = [beside, spans[index]]
-      .map((span) => valToPos(span?.from ?? 0, 'x', true))
-      .sort((a, b) => a - b);
+    const hatched = findHatched(spans, index, areBars);
+    if (hatched === undefined) continue;
+    const [from, until] = hatched.map((seconds) => valToPos(seconds, 'x', true)).sort((a, b) => a - b);
     const left = Math.max(from ?? 0, bbox.left);
     const right = Math.min(until ?? 0, bbox.left + bbox.width);
-    if (beside === undefined || right <= left) continue;
+    if (right <= left) continue;
     ctx.save();
     ctx.beginPath();
     ctx.rect(left, bbox.top, right - left, bbox.height);
@@ -135,6 +180,19 @@ function hatch(
     ctx.stroke();
     ctx.restore();
   }
+}
+
+/** Where a partial value is drawn, in seconds: a bar is around its time, a line comes from the value beside it. */
+function findHatched(
+  spans: OptionParts['spans'],
+  index: number,
+  areBars: boolean,
+): readonly number[] | undefined {
+  const span = spans[index];
+  const beside = areBars ? span : spans[index === 0 ? 1 : index - 1];
+  if (span === undefined || beside === undefined) return undefined;
+  const half = areBars ? (span.until - span.from) / 2 : 0;
+  return [beside.from - half, span.from + half];
 }
 
 function toAlpha(color: string, alpha: number): string {

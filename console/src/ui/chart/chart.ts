@@ -1,6 +1,15 @@
 import type { Span } from '../../format/time-axis.ts';
 
-export type DataColor = 'data-1' | 'data-2' | 'data-3' | 'data-4' | 'data-bad';
+export type DataColor =
+  | 'data-1'
+  | 'data-2'
+  | 'data-3'
+  | 'data-4'
+  | 'data-5'
+  | 'data-6'
+  | 'data-7'
+  | 'data-other'
+  | 'data-bad';
 
 export interface ChartSeries {
   readonly label: string;
@@ -8,11 +17,18 @@ export interface ChartSeries {
   /** One per span; null: no value. */
   readonly values: readonly (number | null)[];
   /** `range`: an extreme, drawn faintly; `wide`: visible even below a line with the same values. */
-  readonly kind?: 'area' | 'line' | 'dashed' | 'range' | 'wide';
+  readonly kind?: 'area' | 'line' | 'dashed' | 'range' | 'wide' | 'bar';
   /** Shades the area between this series and the one at that index. */
   readonly bandTo?: number;
   /** A search for the events of the series. */
   readonly search?: string | undefined;
+}
+
+/** A line across the plot. */
+export interface ChartThreshold {
+  readonly value: number;
+  readonly label: string;
+  readonly color: 'warn' | 'bad';
 }
 
 export interface Chart {
@@ -23,8 +39,9 @@ export interface Chart {
   readonly partial: readonly number[];
   readonly series: readonly ChartSeries[];
   readonly format: (value: number) => string;
-  /** Stacks the areas. */
+  /** Stacks the areas or bars. */
   readonly stacked?: boolean;
+  readonly thresholds?: readonly ChartThreshold[];
   /** The legend's text of a series while no instant is selected. */
   readonly summary: (values: readonly (number | null)[]) => string;
 }
@@ -33,4 +50,21 @@ export interface Chart {
 export interface Selection {
   readonly first: number;
   readonly last: number;
+}
+
+/** The place of the span that an instant is in; null: in none. @param seconds since the epoch */
+export function findPlace(spans: readonly Span[], seconds: number | null): number | null {
+  if (seconds === null) return null;
+  const place = spans.findLastIndex(({ from }) => from <= seconds);
+  const span = spans[place];
+  if (span === undefined) return null;
+  return seconds < span.until || seconds === span.from ? place : null;
+}
+
+/** The places of the spans within a stretch of time; undefined: there are none. */
+export function findSelection(spans: readonly Span[], stretch: Span | undefined): Selection | undefined {
+  if (stretch === undefined) return undefined;
+  const first = spans.findIndex(({ from }) => from >= stretch.from);
+  const last = spans.findLastIndex(({ until }) => until <= stretch.until);
+  return first === -1 || last < first ? undefined : { first, last };
 }

@@ -1,79 +1,97 @@
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useMemo, useRef } from 'react';
 import { Link } from 'wouter';
 import { formatSpan, type Span } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
-import type { Chart, Selection } from './chart.ts';
-import { TimeChart } from './time-chart.tsx';
+import { type Chart, findPlace, findSelection, type Selection } from './chart.ts';
+import { LinkCharts, useChartLinks } from './chart-links.tsx';
+import { TimeChart, type TimeChartProps } from './time-chart.tsx';
 
-interface LinkedChartsProps {
-  /** Charts of the same spans. */
-  readonly charts: readonly Chart[];
+/** Where the lines of charts are. */
+export interface LineLinks {
   /** Path of the lines of a range, of a series if it has a search; undefined: they cannot be read. */
-  readonly linesOf?: (span: Span, search?: string) => string | undefined;
+  readonly linesOf?: ((span: Span, search?: string) => string | undefined) | undefined;
   /** The reason why `linesOf` returns none. */
   readonly noLines?: string | undefined;
 }
 
-/** Charts with one cursor, selection and zoom. A selection offers its lines, next to the title of the chart that it was made in. */
-export function LinkedCharts({ charts, linesOf, noLines }: LinkedChartsProps) {
-  const [at, setAt] = useState<number | null>(null);
-  const [selected, setSelected] = useState<Selected>();
-  const [zoom, setZoom] = useState<Selection>();
-  const spans = charts[0]?.spans;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: places in other spans mean nothing in these
-  useEffect(() => {
-    setAt(null);
-    setSelected(undefined);
-    setZoom(undefined);
-  }, [spans]);
+interface LinkedChartsProps extends LineLinks {
+  readonly charts: readonly Chart[];
+}
+
+/** Charts with one cursor, selection and zoom. */
+export function LinkedCharts({ charts, ...lines }: LinkedChartsProps) {
   return (
-    <div className="charts">
-      {charts.map((chart) => (
-        <TimeChart
-          key={chart.title}
+    <LinkCharts>
+      <div className="charts">
+        {charts.map((chart) => (
+          <LinkedChart key={chart.title} chart={chart} {...lines} />
+        ))}
+      </div>
+    </LinkCharts>
+  );
+}
+
+interface LinkedChartProps extends LineLinks, Pick<TimeChartProps, 'chart' | 'heightPx' | 'hidesTitle'> {}
+
+/** A chart of those that `LinkCharts` links. A selection offers its lines, next to the title of the chart that it was made in. */
+export function LinkedChart({ chart, linesOf, noLines, ...look }: LinkedChartProps) {
+  const id = useId();
+  const { at, setAt, zoom, setZoom, selected, setSelected } = useChartLinks();
+  const { spans } = chart;
+  const place = findPlace(spans, at);
+  const selection = useSelection(spans, selected);
+  const isHere = selected?.chart === id && selection !== undefined;
+  return (
+    <TimeChart
+      {...look}
+      chart={chart}
+      at={place}
+      onPoint={(next) => setAt(next === null ? null : (spans[next]?.from ?? null))}
+      selected={selection}
+      onSelect={(next, opens) => {
+        const [first, last] = [spans[next?.first ?? -1], spans[next?.last ?? -1]];
+        const isSpan = first !== undefined && last !== undefined;
+        setSelected(isSpan ? { from: first.from, until: last.until, chart: id, opens } : undefined);
+      }}
+      zoom={useSelection(spans, zoom)}
+      onReset={() => {
+        setZoom(undefined);
+        setSelected(undefined);
+      }}
+    >
+      {!isHere ? undefined : (
+        <SelectionBar
+          key={`${selection.first} ${selection.last}`}
           chart={chart}
-          at={at}
-          onPoint={setAt}
-          selected={selected}
-          onSelect={(next, opens) => setSelected(next && { ...next, opens, title: chart.title })}
-          zoom={zoom}
-          onReset={() => {
-            setZoom(undefined);
+          selected={{ ...selection, opens: selected.opens }}
+          linesOf={linesOf}
+          noLines={noLines}
+          onZoom={() => {
+            setZoom(selected);
             setSelected(undefined);
           }}
-        >
-          {selected?.title !== chart.title ? undefined : (
-            <SelectionBar
-              key={`${selected.first} ${selected.last}`}
-              chart={chart}
-              selected={selected}
-              linesOf={linesOf}
-              noLines={noLines}
-              onZoom={() => {
-                setZoom(selected);
-                setSelected(undefined);
-              }}
-              onClose={() => setSelected(undefined)}
-            />
-          )}
-        </TimeChart>
-      ))}
-    </div>
+          onClose={() => setSelected(undefined)}
+        />
+      )}
+    </TimeChart>
   );
+}
+
+/** The places of a stretch of time: the same object while they are the same, since effects depend on it. */
+function useSelection(spans: readonly Span[], stretch: Span | undefined): Selection | undefined {
+  return useMemo(() => findSelection(spans, stretch), [spans, stretch]);
 }
 
 interface Selected extends Selection {
   /** Whether the focus goes to the bar. */
   readonly opens: boolean;
-  /** Title of the chart. */
-  readonly title: string;
 }
 
 interface SelectionBarProps {
   readonly chart: Chart;
   readonly selected: Selected;
-  readonly linesOf: LinkedChartsProps['linesOf'] | undefined;
-  readonly noLines: string | undefined;
+  readonly linesOf: LineLinks['linesOf'];
+  readonly noLines: LineLinks['noLines'];
   readonly onZoom: () => void;
   readonly onClose: () => void;
 }

@@ -6,8 +6,10 @@ import type { Chart, Selection } from './chart.ts';
 import './time-chart.css';
 import { type PlotProps, usePlot } from './use-plot.ts';
 
-interface TimeChartProps extends PlotProps {
+export interface TimeChartProps extends PlotProps {
   readonly onReset: () => void;
+  /** Whether something around the chart shows its title; screen readers have it all the same. */
+  readonly hidesTitle?: boolean;
   /** Shown instead of the title: the actions of the selection. */
   readonly children: ReactNode | undefined;
 }
@@ -17,7 +19,7 @@ interface TimeChartProps extends PlotProps {
  * Enter, drag and Shift with arrow keys select.
  */
 export function TimeChart(props: TimeChartProps) {
-  const { chart, at, onPoint, selected, onSelect, zoom, onReset, children } = props;
+  const { chart, at, onPoint, selected, onSelect, zoom, onReset, hidesTitle = false, children } = props;
   const id = useId();
   const { zone } = usePreference().preference;
   const [hasFocus, setHasFocus] = useState(false);
@@ -49,10 +51,10 @@ export function TimeChart(props: TimeChartProps) {
   return (
     <figure className="chart" aria-labelledby={id}>
       <figcaption className="chart-head">
-        <h3 id={id} className={children === undefined ? '' : 'visually-hidden'}>
+        <h3 id={id} className={children === undefined && !hidesTitle ? '' : 'visually-hidden'}>
           {title}
         </h3>
-        {children ?? <span className="small muted">times in {zoneName(zone)}</span>}
+        {children ?? (!hidesTitle && <span className="small muted">times in {zoneName(zone)}</span>)}
         {zoom !== undefined && (
           <button type="button" className="button quiet" onClick={onReset}>
             Reset zoom
@@ -88,14 +90,14 @@ interface LegendProps extends Pick<TimeChartProps, 'chart' | 'at'> {
 /** The values at the cursor, or a summary. */
 function Legend({ chart, at, isLive }: LegendProps) {
   const { zone } = usePreference().preference;
-  const { partial, series, format, summary } = chart;
+  const { partial, series, thresholds = [], format, summary } = chart;
   return (
     <ul className="legend" aria-live={isLive ? 'polite' : 'off'}>
       {series.map((one) => {
         const value = at === null ? undefined : one.values[at];
         return (
           <li key={one.label}>
-            <span className={`swatch ${one.kind ?? 'area'} ${one.color}`} />
+            <span className={`swatch ${one.kind === 'bar' ? 'area' : (one.kind ?? 'area')} ${one.color}`} />
             <span className="muted">{one.label}</span>
             <span className="number legend-value">
               {value === undefined ? summary(one.values) : value === null ? '–' : format(value)}
@@ -103,6 +105,12 @@ function Legend({ chart, at, isLive }: LegendProps) {
           </li>
         );
       })}
+      {thresholds.map(({ label, color }) => (
+        <li key={label}>
+          <span className={`swatch dashed ${color}`} />
+          <span className="muted">{label}</span>
+        </li>
+      ))}
       {partial.length > 0 && (
         <li>
           <span className="swatch partial" />

@@ -15,10 +15,12 @@ export interface PlotProps {
   /** @param opens whether the focus goes to what the selection offers */
   readonly onSelect: (selected: Selection | undefined, opens: boolean) => void;
   readonly zoom: Selection | undefined;
+  readonly heightPx?: number | undefined;
 }
 
 /** Keeps a uPlot in `host` as the properties say. */
-export function usePlot({ chart, at, onPoint, selected, onSelect, zoom }: PlotProps) {
+export function usePlot(props: PlotProps) {
+  const { chart, at, onPoint, selected, onSelect, zoom, heightPx = HEIGHT_PX } = props;
   const { preference, shown } = usePreference();
   const host = useRef<HTMLDivElement>(null);
   const tag = useRef<HTMLSpanElement>(null);
@@ -28,7 +30,7 @@ export function usePlot({ chart, at, onPoint, selected, onSelect, zoom }: PlotPr
 
   const show = () => {
     if (plot.current === null) return;
-    showZoom(plot.current, spans, zoom);
+    showZoom(plot.current, chart, zoom);
     showSelection(plot.current, spans, selected);
   };
   latest.current = { onPoint, onSelect, show };
@@ -42,6 +44,7 @@ export function usePlot({ chart, at, onPoint, selected, onSelect, zoom }: PlotPr
       createOptions({
         ...chart,
         stacked,
+        heightPx,
         offsetAt: offsetOf(preference.zone),
         width: element.clientWidth,
         onPoint: (index) => latest.current.onPoint(index),
@@ -53,7 +56,7 @@ export function usePlot({ chart, at, onPoint, selected, onSelect, zoom }: PlotPr
     );
     plot.current = created;
     const resized = new ResizeObserver(() => {
-      created.setSize({ width: element.clientWidth, height: HEIGHT_PX });
+      created.setSize({ width: element.clientWidth, height: heightPx });
       latest.current.show();
     });
     resized.observe(element);
@@ -62,11 +65,11 @@ export function usePlot({ chart, at, onPoint, selected, onSelect, zoom }: PlotPr
       created.destroy();
       plot.current = null;
     };
-  }, [chart, preference.zone, shown]);
+  }, [chart, heightPx, preference.zone, shown]);
 
   // Not with the cursor: uPlot draws the selection during a drag.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new plot shows nothing yet
-  useEffect(show, [chart, preference.zone, shown, selected, zoom]);
+  useEffect(show, [chart, heightPx, preference.zone, shown, selected, zoom]);
   useEffect(() => {
     if (plot.current !== null) showCursor(plot.current, spans[at ?? -1], tag.current);
   }, [spans, at]);
@@ -81,7 +84,8 @@ function showCursor(plot: uPlot, span: Span | undefined, tag: HTMLElement | null
     return;
   }
   const left = plot.valToPos(span.from, 'x');
-  if (plot.data[0][plot.cursor.idx ?? -1] !== span.from) plot.setCursor({ left, top: HEIGHT_PX / 3 }, false);
+  if (plot.data[0][plot.cursor.idx ?? -1] !== span.from)
+    plot.setCursor({ left, top: plot.height / 3 }, false);
   if (tag === null) return;
   const center = plot.over.offsetLeft + left;
   const most = plot.width - tag.offsetWidth;
@@ -91,12 +95,13 @@ function showCursor(plot: uPlot, span: Span | undefined, tag: HTMLElement | null
 // Seconds of the axis on each side of a single value; uPlot would show years.
 const ALONE_SECONDS = 1800;
 
-function showZoom(plot: uPlot, spans: readonly Span[], zoom: Selection | undefined): void {
-  const first = spans[zoom?.first ?? 0]?.from;
-  const last = spans[zoom?.last ?? spans.length - 1]?.from;
+function showZoom(plot: uPlot, { spans, series }: Chart, zoom: Selection | undefined): void {
+  const [first, last] = [spans[zoom?.first ?? 0], spans[zoom?.last ?? spans.length - 1]];
   if (first === undefined || last === undefined) return;
-  const pad = first === last ? ALONE_SECONDS : 0;
-  const [min, max] = [first - pad, last + pad];
+  // A bar is around its time.
+  const half = series.some(({ kind }) => kind === 'bar') ? (last.until - last.from) / 2 : 0;
+  const pad = first === last ? Math.max(ALONE_SECONDS, half) : half;
+  const [min, max] = [first.from - pad, last.from + pad];
   const { scales } = plot;
   if (scales['x']?.min !== min || scales['x']?.max !== max) plot.setScale('x', { min, max });
 }

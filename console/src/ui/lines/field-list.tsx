@@ -64,52 +64,73 @@ export function FieldList({ fields, ...actions }: FieldListProps) {
   );
 }
 
-type TopValuesProps = Omit<FieldListProps, 'fields'> & { readonly field: string };
+type FieldActionsProps = Omit<FieldListProps, 'fields'> & { readonly field: string };
 
-function TopValues({ field, valuesOf, columns, onFilter, onColumn, onBy }: TopValuesProps) {
+/** The 20 most frequent values of a field, counted exactly. */
+export function TopValues({ field, ...actions }: FieldActionsProps) {
   // The values of before stay while the range moves on.
-  const { data: values, error } = useQuery({ ...valuesOf(field), placeholderData: keepPreviousData });
-  const most = values?.[0]?.count ?? 1;
+  const { data: values, error } = useQuery({ ...actions.valuesOf(field), placeholderData: keepPreviousData });
   return (
     <div className="field-values">
-      <div>
-        <button type="button" className="button quiet" onClick={() => onColumn(field)}>
-          {columns.includes(field) ? 'Remove column' : 'Add as column'}
-        </button>
-        {onBy !== undefined && (
-          <button type="button" className="button quiet" onClick={() => onBy(field)}>
-            Count by it
-          </button>
-        )}
-      </div>
+      <FieldActions field={field} {...actions} />
       {error !== null && <p className="small tone-bad">{error.message}</p>}
       {error === null && values === undefined && <p className="small muted">Counting…</p>}
       {values?.length === 0 && <p className="small muted">No event in the range has a value.</p>}
-      <ul>
-        {values?.map(({ value, count }) => (
-          <li key={value} className="field-value">
-            <button
-              type="button"
-              className="field-filter"
-              title={showText(`Filter for ${field}: ${value}`)}
-              onClick={() => onFilter(termOf(field, value))}
-            >
-              <span className="field-text">{showText(value) || '(empty)'}</span>
-              <span className="number muted">{formatShort(count)}</span>
-              <progress value={count} max={most} aria-hidden="true" />
-            </button>
-            <button
-              type="button"
-              className="button quiet"
-              aria-label={`Exclude ${value}`}
-              title="Exclude"
-              onClick={() => onFilter(exclude(termOf(field, value)))}
-            >
-              −
-            </button>
-          </li>
-        ))}
-      </ul>
+      <FieldValueList field={field} values={values ?? []} onFilter={actions.onFilter} />
     </div>
+  );
+}
+
+/** What can be done with a field as a whole. */
+export function FieldActions({ field, columns, onColumn, onBy }: FieldActionsProps) {
+  return (
+    <div>
+      <button type="button" className="button quiet" onClick={() => onColumn(field)}>
+        {columns.includes(field) ? 'Remove column' : 'Add as column'}
+      </button>
+      {onBy !== undefined && (
+        <button type="button" className="button quiet" onClick={() => onBy(field)}>
+          Count by it
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface FieldValueListProps extends Pick<FieldListProps, 'onFilter'> {
+  readonly field: string;
+  /** The most frequent first. */
+  readonly values: readonly FieldValue[];
+}
+
+/** Values of a field with their counts; a click searches for one, or for all others. */
+export function FieldValueList({ field, values, onFilter }: FieldValueListProps) {
+  const most = values[0]?.count ?? 1;
+  return (
+    <ul>
+      {values.map(({ value, count }) => (
+        <li key={value} className="field-value">
+          <button
+            type="button"
+            className="field-filter"
+            title={showText(`Filter for ${field}: ${value}`)}
+            onClick={() => onFilter(termOf(field, value))}
+          >
+            <span className="field-text">{showText(value) || '(empty)'}</span>
+            <span className="number muted">{formatShort(count)}</span>
+            <progress value={count} max={most} aria-hidden="true" />
+          </button>
+          <button
+            type="button"
+            className="button quiet"
+            aria-label={`Exclude ${value}`}
+            title="Exclude"
+            onClick={() => onFilter(exclude(termOf(field, value)))}
+          >
+            −
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }

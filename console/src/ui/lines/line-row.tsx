@@ -1,11 +1,14 @@
 import { showText } from '../../format/log-text.ts';
 import { formatTimeMs, fromMicros } from '../../format/time.ts';
-import { useZone } from '../../preference.ts';
+import { usePreference } from '../../preference.ts';
+import { AnsiText } from './ansi-text.tsx';
+import { type ColumnWidths, columnOf } from './column-width.ts';
 import { formatValue, type Line, valueAt } from './line.ts';
 
 interface LineRowProps {
   readonly line: Line;
   readonly columns: readonly string[];
+  readonly widths: ColumnWidths;
   readonly open: boolean;
   /** Whether Tab reaches it; the arrow keys reach the others. */
   readonly current: boolean;
@@ -18,9 +21,10 @@ const CELL_CHARS_MAX = 200;
 const MESSAGE_CHARS_MAX = 2_000;
 
 /** One line, which opens its record. */
-export function LineRow({ line, columns, open, current, panel, onToggle }: LineRowProps) {
-  const zone = useZone();
+export function LineRow({ line, columns, widths, open, current, panel, onToggle }: LineRowProps) {
+  const { zone, ansi } = usePreference().preference;
   const { micros, level, source, message } = line;
+  const text = message.slice(0, MESSAGE_CHARS_MAX);
   return (
     <button
       type="button"
@@ -40,18 +44,18 @@ export function LineRow({ line, columns, open, current, panel, onToggle }: LineR
         </span>
       )}
       {columns.map((field) => (
-        <Cell key={field} value={formatValue(valueAt(line, field))} />
+        <Cell key={field} width={widths.of(columnOf(field))} value={formatValue(valueAt(line, field))} />
       ))}
-      <span className="line-message">{showText(message.slice(0, MESSAGE_CHARS_MAX))}</span>
+      <span className="line-message">{ansi ? <AnsiText text={text} /> : showText(text)}</span>
     </button>
   );
 }
 
 /** May be cut: its title is the value, up to a bound. */
-function Cell({ value }: { readonly value: string }) {
+function Cell({ value, width }: { readonly value: string; readonly width: number }) {
   const text = showText(value.slice(0, MESSAGE_CHARS_MAX));
   return (
-    <span className="line-cell" title={text}>
+    <span className="line-cell" style={{ '--cell': `${width}rem` }} title={text}>
       {text.slice(0, CELL_CHARS_MAX) || '–'}
     </span>
   );

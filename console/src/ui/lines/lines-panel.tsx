@@ -7,9 +7,11 @@ import { LINES_MAX, type Line } from './line.ts';
 import { LineList } from './line-list.tsx';
 import { LiveControls } from './live-controls.tsx';
 import './lines-panel.css';
+import { ReadingControls } from './reading-controls.tsx';
 import type { LineActions } from './record.tsx';
 import type { LineSource } from './source.ts';
 import type { Lines } from './use-lines.ts';
+import type { ListPlace } from './use-place.ts';
 import { useTail } from './use-tail.ts';
 import { isRefused } from './use-work.ts';
 import { WorkNote } from './work-note.tsx';
@@ -26,8 +28,13 @@ interface LinesPanelProps extends LineActions, Pick<FieldListProps, 'fields' | '
   readonly onLive: (live: boolean) => void;
   /** Called when the lines are looked at, and when no longer. */
   readonly onHeld?: (isHeld: boolean) => void;
+  /** Where the list was when this search was left, and a function that keeps it (use-place.ts). */
+  readonly place?: ListPlace | undefined;
+  readonly onPlace?: (place: ListPlace) => void;
   /** Shown if there are no lines. */
   readonly none: ReactNode;
+  /** Replaces the list of the fields' names. */
+  readonly fieldList?: ReactNode;
   /** Further controls of the bar. */
   readonly children?: ReactNode;
 }
@@ -35,7 +42,7 @@ interface LinesPanelProps extends LineActions, Pick<FieldListProps, 'fields' | '
 /** The lines of a source, and what can be done with all of them. */
 export function LinesPanel(props: LinesPanelProps) {
   const { label, source, lines, filtered, at, live, none, children, onLive, onHeld, ...rest } = props;
-  const { fields, valuesOf, onBy, ...actions } = rest;
+  const { fields, valuesOf, onBy, fieldList, place, onPlace, ...actions } = rest;
   const [showFields, setShowFields] = useState(false);
   const [isPaused, setPaused] = useState(false);
   const [isHeld, setHeld] = useState(false);
@@ -68,6 +75,7 @@ export function LinesPanel(props: LinesPanelProps) {
         >
           Fields
         </button>
+        <ReadingControls lines={shown} />
         {source.tail !== undefined && (
           <LiveControls {...{ live, tail, onLive }} paused={isPaused} onPaused={setPaused} />
         )}
@@ -84,7 +92,7 @@ export function LinesPanel(props: LinesPanelProps) {
         <ErrorNote error={state.error} />
       )}
       <div className="line-body">
-        {showFields && <FieldList {...{ fields, valuesOf, onBy, ...actions }} />}
+        {showFields && (fieldList ?? <FieldList {...{ fields, valuesOf, onBy, ...actions }} />)}
         {shown.length > 0 ? (
           <LineList
             source={lines.source}
@@ -93,6 +101,7 @@ export function LinesPanel(props: LinesPanelProps) {
             old={lines.isOld}
             {...ends}
             onHeld={onLook}
+            {...{ place, onPlace }}
             {...actions}
           />
         ) : (

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { formatJson } from '../../api/answer.ts';
 import { showText } from '../../format/log-text.ts';
 import { formatCount } from '../../format/number.ts';
@@ -18,6 +18,15 @@ export interface LineActions {
   readonly onColumn: (field: string) => void;
   /** The path of the page that shows a line among those around it; undefined if none can. */
   readonly pathAround: (line: Line) => string | undefined;
+  /** The path of the page with all events of the trace that a field of a line names; undefined if it names none. */
+  readonly pathOfTrace?: ((line: Line, field: string) => string | undefined) | undefined;
+  /** Pages elsewhere about a value of a line. */
+  readonly linksOf?: ((line: Line, field: string) => readonly LinesLink[]) | undefined;
+}
+
+export interface LinesLink {
+  readonly label: string;
+  readonly url: string;
 }
 
 interface RecordProps extends LineActions {
@@ -63,6 +72,7 @@ interface Chosen extends Attribute {
 
 function Fields({ line, ...actions }: LineActions & { readonly line: Line }) {
   const [chosen, setChosen] = useState<Chosen>();
+  const [, navigate] = useLocation();
   const attributes = useMemo(() => toAttributes(line), [line]);
   const shown = attributes.slice(0, ATTRIBUTES_MAX);
   return (
@@ -91,7 +101,7 @@ function Fields({ line, ...actions }: LineActions & { readonly line: Line }) {
         <Menu
           label={chosen.field}
           anchor={chosen.anchor}
-          items={itemsOf(chosen, actions)}
+          items={itemsOf(line, chosen, { ...actions, onGo: navigate })}
           onClose={() => setChosen(undefined)}
         />
       )}
@@ -105,7 +115,13 @@ function toAttributes(line: Line): Attribute[] {
   return [...columns, ...attributesOf(metadata, Object.keys(line.row))];
 }
 
-function itemsOf({ field, value }: Attribute, { columns, onFilter, onColumn }: LineActions): MenuItem[] {
+interface ItemActions extends LineActions {
+  readonly onGo: (path: string) => void;
+}
+
+function itemsOf(line: Line, { field, value }: Attribute, actions: ItemActions): MenuItem[] {
+  const { columns, onFilter, onColumn, onGo, linksOf, pathOfTrace } = actions;
+  const trace = pathOfTrace?.(line, field);
   const term = termOf(field, value);
   const isWhole = typeof value === 'object' && value !== null;
   return [
@@ -123,6 +139,11 @@ function itemsOf({ field, value }: Attribute, { columns, onFilter, onColumn }: L
             onSelect: () => onColumn(field),
           },
         ]),
+    ...(trace === undefined ? [] : [{ label: 'All events of this trace', onSelect: () => onGo(trace) }]),
+    ...(linksOf?.(line, field) ?? []).map(({ label, url }) => ({
+      label: `${label} ↗`,
+      onSelect: () => void open(url, '_blank', 'noopener,noreferrer'),
+    })),
     { label: 'Copy', onSelect: () => void navigator.clipboard.writeText(toText(field, value)) },
   ];
 }

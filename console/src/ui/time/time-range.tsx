@@ -1,16 +1,9 @@
-import { type ClipboardEvent, type FormEvent, useId, useState } from 'react';
-import { fromField, toField, zoneName } from '../../format/time.ts';
-import {
-  describeRange,
-  findRangeFaults,
-  QUICK_RANGES,
-  readInstant,
-  resolveRange,
-  type TimeRange,
-} from '../../format/time-range.ts';
+import { hasLater, shiftRange, zoomOut } from '../../format/range-move.ts';
+import { describeRange, type TimeRange } from '../../format/time-range.ts';
 import { useZone } from '../../preference.ts';
-import { describedBy, Field } from '../field.tsx';
 import { Popover } from '../overlay/popover.tsx';
+import { RangePanel } from './range-panel.tsx';
+import { keepRange } from './recent-range.ts';
 import './time-range.css';
 
 const REFRESH_SECONDS = [5, 10, 30, 60];
@@ -45,13 +38,52 @@ export function TimeRangeControl({ value, onChange, ...refresh }: TimeRangeContr
             value={value}
             onChange={(range) => {
               close();
+              keepRange(range);
               onChange(range);
             }}
           />
         )}
       </Popover>
+      <MoveControl value={value} onChange={onChange} />
       <RefreshControl {...refresh} />
     </div>
+  );
+}
+
+/** Goes to the range before or after, or to a longer one around it. */
+function MoveControl({ value, onChange }: Pick<TimeRangeControlProps, 'value' | 'onChange'>) {
+  const canGoOn = hasLater(value, Date.now());
+  return (
+    <fieldset className="group range-moves" aria-label="Move the time range">
+      <button
+        type="button"
+        className="button"
+        title="Earlier ([)"
+        aria-label="Earlier"
+        onClick={() => onChange(shiftRange(value, 'earlier', Date.now()))}
+      >
+        ‹
+      </button>
+      <button
+        type="button"
+        className="button"
+        title="Later (])"
+        aria-label="Later"
+        aria-disabled={!canGoOn /* it keeps the focus */}
+        onClick={() => canGoOn && onChange(shiftRange(value, 'later', Date.now()))}
+      >
+        ›
+      </button>
+      <button
+        type="button"
+        className="button"
+        title="Zoom out (o)"
+        aria-label="Zoom out"
+        onClick={() => onChange(zoomOut(value, Date.now()))}
+      >
+        −
+      </button>
+    </fieldset>
   );
 }
 
@@ -78,91 +110,5 @@ function RefreshControl({ refreshSeconds, onRefreshSeconds, onRefresh }: Refresh
         ))}
       </select>
     </div>
-  );
-}
-
-type RangePanelProps = Pick<TimeRangeControlProps, 'value' | 'onChange'>;
-
-function RangePanel({ value, onChange }: RangePanelProps) {
-  return (
-    <>
-      <fieldset className="group quick-ranges" aria-label="Quick ranges">
-        {QUICK_RANGES.map(({ id, label }) => (
-          <button
-            key={id}
-            type="button"
-            className="button quiet"
-            aria-pressed={value.kind === 'last' && value.range === id}
-            onClick={() => onChange({ kind: 'last', range: id })}
-          >
-            {label}
-          </button>
-        ))}
-      </fieldset>
-      <AbsoluteForm value={value} onChange={onChange} />
-    </>
-  );
-}
-
-const SIDES = [
-  ['from', 'From'],
-  ['until', 'Until'],
-] as const;
-
-function AbsoluteForm({ value, onChange }: RangePanelProps) {
-  const zone = useZone();
-  const id = useId();
-  const [initial] = useState(() => {
-    const { fromMs, untilMs } = resolveRange(value, Date.now());
-    return { from: toField(fromMs, zone), until: toField(untilMs, zone) };
-  });
-  // What the fields contain, not instants: a rewritten value would interrupt typing.
-  const [draft, setDraft] = useState(initial);
-  const [faults, setFaults] = useState<ReturnType<typeof findRangeFaults>>({});
-  const change = (side: keyof typeof draft, text: string) => {
-    const next = { ...draft, [side]: text };
-    setDraft(next);
-    if (Object.keys(faults).length > 0) setFaults(findRangeFaults(next.from, next.until, zone));
-  };
-  const paste = (side: keyof typeof draft, event: ClipboardEvent) => {
-    const text = toField(readInstant(event.clipboardData.getData('text'), zone), zone);
-    if (text === '') return;
-    event.preventDefault();
-    change(side, text);
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const found = findRangeFaults(draft.from, draft.until, zone);
-    setFaults(found);
-    const wrong = SIDES.find(([side]) => found[side] !== undefined)?.[0];
-    if (wrong !== undefined) return document.getElementById(`${id}-${wrong}`)?.focus();
-    const [from, until] = [fromField(draft.from, zone), fromField(draft.until, zone)];
-    onChange({ kind: 'absolute', from, until });
-  };
-  return (
-    <form className="absolute-range" noValidate onSubmit={submit}>
-      {SIDES.map(([side, label]) => (
-        <Field key={side} id={`${id}-${side}`} label={label} fault={faults[side]}>
-          <input
-            id={`${id}-${side}`}
-            className="input"
-            type="datetime-local"
-            step="1"
-            max="9999-12-31T23:59:59"
-            value={draft[side]}
-            aria-invalid={faults[side] !== undefined}
-            aria-describedby={describedBy(`${id}-${side}`)}
-            onChange={(event) => change(side, event.target.value)}
-            onPaste={(event) => paste(side, event)}
-          />
-        </Field>
-      ))}
-      <div className="absolute-range-end">
-        <span className="small muted">{zoneName(zone)}. You can paste timestamps.</span>
-        <button type="submit" className="button primary">
-          Apply
-        </button>
-      </div>
-    </form>
   );
 }

@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { offsetOf } from '../../../format/time-axis.ts';
 import { usePreference } from '../../../preference.ts';
-import { createBarOptions, HEIGHT_PX, stack } from './bar-options.ts';
+import { type ChartExtras, createBarOptions, HEIGHT_PX, stack } from './bar-options.ts';
 import type { Bars } from './series.ts';
 
 interface Counted {
@@ -15,22 +15,24 @@ interface Counted {
 
 interface BarChartProps {
   readonly counted: Counted;
+  readonly extras: ChartExtras;
   /** Index of the time bucket under the pointer. */
   readonly at: number | undefined;
   readonly onPoint: (at: number | undefined) => void;
-  /** Called with whole time buckets: the first, and the one behind the last. */
-  readonly onZoom: (fromMs: number, untilMs: number) => void;
+  /** Called with whole time buckets: the first, and the one behind the last. `isMark`: with Shift, or by the key m. */
+  readonly onSelect: (fromMs: number, untilMs: number, isMark: boolean) => void;
 }
 
-/** Stacked bars over time. Drag, or Shift with arrow keys and Enter, zooms to a range of time. */
-export function BarChart({ counted, at, onPoint, onZoom }: BarChartProps) {
+/** Stacked bars over time. Drag, or Shift with arrow keys and Enter, selects a range of time. */
+export function BarChart({ counted, extras, at, onPoint, onSelect }: BarChartProps) {
   const { preference, shown } = usePreference();
   const { zone } = preference;
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
   const anchor = useRef<number>(undefined);
-  const zoom = useRef(onZoom);
-  zoom.current = onZoom;
+  const selected = useRef(onSelect);
+  selected.current = onSelect;
+  const isShift = useRef(false);
   const [{ bars, widthMs, countedBackToMs }, hold] = useHeld(counted);
   const release = () => {
     anchor.current = undefined;
@@ -42,25 +44,22 @@ export function BarChart({ counted, at, onPoint, onZoom }: BarChartProps) {
   useEffect(() => {
     const element = host.current;
     if (element === null) return;
-    const made = new uPlot(
+    const { chart, unmount } = mount(
       createBarOptions({
-        ...{ bars, widthMs, countedBackToMs, onPoint },
+        ...{ bars, widthMs, countedBackToMs, extras, onPoint },
         offsetAt: offsetOf(zone),
         widthPx: element.clientWidth,
-        onZoom: (from, until) => zoom.current(from, until),
+        onZoom: (from, until) => selected.current(from, until, isShift.current),
       }),
-      stack(bars),
+      stack(bars, extras.before),
       element,
     );
-    plot.current = made;
-    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
-    resized.observe(element);
+    plot.current = chart;
     return () => {
-      resized.disconnect();
-      made.destroy();
+      unmount();
       plot.current = null;
     };
-  }, [bars, widthMs, countedBackToMs, zone, shown, onPoint]);
+  }, [bars, widthMs, countedBackToMs, extras, zone, shown, onPoint]);
 
   const onKeyDown = (event: KeyboardEvent) => {
     const { current: chart } = plot;
@@ -68,10 +67,9 @@ export function BarChart({ counted, at, onPoint, onZoom }: BarChartProps) {
     const now = Math.min(last, at ?? last);
     const from = anchor.current ?? now;
     if (chart === null || last < 0) return;
-    if (event.key === 'Enter') {
+    if (event.key === 'Enter' || event.key === 'm') {
       release();
-      const [first = 0] = bars.starts;
-      return onZoom(first + Math.min(from, now) * widthMs, first + (Math.max(from, now) + 1) * widthMs);
+      return onSelect(...spanOf({ bars, widthMs }, from, now), event.key === 'm');
     }
     const to = findTarget(event.key, now, last);
     if (to === undefined) return;
@@ -86,14 +84,35 @@ export function BarChart({ counted, at, onPoint, onZoom }: BarChartProps) {
       ref={host}
       role="application"
       tabIndex={0}
-      aria-label="Events over time: arrow keys walk through the time buckets, with Shift they select some, Enter zooms to them"
+      aria-label="Events over time: arrow keys walk through the time buckets, with Shift they select some, Enter zooms to them, m marks them to compare"
       onKeyDown={onKeyDown}
       onBlur={release}
       onPointerDown={() => hold(true)}
-      onPointerUp={release}
+      onPointerUp={({ shiftKey }) => {
+        isShift.current = shiftKey; // before uPlot reports the selection
+        release();
+      }}
       onPointerLeave={release}
     />
   );
+}
+
+/** Creates a chart that is as wide as its element. */
+function mount(options: uPlot.Options, data: uPlot.AlignedData, element: HTMLElement) {
+  const chart = new uPlot(options, data, element);
+  const resized = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
+  resized.observe(element);
+  const unmount = () => {
+    resized.disconnect();
+    chart.destroy();
+  };
+  return { chart, unmount };
+}
+
+/** The start of the first of two time buckets, and the end of the last, ms since the epoch. */
+function spanOf({ bars, widthMs }: Pick<Counted, 'bars' | 'widthMs'>, a: number, b: number) {
+  const [first = 0] = bars.starts;
+  return [first + Math.min(a, b) * widthMs, first + (Math.max(a, b) + 1) * widthMs] as const;
 }
 
 /** Returns the counts, and a function that keeps it: while a range is being selected, new bars would drop the selection. */

@@ -8,28 +8,62 @@ import { ErrorNote } from '../../../ui/error-note.tsx';
 import { exclude, termOf } from '../../../ui/lines/term.ts';
 import { isRefused } from '../../../ui/lines/use-work.ts';
 import { WorkNote } from '../../../ui/lines/work-note.tsx';
+import type { QueryFieldName } from '../completion.ts';
 import type { Search } from '../search/search.ts';
 import { BarChart } from './bar-chart.tsx';
+import type { ChartExtras } from './bar-options.ts';
+import { DeployEntries } from './deploy-entries.tsx';
+import { isAdditive } from './measure.ts';
+import { type ChartChange, type ChartChoice, MeasureControl } from './measure-control.tsx';
+import type { Deploy } from './use-deploys.ts';
 import type { Histogram } from './use-histogram.ts';
 import './histogram.css';
-import { type BarSeries, type Bars, toBars } from './series.ts';
+import { type BarSeries, type Bars, toBars, totalsOf } from './series.ts';
 
 interface HistogramPanelProps {
   readonly histogram: Histogram;
-  /** Fields to choose from for the series. */
-  readonly fields: readonly string[];
-  readonly onBy: (field: string) => void;
+  readonly choice: ChartChoice;
+  /** Fields to choose from, and the names of those for series. */
+  readonly fields: readonly QueryFieldName[];
+  readonly groups: readonly string[];
+  readonly onChoice: (change: ChartChange) => void;
   readonly onZoom: (fromMs: number, untilMs: number) => void;
+  /** Called with a range to compare with the rest. */
+  readonly onMark: (fromMs: number, untilMs: number) => void;
+  /** Whether a selection marks instead of zooming. */
+  readonly isMarking: boolean;
+  readonly mark: ChartExtras['mark'];
+  /** The counts of the range before; undefined: not shown. */
+  readonly before: Histogram | undefined;
+  readonly onBefore: (isShown: boolean) => void;
+  readonly deploys: readonly Deploy[];
   /** Called with a term that selects the events of a series. */
   readonly onFilter: (term: string) => void;
 }
 
 /** Events over time, stacked by the values of a field. */
-export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: HistogramPanelProps) {
-  const { counts, search, by, isOld, state } = histogram;
+export function HistogramPanel(props: HistogramPanelProps) {
+  const {
+    histogram,
+    choice,
+    fields,
+    groups,
+    onChoice,
+    onZoom,
+    onMark,
+    isMarking,
+    before,
+    onBefore,
+    deploys,
+    onFilter,
+  } = props;
+  const { counts, search, chart, isOld, state } = histogram;
+  const { by } = chart;
   const zone = useZone();
   const [at, setAt] = useState<number>();
-  const bars = useMemo(() => toBars(counts, search, by), [counts, search, by]);
+  const bars = useMemo(() => toBars(counts, search, chart), [counts, search, chart]);
+  const extras = useExtras(props);
+  const beforeTotal = extras.before?.reduce((sum, count) => sum + count, 0);
   return (
     <section className="panel histogram" aria-label="Events over time">
       <div className="histogram-head">
@@ -37,14 +71,17 @@ export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: Hi
           <strong>{histogram.slicesRead === 0 ? '–' : formatCount(bars.total)}</strong>{' '}
           <span className="muted">{describeTotal(histogram, bars.total)}</span>
         </span>
-        <label className="histogram-by small">
-          <span className="muted">by</span>
-          <select className="input" value={by} onChange={({ target }) => onBy(target.value)}>
-            {[...new Set([by, ...fields])].map((field) => (
-              <option key={field}>{field}</option>
-            ))}
-          </select>
-        </label>
+        <MeasureControl {...{ choice, fields, groups }} onChange={onChoice} />
+        <button
+          type="button"
+          className="button quiet"
+          aria-pressed={before !== undefined}
+          disabled={!isAdditive(choice.measure)}
+          title="Draw the counts of the range before as a line"
+          onClick={() => onBefore(before === undefined)}
+        >
+          Range before
+        </button>
         <WorkNote
           state={state}
           doing="Counting"
@@ -66,20 +103,48 @@ export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: Hi
             widthMs: search.widthMs,
             countedBackToMs: histogram.slicesRead < histogram.slices ? histogram.backToMs : -Infinity,
           }}
+          extras={extras}
           at={at}
           onPoint={setAt}
-          onZoom={onZoom}
+          onSelect={(from, until, isMark) => (isMark || isMarking ? onMark : onZoom)(from, until)}
         />
         <ul className="histogram-legend" aria-label="Series">
           {bars.series.map((series) => (
             <LegendEntry key={series.label} {...{ series, by, at, onFilter }} />
           ))}
+          {beforeTotal !== undefined && (
+            <li className="histogram-entry">
+              <span className="histogram-dashes" aria-hidden="true" />
+              <span className="histogram-label">range before</span>
+              <span className="number">
+                {before?.slicesRead === 0
+                  ? '–'
+                  : formatShort(at === undefined ? beforeTotal : (extras.before?.[at] ?? 0))}
+              </span>
+            </li>
+          )}
+          <DeployEntries {...{ deploys, zone, onZoom }} />
           {bars.partial.includes(true) && bars.total > 0 && (
             <li className="histogram-entry muted">fainter: partial</li>
           )}
         </ul>
       </div>
     </section>
+  );
+}
+
+/** Changes only if what is drawn does: the chart is created anew for it. */
+function useExtras({ before, mark, deploys, choice: { log } }: HistogramPanelProps): ChartExtras {
+  const [from, until] = [mark?.fromMs, mark?.untilMs];
+  const { counts, search, chart } = before ?? {};
+  return useMemo(
+    () => ({
+      before: counts && search && chart && totalsOf(toBars(counts, search, chart)),
+      mark: from === undefined || until === undefined ? undefined : { fromMs: from, untilMs: until },
+      deploys: deploys.map(({ ms }) => ms),
+      log,
+    }),
+    [counts, search, chart, from, until, deploys, log],
   );
 }
 
@@ -108,6 +173,11 @@ interface LegendEntryProps {
   readonly onFilter: (term: string) => void;
 }
 
+/** Values that cannot be added have no total; null is a time bucket without a number. */
+function describeValue(value: number | null | undefined): string {
+  return value === undefined ? '' : value === null ? '–' : formatShort(value);
+}
+
 /** A click searches for its events, with Alt for all others. */
 function LegendEntry({ series, by, at, onFilter }: LegendEntryProps) {
   const { value, label, color, alpha, counts, total } = series;
@@ -118,7 +188,7 @@ function LegendEntry({ series, by, at, onFilter }: LegendEntryProps) {
         style={{ background: `color-mix(in srgb, var(--${color}) ${alpha * 100}%, var(--surface))` }}
       />
       <span className="histogram-label">{showText(label)}</span>
-      <span className="number">{formatShort(at === undefined ? total : (counts[at] ?? 0))}</span>
+      <span className="number">{describeValue(at === undefined ? total : counts[at])}</span>
     </>
   );
   if (value === undefined) return <li className="histogram-entry">{content}</li>;

@@ -1,6 +1,7 @@
 import { ownMember } from '../../../format/own.ts';
 import type { Search } from '../search/search.ts';
 import { ceilTo, floorTo } from '../search/slice.ts';
+import { COUNT, isAdditive, type Measure } from './measure.ts';
 import type { BucketCount } from './use-histogram.ts';
 
 /** One value of the field that the histogram is by. */
@@ -11,9 +12,10 @@ export interface BarSeries {
   /** Name of a colour of style/token.css, and the share of it. */
   readonly color: string;
   readonly alpha: number;
-  /** One for each time bucket. */
-  readonly counts: readonly number[];
-  readonly total: number;
+  /** One for each time bucket; null: there is no number to show. */
+  readonly counts: readonly (number | null)[];
+  /** Undefined if its values cannot be added. */
+  readonly total: number | undefined;
 }
 
 export interface Bars {
@@ -23,34 +25,44 @@ export interface Bars {
   readonly partial: readonly boolean[];
   /** From the bottom of a bar up. */
   readonly series: readonly BarSeries[];
+  /** Number of events. */
   readonly total: number;
+  /** Whether series are drawn as lines beside each other, since their values cannot be added. */
+  readonly areLines: boolean;
 }
 
 const SERIES_MAX = 8;
-/** The service's name of the rest. */
-const OTHER = '(other)';
+
+interface BarOptions {
+  readonly by: string;
+  readonly measure?: Measure;
+  /** Series besides the rest. */
+  readonly top?: number | undefined;
+}
 
 /** The time buckets of a search with their counts, those without events among them. */
-export function toBars(counts: readonly BucketCount[], search: Search, by: string): Bars {
+export function toBars(counts: readonly BucketCount[], search: Search, options: BarOptions): Bars {
+  const { by, measure = COUNT, top = SERIES_MAX } = options;
+  const areLines = !isAdditive(measure);
   const { fromMs, untilMs, nowMs, widthMs, offsetMs } = search;
   const first = floorTo(fromMs, widthMs, offsetMs);
   const length = Math.max(0, Math.round((ceilTo(untilMs, widthMs, offsetMs) - first) / widthMs)) || 0;
   const starts = Array.from({ length }, (_, i) => first + i * widthMs);
   const end = Math.min(untilMs, nowMs);
   const partial = starts.map((start) => start < fromMs || (start < end && start + widthMs > end));
-  const groups = Map.groupBy(counts, ({ value }) => (value === OTHER ? undefined : value));
+  const groups = Map.groupBy(counts, ({ value }) => value);
   const totals = [...groups].map(([value, of]) => ({ value, total: sum(of.map(({ count }) => count)) }));
   const ranked = totals
     .filter(({ value }) => value !== undefined)
     .toSorted((a, b) => b.total - a.total || String(a.value).localeCompare(String(b.value)));
-  const kept = ranked.slice(0, SERIES_MAX).map(({ value }) => value);
+  const kept = ranked.slice(0, top).map(({ value }) => value);
   const toCounts = (has: (value: string | null | undefined) => boolean) => {
-    const values = starts.map(() => 0);
+    const values: (number | null)[] = starts.map(() => (areLines ? null : 0));
     for (const [value, of] of groups) {
       if (!has(value)) continue;
-      for (const { startMs, count } of of) {
+      for (const { startMs, count, amount = count } of of) {
         const i = Math.round((startMs - first) / widthMs);
-        values[i] = (values[i] ?? 0) + count;
+        values[i] = (values[i] ?? 0) + amount;
       }
     }
     return values;
@@ -60,18 +72,24 @@ export function toBars(counts: readonly BucketCount[], search: Search, by: strin
     createSeries(
       value,
       toCounts((one) => one === value),
-      { by, before: values.slice(0, i) },
+      { by, before: values.slice(0, i), areLines },
     ),
   );
   const rest = toCounts((one) => !kept.includes(one));
   return {
     starts,
     partial,
-    series: rest.some((count) => count > 0)
-      ? [...series, createSeries(undefined, rest, { by, before: [] })]
+    areLines,
+    series: rest.some((count) => (count ?? 0) !== 0)
+      ? [...series, createSeries(undefined, rest, { by, before: [], areLines })]
       : series,
     total: sum(counts.map(({ count }) => count)),
   };
+}
+
+/** The sum of each time bucket. */
+export function totalsOf({ starts, series }: Bars): readonly number[] {
+  return starts.map((_, i) => sum(series.map(({ counts }) => counts[i] ?? 0)));
 }
 
 /** The worst at the bottom, where heights compare best; else the most frequent. */
@@ -101,10 +119,15 @@ interface Place {
   readonly before: readonly Value[];
 }
 
-function createSeries(value: Value, counts: readonly number[], place: Place): BarSeries {
+interface SeriesOptions extends Place {
+  readonly areLines: boolean;
+}
+
+function createSeries(value: Value, counts: readonly (number | null)[], place: SeriesOptions): BarSeries {
   const [color, alpha] = colorOf(value, place);
   const label = value === undefined ? 'other values' : value === null ? `no ${place.by}` : value || '(empty)';
-  return { value, label, color, alpha, counts, total: sum(counts) };
+  const total = place.areLines ? undefined : sum(counts.map((count) => count ?? 0));
+  return { value, label, color, alpha, counts, total };
 }
 
 /** Codes of one class of statuses are shades of one colour. */

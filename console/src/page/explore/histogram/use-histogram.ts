@@ -1,23 +1,36 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { toAnswer } from '../../../api/answer.ts';
+import { type Row, toAnswer } from '../../../api/answer.ts';
 import { type Client, useClient } from '../../../api/client.ts';
 import { ownMember } from '../../../format/own.ts';
 import type { Slice } from '../../../ui/lines/source.ts';
 import { useWork, type WorkState } from '../../../ui/lines/use-work.ts';
 import { hasSameEvents, type Search, searchPath } from '../search/search.ts';
 import { floorTo, planCounts, planSlices } from '../search/slice.ts';
+import { formatMeasure, isAdditive, type Measure } from './measure.ts';
 
 /** Events of one time bucket that have one value. */
 export interface BucketCount {
   /** ms since the epoch. */
   readonly startMs: number;
-  readonly value: string | null;
+  /** Undefined: all others. */
+  readonly value: string | null | undefined;
   readonly count: number;
+  /** What the chart shows of them; the count if undefined. */
+  readonly amount?: number;
+}
+
+/** What is read of the events. */
+export interface Chart {
+  /** Field of the series. */
+  readonly by: string;
+  readonly measure: Measure;
+  /** Series besides the rest; undefined: as many as the service has by itself. */
+  readonly top: number | undefined;
 }
 
 interface Counted {
   readonly search: Search;
-  readonly by: string;
+  readonly chart: Chart;
   readonly counts: readonly BucketCount[];
   readonly slices: readonly Slice[];
   readonly slicesRead: number;
@@ -36,10 +49,10 @@ export interface Histogram extends Omit<Counted, 'slices'> {
 }
 
 /** Counts the events of a search in time buckets, slice by slice. @param ready false: it waits, for the lines come first */
-export function useHistogram(search: Search, by: string, ready: boolean): Histogram {
+export function useHistogram(search: Search, chart: Chart, ready: boolean): Histogram {
   const client = useClient();
   const { state, start, stop, reset } = useWork();
-  const empty = useMemo(() => createCounted(search, by), [search, by]);
+  const empty = useMemo(() => createCounted(search, chart), [search, chart]);
   const [counted, setCounted] = useState<Counted>(empty);
   const current = useRef(counted);
   current.current = counted;
@@ -60,9 +73,10 @@ export function useHistogram(search: Search, by: string, ready: boolean): Histog
     else reset();
   }, [ready, empty, countOn, reset]);
 
-  const isOld = counted.search !== search || counted.by !== by;
+  const isOld = counted.search !== search || counted.chart !== chart;
   // Earlier counts stay while the same events are counted again; for other events they would mislead.
-  const shown = isOld && !(counted.by === by && hasSameEvents(counted.search, search)) ? empty : counted;
+  const shown =
+    isOld && !(counted.chart === chart && hasSameEvents(counted.search, search)) ? empty : counted;
   return {
     ...shown,
     ...{ state, stop, isOld },
@@ -72,28 +86,47 @@ export function useHistogram(search: Search, by: string, ready: boolean): Histog
   };
 }
 
-function createCounted(search: Search, by: string): Counted {
-  return { search, by, counts: [], slices: planSlices(search), slicesRead: 0 };
+function createCounted(search: Search, chart: Chart): Counted {
+  return { search, chart, counts: [], slices: planSlices(search), slicesRead: 0 };
 }
 
 /** @throws ApiError */
 async function countSlice(client: Client, counted: Counted, signal: AbortSignal): Promise<Counted> {
-  const { search, by, slices, slicesRead } = counted;
+  const { search, chart, slices, slicesRead } = counted;
   const { widthMs, offsetMs } = search;
   const found: BucketCount[] = [];
   const slice = slices[slicesRead];
   if (slice === undefined) return counted;
   for (const count of planCounts(slice, search)) {
-    const path = searchPath(search, count, { part: 'histogram', by, buckets: String(count.buckets) });
+    const path = searchPath(search, count, { ...toParameters(chart), buckets: String(count.buckets) });
     const { rows } = toAnswer(await client.callRaw(path, { signal }));
     for (const row of rows) {
-      const value = ownMember(row, by) ?? null;
       found.push({
         startMs: floorTo(Number(row['timestamp']) / 1000, widthMs, offsetMs),
-        value: value === null ? null : String(value),
+        value: seriesOf(row, chart.by),
         count: Number(row['count']),
+        ...('value' in row && chart.measure.name !== 'count' && { amount: Number(row['value']) }),
       });
     }
   }
   return { ...counted, counts: [...counted.counts, ...found], slicesRead: slicesRead + 1 };
+}
+
+function toParameters({ by, measure, top }: Chart): Readonly<Record<string, string>> {
+  return {
+    ...{ part: 'histogram', by, measure: formatMeasure(measure) },
+    // Values that cannot be added need the rest as one series of the service.
+    top: top === undefined ? (isAdditive(measure) ? '' : String(TOP_DEFAULT)) : String(top),
+  };
+}
+
+const TOP_DEFAULT = 8;
+/** The service's name of the rest, unless `top` is asked for. */
+const OTHER = '(other)';
+
+/** The value of a series; undefined for all others together. */
+function seriesOf(row: Row, by: string): string | null | undefined {
+  const value = ownMember(row, by) ?? null;
+  if (row['other'] === true || value === OTHER) return undefined;
+  return value === null ? null : String(value);
 }

@@ -24,6 +24,13 @@ export function rangeOf({ range, from, until }: Pick<Asked, 'range' | 'from' | '
   return { kind: 'last', range: range ?? '1h' };
 }
 
+/** The part of an address that is a range. An absolute one is not live. */
+export function toAsked(range: TimeRange): Partial<ExploreAddress> {
+  return range.kind === 'last'
+    ? { range: range.range, from: undefined, until: undefined }
+    : { range: undefined, from: range.from, until: range.until, live: false };
+}
+
 /** @param offsetMs of the displayed zone from UTC */
 export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Search {
   const { q, source, project } = asked;
@@ -70,12 +77,18 @@ interface Bounds {
 }
 
 /** The path of the API for a part of the answer within bounds; without them, of everything. */
-export function searchPath(
+export function searchPath(...of: Parameters<typeof searchParameters>): string {
+  const fields = Object.entries(searchParameters(...of));
+  return `/api/search?${new URLSearchParams(fields.filter(([, value]) => value !== ''))}`;
+}
+
+/** The parameters of that path; empty ones are not sent. */
+export function searchParameters(
   { q, source, project }: Pick<Search, 'q' | 'source' | 'project'>,
   bounds: Bounds | undefined,
   more: Readonly<Record<string, string>>,
-): string {
-  const fields = {
+): Readonly<Record<string, string>> {
+  return {
     q,
     source: source.join(','),
     project,
@@ -83,7 +96,6 @@ export function searchPath(
     until: bounds === undefined ? '' : toIso(bounds.untilMs),
     ...more,
   };
-  return `/api/search?${new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== ''))}`;
 }
 
 /** Formats an instant to the microsecond. The service reports an invalid one. */

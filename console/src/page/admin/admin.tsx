@@ -1,0 +1,41 @@
+import { useLocation, useSearch } from 'wouter';
+import { Tabs } from '../../ui/tabs.tsx';
+import './admin.css';
+import { Deletion } from './deletion.tsx';
+import { RejectedEvents } from './rejected-events.tsx';
+import { RejectedRequests } from './rejected-requests.tsx';
+import { Retention } from './retention.tsx';
+import { Usage } from './usage.tsx';
+
+const PARTS = [
+  { id: 'usage', label: 'Usage', part: Usage },
+  { id: 'requests', label: 'Rejected requests', part: RejectedRequests },
+  { id: 'events', label: 'Rejected events', part: RejectedEvents },
+  { id: 'retention', label: 'Retention', part: Retention },
+  { id: 'deletion', label: 'Delete events', part: Deletion },
+] as const;
+
+/** What an operator looks after. `?show=` names the part. */
+export function AdminPage() {
+  const [, navigate] = useLocation();
+  const named = new URLSearchParams(useSearch()).get('show');
+  const { id, part: Part } = PARTS.find((one) => one.id === named) ?? PARTS[0];
+  return (
+    <>
+      <div className="page-head">
+        <h1>Admin</h1>
+        <p>Who uses the service, what it rejects, and what it deletes.</p>
+      </div>
+      <div className="admin">
+        <Tabs
+          label="Parts of this page"
+          tabs={PARTS}
+          selected={id}
+          onSelect={(next) => navigate(`/admin?show=${next}`, { replace: true })}
+        >
+          <Part />
+        </Tabs>
+      </div>
+    </>
+  );
+}

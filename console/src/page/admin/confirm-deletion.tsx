@@ -1,0 +1,54 @@
+import { type FormEvent, useId, useState } from 'react';
+import type { DeletionView } from '../../../../src/management/view.ts';
+import { formatCount } from '../../format/number.ts';
+import { Field } from '../../ui/field.tsx';
+import { Dialog } from '../../ui/overlay/dialog.tsx';
+import type { DeletionRequest } from './deletion.tsx';
+
+interface ConfirmDeletionProps {
+  readonly request: DeletionRequest;
+  readonly counted: DeletionView;
+  readonly busy: boolean;
+  readonly onClose: () => void;
+  readonly onConfirm: (request: DeletionRequest) => void;
+}
+
+/** Asks for the name of the project: a deletion cannot be undone. */
+export function ConfirmDeletion({ request, counted, busy, onClose, onConfirm }: ConfirmDeletionProps) {
+  const id = useId();
+  const [typed, setTyped] = useState('');
+  const expected = request.project || 'no project';
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    if (typed === expected) onConfirm(request);
+  };
+  return (
+    <Dialog title={`Delete ${formatCount(counted.rows)} events?`} onClose={onClose}>
+      <form className="admin-form" onSubmit={onSubmit} noValidate>
+        <p>
+          They are deleted from the disk and from every cached answer. This cannot be undone, except from a
+          backup.
+        </p>
+        <Field id={id} label={`Write ${expected} to confirm`}>
+          <input
+            id={id}
+            className="input"
+            aria-describedby={`${id}-help`}
+            value={typed}
+            spellCheck={false}
+            autoComplete="off"
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        </Field>
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="button danger" disabled={busy || typed !== expected}>
+            {busy ? 'Deleting…' : 'Delete the events'}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

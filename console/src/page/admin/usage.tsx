@@ -1,0 +1,139 @@
+import { useState } from 'react';
+import type { UsageView } from '../../../../src/management/admin-view.ts';
+import { query, useRead } from '../../api/queries.ts';
+import { formatBytes, formatCount, formatMs } from '../../format/number.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import { Sparkline } from '../../ui/sparkline.tsx';
+import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { Ago } from '../../ui/time/time.tsx';
+import { KeyName } from './key-name.tsx';
+
+const BY = [
+  { id: 'project', label: 'By project' },
+  { id: 'key', label: 'By key' },
+  { id: 'source', label: 'By source' },
+] as const;
+const DAYS = [
+  { id: '7', label: '7 d' },
+  { id: '30', label: '30 d' },
+  { id: '90', label: '90 d' },
+] as const;
+type By = (typeof BY)[number]['id'];
+type Days = (typeof DAYS)[number]['id'];
+type Row = UsageView['result'][number];
+
+const NAMES = { project: 'Project', key: 'Key', source: 'Source' } as const;
+// Usage is written once a minute.
+const EVERY_MS = 60_000;
+
+/** What was stored and asked, by project, key or source. */
+export function Usage() {
+  const [by, setBy] = useState<By>('project');
+  const [days, setDays] = useState<Days>('30');
+  const read = query<UsageView>(`/api/usage?by=${by}&days=${days}`, ['result', 'since']);
+  const { value, error } = useRead(read, { everyMs: EVERY_MS });
+  const choices = (
+    <div className="admin-choices">
+      <Segmented label="Counted" options={BY} selected={by} onSelect={setBy} />
+      <Segmented label="Range" options={DAYS} selected={days} onSelect={setDays} />
+    </div>
+  );
+  if (error !== undefined) return <ErrorNote error={error} />;
+  if (value === undefined || value.result.length === 0)
+    return (
+      <Panel title="Usage" actions={choices}>
+        {value === undefined ? (
+          <p className="muted">Reading…</p>
+        ) : (
+          <Empty title="Nothing stored">
+            What is stored and asked is written down once a minute, and shown here by day.
+          </Empty>
+        )}
+      </Panel>
+    );
+  const heads = [
+    { name: NAMES[by] },
+    { name: `Events by day, last ${days} d` },
+    { name: 'Events', numeric: true },
+    { name: 'Bytes', numeric: true },
+    ...(by === 'source'
+      ? []
+      : [
+          { name: 'Queries', numeric: true },
+          { name: 'Core time', numeric: true },
+        ]),
+    ...(by === 'key'
+      ? [
+          { name: 'Requests', numeric: true },
+          { name: 'Failed', numeric: true },
+        ]
+      : []),
+  ];
+  return (
+    <PanelTable
+      title="Usage"
+      actions={choices}
+      heads={heads}
+      below={by === 'key' && <Since iso={value.since} />}
+    >
+      {value.result.map((row) => (
+        <Line key={row.value} row={row} by={by} />
+      ))}
+    </PanelTable>
+  );
+}
+
+function Since({ iso }: { readonly iso: string }) {
+  return (
+    <p className="admin-below small muted">
+      Requests to this process since it started, <Ago iso={iso} nowMs={Date.now()} />.
+    </p>
+  );
+}
+
+function Line({ row, by }: { readonly row: Row; readonly by: By }) {
+  const { value, name, events, bytes, days, queries, core_seconds: cores, requests, failures } = row;
+  return (
+    <tr>
+      <th scope="row">
+        {by === 'key' ? (
+          <KeyName id={value} {...(name !== null && { name })} />
+        ) : (
+          value || <span className="muted">without a project</span>
+        )}
+      </th>
+      <td data-label="By day" className="trend">
+        <Sparkline values={days} points={days.length} label={`${formatCount(events)} events by day`} />
+      </td>
+      <td data-label="Events" className="numeric">
+        {formatCount(events)}
+      </td>
+      <td data-label="Bytes" className="numeric">
+        {formatBytes(bytes)}
+      </td>
+      {by !== 'source' && (
+        <>
+          <td data-label="Queries" className="numeric">
+            {formatCount(queries)}
+          </td>
+          <td data-label="Core time" className="numeric">
+            {formatMs(cores * 1000)}
+          </td>
+        </>
+      )}
+      {requests !== null && (
+        <td data-label="Requests" className="numeric">
+          {formatCount(requests)}
+        </td>
+      )}
+      {failures !== null && (
+        <td data-label="Failed" className="numeric">
+          <span className={failures > 0 ? 'tone-bad' : ''}>{formatCount(failures)}</span>
+        </td>
+      )}
+    </tr>
+  );
+}

@@ -1,0 +1,131 @@
+import { Link } from 'wouter';
+import type { AlertView } from '../../../../src/management/alert-view.ts';
+import { useClient } from '../../api/client.ts';
+import { queries, useRead } from '../../api/queries.ts';
+import { isManager, mayUseWorkbench } from '../../api/right.ts';
+import { Code } from '../../ui/code.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { Tag } from '../../ui/tag.tsx';
+import { Ago } from '../../ui/time/time.tsx';
+import { AlertState, describeCondition } from './alert-state.tsx';
+import './alerts.css';
+import { SharedSilences } from './silences.tsx';
+
+const EVERY_MS = 10_000;
+const HEADS = ['Alert', 'State', 'Since', 'Instances', 'Next evaluation'].map((name) => ({ name }));
+const ORDER: readonly AlertView['state'][] = ['firing', 'pending', 'inactive'];
+
+/** Every alert whose rows the key may read; those that fire first. */
+export function AlertListPage() {
+  const { value, error } = useRead(queries.alerts, { everyMs: EVERY_MS });
+  const alerts = value?.result.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
+  const firing = alerts?.filter(({ state }) => state === 'firing').length ?? 0;
+  const nowMs = Date.now();
+  const { self } = useClient();
+  return (
+    <>
+      <div className="page-head">
+        <h1>Alerts</h1>
+        <p role="status">
+          {alerts === undefined || alerts.length === 0
+            ? 'Saved queries that call you while their condition holds.'
+            : `${firing} of ${alerts.length} ${firing === 1 ? 'fires' : 'fire'}.`}
+        </p>
+      </div>
+      {error !== undefined && <ErrorNote error={error} />}
+      {alerts === undefined && error === undefined && <p className="muted">Reading…</p>}
+      {alerts?.length === 0 && <FirstAlert />}
+      {alerts !== undefined && alerts.length > 0 && (
+        <PanelTable title="Alerts" heads={HEADS}>
+          {alerts.map((alert) => (
+            <AlertLine key={alert.id} alert={alert} nowMs={nowMs} />
+          ))}
+        </PanelTable>
+      )}
+      {alerts !== undefined && isManager(self) && <SharedSilences alerts={alerts} />}
+    </>
+  );
+}
+
+function AlertLine({ alert, nowMs }: { readonly alert: AlertView; readonly nowMs: number }) {
+  const { name, description, severity, since, instances, next_evaluation: next, last_error: failure } = alert;
+  return (
+    <tr className="alert-line">
+      <th scope="row">
+        <div className="named">
+          <span>
+            <Link href={`/alerts/${name}`}>{name}</Link> <Tag>{severity}</Tag>
+          </span>
+          <span className="small muted">{description}</span>
+          <span className="small muted">{describeCondition(alert)}</span>
+          {failure !== null && <span className="small tone-warn">The query fails: {failure}</span>}
+        </div>
+      </th>
+      <td data-label="State">
+        <AlertState alert={alert} />
+      </td>
+      <td data-label="Since">{since === null ? '–' : <Ago iso={since} nowMs={nowMs} />}</td>
+      <td data-label="Instances" className="alert-instances">
+        <Instances instances={instances} />
+      </td>
+      <td data-label="Next evaluation">
+        <Ago iso={next} nowMs={nowMs} />
+      </td>
+    </tr>
+  );
+}
+
+const SHOWN_MAX = 3;
+
+function Instances({ instances }: Pick<AlertView, 'instances'>) {
+  if (instances.length === 0) return <span className="muted">none</span>;
+  const shown = instances.slice(0, SHOWN_MAX).map(({ kind, labels }) => {
+    const values = Object.values(labels).join(', ');
+    return { key: `${kind} ${JSON.stringify(labels)}`, text: values || KINDS[kind] };
+  });
+  return (
+    <ul className="small">
+      {shown.map(({ key, text }) => (
+        <li key={key}>{text}</li>
+      ))}
+      {instances.length > SHOWN_MAX && <li className="muted">and {instances.length - SHOWN_MAX} more</li>}
+    </ul>
+  );
+}
+
+const KINDS = { condition: 'the whole answer', no_data: 'no rows', error: 'the query fails' } as const;
+
+const EXAMPLE = `name: checkout.errors
+description: Checkout fails for customers.
+endpoint: failing.paths
+parameters: { project: aurora }
+every: 60
+when: { column: failures, above: 10 }
+per: [path]
+text: "{{ path }} failed {{ failures }} times"
+to: [ops]
+`;
+
+function FirstAlert() {
+  const { self } = useClient();
+  return (
+    <Panel title="Write the first alert">
+      <Empty title="No alerts">
+        An alert is a file on an endpoint, such as this one.{' '}
+        {mayUseWorkbench(self) ? (
+          <>
+            Open the page of an endpoint and choose <strong>Alert on this</strong>, or{' '}
+            <Link href="/workbench/alert">write its file</Link>.
+          </>
+        ) : (
+          'Whoever runs the service writes it; this key sees alerts on the endpoints that it may read.'
+        )}{' '}
+        <code>docs/alerts.md</code> explains each field.
+      </Empty>
+      <Code text={EXAMPLE} language="yaml" label="alerts/checkout.errors.yaml" />
+    </Panel>
+  );
+}

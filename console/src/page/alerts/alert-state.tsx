@@ -1,0 +1,47 @@
+import type { AlertView } from '../../../../src/management/alert-view.ts';
+import { formatShort } from '../../format/number.ts';
+import { Tag, type Tone } from '../../ui/tag.tsx';
+
+const TONES: Readonly<Record<AlertView['state'], Tone>> = { inactive: 'ok', pending: 'warn', firing: 'bad' };
+
+type Shown = Pick<AlertView, 'state' | 'silences' | 'last_error'>;
+
+/** The state of an alert, and what keeps it from saying so. */
+export function AlertState({ alert: { state, silences, last_error: error } }: { readonly alert: Shown }) {
+  return (
+    <span className="alert-tags">
+      <Tag tone={TONES[state]}>{state}</Tag>
+      {silences.length > 0 && <Tag tone="accent">silenced</Tag>}
+      {error !== null && <Tag tone="warn">fails</Tag>}
+    </span>
+  );
+}
+
+/** `failures above 10` */
+export function describeCondition({ when }: Pick<AlertView, 'when'>): string {
+  if (when === null) return 'any row';
+  const value = typeof when.value === 'number' ? formatShort(when.value) : JSON.stringify(when.value);
+  return `${when.column} ${when.is} ${value}`;
+}
+
+interface PairsProps {
+  readonly of: Readonly<Record<string, string | number | null>>;
+  /** Shown if there are none. */
+  readonly none: string;
+}
+
+/** Labels or values of an instance. */
+export function Pairs({ of, none }: PairsProps) {
+  const entries = Object.entries(of);
+  if (entries.length === 0) return <span className="muted">{none}</span>;
+  return (
+    <dl className="alert-pairs small">
+      {entries.map(([name, value]) => (
+        <div key={name}>
+          <dt className="muted">{name}</dt>
+          <dd>{typeof value === 'number' ? formatShort(value) : (value ?? '–')}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,168 @@
+import { useMemo, useState } from 'react';
+import { Link, useParams } from 'wouter';
+import type { AlertDetailView } from '../../../../src/management/alert-view.ts';
+import { useClient } from '../../api/client.ts';
+import { queries, query, useRead } from '../../api/queries.ts';
+import { maySearch, mayUseWorkbench } from '../../api/right.ts';
+import { formatSeconds } from '../../format/number.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { Tag } from '../../ui/tag.tsx';
+import { Ago } from '../../ui/time/time.tsx';
+import { AlertChart } from './alert-chart.tsx';
+import { AlertState, describeCondition, Pairs } from './alert-state.tsx';
+import './alerts.css';
+import { History } from './history.tsx';
+import { alertLinesPath, endpointPath } from './lines.ts';
+import { Silences } from './silences.tsx';
+import { TestDialog } from './test-dialog.tsx';
+
+const EVERY_MS = 10_000;
+
+/** One alert: its state, what its evaluations saw, its silences and its history. */
+export function AlertPage() {
+  const { name = '' } = useParams();
+  const path = `/api/alerts/${encodeURIComponent(name)}`;
+  const asked = useMemo(() => query<AlertDetailView>(path, ['instances', 'chart']), [path]);
+  const { value: alert, error } = useRead(asked, { everyMs: EVERY_MS });
+  if (alert !== undefined) return <Known alert={alert} error={error} path={path} />;
+  return (
+    <>
+      <div className="page-head">
+        <h1>{name}</h1>
+      </div>
+      {error === undefined && <p className="muted">Reading…</p>}
+      {error?.status === 404 && (
+        <Empty title="No such alert">
+          This key may see no alert called <code>{name}</code>. The <Link href="/alerts">list</Link> has those
+          that it may see.
+        </Empty>
+      )}
+      {error !== undefined && error.status !== 404 && <ErrorNote error={error} />}
+    </>
+  );
+}
+
+interface KnownProps {
+  readonly alert: AlertDetailView;
+  readonly error: ReturnType<typeof useRead>['error'];
+  /** The path in the API. */
+  readonly path: string;
+}
+
+function Known({ alert, error, path }: KnownProps) {
+  const { self } = useClient();
+  const { value } = useRead(queries.endpoints);
+  const own = value?.result.find(({ name, id }) => name === alert.endpoint || id === alert.endpoint);
+  const endpoint = maySearch(self) ? own : undefined;
+  const mayManage = self.scopes.includes('manage');
+  return (
+    <>
+      <Head alert={alert} lines={endpoint && alertLinesPath(alert, endpoint, Date.now())} path={path} />
+      {error !== undefined && <ErrorNote error={error} />}
+      {alert.last_error !== null && (
+        <div className="note bad" role="alert">
+          <strong>The last evaluation failed</strong>
+          <span>{alert.last_error}</span>
+        </div>
+      )}
+      <Instances alert={alert} />
+      <AlertChart alert={alert} endpoint={endpoint} />
+      <Silences alert={alert} path={path} mayManage={mayManage} />
+      {/* What happened is read again when the state has changed. */}
+      <History key={`${alert.state} ${alert.instances.length}`} path={`${path}/history`} />
+    </>
+  );
+}
+
+interface HeadProps extends Pick<KnownProps, 'alert' | 'path'> {
+  /** Path of Explore. */
+  readonly lines: string | undefined;
+}
+
+function Head({ alert, lines, path }: HeadProps) {
+  const { self } = useClient();
+  const [isTesting, setTesting] = useState(false);
+  const nowMs = Date.now();
+  const { name, description, severity, endpoint, every_seconds: every, to } = alert;
+  return (
+    <div className="page-head">
+      <div className="alert-head">
+        <h1>{name}</h1>
+        <AlertState alert={alert} />
+        <Tag>{severity}</Tag>
+        {self.scopes.includes('manage') && (
+          <button type="button" className="button" onClick={() => setTesting(true)}>
+            Send a test
+          </button>
+        )}
+      </div>
+      <p>{description}</p>
+      <dl className="alert-facts small">
+        <Fact name="When">{describeCondition(alert)}</Fact>
+        <Fact name="Of">
+          <Link href={endpointPath(alert)}>{endpoint}</Link>
+        </Fact>
+        <Fact name="Every">{formatSeconds(every)}</Fact>
+        <Fact name="Next">
+          <Ago iso={alert.next_evaluation} nowMs={nowMs} />
+        </Fact>
+        <Fact name="Last">
+          {alert.last_evaluation === null ? 'never' : <Ago iso={alert.last_evaluation} nowMs={nowMs} />}
+        </Fact>
+        <Fact name="Calls">{to.join(', ')}</Fact>
+        {lines !== undefined && (
+          <Fact name="Lines">
+            <Link href={lines}>Explore them</Link>
+          </Fact>
+        )}
+        {mayUseWorkbench(self) && (
+          <Fact name="File">
+            <Link href={`/workbench/alert?${new URLSearchParams({ name })}`}>Open in the workbench</Link>
+          </Fact>
+        )}
+      </dl>
+      {isTesting && (
+        <TestDialog name={name} to={to} path={`${path}/test`} onClose={() => setTesting(false)} />
+      )}
+    </div>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
+  return (
+    <div>
+      <dt className="muted">{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+const HEADS = ['Instance', 'State', 'Since', 'Values'].map((name) => ({ name }));
+const KINDS = { condition: 'the whole answer', no_data: 'no rows', error: 'the query fails' } as const;
+
+function Instances({ alert: { instances } }: Pick<KnownProps, 'alert'>) {
+  const nowMs = Date.now();
+  if (instances.length === 0) return null;
+  return (
+    <PanelTable title="Instances" heads={HEADS}>
+      {instances.map(({ kind, state, since, labels, values }) => (
+        <tr key={`${kind} ${JSON.stringify(labels)}`} className="alert-line">
+          <th scope="row">
+            <Pairs of={labels} none={KINDS[kind]} />
+          </th>
+          <td data-label="State">
+            <Tag tone={state === 'firing' ? 'bad' : 'warn'}>{state}</Tag>
+          </td>
+          <td data-label="Since">
+            <Ago iso={since} nowMs={nowMs} />
+          </td>
+          <td data-label="Values" className="alert-instances">
+            <Pairs of={values} none="none" />
+          </td>
+        </tr>
+      ))}
+    </PanelTable>
+  );
+}

@@ -1,0 +1,72 @@
+import type { AlertDetailView } from '../../../../src/management/alert-view.ts';
+import { formatShort } from '../../format/number.ts';
+import type { Chart, ChartSeries } from '../../ui/chart/chart.ts';
+
+type Charted = Pick<AlertDetailView, 'chart' | 'when' | 'every_seconds'>;
+
+const POINT_SECONDS = 300;
+const DAY_SECONDS = 86_400;
+
+/**
+ * The chart of what the evaluations of an alert saw in the last day: the extreme that its condition compares, and the threshold.
+ *
+ * @param search of the column
+ */
+export function toChart(alert: Charted, nowMs: number, search: string | undefined): Chart {
+  const { column, threshold, points } = alert.chart;
+  const width = Math.max(POINT_SECONDS, alert.every_seconds);
+  const last = Math.floor(nowMs / 1000 / width);
+  const first = last - Math.ceil(DAY_SECONDS / width) + 1;
+  const spans = Array.from({ length: last - first + 1 }, (_, i) => ({
+    from: (first + i) * width,
+    until: (first + i + 1) * width,
+  }));
+  const isBelow = alert.when?.is === 'below';
+  const values = toValues(points, { first, width, isBelow, count: spans.length });
+  const label = column === null ? 'Rows that count' : `${isBelow ? 'Least' : 'Greatest'} ${column}`;
+  const shown: ChartSeries = {
+    label,
+    color: 'data-1',
+    kind: column === null ? 'area' : 'line',
+    values,
+    search,
+  };
+  const limit: ChartSeries = {
+    ...{ label: 'Threshold', color: 'data-bad', kind: 'dashed' },
+    values: spans.map(() => threshold),
+  };
+  return {
+    title: column ?? 'Rows',
+    ...{ spans, partial: [], format: formatShort, summary: describeLast },
+    series: threshold === null ? [shown] : [shown, limit],
+  };
+}
+
+interface Grid {
+  /** The place of the first span, in widths since the epoch. */
+  readonly first: number;
+  readonly width: number;
+  readonly count: number;
+  readonly isBelow: boolean;
+}
+
+/** The extreme of the points in each span; null: it has none. */
+function toValues(
+  points: AlertDetailView['chart']['points'],
+  { first, width, count, isBelow }: Grid,
+): (number | null)[] {
+  const values = Array<number | null>(count).fill(null);
+  const worse = isBelow ? Math.min : Math.max;
+  for (const { at, low, high } of points) {
+    const place = Math.floor(Date.parse(at) / 1000 / width) - first;
+    const before = values[place];
+    if (before === undefined) continue; // before the first span, or after the clock of this machine
+    values[place] = worse(before ?? (isBelow ? low : high), isBelow ? low : high);
+  }
+  return values;
+}
+
+function describeLast(values: readonly (number | null)[]): string {
+  const value = values.findLast((one) => one !== null);
+  return value == null ? '–' : formatShort(value);
+}

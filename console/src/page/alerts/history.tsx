@@ -1,0 +1,71 @@
+import type { AlertEntryView } from '../../../../src/management/alert-view.ts';
+import { usePages } from '../../api/use-pages.ts';
+import { formatTime } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { LoadMore } from '../../ui/table/load-more.tsx';
+import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { Tag, type Tone } from '../../ui/tag.tsx';
+import { Pairs } from './alert-state.tsx';
+
+const PAGE = 20;
+const HEADS = ['Time', 'Change', 'About'].map((name) => ({ name }));
+const TONES: Readonly<Record<AlertEntryView['change'], Tone>> = {
+  firing: 'bad',
+  resolved: 'ok',
+  no_data: 'warn',
+  error: 'bad',
+  failed: 'warn',
+  note: 'neutral',
+  not_delivered: 'bad',
+};
+
+/** What happened to an alert, newest first. @param path of the API */
+export function History({ path }: { readonly path: string }) {
+  const { items, error, hasMore, busy, loadMore } = usePages<AlertEntryView>(path, { size: PAGE });
+  const zone = useZone();
+  if (items === undefined || items.length === 0) {
+    return (
+      <Panel title="History">
+        {error !== undefined && <ErrorNote error={error} />}
+        {items === undefined && error === undefined && <p className="muted">Reading…</p>}
+        {items?.length === 0 && (
+          <Empty title="Nothing has happened">
+            What fires, resolves or fails is listed here for 90 days.
+          </Empty>
+        )}
+      </Panel>
+    );
+  }
+  return (
+    <PanelTable
+      title="History"
+      heads={HEADS}
+      below={hasMore && <LoadMore label="Load older entries" busy={busy} onLoad={loadMore} />}
+    >
+      {items.map((entry) => (
+        <tr key={entry.id} className="alert-line">
+          <th scope="row" className="number small">
+            {formatTime(Date.parse(entry.at), zone)}
+          </th>
+          <td data-label="Change">
+            <span className="alert-tags">
+              <Tag tone={TONES[entry.change]}>{entry.change.replaceAll('_', ' ')}</Tag>
+              {entry.quiet === true && <Tag>no message</Tag>}
+            </span>
+          </td>
+          <td data-label="About" className="alert-instances">
+            <About entry={entry} />
+          </td>
+        </tr>
+      ))}
+    </PanelTable>
+  );
+}
+
+function About({ entry: { labels, values, receiver, reason } }: { readonly entry: AlertEntryView }) {
+  if (labels !== null) return <Pairs of={{ ...labels, ...values }} none="the whole answer" />;
+  return <span className="small">{[receiver, reason].filter((text) => text !== null).join(': ')}</span>;
+}

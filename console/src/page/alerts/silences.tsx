@@ -1,0 +1,150 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { AlertDetailView, AlertView, SilenceView } from '../../../../src/management/alert-view.ts';
+import { useClient } from '../../api/client.ts';
+import { queries, useRead } from '../../api/queries.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Ago } from '../../ui/time/time.tsx';
+import { SilenceForm } from './silence-form.tsx';
+
+interface SilencesProps {
+  readonly alert: AlertDetailView;
+  /** The path in the API. */
+  readonly path: string;
+  readonly mayManage: boolean;
+}
+
+/** The silences of an alert, and those of every alert that may cover its instances. */
+export function Silences({ alert, path, mayManage }: SilencesProps) {
+  return (
+    <SilencePanel
+      title="Silences"
+      silences={alert.silences}
+      empty="A silence stops messages until an instant; what fires at its end is sent then."
+      path={`${path}/silences`}
+      read={path}
+      mayManage={mayManage}
+      begin={{
+        button: 'Silence it',
+        title: `Silence ${alert.name}`,
+        labels: new Map(alert.per.map((name) => [name, listValues([alert], name)])),
+        labelsHelp: 'Empty: all of them.',
+      }}
+    />
+  );
+}
+
+const SHARED_PATH = queries.silences.queryKey[0];
+
+/** The silences of every alert, by labels. @param alerts all of them */
+export function SharedSilences({ alerts }: { readonly alerts: readonly AlertView[] }) {
+  const { value, error } = useRead(queries.silences);
+  const names = [...new Set(alerts.flatMap(({ per }) => per))];
+  if (error !== undefined) return <ErrorNote error={error} />;
+  if (value === undefined || names.length === 0) return null;
+  return (
+    <SilencePanel
+      title="Silences of every alert"
+      silences={value.result}
+      empty="A silence by labels stops the messages of every alert about instances that have them."
+      path={SHARED_PATH}
+      read={SHARED_PATH}
+      mayManage
+      begin={{
+        button: 'Silence by labels',
+        title: 'Silence every alert',
+        labels: new Map(names.map((name) => [name, listValues(alerts, name)])),
+        labelsHelp: 'At least one of them.',
+      }}
+    />
+  );
+}
+
+function listValues(alerts: readonly AlertView[], name: string): readonly string[] {
+  return alerts.flatMap(({ instances }) => instances.flatMap(({ labels }) => labels[name] ?? []));
+}
+
+interface SilencePanelProps {
+  readonly title: string;
+  readonly silences: readonly SilenceView[];
+  /** What a silence does, if there is none. */
+  readonly empty: string;
+  /** The path of the silences in the API. */
+  readonly path: string;
+  /** The path from which they were read. */
+  readonly read: string;
+  readonly mayManage: boolean;
+  /** The form of another one. */
+  readonly begin: {
+    readonly button: string;
+    readonly title: string;
+    readonly labels: ReadonlyMap<string, readonly string[]>;
+    readonly labelsHelp: string;
+  };
+}
+
+/** Silences, each of which can be ended early, and a form for another one. */
+function SilencePanel({ title, silences, empty, path, read, mayManage, begin }: SilencePanelProps) {
+  const client = useClient();
+  const cache = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const refresh = () => {
+    for (const queryKey of [[read], queries.alerts.queryKey]) void cache.invalidateQueries({ queryKey });
+  };
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: ({ id, is_of_every_alert: isShared }: SilenceView) =>
+      client.callRaw(`${isShared ? SHARED_PATH : path}/${id}`, { method: 'DELETE' }),
+    onSettled: refresh,
+  });
+  const { button, ...form } = begin;
+  const opener = mayManage && (
+    <button type="button" className="button" onClick={() => setOpen(true)}>
+      {button}
+    </button>
+  );
+  const nowMs = Date.now();
+  return (
+    <Panel title={title} actions={opener}>
+      {error !== null && <ErrorNote error={error} />}
+      {silences.length === 0 && <Empty title="Not silenced">{empty}</Empty>}
+      <ul className="alert-silences">
+        {silences.map((silence) => (
+          <li key={silence.id}>
+            <span>
+              <strong>{silence.comment}</strong>
+              <span className="small muted">
+                {' '}
+                ends <Ago iso={silence.until} nowMs={nowMs} />, by {silence.by}
+                {Object.entries(silence.labels).map(([name, value]) => `, only ${name} = ${value}`)}
+                {silence.is_of_every_alert && ', of every alert'}
+              </span>
+            </span>
+            {mayManage && (
+              <button
+                type="button"
+                className="button quiet"
+                disabled={isPending}
+                onClick={() => mutate(silence)}
+              >
+                End it now<span className="visually-hidden">: {silence.comment}</span>
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {isOpen && (
+        <SilenceForm
+          {...form}
+          path={path}
+          onClose={() => setOpen(false)}
+          onMade={() => {
+            setOpen(false);
+            refresh();
+          }}
+        />
+      )}
+    </Panel>
+  );
+}

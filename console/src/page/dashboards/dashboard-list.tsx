@@ -1,0 +1,103 @@
+import { type FormEvent, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import type { DashboardSummary } from '../../../../src/management/dashboard-view.ts';
+import { useClient } from '../../api/client.ts';
+import { queries, useRead } from '../../api/queries.ts';
+import { mayUseWorkbench } from '../../api/right.ts';
+import { Code } from '../../ui/code.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import './dashboard.css';
+
+/** Every dashboard of which the key sees a panel. */
+export function DashboardListPage() {
+  const { self } = useClient();
+  const { value, error } = useRead(queries.dashboards);
+  const dashboards = value?.result;
+  return (
+    <>
+      <div className="page-head">
+        <h1>Dashboards</h1>
+        <p>Pages of panels, each an endpoint.</p>
+      </div>
+      {error !== undefined && <ErrorNote error={error} />}
+      {dashboards === undefined && error === undefined && <p className="muted">Reading…</p>}
+      {dashboards !== undefined && dashboards.length > 0 && (
+        <ul className="dashboard-list">
+          {dashboards.map((dashboard) => (
+            <DashboardCard key={dashboard.id} dashboard={dashboard} />
+          ))}
+        </ul>
+      )}
+      {dashboards?.length === 0 && <FirstDashboard />}
+      {dashboards !== undefined && mayUseWorkbench(self) && <NewDashboard taken={dashboards} />}
+    </>
+  );
+}
+
+function DashboardCard({ dashboard }: { readonly dashboard: DashboardSummary }) {
+  const { name, title, description, panels } = dashboard;
+  return (
+    <li className="panel dashboard-card">
+      <Link href={`/dashboards/${name}`}>{title}</Link>
+      <span className="muted">{description}</span>
+      <span className="small muted">
+        <code>{name}</code> · {panels} {panels === 1 ? 'panel' : 'panels'}
+      </span>
+    </li>
+  );
+}
+
+const EXAMPLE = `name: checkout
+title: Checkout
+range: 24h
+parameters:
+  project: aurora
+rows:
+  - panels:
+      - { endpoint: failing.paths }
+`;
+
+function FirstDashboard() {
+  return (
+    <Panel title="Write the first dashboard">
+      <Empty title="No dashboards">
+        A dashboard is a file such as this one; <code>docs/dashboards.md</code> explains each field. A key
+        sees the panels of the endpoints that it may call.
+      </Empty>
+      <Code text={EXAMPLE} language="yaml" label="dashboards/checkout.yaml" />
+    </Panel>
+  );
+}
+
+const NAME = '[a-z0-9][a-z0-9_\\-]*(\\.[a-z0-9_\\-]+)*';
+
+function NewDashboard({ taken }: { readonly taken: readonly DashboardSummary[] }) {
+  const [, navigate] = useLocation();
+  const [name, setName] = useState('');
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    const isTaken = taken.some((one) => one.name === name);
+    navigate(`/dashboards/${name}${isTaken ? '' : '?ui.edit=1'}`);
+  };
+  return (
+    <form className="dashboard-new" onSubmit={onSubmit}>
+      <label htmlFor="dashboard-name">New dashboard</label>
+      <input
+        id="dashboard-name"
+        className="input"
+        required
+        maxLength={100}
+        pattern={NAME}
+        placeholder="checkout"
+        title="Small letters, digits, -, _ and dots"
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <button type="submit" className="button">
+        Write it
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,99 @@
+import { Suspense, useMemo, useRef } from 'react';
+import { Link, useLocation, useParams, useSearch } from 'wouter';
+import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
+import { useClient } from '../../api/client.ts';
+import { query, useRead } from '../../api/queries.ts';
+import { mayUseWorkbench } from '../../api/right.ts';
+import { lazyPart } from '../../ui/boundary/part.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { parseAddress, withEditor } from './address.ts';
+import './dashboard.css';
+import { DashboardBody } from './dashboard-body.tsx';
+
+const EditDashboard = lazyPart(async () => (await import('./edit/edit-dashboard.tsx')).EditDashboard);
+
+/** A page of panels, each an endpoint; with `ui.edit=1` its file beside it. */
+export function DashboardPage() {
+  const { name = '' } = useParams();
+  const { self } = useClient();
+  const search = useSearch();
+  const [path, navigate] = useLocation();
+  const mayEdit = mayUseWorkbench(self);
+  const isEdited = mayEdit && parseAddress(search, []).isEdited;
+  const read = useMemo(
+    () => query<DashboardView>(`/api/dashboards/${encodeURIComponent(name)}`, ['rows', 'parameters']),
+    [name],
+  );
+  const { value, error } = useRead(read, { isWanted: !isEdited });
+  if (isEdited)
+    return (
+      <Suspense fallback={<p className="muted">Loading…</p>}>
+        <EditDashboard key={name} />
+      </Suspense>
+    );
+  if (value !== undefined)
+    return (
+      <Known
+        key={value.id}
+        dashboard={value}
+        onEdit={mayEdit ? () => navigate(`${path}?${withEditor(search, true)}`) : undefined}
+      />
+    );
+  return (
+    <>
+      <div className="page-head">
+        <h1>{name}</h1>
+      </div>
+      {error === undefined && <p className="muted">Reading…</p>}
+      {error?.status === 404 && (
+        <Empty title="No such dashboard">
+          This key sees no panel of a dashboard called <code>{name}</code>.{' '}
+          <Link href="/dashboards">Those that it sees</Link>
+        </Empty>
+      )}
+      {error !== undefined && error.status !== 404 && <ErrorNote error={error} />}
+    </>
+  );
+}
+
+interface KnownProps {
+  readonly dashboard: DashboardView;
+  /** undefined: the key may not. */
+  readonly onEdit: (() => void) | undefined;
+}
+
+function Known({ dashboard, onEdit }: KnownProps) {
+  const root = useRef<HTMLDivElement>(null);
+  const { title, description } = dashboard;
+  const savePng = async () => {
+    const { savePicture } = await import('./picture.ts');
+    if (root.current !== null) await savePicture(root.current, dashboard.name);
+  };
+  return (
+    <div className="dashboard" ref={root}>
+      <div className="page-head dashboard-head">
+        <div>
+          <h1>{title}</h1>
+          {description !== '' && <p>{description}</p>}
+        </div>
+        <div className="dashboard-actions">
+          <CopyButton text={() => location.href} label="Copy link" />
+          <button type="button" className="button" onClick={() => print()}>
+            Print
+          </button>
+          <button type="button" className="button" onClick={() => void savePng()}>
+            PNG
+          </button>
+          {onEdit !== undefined && (
+            <button type="button" className="button" onClick={onEdit}>
+              Edit
+            </button>
+          )}
+        </div>
+      </div>
+      <DashboardBody dashboard={dashboard} />
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+import { useCallback, useState } from 'react';
+import { useLocation, useParams, useSearch } from 'wouter';
+import type { DashboardCheck, DashboardView } from '../../../../../src/management/dashboard-view.ts';
+import { queries, useRead } from '../../../api/queries.ts';
+import { ErrorNote } from '../../../ui/error-note.tsx';
+import { type FileCheck, FileText } from '../../workbench/file-text.tsx';
+import '../../alerts/alerts.css';
+import '../../workbench/workbench.css';
+import { withEditor } from '../address.ts';
+import { DashboardBody } from '../dashboard-body.tsx';
+import { DashboardForm } from './dashboard-form.tsx';
+
+/** The file of a dashboard as a form and a text, with the page that it would be below them. */
+export function EditDashboard() {
+  const { name = '' } = useParams();
+  const search = useSearch();
+  const [path, navigate] = useLocation();
+  const { value: workbench, error } = useRead(queries.workbench);
+  const { value: endpoints } = useRead(queries.endpoints);
+  const [preview, setPreview] = useState<DashboardView>();
+  const onCheck = useCallback((check: FileCheck) => {
+    const { dashboard } = check as DashboardCheck; // the check of a dashboard
+    if (dashboard !== null) setPreview(dashboard); // while a text has faults, the page before stays
+  }, []);
+  return (
+    <div className="dashboard dashboard-edit">
+      <div className="page-head">
+        <h1>{name}</h1>
+      </div>
+      {error !== undefined && <ErrorNote error={error} />}
+      {workbench !== undefined && (
+        <FileText
+          kind="dashboards"
+          name={name}
+          refusal={workbench.dashboards.refusal}
+          template={templateOf(name)}
+          actions={
+            <button
+              type="button"
+              className="button quiet"
+              onClick={() => navigate(`${path}?${withEditor(search, false)}`)}
+            >
+              Close the editor
+            </button>
+          }
+          form={(text, onChange) => (
+            <DashboardForm {...{ text, onChange }} endpoints={endpoints?.result ?? []} />
+          )}
+          onCheck={onCheck}
+        />
+      )}
+      {preview !== undefined && <DashboardBody dashboard={preview} />}
+    </div>
+  );
+}
+
+function templateOf(name: string): string {
+  return `name: ${name}
+title: ${name}
+description: What it is for.
+range: 24h
+parameters: {}
+rows:
+  - height: 240
+    panels:
+      - show: text
+        title: Begin here
+        text: Replace this panel by one with "endpoint" and the name of an endpoint.
+`;
+}

@@ -1,0 +1,185 @@
+import { type CSSProperties, type ReactNode, useMemo } from 'react';
+import { Link } from 'wouter';
+import type { PanelView } from '../../../../src/management/dashboard-view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
+import type { Answer } from '../../api/answer.ts';
+import type { ApiError } from '../../api/client.ts';
+import type { TimeRange } from '../../format/time-range.ts';
+import { findAnswerRange } from '../../ui/chart/answer-range.ts';
+import { toDrawing } from '../../ui/chart/draw.ts';
+import { PlainDrawing } from '../../ui/chart/drawings.tsx';
+import { findTimes } from '../../ui/chart/guess.ts';
+import { LinkedChart } from '../../ui/chart/linked-charts.tsx';
+import { linesPath, whyNoLines } from '../endpoint/lines.ts';
+import { queryPath } from '../endpoint/query-path.ts';
+import { findPanelChart } from './panel-chart.ts';
+import { useAnswer } from './use-answer.ts';
+import { findPanelValues } from './values.ts';
+
+/** What all panels of a page share. */
+export interface PageState {
+  readonly values: Readonly<Record<string, string>>;
+  readonly range: TimeRange;
+  readonly refreshSeconds: number | undefined;
+  /** When the range was chosen or refreshed by hand. */
+  readonly nowMs: number;
+}
+
+interface PanelProps {
+  readonly panel: PanelView;
+  /** undefined: the key may not know of it, or it was removed. */
+  readonly endpoint: EndpointView | undefined;
+  readonly heightPx: number;
+  readonly page: PageState;
+}
+
+/** One panel: a text, or an endpoint with its answer. A failure stays in its place. */
+export function DashboardPanel({ panel, endpoint, heightPx, page }: PanelProps) {
+  if (panel.show === 'text') return <TextPanel panel={panel} />;
+  if (endpoint === undefined || panel.missing)
+    return (
+      <Frame title={panel.title ?? panel.endpoint ?? ''} minHeightPx={heightPx}>
+        <Note tone="warn">
+          The endpoint <code>{panel.endpoint}</code> was removed. Add it again, or take this panel out of the
+          file.
+        </Note>
+      </Frame>
+    );
+  return <EndpointPanel panel={panel} endpoint={endpoint} heightPx={heightPx} page={page} />;
+}
+
+function TextPanel({ panel: { title, text } }: Pick<PanelProps, 'panel'>) {
+  const paragraphs = (text ?? '').split(/\n\s*\n/).filter((one) => one.trim() !== '');
+  return (
+    <Frame title={title ?? ''} minHeightPx={0}>
+      <div className="dashboard-text">
+        {paragraphs.map((one, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: paragraphs may be equal
+          <p key={i}>{one.trim()}</p>
+        ))}
+      </div>
+    </Frame>
+  );
+}
+
+interface EndpointPanelProps extends PanelProps {
+  readonly endpoint: EndpointView;
+}
+
+function EndpointPanel({ panel, endpoint, heightPx, page }: EndpointPanelProps) {
+  const { values, missing } = useMemo(() => findPanelValues(endpoint, panel, page), [endpoint, panel, page]);
+  const path = missing.length === 0 ? queryPath(endpoint.name, values) : undefined;
+  const { answer, error } = useAnswer({ path, refreshSeconds: page.refreshSeconds });
+  const title = panel.title ?? undefined;
+  const drawn = useMemo(
+    () => answer && draw({ endpoint, panel, values, answer }),
+    [endpoint, panel, values, answer],
+  );
+  return (
+    <Frame
+      title={title ?? drawn?.drawing.title ?? endpoint.name}
+      minHeightPx={heightPx}
+      href={`/endpoints/${endpoint.name}?${new URLSearchParams(values)}`}
+    >
+      {missing.length > 0 && <Note>Choose {missing.join(' and ')} above.</Note>}
+      {error !== undefined && <Failure error={error} />}
+      {missing.length === 0 && error === undefined && drawn === undefined && (
+        <Note>
+          <span role="status">Reading…</span>
+        </Note>
+      )}
+      {drawn?.isEmpty && <Note>No rows match.</Note>}
+      {drawn !== undefined &&
+        !drawn.isEmpty &&
+        (drawn.drawing.kind === 'time' ? (
+          <LinkedChart
+            chart={drawn.drawing.chart}
+            heightPx={heightPx}
+            hidesTitle
+            linesOf={drawn.linesOf}
+            noLines={drawn.noLines}
+          />
+        ) : (
+          <div
+            className={drawn.drawing.kind === 'table' ? 'dashboard-table' : ''}
+            style={{ '--height': `${heightPx}px` } as CSSProperties}
+          >
+            <PlainDrawing drawing={drawn.drawing} rows={drawn.rows} times={drawn.times} />
+          </div>
+        ))}
+    </Frame>
+  );
+}
+
+interface DrawParts extends Pick<EndpointPanelProps, 'endpoint' | 'panel'> {
+  readonly values: Readonly<Record<string, string>>;
+  readonly answer: Answer;
+}
+
+function draw({ endpoint, panel, values, answer }: DrawParts) {
+  const { rows } = answer;
+  const range = findAnswerRange(endpoint, values, answer.atMs);
+  const chart = findPanelChart(endpoint, panel, rows);
+  return {
+    drawing: toDrawing(chart, { columns: endpoint.columns, rows, range }),
+    rows,
+    times: findTimes(endpoint, rows),
+    isEmpty: rows.length === 0,
+    linesOf: (span: Parameters<typeof linesPath>[2]['span'], search?: string) =>
+      linesPath(endpoint, values, { span, search }),
+    noLines: whyNoLines(endpoint, values),
+  };
+}
+
+function Failure({ error }: { readonly error: ApiError }) {
+  const isGone = error.code === 'endpoint_not_found';
+  return (
+    <Note tone={isGone ? 'warn' : 'bad'}>
+      {isGone ? 'This endpoint was removed since the page was opened.' : error.message}
+    </Note>
+  );
+}
+
+interface NoteProps {
+  readonly tone?: 'warn' | 'bad';
+  readonly children: ReactNode;
+}
+
+function Note({ tone, children }: NoteProps) {
+  return (
+    <p
+      className={tone === undefined ? 'dashboard-note muted' : `dashboard-note tone-${tone}`}
+      role={tone && 'alert'}
+    >
+      {children}
+    </p>
+  );
+}
+
+interface FrameProps {
+  readonly title: string;
+  readonly minHeightPx: number;
+  /** The page of its endpoint. */
+  readonly href?: string;
+  readonly children: ReactNode;
+}
+
+function Frame({ title, minHeightPx, href, children }: FrameProps) {
+  return (
+    <section className="panel dashboard-panel" aria-label={title || 'Text'}>
+      {title !== '' && (
+        <div className="dashboard-panel-head">
+          <h2>{title}</h2>
+          {href !== undefined && (
+            <Link className="small" href={href} aria-label={`Open the endpoint of ${title}`}>
+              Open
+            </Link>
+          )}
+        </div>
+      )}
+      <div className="dashboard-panel-body" style={{ minHeight: `${minHeightPx}px` }}>
+        {children}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,170 @@
+import type { Row } from '../../../api/answer.ts';
+import { showText } from '../../../format/log-text.ts';
+import { formatCount, formatPercent } from '../../../format/number.ts';
+import { Empty } from '../../../ui/empty.tsx';
+import { exclude, termOf } from '../../../ui/lines/term.ts';
+import { Segmented } from '../../../ui/segmented.tsx';
+import type { ExploreAddress } from '../address.ts';
+import { type Search, searchPath } from '../search/search.ts';
+import { AnalysisNote } from './analysis-note.tsx';
+import './analysis.css';
+import { type CompareSets, divide, listKinds } from './compare-sets.ts';
+import { useAnalysis } from './use-analysis.ts';
+
+interface CompareProps {
+  readonly address: ExploreAddress;
+  readonly search: Search;
+  readonly onChange: (change: Partial<ExploreAddress>) => void;
+  readonly onFilter: (term: string) => void;
+}
+
+const KINDS = {
+  range: 'Marked range',
+  errors: 'Errors',
+  search: 'This search',
+} as const;
+const ROWS = '100';
+
+/** What is different about some of the events: which values of which fields they have more, or less often than the others. */
+export function Compare({ address, search, onChange, onFilter }: CompareProps) {
+  const asked = { q: search.q, mark: address.mark };
+  const sets = divide(asked, address.compare);
+  const options = listKinds(asked).map((id) => ({ id, label: KINDS[id] }));
+  return (
+    <section className="panel analysis" aria-label="Compare">
+      <div className="analysis-bar">
+        {sets !== undefined && options.length > 1 && (
+          <Segmented
+            label="Compare with the rest"
+            options={options}
+            selected={sets.kind}
+            onSelect={(compare) => onChange({ compare })}
+          />
+        )}
+        <span className="small muted">
+          {sets !== undefined && `Compares ${sets.label} with ${sets.otherLabel}. `}
+          Drag over the chart to mark a range.
+        </span>
+        {address.mark !== '' && (
+          <button type="button" className="button quiet" onClick={() => onChange({ mark: '' })}>
+            Remove the mark
+          </button>
+        )}
+      </div>
+      {sets === undefined ? (
+        <Empty title="Nothing to compare">
+          Mark a range in the chart, or search for the events that differ from the others.
+        </Empty>
+      ) : (
+        <Differences {...{ sets, search, onFilter }} />
+      )}
+    </section>
+  );
+}
+
+interface DifferencesProps {
+  readonly sets: CompareSets;
+  readonly search: Search;
+  readonly onFilter: (term: string) => void;
+}
+
+function Differences({ sets, search, onFilter }: DifferencesProps) {
+  const { q, against } = sets;
+  const more = { part: 'compare', limit: ROWS, ...(against !== undefined && { against }) };
+  const found = useAnalysis(searchPath({ ...search, q }, search, more), toDifference);
+  return (
+    <>
+      <AnalysisNote
+        analysis={found}
+        doing="Comparing"
+        none={`Nothing sets ${sets.label} apart from ${sets.otherLabel}, or one of both has no events.`}
+      />
+      <div className="analysis-scroll">
+        <ol className="difference-list" aria-label="Differences, most telling first">
+          {found.rows?.map((row) => (
+            <DifferenceRow key={`${row.field} ${row.value}`} {...{ row, sets, onFilter }} />
+          ))}
+        </ol>
+      </div>
+    </>
+  );
+}
+
+interface Difference {
+  readonly field: string;
+  /** Null: events without a value. */
+  readonly value: string | null;
+  readonly count: number;
+  readonly share: number;
+  readonly againstCount: number;
+  readonly againstShare: number;
+}
+
+interface DifferenceRowProps extends Omit<DifferencesProps, 'search'> {
+  readonly row: Difference;
+}
+
+function DifferenceRow({ row, sets, onFilter }: DifferenceRowProps) {
+  const { field, value, count, share, againstCount, againstShare } = row;
+  const term = termOf(field, value);
+  const shown = value === null ? 'no value' : showText(value) || '(empty)';
+  return (
+    <li className="difference">
+      <span className="difference-name">
+        <span className="difference-field">{showText(field)}</span>
+        <button
+          type="button"
+          className="field-filter"
+          title={`Filter for ${term}`}
+          onClick={() => onFilter(term)}
+        >
+          {shown}
+        </button>
+        <button
+          type="button"
+          className="button quiet"
+          aria-label={`Exclude ${field} ${shown}`}
+          title="Exclude"
+          onClick={() => onFilter(exclude(term))}
+        >
+          −
+        </button>
+      </span>
+      <span className="difference-shares">
+        <Share label={sets.label} {...{ share, count }} />
+        <Share label={sets.otherLabel} share={againstShare} count={againstCount} isOther />
+      </span>
+    </li>
+  );
+}
+
+interface ShareProps {
+  readonly label: string;
+  readonly share: number;
+  readonly count: number;
+  readonly isOther?: boolean;
+}
+
+function Share({ label, share, count, isOther = false }: ShareProps) {
+  return (
+    <span className={isOther ? 'share other' : 'share'} title={`${formatCount(count)} events`}>
+      <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+        <rect className="share-all" width="100" height="8" />
+        <rect className="share-part" width={share * 100} height="8" />
+      </svg>
+      <span className="number">{formatPercent(share)}</span>
+      <span className="small muted">{label}</span>
+    </span>
+  );
+}
+
+function toDifference(row: Row): Difference {
+  return {
+    field: String(row['field']),
+    value: row['value'] === null ? null : String(row['value']),
+    count: Number(row['count']),
+    share: Number(row['share']),
+    againstCount: Number(row['against_count']),
+    againstShare: Number(row['against_share']),
+  };
+}

@@ -1,0 +1,120 @@
+import { useMemo, useState } from 'react';
+import type { Row } from '../../../api/answer.ts';
+import { showText } from '../../../format/log-text.ts';
+import { formatCount, formatPercent, formatShort } from '../../../format/number.ts';
+import {
+  FieldActions,
+  type FieldListProps,
+  FieldValueList,
+  TopValues,
+} from '../../../ui/lines/field-list.tsx';
+import { type Search, searchPath } from '../search/search.ts';
+import { AnalysisNote } from './analysis-note.tsx';
+import './analysis.css';
+import { type FieldSummary, rankFields } from './rank-fields.ts';
+import { useAnalysis } from './use-analysis.ts';
+
+export interface FieldSummariesProps extends FieldListProps {
+  readonly search: Search;
+}
+
+/** The fields of the events found, by usefulness; each opens to its values. Those that no event has are left out. */
+export function FieldSummaries({ search, fields, ...actions }: FieldSummariesProps) {
+  const [filter, setFilter] = useState('');
+  const [open, setOpen] = useState<string>();
+  const found = useAnalysis(searchPath(search, search, { part: 'fields' }), toSummary);
+  const ranked = useMemo(() => rankFields(found.rows ?? []), [found.rows]);
+  const wanted = filter.trim().toLowerCase();
+  const shown = ranked.filter(({ field }) => field.toLowerCase().includes(wanted));
+  const known = new Set(ranked.map(({ field }) => field));
+  const absent = fields.filter(({ name }) => !known.has(name) && !EACH_HAS.includes(name)).length;
+  return (
+    <aside className="field-list" aria-label="Fields">
+      <input
+        className="input"
+        type="search"
+        aria-label="Find a field"
+        placeholder="Find a field"
+        value={filter}
+        onChange={({ target }) => setFilter(target.value)}
+      />
+      <AnalysisNote analysis={found} doing="Reading fields" none="No event matches." />
+      <ul>
+        {shown.map((summary) => {
+          const { field } = summary;
+          return (
+            <li key={field}>
+              <button
+                type="button"
+                className="field-name"
+                aria-expanded={open === field}
+                onClick={() => setOpen(open === field ? undefined : field)}
+              >
+                {showText(field)}
+                <span className="field-facts muted">
+                  {formatPercent(summary.coverage)} · {describeValues(summary)}
+                </span>
+              </button>
+              {open === field && (
+                <Summary {...{ summary, isSample: found.sampled !== undefined }} {...actions} />
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {found.rows !== undefined && (
+        <p className="small muted">
+          {shown.length === 0 && ranked.length > 0 && 'No field has this in its name. '}
+          {absent > 0 && `${absent} known fields are in none of these events.`}
+        </p>
+      )}
+    </aside>
+  );
+}
+
+/** Columns of each event that no summary is about. */
+const EACH_HAS = ['id', 'timestamp', 'event_message', 'metadata'];
+
+function describeValues({ distinct, min, max }: FieldSummary): string {
+  if (min !== null && max !== null && distinct > 1) return `${formatShort(min)} – ${formatShort(max)}`;
+  return `${formatCount(distinct)} ${distinct === 1 ? 'value' : 'values'}`;
+}
+
+interface SummaryProps extends Omit<FieldListProps, 'fields'> {
+  readonly summary: FieldSummary;
+  readonly isSample: boolean;
+}
+
+function Summary({ summary, isSample, ...actions }: SummaryProps) {
+  const { field, distinct, top, p50, p95 } = summary;
+  const [isExact, setExact] = useState(false);
+  if (isExact) return <TopValues field={field} {...actions} />;
+  return (
+    <div className="field-values">
+      <FieldActions field={field} {...actions} />
+      {p50 !== null && p95 !== null && (
+        <p className="small muted number">
+          p50 {formatShort(p50)} · p95 {formatShort(p95)}
+        </p>
+      )}
+      <FieldValueList field={field} values={top} onFilter={actions.onFilter} />
+      {(isSample || distinct > top.length) && (
+        <button type="button" className="button quiet" onClick={() => setExact(true)}>
+          {isSample ? 'Count exactly' : 'More values'}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function toSummary(row: Row): FieldSummary {
+  const number = (name: string) => (row[name] === null || row[name] === undefined ? null : Number(row[name]));
+  const top = Array.isArray(row['top']) ? (row['top'] as readonly Row[]) : []; // a list of { value, count }
+  return {
+    field: String(row['field']),
+    coverage: Number(row['coverage']),
+    distinct: Number(row['distinct']),
+    top: top.map(({ value, count }) => ({ value: String(value), count: Number(count) })),
+    ...{ min: number('min'), max: number('max'), p50: number('p50'), p95: number('p95') },
+  };
+}

@@ -1,0 +1,175 @@
+import { useMemo } from 'react';
+import type { Row } from '../../../api/answer.ts';
+import { showText } from '../../../format/log-text.ts';
+import { formatCount, formatPercent } from '../../../format/number.ts';
+import { formatPattern } from '../../../format/pattern-text.ts';
+import { formatTerm } from '../../../format/search-text.ts';
+import { formatTime, type Zone } from '../../../format/time.ts';
+import { useZone } from '../../../preference.ts';
+import { exclude } from '../../../ui/lines/term.ts';
+import { Tag } from '../../../ui/tag.tsx';
+import { type Search, searchPath } from '../search/search.ts';
+import { AnalysisNote } from './analysis-note.tsx';
+import './analysis.css';
+import { toBefore } from './before.ts';
+import { useAnalysis } from './use-analysis.ts';
+
+interface Pattern {
+  readonly pattern: string;
+  readonly count: number;
+  readonly share: number;
+  /** ms since the epoch. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** Id of an event. */
+  readonly sample: string;
+}
+
+interface PatternsProps {
+  readonly search: Search;
+  readonly onFilter: (term: string) => void;
+}
+
+const SHOWN = '200';
+/** As many as the service lists: a pattern that is not among them counts as new. */
+const KNOWN = '1000';
+
+/** The messages of a search, grouped by what they have in common. */
+export function Patterns({ search, onFilter }: PatternsProps) {
+  const found = useAnalysis(searchPath(search, search, { part: 'patterns', limit: SHOWN }), toPattern);
+  const before = searchPath(search, toBefore(search), { part: 'patterns', limit: KNOWN });
+  const earlier = useAnalysis(found.rows === undefined ? undefined : before, toPattern).rows;
+  const known = useMemo(
+    () => (earlier?.length ? new Set(earlier.map(({ pattern }) => pattern)) : undefined),
+    [earlier],
+  );
+  return (
+    <section className="panel analysis" aria-label="Patterns">
+      <AnalysisNote
+        analysis={found}
+        doing="Grouping messages"
+        none="No event matches, so there is no pattern."
+      />
+      <div className="analysis-scroll">
+        <ol className="pattern-list" aria-label="Patterns, most frequent first">
+          {found.rows?.map((row) => (
+            <PatternRow
+              key={row.pattern}
+              isNew={known !== undefined && !known.has(row.pattern)}
+              {...{ row, search, onFilter }}
+            />
+          ))}
+        </ol>
+      </div>
+    </section>
+  );
+}
+
+interface PatternRowProps extends PatternsProps {
+  readonly row: Pattern;
+  readonly isNew: boolean;
+}
+
+function PatternRow({ row, isNew, search, onFilter }: PatternRowProps) {
+  const { pattern, count, share, sample } = row;
+  const zone = useZone();
+  const term = formatPattern(pattern);
+  return (
+    <li className="pattern">
+      <span className="pattern-count number">
+        {formatCount(count)} <span className="muted">{formatPercent(share)}</span>
+      </span>
+      <code className="pattern-text">
+        {isNew && (
+          <Tag tone="accent">
+            new<span className="visually-hidden">: not in the range before</span>
+          </Tag>
+        )}{' '}
+        <Template text={showText(pattern) || '(empty)'} />
+      </code>
+      <SeenBar {...{ row, search, zone }} />
+      <span className="pattern-actions">
+        {term !== undefined && (
+          <>
+            <button
+              type="button"
+              className="button quiet"
+              aria-label={`Filter for ${pattern}`}
+              onClick={() => onFilter(term)}
+            >
+              Filter
+            </button>
+            <button
+              type="button"
+              className="button quiet"
+              aria-label={`Exclude ${pattern}`}
+              onClick={() => onFilter(exclude(term))}
+            >
+              Exclude
+            </button>
+          </>
+        )}
+        <button
+          type="button"
+          className="button quiet"
+          aria-label={`Example of ${pattern}`}
+          onClick={() => onFilter(formatTerm('id', sample))}
+        >
+          Example
+        </button>
+      </span>
+    </li>
+  );
+}
+
+const PLACEHOLDER = /(<[^<>\s]{1,20}>)/;
+
+/** A pattern whose varying parts differ from its text. */
+function Template({ text }: { readonly text: string }) {
+  return text.split(PLACEHOLDER).map((part, i) =>
+    i % 2 === 1 ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text have no other identity
+      <span key={i} className="pattern-varies">
+        {part}
+      </span>
+    ) : (
+      part
+    ),
+  );
+}
+
+/** Where in the range the pattern was seen first and last. */
+function SeenBar({
+  row,
+  search,
+  zone,
+}: {
+  readonly row: Pattern;
+  readonly search: Search;
+  readonly zone: Zone;
+}) {
+  const { fromMs, untilMs } = search;
+  const at = (ms: number) => Math.max(0, Math.min(1, (ms - fromMs) / (untilMs - fromMs)));
+  const [first, last] = [at(row.firstMs), at(row.lastMs)];
+  const text = `${formatTime(row.firstMs, zone)} – ${formatTime(row.lastMs, zone).slice(11)}`;
+  return (
+    <span className="pattern-seen" title={`Seen ${text}`}>
+      <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+        <rect className="pattern-range" width="100" height="8" rx="1" />
+        <rect className="pattern-span" x={first * 100} width={Math.max(1, (last - first) * 100)} height="8" />
+      </svg>
+      <span className="small muted number">{text.slice(11)}</span>
+    </span>
+  );
+}
+
+function toPattern(row: Row): Pattern {
+  return {
+    pattern: String(row['pattern']),
+    count: Number(row['count']),
+    share: Number(row['share']),
+    firstMs: Number(row['first']) / 1_000,
+    lastMs: Number(row['last']) / 1_000,
+    sample: String(row['sample']),
+  };
+}

@@ -1,0 +1,83 @@
+import { showText } from '../../../format/log-text.ts';
+import { formatCount, formatMs } from '../../../format/number.ts';
+import { formatTimeMs, fromMicros, zoneName } from '../../../format/time.ts';
+import { useZone } from '../../../preference.ts';
+import { Empty } from '../../../ui/empty.tsx';
+import type { Line } from '../../../ui/lines/line.ts';
+import type { Lines } from '../../../ui/lines/use-lines.ts';
+import './analysis.css';
+
+interface TimelineProps {
+  readonly lines: Lines;
+  /** The path of the page that shows a line among those around it. */
+  readonly onOpen: (line: Line) => void;
+}
+
+/** As many as a browser draws at once; a trace rarely has more. */
+const SHOWN_MAX = 500;
+const CHARS_MAX = 300;
+
+/** The events of a search from the first to the last, each at its place in time: a trace over every source. */
+export function Timeline({ lines, onOpen }: TimelineProps) {
+  const zone = useZone();
+  const all = lines.lines.toReversed();
+  const shown = all.slice(0, SHOWN_MAX);
+  const [first, last] = [shown[0]?.micros ?? 0, shown.at(-1)?.micros ?? 0];
+  const sources = new Set(shown.map(({ source }) => source));
+  if (shown.length === 0) {
+    const isRunning = lines.state.kind === 'running';
+    return (
+      <section className="panel analysis" aria-label="Timeline">
+        <Empty title={isRunning ? 'Searching…' : 'No events'}>
+          The timeline shows the events of the search.
+        </Empty>
+      </section>
+    );
+  }
+  return (
+    <section className="panel analysis" aria-label="Timeline">
+      <p className="analysis-note small muted" role="status">
+        {formatCount(shown.length)} {shown.length === 1 ? 'event' : 'events'} of {sources.size}{' '}
+        {sources.size === 1 ? 'source' : 'sources'} within {formatMs((last - first) / 1_000)}, from{' '}
+        {formatTimeMs(first / 1_000, zone)} {zoneName(zone)}
+        {shown.length < all.length && `: the first of ${formatCount(all.length)} read`}
+        {lines.hasMore && '; the search has older ones'}
+      </p>
+      <div className="analysis-scroll">
+        <ol className="timeline-list" aria-label="Events, oldest first">
+          {shown.map((line) => (
+            <TimelineRow key={line.key} {...{ line, first, last, onOpen }} />
+          ))}
+        </ol>
+      </div>
+    </section>
+  );
+}
+
+interface TimelineRowProps extends Pick<TimelineProps, 'onOpen'> {
+  readonly line: Line;
+  /** Microseconds since the epoch. */
+  readonly first: number;
+  readonly last: number;
+}
+
+function TimelineRow({ line, first, last, onOpen }: TimelineRowProps) {
+  const { micros, source, level, message, tone } = line;
+  const at = last === first ? 0 : (micros - first) / (last - first);
+  return (
+    <li>
+      <button type="button" className={`log-row timeline level-${tone}`} onClick={() => onOpen(line)}>
+        <time className="number muted" dateTime={fromMicros(micros)}>
+          +{formatMs((micros - first) / 1_000)}
+        </time>
+        <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+          <line className="timeline-track" x1="0" x2="100" y1="4" y2="4" />
+          <rect className="timeline-mark" x={at * 99} width="1" height="8" />
+        </svg>
+        <span className="timeline-source">{source}</span>
+        <span className="line-level">{level ?? '–'}</span>
+        <span className="timeline-message">{showText(message.slice(0, CHARS_MAX))}</span>
+      </button>
+    </li>
+  );
+}

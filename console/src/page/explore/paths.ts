@@ -1,0 +1,38 @@
+import { formatIso } from '../../format/time.ts';
+import { formatAt, rangeAround } from '../../ui/lines/at.ts';
+import { type Line, valueAt } from '../../ui/lines/line.ts';
+import { type ExploreAddress, explorePath } from './address.ts';
+import { formatTrace, isTraceField } from './trace.ts';
+
+/** The path that shows the events around a line, for any search. */
+export function pathAround(address: ExploreAddress, line: Line): string {
+  const { fromMs, untilMs } = rangeAround(line);
+  return explorePath({
+    ...address,
+    ...toRange(fromMs, untilMs),
+    ...{ q: '', project: line.project, live: false, view: 'lines', at: formatAt(line) },
+  });
+}
+
+/** Half of the time in which the events of a trace are looked for. */
+const TRACE_MS = 15 * 60_000;
+
+/** The path that shows the events with the same trace as a line, from every source, in the order of time. */
+export function pathOfTrace(address: ExploreAddress, line: Line, field: string): string | undefined {
+  const value = valueAt(line, field);
+  if (!isTraceField(field) || typeof value !== 'string' || value === '') return undefined;
+  const atMs = Math.floor(line.micros / 1000);
+  return explorePath({
+    ...{ q: formatTrace(field, value), project: address.project, view: 'timeline' },
+    ...toRange(atMs - TRACE_MS, atMs + TRACE_MS),
+  });
+}
+
+export function toRange(fromMs: number, untilMs: number) {
+  return { range: undefined, from: new Date(fromMs).toISOString(), until: new Date(untilMs).toISOString() };
+}
+
+/** A marked range in the address; compare-sets.ts reads it. */
+export function toMark(fromMs: number, untilMs: number): string {
+  return `${formatIso(fromMs)}/${formatIso(untilMs)}`;
+}

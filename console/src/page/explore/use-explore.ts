@@ -1,0 +1,85 @@
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useClient } from '../../api/client.ts';
+import { offsetOf } from '../../format/time-axis.ts';
+import { useZone } from '../../preference.ts';
+import type { LineSource } from '../../ui/lines/source.ts';
+import { useLines } from '../../ui/lines/use-lines.ts';
+import { isRefused } from '../../ui/lines/use-work.ts';
+import type { ExploreAddress } from './address.ts';
+import { toBefore } from './analysis/before.ts';
+import { isAdditive, parseMeasure } from './histogram/measure.ts';
+import { useHistogram } from './histogram/use-histogram.ts';
+import { resolveSearch, type Search } from './search/search.ts';
+import { createSearchSource, createSearchTail } from './search/search-source.ts';
+import { useListPlace } from './use-list-place.ts';
+
+const LIVE_COUNT_MS = 10_000;
+
+/** Reads the lines and counts of an address. @param held automatic refreshes wait: lines that are looked at stay */
+export function useExplore(address: ExploreAddress, held: boolean) {
+  const { live, at, by, top, before, refresh: seconds, from } = address;
+  const [round, setRound] = useState(0);
+  const [liveRound, setLiveRound] = useState(0);
+  const refresh = useCallback(() => setRound((before) => before + 1), []);
+  const isRepeated = seconds !== undefined && from === undefined && !live && !held;
+  useTimer(isRepeated ? seconds * 1_000 : undefined, refresh);
+  useTimer(
+    live ? LIVE_COUNT_MS : undefined,
+    useCallback(() => setLiveRound((before) => before + 1), []),
+  );
+  const search = useSearchOf(address, round);
+  const counted = useSearchOf(address, `${round} ${live ? liveRound : ''}`);
+  const source = useSourceOf(search);
+  const kept = useListPlace(address, round);
+  const lines = useLines(source, at || (kept.place?.at ?? ''));
+  // The newest page of lines comes before the counts. A search that is rejected has none.
+  const isReady = !isRefused(lines.state) && (!lines.isOld || lines.state.kind === 'failed');
+  const chart = useMemo(
+    () => ({ by, top, measure: parseMeasure(address.measure) }),
+    [by, top, address.measure],
+  );
+  const histogram = useHistogram(counted, chart, isReady);
+  const earlier = useMemo(() => toBefore(counted), [counted]);
+  // Lines beside each other have no sum to draw.
+  const hasBefore = before && isAdditive(chart.measure);
+  const isCounted = hasBefore && histogram.state.kind === 'done';
+  const beforeHistogram = useHistogram(earlier, chart, isCounted);
+  return { search, source, lines, histogram, before: hasBefore ? beforeHistogram : undefined, refresh, kept };
+}
+
+/** The search of an address. Another `round` resolves a range that ends now anew. */
+function useSearchOf(address: ExploreAddress, round: number | string): Search {
+  const zone = useZone();
+  const { q, project, range, from, until } = address;
+  const names = address.source.join(',');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `round` is how the same is searched again
+  return useMemo(() => {
+    const nowMs = Date.now();
+    const offsetMs = offsetOf(zone)(nowMs / 1000) * 1_000;
+    const source = names === '' ? [] : names.split(',');
+    return resolveSearch({ q, source, project, range, from, until }, nowMs, offsetMs);
+  }, [q, names, project, range, from, until, zone, round]);
+}
+
+/** The source of a search's lines. Its tail goes on while only the range changes. */
+function useSourceOf(search: Search): LineSource {
+  const client = useClient();
+  const { q, project } = search;
+  const names = search.source.join(',');
+  const tail = useMemo(
+    () => createSearchTail({ q, project, source: names === '' ? [] : names.split(',') }),
+    [q, project, names],
+  );
+  return useMemo(() => createSearchSource(client, search, tail), [client, search, tail]);
+}
+
+/** Repeats work while the page is visible. */
+function useTimer(everyMs: number | undefined, work: () => void): void {
+  useEffect(() => {
+    if (everyMs === undefined) return;
+    const timer = setInterval(() => {
+      if (!document.hidden) work();
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs, work]);
+}

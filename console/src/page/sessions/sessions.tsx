@@ -1,0 +1,75 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { Session } from '../../../../src/management/view.ts';
+import { useClient } from '../../api/client.ts';
+import { query, useRead } from '../../api/queries.ts';
+import { formatTime } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { PanelTable } from '../../ui/table/panel-table.tsx';
+
+const SESSIONS = query<{ readonly result: readonly Session[] }>('/api/sessions', ['result']);
+
+const HEADS = ['Since', 'Last request', 'From', 'Browser', ''].map((name) => ({ name }));
+
+/** The devices on which one is signed in, to sign the others out. */
+export function SessionsPage() {
+  const { self } = useClient();
+  const zone = useZone();
+  const { value, error } = useRead(SESSIONS);
+  const end = useEndSession();
+  const time = (iso: string | null) => (iso === null ? '' : formatTime(Date.parse(iso), zone));
+  return (
+    <>
+      <div className="page-head">
+        <h1>Your sessions</h1>
+        <p>
+          {self.kind === 'person'
+            ? `You are ${self.name}, with the role ${self.role}. `
+            : `You are signed in with the key ${self.name}. `}
+          Scopes: {self.scopes.join(', ')}.
+        </p>
+      </div>
+      {error !== undefined && <ErrorNote error={error} />}
+      {end.error !== null && <ErrorNote error={end.error} />}
+      {value?.result.length === 0 && <Empty title="No sessions">This tab has its key itself.</Empty>}
+      {value !== undefined && value.result.length > 0 && (
+        <PanelTable title="Signed in" heads={HEADS}>
+          {value.result.map((one) => (
+            <tr key={one.id}>
+              <td data-label="Since">{time(one.created_at)}</td>
+              <td data-label="Last request">{time(one.seen_at)}</td>
+              <td data-label="From">{one.address}</td>
+              <td data-label="Browser" className="small">
+                {one.agent}
+              </td>
+              <td>
+                {one.current ? (
+                  'This browser'
+                ) : (
+                  <button
+                    type="button"
+                    className="button quiet"
+                    disabled={end.isPending}
+                    onClick={() => end.mutate(one.id)}
+                  >
+                    End
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </PanelTable>
+      )}
+    </>
+  );
+}
+
+function useEndSession() {
+  const client = useClient();
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => client.callRaw(`/api/sessions/${id}`, { method: 'DELETE' }),
+    onSettled: () => cache.invalidateQueries({ queryKey: SESSIONS.queryKey }),
+  });
+}

@@ -1,0 +1,121 @@
+import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
+import type { EndpointView, WorkbenchView } from '../../../../../src/management/view.ts';
+import { Code } from '../../../ui/code.tsx';
+import { ErrorNote } from '../../../ui/error-note.tsx';
+import { Panel } from '../../../ui/panel.tsx';
+import { useSaveFile } from '../use-save-file.ts';
+import { AboutFields, TimeFields } from './about-fields.tsx';
+import { CheckList, TextField } from './fields.tsx';
+import { type AlertDraft, createDraft, faultOfField, labelColumns, toFile } from './form.ts';
+import { WhenFields } from './when-fields.tsx';
+
+interface AlertFormProps {
+  /** From the URL. */
+  readonly given: { readonly endpoint: string; readonly values: Readonly<Record<string, string>> };
+  readonly endpoints: readonly EndpointView[];
+  /** Names of alerts. */
+  readonly taken: readonly string[];
+  readonly workbench: WorkbenchView;
+}
+
+/** Begins an alert on an endpoint: writes its file, which is shown beside the form. Faults are shown at the fields. */
+export function AlertForm({ given, endpoints, taken, workbench }: AlertFormProps) {
+  const [, navigate] = useLocation();
+  const { refusal, receivers } = workbench.alerts;
+  const find = (name: string) => endpoints.find((one) => one.name === name);
+  const [draft, setDraft] = useState<AlertDraft>(() => ({
+    ...createDraft(find(given.endpoint), given.values, taken),
+    to: receivers.slice(0, 1),
+  }));
+  const change = (part: Partial<AlertDraft>) => setDraft((before) => ({ ...before, ...part }));
+  const endpoint = find(draft.endpoint);
+  const columns = endpoint?.columns ?? [];
+  const { text, fields } = useMemo(() => toFile(draft, endpoint?.columns ?? []), [draft, endpoint]);
+  const [sent, setSent] = useState(fields);
+  const { save, busy, error } = useSaveFile('alerts', ({ name }) => navigate(`/alerts/${name}`));
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error === undefined) return;
+    const wrong = '[aria-invalid="true"], [data-wrong="true"] input';
+    form.current?.querySelector<HTMLElement>(wrong)?.focus();
+  }, [error]);
+  const fault = (field: string) =>
+    field === 'name' && error?.code === 'conflict' ? error.message : faultOfField(error, sent, field);
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    setSent(fields);
+    save({ name: draft.name, definition: text, version: null });
+  };
+  const labels = labelColumns(columns);
+  return (
+    <div className="alert-bench">
+      <Panel title="The alert">
+        <form className="alert-form" ref={form} onSubmit={onSubmit} noValidate>
+          <AboutFields
+            draft={draft}
+            endpoints={endpoints}
+            fault={fault}
+            onChange={change}
+            onEndpoint={(name) => setDraft({ ...createDraft(find(name), {}, taken), to: draft.to })}
+          />
+          <WhenFields draft={draft} columns={columns} fault={fault('when')} onChange={change} />
+          {labels.length > 0 && (
+            <CheckList
+              legend="Per"
+              help="An instance for each set of their values; none: the answer is one."
+              names={labels.map(({ name }) => name)}
+              checked={draft.per}
+              fault={fault('per')}
+              onChange={(per) => change({ per })}
+            />
+          )}
+          <TimeFields draft={draft} fault={fault} onChange={change} />
+          <Receivers names={receivers} draft={draft} fault={fault('to')} onChange={change} />
+          {error !== undefined && <ErrorNote error={error} />}
+          {refusal === null ? (
+            <div className="dialog-actions">
+              <button type="submit" className="button primary" disabled={busy}>
+                {busy ? 'Saving…' : 'Save the alert'}
+              </button>
+            </div>
+          ) : (
+            <div className="note info">Not saved here: {refusal}.</div>
+          )}
+        </form>
+      </Panel>
+      <Code text={text} language="yaml" label={`alerts/${draft.name || 'name'}.yaml`} />
+    </div>
+  );
+}
+
+interface ReceiversProps {
+  /** Empty: the service has none. */
+  readonly names: readonly string[];
+  readonly draft: AlertDraft;
+  readonly fault: string | undefined;
+  readonly onChange: (part: Partial<AlertDraft>) => void;
+}
+
+function Receivers({ names, draft, fault, onChange }: ReceiversProps) {
+  if (names.length > 0) {
+    return (
+      <CheckList
+        legend="To"
+        names={names}
+        checked={draft.to}
+        fault={fault}
+        onChange={(to) => onChange({ to })}
+      />
+    );
+  }
+  return (
+    <TextField
+      label="To"
+      help="Names of receivers, with commas. This service has none yet: TAILRACE_RECEIVERS_FILE names their file."
+      value={draft.to.join(',')}
+      fault={fault}
+      onChange={(text) => onChange({ to: text === '' ? [] : text.split(',').map((one) => one.trim()) })}
+    />
+  );
+}

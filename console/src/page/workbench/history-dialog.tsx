@@ -1,0 +1,125 @@
+import { useState } from 'react';
+import type { HistoryVersionView, HistoryView } from '../../../../src/management/history-view.ts';
+import { useRun } from '../../api/use-run.ts';
+import { formatTime } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
+import { CloseAction } from '../../ui/close-action.tsx';
+import { TextDiff } from '../../ui/diff/text-diff.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Dialog } from '../../ui/overlay/dialog.tsx';
+import { useKeyNames } from '../admin/key-name.tsx';
+
+type Version = HistoryView['result'][number];
+
+interface HistoryDialogProps {
+  /** Path of the history. */
+  readonly path: string;
+  /** The texts under work by file name. */
+  readonly mine: Readonly<Record<string, string>>;
+  /** The same of a kept version. */
+  readonly toFiles: (version: HistoryVersionView) => Readonly<Record<string, string>>;
+  /** Puts a kept version into the editors. */
+  readonly onRestore: (version: HistoryVersionView) => void;
+  readonly onClose: () => void;
+}
+
+/** Earlier versions of a definition: who saved them when, and what differs from the texts under work. */
+export function HistoryDialog({ path, onClose, ...compared }: HistoryDialogProps) {
+  const read = useRun({
+    key: [path],
+    read: (client, signal) => client.call<HistoryView>(path, ['result'], { signal }),
+  });
+  const versions = read.state === 'done' ? read.value.result : [];
+  const [chosen, setChosen] = useState<string>();
+  const shown = versions.find(({ id }) => id === chosen) ?? versions[0];
+  return (
+    <Dialog title="History" onClose={onClose} wide>
+      {read.state === 'failed' && <ErrorNote error={read.error} />}
+      {read.state === 'running' && <p className="muted">Reading…</p>}
+      {read.state === 'done' && shown === undefined && (
+        <Empty title="No saves yet">Each save of the workbench is kept from now on.</Empty>
+      )}
+      {shown !== undefined && (
+        <>
+          <Choice versions={versions} shown={shown} onChoose={setChosen} />
+          <Compared key={shown.id} {...compared} path={`${path}/${shown.id}`} onClose={onClose} />
+        </>
+      )}
+      {shown === undefined && <CloseAction onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+interface ChoiceProps {
+  readonly versions: readonly Version[];
+  readonly shown: Version;
+  readonly onChoose: (id: string) => void;
+}
+
+function Choice({ versions, shown, onChoose }: ChoiceProps) {
+  const zone = useZone();
+  const names = useKeyNames();
+  const byOf = ({ by }: Version) => (by === '' ? 'written outside of the workbench' : (names.get(by) ?? by));
+  return (
+    <Field id="history-version" label="Version">
+      <select
+        id="history-version"
+        className="input"
+        value={shown.id}
+        onChange={(event) => onChoose(event.target.value)}
+      >
+        {versions.map((version) => (
+          <option key={version.id} value={version.id}>
+            {formatTime(Date.parse(version.at), zone)} · {byOf(version)}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+function Compared({ path, mine, toFiles, onRestore, onClose }: HistoryDialogProps) {
+  const read = useRun({
+    key: [path],
+    read: (client, signal) => client.call<HistoryVersionView>(path, ['definition', 'version'], { signal }),
+  });
+  const version = read.state === 'done' ? read.value : undefined;
+  const changed = Object.entries(version === undefined ? {} : toFiles(version)).filter(
+    ([file, text]) => mine[file] !== text,
+  );
+  return (
+    <>
+      {read.state === 'failed' && <ErrorNote error={read.error} />}
+      {version === undefined && read.state !== 'failed' && <p className="muted">Reading…</p>}
+      {version !== undefined && changed.length === 0 && (
+        <p className="muted">This is what the editor has now.</p>
+      )}
+      {changed.map(([file, text]) => (
+        <TextDiff
+          key={file}
+          label={file}
+          before={{ name: 'this version', text }}
+          after={{ name: 'now', text: mine[file] ?? '' }}
+        />
+      ))}
+      <div className="dialog-actions">
+        <button type="button" className="button" onClick={onClose}>
+          Close
+        </button>
+        <button
+          type="button"
+          className="button primary"
+          disabled={version === undefined || changed.length === 0}
+          onClick={() => {
+            if (version !== undefined) onRestore(version);
+            onClose();
+          }}
+        >
+          Restore, without saving
+        </button>
+      </div>
+    </>
+  );
+}

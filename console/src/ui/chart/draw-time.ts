@@ -1,0 +1,134 @@
+import type { ChartView } from '../../../../src/management/view.ts';
+import type { Row } from '../../api/answer.ts';
+import { ownMember } from '../../format/own.ts';
+import { formatTerm } from '../../format/search-text.ts';
+import type { Chart, ChartSeries, DataColor } from './chart.ts';
+import type { Columns, Drawn } from './draw.ts';
+import { type Grid, toGrid, toSeconds } from './grid.ts';
+import { labelsOf } from './label.ts';
+import { describeThreshold, type Rule, ruleOf } from './rule.ts';
+import { groupRows, type Join, numbersOf, sum } from './series.ts';
+
+type TimeChart = ChartView & { readonly time: string };
+
+const COLORS: readonly DataColor[] = ['data-1', 'data-2', 'data-3', 'data-4', 'data-5', 'data-6', 'data-7'];
+const TOP = 6;
+
+/** Values over time: a series for each column, or for each value of the chart's `series`. */
+export function toTimeChart(chart: TimeChart, { columns, rows, range }: Drawn): Omit<Chart, 'title'> {
+  const grid = toGrid(
+    rows.map((row) => toSeconds(ownMember(row, chart.time))),
+    range,
+  );
+  const rule = ruleOf(chart, columns);
+  const { unit } = rule;
+  const total = chart.values.some((name) => !rule.adds(name)) ? undefined : sum;
+  const place = { chart, columns, rows, grid, rule };
+  return {
+    spans: grid.spans,
+    partial: grid.partial,
+    series: chart.series === null ? toColumnSeries(place) : toValueSeries(place, chart.series),
+    format: unit.format,
+    stacked: chart.show === 'stacked' || (chart.show === 'bar' && countSeries(chart) > 1),
+    thresholds: chart.thresholds.map((threshold) => ({
+      value: threshold.value,
+      label: describeThreshold(threshold, unit.format),
+      color: threshold.severity === 'critical' ? 'bad' : 'warn',
+    })),
+    summary: summarize(unit.format, total),
+  };
+}
+
+function countSeries({ series, values }: ChartView): number {
+  return series === null ? values.length : Number.POSITIVE_INFINITY;
+}
+
+interface Parts extends Pick<Drawn, 'columns' | 'rows'> {
+  readonly chart: TimeChart;
+  readonly grid: Grid;
+  readonly rule: Rule;
+}
+
+function toColumnSeries({ chart, columns, rows, grid, rule }: Parts): ChartSeries[] {
+  const { values, band, bad, show } = chart;
+  const labels = labelsOf([...values, ...band]);
+  const colors = pickColors(values.map((name) => bad.includes(name)));
+  const seriesOf = (name: string, index: number) => ({
+    label: labels[index] ?? name,
+    values: toValues({ chart, rows, grid, join: rule.joinOf(name) }, name, rule.adds(name) ? 0 : null),
+    search: searchOf(columns, name),
+  });
+  const isArea = show === 'stacked' || (values.length <= 2 && values.every(rule.adds));
+  const kind = show === 'bar' ? 'bar' : isArea ? 'area' : 'line';
+  const lines = values.map(
+    (name, i) => ({ ...seriesOf(name, i), color: colors[i] ?? 'data-1', kind }) as const,
+  );
+  const [least, most] = band.map((name, i) => seriesOf(name, values.length + i));
+  if (least === undefined || most === undefined) return lines;
+  const range = { color: 'data-1', kind: 'range' } as const;
+  return [{ ...most, ...range, bandTo: lines.length + 1 }, ...lines, { ...least, ...range }];
+}
+
+function toValueSeries({ chart, columns, rows, grid, rule }: Parts, column: string): ChartSeries[] {
+  const [value = ''] = chart.values;
+  const join = rule.joinOf(value);
+  const empty = rule.adds(value) ? 0 : null;
+  const kind = chart.show === 'bar' ? 'bar' : chart.show === 'stacked' ? 'area' : 'line';
+  const groups = groupRows(rows, column, (own) => join(numbersOf(own, value)) ?? 0);
+  const top = chart.top ?? TOP;
+  // One that is left over is shown: "1 other" would take its place.
+  const shown = groups.length === top + 1 && top < COLORS.length ? groups : groups.slice(0, top);
+  const colors = pickColors(shown.map(({ label }) => chart.bad.includes(label)));
+  const series = shown.map(({ label, rows: own }, i): ChartSeries => {
+    const values = toValues({ chart, rows: own, grid, join }, value, empty);
+    return { label, color: colors[i] ?? 'data-1', kind, values, search: searchOfValue(columns, column, own) };
+  });
+  const rest = groups.slice(shown.length);
+  if (rest.length === 0) return series;
+  const other: ChartSeries = {
+    label: `${rest.length} others${join === sum ? '' : ', greatest'}`,
+    ...{ color: 'data-other', kind },
+    values: toValues({ chart, rows: rest.flatMap((group) => group.rows), grid, join }, value, empty),
+  };
+  return [...series, other];
+}
+
+const EXISTS = /^([^\s()"]+):\*$/;
+
+/** The search for the value of a series, if that of its column is `field:*`; the value of another column cannot be searched for. */
+function searchOfValue(columns: Columns, column: string, rows: readonly Row[]): string | undefined {
+  const [, field] = EXISTS.exec(searchOf(columns, column) ?? '') ?? [];
+  const value = ownMember(rows[0] ?? {}, column);
+  const hasValue = value !== undefined && value !== null && value !== '';
+  return field !== undefined && hasValue ? formatTerm(field, String(value)) : undefined;
+}
+
+function searchOf(columns: Columns, name: string): string | undefined {
+  return columns.find((column) => column.name === name)?.search ?? undefined;
+}
+
+/** The values of a column at each place of the grid. @param empty of a place without rows */
+function toValues(
+  { chart, rows, grid, join }: { chart: TimeChart; rows: readonly Row[]; grid: Grid; join: Join },
+  column: string,
+  empty: number | null,
+): (number | null)[] {
+  const places = grid.spans.map((): Row[] => []);
+  for (const row of rows) places[grid.placeOf.get(toSeconds(ownMember(row, chart.time))) ?? -1]?.push(row);
+  return places.map((own) => (own.length === 0 ? empty : join(numbersOf(own, column))));
+}
+
+/** Colours in their order; failures have theirs. */
+function pickColors(areBad: readonly boolean[]): DataColor[] {
+  let next = 0;
+  return areBad.map((isBad) => (isBad ? 'data-bad' : (COLORS[next++ % COLORS.length] ?? 'data-1')));
+}
+
+function summarize(format: (value: number) => string, total: Join | undefined) {
+  return (values: readonly (number | null)[]): string => {
+    const known = values.filter((one) => one !== null);
+    if (total !== undefined) return `${format(total(known) ?? 0)} in all`;
+    const last = known.at(-1);
+    return last === undefined ? '–' : `${format(last)} last`;
+  };
+}

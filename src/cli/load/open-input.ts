@@ -1,0 +1,128 @@
+import { createReadStream, ReadStream, statSync } from 'node:fs';
+import { PassThrough, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { InputError, messageOf } from '../../errors.ts';
+import type { LoadProgress } from '../../ingest/load.ts';
+import { formatCounted } from '../format.ts';
+import { readInput } from './input.ts';
+import type { Mapping } from './mapping.ts';
+import { openBulk } from './read.ts';
+
+/** What `tailrace load` reads, as lines of NDJSON. */
+export interface OpenInput {
+  readonly name: string;
+  readonly lines: Readable | AsyncIterable<Buffer>;
+  /** The final value of `done`; 0 if unknown. */
+  readonly total: number;
+  /** How much of `total` has been read. */
+  done(progress: LoadProgress): number;
+  /** Returns a clearer error for one of reading. @param last how far it was read */
+  explain(error: unknown, last: LoadProgress | undefined): unknown;
+  close(): Promise<void>;
+}
+
+/** What the command is to read. */
+export interface Inputs {
+  /** Opens one by its name. @throws InputError */
+  open(name: string): Promise<OpenInput>;
+}
+
+export interface InputsOptions {
+  /** See `readInput`. */
+  readonly format: string | undefined;
+  readonly mapping: Mapping;
+  readonly signal: AbortSignal;
+}
+
+/** Checks all names before the first is read. @throws InputError with all faults */
+export function createInputs(names: readonly string[], { format, mapping, signal }: InputsOptions): Inputs {
+  const faults: string[] = [];
+  const bulk = new Map(
+    names.map((name) => [name, tryTo(() => readInput(name, format, process.env), faults)]),
+  );
+  const here = names.filter((name) => name !== '-' && bulk.get(name)?.isLocal !== false);
+  const sizes = new Map(here.map((name) => [name, checkFile(name, faults)]));
+  if (mapping.size > 0 && [...bulk.values()].some((one) => one?.format.hasColumns !== true))
+    faults.push('--map is for files with columns, such as Parquet and CSV; NDJSON names its fields itself');
+  if (faults.length > 0) throw new InputError([...new Set(faults)]);
+  const stdin = names.includes('-') ? openStdin(signal) : undefined;
+  return {
+    async open(name) {
+      const input = bulk.get(name);
+      if (input === undefined) return openLines(name, { size: sizes.get(name) ?? 0, stdin, signal });
+      const { rows, bytes, close } = await openBulk(input, mapping, signal);
+      return { name, lines: bytes, total: rows, done: ({ line }) => line, explain: (error) => error, close };
+    },
+  };
+}
+
+function tryTo<T>(work: () => T, faults: string[]): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    faults.push(...error.faults);
+    return undefined;
+  }
+}
+
+/** Returns the size of a file, in bytes. */
+function checkFile(file: string, faults: string[]): number {
+  try {
+    const info = statSync(file);
+    if (!info.isDirectory()) return info.size;
+    faults.push(`${file}: is a folder; name its files`);
+  } catch (error) {
+    faults.push(`${file}: cannot be read: ${messageOf(error)}`);
+  }
+  return 0;
+}
+
+/** Opens standard input as a stream that `signal` ends, even while it waits for bytes. */
+function openStdin(signal: AbortSignal): Readable {
+  const { stdin } = process;
+  const bytes = new PassThrough();
+  stdin.once('error', (cause) =>
+    bytes.destroy(new InputError([`standard input cannot be read: ${cause.message}`], { cause })),
+  );
+  const stop = () => {
+    stdin.unpipe(bytes);
+    bytes.end();
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  bytes.once('close', () => stdin.destroy()); // an open standard input would keep this process alive
+  return stdin.pipe(bytes);
+}
+
+interface LinesOptions {
+  readonly size: number;
+  readonly stdin: Readable | undefined;
+  readonly signal: AbortSignal;
+}
+
+function openLines(name: string, { size, stdin, signal }: LinesOptions): OpenInput {
+  const raw =
+    name === '-' && stdin !== undefined ? stdin : createReadStream(name, { highWaterMark: 1024 * 1024 });
+  const stream: Readable = name.endsWith('.gz') ? raw.pipe(createGunzip()) : raw;
+  raw.on('error', (error: Error) => stream.destroy(error)); // pipe() does not forward errors
+  signal.addEventListener('abort', () => stream.destroy(), { once: true });
+  return {
+    name,
+    lines: stream,
+    total: size,
+    done: ({ bytesRead }) => (raw instanceof ReadStream ? raw.bytesRead : bytesRead),
+    explain(error, last) {
+      const isInput = raw.errored === error || stream.errored === error;
+      return isInput && !(error instanceof InputError) ? unreadable(error, name, last) : error;
+    },
+    close: async () => {},
+  };
+}
+
+function unreadable(error: unknown, name: string, last: LoadProgress | undefined): InputError {
+  const { code } = error as { code?: string };
+  const why = code?.startsWith('Z_') ? 'is not whole gzip' : 'cannot be read';
+  const { line = 0, stored = 0 } = last ?? {};
+  const far = `it was read up to line ${line}, ${formatCounted(stored, 'event')} stored`;
+  return new InputError([`${name}: ${why} (${messageOf(error)}); ${far}`]);
+}

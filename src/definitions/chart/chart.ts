@@ -1,0 +1,168 @@
+import { type Static, Type } from 'typebox';
+
+// Imports nothing of the service: management/view.ts uses the names, and the console imports that file.
+
+/** How a chart is drawn. */
+export const CHART_KINDS = ['line', 'bar', 'stacked', 'table', 'number'] as const;
+export type ChartKind = (typeof CHART_KINDS)[number];
+
+/** What a threshold says about values beyond it. */
+export const THRESHOLD_SEVERITIES = ['warning', 'critical'] as const;
+
+const CHARTS_MAX = 6;
+const VALUES_MAX = 12;
+const THRESHOLDS_MAX = 5;
+/** Over time each series has its colour. */
+export const SERIES_MAX = 7;
+const BARS_MAX = 50;
+const TITLE_CHARS_MAX = 100;
+const UNIT_CHARS_MAX = 20;
+
+const MAP = { additionalProperties: false };
+const COLUMN = Type.String({ minLength: 1, expected: 'the name of a column; put it in quotes' });
+const LIMIT = Type.Number({ expected: 'a number' });
+const THRESHOLD = 'a map with one of "above" and "below"';
+
+const CHART_KIND = Type.Enum([...CHART_KINDS], { expected: `one of ${CHART_KINDS.join(', ')}` });
+export const CHART_TITLE = Type.String({
+  minLength: 1,
+  maxLength: TITLE_CHARS_MAX,
+  expected: `a text of 1 to ${TITLE_CHARS_MAX} characters`,
+});
+export const CHART_UNIT = Type.String({
+  minLength: 1,
+  maxLength: UNIT_CHARS_MAX,
+  expected: `a text of 1 to ${UNIT_CHARS_MAX} characters, such as ms, bytes or "%"`,
+});
+export const CHART_COLUMNS = Type.Array(COLUMN, {
+  minItems: 1,
+  maxItems: VALUES_MAX,
+  uniqueItems: true,
+  expected: `a list of 1 to ${VALUES_MAX} different columns`,
+});
+
+const CHART = Type.Object(
+  {
+    show: Type.Optional(CHART_KIND),
+    title: Type.Optional(CHART_TITLE),
+    time: Type.Optional(COLUMN),
+    series: Type.Optional(COLUMN),
+    values: Type.Optional(CHART_COLUMNS),
+    unit: Type.Optional(CHART_UNIT),
+    band: Type.Optional(
+      Type.Array(COLUMN, {
+        minItems: 2,
+        maxItems: 2,
+        uniqueItems: true,
+        expected: 'the two columns of the least and the greatest value',
+      }),
+    ),
+    bad: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        maxItems: VALUES_MAX,
+        uniqueItems: true,
+        expected: `a list of 1 to ${VALUES_MAX} different texts; put numbers in quotes`,
+      }),
+    ),
+    top: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: BARS_MAX,
+        expected: `a whole number of series from 1 to ${SERIES_MAX}, or of bars without "time" to ${BARS_MAX}`,
+      }),
+    ),
+    thresholds: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            above: Type.Optional(LIMIT),
+            below: Type.Optional(LIMIT),
+            severity: Type.Optional(
+              Type.Enum([...THRESHOLD_SEVERITIES], {
+                expected: `one of ${THRESHOLD_SEVERITIES.join(', ')}`,
+              }),
+            ),
+            label: Type.Optional(CHART_TITLE),
+          },
+          { ...MAP, expected: THRESHOLD },
+        ),
+        { minItems: 1, maxItems: THRESHOLDS_MAX, expected: `a list of 1 to ${THRESHOLDS_MAX} thresholds` },
+      ),
+    ),
+  },
+  { ...MAP, expected: 'a map of fields' },
+);
+
+/** `chart` of endpoint.yaml: one chart, or several of the same rows. */
+export const CHART_FIELDS = Type.Union(
+  [CHART, Type.Array(CHART, { minItems: 1, maxItems: CHARTS_MAX })],
+  // A fault within one of them says more than that of the union.
+  { expected: `a map of fields, or a list of 1 to ${CHARTS_MAX} such maps`, prefersInner: true },
+);
+
+export type ChartFields = Static<typeof CHART>;
+
+/** A line across a chart. */
+export interface Threshold {
+  readonly is: 'above' | 'below';
+  readonly value: number;
+  readonly severity: (typeof THRESHOLD_SEVERITIES)[number];
+  readonly label: string | undefined;
+}
+
+/** How an answer is drawn. Each column is one of the endpoint's. */
+export interface Chart {
+  readonly show: ChartKind;
+  readonly title: string | undefined;
+  /** Integers in microseconds since 1970, or texts in ISO 8601. */
+  readonly time: string | undefined;
+  /** A series for each of its values. */
+  readonly series: string | undefined;
+  /** Columns to draw; a table without them has every column. */
+  readonly values: readonly string[];
+  readonly unit: string | undefined;
+  /** Least and greatest, drawn as an area behind the lines. */
+  readonly band: readonly string[];
+  /** Names of values, or values of `series`, that are drawn in the colour of failures. */
+  readonly bad: readonly string[];
+  /** Series that are drawn; the others are drawn as one. `undefined`: as many as are readable. */
+  readonly top: number | undefined;
+  readonly thresholds: readonly Threshold[];
+}
+
+/** Returns the charts of the field with the path of each in the file. */
+export function listCharts(
+  chart: ChartFields | readonly ChartFields[] | undefined,
+): readonly { readonly path: readonly (string | number)[]; readonly fields: ChartFields }[] {
+  if (chart === undefined) return [];
+  if (!isList(chart)) return [{ path: ['chart'], fields: chart }];
+  return chart.map((fields, index) => ({ path: ['chart', index], fields }));
+}
+
+function isList<T extends object>(value: T | readonly T[]): value is readonly T[] {
+  return Array.isArray(value);
+}
+
+/** Creates the charts of a field in which `checkCharts` found no fault. */
+export function createCharts(chart: ChartFields | readonly ChartFields[] | undefined): Chart[] {
+  return listCharts(chart).map(({ fields }) => ({
+    show: kindOf(fields),
+    title: fields.title,
+    time: fields.time,
+    series: fields.series,
+    values: fields.values ?? [],
+    unit: fields.unit,
+    band: fields.band ?? [],
+    bad: fields.bad ?? [],
+    top: fields.top,
+    thresholds: (fields.thresholds ?? []).map(({ above, below = 0, severity = 'critical', label }) => ({
+      ...(above === undefined ? { is: 'below', value: below } : { is: 'above', value: above }),
+      ...{ severity, label },
+    })),
+  }));
+}
+
+export function kindOf({ show }: Pick<ChartFields, 'show'>): ChartKind {
+  return show ?? 'line';
+}

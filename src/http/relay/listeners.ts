@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { Config } from '../../config/config.ts';
+import { acceptRelayed } from './accept.ts';
+import type { ListenOptions } from './control.ts';
+import { type ListenerProcess, startListenerProcess } from './listener-process.ts';
+import type { RelayState } from './relay-state.ts';
+
+export interface ListenersOptions {
+  readonly config: Pick<Config, 'listeners' | 'host' | 'port' | 'tlsCertFile' | 'tlsKeyFile' | 'engineEnv'>;
+  readonly backlog: number;
+  readonly logger: Pick<FastifyBaseLogger, 'info' | 'error'>;
+}
+
+// A process that ends this soon after its start would end again: the next start waits longer.
+const STEADY_MS = 2_000;
+const BACK_OFF_MS = 100;
+const BACK_OFF_MS_MAX = 5_000;
+const SECRET_BYTES = 32;
+const TICKET_BYTES = 48; // what Node expects
+
+/**
+ * Lets listener processes accept the connections of an app and relay them to it. One that ends is started again; only its own
+ * connections end with it.
+ *
+ * @returns where all of them accept connections
+ * @throws the system's error if the address cannot be listened on; then none of them runs
+ */
+export async function openListeners(
+  app: FastifyInstance,
+  state: RelayState,
+  options: ListenersOptions,
+): Promise<AddressInfo> {
+  const { config, backlog, logger } = options;
+  const secret = randomBytes(SECRET_BYTES).toString('hex');
+  // An abstract address: nothing on the disk to find a place for, or to be left behind. Anyone on the machine can connect, and needs the secret.
+  const path = `\0tailrace-${process.pid}-${randomBytes(8).toString('hex')}`;
+  acceptRelayed(app.server, secret);
+  await app.listen({ path, backlog, listenTextResolver: () => 'waiting for listener processes' });
+  const { tlsCertFile, tlsKeyFile, host, engineEnv: env } = config;
+  const ticketKeys = randomBytes(TICKET_BYTES).toString('base64');
+  const tls = tlsCertFile === '' ? undefined : { tlsCertFile, tlsKeyFile, ticketKeys };
+  const start = (port: number): ListenerProcess => {
+    const listen: ListenOptions = { host, port, backlog, path, secret, tls };
+    const started = startListenerProcess({
+      ...{ listen, env },
+      onLog: ({ level, fields, text }) => logger[level]({ ...fields, listener: started.pid }, text),
+    });
+    return started;
+  };
+  const first = start(config.port);
+  const address = await first.listening; // of port 0 it is now known
+  const others = Array.from({ length: config.listeners - 1 }, () => start(address.port));
+  const slots = [first, ...others].map((one) => keepRunning(one, () => start(address.port), logger));
+  const all = async (what: 'stop' | 'end') => void (await Promise.all(slots.map((slot) => slot[what]())));
+  state.current = { stop: () => all('stop'), end: () => all('end') };
+  await Promise.all(others.map(({ listening }) => listening));
+  return address;
+}
+
+/** Starts another process whenever one ends, until `stop` or `end` is called. */
+function keepRunning(
+  first: ListenerProcess,
+  start: () => ListenerProcess,
+  logger: ListenersOptions['logger'],
+) {
+  const stopping = new AbortController();
+  let running = first;
+  let quickEnds = 0;
+  let startedMs = performance.now();
+
+  async function watch(): Promise<void> {
+    const ended = await running.ended;
+    if (stopping.signal.aborted) return;
+    quickEnds = performance.now() - startedMs < STEADY_MS ? quickEnds + 1 : 0;
+    logger.error({ listener: running.pid, ended }, 'a listener process ended and is started again');
+    await pause(Math.min(BACK_OFF_MS * 2 ** quickEnds, BACK_OFF_MS_MAX), undefined, stopping);
+    startedMs = performance.now();
+    running = start();
+    await watch();
+  }
+
+  watch().catch(() => {}); // only the pause rejects, when it is stopped
+  return {
+    async stop() {
+      stopping.abort();
+      await running.stop();
+    },
+    async end() {
+      stopping.abort();
+      await running.end();
+    },
+  };
+}

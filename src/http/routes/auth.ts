@@ -1,0 +1,187 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Config } from '../../config/config.ts';
+import { TailraceError } from '../../errors.ts';
+import { describeMe } from '../../management/sessions.ts';
+import { ME, orNull, SIGN_IN } from '../../management/view.ts';
+import { type Cookies, findCookies, readCookie, writeCookie } from '../../people/cookie.ts';
+import type { Ambient, ReadAmbient } from '../../people/credential.ts';
+import { findLocalPath } from '../../people/local-path.ts';
+import { LOGIN_SECONDS } from '../../people/login-cookie.ts';
+import type { Client, SignIn } from '../../people/sign-in.ts';
+import { object } from '../openapi/schema.ts';
+import { getCaller } from '../plugins/auth.ts';
+import { findOwnPage } from '../plugins/own-page.ts';
+import { defineRoute, json, type RouteGroup } from '../route.ts';
+
+export interface AuthParts {
+  readonly config: Pick<Config, 'publicUrl' | 'oidcIssuer' | 'consoleKeys' | 'sessionMinutesMax'>;
+  readonly signIn: SignIn;
+  readonly readAmbient: ReadAmbient;
+  /** Version of Tailrace. */
+  readonly version: string;
+}
+
+const LOGIN_QUERY = Type.Object({
+  to: Type.String({
+    default: '/',
+    description: 'Path to return to, such as `/explore?q=timeout`.',
+    expected: 'a path',
+  }),
+});
+
+/** Signs people and keys in to the console, and out of it: src/people/sign-in.ts. */
+export const authRoutes: RouteGroup<AuthParts> = {
+  bodyBytesMax: () => 1_024, // no body is read
+  routes: [
+    defineRoute({
+      method: 'GET',
+      path: '/auth/options',
+      scopes: 'none',
+      summary: 'How one can sign in to the console',
+      answer: { 200: json('The present state.', SIGN_IN) },
+      handle: async ({ config, readAmbient }: AuthParts, { raw }) => ({
+        provider: config.oidcIssuer !== '',
+        keys: config.consoleKeys === '1',
+        session: readAmbient(raw) !== undefined,
+      }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/auth/login',
+      scopes: 'none',
+      summary: '[Sign in](people.md) with the account of the company',
+      query: LOGIN_QUERY,
+      handle: (parts: AuthParts, request, reply) => beginSignIn(parts, request.query.to, { request, reply }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/auth/callback',
+      scopes: 'none',
+      summary: 'Where the provider sends browsers back to',
+      handle: (parts: AuthParts, request, reply) => finishSignIn(parts, request, reply),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/auth/key',
+      scopes: 'any',
+      summary: 'Open a session for a key',
+      operation: { id: 'sign_in_with_key', tag: 'console' },
+      answer: { 200: json('The session is in a cookie.', ME) },
+      handle: (parts: AuthParts, request, reply) => signInWithKey(parts, request, reply),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/auth/logout',
+      scopes: 'any',
+      summary: 'End the session of the request',
+      operation: { id: 'sign_out', tag: 'console' },
+      answer: {
+        200: json(
+          'The session has ended.',
+          object({
+            to: orNull(Type.String({ description: 'Page of the provider that signs out there, too.' })),
+          }),
+        ),
+      },
+      handle: (parts: AuthParts, request, reply) => signOut(parts, request, reply),
+    }),
+  ],
+};
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+async function beginSignIn(
+  { signIn, config }: AuthParts,
+  to: string,
+  { request, reply }: Exchange,
+): Promise<FastifyReply> {
+  const path = findLocalPath(to);
+  if (path === undefined) {
+    const errors = [{ parameter: 'to', message: 'must be a path of this service, such as /explore' }];
+    throw new TailraceError('invalid_parameter', 'to must be a path of this service, such as /explore', {
+      errors,
+    });
+  }
+  const begun = await signIn.begin(path, request.ip);
+  if (typeof begun === 'string') return reply.redirect(pageOf(begun), 303);
+  reply.header('set-cookie', writeCookie(cookiesOf(config).login, begun.sealed, LOGIN_SECONDS));
+  return reply.redirect(begun.url, 303);
+}
+
+async function finishSignIn(
+  { signIn, config, readAmbient }: AuthParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  if (config.oidcIssuer === '') throw new TailraceError('not_found', 'TAILRACE_OIDC_ISSUER is not set');
+  const { login, session } = cookiesOf(config);
+  const { url, headers } = request;
+  const search = url.includes('?') ? url.slice(url.indexOf('?')) : '';
+  const finished = await signIn.finish(
+    search,
+    readCookie(headers, login.name),
+    clientOf(request, readAmbient),
+  );
+  reply.header('set-cookie', writeCookie(login, '', 0));
+  if (typeof finished === 'string') return reply.redirect(pageOf(finished), 303);
+  reply.header('set-cookie', writeCookie(session, finished.secret, secondsOf(config)));
+  return reply.redirect(finished.to, 303);
+}
+
+async function signInWithKey(
+  { signIn, config, readAmbient, version }: AuthParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const caller = getCaller(request);
+  const origin = findOwnPage(request, request.server.admissions.ownOrigin);
+  if (caller.isAmbient || caller.token !== undefined)
+    throw new TailraceError('forbidden', 'only a key opens a session here; send it as X-API-KEY');
+  if (config.consoleKeys !== '1')
+    throw new TailraceError('forbidden', 'keys cannot sign in to this console: TAILRACE_CONSOLE_KEYS is 0');
+  const cookies = findCookies(origin);
+  if (cookies === undefined) throw new Error('an own origin has cookies');
+  const secret = await signIn.openForKey(caller, clientOf(request, readAmbient));
+  reply.header('set-cookie', writeCookie(cookies.session, secret, secondsOf(config)));
+  return describeMe(caller, version);
+}
+
+async function signOut({ signIn, config }: AuthParts, request: FastifyRequest, reply: FastifyReply) {
+  const caller = getCaller(request);
+  const { sent } = request;
+  if (typeof sent !== 'object' || sent.kind !== 'session') return { to: null };
+  const cookies = findCookies(findOwnPage(request, request.server.admissions.ownOrigin));
+  const to = await signIn.signOut(sent.secret, caller, `${config.publicUrl}/`);
+  if (cookies !== undefined) reply.header('set-cookie', writeCookie(cookies.session, '', 0));
+  return { to: to ?? null };
+}
+
+/** Describes the browser, and the session that it has: a sign-in ends it. */
+function clientOf(request: FastifyRequest, readAmbient: ReadAmbient): Client {
+  const ambient: Ambient | undefined = readAmbient(request.raw);
+  return {
+    address: request.ip,
+    agent: request.headers['user-agent'] ?? '',
+    replaces: ambient?.kind === 'session' ? ambient.secret : undefined,
+  };
+}
+
+/** The cookies of the origin to which the provider sends browsers back. */
+function cookiesOf({ publicUrl }: AuthParts['config']): Cookies {
+  const cookies = URL.canParse(publicUrl) ? findCookies(new URL(publicUrl)) : undefined;
+  if (cookies !== undefined) return cookies;
+  throw new TailraceError('not_found', 'nobody signs in here: TAILRACE_OIDC_ISSUER is not set');
+}
+
+/** The console says what has gone wrong. */
+function pageOf(fault: string): string {
+  return `/?sign_in=${fault}`;
+}
+
+function secondsOf({ sessionMinutesMax }: AuthParts['config']): number {
+  return sessionMinutesMax * 60;
+}

@@ -1,0 +1,84 @@
+import { Type } from 'typebox';
+import { ENDPOINT_NAME } from '../../definitions/endpoint.ts';
+import { ALERT_CHECK, ALERT_FILE, SAVED_ALERT } from '../../management/view.ts';
+import { checkAlertDraft } from '../../workbench/alert/check.ts';
+import { readAlertFile, type SaveAlertParts, saveAlert } from '../../workbench/alert/save.ts';
+import { toDraftError } from '../../workbench/draft.ts';
+import { requireAuthor } from '../../workbench/workbench.ts';
+import { getCaller } from '../plugins/auth.ts';
+import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
+
+const TEXT = Type.String({ expected: 'a text' });
+const MAP = { additionalProperties: false, expected: 'an object' };
+/** A save of a definition that is one file. */
+export const SAVE_FILE = Type.Object(
+  {
+    name: ENDPOINT_NAME,
+    definition: TEXT,
+    version: Type.Union([TEXT, Type.Null()], { expected: 'the version that was read, or null' }),
+  },
+  MAP,
+);
+
+export const CHECK_FILE = Type.Object({ definition: TEXT }, MAP);
+
+const EXAMPLE = {
+  definition: `name: checkout.errors
+description: Checkout fails.
+endpoint: failing.paths
+every: 60
+when: { column: failures, above: 10 }
+text: "{{ failures }} failures"
+to: [ops]
+`,
+};
+
+const common = { scopes: ['manage'], refuse: requireAuthor } as const;
+
+// A text of 64 KiB in JSON.
+export const FILE_BODY_BYTES_MAX = 512 * 1024;
+
+/** Serves the files of alerts to the workbench of the console. */
+export const workbenchAlertRoutes: RouteGroup<SaveAlertParts> = {
+  bodyBytesMax: () => FILE_BODY_BYTES_MAX,
+  routes: [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/api/workbench/alerts/:name',
+      summary: 'The file of an alert as a text',
+      operation: { id: 'get_alert_file', tag: 'console' },
+      answer: { 200: json('The present state.', ALERT_FILE) },
+      errors: ['not_found', 'conflict'],
+      handle: (parts: SaveAlertParts, request) => readAlertFile(parts, request.params.name),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/api/workbench/alerts/check',
+      summary: 'The faults of the text of an alert',
+      operation: { id: 'check_alert', tag: 'console' },
+      body: jsonBody(CHECK_FILE, { example: EXAMPLE }),
+      answer: { 200: json('Without faults `errors` is empty.', ALERT_CHECK) },
+      handle: async (parts: SaveAlertParts, request) => ({
+        errors: checkAlertDraft(parts, request.body.definition).map(toDraftError),
+      }),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/api/workbench/alerts/save',
+      summary: 'Write the file of an alert, and serve it',
+      operation: {
+        id: 'save_alert',
+        tag: 'console',
+        description:
+          'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. `version` is that of the text that was read before; null for a new alert.',
+      },
+      body: jsonBody(SAVE_FILE, { example: { name: 'checkout.errors', ...EXAMPLE, version: null } }),
+      answer: { 200: json('Saved and served.', SAVED_ALERT) },
+      errors: ['invalid_definition', 'conflict', 'overloaded'],
+      handle: (parts: SaveAlertParts, request) => saveAlert(parts, request.body, getCaller(request)),
+    }),
+  ],
+};

@@ -1,0 +1,176 @@
+import { TailraceError } from '../errors.ts';
+import { findJsonFault } from '../lib/json/fault.ts';
+import type { WireDocument } from './document/read.ts';
+import { isBlank, NEWLINE } from './lines.ts';
+import { decodeText, findOtherEncoding, REPLACEMENT } from './utf8.ts';
+
+/** One event as received: its exact text, or the bytes of it; or why there is none. */
+export type WireEvent = (
+  | { readonly text: string }
+  | { readonly line: Buffer; readonly document?: WireDocument }
+  | { readonly refused: string }
+) & {
+  /** Whether U+FFFD stands for bytes of it that are not UTF-8. */
+  readonly isRepaired?: boolean;
+  /** What `accepts` of the sources' files is compared with, such as Loki's labels. */
+  readonly labels?: Readonly<Record<string, unknown>>;
+  /** What the response says about it, for protocols that respond to each event. */
+  readonly echo?: string;
+};
+
+export interface WireEvents {
+  readonly events: readonly WireEvent[];
+  /** Members of a body that is an object; one of them may name the source. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** The parts of a request beside its body that its format needs, as texts: they move to another thread. */
+export type BodyContext = Readonly<Record<string, string>>;
+
+export interface CutOptions {
+  readonly context: BodyContext;
+  /** Longest body after decompression, for formats that are compressed by themselves. */
+  readonly decodedBytesMax: number;
+  /** Most characters of all events together; those of the largest body by default. */
+  readonly charsMax?: number | undefined;
+}
+
+/** How the bytes of a request body are decoded. */
+export interface Format {
+  /**
+   * Cuts a body into events, each as its exact text.
+   *
+   * @throws TailraceError `invalid_request` if the bytes are not of the format, `body_too_large` for too many events or values
+   */
+  cut(bytes: Buffer, options: CutOptions): WireEvents;
+  /**
+   * Estimates from above how many values a body holds. The size of a body says less: 64 KiB of `{},` are 21,000 events and take fifty
+   * times as long to decode as a usual body of that size.
+   */
+  countMarks(bytes: Uint8Array): number;
+}
+
+/** Counts the bytes that begin a value: these characters. */
+export function createMarkCounter(characters: string): (bytes: Uint8Array) => number {
+  const marks = new Uint8Array(256);
+  for (const byte of Buffer.from(characters, 'latin1')) marks[byte] = 1;
+  return (bytes) => {
+    let count = 0;
+    for (const byte of bytes) count += marks[byte] ?? 0;
+    return count;
+  };
+}
+
+export const countJsonMarks = createMarkCounter('{[,');
+
+// Fifty times the values of a usual body of the largest size. Tiny values need many times their size in memory, and seconds to parse.
+const VALUES_MAX = 8_000_000;
+
+/** Decodes a body of JSON, with U+FFFD for bytes that are not UTF-8. @throws TailraceError `body_too_large`, `invalid_request` */
+export function decodeJson(bytes: Buffer): ReturnType<typeof decodeText> {
+  requireJson(bytes);
+  return decodeText(bytes);
+}
+
+/** @throws TailraceError `body_too_large`, `invalid_request` if the bytes of a body of JSON cannot be read at all */
+export function requireJson(bytes: Buffer): void {
+  if (bytes.length >= VALUES_MAX && countJsonMarks(bytes) >= VALUES_MAX)
+    throw new TailraceError(
+      'body_too_large',
+      `the body has more than ${VALUES_MAX} values; send less at once`,
+    );
+  refuseOtherEncoding(bytes);
+}
+
+/** Cuts a body of JSON. If some of its bytes are not UTF-8, the events with U+FFFD are marked: one bad byte loses no other event. */
+export function markRepaired(bytes: Buffer, cut: (text: string) => WireEvents): WireEvents {
+  const { text, isRepaired } = decodeJson(bytes);
+  const { events, fields } = cut(text);
+  if (!isRepaired) return { events, fields };
+  const mark = (event: WireEvent) =>
+    'text' in event ? { ...event, isRepaired: event.text.includes(REPLACEMENT) } : event;
+  return { events: events.map(mark), fields };
+}
+
+const HINTS = {
+  gzip: 'is gzip; name it in Content-Encoding',
+  'UTF-16': 'is UTF-16; send UTF-8',
+};
+
+function refuseOtherEncoding(bytes: Buffer): void {
+  const other = findOtherEncoding(bytes);
+  if (other !== undefined) throw new TailraceError('invalid_request', `the body ${HINTS[other]}`);
+}
+
+/** A line of a body: its number counts from 1. */
+export interface BodyLine {
+  readonly number: number;
+  readonly bytes: Buffer;
+}
+
+/** Cuts a body into lines; empty ones are skipped. @throws TailraceError `invalid_request` if the bytes are not text */
+export function* linesOf(bytes: Buffer): Generator<BodyLine, undefined> {
+  refuseOtherEncoding(bytes);
+  let number = 0;
+  for (let start = 0; start < bytes.length; ) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const end = newline === -1 ? bytes.length : newline;
+    number++;
+    const line = bytes.subarray(start, end);
+    if (!isBlank(line)) yield { number, bytes: line };
+    start = end + 1;
+  }
+}
+
+export function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw malformedJson(text, cause);
+  }
+}
+
+// In a longer text, finding the place would block the event loop for too long.
+const PLACED_CHARS_MAX = 256 * 1024;
+
+/** Returns the error of a body that `JSON.parse` has rejected, with the place of the fault. */
+export function malformedJson(text: string, cause: unknown): TailraceError {
+  const place = text.length > PLACED_CHARS_MAX ? undefined : findJsonFault(text);
+  if (place === undefined) return malformed('JSON', cause);
+  const { line, column } = place;
+  const message = `is not valid JSON from line ${line}, column ${column} on`;
+  return new TailraceError('invalid_request', `the body ${message}`, {
+    cause,
+    errors: [{ parameter: 'body', message, ...place }],
+  });
+}
+
+/** Returns the error of a body that a decoder has rejected. */
+export function malformed(format: string, cause: unknown): TailraceError {
+  const message = `the body is not valid ${format}; it may have been cut short`;
+  return new TailraceError('invalid_request', message, { cause });
+}
+
+const EVENTS_MAX = 50_000;
+
+/** Rejects too many events: a body of tiny events would keep the service busy for longer than its size suggests. */
+export function refuseTooMany(count: number): void {
+  if (count <= EVENTS_MAX) return;
+  const message = `the body has ${count} events; send at most ${EVENTS_MAX} at once`;
+  throw new TailraceError('body_too_large', message);
+}
+
+// Characters of all events of a body together, and of what the response says about each: each repeats what several share, so a small body can become very large.
+const EVENTS_CHARS_MAX = 64 * 1024 * 1024;
+
+/** Returns a function that counts the characters of events. It throws TailraceError `body_too_large` past the bound. */
+export function createCharsBound(charsMax = EVENTS_CHARS_MAX): (chars: number) => void {
+  const max = Math.min(charsMax, EVENTS_CHARS_MAX);
+  let all = 0;
+  return (chars) => {
+    all += chars;
+    if (all <= max) return;
+    const message = `the events come to more than ${max} characters, each with what several share; send less at once`;
+    throw new TailraceError('body_too_large', message);
+  };
+}

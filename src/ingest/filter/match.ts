@@ -1,0 +1,216 @@
+import { findLevel, type Level } from '../../definitions/level.ts';
+import type { Source } from '../../definitions/source.ts';
+import { type Compare, findLevels, matches, readTime, TESTS } from '../../search/compare.ts';
+import { findColumn, KINDS, pathOf } from '../../search/field.ts';
+import { casesOf } from '../../search/letter.ts';
+import { compareNumbers, floorOf, isNumber, spellingsOf } from '../../search/number.ts';
+import type { SearchField, SearchTree, SearchValue } from '../../search/tree.ts';
+import { readJsonText } from './json-text.ts';
+
+/** An event as its row has it. */
+export interface MatchedEvent {
+  readonly id: string;
+  /** Microseconds since the epoch. */
+  readonly timestamp: number;
+  readonly project: string;
+  readonly message: string;
+  /** JSON text; empty if there is none. */
+  readonly metadata: string;
+  /** The values of the source's typed columns, in their order. */
+  readonly typed: readonly unknown[];
+}
+
+/** Whether a search finds an event. */
+export type Match = (event: MatchedEvent) => boolean;
+
+/** The value of a field: a text, or what a typed column has; `undefined` if there is none. */
+type Value = string | number | boolean | undefined;
+
+/**
+ * Compiles a search that `verifyCondition` accepts for events of one source. It finds exactly the events whose rows the condition of
+ * `writeCondition` finds.
+ */
+export function createMatch(tree: SearchTree, source: Source): Match {
+  switch (tree.kind) {
+    case 'and': {
+      const items = tree.items.map((item) => createMatch(item, source));
+      return (event) => items.every((item) => item(event));
+    }
+    case 'or': {
+      const items = tree.items.map((item) => createMatch(item, source));
+      return (event) => items.some((item) => item(event));
+    }
+    case 'not': {
+      const item = createMatch(tree.item, source);
+      return (event) => !item(event);
+    }
+    case 'text':
+      return createTextMatch(tree.value);
+    case 'exists':
+      return createExistsMatch(tree.field, source);
+    case 'compare':
+      return createCompare(tree, source);
+  }
+}
+
+/** Returns the text of a field's value; `undefined` if there is none. */
+export function createReadText(
+  field: SearchField,
+  source: Source,
+): (event: MatchedEvent) => string | undefined {
+  if (isOfRow(field, 'source')) return () => source.name;
+  if (isOfRow(field, 'level')) return createReadLevel(source);
+  if (isOfRow(field, 'timestamp')) return ({ timestamp }) => String(timestamp);
+  const { read } = findOperand(field, source);
+  return (event) => toText(read(event));
+}
+
+const isOfRow = (field: SearchField, name: string) => field.length === 1 && field[0] === name;
+
+function createTextMatch(value: SearchValue): Match {
+  if (value.every((text) => text === '')) return () => true;
+  const [first, ...others] = value.map(fold);
+  const pieces: SearchValue = ['', first ?? '', ...others, ''];
+  return ({ message }) => matches(foldOnce(message), pieces);
+}
+
+let last = { text: '', folded: '' };
+
+/** As `fold`: the terms of a search read one message after another. */
+function foldOnce(text: string): string {
+  if (text !== last.text) last = { text, folded: fold(text) };
+  return last.folded;
+}
+
+const ASCII_ONLY = /^[\0-\x7f]*$/;
+
+/** Returns a text in which letters that are the same in any case are equal; ASCII letters equal only each other. */
+function fold(text: string): string {
+  if (ASCII_ONLY.test(text)) return text.toLowerCase();
+  const small = text.toWellFormed().replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
+  return small.replaceAll(/[^\0-\x7f]/gu, (letter) => {
+    const [first = letter] = casesOf(letter) ?? letter;
+    return first;
+  });
+}
+
+function createExistsMatch(field: SearchField, source: Source): Match {
+  const read = createReadText(field, source);
+  return (event) => (read(event) ?? '') !== '';
+}
+
+function createCompare(clause: Compare, source: Source): Match {
+  const { field, operator, value } = clause;
+  const test = TESTS[operator];
+  if (isOfRow(field, 'level')) {
+    const levels: readonly (Level | undefined)[] = findLevels(clause);
+    const read = createReadLevel(source);
+    return (event) => levels.includes(read(event));
+  }
+  if (isOfRow(field, 'timestamp')) {
+    const micros = readTime(clause);
+    return ({ timestamp }) => test(timestamp - micros);
+  }
+  if (isOfRow(field, 'source')) {
+    const isSource =
+      value.length > 1 ? matches(source.name, value) : test(compareBytes(source.name, value[0]));
+    return () => isSource;
+  }
+  const { kind, read } = findOperand(field, source);
+  const isFitting = createValueTest(kind, clause);
+  return (event) => {
+    const found = read(event);
+    return found !== undefined && isFitting(found);
+  };
+}
+
+type Kind = 'text' | 'json' | 'integer' | 'number' | 'boolean';
+
+interface Operand {
+  readonly kind: Kind;
+  readonly read: (event: MatchedEvent) => Value;
+}
+
+const ROW_TEXTS: Readonly<Record<string, (event: MatchedEvent) => string>> = {
+  id: ({ id }) => id.toWellFormed(),
+  project: ({ project }) => project.toWellFormed(),
+  event_message: ({ message }) => message.toWellFormed(),
+  metadata: ({ metadata }) => metadata.toWellFormed(),
+};
+
+function findOperand(field: SearchField, source: Source): Operand {
+  const [name] = field;
+  const ofRow = field.length === 1 && Object.hasOwn(ROW_TEXTS, name) ? ROW_TEXTS[name] : undefined;
+  if (ofRow !== undefined) return { kind: 'text', read: ofRow };
+  const column = findColumn(source, field);
+  if (column === undefined) {
+    const path = pathOf(field);
+    return { kind: 'json', read: ({ metadata }) => readJsonText(metadata, path) };
+  }
+  const place = source.columns.indexOf(column);
+  return { kind: KINDS[column.type], read: ({ typed }) => toValue(typed[place]) };
+}
+
+function toValue(value: unknown): Value {
+  if (typeof value === 'string') return value.toWellFormed();
+  return typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
+}
+
+/** Writes a value as the engine does. */
+function toText(value: Value): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  return Object.is(value, -0) ? '-0' : String(value).replace('e+', 'e');
+}
+
+function createValueTest(kind: Kind, clause: Compare): (value: NonNullable<Value>) => boolean {
+  const { operator, value, isQuoted } = clause;
+  const [wanted] = value;
+  if (value.length > 1) return (found) => matches(toText(found) ?? '', value);
+  if (kind === 'boolean') {
+    const text = isQuoted ? wanted : wanted.toLowerCase();
+    return (found) => operator === '=' && String(found) === text;
+  }
+  if (kind === 'integer') return createIntegerTest(clause);
+  if (kind === 'number') return createNumberTest(clause);
+  const test = TESTS[operator];
+  if (operator === '=') {
+    const texts = kind === 'json' && !isQuoted ? spellingsOf(wanted) : [wanted];
+    return (found) => typeof found === 'string' && texts.includes(found);
+  }
+  if (!isQuoted && isNumber(wanted))
+    return (found) => typeof found === 'string' && isNumber(found) && test(compareNumbers(found, wanted));
+  return (found) => typeof found === 'string' && test(compareBytes(found, wanted));
+}
+
+function createIntegerTest({ operator, value: [wanted], isQuoted }: Compare): (found: Value) => boolean {
+  const number = floorOf(wanted);
+  const isOtherText = operator === '=' && isQuoted && wanted !== String(number?.floor);
+  if (number === undefined || isOtherText) return () => false;
+  return (found) => TESTS[operator](compareNumbers(String(found), wanted));
+}
+
+function createNumberTest({ operator, value: [wanted], isQuoted }: Compare): (found: Value) => boolean {
+  if (operator === '=' && isQuoted) return (found) => toText(found) === wanted;
+  if (!isNumber(wanted)) return () => false;
+  return (found) => TESTS[operator](Number(found) - Number(wanted));
+}
+
+/** Compares texts as the engine does. */
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+function createReadLevel({ level, columns }: Source): (event: MatchedEvent) => Level | undefined {
+  if (level === undefined) return () => undefined;
+  const { errorFrom, warnFrom } = level;
+  const placeOf = (name: string | undefined) => columns.findIndex((column) => column.name === name);
+  const [ofText, ofStatus] = [placeOf(level.column), placeOf(level.status)];
+  return ({ typed }) => {
+    const text = typed[ofText];
+    const named = typeof text === 'string' && ASCII_ONLY.test(text) ? findLevel(text) : undefined;
+    if (named !== undefined) return named;
+    const status = typed[ofStatus];
+    if (typeof status !== 'number') return undefined;
+    return status >= errorFrom ? 'error' : status >= warnFrom ? 'warn' : 'info';
+  };
+}

@@ -1,0 +1,100 @@
+// What single values of JSON look like as bytes (RFC 8259).
+
+/** The bytes are not JSON. One object for all, since capturing a stack takes longer than the scan. */
+export const NOT_JSON = new SyntaxError('not valid JSON');
+
+export const SPACE = 0x20;
+export const QUOTE = 0x22;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+export const BACKSLASH = 0x5c;
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const OPEN_BRACKET = 0x5b;
+export const CLOSE_BRACKET = 0x5d;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
+const LETTER_U = 0x75;
+
+/** 1 for each byte at which a string ends, or that is more than itself. */
+const STOPS_STRING = createTable((byte) => byte < 0x20 || byte === QUOTE || byte === BACKSLASH);
+export const IS_SPACE = createTable(
+  (byte) => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d,
+);
+const IS_DIGIT = createTable((byte) => byte >= 0x30 && byte <= 0x39);
+const IS_HEX = createTable((byte) => /[0-9a-f]/i.test(String.fromCharCode(byte)));
+const IS_ESCAPE = createTable((byte) => '"\\/bfnrt'.includes(String.fromCharCode(byte)));
+const WORDS = new Map(
+  [true, false, null].map((value) => {
+    const bytes = Buffer.from(String(value));
+    return [bytes[0], { value, bytes }];
+  }),
+);
+
+/** A number for each byte; true is 1. */
+export function createTable(holds: (byte: number) => boolean | number): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => Number(holds(byte)));
+}
+
+/** Returns the word that begins like this, `true`, `false` or `null`, and its value. */
+export function wordAt(bytes: Buffer, at: number) {
+  return WORDS.get(bytes[at]);
+}
+
+/** Returns the index after the string that opens at `start`. */
+export function endOfString(bytes: Buffer, start: number): number {
+  let at = start + 1;
+  for (;;) {
+    while (STOPS_STRING[bytes[at] ?? 0] === 0) at++;
+    const byte = bytes[at];
+    if (byte === QUOTE) return at + 1;
+    if (byte !== BACKSLASH) throw NOT_JSON;
+    const escaped = bytes[at + 1] ?? 0;
+    if (IS_ESCAPE[escaped] === 1) at += 2;
+    else if (escaped === LETTER_U) at = endOfHex(bytes, at + 2);
+    else throw NOT_JSON;
+  }
+}
+
+const HEX_DIGITS = 4;
+
+function endOfHex(bytes: Buffer, start: number): number {
+  for (let at = start; at < start + HEX_DIGITS; at++) if (IS_HEX[bytes[at] ?? 0] === 0) throw NOT_JSON;
+  return start + HEX_DIGITS;
+}
+
+/** Returns the index after a string, number, boolean or null. */
+export function endOfScalar(bytes: Buffer, start: number): number {
+  const first = bytes[start] ?? 0;
+  if (first === QUOTE) return endOfString(bytes, start);
+  if (first === MINUS) return endOfNumber(bytes, start + 1);
+  if (IS_DIGIT[first] === 1) return endOfNumber(bytes, start);
+  const word = wordAt(bytes, start);
+  if (word === undefined) throw NOT_JSON;
+  for (const [i, byte] of word.bytes.entries()) if (bytes[start + i] !== byte) throw NOT_JSON;
+  return start + word.bytes.length;
+}
+
+const ZERO = 0x30;
+
+/** @param start after the minus */
+function endOfNumber(bytes: Buffer, start: number): number {
+  let at = bytes[start] === ZERO ? start + 1 : endOfDigits(bytes, start);
+  if (bytes[at] === POINT) at = endOfDigits(bytes, at + 1);
+  const exponent = bytes[at];
+  if (exponent !== 0x65 && exponent !== 0x45) return at; // e, E
+  const sign = bytes[at + 1];
+  return endOfDigits(bytes, sign === MINUS || sign === 0x2b ? at + 2 : at + 1);
+}
+
+function endOfDigits(bytes: Buffer, start: number): number {
+  let at = start;
+  while (IS_DIGIT[bytes[at] ?? 0] === 1) at++;
+  if (at === start) throw NOT_JSON;
+  return at;
+}
+
+/** Returns the content of a JSON string. */
+export function readString(quoted: string): string {
+  return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+}

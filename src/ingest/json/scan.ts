@@ -1,0 +1,246 @@
+// One pass over the bytes of a JSON text proves it valid, finds where its members stand and reads the values at given paths. `JSON.parse`
+// would create an object for every value of an event, of which only a few are used, and a second scan would have to find their text.
+
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  endOfScalar,
+  endOfString,
+  IS_SPACE,
+  NOT_JSON,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  readString,
+  SPACE,
+  wordAt,
+} from './grammar.ts';
+import { type PathNode, type PathPlan, planPaths } from './paths.ts';
+
+/** Bounds on the JSON of one event; past one of them the event is rejected, never cut. */
+export interface JsonLimits {
+  /** Deepest nesting, the outermost value being 1. */
+  readonly depthMax: number;
+  /** Members in all, at every depth. */
+  readonly keysMax: number;
+  /** Longest name of a member, in characters of its JSON text. */
+  readonly keyCharsMax: number;
+}
+
+/** Spans of a member. */
+export const MEMBER_SPANS = 4;
+
+export interface JsonScan {
+  readonly kind: 'object' | 'array' | 'scalar';
+  /** Start and end of the name, quotes included, and of the value of each member of an object; of the elements of an array: start and end. */
+  readonly spans: readonly number[];
+  /** By slot: the text, number, boolean or null at a path, or the place of an object or array; `undefined` if there is none. Of equal names the last counts. */
+  readonly values: unknown[];
+  /** Whether line breaks stand between tokens; valid JSON has them nowhere else. */
+  readonly hasBreaks: boolean;
+}
+
+/** Where an object or array stands in the bytes. */
+export interface JsonPlace {
+  readonly start: number;
+  end: number;
+}
+
+const UNLIMITED: JsonLimits = {
+  depthMax: Number.POSITIVE_INFINITY,
+  keysMax: Number.POSITIVE_INFINITY,
+  keyCharsMax: Number.POSITIVE_INFINITY,
+};
+
+const NO_PATHS = planPaths([]);
+
+/** The state of one scan. */
+interface Walk {
+  kind: JsonScan['kind'];
+  readonly bytes: Buffer;
+  /** The same as text, if each byte is one character. */
+  readonly text: string | undefined;
+  readonly limits: JsonLimits;
+  at: number;
+  keys: number;
+  /** The closing brackets of what is open, and the nodes of these values. */
+  readonly open: number[];
+  readonly nodes: (PathNode | undefined)[];
+  /** The node of the next value. */
+  node: PathNode | undefined;
+  readonly spans: number[];
+  readonly values: unknown[];
+  hasBreaks: boolean;
+}
+
+/**
+ * Scans the one JSON value that `bytes` are, as `JSON.parse` accepts it. Nothing recurses, so any depth is possible.
+ *
+ * @param bytes UTF-8
+ * @param text the same, if each byte is one character
+ * @throws NOT_JSON; RangeError that names the exceeded limit, to complete the sentence "event 3 …"
+ */
+export function scanJson(
+  bytes: Buffer,
+  {
+    limits = UNLIMITED,
+    paths = NO_PATHS,
+    text,
+  }: { limits?: JsonLimits; paths?: PathPlan; text?: string | undefined } = {},
+): JsonScan {
+  const walk: Walk = {
+    ...{
+      kind: 'scalar',
+      bytes,
+      text,
+      limits,
+      at: 0,
+      keys: 0,
+      open: [],
+      nodes: [],
+      node: paths.root,
+      spans: [],
+    },
+    values: new Array(paths.root.before).fill(undefined),
+    hasBreaks: false,
+  };
+  skipSpace(walk);
+  do {
+    if (begin(walk)) continue;
+    while (walk.open.length > 0 && !goOn(walk));
+  } while (walk.open.length > 0);
+  skipSpace(walk);
+  if (walk.at !== bytes.length) throw NOT_JSON;
+  return walk;
+}
+
+/** Passes a value, or the bracket that opens one. @returns whether the first value inside of it follows */
+function begin(walk: Walk): boolean {
+  const { bytes, at, node } = walk;
+  const first = bytes[at];
+  if (first === OPEN_BRACE) return open(walk, CLOSE_BRACE);
+  if (first === OPEN_BRACKET) return open(walk, CLOSE_BRACKET);
+  const end = endOfScalar(bytes, at);
+  walk.at = end;
+  if (node !== undefined && node.slot !== -1) walk.values[node.slot] = readScalar(walk, at, end);
+  return false;
+}
+
+function open(walk: Walk, closing: number): boolean {
+  const { bytes, limits, node } = walk;
+  if (node !== undefined && node.slot !== -1) walk.values[node.slot] = { start: walk.at, end: walk.at };
+  walk.at++;
+  if (walk.open.length === 0) walk.kind = closing === CLOSE_BRACE ? 'object' : 'array';
+  if (walk.open.length + 1 > limits.depthMax)
+    throw new RangeError(`is nested deeper than ${limits.depthMax} levels`);
+  skipSpace(walk);
+  if (bytes[walk.at] === closing) {
+    walk.at++;
+    setEnd(walk, node);
+    return false;
+  }
+  walk.open.push(closing);
+  walk.nodes.push(node);
+  startItem(walk, closing);
+  return true;
+}
+
+/** Passes what follows a value. @returns whether another value follows */
+function goOn(walk: Walk): boolean {
+  const { bytes, open: opened, spans } = walk;
+  if (opened.length === 1) spans.push(walk.at);
+  skipSpace(walk);
+  const next = bytes[walk.at++];
+  const closing = opened[opened.length - 1] ?? 0;
+  if (next === COMMA) {
+    skipSpace(walk);
+    startItem(walk, closing);
+    return true;
+  }
+  if (next !== closing) throw NOT_JSON;
+  opened.pop();
+  setEnd(walk, walk.nodes.pop());
+  return false;
+}
+
+/** Sets the end of the object or array that was passed. */
+function setEnd({ values, at }: Walk, node: PathNode | undefined): void {
+  if (node !== undefined && node.slot !== -1) (values[node.slot] as JsonPlace).end = at; // from `open`
+}
+
+/** Passes the name of a member; an element has none. */
+function startItem(walk: Walk, closing: number): void {
+  if (closing === CLOSE_BRACE) passName(walk);
+  else walk.node = undefined;
+  if (walk.open.length === 1) walk.spans.push(walk.at);
+}
+
+function passName(walk: Walk): void {
+  const { bytes, at: start, limits } = walk;
+  if (bytes[start] !== QUOTE) throw NOT_JSON;
+  const end = endOfString(bytes, start);
+  if (
+    end - start - 2 > limits.keyCharsMax &&
+    bytes.toString('utf8', start, end).length - 2 > limits.keyCharsMax
+  )
+    throw new RangeError(`has a key longer than ${limits.keyCharsMax} characters`);
+  if (++walk.keys > limits.keysMax) throw new RangeError(`has more than ${limits.keysMax} keys`);
+  if (walk.open.length === 1) walk.spans.push(start, end);
+  walk.node = findName(walk.nodes[walk.nodes.length - 1]?.children ?? [], bytes, start, end);
+  if (walk.node !== undefined) walk.values.fill(undefined, walk.node.from, walk.node.before);
+  walk.at = end;
+  skipSpace(walk);
+  if (bytes[walk.at++] !== COLON) throw NOT_JSON;
+  skipSpace(walk);
+}
+
+/** A name, and the bytes of it. */
+export interface Named {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** Finds which of some names stands at a place, quotes included. A name may be written with escapes. */
+export function findName<T extends Named>(
+  names: readonly T[],
+  bytes: Buffer,
+  start: number,
+  end: number,
+): T | undefined {
+  for (let i = 0; i < names.length; i++) {
+    const one = names[i];
+    if (one !== undefined && isName(one.bytes, bytes, start, end)) return one;
+  }
+  if (names.length === 0 || !hasEscapes(bytes, start, end)) return undefined;
+  const name: unknown = JSON.parse(bytes.toString('utf8', start, end));
+  return names.find((one) => one.name === name);
+}
+
+function isName(name: Buffer, bytes: Buffer, start: number, end: number): boolean {
+  if (name.length !== end - start - 2) return false;
+  for (let i = 0; i < name.length; i++) if (name[i] !== bytes[start + 1 + i]) return false;
+  return true;
+}
+
+function hasEscapes(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true;
+  return false;
+}
+
+function readScalar({ bytes, text }: Walk, start: number, end: number): unknown {
+  const word = wordAt(bytes, start);
+  if (word !== undefined) return word.value;
+  const scalar = text?.slice(start, end) ?? bytes.toString('utf8', start, end);
+  return bytes[start] === QUOTE ? readString(scalar) : Number(scalar);
+}
+
+function skipSpace(walk: Walk): void {
+  const { bytes } = walk;
+  let at = walk.at;
+  for (let byte = bytes[at] ?? 0; IS_SPACE[byte] === 1; byte = bytes[++at] ?? 0)
+    if (byte !== SPACE) walk.hasBreaks = true; // or a tab, which costs a second look
+  walk.at = at;
+}

@@ -1,0 +1,78 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { TailraceError } from '../../../errors.ts';
+import {
+  headerOf,
+  type Protocol,
+  type ProtocolRequest,
+  type ProtocolSettings,
+  reasonsText,
+} from '../protocol.ts';
+
+const PATH = '/drains/vercel';
+
+/** Vercel's log drains. */
+export const vercel: Protocol = {
+  docs: {
+    title: 'Vercel log drains',
+    tested: 'bodies as Vercel documents them',
+    untested: 'Vercel',
+    key: 'a custom header of the drain; `x-vercel-signature` is also checked if [`TAILRACE_VERCEL_SECRET`](../settings.md#tailrace_vercel_secret) is set',
+    timestamp: '`timestamp`',
+    message: '`message`',
+    project: '`project`, which Vercel does not send: pin the key, or send `X-Project`',
+    metadata: 'the other members, such as `source`, `projectId`, `proxy`',
+    labels: '`projectName`, `source`, `host`, other members',
+    answers: '200 `{}`; 400 with the reasons if some are rejected; 503',
+  },
+  findKey: () => undefined,
+  events: [
+    {
+      method: 'POST',
+      path: PATH,
+      summary: 'Vercel’s log drains',
+      id: 'send_vercel',
+      bodies: [
+        { type: /^application\/json(?:;|$)/i, shown: 'application/json', format: 'vercel-json' },
+        {
+          type: /^application\/(?:x-)?ndjson(?:;|$)/i,
+          shown: 'application/x-ndjson',
+          format: 'vercel-lines',
+        },
+      ],
+      verify: verifySignature,
+      respond: (receipt, _request, settings) => ({
+        ...(receipt.refused === 0
+          ? { status: 200, body: {} }
+          : { status: 400, body: { error: reasonsText(receipt) } }),
+        headers: ownershipOf(settings),
+      }),
+    },
+  ],
+  info: [
+    {
+      method: 'GET',
+      path: PATH,
+      summary: 'proves to Vercel who owns the address',
+      isOpen: true,
+      reply: (_request, settings) => ({ status: 200, headers: ownershipOf(settings), body: {} }),
+    },
+  ],
+  refuse: ({ status, message }) => ({ status, body: { error: message } }),
+};
+
+/** Vercel adds a drain only if its address answers with the value that Vercel has shown. */
+function ownershipOf({ vercelVerify }: ProtocolSettings): Readonly<Record<string, string>> {
+  return vercelVerify === '' ? {} : { 'x-vercel-verify': vercelVerify };
+}
+
+/** @throws TailraceError `forbidden` */
+function verifySignature(request: ProtocolRequest, bytes: Buffer, { vercelSecret }: ProtocolSettings): void {
+  if (vercelSecret === '') return;
+  const expected = createHmac('sha1', vercelSecret).update(bytes).digest();
+  const given = Buffer.from(headerOf(request, 'x-vercel-signature') ?? '', 'hex');
+  if (given.length === expected.length && timingSafeEqual(given, expected)) return;
+  throw new TailraceError(
+    'forbidden',
+    'x-vercel-signature is missing or not that of the body; TAILRACE_VERCEL_SECRET must be the secret of the drain',
+  );
+}

@@ -1,0 +1,80 @@
+import type { Row, Statement } from '../statement.ts';
+import { SESSION_COLUMNS, type SessionRecord, toSession, toSessionRow } from './session-record.ts';
+
+/** Sessions of one owner, at most: a sign-in beyond it ends the oldest. */
+const SESSIONS_PER_OWNER_MAX = 20;
+/** Sessions in a list, at most. */
+const SESSIONS_LISTED_MAX = 1_000;
+
+/** Sessions in a control store. */
+export interface SessionStore {
+  /** Reads a session by its public id. */
+  find(id: string): Promise<SessionRecord | undefined>;
+  /** @returns whether it was added: a sign-in opens one session, even if it is finished twice */
+  add(session: SessionRecord): Promise<boolean>;
+  /** Notes the last use. */
+  touch(id: string, seenMs: number): Promise<void>;
+  /** Newest first, at most `SESSIONS_LISTED_MAX`. @param owner `undefined`: those of all @param last of the list before: the next ones */
+  list(owner?: string, last?: SessionRecord): Promise<SessionRecord[]>;
+  /** @returns the sessions that have ended */
+  end(which: { readonly id: string } | { readonly owner: string } | 'all'): Promise<SessionRecord[]>;
+  /** Deletes sessions that expired or were last used before an instant. */
+  removeOld(nowMs: number, idleSinceMs: number): Promise<void>;
+}
+
+const COLUMNS = SESSION_COLUMNS.join(', ');
+const VALUES = SESSION_COLUMNS.map((_, i) => `$${i + 1}`).join(', ');
+
+/** @param run runs a statement; tables are named as in PostgreSQL */
+export function createSessionStore(run: (statement: Statement) => Promise<readonly Row[]>): SessionStore {
+  const deleteWhere = async (condition: string, values: Statement['values']) => {
+    const text = `DELETE FROM tailrace_sessions WHERE ${condition} RETURNING *`;
+    return (await run({ text, values })).map(toSession);
+  };
+  return {
+    async find(id) {
+      const [row] = await run({ text: 'SELECT * FROM tailrace_sessions WHERE id = $1', values: [id] });
+      return row === undefined ? undefined : toSession(row);
+    },
+    async add(session) {
+      const added = await run({
+        text: `INSERT INTO tailrace_sessions (${COLUMNS}) VALUES (${VALUES}) ON CONFLICT DO NOTHING RETURNING id`,
+        values: toSessionRow(session),
+      });
+      if (added.length === 0) return false;
+      const newest = `SELECT id FROM tailrace_sessions WHERE owner = $1 ORDER BY created_ms DESC, id DESC LIMIT ${SESSIONS_PER_OWNER_MAX}`;
+      await deleteWhere(`owner = $1 AND id NOT IN (${newest})`, [session.owner]);
+      return true;
+    },
+    async touch(id, seenMs) {
+      const text = 'UPDATE tailrace_sessions SET seen_ms = $2 WHERE id = $1 AND seen_ms < $2';
+      await run({ text, values: [id, seenMs] });
+    },
+    async list(owner, last) {
+      const text = `SELECT * FROM tailrace_sessions
+        WHERE (created_ms < $1 OR (created_ms = $1 AND id < $2)) ${owner === undefined ? '' : 'AND owner = $3'}
+        ORDER BY created_ms DESC, id DESC LIMIT ${SESSIONS_LISTED_MAX}`;
+      const values = [last?.createdMs ?? Number.MAX_SAFE_INTEGER, last?.id ?? ''];
+      const found = await run({ text, values: owner === undefined ? values : [...values, owner] });
+      return found.map(toSession);
+    },
+    async end(which) {
+      if (which === 'all') return await deleteWhere('1 = 1', []);
+      if ('id' in which) return await deleteWhere('id = $1', [which.id]);
+      return await deleteWhere('owner = $1', [which.owner]);
+    },
+    async removeOld(nowMs, idleSinceMs) {
+      await deleteWhere('expires_ms <= $1 OR seen_ms <= $2', [nowMs, idleSinceMs]);
+    },
+  };
+}
+
+/** Reads the sessions of all, newest first, a list at a time. */
+export async function listAllSessions(store: Pick<SessionStore, 'list'>): Promise<SessionRecord[]> {
+  const all: SessionRecord[] = [];
+  for (let last: SessionRecord | undefined; ; last = all.at(-1)) {
+    const next = await store.list(undefined, last);
+    all.push(...next);
+    if (next.length < SESSIONS_LISTED_MAX) return all;
+  }
+}

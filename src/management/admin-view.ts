@@ -1,0 +1,109 @@
+import { type Static, type TSchema, Type } from 'typebox';
+
+// As view.ts: the console may import this file, so this file must not import the service.
+
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const time = (description: string) => Type.String({ format: 'date-time', description });
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+const SEEN = {
+  count: count('How many.'),
+  first_at: time('When the first of them came.'),
+  last_at: time('When the last of them came.'),
+};
+const SINCE = time('Start of this process, which keeps them in memory.');
+
+export const REJECTED_REQUESTS = Type.Object({
+  since: SINCE,
+  result: Type.Array(
+    Type.Object({
+      code: Type.String({ description: 'The error code.' }),
+      status: Type.Integer(),
+      reason: orNull(Type.String({ description: 'Why the key was rejected, such as `unknown`.' })),
+      method: Type.String(),
+      route: Type.String(),
+      key: orNull(Type.String({ description: 'Id of the accepted key; null: none.' })),
+      address: Type.String({ description: 'Address of the client.' }),
+      ...SEEN,
+      message: orNull(
+        Type.String({ description: 'The last message; null for keys that may not read all events.' }),
+      ),
+    }),
+    { description: 'By reason, route, key and address, the last one first.' },
+  ),
+});
+export type RejectedRequestsView = Static<typeof REJECTED_REQUESTS>;
+
+export const REJECTED_EVENTS = Type.Object({
+  since: SINCE,
+  result: Type.Array(
+    Type.Object({
+      source: Type.String({ description: 'Empty: no source accepts them.' }),
+      reason: Type.String({ description: 'Completes the sentence "the event …"; `…` varies.' }),
+      key: orNull(
+        Type.String({ description: 'Id of the key that sent them; null if this key may not know it.' }),
+      ),
+      ...SEEN,
+      last: orNull(
+        Type.Object(
+          {
+            reason: Type.String({ description: 'The whole reason.' }),
+            event: orNull(
+              Type.String({
+                description:
+                  'Start of the event; null: its source has a rule `redact`, or it was not readable.',
+              }),
+            ),
+          },
+          { description: 'The last one; null for keys that may not read such events.' },
+        ),
+      ),
+    }),
+    { description: 'By source, reason and key, the last one first.' },
+  ),
+});
+export type RejectedEventsView = Static<typeof REJECTED_EVENTS>;
+
+export const USAGE_BY = ['project', 'key', 'source'] as const;
+
+export const USAGE = Type.Object({
+  since: time('Start of this process, which counts requests in memory.'),
+  result: Type.Array(
+    Type.Object({
+      value: Type.String({ description: 'The project, the id of the key, or the name of the source.' }),
+      name: orNull(Type.String({ description: 'Name of the key.' })),
+      events: count('Events stored in the range.'),
+      bytes: count('Bytes of message, metadata and other members, uncompressed.'),
+      days: Type.Array(Type.Integer(), { description: 'Events of each day, UTC, oldest first.' }),
+      queries: count('Queries that the engine answered, without answers from the cache.'),
+      core_seconds: Type.Number({ minimum: 0, description: 'Their core time.' }),
+      requests: orNull(count('Requests of the key to this process since its start; null: not of a key.')),
+      failures: orNull(count('Those with a status of 400 and above.')),
+    }),
+    { description: 'Most bytes first, at most 1,000.' },
+  ),
+});
+export type UsageView = Static<typeof USAGE>;
+
+export const RETENTION = Type.Object({
+  stopped: Type.Array(Type.Enum(['clock', 'share']), { description: 'Why retention has stopped.' }),
+  message: orNull(Type.String({ description: 'What is wrong, and what to do; null: nothing.' })),
+  due: Type.Array(
+    Type.Object({
+      source: Type.String(),
+      reason: Type.Enum(['age', 'size'], {
+        description: '`age`: beyond the retention of the source; `size`: the store is larger than its bound.',
+      }),
+      held: orNull(
+        Type.Enum(['clock', 'share'], { description: 'Why it waits; null: the next run deletes it.' }),
+      ),
+      first_day: Type.String({ description: 'Such as `2026-11-20`.' }),
+      last_day: Type.String(),
+      days: count('Days with events.'),
+      rows: count('Events of these days.'),
+      bytes: count('Their bytes on disk.'),
+      percent: Type.Number({ description: 'Share of the source, or of the whole store for `size`.' }),
+    }),
+  ),
+});
+export type RetentionView = Static<typeof RETENTION>;

@@ -1,0 +1,102 @@
+import type { Dashboard, DashboardPanel } from '../definitions/dashboard/dashboard.ts';
+import type { Registry } from '../definitions/registry.ts';
+import { TailraceError } from '../errors.ts';
+import { isListed } from '../keys/grant.ts';
+import type { Caller } from '../keys/keyring.ts';
+import { parsePinnedParameters } from '../query/pins.ts';
+import type { DashboardSummary, DashboardView, PanelView } from './dashboard-view.ts';
+
+export interface DashboardParts {
+  readonly registry: Pick<Registry, 'dashboards' | 'getDashboard' | 'findEndpoint'>;
+  readonly parameterBytesMax: number;
+}
+
+/** The limits of a caller. */
+type Reach = Pick<Caller, 'endpoints' | 'pins'>;
+
+/** Lists the dashboards of which the caller sees a panel, by title. */
+export function listDashboards(parts: DashboardParts, caller: Reach): DashboardSummary[] {
+  const shown = parts.registry.dashboards.flatMap((dashboard) => {
+    const { id, name, title, description } = dashboard;
+    const panels = visibleRows(parts, caller, dashboard).flatMap((row) => row.panels);
+    return panels.length === 0 ? [] : [{ id, name, title, description, panels: panels.length }];
+  });
+  return shown.toSorted((a, b) => a.title.localeCompare(b.title));
+}
+
+/** Describes a dashboard as the caller sees it: the panels of endpoints that it may call. @throws TailraceError `not_found` */
+export function readDashboard(parts: DashboardParts, caller: Reach, idOrName: string): DashboardView {
+  const view = toDashboardView(parts, caller, parts.registry.getDashboard(idOrName));
+  if (view.rows.length > 0) return view;
+  const message = `no dashboard has the UUID or name ${JSON.stringify(idOrName.slice(0, 100))}`;
+  throw new TailraceError('not_found', message);
+}
+
+export function toDashboardView(parts: DashboardParts, caller: Reach, dashboard: Dashboard): DashboardView {
+  const { id, name, title, description, rangeSeconds, parameters } = dashboard;
+  return {
+    ...{ id, name, title, description, range_seconds: rangeSeconds },
+    parameters: Object.entries(parameters).map(([parameter, value]) => ({
+      name: parameter,
+      default: value,
+      pinned: (Object.hasOwn(caller.pins, parameter) ? caller.pins[parameter] : undefined) ?? null,
+    })),
+    rows: visibleRows(parts, caller, dashboard),
+  };
+}
+
+/** Rows with the panels that the caller sees. Texts are about the others: without any, there are none. */
+function visibleRows(
+  parts: DashboardParts,
+  caller: Reach,
+  { rows, parameters }: Dashboard,
+): DashboardView['rows'] {
+  const shown = rows.flatMap(({ heightPx, panels }) => {
+    const visible = panels.filter((panel) => isVisible(parts, caller, { panel, shared: parameters }));
+    const views = visible.map((panel) => toPanelView(parts, panel));
+    return views.length === 0 ? [] : [{ height_px: heightPx, panels: views }];
+  });
+  return shown.some(({ panels }) => panels.some(({ endpoint }) => endpoint !== null)) ? shown : [];
+}
+
+/** Whether the caller may call the endpoint of a panel with its parameters. */
+function isVisible(
+  { registry, parameterBytesMax: bytesMax }: DashboardParts,
+  caller: Reach,
+  { panel, shared }: { panel: DashboardPanel; shared: Dashboard['parameters'] },
+): boolean {
+  if (panel.endpoint === undefined) return true;
+  const endpoint = registry.findEndpoint(panel.endpoint);
+  // A limited key learns nothing of an endpoint that it could not call.
+  if (endpoint === undefined) return caller.endpoints === undefined;
+  if (!isListed(caller.endpoints, endpoint)) return false;
+  const filled = Object.entries(shared).filter(([name]) => !Object.hasOwn(caller.pins, name));
+  const values = { ...Object.fromEntries(filled), ...panel.parameters };
+  const known = new Set(endpoint.parameters.map(({ name }) => name));
+  const own = Object.entries(values).filter(([name]) => known.has(name));
+  try {
+    parsePinnedParameters({ ...endpoint, strict: false }, Object.fromEntries(own), {
+      ...{ pins: caller.pins, bytesMax },
+    });
+    return true;
+  } catch (error) {
+    if (!(error instanceof TailraceError)) throw error;
+    return error.code !== 'forbidden'; // a value may still have to be filled in
+  }
+}
+
+function toPanelView({ registry }: DashboardParts, panel: DashboardPanel): PanelView {
+  const { parameters, show, title, columns, unit, text } = panel;
+  const endpoint = panel.endpoint === undefined ? undefined : registry.findEndpoint(panel.endpoint);
+  const values = Object.entries(parameters).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : [...value],
+  ]);
+  return {
+    endpoint: endpoint?.name ?? panel.endpoint ?? null,
+    missing: panel.endpoint !== undefined && endpoint === undefined,
+    parameters: Object.fromEntries(values),
+    ...{ show: show ?? null, title: title ?? null, columns: [...columns] },
+    ...{ unit: unit ?? null, text: text ?? null },
+  };
+}

@@ -1,0 +1,114 @@
+import { TailraceError } from '../errors.ts';
+import { actorOf } from '../keys/actor.ts';
+import type { ControlStore } from '../keys/control-store.ts';
+import { isManager } from '../keys/grant.ts';
+import type { Caller } from '../keys/keyring.ts';
+import type { SessionRecord } from '../keys/sessions/session-record.ts';
+import type { Sessions } from '../people/sessions.ts';
+import { toSelf } from './definitions.ts';
+import { toIsoTime } from './key-view.ts';
+import { requireUnrestricted } from './keys.ts';
+import type { Me, Session } from './view.ts';
+
+export interface SessionParts {
+  readonly sessions: Pick<Sessions, 'list' | 'find' | 'end'>;
+  readonly control: Pick<ControlStore, 'record'>;
+  /** Version of Tailrace. */
+  readonly version: string;
+  /** ms since the epoch. */
+  readonly now: () => number;
+}
+
+type EndParts = Pick<SessionParts, 'control' | 'now'> & {
+  readonly sessions: Pick<SessionParts['sessions'], 'end'>;
+};
+
+/** Describes the sender of a request. */
+export function describeMe(caller: Caller, version: string): Me {
+  const { person, session, token, keyId } = caller;
+  const kind = token === undefined ? 'key' : 'token';
+  return {
+    ...toSelf(caller, version),
+    kind: person === undefined ? kind : 'person',
+    name: person?.name ?? keyId,
+    role: person?.role ?? null,
+    choices: Object.fromEntries(Object.entries(person?.choices ?? {}).map(([pin, all]) => [pin, [...all]])),
+    session: session ?? null,
+    denied: person?.denied ?? null,
+  };
+}
+
+/** Lists sessions, newest first. @param ofAll those of everyone, for callers that manage without limits @throws TailraceError `forbidden` */
+export async function listSessions(
+  { sessions }: SessionParts,
+  caller: Caller,
+  ofAll: boolean,
+): Promise<Session[]> {
+  refuseToken(caller);
+  if (ofAll) requireManager(caller);
+  const found = await sessions.list(ofAll ? undefined : caller.keyId);
+  return found.map((record) => toSessionView(record, caller.session));
+}
+
+/** Ends a session of the caller, or of anyone if the caller manages without limits. @throws TailraceError `not_found`, even if it exists */
+export async function endSession(parts: SessionParts, caller: Caller, id: string): Promise<void> {
+  refuseToken(caller);
+  const found = SESSION_ID.test(id) ? await parts.sessions.find(id) : undefined;
+  if (found === undefined || (found.owner !== caller.keyId && !isManager(caller)))
+    throw new TailraceError(
+      'not_found',
+      `you have no session with the id ${JSON.stringify(id.slice(0, 100))}`,
+    );
+  await endSessions(parts, { id }, actorOf(caller));
+}
+
+/** Ends sessions, and writes them into the audit trail. @returns the ended ones */
+export async function endSessions(
+  { sessions, control, now }: EndParts,
+  which: Parameters<EndParts['sessions']['end']>[0],
+  by: { readonly actor: string; readonly address?: string },
+): Promise<readonly SessionRecord[]> {
+  const ended = await sessions.end(which);
+  const entries = ended.map(({ id, owner, name, claims }) => {
+    const isKey = claims === undefined;
+    const detail = `session ${id} of ${isKey ? `the key ${owner}` : `${name} (${owner})`}`;
+    return { ...by, action: 'ended', atMs: now(), keyId: isKey ? owner : '', detail, count: 1 } as const;
+  });
+  if (entries.length > 0) await control.record({ used: [], entries });
+  return ended;
+}
+
+const SESSION_ID = /^[0-9a-f]{12}$/;
+
+function requireManager(caller: Caller): void {
+  if (!caller.scopes.includes('manage'))
+    throw new TailraceError('forbidden', 'the sessions of all need the scope "manage"', { refusal: 'scope' });
+  requireUnrestricted(caller, 'see or end the sessions of others');
+}
+
+/** A signed token has the id of its key, and is for front ends. */
+function refuseToken({ token }: Caller): void {
+  if (token === undefined) return;
+  throw new TailraceError('forbidden', 'a signed token has no sessions; send the key itself', {
+    refusal: 'wider',
+  });
+}
+
+/** @param current id of the session of the request */
+export function toSessionView(record: SessionRecord, current?: string): Session {
+  const { id, owner, name, claims, createdMs, seenMs, expiresMs, address, agent } = record;
+  return {
+    ...{
+      id,
+      owner,
+      name,
+      address,
+      agent,
+      kind: claims === undefined ? 'key' : 'person',
+      current: id === current,
+    },
+    created_at: toIsoTime(createdMs),
+    seen_at: toIsoTime(seenMs),
+    expires_at: toIsoTime(expiresMs),
+  };
+}

@@ -1,0 +1,119 @@
+import { isPinText } from '../keys/check-grant.ts';
+import type { Grant } from '../keys/grant.ts';
+import type { Caller } from '../keys/keyring.ts';
+import type { Claims } from '../keys/sessions/session-record.ts';
+import { findAddress, findClaim, type Identity, textsOf } from './identity.ts';
+
+/** An entry of the operator's file: whom it fits, and their rights. */
+export interface Role extends Grant {
+  readonly name: string;
+  /** Any of them. */
+  readonly groups: readonly string[] | undefined;
+  /** All of them: the claim is this text, or a list that has it. */
+  readonly claims: Readonly<Record<string, string>>;
+  /** Any of them; `*@example.com` stands for all of a domain. Lower case. */
+  readonly addresses: readonly string[] | undefined;
+  /** Pins whose values a claim names: pin → claim. */
+  readonly claimPins: Readonly<Record<string, string>>;
+}
+
+/** The roles of the operator's file; a reload brings a new object. */
+export interface Roles {
+  readonly roles: readonly Role[];
+  readonly groupsClaim: string;
+  /** Whether the file has a fault: then nobody has a role. */
+  readonly isBroken: boolean;
+}
+
+/** Values of one claim that a request may choose from. */
+const CHOICES_MAX = 1_000;
+const ASK = 'ask those who run this service';
+
+/** Returns the callers of a person, who may have several values of a pin. @param choose returns what a request asks for */
+export type CallerOf = (choose: (pin: string) => string | undefined) => Caller;
+
+/** Finds the rights of a person: those of the first role that fits. Without any the caller has no scope, endpoint or source. */
+export function createCallerOf(
+  { id: keyId, name, claims }: Identity,
+  roles: Roles,
+  session?: string,
+): CallerOf {
+  const mark = { keyId, isAmbient: true, ...(session !== undefined && { session }) } as const;
+  const refuse = (denied: string, role?: string): CallerOf => {
+    const person = { name, role, choices: {}, denied };
+    const nobody: Caller = { ...mark, person, scopes: [], endpoints: [], sources: [], pins: {} };
+    return () => nobody;
+  };
+  if (roles.isBroken)
+    return refuse(`the file of roles has a fault, so nobody who signs in has access; ${ASK}`);
+  const role = roles.roles.find((one) => fits(one, claims, roles.groupsClaim));
+  if (role === undefined) return refuse(`${name} has no role here; ${ASK} which group to join`);
+  const choices: Record<string, readonly string[]> = {};
+  for (const [pin, claim] of Object.entries(role.claimPins)) {
+    const values = readChoices(findClaim(claims, claim));
+    if (typeof values === 'string')
+      return refuse(
+        `the claim ${claim} of ${name}, which the role ${role.name} needs, ${values}; ${ASK}`,
+        role.name,
+      );
+    choices[pin] = values;
+  }
+  return createCallers(role, { ...mark, person: { name, role: role.name, choices, denied: undefined } });
+}
+
+// Combinations of chosen values that are kept; then all are created again.
+const CALLERS_MAX = 1_000;
+
+/** Keeps each caller: the listener remembers URLs by the identity of its pins. */
+function createCallers(role: Role, base: Omit<Caller, keyof Grant>): CallerOf {
+  const { scopes, endpoints, sources, rate, pins } = role;
+  const choices = Object.entries(base.person?.choices ?? {});
+  const create = (chosen: Readonly<Record<string, string>>): Caller => ({
+    ...{ ...base, scopes, endpoints, sources, rate },
+    pins: { ...pins, ...chosen },
+  });
+  const first = create(Object.fromEntries(choices.map(([pin, values]) => [pin, values[0] ?? ''])));
+  if (choices.every(([, values]) => values.length === 1)) return () => first;
+  const known = new Map<string, Caller>();
+  return (choose) => {
+    const chosen = choices.map(([pin, values]) => {
+      const wanted = choose(pin);
+      // Another value is rejected later, as one that a key does not pin.
+      return [pin, values.find((value) => value === wanted) ?? values[0] ?? ''] as const;
+    });
+    const key = JSON.stringify(chosen);
+    const caller = known.get(key) ?? create(Object.fromEntries(chosen));
+    if (known.size >= CALLERS_MAX) known.clear();
+    known.set(key, caller);
+    return caller;
+  };
+}
+
+function fits({ groups, claims, addresses }: Role, of: Claims, groupsClaim: string): boolean {
+  const own = textsOf(findClaim(of, groupsClaim));
+  const address = findAddress(of);
+  const domain = address?.slice(address.lastIndexOf('@'));
+  return (
+    (groups === undefined || groups.some((group) => own.includes(group))) &&
+    Object.entries(claims).every(([name, value]) =>
+      [findClaim(of, name)].flat().some((one) => isText(one, value)),
+    ) &&
+    (addresses === undefined || addresses.some((one) => one === address || one === `*${domain}`))
+  );
+}
+
+/** Whether a claim has a value as the file writes it: `true` and `7` are texts there. */
+function isText(claim: unknown, value: string): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof claim) && String(claim) === value;
+}
+
+/** Reads the values of a claim that pins. @returns a text that says what is wrong with it */
+function readChoices(claim: unknown): string[] | string {
+  if (claim === undefined || claim === null || claim === '') return 'is missing or empty';
+  if (typeof claim !== 'string' && !Array.isArray(claim)) return 'must be a text or a list of texts';
+  const values = [...new Set([claim].flat())];
+  if (values.length === 0) return 'is missing or empty';
+  if (values.length > CHOICES_MAX) return `has ${values.length} values; it may have ${CHOICES_MAX}`;
+  const texts = values.filter((one) => typeof one === 'string' && isPinText(one));
+  return texts.length === values.length ? texts : 'has a value that cannot be a pin';
+}

@@ -1,0 +1,145 @@
+import { Type } from 'typebox';
+import { type Fault, formatFault, refuseFaults } from '../definitions/fault.ts';
+import type { Definitions } from '../definitions/read.ts';
+import { createShapeCheck } from '../definitions/shape.ts';
+import { findModeFaults, type ModeRule, readYamlFile, type YamlFile } from '../definitions/yaml-file.ts';
+import { InputError } from '../errors.ts';
+import { checkAgainst, checkGrant, createRate, PER_SECOND_MAX } from '../keys/check-grant.ts';
+import { SCOPES, type Scope, toListed } from '../keys/grant.ts';
+import type { Role } from './role.ts';
+
+const ROLES_MAX = 1_000;
+const CLAIM = 'claim:';
+const CLAIM_CHARS_MAX = 256;
+// A file that every user can change gives every user all rights.
+const MODE: ModeRule = {
+  setting: 'TAILRACE_ROLES_FILE',
+  forbidden: 0o002,
+  describe: () => 'can be changed by every user; run chmod o-w on it',
+};
+
+const names = (expected: string) =>
+  Type.Array(Type.String({ minLength: 1, expected: 'a text' }), { minItems: 1, maxItems: 1_000, expected });
+const texts = (expected: string) =>
+  Type.Record(
+    Type.String(),
+    Type.Union([Type.String({ minLength: 1 }), Type.Number(), Type.Boolean()], { expected: 'a text' }),
+    {
+      minProperties: 1,
+      maxProperties: 32,
+      expected,
+    },
+  );
+const ROLE = Type.Object(
+  {
+    groups: Type.Optional(names('a list of groups, such as [platform]')),
+    claims: Type.Optional(texts('a map of claims and their values, such as { kind: customer }')),
+    addresses: Type.Optional(
+      names('a list of mail addresses, such as [ada@example.com] or ["*@example.com"]'),
+    ),
+    scopes: Type.Array(Type.Enum([...SCOPES], { expected: `one of ${SCOPES.join(', ')}` }), {
+      expected: `a list of ${SCOPES.join(', ')}`,
+    }),
+    endpoints: Type.Optional(names('a list of endpoints')),
+    sources: Type.Optional(names('a list of sources')),
+    pins: Type.Optional(
+      texts(`a map of parameters and values, such as { project: aurora } or { project: "${CLAIM}projects" }`),
+    ),
+    rate: Type.Optional(
+      Type.Object(
+        {
+          per_second: Type.Number({
+            exclusiveMinimum: 0,
+            maximum: PER_SECOND_MAX,
+            expected: `a number up to ${PER_SECOND_MAX}`,
+          }),
+        },
+        { additionalProperties: false, expected: 'a map, such as { per_second: 10 }' },
+      ),
+    ),
+  },
+  { additionalProperties: false, expected: 'a map, such as { groups: [platform], scopes: [query] }' },
+);
+const checkShape = createShapeCheck(
+  // A name of digits would come before others, whatever their order in the file.
+  Type.Record(Type.String({ pattern: '^[A-Za-z][\\w.-]{0,63}$' }), ROLE, {
+    additionalProperties: false,
+    maxProperties: ROLES_MAX,
+    expected: `a map of at most ${ROLES_MAX} roles, named by letters, digits, dots, dashes and underscores`,
+  }),
+);
+
+type Text = string | number | boolean;
+
+/** An entry as it is written. */
+interface RoleEntry {
+  readonly groups?: readonly string[];
+  readonly claims?: Readonly<Record<string, Text>>;
+  readonly addresses?: readonly string[];
+  readonly scopes: readonly Scope[];
+  readonly endpoints?: readonly string[];
+  readonly sources?: readonly string[];
+  readonly pins?: Readonly<Record<string, Text>>;
+  readonly rate?: { readonly per_second: number };
+}
+
+/**
+ * Reads the file of `TAILRACE_ROLES_FILE` and compares its names with the definitions.
+ *
+ * @throws InputError with the line of each fault and what would be right
+ */
+export async function readRoles(path: string, definitions: Definitions): Promise<readonly Role[]> {
+  refuseFaults(await findModeFaults(path, MODE));
+  const file = await readYamlFile(path);
+  if (Array.isArray(file)) throw new InputError(file.map(formatFault));
+  if (file.value === null || file.value === undefined) return [];
+  refuseFaults(checkShape(file));
+  const roles = Object.entries(file.value as Readonly<Record<string, RoleEntry>>).map(toRole); // checkShape has found no fault
+  refuseFaults(roles.flatMap((role) => findFaults(file, role, definitions)));
+  return roles;
+}
+
+function toRole([name, entry]: readonly [string, RoleEntry]): Role {
+  const pins = Object.entries(entry.pins ?? {}).map(([pin, value]) => [pin, String(value)] as const);
+  const fromClaims = pins.filter(([, value]) => value.startsWith(CLAIM));
+  return {
+    name,
+    groups: entry.groups,
+    claims: toTexts(entry.claims),
+    addresses: entry.addresses?.map((address) => address.toLowerCase()),
+    scopes: [...new Set(entry.scopes)],
+    endpoints: entry.endpoints && toListed(entry.endpoints),
+    sources: entry.sources && toListed(entry.sources),
+    pins: Object.fromEntries(pins.filter(([, value]) => !value.startsWith(CLAIM))),
+    claimPins: Object.fromEntries(fromClaims.map(([pin, value]) => [pin, value.slice(CLAIM.length)])),
+    rate: entry.rate && createRate(entry.rate.per_second),
+  };
+}
+
+function toTexts(values: RoleEntry['claims'] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+}
+
+function findFaults(file: YamlFile, role: Role, definitions: Definitions): Fault[] {
+  const { name, groups, claims, addresses, claimPins, ...grant } = role;
+  const fault = (at: string, message: string) =>
+    file.fault([name, ...at.split('.')], `${name}: ${at} ${message}`);
+  const fitsNobody = groups === undefined && addresses === undefined && Object.keys(claims).length === 0;
+  // A claim's values are known only when somebody signs in; a text that can be a pin stands for them.
+  const ofClaims = Object.keys(claimPins);
+  const pinned = { ...grant.pins, ...Object.fromEntries(ofClaims.map((pin) => [pin, 'a'])) };
+  return [
+    ...(fitsNobody ? [file.fault([name], `${name} fits nobody; name groups, claims or addresses`)] : []),
+    ...[...checkGrant({ ...grant, pins: pinned }), ...checkAgainst(definitions, grant, ofClaims)].map(
+      ({ parameter, message }) => fault(parameter, message),
+    ),
+    ...Object.entries(claimPins)
+      .filter(([, claim]) => claim.trim() === '' || claim.length > CLAIM_CHARS_MAX)
+      .map(([pin]) => fault(`pins.${pin}`, `must name a claim, such as "${CLAIM}projects"`)),
+    ...(addresses ?? [])
+      .filter((address) => !/^[^\s@*]+@[^\s@*]+$|^\*@[^\s@*]+$/.test(address))
+      .map((address) =>
+        fault('addresses', `has ${JSON.stringify(address.slice(0, 100))}, which is not a mail address`),
+      ),
+  ];
+}

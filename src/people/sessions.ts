@@ -1,0 +1,128 @@
+import { hash, randomBytes } from 'node:crypto';
+import { TailraceError } from '../errors.ts';
+import { andThen, type Caller, CHALLENGE, type Keyring } from '../keys/keyring.ts';
+import { hashKey, sameHash } from '../keys/secret.ts';
+import type { Claims, SessionRecord } from '../keys/sessions/session-record.ts';
+import type { SessionStore } from '../keys/sessions/session-store.ts';
+import { createKnownSessions, hashOf, type KnownSession } from './known-sessions.ts';
+
+export interface SessionsOptions {
+  readonly store: SessionStore;
+  readonly keyring: Pick<Keyring, 'resume' | 'refused'>;
+  /** Returns the caller of a person's session. */
+  readonly callerOf: (record: SessionRecord, url: string) => Caller;
+  readonly limits: { readonly idleMs: number; readonly lifeMs: number; readonly staleMs: number };
+  /** Called if the last use of a session could not be written. */
+  readonly onFailure: (error: unknown) => void;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** Monotonic ms. */
+  readonly ticks?: () => number;
+}
+
+/** The subject of a new session: a person with claims, or a key with its fingerprint. */
+export interface NewSession {
+  readonly owner: string;
+  readonly name: string;
+  readonly claims?: Claims;
+  readonly print?: string;
+  readonly login?: string;
+  readonly address: string;
+  readonly agent: string;
+  /** The cookie that the browser has: its session ends. */
+  readonly replaces: string | undefined;
+}
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+const SECRET = /^ts_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
+const AGENT_CHARS_MAX = 200;
+const TOUCH_EVERY_MS = 60_000;
+
+/** Sessions of the console: opens, checks and ends them. */
+export function createSessions(options: SessionsOptions) {
+  const { store, keyring, callerOf, limits, onFailure, now, ticks = () => performance.now() } = options;
+  const known = createKnownSessions({ store, staleMs: limits.staleMs, ticks });
+
+  function refuse(address: string): TailraceError {
+    keyring.refused('', 'session', address);
+    const message = 'the session is not known or has ended; sign in again';
+    return new TailraceError('unauthorized', message, { headers: CHALLENGE, refusal: 'session' });
+  }
+
+  function accept(found: KnownSession, url: string, address: string): Caller | Promise<Caller> {
+    const { record, seenMs } = found;
+    if (seenMs - found.touchedMs >= TOUCH_EVERY_MS) {
+      found.touchedMs = seenMs;
+      store.touch(record.id, seenMs).catch(onFailure);
+    }
+    if (record.claims !== undefined) return callerOf(record, url);
+    const held = { keyId: record.owner, print: record.print };
+    return andThen(keyring.resume(held, address), (caller): Caller => {
+      return { ...caller, session: record.id, isAmbient: true };
+    });
+  }
+
+  /** Notes the use of a session. @throws TailraceError `unauthorized` */
+  function check(found: KnownSession | undefined, secret: string, address: string): KnownSession {
+    const nowMs = now();
+    const isOver = (one: KnownSession) =>
+      one.record.expiresMs <= nowMs || one.seenMs + limits.idleMs <= nowMs;
+    if (found === undefined || !sameHash(found.hash, hashKey(secret)) || isOver(found)) throw refuse(address);
+    found.seenMs = nowMs;
+    return found;
+  }
+
+  async function end(which: Parameters<SessionStore['end']>[0]): Promise<SessionRecord[]> {
+    try {
+      return await store.end(which);
+    } finally {
+      known.forget(); // even if the outcome of the write is unknown
+    }
+  }
+
+  async function endOwn(secret: string): Promise<SessionRecord | undefined> {
+    const id = SECRET.exec(secret)?.[1];
+    const found = id === undefined ? undefined : await store.find(id);
+    if (found === undefined || !sameHash(hashOf(found), hashKey(secret))) return undefined;
+    return (await end({ id: found.id }))[0];
+  }
+
+  return {
+    /**
+     * Finds the caller of a session. A promise only if the control store has to be read. Rejects with TailraceError `unauthorized`, or the
+     * failure of the control store.
+     *
+     * @param secret the value of the cookie
+     * @param url of the request: a person with several projects chooses one by it
+     */
+    authenticate(secret: string, url: string, address = ''): Caller | Promise<Caller> {
+      const id = SECRET.exec(secret)?.[1];
+      try {
+        const found = id === undefined ? undefined : known.find(id);
+        return andThen(found, (one) => accept(check(one, secret, address), url, address));
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+    /** @returns the value of the cookie; `undefined` if this sign-in has opened a session already */
+    async open({ replaces, agent, ...session }: NewSession): Promise<string | undefined> {
+      const id = randomBytes(6).toString('hex');
+      const secret = `ts_${id}_${randomBytes(32).toString('base64url')}`;
+      const nowMs = now();
+      const times = { createdMs: nowMs, seenMs: nowMs, expiresMs: nowMs + limits.lifeMs };
+      const texts = { claims: undefined, print: '', login: '', agent: agent.slice(0, AGENT_CHARS_MAX) };
+      const isAdded = await store.add({ ...texts, ...session, ...times, id, hash: hash('sha256', secret) });
+      if (isAdded) known.forget(); // the oldest session of this owner may have ended
+      if (isAdded && replaces !== undefined) await endOwn(replaces);
+      return isAdded ? secret : undefined;
+    },
+    /** Ends the session of a cookie. @returns `undefined` if there is none */
+    endOwn,
+    list: (owner?: string) => store.list(owner),
+    find: (id: string) => store.find(id),
+    end,
+    /** Deletes sessions that are over; for a task. */
+    removeOld: () => store.removeOld(now(), now() - limits.idleMs),
+  };
+}

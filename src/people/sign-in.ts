@@ -1,0 +1,190 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { TailraceError } from '../errors.ts';
+import { actorOf } from '../keys/actor.ts';
+import type { ControlStore } from '../keys/control-store.ts';
+import { type Caller, type Keyring, PRIVATE_KEY_ID } from '../keys/keyring.ts';
+import { hashKey, sameHash } from '../keys/secret.ts';
+import { networkOf } from '../lib/network.ts';
+import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
+import { createIdentity } from './identity.ts';
+import type { createLoginSeal, Login } from './login-cookie.ts';
+import type { Provider, SignedIn } from './provider.ts';
+import type { NewSession, Sessions } from './sessions.ts';
+
+/** Why a sign-in has failed; the console says what to do. */
+export type SignInFault = 'unavailable' | 'expired' | 'refused' | 'failed' | 'claims' | 'limit';
+
+/** The browser that signs in. */
+export type Client = Pick<NewSession, 'address' | 'agent' | 'replaces'>;
+
+export interface SignInParts {
+  /** `undefined`: there is none. */
+  readonly provider: Provider | undefined;
+  readonly sessions: Pick<Sessions, 'open' | 'endOwn'>;
+  readonly seal: ReturnType<typeof createLoginSeal>;
+  readonly keyring: Pick<Keyring, 'hold' | 'refused'>;
+  readonly control: Pick<ControlStore, 'record'>;
+  /** Called with the reason why a sign-in has failed. */
+  readonly onFailure: (error: unknown) => void;
+  /** Called when the private key has signed in. */
+  readonly onPrivateKey: (address: string) => void;
+  /** Called if the audit trail could not be written. */
+  readonly onUnrecorded: (error: unknown) => void;
+  /** ms since the epoch. */
+  readonly now: () => number;
+}
+
+export type SignIn = ReturnType<typeof createSignIn>;
+
+// Sign-ins from one address: far above an office behind one, and a provider is not asked more often.
+const PER_MINUTE_MAX = 60;
+const ADDRESSES_MAX = 10_000;
+
+/** Signs people in at the provider, and keys into the console. */
+export function createSignIn(parts: SignInParts) {
+  const { provider, sessions, seal, keyring, onFailure } = parts;
+  const record = createRecord(parts);
+  const passes = createSignInRate(parts.now);
+
+  function getProvider(): Provider {
+    if (provider !== undefined) return provider;
+    throw new TailraceError('not_found', 'nobody signs in here: TAILRACE_OIDC_ISSUER is not set');
+  }
+
+  function fail(fault: SignInFault, error: unknown, address: string): SignInFault {
+    keyring.refused('', 'sign_in', address);
+    onFailure(error);
+    return fault;
+  }
+
+  /** @returns the value of the cookie, or why there is none */
+  async function open(signedIn: SignedIn, { state }: Login, client: Client) {
+    const { issuer, subject, claims } = signedIn;
+    const identity = createIdentity(issuer, subject, claims);
+    if (identity === undefined) return fail('claims', new Error('the claims are too long'), client.address);
+    const { id: owner, name } = identity;
+    const login = hash('sha256', state);
+    const secret = await sessions.open({ owner, name, login, claims: identity.claims, ...client });
+    if (secret === undefined)
+      return fail('expired', new Error('the sign-in was finished before'), client.address);
+    const person = { name, role: undefined, choices: {}, denied: undefined };
+    await record('signed_in', { keyId: owner, person, address: client.address }, 'at the provider');
+    return { secret };
+  }
+
+  async function ask(search: string, login: Login, address: string): Promise<SignedIn | SignInFault> {
+    try {
+      return await getProvider().finish(search, login);
+    } catch (error) {
+      if (!(error instanceof TailraceError)) return fail(faultOf(error), error, address);
+      onFailure(error);
+      return 'unavailable';
+    }
+  }
+
+  return {
+    ...createKeySignIn({ ...parts, record, passes }),
+    /** @returns the page of the provider and the sealed sign-in, or why there is none */
+    async begin(
+      to: string,
+      address: string,
+    ): Promise<{ readonly url: string; readonly sealed: string } | SignInFault> {
+      if (!passes(address)) return 'limit';
+      try {
+        const secrets = await getProvider().createSecrets();
+        const url = await getProvider().findSignInUrl(secrets);
+        return { url, sealed: await seal.seal({ ...secrets, to }) };
+      } catch (error) {
+        if (error instanceof TailraceError && error.code === 'not_found') throw error;
+        onFailure(error);
+        return 'unavailable';
+      }
+    },
+    /**
+     * Finishes a sign-in that this browser has begun.
+     *
+     * @param search the query string with which the provider has sent the browser back
+     * @param sealed the cookie of the sign-in
+     */
+    async finish(search: string, sealed: string | undefined, client: Client) {
+      if (!passes(client.address)) return 'limit';
+      const login = sealed === undefined ? undefined : await seal.open(sealed);
+      // Another browser, or one that has begun another sign-in since: its code may be that of somebody else.
+      if (
+        login === undefined ||
+        !sameHash(hashKey(new URLSearchParams(search).get('state') ?? ''), hashKey(login.state))
+      )
+        return fail(
+          'expired',
+          new Error('the sign-in is not that of this browser, or has expired'),
+          client.address,
+        );
+      const signedIn = await ask(search, login, client.address);
+      if (typeof signedIn === 'string') return signedIn;
+      const opened = await open(signedIn, login, client);
+      return typeof opened === 'string' ? opened : { ...opened, to: login.to };
+    },
+  };
+}
+
+/** Whether the provider has rejected the person, or its response has failed a check. */
+function faultOf(error: unknown): SignInFault {
+  return error instanceof Error && error.name === 'AuthorizationResponseError' ? 'refused' : 'failed';
+}
+
+type Record = ReturnType<typeof createRecord>;
+
+/** Returns a function that writes a sign-in or sign-out into the audit trail. */
+function createRecord({ control, now, onUnrecorded }: Pick<SignInParts, 'control' | 'now' | 'onUnrecorded'>) {
+  return async (action: 'signed_in' | 'signed_out', by: Actor, detail = '') => {
+    const entry = { action, atMs: now(), keyId: by.person === undefined ? by.keyId : '', detail, count: 1 };
+    await control.record({ used: [], entries: [{ ...entry, ...actorOf(by) }] }).catch(onUnrecorded);
+  };
+}
+
+type Actor = Pick<Caller, 'keyId' | 'person' | 'address'>;
+
+interface KeySignInParts extends Pick<SignInParts, 'provider' | 'sessions' | 'keyring' | 'onPrivateKey'> {
+  readonly record: Record;
+  readonly passes: (address: string) => boolean;
+}
+
+function createKeySignIn({ provider, sessions, keyring, onPrivateKey, record, passes }: KeySignInParts) {
+  return {
+    /** Opens a session for an accepted key. @returns the value of the cookie @throws TailraceError `rate_limited`, `forbidden` for a signed token */
+    async openForKey(caller: Caller, client: Client): Promise<string> {
+      if (!passes(client.address))
+        throw new TailraceError('rate_limited', 'too many sign-ins came from this address', {
+          retryAfterSeconds: 60,
+        });
+      const { keyId: owner, print } = await keyring.hold(caller);
+      const secret = await sessions.open({ owner, name: owner, print, ...client });
+      if (secret === undefined) throw new Error('a session of a key belongs to no sign-in');
+      await record('signed_in', caller, 'with a key');
+      if (owner === PRIVATE_KEY_ID) onPrivateKey(client.address);
+      return secret;
+    },
+    /** Ends the session of a cookie. @returns the page of the provider that signs the person out, if it has one */
+    async signOut(secret: string, caller: Caller, returnTo: string): Promise<string | undefined> {
+      const ended = await sessions.endOwn(secret);
+      if (ended === undefined) return undefined;
+      await record('signed_out', caller);
+      if (ended.claims === undefined) return undefined;
+      // The session has ended already, whatever the provider does.
+      return await provider?.findSignOutUrl(returnTo).catch(() => undefined);
+    },
+  };
+}
+
+/** Returns a check that bounds the sign-ins from each address. */
+function createSignInRate(now: () => number): (address: string) => boolean {
+  const rate = { perSecond: PER_MINUTE_MAX / 60, burst: PER_MINUTE_MAX };
+  const buckets = new LRUCache<string, TokenBucket>({ max: ADDRESSES_MAX });
+  return (address) => {
+    const network = networkOf(address);
+    const { bucket, passed } = takeToken(buckets.get(network), rate, now());
+    buckets.set(network, bucket);
+    return passed;
+  };
+}

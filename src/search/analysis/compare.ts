@@ -1,0 +1,148 @@
+import type { ResultColumn } from '../../definitions/endpoint.ts';
+import { TailraceError } from '../../errors.ts';
+import { invalidParameters } from '../../query/parameters.ts';
+import { SEARCH_FROM, SEARCH_UNTIL, type SearchScope, type WriteSearch, writeArms } from '../arms.ts';
+import { verifyCondition, writeCondition } from '../condition.ts';
+import type { Fields } from '../field.ts';
+import { parseField, parseSearch } from '../parse.ts';
+import { boundsOf, type PartRequest, type PlannedPart, readLimit, refuseField } from '../part.ts';
+import { listNamed, type SearchTree } from '../tree.ts';
+import { NAME_OF_PATH, selectPairs, writePairs, writePath } from './pairs.ts';
+import { listRelated } from './related.ts';
+import { chooseSample, countEvents, printShare, type Sample, writeSample } from './sample.ts';
+
+export const AGAINST_PARAMETER = 'against';
+// Of each of the two sets.
+const ROWS_MAX = 16_000;
+const ROWS_DEFAULT = 50;
+/** Fields that are compared: those that most events have. */
+const FIELDS_MAX = 60;
+/** A field with more values is left out if they hardly repeat: each would say something about a few events only. */
+const VALUES_FEW = 20;
+
+const COMPARE_COLUMNS: readonly ResultColumn[] = [
+  { name: 'field', type: 'string', description: 'Name of the field, as a search names it.' },
+  { name: 'value', type: 'string', description: 'One of its values.' },
+  { name: 'count', type: 'integer', description: 'Events with the value among those that match `q`.' },
+  { name: 'share', type: 'number', description: 'Share of them, 0 to 1.' },
+  { name: 'against_count', type: 'integer', description: 'Events with the value among the others.' },
+  { name: 'against_share', type: 'number', description: 'Share of them, 0 to 1.' },
+  { name: 'score', type: 'number', description: 'How much the value tells the two apart, 0 to 1.' },
+];
+
+/** Two sets of events. */
+interface Compared {
+  readonly scope: SearchScope;
+  readonly tree: SearchTree;
+  /** `undefined`: the events that do not match `tree`. */
+  readonly against: SearchTree | undefined;
+  readonly size: number;
+}
+
+/** Compares the events that match `q` with those that match `against`, value by value. */
+export function planCompare({ scope, values, range, clausesMax }: PartRequest): PlannedPart {
+  const { tree } = scope;
+  if (tree === undefined)
+    throw refuseField('q', 'is required with part=compare: the events to explain, such as level:error');
+  const against = parseAgainst(values[AGAINST_PARAMETER] ?? '', clausesMax);
+  const size = readLimit(values, ROWS_DEFAULT);
+  const compared: Compared = { scope: { ...scope, tree: undefined }, tree, against, size };
+  return {
+    columns: COMPARE_COLUMNS,
+    maxRows: size,
+    values: boundsOf(range),
+    async prepare(ask) {
+      const [own = 0, others = 0] = await countEvents(ask, compared.scope, writeSets(compared));
+      const samples = [chooseSample(own, ROWS_MAX), chooseSample(others, ROWS_MAX)] as const;
+      const read = own * samples[0].share + others * samples[1].share;
+      return {
+        writeSelect: writeCompare(compared, samples),
+        sampledShare: own + others === 0 ? undefined : printShare(read / (own + others)),
+        hint: describeEmpty(own, others, against === undefined),
+      };
+    },
+  };
+}
+
+/** @throws TailraceError `invalid_parameter` */
+function parseAgainst(text: string, clausesMax: number): SearchTree | undefined {
+  try {
+    const tree = parseSearch(text, clausesMax);
+    if (tree !== undefined) verifyCondition(tree);
+    return tree;
+  } catch (error) {
+    if (!(error instanceof TailraceError) || error.errors.length === 0) throw error;
+    throw invalidParameters(error.errors.map((one) => ({ ...one, parameter: AGAINST_PARAMETER })));
+  }
+}
+
+function describeEmpty(own: number, others: number, isRest: boolean): string | undefined {
+  if (own === 0) return 'no event of the range matches q, so there is nothing to explain';
+  if (others > 0) return undefined;
+  return isRest
+    ? 'every event of the range matches q, so there is nothing to compare with; name it in "against", or choose a longer range'
+    : 'no event of the range matches "against", so there is nothing to compare with';
+}
+
+type WriteSet = (fields: Fields) => string;
+
+/** Writes the conditions of the two sets. */
+function writeSets({ tree, against }: Compared): readonly [WriteSet, WriteSet] {
+  const isOf = (one: SearchTree) => (fields: Fields) => `ifNull(${writeCondition(one, fields)}, 0) = 1`;
+  return [isOf(tree), isOf(against ?? { kind: 'not', item: tree })];
+}
+
+function writeCompare(compared: Compared, samples: readonly [Sample, Sample]): WriteSearch {
+  const sets = writeSets(compared);
+  return (value) => {
+    const arms = writeArms(compared.scope, value, {
+      bounds: [SEARCH_FROM, SEARCH_UNTIL],
+      condition: (fields) => {
+        sets.forEach((write, i) => {
+          const sampled = samples[i] && writeSample(samples[i]);
+          fields.define(`A${i}`, [sampled, write(fields)].filter(Boolean).join(' AND '));
+        });
+        return '(A0 OR A1)';
+      },
+      select: (fields, source) => `${selectPairs(source, fields)}, A0 AS a, A1 AS b`,
+    });
+    return writeScores(compared, arms);
+  };
+}
+
+/**
+ * Scores each value by the Jensen-Shannon divergence, in bits, between its presence in the two sets: as much as is learnt, on average,
+ * about the set of an event from whether it has the value, if both sets were equally large. Half an event is added to each count, so
+ * that few events prove little.
+ */
+function writeScores({ scope, tree, against, size }: Compared, arms: string) {
+  const named = [tree, against].flatMap((one) => (one === undefined ? [] : [...listNamed(one)]));
+  const left = listRelated(scope.sources, named);
+  const paths = left.map((name) => writePath(parseField(name, 'field')));
+  const isNamed = left.length === 0 ? '' : `path NOT IN (${paths.join(', ')}) AND `;
+  const isSource = `path = ${writePath(['source'])}`;
+  const counted = `SELECT path, value, toInt64(countIf(a)) AS own, toInt64(countIf(b)) AS other FROM (${writePairs(arms, ', a, b')}) GROUP BY path, value`;
+  const totals = `SELECT *, count() OVER (PARTITION BY path) AS values, sum(own + other) OVER (PARTITION BY path) AS held,
+  sumIf(own, ${isSource}) OVER () AS owns, sumIf(other, ${isSource}) OVER () AS others FROM (${counted})`;
+  const ranked = `SELECT *, dense_rank() OVER (ORDER BY held DESC, path) AS nth FROM (${totals})
+WHERE ${isNamed}owns > 0 AND others > 0 AND (values <= ${VALUES_FEW} OR values * 2 <= held)`;
+  const scored = `SELECT *, (own + 0.5) / (owns + 1) AS x, (other + 0.5) / (others + 1) AS y FROM (${ranked}) WHERE nth <= ${FIELDS_MAX}`;
+  const entropy = (share: string) =>
+    `(-(${share}) * log2(${share}) - (1 - (${share})) * log2(1 - (${share})))`;
+  return {
+    items: [
+      { name: 'field', sql: `${NAME_OF_PATH} AS field` },
+      { name: 'value', sql: 'value' },
+      { name: 'count', sql: 'own AS count' },
+      { name: 'share', sql: 'round(own / owns, 6) AS share' },
+      { name: 'against_count', sql: 'other AS against_count' },
+      { name: 'against_share', sql: 'round(other / others, 6) AS against_share' },
+      {
+        name: 'score',
+        sql: `round(greatest(${entropy('(x + y) / 2')} - (${entropy('x')} + ${entropy('y')}) / 2, 0), 6) AS score`,
+      },
+    ],
+    after: `FROM (${scored}) ORDER BY score DESC, x > y DESC, field, value`,
+    limit: size,
+  };
+}

@@ -1,0 +1,121 @@
+import { setImmediate } from 'node:timers/promises';
+import type { AskStep, ResultColumn } from '../../definitions/endpoint.ts';
+import type { SelectItem } from '../../sql/final-select.ts';
+import { writeValue } from '../../sql/quote.ts';
+import { SEARCH_FROM, SEARCH_UNTIL, type SearchScope, type WriteSearch, writeArms } from '../arms.ts';
+import { column } from '../field.ts';
+import type { PlannedPart } from '../part.ts';
+import { addTemplates, type Groups, mergeTemplates, type Template } from './merge.ts';
+import { writeNormalForm } from './normal-form.ts';
+import { chooseSample, countEvents, printShare, type Sample, writeSample } from './sample.ts';
+
+// Normalising takes the engine some 5 µs of a core for each message.
+const ROWS_MAX = 50_000;
+export const PATTERNS_DEFAULT = 50;
+// Templates that are merged on the event loop: the most frequent, and some of the others, which stand for all of them.
+export const TEMPLATES_TOP_MAX = 800;
+export const TEMPLATES_OTHER_MAX = 500;
+// Templates whose words are read in one turn of the event loop.
+export const TURN_MAX = 250;
+
+const PATTERN_COLUMNS: readonly ResultColumn[] = [
+  { name: 'pattern', type: 'string', description: 'Messages that are alike; what varies is in <…>.' },
+  { name: 'count', type: 'integer', description: 'Events with such a message among those that were read.' },
+  { name: 'share', type: 'number', description: 'Share of the events, 0 to 1.' },
+  { name: 'first', type: 'integer', description: 'Time of the first, microseconds since the epoch, UTC.' },
+  { name: 'last', type: 'integer', description: 'Time of the last, microseconds since the epoch, UTC.' },
+  { name: 'sample', type: 'string', description: 'Identifier of the last.' },
+];
+
+/** Groups the messages of the events into patterns. */
+export function planPatterns(scope: SearchScope, size: number): Omit<PlannedPart, 'values'> {
+  return {
+    columns: PATTERN_COLUMNS,
+    maxRows: size,
+    prepare: async (ask) => {
+      const [events = 0] = await countEvents(ask, scope);
+      const sample = chooseSample(events, ROWS_MAX);
+      const templates = await readTemplates(ask, scope, sample);
+      const groups: Groups = new Map();
+      for (let at = 0; at < templates.length; at += TURN_MAX) {
+        addTemplates(groups, templates.slice(at, at + TURN_MAX));
+        await setImmediate(); // other requests have their turn in between
+      }
+      const patterns = mergeTemplates(groups);
+      return { writeSelect: writePatterns(patterns, size), sampledShare: printShare(sample.share) };
+    },
+  };
+}
+
+const TEMPLATE_COLUMNS: readonly ResultColumn[] = [
+  { name: 'text', type: 'string', description: 'Message with marks.' },
+  { name: 'weight', type: 'number', description: 'Events that it stands for.' },
+  ...PATTERN_COLUMNS.slice(3),
+];
+
+/** Reads the messages with marks for what varies by its form. */
+async function readTemplates(ask: AskStep, scope: SearchScope, sample: Sample): Promise<Template[]> {
+  const rows = await ask({
+    columns: TEMPLATE_COLUMNS,
+    maxRows: TEMPLATES_TOP_MAX + TEMPLATES_OTHER_MAX,
+    writeSelect: writeTemplates(scope, sample),
+  });
+  return rows.map((row) => ({
+    text: String(row['text']),
+    weight: Number(row['weight']),
+    first: Number(row['first']),
+    last: Number(row['last']),
+    sample: String(row['sample']),
+  }));
+}
+
+function writeTemplates(scope: SearchScope, sample: Sample): WriteSearch {
+  return (value) => {
+    const [id, time, message] = ['id', 'timestamp', 'event_message'].map(column);
+    const arms = writeArms(scope, value, {
+      bounds: [SEARCH_FROM, SEARCH_UNTIL],
+      sample: writeSample(sample),
+      select: () => `${message} AS m, toUnixTimestamp64Micro(${time}) AS t, ${id} AS i`,
+    });
+    // The same message is often written again.
+    const messages = `SELECT m, count() AS n, min(t) AS first, max((t, i)) AS latest FROM (\n${arms}\n) GROUP BY m`;
+    const grouped = `SELECT ${writeNormalForm('m')} AS text, sum(n) AS events, min(first) AS first, max(latest) AS latest FROM (${messages}) GROUP BY text`;
+    const ranked = `SELECT *, row_number() OVER (ORDER BY events DESC, text) <= ${TEMPLATES_TOP_MAX} AS top FROM (${grouped})`;
+    const nth = `SELECT *, sum(events) OVER (PARTITION BY top) AS all, row_number() OVER (PARTITION BY top ORDER BY cityHash64(text), text) AS nth FROM (${ranked})`;
+    const kept = `SELECT *, sum(events) OVER (PARTITION BY top) AS some FROM (${nth}) WHERE top OR nth <= ${TEMPLATES_OTHER_MAX}`;
+    return {
+      items: [
+        { name: 'text', sql: 'text' },
+        { name: 'weight', sql: 'events * all / some AS weight' },
+        { name: 'first', sql: 'first' },
+        { name: 'last', sql: 'latest.1 AS last' },
+        { name: 'sample', sql: 'latest.2 AS sample' },
+      ],
+      after: `FROM (${kept}) ORDER BY text`,
+      limit: undefined,
+    };
+  };
+}
+
+/** Writes the rows as literals, so that the engine gives them the form of the answer. */
+function writePatterns(patterns: readonly Template[], size: number): WriteSearch {
+  const total = patterns.reduce((sum, { weight }) => sum + weight, 0);
+  const rows = patterns.slice(0, size).map(({ text, weight, first, last, sample }) => {
+    const texts = [text, sample].map((one) => writeValue(one));
+    return `(${texts.join(', ')}, ${Math.round(weight)}, ${Number((weight / total).toFixed(6))}, ${first}, ${last})`;
+  });
+  const type = 'Array(Tuple(String, String, Int64, Float64, Int64, Int64))';
+  const items: readonly SelectItem[] = [
+    ['pattern', 1],
+    ['count', 3],
+    ['share', 4],
+    ['first', 5],
+    ['last', 6],
+    ['sample', 2],
+  ].map(([name, nth]) => ({ name: String(name), sql: `r.${nth} AS ${name}` }));
+  return () => ({
+    items,
+    after: `FROM (SELECT arrayJoin(CAST([${rows.join(', ')}], '${type}')) AS r)`,
+    limit: size,
+  });
+}

@@ -1,0 +1,94 @@
+import type { Endpoint } from '../definitions/endpoint.ts';
+import { isManaged, type Source } from '../definitions/source.ts';
+import type { FilledTables } from '../engine/filled-tables.ts';
+import { writeCondition } from './condition.ts';
+import { column, createFields, type Fields, type Operand, TABLE } from './field.ts';
+import type { SearchField, SearchTree } from './tree.ts';
+
+/** Writes the query of a search (definitions/endpoint.ts). */
+export type WriteSearch = NonNullable<Endpoint['writeSelect']>;
+
+/** The input of every part of an answer. */
+export interface SearchScope {
+  /** At least one. */
+  readonly sources: readonly Source[];
+  /** `undefined`: every event. */
+  readonly tree: SearchTree | undefined;
+  /** Whether only events of `@project` are read. */
+  readonly hasProject: boolean;
+  /** Tables without rows are left out of the query, unless it would read none. Default: every table may have rows. */
+  readonly mayHaveRows?: FilledTables['mayHaveRows'] | undefined;
+}
+
+/** Bounds of the events of counts, both inclusive; rows are bounded by `@page_from` and `@page_until`. */
+export const SEARCH_FROM = 'search_from';
+export const SEARCH_UNTIL = 'search_until';
+
+export function isLevel(field: SearchField): boolean {
+  return field.length === 1 && field[0] === 'level';
+}
+
+/** Writes the value of a field as a text that may be NULL, since fields may have different types in different sources; for a level its rank. */
+export function writeFieldValue(operand: Operand): string {
+  return operand.kind === 'level'
+    ? operand.writeRank()
+    : `CAST(toString(${operand.sql}), 'Nullable(String)')`;
+}
+
+/** The same with a text for the level, too. */
+export function writeFieldText(operand: Operand): string {
+  const value = writeFieldValue(operand);
+  return operand.kind === 'level' ? `nullIf(toString(${value}), '0')` : value;
+}
+
+/** Writes SQL for the value of a parameter, by its name. */
+export type Value = Parameters<WriteSearch>[0];
+
+interface Arm {
+  /** Parameters with the first and the last instant. */
+  readonly bounds: readonly [from: string, until: string];
+  readonly more?: (source: Source) => string;
+  /** Instead of the condition of the search. */
+  readonly condition?: (fields: Fields) => string;
+  /** Reads only these events, of any field: `writeSampled`. Before the other conditions, so that those are tested on few events. */
+  readonly sample?: string | undefined;
+  readonly select: (fields: Fields, source: Source) => string;
+  readonly end?: string;
+}
+
+/** Writes one UNION of a SELECT for each source. */
+export function writeArms(scope: SearchScope, value: Value, arm: Arm): string {
+  const { tree, hasProject } = scope;
+  const [from, until] = arm.bounds.map(value);
+  const time = column('timestamp');
+  const project = hasProject ? `AND ${column('project')} = ${value('project')}` : undefined;
+  const arms = listRead(scope).map((source) => {
+    const fields = createFields(source);
+    const selected = arm.select(fields, source);
+    const conditions = [`${time} >= ${from} AND ${time} <= ${until}`, project, arm.more?.(source)];
+    const condition = arm.condition?.(fields) ?? (tree && writeCondition(tree, fields));
+    const searched = [arm.sample, condition].filter((one) => one !== undefined).join(' AND ');
+    const definitions = fields.definitions();
+    return `(${definitions.length === 0 ? '' : `WITH ${definitions.join(', ')} `}SELECT ${selected}
+FROM ${writeSearched(source, searched)}${conditions.filter(Boolean).join(' ')}
+${arm.end ?? ''})`;
+  });
+  return arms.join('\nUNION ALL\n');
+}
+
+/** Lists the sources that may have events. At least one is read: without a SELECT the answer would have no columns. */
+function listRead({ sources, mayHaveRows }: SearchScope): readonly Source[] {
+  if (mayHaveRows === undefined) return sources;
+  const filled = sources.filter((source) => !isManaged(source) || mayHaveRows(source.table));
+  return filled.length > 0 ? filled : sources.slice(0, 1);
+}
+
+/**
+ * Writes the table with the condition of the search, up to the other conditions. The condition is in PREWHERE: otherwise the engine reads the
+ * columns it sorts by for all rows. There it also remembers, for any range of time, which granules have no match. Views have no PREWHERE.
+ */
+function writeSearched(source: Source, condition: string): string {
+  const table = `\`${source.table}\` AS ${TABLE}`;
+  if (condition === '') return `${table}\nWHERE `;
+  return isManaged(source) ? `${table}\nPREWHERE ${condition}\nWHERE ` : `${table}\nWHERE ${condition} AND `;
+}

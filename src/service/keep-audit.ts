@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { isManaged, type Source } from '../definitions/source.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Committer } from '../ingest/committer.ts';
+import { type Event, parseEvent } from '../ingest/event.ts';
+import { RefusedEvent } from '../ingest/read-event.ts';
+import { encodeRows } from '../ingest/rows.ts';
+import type { AuditBatch } from '../keys/audit/audit-copy.ts';
+import type { AuditEntry } from '../keys/audit/audit-entry.ts';
+import type { ControlStore } from '../keys/control-store.ts';
+import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
+import { identifier, sql } from '../sql/sql.ts';
+import type { Parts } from './parts.ts';
+
+/** The source that has the entries of the audit trail as events. */
+const AUDIT_SOURCE = 'tailrace.audit';
+const COPY_EVERY_MS = 10_000;
+// All that a control store keeps of both kinds: the rest waits for the next run.
+const BATCHES_PER_RUN_MAX = 100;
+const EVENT_BYTES_MAX = 64 * 1024;
+
+/**
+ * Copies new entries of the audit trail into their source: at the start, every ten seconds, and when the service closes. A batch that
+ * failed is tried again. Two replicas may copy the same one: they use the same deduplication token, and what was stored long ago,
+ * before the control store was restored or copied, is found by its ids.
+ */
+export function keepAudit(parts: Parts, control: ControlStore, committer: Pick<Committer, 'commit'>): void {
+  const { core, logger, now, startTask, opened } = parts;
+
+  async function copy(batch: AuditBatch, source: Source): Promise<void> {
+    const names = await readNames(control, batch.entries);
+    const events = batch.entries.flatMap((entry) => toEvent(entry, { source, names, nowMs: now() }) ?? []);
+    const missing = await leaveOutStored(core.engine, source, events);
+    if (missing.length === 0) return;
+    await committer.commit(source, encodeRows(missing), { token: toToken(batch) });
+  }
+
+  async function run(): Promise<void> {
+    const source = core.registry.findSource(AUDIT_SOURCE);
+    if (source === undefined || !isManaged(source)) return;
+    for (let i = 0; i < BATCHES_PER_RUN_MAX; i++) {
+      const batch = await control.auditCopy.next();
+      if (batch === undefined) return;
+      await copy(batch, source);
+      await control.auditCopy.done(batch);
+    }
+  }
+
+  const report = (error: unknown) =>
+    logger.error({ err: error }, 'the newest entries of the audit trail are copied at the next start');
+  opened.defer(() => run().catch(report)); // once the task has stopped
+  void startTask({ name: 'audit', everyMs: COPY_EVERY_MS, run }).trigger();
+}
+
+interface EventContext {
+  readonly source: Source;
+  /** Names of keys by their ids. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly nowMs: number;
+}
+
+/** Returns the entry as an event; `undefined` if the source no longer keeps one of its age. */
+function toEvent(entry: AuditEntry, { source, names, nowMs }: EventContext): Event | undefined {
+  const { atMs, action, actor, address = '', keyId, detail, count } = entry;
+  const metadata = {
+    ...{ action, actor, actor_name: names.get(actor), address, key: keyId, key_name: names.get(keyId) },
+    ...{ detail, count },
+  };
+  const message = [action, keyId, actor && `by ${actor}`, detail && `(${detail})`].filter(Boolean).join(' ');
+  const text = JSON.stringify({ id: toId(entry), timestamp: atMs, project: '', message, metadata });
+  const rules = {
+    ...{ now: Math.max(atMs, nowMs) * MICROS_PER_MS, ageAt: nowMs * MICROS_PER_MS },
+    ...{ eventBytesMax: EVENT_BYTES_MAX, project: '' },
+  };
+  try {
+    return parseEvent({ text }, source, rules);
+  } catch (error) {
+    if (error instanceof RefusedEvent) return undefined;
+    throw error;
+  }
+}
+
+/** The id depends on what the entry says: it has another number in each control store. */
+function toId({ atMs, action, actor, address = '', keyId, detail, count }: AuditEntry): string {
+  return hashOf([atMs, action, actor, address, keyId, detail, count]);
+}
+
+/** Names the batch alike in every process, even if some of its events have been stored: each day is stored as a whole. */
+function toToken({ after, until, entries }: AuditBatch): string {
+  const [first, last] = [entries.at(0), entries.at(-1)].map((entry) => entry && toId(entry));
+  return `audit-${hashOf([after, until, first, last])}`;
+}
+
+function hashOf(values: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 32);
+}
+
+/** Returns the names of the keys that entries are about, or that acted. */
+async function readNames(
+  control: ControlStore,
+  entries: readonly AuditEntry[],
+): Promise<Map<string, string>> {
+  const names = new Map<string, string>();
+  for (const id of new Set(entries.flatMap(({ keyId, actor }) => [keyId, actor]))) {
+    const key = await control.readKey(id);
+    if (key !== undefined) names.set(id, key.name);
+  }
+  return names;
+}
+
+/** Returns the events that are not in the source's table. */
+async function leaveOutStored(engine: Engine, { table }: Source, events: readonly Event[]): Promise<Event[]> {
+  const times = events.map(({ timestamp }) => timestamp);
+  const at = (time: number) => sql`toDateTime64(${formatInstant(time)}, 6, 'UTC')`;
+  if (events.length === 0) return [];
+  const rows = await engine.inspect(
+    sql`SELECT id FROM ${identifier(table)} WHERE project = ''
+      AND timestamp BETWEEN ${at(Math.min(...times))} AND ${at(Math.max(...times))} AND id IN (${events.map(({ id }) => id)})`,
+  );
+  const stored = new Set(rows.map(({ id }) => id));
+  return events.filter(({ id }) => !stored.has(id));
+}

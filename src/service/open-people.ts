@@ -1,0 +1,89 @@
+import { messageOf } from '../errors.ts';
+import type { ControlStore } from '../keys/control-store.ts';
+import type { Keyring } from '../keys/keyring.ts';
+import { createThrottle } from '../lib/throttle.ts';
+import { createPeopleCallers } from '../people/callers.ts';
+import { createAuthenticator, createReadAmbient } from '../people/credential.ts';
+import { createLoginSeal } from '../people/login-cookie.ts';
+import { createProvider } from '../people/provider.ts';
+import { createSessions } from '../people/sessions.ts';
+import { createSignIn } from '../people/sign-in.ts';
+import type { Parts } from './parts.ts';
+import type { RolesReader } from './roles.ts';
+
+export interface PeopleOptions {
+  readonly control: ControlStore;
+  readonly keyring: Keyring;
+  /** That of tokens. */
+  readonly secret: Uint8Array;
+  readonly roles: RolesReader;
+}
+
+const ROLES_EVERY_MS = 1_000;
+const OLD_EVERY_MS = 600_000;
+const LOG_AGAIN_MS = 1_000;
+const MINUTE_MS = 60_000;
+
+/** Opens what people and keys sign in with: sessions, roles, the provider. */
+export function openPeople(parts: Parts, { control, keyring, secret, roles }: PeopleOptions) {
+  const { config, core, logger, now, startTask } = parts;
+  const callers = createPeopleCallers(roles.current);
+  const sessions = createSessions({
+    store: control.sessions,
+    keyring,
+    callerOf: callers.ofSession,
+    limits: {
+      idleMs: config.sessionIdleMinutes * MINUTE_MS,
+      lifeMs: config.sessionMinutesMax * MINUTE_MS,
+      staleMs: config.controlStaleSeconds * 1000,
+    },
+    onFailure: (error) => logger.warn({ err: error }, 'the last use of a session could not be written'),
+    now,
+  });
+  const provider = openProvider(parts);
+  const throttle = createThrottle(LOG_AGAIN_MS, now); // anyone can fail to sign in
+  const signIn = createSignIn({
+    ...{ provider, sessions, keyring, control, now, seal: createLoginSeal(secret, now) },
+    onFailure: (error) => throttle(() => logger.warn({ reason: explain(error) }, 'a sign-in has failed')),
+    onPrivateKey: (ip) => logger.warn({ ip }, 'TAILRACE_PRIVATE_KEY has signed in to the console'),
+    onUnrecorded: (error) => logger.error({ err: error }, 'a sign-in is not in the audit trail'),
+  });
+  startTask({ name: 'old-sessions', everyMs: OLD_EVERY_MS, run: sessions.removeOld });
+  if (config.rolesFile !== '') {
+    const { registry } = core;
+    const follow = async () => {
+      const faults = await roles.follow(registry);
+      if (faults === undefined) return;
+      if (faults.length === 0) logger.info('the file of roles was read again');
+      else logger.error({ faults }, 'the file of roles has faults: nobody who signs in has access');
+    };
+    startTask({ name: 'roles', everyMs: ROLES_EVERY_MS, run: follow });
+  }
+  return {
+    ...{ sessions, signIn },
+    authenticator: createAuthenticator({ keyring, sessions, callers }),
+    readAmbient: createReadAmbient(config),
+  };
+}
+
+function openProvider({ config, logger }: Parts) {
+  if (config.oidcIssuer === '') return undefined;
+  const redirectUrl = `${config.publicUrl}/auth/callback`;
+  const provider = createProvider({ settings: config, redirectUrl, ticks: () => performance.now() });
+  // The service starts without it, and each sign-in asks again.
+  provider
+    .check()
+    .catch((error: unknown) =>
+      logger.warn(
+        { reason: explain(error) },
+        'TAILRACE_OIDC_ISSUER does not respond as a provider; sign-ins ask it again',
+      ),
+    );
+  return provider;
+}
+
+/** Says why, with the causes: the library's own message is general. */
+function explain(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === undefined ? messageOf(error) : `${messageOf(error)}: ${explain(cause)}`.slice(0, 1_000);
+}

@@ -1,0 +1,110 @@
+import type { MetricRegistry } from './prometheus.ts';
+
+/** What a scrape reads of the alerts. */
+export interface AlertReadings {
+  /** ms since the epoch. */
+  readonly now: () => number;
+  readonly isEvaluating: () => boolean;
+  /** Reads the number of firing instances of each served alert. */
+  readonly readFiring: () => Promise<readonly (ServedAlert & { readonly instances: number })[]>;
+  /** Reads what waits to be sent. */
+  readonly readOutbox: () => Promise<readonly QueuedMessages[]>;
+  readonly receivers: () => readonly MeasuredReceiver[];
+}
+
+export interface QueuedMessages {
+  readonly receiver: string;
+  readonly messages: number;
+  /** ms since the epoch, when the first of them was stored. */
+  readonly oldestMs: number;
+}
+
+/** A receiver that forgets messages unless they are sent again keeps them in the outbox while they hold, so their age says nothing. */
+interface MeasuredReceiver {
+  readonly name: string;
+  readonly isStanding: boolean;
+}
+
+interface ServedAlert {
+  readonly name: string;
+  readonly endpoint: string;
+}
+
+const OUTCOMES = ['sent', 'failed', 'given_up'] as const;
+
+/** Creates the metrics of alerts; docs/operating.md explains them. A series has its alert's endpoint, by which limited keys are filtered. */
+export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings: AlertReadings) {
+  const { now, isEvaluating, readFiring, readOutbox, receivers } = readings;
+  const evaluations = counter('tailrace_alert_evaluations_total', 'Evaluations of alerts, by result.', [
+    'alert',
+    'endpoint',
+    'result',
+  ]);
+  const tries = counter('tailrace_alert_messages_total', 'Tries to send a message, by outcome.', [
+    'receiver',
+    'outcome',
+  ]);
+  const failing = new Set<string>();
+  gauge('tailrace_alerts_evaluating', 'Whether this process evaluates the alerts: 1 or 0.', () =>
+    Number(isEvaluating()),
+  );
+  gauge('tailrace_alerts_firing', 'Firing instances, by alert; of the process that evaluates.', async () => {
+    if (!isEvaluating()) return undefined;
+    const firing = await unlessFailed(readFiring);
+    return firing?.map(({ name, endpoint, instances }) => ({
+      labels: { alert: name, endpoint },
+      value: instances,
+    }));
+  });
+  gauge('tailrace_alert_receiver_failing', 'Whether the last try of a receiver failed: 1 or 0.', () =>
+    receivers().map(({ name }) => ({ labels: { receiver: name }, value: Number(failing.has(name)) })),
+  );
+  const ofOutbox =
+    (read: (queued: QueuedMessages | undefined, receiver: MeasuredReceiver) => number | undefined) =>
+    async () => {
+      const outbox = await unlessFailed(readOutbox);
+      if (outbox === undefined) return undefined;
+      return receivers().flatMap((receiver) => {
+        const value = read(
+          outbox.find((one) => one.receiver === receiver.name),
+          receiver,
+        );
+        return value === undefined ? [] : [{ labels: { receiver: receiver.name }, value }];
+      });
+    };
+  gauge(
+    'tailrace_alert_outbox_messages',
+    'Messages in the outbox, by receiver.',
+    ofOutbox((queued) => queued?.messages ?? 0),
+  );
+  gauge(
+    'tailrace_alert_outbox_oldest_seconds',
+    'Age of the oldest message in the outbox, by receiver; without those that keep theirs.',
+    ofOutbox((queued, { isStanding }) =>
+      isStanding ? undefined : Math.max(0, now() - (queued?.oldestMs ?? now())) / 1000,
+    ),
+  );
+  return {
+    evaluated: ({ name, endpoint }: ServedAlert, failed: boolean) =>
+      evaluations.inc(name, endpoint, failed ? 'failed' : 'done'),
+    /** Creates the series of a receiver: Prometheus sees only increases of series that it knows. */
+    receiverKnown(receiver: string) {
+      for (const outcome of OUTCOMES) tries.at(receiver, outcome);
+    },
+    /** Counts a try to send a message. */
+    tried(receiver: string, outcome: (typeof OUTCOMES)[number]) {
+      tries.inc(receiver, outcome);
+      if (outcome === 'sent') failing.delete(receiver);
+      else failing.add(receiver);
+    },
+  };
+}
+
+/** The other metrics are rendered while the control store is unavailable. */
+async function unlessFailed<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch {
+    return undefined; // tailrace_control_store_up is 0
+  }
+}

@@ -1,0 +1,141 @@
+import { lstat, mkdir } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import { TailraceError } from '../errors.ts';
+import { actorOf } from '../keys/actor.ts';
+import type { Caller } from '../keys/keyring.ts';
+import { findBelow } from '../lib/below.ts';
+import { EARLIEST_MICROS, LATEST_MICROS, MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
+import { parseExactJson } from '../lib/json/exact.ts';
+import type { SavedTest } from '../management/view.ts';
+import type { RawParameters } from '../query/parameters.ts';
+import type { ExecutionOptions } from './author-engine.ts';
+import { readIfThere, replaceFiles, toSaveError } from './files.ts';
+import { type Case, RESULTS_FILE, type Row, withCase } from './results-file.ts';
+import { refuseIfOff, type SaveParts } from './save.ts';
+
+export type AddTestParts = Pick<SaveParts, 'config' | 'folders' | 'registry' | 'edit' | 'audit' | 'runTests'>;
+
+export interface AddTestRequest {
+  /** The endpoint. */
+  readonly name: string;
+  /** What the test says. */
+  readonly title: string;
+  /** `@now` of the run. */
+  readonly now: string;
+  readonly values: RawParameters;
+  /** The rows of the result, as JSON. */
+  readonly rows: string;
+}
+
+/** Nobody reads a longer test. */
+const ROWS_MAX = 20;
+const ROWS_BYTES_MAX = 64 * 1024;
+/** The writer of YAML calls itself for each level: thousands would end the stack. */
+const DEPTH_MAX = 64;
+
+/**
+ * Adds the result of a run to the tests of a served endpoint, and runs these.
+ *
+ * @throws TailraceError `forbidden`, `endpoint_not_found`, `invalid_request`, `conflict`: then nothing has changed
+ */
+export async function addTest(
+  parts: AddTestParts,
+  request: AddTestRequest,
+  { caller, execution }: { readonly caller: Caller; readonly execution: ExecutionOptions },
+): Promise<SavedTest> {
+  refuseIfOff(parts);
+  const endpoint = parts.registry.getEndpoint(request.name);
+  const { name } = endpoint;
+  // Control characters would be printed. Not in the schema: without the flag `u` the pattern means something else to readers of /openapi.json.
+  if (!/^\P{C}+$/u.test(request.title)) throw invalid('"title" must be a text of one line');
+  const rows = readRows(request.rows, endpoint);
+  refuseUnknown(request.values, endpoint);
+  const added = { name: request.title, now: readNow(request.now), parameters: request.values, rows };
+  await parts.edit(() => writeCase(parts, endpoint, added));
+  await parts.audit({
+    action: 'saved',
+    keyId: '',
+    ...actorOf(caller),
+    detail: `test ${name} ${request.title}`,
+  });
+  return { file: RESULTS_FILE, tests: await parts.runTests(name, execution) };
+}
+
+/** Returns an instant as tests have it, to the millisecond. */
+function readNow(text: string): string {
+  const micros = parseInstant(text);
+  if (micros === undefined || micros === EARLIEST_MICROS || micros === LATEST_MICROS)
+    throw invalid(
+      `"now" must be an ISO 8601 timestamp of 1900 to 2255, such as 2026-11-20T12:00:00Z, not ${JSON.stringify(text.slice(0, 60))}`,
+    );
+  return new Date(Math.floor(micros / MICROS_PER_MS)).toISOString();
+}
+
+function readRows(text: string, { columns }: Endpoint): readonly Row[] {
+  if (Buffer.byteLength(text) > ROWS_BYTES_MAX)
+    throw invalid(`the rows have more than ${ROWS_BYTES_MAX / 1024} KiB; run the query for less`);
+  const rows = parseRows(text);
+  if (rows.length > ROWS_MAX)
+    throw invalid(`the result has ${rows.length} rows, a test at most ${ROWS_MAX}; run the query for less`);
+  const declared = columns.map((column) => column.name).toSorted();
+  const differs = rows.some((row) => Object.keys(row).toSorted().join('\n') !== declared.join('\n'));
+  if (!differs) return rows;
+  const message = `the result has other columns than the saved endpoint: ${declared.join(', ')}; save it, then run it again`;
+  throw new TailraceError('conflict', message);
+}
+
+function parseRows(text: string): readonly Row[] {
+  const value = tryParse(text);
+  const isRow = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one);
+  if (isDeep(value, DEPTH_MAX))
+    throw invalid(`the rows have more than ${DEPTH_MAX} levels of lists and objects; leave out the column`);
+  if (Array.isArray(value) && value.every(isRow)) return value as Row[]; // as just checked
+  throw invalid('"rows" is not a JSON list of objects; send the rows as a run returns them');
+}
+
+function isDeep(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isDeep(one, levels - 1));
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refuseUnknown(values: RawParameters, { name, parameters }: Endpoint): void {
+  const known = parameters.map((parameter) => parameter.name);
+  const unknown = Object.keys(values).find((one) => !known.includes(one));
+  if (unknown === undefined) return;
+  const message = `the saved ${name} has no parameter ${JSON.stringify(unknown)}; save it, then run it again`;
+  throw new TailraceError('conflict', message);
+}
+
+function invalid(message: string): TailraceError {
+  return new TailraceError('invalid_request', message);
+}
+
+async function writeCase(
+  parts: Pick<AddTestParts, 'config' | 'folders'>,
+  { name, file }: Endpoint,
+  added: Case,
+): Promise<void> {
+  refuseIfOff(parts); // a reload may have changed the folders
+  try {
+    const path = await findBelow(parts.folders().endpointsDir, `${basename(dirname(file))}/${RESULTS_FILE}`);
+    await mkdir(dirname(path), { recursive: true });
+    if ((await lstat(path).catch(() => undefined))?.isFile() === false)
+      throw new TailraceError(
+        'forbidden',
+        `${RESULTS_FILE} of ${name} is a link or a folder; edit it where it is`,
+      );
+    const text = withCase(await readIfThere(path), added);
+    await replaceFiles([[path, text]]);
+  } catch (error) {
+    throw toSaveError(error, name);
+  }
+}

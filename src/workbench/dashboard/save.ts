@@ -1,0 +1,91 @@
+import type { Config } from '../../config/config.ts';
+import { checkDashboard, createDashboard } from '../../definitions/dashboard/dashboard.ts';
+import type { Fault } from '../../definitions/fault.ts';
+import { findDashboardTarget, OWN_DASHBOARDS_DIR } from '../../definitions/folders.ts';
+import type { Registry } from '../../definitions/registry.ts';
+import type { Caller } from '../../keys/keyring.ts';
+import type { DashboardCheck, DashboardFile, SavedDashboard } from '../../management/dashboard-view.ts';
+import { toDashboardView } from '../../management/dashboards.ts';
+import { findMissing, verifyDashboards } from '../../verify/dashboards.ts';
+import {
+  type FileKind,
+  readDefinitionFile,
+  type SaveFileParts,
+  type SaveFileRequest,
+  saveDefinitionFile,
+} from '../definition-file.ts';
+import { findLong, parseDefinition, toDraftError, withId } from '../draft.ts';
+import { findDashboardRefusal } from './refusal.ts';
+
+const DASHBOARD_FILE = 'dashboard.yaml';
+
+export interface SaveDashboardParts extends SaveFileParts {
+  readonly config: Pick<Config, 'editEndpoints' | 'parameterBytesMax'>;
+  readonly registry: Pick<Registry, 'endpoints' | 'dashboards' | 'getDashboard' | 'findEndpoint'>;
+}
+
+function kindOf(parts: SaveDashboardParts): FileKind {
+  return {
+    ...{
+      noun: 'dashboard',
+      history: 'dashboards',
+      file: DASHBOARD_FILE,
+      known: () => parts.registry.dashboards,
+    },
+    dirOf: (read) => findDashboardTarget(read) ?? OWN_DASHBOARDS_DIR, // without one the save has been rejected before
+    check: (definition) => readDraft(parts, definition).faults,
+    refusal: () => findDashboardRefusal(parts),
+  };
+}
+
+/** Checks the text of a dashboard as files are checked, and that each endpoint exists. It may lack `id`. */
+export function checkDashboardDraft(
+  parts: SaveDashboardParts,
+  definition: string,
+  caller: Caller,
+): DashboardCheck {
+  const { dashboard, faults } = readDraft(parts, definition);
+  const { registry, config } = parts;
+  return {
+    errors: faults.map(toDraftError),
+    dashboard:
+      dashboard === undefined
+        ? null
+        : toDashboardView({ registry, parameterBytesMax: config.parameterBytesMax }, caller, dashboard),
+  };
+}
+
+interface DashboardDraft {
+  /** `undefined`: it could not be read. */
+  readonly dashboard: ReturnType<typeof createDashboard> | undefined;
+  readonly faults: Fault[];
+}
+
+function readDraft({ registry }: SaveDashboardParts, definition: string): DashboardDraft {
+  const refuse = (faults: Fault[]) => ({ dashboard: undefined, faults });
+  const long = findLong(DASHBOARD_FILE, definition);
+  if (long.length > 0) return refuse(long);
+  const parsed = parseDefinition(definition, DASHBOARD_FILE);
+  if (Array.isArray(parsed)) return refuse(parsed);
+  const file = withId(parsed);
+  const faults = checkDashboard(file);
+  if (faults.length > 0) return refuse(faults);
+  const dashboard = createDashboard(file);
+  const { endpoints } = registry;
+  const verified = [...verifyDashboards([dashboard], endpoints), ...findMissing([dashboard], endpoints)];
+  return { dashboard, faults: verified };
+}
+
+/** Reads the present file of a dashboard, which may be newer than the served one. @throws TailraceError `not_found` */
+export function readDashboardFile(parts: SaveDashboardParts, idOrName: string): Promise<DashboardFile> {
+  return readDefinitionFile(kindOf(parts), parts.registry.getDashboard(idOrName));
+}
+
+/** Writes the file of a dashboard and has it served. @throws as `saveDefinitionFile` */
+export function saveDashboard(
+  parts: SaveDashboardParts,
+  request: SaveFileRequest,
+  caller: Pick<Caller, 'keyId' | 'person' | 'address'>,
+): Promise<SavedDashboard> {
+  return saveDefinitionFile(parts, { ...request, kind: kindOf(parts) }, caller);
+}

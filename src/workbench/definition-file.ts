@@ -1,0 +1,127 @@
+import { lstat, mkdir } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Fault } from '../definitions/fault.ts';
+import type { ReadFolders } from '../definitions/folders.ts';
+import { TailraceError } from '../errors.ts';
+import { actorOf } from '../keys/actor.ts';
+import type { Caller } from '../keys/keyring.ts';
+import { findBelow, OutsideError } from '../lib/below.ts';
+import { refuseDraft } from './draft.ts';
+import { hashText, readIfThere, replaceFiles, toSaveError } from './files.ts';
+import type { HistoryKind } from './history.ts';
+import { complete } from './identity.ts';
+import { type SaveParts, toReloadError } from './save.ts';
+
+/** A kind of definition that is one file, such as an alert. */
+export interface FileKind {
+  readonly noun: string;
+  readonly history: HistoryKind;
+  /** The name of a file in messages. */
+  readonly file: string;
+  /** The served ones. */
+  readonly known: () => readonly { readonly id: string; readonly name: string; readonly file: string }[];
+  readonly dirOf: (folders: ReadFolders) => string;
+  readonly check: (definition: string) => Fault[];
+  /** Why none can be saved here; `undefined` if they can. */
+  readonly refusal: () => string | undefined;
+}
+
+export type SaveFileParts = Pick<SaveParts, 'folders' | 'edit' | 'audit' | 'newId' | 'history'>;
+
+export interface SaveFileRequest {
+  readonly name: string;
+  readonly definition: string;
+  /** The version of the text that was read before; null: there is no such definition yet. */
+  readonly version: string | null;
+}
+
+interface FileText {
+  readonly name: string;
+  readonly definition: string;
+  readonly version: string;
+  readonly may_edit: boolean;
+}
+
+/** Reads the present file of a definition, which may be newer than the served one. @throws TailraceError `not_found` */
+export async function readDefinitionFile(
+  { refusal }: Pick<FileKind, 'refusal'>,
+  { name, file }: { readonly name: string; readonly file: string },
+): Promise<FileText> {
+  const definition = await readIfThere(file);
+  if (definition === undefined)
+    throw new TailraceError('not_found', `the file of ${name} was removed since it was loaded`);
+  return { name, definition, version: hashText(definition), may_edit: refusal() === undefined };
+}
+
+/** Writes the file of a definition and has it served. @throws TailraceError `forbidden`, `conflict`, `invalid_definition`: then nothing has changed */
+export async function saveDefinitionFile(
+  parts: SaveFileParts,
+  { kind, ...request }: SaveFileRequest & { readonly kind: FileKind },
+  caller: Pick<Caller, 'keyId' | 'person' | 'address'>,
+): Promise<{ name: string; version: string }> {
+  const { name } = request;
+  const refusal = kind.refusal();
+  if (refusal !== undefined) throw new TailraceError('forbidden', refusal);
+  const definition = complete(request.definition, {
+    ...{ file: kind.file, name, newId: parts.newId },
+    id: kind.known().find((one) => one.name === name)?.id,
+    nameOf: (id) => kind.known().find((one) => one.id === id.toLowerCase())?.name,
+  });
+  refuseDraft(kind.check(definition));
+  const { actor: by } = actorOf(caller);
+  await parts.edit((reload) => saveFile(parts, { ...request, definition, kind, by }, reload));
+  const version = hashText(definition);
+  const detail = `${kind.noun} ${name} ${version}`;
+  await parts.audit({ action: 'saved', keyId: '', ...actorOf(caller), detail });
+  return { name, version };
+}
+
+async function saveFile(
+  parts: SaveFileParts,
+  { kind, name, definition, version, by }: SaveFileRequest & { readonly kind: FileKind; readonly by: string },
+  reload: () => Promise<void>,
+): Promise<void> {
+  const known = kind.known().find((one) => one.name === name);
+  const dir = kind.dirOf(parts.folders());
+  try {
+    await mkdir(dir, { recursive: true });
+    const path = await findBelow(dir, known === undefined ? `${name}.yaml` : basename(known.file));
+    if ((await lstat(path).catch(() => undefined))?.isFile() === false) throw linked(name);
+    const before = await readIfThere(path);
+    refuseConflict(kind, { name, version }, before);
+    const takeBack = await replaceFiles([[path, definition]]);
+    await reload().catch(async (error: unknown) => {
+      await takeBack();
+      throw toReloadError(error, parts);
+    });
+    const id = kind.known().find((one) => one.name === name)?.id;
+    if (id === undefined) return; // another process has replaced the file
+    const replaced = before === undefined ? undefined : { definition: before };
+    await parts.history.keep({ kind: kind.history, id, by, before: replaced, texts: { definition } });
+  } catch (error) {
+    throw error instanceof OutsideError ? linked(name, error) : toSaveError(error, name);
+  }
+}
+
+function linked(name: string, cause?: unknown): TailraceError {
+  const message = `the file of ${name} is a link or a folder; edit it where it is`;
+  return new TailraceError('forbidden', message, { cause });
+}
+
+/** @throws TailraceError `conflict` if the file is not the one that the caller has read */
+function refuseConflict(
+  { noun }: FileKind,
+  { name, version }: Pick<SaveFileRequest, 'name' | 'version'>,
+  now: string | undefined,
+): void {
+  if (now === undefined && version === null) return;
+  if (now !== undefined && version === hashText(now)) return;
+  const a = /^[aeiou]/.test(noun) ? 'an' : 'a';
+  const what =
+    now === undefined
+      ? `${name} was removed since it was read; save it as a new ${noun}`
+      : version === null
+        ? `there is a file of ${a} ${noun} ${name} already; open it, or choose another name`
+        : `the file has changed since ${name} was read; read it again and repeat the change`;
+  throw new TailraceError('conflict', what);
+}

@@ -1,0 +1,129 @@
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { type Static, Type } from 'typebox';
+import { replaceFile } from '../lib/file.ts';
+
+/** Kinds of definitions that the workbench saves, as in its paths. */
+export const HISTORY_KINDS = ['endpoints', 'alerts', 'dashboards'] as const;
+export type HistoryKind = (typeof HISTORY_KINDS)[number];
+
+/** Texts of a definition; only endpoints have `sql`. */
+export interface KeptTexts {
+  readonly definition: string;
+  readonly sql?: string | undefined;
+}
+
+const VERSION = Type.Object({
+  id: Type.String(),
+  at_ms: Type.Number({ minimum: 0, maximum: 8.64e15 }),
+  by: Type.String({ description: 'Empty: the files were not written by a save.' }),
+  definition: Type.String(),
+  sql: Type.Optional(Type.String()),
+});
+export type KeptVersion = Static<typeof VERSION>;
+
+const FILE = Type.Object({ versions: Type.Array(VERSION) });
+const isHistory = new Ajv({ strict: false }).compile<Static<typeof FILE>>(FILE);
+
+/** A definition whose UUID names its history. */
+export interface HistoryOf {
+  readonly kind: HistoryKind;
+  readonly id: string;
+}
+
+export interface Saved extends HistoryOf {
+  /** The acting person or key. */
+  readonly by: string;
+  /** What the save replaced. */
+  readonly before: KeptTexts | undefined;
+  readonly texts: KeptTexts;
+}
+
+export interface History {
+  /** Keeps a save; calls must not overlap. A failure is reported and does not undo the save. */
+  keep(saved: Saved): Promise<void>;
+  /** Newest first. */
+  list(of: HistoryOf): Promise<readonly KeptVersion[]>;
+}
+
+interface HistoryOptions {
+  /** The folder, created with the first save. */
+  readonly dir: string;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Beyond each of these the oldest versions of a definition are forgotten. */
+const VERSIONS_MAX = 50;
+const DEFINITION_BYTES_MAX = 1024 * 1024;
+const AGE_MS_MAX = 365 * 24 * 60 * 60 * 1000;
+/** Beyond it the histories that were written least recently are deleted. */
+const HISTORY_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Opens what the saves of this process have written: a file for each definition. */
+export function createHistory({ dir, now, newId, onFailure }: HistoryOptions): History {
+  const fileOf = ({ kind, id }: HistoryOf) => join(dir, `${kind}-${id.toLowerCase()}.json`);
+  const list = async (of: HistoryOf) => (await readVersions(fileOf(of))).filter(isYoung);
+  const isYoung = ({ at_ms: atMs }: KeptVersion) => atMs > now() - AGE_MS_MAX;
+  const toVersion = (by: string, { definition, sql }: KeptTexts): KeptVersion => ({
+    ...{ id: newId(), at_ms: now(), by, definition },
+    ...(sql !== undefined && { sql }),
+  });
+
+  async function write({ by, before, texts, ...of }: Saved): Promise<void> {
+    const versions = await list(of);
+    const [last] = versions;
+    // Somebody has edited the files elsewhere, or this is the first save.
+    const isOther = before !== undefined && (last === undefined || !isEqual(last, before));
+    const all = [toVersion(by, texts), ...(isOther ? [toVersion('', before)] : []), ...versions];
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    replaceFile(fileOf(of), `${JSON.stringify({ versions: bound(all) })}\n`);
+    await removeOldest(dir);
+  }
+
+  return { list, keep: (saved) => write(saved).catch(onFailure) };
+}
+
+function isEqual(one: KeptTexts, other: KeptTexts): boolean {
+  return one.definition === other.definition && one.sql === other.sql;
+}
+
+/** Keeps the newest versions. The first one is the save itself, whose texts are bounded. */
+function bound(versions: readonly KeptVersion[]): KeptVersion[] {
+  let bytes = 0;
+  return versions.slice(0, VERSIONS_MAX).filter((version) => {
+    bytes += Buffer.byteLength(JSON.stringify(version));
+    return bytes <= DEFINITION_BYTES_MAX;
+  });
+}
+
+/** Returns what a file has; nothing if it is missing or damaged. @throws Node's error */
+async function readVersions(file: string): Promise<KeptVersion[]> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '{}';
+    throw error;
+  });
+  try {
+    const value: unknown = JSON.parse(text);
+    return isHistory(value) ? value.versions : [];
+  } catch {
+    return [];
+  }
+}
+
+async function removeOldest(dir: string): Promise<void> {
+  const files = await Promise.all(
+    (await readdir(dir)).map(async (name) => {
+      const { size, mtimeMs } = await stat(join(dir, name));
+      return { path: join(dir, name), size, mtimeMs };
+    }),
+  );
+  let bytes = 0;
+  for (const { path, size } of files.toSorted((a, b) => b.mtimeMs - a.mtimeMs)) {
+    bytes += size;
+    if (bytes > HISTORY_BYTES_MAX) await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { findListeners, isListener } from '../../trial/server.ts';
+import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
+import { get, QUERY_PATH, readMetric } from '../support/http.ts';
+import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const env = {
+  TAILRACE_DATA_DIR: `${folder.path}/data`,
+  TAILRACE_PRIVATE_KEY: PRIVATE_KEY,
+  TAILRACE_LISTENERS: '2',
+};
+afterEach(endLeftProcesses);
+afterAll(folder.remove);
+
+type Service = Awaited<ReturnType<typeof startServe>>;
+
+/** The listener processes of a service. */
+const listenersOf = ({ child }: Service) => findListeners(Number(child.pid));
+
+/** An open connection that has sent the first half of a request. */
+async function halfRequest(url: string): Promise<{ socket: Socket; finish: () => Promise<string> }> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  socket.on('error', () => {});
+  socket.write('GET /health HTTP/1.1\r\n');
+  return {
+    socket,
+    async finish() {
+      socket.write('Host: h\r\nConnection: close\r\n\r\n');
+      return (await socket.toArray()).join('');
+    },
+  };
+}
+
+/** Enough connections that each listener process has some: the kernel chooses by their ports. */
+const CONNECTIONS = 32;
+
+test('a listener process that is killed takes only its own connections with it, and another follows', async () => {
+  const service = await startServe(env);
+  const [killed = 0, other] = await vi.waitFor(() => {
+    const pids = listenersOf(service);
+    expect(pids).toHaveLength(2);
+    return pids;
+  });
+  const halves = await Promise.all(Array.from({ length: CONNECTIONS }, () => halfRequest(service.url)));
+  const headers = { 'x-api-key': PRIVATE_KEY };
+  await vi.waitFor(async () =>
+    expect(await readMetric(service.url, 'tailrace_connections_open', {})).toBeGreaterThan(CONNECTIONS),
+  );
+  process.kill(killed, 'SIGKILL');
+  await service.waitFor(/a listener process ended and is started again/);
+  const answers = await Promise.all(halves.map(({ finish }) => finish().catch(() => '')));
+  const served = answers.filter((text) => text.startsWith('HTTP/1.1 200 OK'));
+  expect(answers.filter((text) => text === '').length + served.length).toBe(CONNECTIONS);
+  expect(served.length).toBeGreaterThan(0);
+  expect(served.length).toBeLessThan(CONNECTIONS);
+  await vi.waitFor(() => {
+    const pids = listenersOf(service);
+    expect(pids).toHaveLength(2);
+    expect(pids).toContain(other);
+    expect(pids).not.toContain(killed);
+  });
+  for (let i = 0; i < CONNECTIONS; i++) expect((await get(service.url, '/ready', headers)).status).toBe(200);
+  expect((await service.stop()).code).toBe(0);
+});
+
+test('SIGTERM to the whole group serves what runs, and leaves no process', async () => {
+  const service = await startServe(env);
+  const pids = listenersOf(service);
+  const half = await halfRequest(service.url);
+  await get(service.url, '/health', {}); // the service has gone round its loop since
+  for (const pid of pids) process.kill(pid, 'SIGTERM');
+  const ended = service.stop();
+  await service.waitFor(/"msg":"stopping"/);
+  expect(await half.finish()).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*"ok"/);
+  expect((await ended).code).toBe(0);
+  expect(pids.filter(isListener)).toEqual([]);
+});
+
+test('a service that is killed leaves no process behind, and the next one has its port', async () => {
+  const service = await startServe(env);
+  const { port } = new URL(service.url);
+  const pids = listenersOf(service);
+  await service.stop('SIGKILL');
+  await vi.waitFor(() => expect(pids.filter(isListener)).toEqual([]));
+  const next = await startServe({ ...env, TAILRACE_PORT: port });
+  expect(next.url).toBe(service.url);
+  const taken = { ...env, TAILRACE_DATA_DIR: `${folder.path}/other`, TAILRACE_PORT: port };
+  const { code, stderr } = await runCli(['serve'], { env: taken });
+  expect([code, stderr]).toEqual([
+    expect.any(Number),
+    expect.stringContaining(`port ${port} of 127.0.0.1 is in use`),
+  ]);
+  expect(code).not.toBe(0);
+});
+
+test('a revoked key is rejected by every listener process from the next request on', async () => {
+  const service = await startServe(env);
+  const made = await runCli(['keys', 'create', '--name', 'reader'], { env });
+  const [, id = ''] = /Key (\S+) with scope query/.exec(made.stderr) ?? [];
+  const ask = async () => {
+    const path = `${QUERY_PATH}/usage.api-counts?project=p1&interval=hourly`;
+    const headers = { 'x-api-key': made.stdout.trim(), connection: 'close' };
+    return (await get(service.url, path, headers)).status;
+  };
+  const all = async () => new Set(await Promise.all(Array.from({ length: CONNECTIONS }, ask)));
+  expect(await all()).toEqual(new Set([200]));
+  const revoked = await fetch(`${service.url}/api/keys/${id}`, {
+    method: 'DELETE',
+    headers: { 'x-api-key': PRIVATE_KEY },
+  });
+  expect(revoked.ok).toBe(true);
+  expect(await all()).toEqual(new Set([401]));
+});

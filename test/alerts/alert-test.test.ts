@@ -1,0 +1,95 @@
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { writeEntry } from '../../src/alerts/history.ts';
+import { createAlert } from '../../src/definitions/alert.ts';
+import { parseYaml } from '../../src/definitions/yaml-file.ts';
+import { TailraceError } from '../../src/errors.ts';
+import { openControlStore } from '../../src/keys/open-control-store.ts';
+import { createAlertTest } from '../../src/management/alert-test.ts';
+import { startTestService, temporaryFolder, testConfig } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const control = await openControlStore(testConfig(folder.path));
+const { core, close } = await startTestService();
+afterAll(async () => {
+  await close();
+  await control.close();
+  await folder.remove();
+});
+
+const file = parseYaml(
+  'alert.yaml',
+  `id: 5f1f3f0a-8c1e-4a52-9a58-0d6a2f6a4c12
+name: a.test
+description: A test.
+endpoint: logs.all
+every: 60
+when: rows
+text: rows
+to: [ops, mail]
+`,
+);
+if (Array.isArray(file)) throw new Error('the file has no fault');
+const alert = createAlert(file);
+const caller = { keyId: 'private', endpoints: undefined, pins: {} };
+const { signal } = new AbortController();
+let nowMs = Date.now();
+let evaluations = 0;
+beforeEach(() => {
+  nowMs += 3_600_000;
+});
+
+/** @param receivers those that the service has */
+function create(receivers: readonly string[]) {
+  const registry = { ...core.registry, alerts: [alert], getAlert: () => alert };
+  const parts = { control, registry, parameterBytesMax: 1_000, now: () => nowMs, newId: () => 'id' };
+  const command = {
+    ...{ registry, store: control.alerts, receivers: () => new Set(receivers), now: () => nowMs },
+    async evaluate() {
+      evaluations++;
+      return { outcome: { kind: 'failed', reason: 'the table is gone' }, notes: [] } as const;
+    },
+  };
+  return createAlertTest({ command, parts, deliveryMsMax: 500 });
+}
+
+test('a response waits for a bounded time, and says what each receiver made of its message', async () => {
+  const pending = create(['ops'])(caller, 'a.test', signal);
+  expect(await pending).toEqual({
+    result: {
+      ops: 'not accepted so far; it is sent again for a day',
+      mail: 'TAILRACE_RECEIVERS_FILE has no receiver of this name',
+    },
+    ...{ firing: 0, last_error: 'the table is gone' },
+  });
+  const left = await control.alerts.nextMessage('ops', nowMs);
+  await control.alerts.removeMessage(left?.id ?? '');
+});
+
+test('a message that was given up is not called sent', async () => {
+  const pending = create(['ops', 'mail'])(caller, 'a.test', signal);
+  const { alerts } = control;
+  const next = (receiver: string) => expect.poll(() => alerts.nextMessage(receiver, nowMs)).toBeDefined();
+  await next('mail');
+  const [ops, mail] = [await alerts.nextMessage('ops', nowMs), await alerts.nextMessage('mail', nowMs)];
+  const entry = writeEntry({ change: 'not_delivered', receiver: 'ops', reason: 'the hook is gone' });
+  await alerts.dropMessage(ops?.id ?? '', alert.id, { id: `${ops?.id}z`, atMs: nowMs, entry });
+  await alerts.removeMessage(mail?.id ?? '');
+  expect((await pending).result).toEqual({ ops: 'the hook is gone', mail: 'sent' });
+});
+
+test('a few tests are made each minute: others are rejected without an evaluation', async () => {
+  const run = create([]);
+  for (let i = 0; i < 5; i++) await run(caller, 'a.test', signal);
+  const before = evaluations;
+  const error = await run(caller, 'a.test', signal).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(TailraceError);
+  expect(error).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 10 });
+  expect(evaluations).toBe(before);
+  nowMs += 10_000;
+  await run(caller, 'a.test', signal);
+});
+
+test('a caller that may not see the alert takes no turn', async () => {
+  const limited = { ...caller, endpoints: ['usage.api-counts'] };
+  await expect(create([])(limited, 'a.test', signal)).rejects.toMatchObject({ code: 'not_found' });
+});

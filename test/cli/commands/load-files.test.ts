@@ -1,0 +1,236 @@
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { DuckDBInstance } from '@duckdb/node-api';
+import S3rver from 's3rver';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { CHECKPOINT_LINES } from '../../../src/cli/load/resume.ts';
+import { endLeftProcesses, runCli, startCli } from '../../support/cli.ts';
+import { rowsOf } from '../../support/ingest.ts';
+import { newProject } from '../../support/protocols.ts';
+import { PRIVATE_KEY, startTestService, temporaryFolder } from '../../support/service.ts';
+
+const folder = await temporaryFolder();
+const file = (name: string) => join(folder.path, name);
+const service = await startTestService();
+afterEach(endLeftProcesses);
+afterAll(async () => {
+  await service.close();
+  await folder.remove();
+});
+const { url, core } = service;
+
+const load = (args: readonly string[], env: Record<string, string> = {}) =>
+  runCli(['load', 'logs', ...args, '--url', url, '--key', PRIVATE_KEY], { env });
+const stored = (project: string) =>
+  rowsOf(core, project, { table: 'logs', columns: 'id, timestamp, event_message, metadata, attributes' });
+
+// Written by another program than the one that reads it.
+const duckdb = await DuckDBInstance.create(':memory:');
+const connection = await duckdb.connect();
+const at = new Date(Date.now() - 3_600_000).toISOString().slice(0, 19);
+const writeParquet = (name: string, select: string) =>
+  connection.run(`COPY (${select}) TO '${file(name)}' (FORMAT parquet)`);
+
+describe('a Parquet file', () => {
+  test('has columns of any type, which are fields by their names, by --map, or members of the metadata', async () => {
+    const project = newProject();
+    await writeParquet(
+      'types.parquet',
+      `SELECT 'e1' AS id, TIMESTAMP '${at}.000123' AS created, '${project}' AS project, 'line\n"2"' AS text,
+        9007199254740993::BIGINT AS big, 1.5::DOUBLE AS ratio, NULL::VARCHAR AS missing, ['a', 'b'] AS list,
+        {'path': '/x', 'status': 200} AS request, true AS ok, '007' AS code, '/y' AS "odd 'name'"`,
+    );
+    const maps = ['timestamp=created', 'event_message=text', "metadata.inner.odd=odd 'name'"].flatMap(
+      (map) => ['--map', map],
+    );
+    const { code, stdout, stderr } = await load([file('types.parquet'), ...maps]);
+    expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(/: 1 event, .* 0 rejected\n$/), '']);
+    const [row] = await stored(project);
+    expect(row).toEqual({
+      id: 'e1',
+      timestamp: `${at.replace('T', ' ')}.000123`,
+      event_message: 'line\n"2"',
+      attributes: '',
+      metadata: expect.stringContaining('"big":9007199254740993'),
+    });
+    expect(JSON.parse(String(row?.['metadata']))).toEqual({
+      ...{ big: 9007199254740992, ratio: 1.5, missing: null, list: ['a', 'b'], ok: true, code: '007' },
+      ...{ request: { path: '/x', status: 200 }, inner: { odd: '/y' } },
+    });
+  });
+
+  test('of an answer of Tailrace is loaded as it was exported', async () => {
+    const [from, to] = [newProject(), newProject()];
+    const body = [
+      { id: 'a', project: from, event_message: 'm', timestamp: `${at}Z`, metadata: { n: [1, { x: null }] } },
+    ];
+    await fetch(`${url}/api/logs?source=cloudflare.logs.prod`, {
+      method: 'POST',
+      headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const answer = await fetch(`${url}/api/endpoints/query/logs.all?project=${from}&format=parquet`, {
+      headers: { 'x-api-key': PRIVATE_KEY },
+    });
+    await writeFile(file('export.parquet'), Buffer.from(await answer.arrayBuffer()));
+    expect((await load([file('export.parquet')], { TAILRACE_DEFAULT_PROJECT: to })).code).toBe(0);
+    const expected = { id: 'a', event_message: 'm', metadata: '{"n":[1,{"x":null}]}' };
+    expect(await stored(to)).toEqual([expect.objectContaining(expected)]);
+  });
+});
+
+describe('a CSV file', () => {
+  test('has texts, and numbers and booleans where a value looks like one; a line with too few has nulls', async () => {
+    const project = newProject();
+    const lines = `timestamp,message,project,status,zip,ok\n${at}Z,"a, ""b""\nc",${project},200,007,true\n${at}Z,x,${project}\n`;
+    await writeFile(file('rows.csv.gz'), gzipSync(lines));
+    expect(await load([file('rows.csv.gz')])).toMatchObject({ code: 0, stderr: '' });
+    const rows = await stored(project);
+    expect(rows.map((row) => [row['event_message'], row['metadata']]).toSorted()).toEqual([
+      ['a, "b"\nc', '{"status":200,"zip":"007","ok":true}'],
+      ['x', '{"status":null,"zip":null,"ok":null}'],
+    ]);
+  });
+
+  test('with bad events is loaded but for these, which are reported by their row', async () => {
+    const project = newProject();
+    await writeFile(file('bad.tsv'), `timestamp\tproject\n${at}Z\t${project}\nnever\t${project}\n`);
+    const { code, stderr } = await load([file('bad.tsv')]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/bad\.tsv:2: has a timestamp that is neither ISO 8601/),
+    ]);
+    expect(await stored(project)).toHaveLength(1);
+  });
+});
+
+describe('an address', () => {
+  test('of HTTP is read by the command: Parquet by its name, lines by --format', async () => {
+    const project = newProject();
+    await writeParquet('web.parquet', `SELECT 'w' || range AS id, '${project}' AS project FROM range(3)`);
+    await writeFile(
+      file('web'),
+      `{"id":"n1","project":"${project}","metadata":{"big":18446744073709551615}}\nno JSON\n`,
+    );
+    const server = createServer((request, response) => {
+      const path = file((request.url ?? '').slice(1).replace(/\?.*/, ''));
+      stat(path).then(
+        ({ size }) => {
+          response.setHeader('content-length', size);
+          if (request.method === 'HEAD') response.end();
+          else createReadStream(path).pipe(response);
+        },
+        () => response.writeHead(404).end(),
+      );
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const web = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      expect(await load([`${web}/web.parquet?v=1`])).toMatchObject({ code: 0, stderr: '' });
+      const lines = await load([`${web}/web`, '--format', 'ndjson']);
+      expect([lines.code, lines.stderr]).toEqual([1, expect.stringMatching(/\/web:2: is not valid JSON/)]);
+      const missing = await load([`${web}/none.csv`]);
+      expect([missing.code, missing.stderr]).toEqual([
+        1,
+        expect.stringMatching(/none\.csv: cannot be read: .*404/),
+      ]);
+    } finally {
+      server.close();
+    }
+    const rows = await stored(project);
+    expect(rows.map(({ id }) => id).toSorted()).toEqual(['n1', 'w0', 'w1', 'w2']);
+    expect(rows.find(({ id }) => id === 'n1')?.['metadata']).toBe('{"big":18446744073709551615}');
+  });
+
+  test('of S3 stands for all files that it fits, with the credentials of the environment', async () => {
+    const project = newProject();
+    const directory = file('s3');
+    const server = new S3rver({
+      ...{ port: 0, address: '127.0.0.1', silent: true, directory },
+      configureBuckets: [{ name: 'logs', configs: [] }],
+    });
+    const { port } = await server.run();
+    const credentials = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
+    const env = { ...credentials, AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` };
+    try {
+      await mkdir(join(directory, 'logs'), { recursive: true });
+      for (const day of [1, 2]) {
+        await writeParquet(`${day}.parquet`, `SELECT 'd${day}' AS id, '${project}' AS project`);
+        await fetch(`http://127.0.0.1:${port}/logs/2026/${day}.parquet`, {
+          method: 'PUT',
+          body: await readFile(file(`${day}.parquet`)),
+        });
+      }
+      expect(await load(['s3://logs/2026/*.parquet'], env)).toMatchObject({ code: 0, stderr: '' });
+      const { AWS_SECRET_ACCESS_KEY: _, ...half } = env;
+      const { code, stderr } = await load(['s3://logs/2026/1.parquet'], half);
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(/set both AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/),
+      ]);
+    } finally {
+      await server.close();
+    }
+    expect((await stored(project)).map(({ id }) => id)).toEqual(['d1', 'd2']);
+  });
+});
+
+describe('--resume', () => {
+  const rows = 3 * CHECKPOINT_LINES + 5;
+
+  test.each(['parquet', 'ndjson'])(
+    'goes on after a killed load of %s, and stores nothing twice',
+    async (kind) => {
+      const project = newProject();
+      const select = `SELECT 'r' || range AS id, '${project}' AS project, repeat('x', 300) AS text FROM range(${rows})`;
+      const name = file(`many.${kind}`);
+      if (kind === 'parquet') await writeParquet('many.parquet', select);
+      else await connection.run(`COPY (${select}) TO '${name}' (FORMAT json)`);
+      const state = file(`state-${kind}`);
+      const args = ['load', 'logs', name, '--resume', state, '--url', url, '--key', PRIVATE_KEY];
+      const first = startCli(args, { stdin: '' });
+      await expect
+        .poll(async () => JSON.parse(await readFile(state, 'utf8').catch(() => '{}')).lines?.[name] ?? 0, {
+          timeout: 60_000,
+        })
+        .toBeGreaterThan(0);
+      first.child.kill('SIGKILL');
+      await first.ended;
+      const second = await runCli(args);
+      expect([second.code, second.stderr]).toEqual([
+        0,
+        expect.stringMatching(/continues after line [1-3]0,000\n/),
+      ]);
+      const ids = (await stored(project)).map(({ id }) => id);
+      expect([ids.length, new Set(ids).size]).toEqual([rows, rows]);
+      const third = await runCli(args);
+      expect([third.code, third.stdout]).toEqual([0, expect.stringMatching(/: 0 events/)]);
+      await rm(name);
+    },
+  );
+});
+
+test.each([
+  [['a.parquet', '--map', 'time=x'], '--map time=x: write <field>=<column>; the fields are id, timestamp'],
+  [['a.parquet', '--map', 'id=x', '--map', 'id=y'], 'id is mapped twice'],
+  [['a.ndjson', '--map', 'id=x'], '--map is for files with columns'],
+  [['a.parquet', '--map', 'id=nope'], 'the file has no column "nope"; it has x'],
+  [['a.parquet', '--format', 'xml'], '--format must be one of parquet, csv, tsv, ndjson'],
+  [['ftp://host/a.csv'], 'cannot be read from ftp://'],
+  [['s3://logs'], 'write s3://<bucket>/<key>'],
+  [['-', '--resume', 'state'], '--resume needs files'],
+  [['a.parquet', '--resume', 'a.parquet'], 'cannot be read as a file of --resume'],
+  [['broken.parquet'], 'broken.parquet: cannot be read: '],
+])('%j is refused', async (args, message) => {
+  await writeParquet('a.parquet', 'SELECT 1 AS x');
+  await writeFile(file('a.ndjson'), '{}\n');
+  await writeFile(file('broken.parquet'), 'no Parquet');
+  const paths = args.map((arg) => (/^a\.|^broken|^state/.test(arg) ? file(arg) : arg));
+  const { code, stderr } = await load(paths);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+});

@@ -1,0 +1,281 @@
+import { describe, expect, test } from 'vitest';
+import { toGrafanaDashboard } from '../../../src/cli/grafana/dashboard.ts';
+import type { DashboardView, PanelView } from '../../../src/management/dashboard-view.ts';
+import type { ChartView, EndpointView } from '../../../src/management/view.ts';
+
+const PANEL: PanelView = {
+  ...{ endpoint: 'a b', missing: false, parameters: {}, show: null, title: null },
+  ...{ columns: [], unit: null, text: null },
+};
+const CHART: ChartView = {
+  ...{ show: 'line', title: null, time: 'at', series: null, values: ['n'], unit: null },
+  ...{ band: [], bad: [], top: null, thresholds: [] },
+};
+const parameter = (name: string, fields: object = {}) =>
+  ({
+    ...{ name, type: 'string', required: false, description: '', default: '', control: 'text' },
+    ...{ values: [], otherwise: null, pinned: null, search: null, ...fields },
+  }) as EndpointView['parameters'][number];
+const column = (name: string, type: EndpointView['columns'][number]['type']) => ({
+  ...{ name, type, description: '', search: null },
+});
+
+const ENDPOINT: EndpointView = {
+  ...{ id: 'a0000000-0000-4000-8000-000000000001', name: 'a b', description: 'What it counts.' },
+  ...{
+    max_rows: 10,
+    caching_seconds: null,
+    warming_seconds: null,
+    query_sandboxing: false,
+    live_tail: false,
+  },
+  ...{ parameters: [], formats: [], charts: [], bucket: null, sources: [], sql: null },
+  columns: [
+    column('at', 'integer'),
+    column('path', 'string'),
+    column('n', 'integer'),
+    column('ms', 'number'),
+    column('more', 'json'),
+  ],
+};
+const DASHBOARD: DashboardView = {
+  ...{ id: 'b0000000-0000-4000-8000-000000000001', name: 'one', title: 'One', description: 'First.' },
+  ...{ range_seconds: 5400, parameters: [], rows: [] },
+};
+
+interface Written {
+  readonly type: string;
+  readonly title: string;
+  readonly gridPos: object;
+  readonly options: { content?: string; xField?: string };
+  readonly fieldConfig: { defaults: Record<string, unknown>; overrides: object[] };
+  readonly targets: {
+    readonly url: string;
+    readonly format: string;
+    readonly root_selector: string;
+    readonly columns: { selector: string; type: string }[];
+    readonly url_options: { params: { key: string; value: string }[] };
+  }[];
+}
+
+function panelsOf(rows: DashboardView['rows'], endpoint: Partial<EndpointView> = {}, dashboard: object = {}) {
+  const { panels } = toGrafanaDashboard({ ...DASHBOARD, ...dashboard, rows }, [{ ...ENDPOINT, ...endpoint }]);
+  return panels as unknown as Written[];
+}
+
+function panelOf(panel: Partial<PanelView>, endpoint: Partial<EndpointView> = {}, dashboard: object = {}) {
+  const rows = [{ height_px: 220, panels: [{ ...PANEL, ...panel }] }];
+  const [written] = panelsOf(rows, endpoint, dashboard);
+  if (written === undefined) throw new Error('no panel');
+  return written;
+}
+
+const paramsOf = (...args: Parameters<typeof panelOf>) =>
+  Object.fromEntries(
+    panelOf(...args).targets[0]?.url_options.params.map(({ key, value }) => [key, value]) ?? [],
+  );
+
+describe('a dashboard in Grafana', () => {
+  test('has title, range and id of the file, and neither an address nor a key', () => {
+    const rows = [{ height_px: 220, panels: [PANEL] }];
+    const written = toGrafanaDashboard({ ...DASHBOARD, rows }, [ENDPOINT]);
+    expect(written).toMatchObject({
+      ...{ uid: DASHBOARD.id, title: 'One', description: 'First.', time: { from: 'now-90m', to: 'now' } },
+      panels: [
+        {
+          datasource: { type: 'yesoreyeram-infinity-datasource', uid: '$' + '{datasource}' },
+          targets: [{ url: '/api/endpoints/query/a%20b', url_options: { headers: [] } }],
+        },
+      ],
+    });
+    expect(JSON.stringify(written)).not.toMatch(/http|x-api-key/i);
+  });
+
+  test.each([
+    [3600, 'now-1h'],
+    [86_400, 'now-24h'],
+    [7 * 86_400, 'now-7d'],
+  ])('with a range of %d seconds begins at %s', (range_seconds, from) => {
+    expect(toGrafanaDashboard({ ...DASHBOARD, range_seconds }, []).time.from).toBe(from);
+  });
+
+  test('has the panels of a row beside each other over the whole width, and rows below each other', () => {
+    const placed = panelsOf([
+      { height_px: 80, panels: [PANEL, PANEL] },
+      { height_px: 220, panels: [PANEL, PANEL, PANEL, PANEL, PANEL] },
+    ]).map(({ gridPos }) => Object.values(gridPos));
+    expect(placed).toEqual([
+      [0, 0, 12, 3],
+      [12, 0, 12, 3],
+      [0, 3, 5, 7],
+      [5, 3, 5, 7],
+      [10, 3, 4, 7],
+      [14, 3, 5, 7],
+      [19, 3, 5, 7],
+    ]);
+  });
+
+  test('has a variable for each shared parameter: a choice, a text, and a name that Grafana allows', () => {
+    const parameters = [
+      { name: 'mode', default: 'fast', pinned: null },
+      { name: 'project', default: '', pinned: null },
+      { name: 'datasource', default: 'x', pinned: null },
+    ];
+    const declared = [
+      parameter('mode', { values: ['fast', 'slow'] }),
+      parameter('project'),
+      parameter('datasource'),
+    ];
+    const rows = [{ height_px: 220, panels: [PANEL] }];
+    const { templating } = toGrafanaDashboard({ ...DASHBOARD, parameters, rows }, [
+      { ...ENDPOINT, parameters: declared },
+    ]);
+    expect(templating.list).toMatchObject([
+      { name: 'datasource', type: 'datasource', query: 'yesoreyeram-infinity-datasource' },
+      { name: 'mode', type: 'custom', query: 'fast,slow', current: { value: 'fast' } },
+      { name: 'project', type: 'textbox', query: '' },
+      { name: 'parameter_datasource', label: 'datasource', type: 'textbox', query: 'x' },
+    ]);
+    expect(paramsOf({}, { parameters: declared }, { parameters })).toEqual({
+      mode: '$' + '{mode:raw}',
+      project: '$' + '{project:raw}',
+      datasource: '$' + '{parameter_datasource:raw}',
+    });
+  });
+});
+
+describe('the request of a panel', () => {
+  const shared = { parameters: [{ name: 'project', default: 'aurora', pinned: null }] };
+
+  test("has the panel's own values, then those that are shared, for what its endpoint declares", () => {
+    const declared = { parameters: [parameter('project'), parameter('ids'), parameter('other')] };
+    const own = { parameters: { project: 'a&b=c', ids: ['1', '2'] } };
+    expect(paramsOf(own, declared, shared)).toEqual({ project: 'a&b=c', ids: '1,2' });
+    expect(paramsOf({}, { parameters: [] }, shared)).toEqual({});
+  });
+
+  test('has the bounds of the range in Grafana, and its time buckets', () => {
+    const span = (width_seconds: number, range_seconds: number) => ({ width_seconds, range_seconds });
+    const declared = {
+      parameters: [
+        parameter('iso_timestamp_start', { type: 'timestamp' }),
+        parameter('iso_timestamp_end', { type: 'timestamp' }),
+        parameter('interval'),
+      ],
+      bucket: {
+        ...{ column: 'at', by: 'interval', aligned: true },
+        spans: { '7day': span(3600, 604_800), '1hr': span(60, 3600), '1day': span(60, 86_400) },
+      },
+    };
+    expect(paramsOf({}, declared)).toEqual({
+      iso_timestamp_start: '$' + '{__from:date:iso}',
+      iso_timestamp_end: '$' + '{__to:date:iso}',
+      interval: '$__customInterval(3600s,1hr,86400s,1day,7day)',
+    });
+    const odd = { ...declared.bucket, spans: { 'a,b': span(60, 3600), c: span(60, 86_400) } };
+    expect(paramsOf({}, { ...declared, bucket: odd })['interval']).toBe('c');
+    expect(paramsOf({ parameters: { interval: '1hr' } }, declared)['interval']).toBe('1hr');
+  });
+
+  test('has the columns of its chart in order of time, in types of the data source', () => {
+    const charts = [{ ...CHART, series: 'path' }];
+    const { targets, fieldConfig } = panelOf({}, { charts });
+    expect(targets[0]).toMatchObject({
+      format: 'timeseries',
+      root_selector:
+        '.result | sort_by(.["at"]) | map(.["at"] |= if . == null then null else . / 1000 | floor end)',
+      columns: [
+        { selector: 'at', type: 'timestamp_epoch' },
+        { selector: 'path', type: 'string' },
+        { selector: 'n', type: 'number' },
+      ],
+    });
+    expect(fieldConfig.defaults['displayName']).toBe('$' + '{__field.labels.path}');
+  });
+});
+
+describe('a panel in Grafana', () => {
+  test.each([
+    ['line', 'timeseries', { drawStyle: 'line', stacking: { mode: 'none' } }],
+    ['stacked', 'timeseries', { drawStyle: 'line', stacking: { mode: 'normal' } }],
+    ['bar', 'timeseries', { drawStyle: 'bars', stacking: { mode: 'none' } }],
+  ] as const)('of "show: %s" over time is a %s', (show, type, custom) => {
+    const written = panelOf({ show, title: 'T' }, { charts: [CHART] });
+    expect(written).toMatchObject({ type, title: 'T', fieldConfig: { defaults: { custom } } });
+  });
+
+  test('of a bar for each value of a column is a bar chart of the greatest', () => {
+    const charts: ChartView[] = [{ ...CHART, show: 'bar', time: null, series: 'path', top: 5 }];
+    const written = panelOf({}, { charts });
+    expect([written.type, written.options.xField, written.targets[0]?.format]).toEqual([
+      ...['barchart', 'path', 'table'],
+    ]);
+    expect(written.targets[0]?.root_selector).toBe(
+      '.result | group_by(.["path"]) | map({"path": .[0]["path"], "n": (map(.["n"]) | add)}) | sort_by(.["n"]) | reverse | .[:5]',
+    );
+  });
+
+  test('of a number has the sum of counts, and of others the newest value', () => {
+    const charts = [{ ...CHART, values: ['n', 'ms'] }];
+    const written = panelOf({ show: 'number' }, { charts });
+    expect([written.type, written.targets[0]?.root_selector]).toEqual([
+      'stat',
+      '.result | sort_by(.["at"]) | [{"n": (map(.["n"]) | add), "ms": (.[-1] | .["ms"])}]',
+    ]);
+    const timeless = panelOf({ show: 'number', columns: ['ms'] }, { charts: [{ ...CHART, time: null }] });
+    expect(timeless.targets[0]?.root_selector).toBe('.result | [{"ms": (.[0] | .["ms"])}]');
+  });
+
+  test('of a table has every column, JSON as a text', () => {
+    const { type, targets } = panelOf({ show: 'table' }, { charts: [CHART] });
+    expect([type, targets[0]?.columns.length]).toEqual(['table', 5]);
+    expect(targets[0]?.root_selector).toContain('map(.["more"] |= if . == null then null else tojson end)');
+  });
+
+  test('of an endpoint without a chart draws its first number over its time, else is a table', () => {
+    const bucket = { column: 'at', by: null, aligned: true, spans: {} };
+    const drawn = panelOf({}, { bucket });
+    expect([drawn.type, drawn.targets[0]?.columns.map(({ selector }) => selector)]).toEqual([
+      ...['timeseries', ['at', 'n']],
+    ]);
+    expect(panelOf({}).type).toBe('table');
+  });
+
+  test('has the unit, the thresholds and the colours of the chart', () => {
+    const thresholds = [
+      { is: 'above', value: 10, severity: 'warning', label: null },
+      { is: 'above', value: 20, severity: 'critical', label: null },
+      { is: 'below', value: 1, severity: 'critical', label: null },
+    ] as const;
+    const charts = [{ ...CHART, unit: 'ms', thresholds: [...thresholds], band: ['n', 'ms'], bad: ['n'] }];
+    const { fieldConfig } = panelOf({}, { charts });
+    expect(fieldConfig.defaults).toMatchObject({
+      unit: 'ms',
+      thresholds: {
+        steps: [
+          { color: 'red', value: null },
+          { color: 'green', value: 1 },
+          { color: 'orange', value: 10 },
+          { color: 'red', value: 20 },
+        ],
+      },
+      custom: { thresholdsStyle: { mode: 'line' } },
+    });
+    expect(fieldConfig.overrides).toMatchObject([
+      { matcher: { options: 'ms' }, properties: [{ id: 'custom.fillBelowTo', value: 'n' }] },
+      { matcher: { options: 'n' }, properties: [{ id: 'custom.lineWidth', value: 0 }] },
+      { matcher: { options: 'ms' }, properties: [{ id: 'custom.lineWidth', value: 0 }] },
+      { matcher: { options: 'n' }, properties: [{ id: 'color', value: { fixedColor: 'red' } }] },
+    ]);
+    expect(panelOf({ unit: 'req' }, { charts }).fieldConfig.defaults['unit']).toBe('suffix: req');
+  });
+
+  test('of a text is that text, not Markdown; one whose endpoint is missing says so', () => {
+    const text = panelOf({ endpoint: null, show: 'text', text: '1. *Call* <b>ops</b>' });
+    expect([text.type, text.options.content]).toEqual(['text', '1\\. \\*Call\\* \\<b\\>ops\\</b\\>']);
+    const gone = panelOf({ endpoint: 'gone', missing: true, title: 'Gone' });
+    expect([gone.type, gone.title, gone.options.content]).toEqual([
+      ...['text', 'Gone', 'No endpoint is called "gone".'],
+    ]);
+  });
+});

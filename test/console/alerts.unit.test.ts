@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { toChart } from '../../console/src/page/alerts/chart.ts';
+import { alertLinesPath } from '../../console/src/page/alerts/lines.ts';
+import { createDraft, faultOfField, toFile } from '../../console/src/page/workbench/alert/form.ts';
+import { newAlertPath, parseAlertUrl } from '../../console/src/page/workbench/alert/path.ts';
+import { checkAlert } from '../../src/definitions/alert.ts';
+import { parseYaml } from '../../src/definitions/yaml-file.ts';
+import type { EndpointView } from '../../src/management/view.ts';
+
+const COLUMNS = [
+  { name: 'path', type: 'string', description: '', search: null },
+  { name: 'failures', type: 'integer', description: '', search: 'status:>=500' },
+  { name: 'down', type: 'boolean', description: '', search: null },
+] as EndpointView['columns'];
+const ENDPOINT = { name: 'failing.paths', description: 'Fails.', columns: COLUMNS } as EndpointView;
+const NOW_MS = Date.UTC(2026, 10, 20, 12);
+const iso = (ms: number) => new Date(ms).toISOString();
+
+describe('the form of an alert', () => {
+  test('begins with a name that no alert has', () => {
+    const taken = ['failing.paths', 'failing.paths.2'];
+    const draft = { ...createDraft(ENDPOINT, {}, taken), to: ['ops'] };
+    expect(draft).toMatchObject({ name: 'failing.paths.3', endpoint: 'failing.paths' });
+    const file = parseYaml('alert.yaml', toFile(draft, COLUMNS).text);
+    expect(Array.isArray(file) ? file : checkAlert(file)).toEqual([]);
+  });
+
+  test('begins with a file that has no fault of its own', () => {
+    const draft = { ...createDraft(ENDPOINT, { project: 'aurora', unused: '' }), to: ['ops'], per: ['path'] };
+    const { text, fields } = toFile(draft, COLUMNS);
+    const file = parseYaml('alert.yaml', text);
+    expect(Array.isArray(file) ? file : checkAlert(file)).toEqual([]);
+    expect(parse(text)).toMatchObject({
+      ...{ name: 'failing.paths', endpoint: 'failing.paths', parameters: { project: 'aurora' } },
+      ...{ every: 60, when: { column: 'failures', above: 0 }, per: ['path'], to: ['ops'] },
+      text: 'failing.paths: failures is {{ failures }}',
+    });
+    expect(text).not.toContain('unused');
+    expect(fields).toHaveLength(text.trimEnd().split('\n').length);
+    for (const [i, line] of text.split('\n').entries())
+      if (/^\w+:/.test(line)) expect(line.startsWith(`${fields[i]}:`)).toBe(true);
+  });
+
+  test('writes a value in the type of its column, and what is not one as it is', () => {
+    const draft = { ...createDraft(ENDPOINT, {}), is: 'equals' as const };
+    const when = (column: string, value: string) =>
+      parse(toFile({ ...draft, column, value }, COLUMNS).text).when;
+    expect(when('failures', '1.5')).toEqual({ column: 'failures', equals: 1.5 });
+    expect(when('failures', 'many')).toEqual({ column: 'failures', equals: 'many' });
+    expect(when('path', '7')).toEqual({ column: 'path', equals: '7' });
+    expect(when('down', 'true')).toEqual({ column: 'down', equals: true });
+    expect(when('', '')).toBe('rows');
+    expect(parse(toFile({ ...draft, text: 'a: "b"\n- {{ path }}' }, COLUMNS).text).text).toBe(
+      'a: "b"\n- {{ path }}',
+    );
+  });
+
+  test('shows a fault at the field of its line', () => {
+    const { text, fields } = toFile(
+      { ...createDraft(ENDPOINT, { project: 'a', other: 'b' }), to: ['x'] },
+      COLUMNS,
+    );
+    const line = text.split('\n').findIndex((one) => one.includes('other')) + 1;
+    const error = { errors: [{ parameter: 'definition', message: 'is wrong', line }] };
+    const faultOf = (field: string) => faultOfField(error as never, fields, field); // the rest is not read
+    expect([faultOf('parameters'), faultOf('name')]).toEqual(['is wrong', undefined]);
+  });
+
+  test('is opened with an endpoint and values of its parameters, of any name', () => {
+    const values = { name: 'a b', endpoint: '&', empty: '' };
+    const [, search = ''] = newAlertPath('logs.all', values).split('?');
+    expect(parseAlertUrl(search)).toEqual({
+      name: '',
+      endpoint: 'logs.all',
+      values: { name: 'a b', endpoint: '&' },
+    });
+  });
+});
+
+describe('the chart of an alert', () => {
+  const alert = {
+    when: { column: 'failures', is: 'above' as const, value: 10 },
+    every_seconds: 60,
+    chart: {
+      ...{ column: 'failures', threshold: 10 },
+      points: [
+        { at: iso(NOW_MS - 86_400_000 * 2), low: 99, high: 99 },
+        { at: iso(NOW_MS - 600_000), low: 1, high: 7 },
+        { at: iso(NOW_MS), low: 2, high: 12 },
+        { at: iso(NOW_MS + 900_000), low: 99, high: 99 },
+      ],
+    },
+  };
+
+  test('has the greatest value of each five minutes of a day, gaps, and the threshold', () => {
+    const { spans, series } = toChart(alert, NOW_MS + 1_000, 'status:>=500');
+    expect(spans).toHaveLength(288);
+    expect(spans.at(-1)).toEqual({ from: NOW_MS / 1000, until: NOW_MS / 1000 + 300 });
+    const [values, threshold] = series;
+    expect(values?.values.slice(-4)).toEqual([null, 7, null, 12]);
+    expect(values?.values.filter((one) => one !== null)).toHaveLength(2);
+    expect([values?.label, values?.search]).toEqual(['Greatest failures', 'status:>=500']);
+    expect([threshold?.label, new Set(threshold?.values)]).toEqual(['Threshold', new Set([10])]);
+  });
+
+  test('of a condition that asks for less has the least', () => {
+    const below = { ...alert, when: { ...alert.when, is: 'below' as const }, every_seconds: 3_600 };
+    const { spans, series } = toChart(below, NOW_MS + 1_000, undefined);
+    expect(spans).toHaveLength(24);
+    expect(series[0]?.values.slice(-2)).toEqual([1, 2]);
+    expect(series[0]?.label).toBe('Least failures');
+  });
+
+  test('of rows has their number, without a threshold', () => {
+    const rows = { ...alert, when: null, chart: { ...alert.chart, column: null, threshold: null } };
+    expect(toChart(rows, NOW_MS, undefined).series.map(({ label }) => label)).toEqual(['Rows that count']);
+  });
+});
+
+test('the lines of an alert are those of its column’s search, from an hour before it began to hold', () => {
+  const endpoint = { ...ENDPOINT, sources: ['edge'], parameters: [] } as unknown as EndpointView;
+  const when = { column: 'failures', is: 'above' as const, value: 10 };
+  const asked = { parameters: { project: 'aurora' }, when, since: iso(NOW_MS - 60_000) };
+  const path = alertLinesPath(asked, endpoint, NOW_MS) ?? '';
+  const query = new URLSearchParams(path.split('?')[1]);
+  expect(Object.fromEntries(query)).toMatchObject({ q: 'status:>=500', project: 'aurora' });
+  expect([...query.values()].join(' ')).toContain('2026-11-20T10:59:00');
+});

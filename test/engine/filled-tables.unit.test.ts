@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { createFilledTables } from '../../src/engine/filled-tables.ts';
+import { createWriteMarks } from '../../src/engine/write-marks.ts';
+
+const settle = () => new Promise(setImmediate);
+
+function open({ seesEveryWrite = true } = {}) {
+  const stored = new Set(['full']);
+  const state = { reads: 0, fails: false };
+  const writes = createWriteMarks(100);
+  const engine = {
+    seesEveryWrite,
+    async inspect() {
+      state.reads++;
+      if (state.fails) throw new Error('the engine restarts');
+      return [...stored].map((table) => ({ table }));
+    },
+  };
+  return { filled: createFilledTables(engine, writes), stored, writes, state };
+}
+
+describe('whether a table may have rows', () => {
+  test('is unknown before the first reading, and no longer after it', async () => {
+    const { filled, state } = open();
+    expect(filled.mayHaveRows('empty')).toBe(true);
+    expect(filled.mayHaveRows('empty')).toBe(true);
+    expect(state.reads).toBe(1);
+    await settle();
+    expect(filled.mayHaveRows('empty')).toBe(false);
+    expect(filled.mayHaveRows('full')).toBe(true);
+    expect(state.reads).toBe(1);
+  });
+
+  test('changes with the first write, before it is read again', async () => {
+    const { filled, writes, state } = open();
+    filled.mayHaveRows('empty');
+    await settle();
+    writes.mark('empty', [1]);
+    expect(filled.mayHaveRows('empty')).toBe(true);
+    expect(filled.mayHaveRows('other')).toBe(false);
+    expect(state.reads).toBe(1);
+  });
+
+  test('a write during a reading counts, even if the reading does not see it', async () => {
+    const { filled, writes } = open();
+    filled.mayHaveRows('empty');
+    writes.mark('empty', [1]);
+    await settle();
+    expect(filled.mayHaveRows('empty')).toBe(true);
+  });
+
+  test('is unknown after a command, and read again', async () => {
+    const { filled, stored, writes, state } = open();
+    filled.mayHaveRows('empty');
+    await settle();
+    writes.markAll();
+    stored.delete('full');
+    expect(filled.mayHaveRows('empty')).toBe(true);
+    await settle();
+    expect(filled.mayHaveRows('full')).toBe(false);
+    expect(state.reads).toBe(2);
+  });
+
+  test('is unknown while it cannot be read', async () => {
+    const { filled, state } = open();
+    state.fails = true;
+    filled.mayHaveRows('empty');
+    await settle();
+    expect(filled.mayHaveRows('empty')).toBe(true);
+    state.fails = false;
+    await settle();
+    filled.mayHaveRows('empty');
+    await settle();
+    expect(filled.mayHaveRows('empty')).toBe(false);
+  });
+
+  test('is not asked of a store that others may write to', async () => {
+    const { filled, state } = open({ seesEveryWrite: false });
+    expect(filled.mayHaveRows('empty')).toBe(true);
+    await settle();
+    expect(filled.mayHaveRows('empty')).toBe(true);
+    expect(state.reads).toBe(0);
+  });
+});

@@ -1,0 +1,205 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pino } from 'pino';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createManagement } from '../../src/keys/management.ts';
+import { openSqliteStore, SQLITE_FILE } from '../../src/keys/sqlite-store.ts';
+import { createService, type Service } from '../../src/service/service.ts';
+import { trusted } from '../../src/sql/sql.ts';
+import { addEndpoint } from '../../trial/endpoint.ts';
+import { copyEndpoints } from '../support/endpoints.ts';
+import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
+import { openTestEngine } from '../support/server-engine.ts';
+import { PRIVATE_KEY, startTestService, temporaryFolder, testConfig } from '../support/service.ts';
+
+const AUDIT = 'tailrace.audit';
+
+const endpoints = await copyEndpoints();
+await addEndpoint(endpoints.path, {
+  name: 'test.audit',
+  id: 'a0000000-0000-4000-8000-000000000031',
+  sql: "SELECT count() AS n FROM tailrace_audit WHERE project = @project OR @project = 'all'",
+  caching: 'disabled',
+});
+const service = await startTestService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints.path } });
+afterAll(async () => {
+  await service.close();
+  await endpoints.remove();
+});
+const { url, core, clock } = service;
+const { keyring } = service.service;
+
+const post = (path: string, body: object, key = PRIVATE_KEY) =>
+  request(url, path, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+/** The stored events about a key, oldest first. */
+const eventsOf = async (id: string) =>
+  await core.engine.inspect(
+    trusted(`SELECT * FROM tailrace_audit WHERE key = '${id}' ORDER BY timestamp, action`),
+  );
+
+const COPIED = { timeout: 60_000, interval: 200 };
+
+const created = await post('/api/keys', { name: 'front end', scopes: ['query'] });
+const { id } = created.body as unknown as { id: string };
+
+describe('the events of the audit trail', () => {
+  test('have what an entry has, and are found by a search', async () => {
+    await expect.poll(() => eventsOf(id), COPIED).toHaveLength(1);
+    expect(await eventsOf(id)).toMatchObject([
+      {
+        ...{ project: '', action: 'created', actor: 'private', actor_name: null, key: id },
+        ...{ key_name: 'front end', address: '127.0.0.1', detail: 'scope query', count: 1 },
+        event_message: `created ${id} by private (scope query)`,
+      },
+    ]);
+    clock.now += 1000; // a search ends before now
+    const found = await get(url, `/api/search?source=${AUDIT}&q=key:${id}`);
+    expect(found.body.result).toMatchObject([{ source: AUDIT }]);
+  });
+
+  test('name the acting key', async () => {
+    const manager = await keyring.create({ name: 'robot', scopes: ['manage', 'query'] });
+    const made = await post('/api/keys', { name: 'of robot', scopes: ['query'] }, manager.key);
+    const { id: other } = made.body as unknown as { id: string };
+    await expect.poll(() => eventsOf(other), COPIED).toHaveLength(1);
+    expect(await eventsOf(other)).toMatchObject([{ actor: manager.id, actor_name: 'robot' }]);
+  });
+
+  test.each([
+    ['with the scope query only', { scopes: ['query'] }],
+    ['that pins a project', { scopes: ['query', 'manage'], pins: { project: 'aurora' } }],
+    ['that pins no project', { scopes: ['query', 'manage'], pins: { project: '' } }],
+    ['with a list of sources', { scopes: ['query', 'manage'], sources: [AUDIT] }],
+    ['with a list of endpoints', { scopes: ['query', 'manage'], endpoints: ['logs.all'] }],
+  ] as const)('are not read by a key %s', async (_, grant) => {
+    const limited = { 'x-api-key': (await keyring.create({ name: 'a', ...grant })).key };
+    for (const path of [`/api/search?source=${AUDIT}`, `/api/search?source=logs,${AUDIT}`])
+      expectError(await get(url, path, limited), 'forbidden');
+    for (const path of ['/api/search/sources', '/api/sources', '/api/search'])
+      expect((await get(url, path, limited)).text).not.toContain(`"${AUDIT}"`);
+  });
+
+  test('are refused to a key with other sources as one that does not exist', async () => {
+    const limited = {
+      'x-api-key': (await keyring.create({ name: 'a', scopes: ['query'], sources: ['logs'] })).key,
+    };
+    const [there, missing] = await Promise.all(
+      [AUDIT, 'nothing'].map((name) => get(url, `/api/search?source=${name}`, limited)),
+    );
+    expect(there?.body.error.message).toBe(missing?.body.error.message);
+  });
+
+  test('are listed for a key that may manage everything, as internal', async () => {
+    const list = await get(url, '/api/search/sources');
+    expect(list.body.result.find(({ name }) => name === AUDIT)).toMatchObject({ internal: true });
+    const all = await get(url, '/api/sources');
+    expect(all.body.result.find(({ name }) => name === AUDIT)).toMatchObject({
+      internal: true,
+      protected: true,
+    });
+    expect((await get(url, '/api/search')).text).not.toContain(AUDIT);
+  });
+
+  test('cannot be sent', async () => {
+    const answer = await post(`/api/logs?source_name=${AUDIT}`, { message: 'x' });
+    expectError(answer, 'invalid_request');
+    expect(answer.body.error.message).toContain('written by Tailrace');
+  });
+
+  test('cannot be deleted', async () => {
+    await expect.poll(() => eventsOf(id), COPIED).toHaveLength(1);
+    for (const extra of [{}, { dry_run: true }]) {
+      const named = await post('/api/deletions', { project: '', source: AUDIT, ...extra });
+      expectError(named, 'invalid_request');
+      expect(named.text).toContain('tailrace.audit is protected');
+    }
+    const all = await post('/api/deletions', { project: '' });
+    expect(all.status, all.text).toBe(200);
+    expect(all.body).toMatchObject({ rows: 0, left_out: [{ source: AUDIT, rows: expect.any(Number) }] });
+    expect(await eventsOf(id)).toHaveLength(1);
+  });
+
+  test('are read by an endpoint of the operator, and by no key that pins a project', async () => {
+    const read = async (project: string, pins = {}) => {
+      const reader = await keyring.create({ name: 'a', scopes: ['query'], endpoints: ['test.audit'], pins });
+      return await get(url, `${QUERY_PATH}/test.audit?project=${project}`, { 'x-api-key': reader.key });
+    };
+    const count = async (...of: Parameters<typeof read>) => Number((await read(...of)).body.result[0]?.['n']);
+    await expect.poll(() => eventsOf(id), COPIED).toHaveLength(1);
+    expect(await count('all')).toBeGreaterThan(0);
+    expect(await count('aurora', { project: 'aurora' })).toBe(0);
+    expectError(await read('all', { project: 'aurora' }), 'forbidden');
+  });
+});
+
+/** What copies leave behind, over several services on one data directory. */
+describe('a copy of the audit trail', () => {
+  const stopped: (() => unknown)[] = [];
+  afterAll(async () => {
+    for (const end of stopped.toReversed()) await end();
+  });
+
+  async function setUp() {
+    const folder = await temporaryFolder();
+    const backend = await openTestEngine(folder.path);
+    stopped.push(folder.remove, backend.remove);
+    const config = testConfig(folder.path, backend.env);
+    const options = { logger: pino({ level: 'silent' }), owner: 'a test' };
+    return { folder, start: () => createService(config, options) };
+  }
+
+  const details = async ({ core: { engine } }: Pick<Service, 'core'>) => {
+    const rows = await engine.inspect('SELECT event_message FROM tailrace_audit ORDER BY event_message');
+    return rows.map((row) => row['event_message']);
+  };
+
+  test('is made when the service closes, and once over restarts', async () => {
+    const { folder, start } = await setUp();
+    const first = await start();
+    const { id: one } = await first.keyring.create({ name: 'one', scopes: ['query'] });
+    await first.close();
+    const control = openSqliteStore(folder.path); // as `tailrace keys create` without a service
+    const { id: two } = await createManagement(control, Date.now).create({ name: 'two', scopes: ['query'] });
+    await control.close();
+    const expected = [one, two].map((of) => `created ${of} by cli (scope query)`).toSorted();
+    const second = await start();
+    await expect.poll(() => details(second), COPIED).toEqual(expected);
+    await second.close();
+    const third = await start();
+    expect(await details(third)).toEqual(expected);
+    await third.close();
+  });
+
+  test('of a trail that has been copied before stores nothing twice', async () => {
+    const { folder, start } = await setUp();
+    const first = await start();
+    for (const name of ['one', 'two']) await first.keyring.create({ name, scopes: ['query'] });
+    await first.close();
+    // As after the restoration of an older control store.
+    const database = new DatabaseSync(join(folder.path, SQLITE_FILE));
+    database.exec('UPDATE audit_copy SET copied = 0, claimed = 1');
+    database.close();
+    const second = await start();
+    const { id } = await second.keyring.create({ name: 'three', scopes: ['query'] });
+    await expect.poll(() => details(second), COPIED).toContain(`created ${id} by cli (scope query)`);
+    expect(await details(second)).toHaveLength(3);
+    await second.close();
+  });
+
+  test('leaves out entries that the source would have deleted', async () => {
+    const { folder, start } = await setUp();
+    const control = openSqliteStore(folder.path);
+    const entry = { action: 'deleted', keyId: '', actor: 'cli', detail: '1 event', count: 1 } as const;
+    const ages = [0, 500 * 86_400_000].map((ms) => ({ ...entry, atMs: Date.now() - ms }));
+    await control.record({ used: [], entries: ages });
+    await control.close();
+    const running = await start();
+    await expect.poll(() => details(running), COPIED).toEqual(['deleted by cli (1 event)']);
+    await running.close();
+  });
+});

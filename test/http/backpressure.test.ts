@@ -1,0 +1,153 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { WIRES } from '../../trial/wire.ts';
+import { expectError, readMetric } from '../support/http.ts';
+import { EDGE, idsOf, openRaw, post, postHead, TO_EDGE } from '../support/ingest.ts';
+import { startTestService } from '../support/service.ts';
+
+const BODY_BYTES_MAX = 1024 * 1024;
+const service = await startTestService({
+  env: {
+    TAILRACE_INGEST_WAIT_MS_MAX: '50',
+    TAILRACE_OTLP_SOURCE: EDGE,
+    TAILRACE_BODY_BYTES_MAX: String(BODY_BYTES_MAX),
+  },
+});
+afterAll(service.close);
+afterEach(() => {
+  release(); // also after a failure: the next test needs the engine
+  vi.restoreAllMocks();
+});
+const { url, core } = service;
+
+let release = () => {};
+let projects = 0;
+/** A project of its own for each test. */
+const newProject = () => `held-${++projects}`;
+
+// A busy machine takes long for a request.
+const PATIENT = { timeout: 30_000 };
+// Seconds: the more, the longer the engine has been still.
+const RETRY_AFTER = /\r\nretry-after: [1-9]\d?\r\n/;
+
+/** Holds the engine's inserts back. @returns resolves when requests are rejected; then lets the engine go on */
+async function holdEngine(project: string) {
+  const gate = Promise.withResolvers<void>();
+  release = gate.resolve;
+  const { insert } = core.engine;
+  const spy = vi.spyOn(core.engine, 'insert').mockImplementation(async (batch) => {
+    await gate.promise;
+    await insert(batch);
+  });
+  const statuses: number[] = [];
+  const sent: Promise<unknown>[] = [];
+  const send = () => {
+    const answer = post(url, TO_EDGE, [{ id: `held-${sent.length}`, project }]);
+    sent.push(answer.then(({ status }) => void statuses.push(status)));
+  };
+  send();
+  await vi.waitFor(() => expect(spy).toHaveBeenCalled(), PATIENT);
+  // Those that arrive before the engine has been still for long enough wait with the first.
+  await vi.waitFor(() => {
+    send();
+    expect(statuses).toContain(503);
+  }, PATIENT);
+  return {
+    /** @returns how many requests were accepted */
+    async goOn(): Promise<number> {
+      gate.resolve();
+      await Promise.all(sent);
+      expect(new Set(statuses)).toEqual(new Set([200, 503]));
+      return statuses.filter((status) => status === 200).length;
+    },
+  };
+}
+
+test('events for an engine that stands still are rejected early, and accepted when it goes on; what waited is stored', async () => {
+  const project = newProject();
+  const { goOn } = await holdEngine(project);
+  const before = await readMetric(url, 'tailrace_ingest_overloaded_total', { reason: 'engine' });
+  const answer = await post(url, TO_EDGE, [{ id: 'rejected', project }]);
+  expectError(answer, 'overloaded');
+  expect(answer.body.error.message).toContain('the engine pauses; send them again');
+  expect(await readMetric(url, 'tailrace_ingest_overloaded_total', { reason: 'engine' })).toBe(before + 1);
+  const stored = await goOn();
+  expect((await post(url, TO_EDGE, [{ id: 'later', project }])).status).toBe(200);
+  const ids = await idsOf(core, project);
+  expect(ids).toHaveLength(stored + 1);
+  expect(ids).toContain('held-0');
+  expect(ids).not.toContain('rejected');
+});
+
+test('the response reaches a sender whose body is still on its way, and its connection goes on', async () => {
+  const project = newProject();
+  const { goOn } = await holdEngine(project);
+  const { socket, received } = await openRaw(url);
+  const half = BODY_BYTES_MAX / 2;
+  const head = postHead(TO_EDGE, { 'content-length': half * 2 });
+  socket.write(head + ' '.repeat(half));
+  await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 503 /), PATIENT);
+  expect(received().toLowerCase()).toMatch(RETRY_AFTER);
+  expect(received().toLowerCase()).not.toContain('connection: close');
+  await goOn();
+  socket.write(' '.repeat(half));
+  const body = JSON.stringify([{ id: 'again', project }]);
+  socket.write(postHead(TO_EDGE, { 'content-length': body.length }) + body);
+  await vi.waitFor(() => expect(received()).toMatch(/HTTP\/1\.1 200 /), PATIENT);
+  socket.destroy();
+  expect(await idsOf(core, project)).toContain('again');
+});
+
+test('every protocol gets the status that its senders send again for, and every encoding', async () => {
+  const { goOn } = await holdEngine(newProject());
+  const types = ['application/json', 'application/x-ndjson'] as const;
+  for (const type of types)
+    expectError(await post(url, TO_EDGE, '[]', { 'content-type': type }), 'overloaded');
+  for (const type of ['application/json', 'application/x-protobuf'])
+    expectError(
+      await post(url, '/v1/logs', '', { 'content-type': type, 'content-length': '0' }),
+      'overloaded',
+    );
+  const gzipped = new Uint8Array(gzipSync('[]'));
+  expectError(await post(url, TO_EDGE, gzipped, { 'content-encoding': 'gzip' }), 'overloaded');
+  const stream = new Blob(['[]']).stream();
+  const chunked = await fetch(`${url}${TO_EDGE}`, {
+    ...{ method: 'POST', body: stream, duplex: 'half' },
+    headers: { 'x-api-key': service.config.privateKey, 'content-type': 'application/json' },
+  } as RequestInit);
+  expect(chunked.status).toBe(503);
+  expect(chunked.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
+  await goOn();
+});
+
+const SENDERS = [
+  ...Object.values(WIRES).map(({ path, type }) => [path, type] as const),
+  ['/loki/api/v1/push', 'application/x-protobuf'],
+  ['/services/collector/raw', 'text/plain'],
+] as const;
+
+test('senders of other protocols are rejected before their body is read, too', async () => {
+  const { goOn } = await holdEngine(newProject());
+  for (const [path, type] of SENDERS) {
+    const { socket, received } = await openRaw(url);
+    socket.write(postHead(path, { 'content-type': type, 'content-length': 1_000 }));
+    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 503 /), PATIENT);
+    expect(received().toLowerCase()).toMatch(RETRY_AFTER);
+    socket.destroy();
+  }
+  expect((await post(url, WIRES.loki.path, '{}', { 'content-type': 'text/csv' })).status).toBe(415);
+  await goOn();
+});
+
+test('what would be rejected anyway has its own reason: sending it again would not help', async () => {
+  const { goOn } = await holdEngine(newProject());
+  const wrong: [number, string | Uint8Array<ArrayBuffer>, Record<string, string>][] = [
+    [401, '[]', { 'x-api-key': 'wrong-key-0123456789' }],
+    [413, new Uint8Array(BODY_BYTES_MAX + 1), {}],
+    [415, '[]', { 'content-type': 'text/csv' }],
+    [415, '[]', { 'content-encoding': 'compress' }],
+  ];
+  for (const [status, body, headers] of wrong)
+    expect((await post(url, TO_EDGE, body, headers)).status).toBe(status);
+  await goOn();
+});

@@ -1,0 +1,202 @@
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { DashboardSummary, DashboardView } from '../../src/management/dashboard-view.ts';
+import { expectError, get, request } from '../support/http.ts';
+import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const endpointsDir = join(folder.path, 'endpoints');
+const dashboardsDir = join(folder.path, 'dashboards');
+await cp('template/endpoints', endpointsDir, { recursive: true });
+await mkdir(dashboardsDir);
+const FAILING = `id: a0000000-0000-4000-8000-000000000001
+name: failing
+title: Failing
+range: 1h
+parameters: { project: aurora }
+rows:
+  - height: 100
+    panels:
+      - { endpoint: failing.paths }
+      - { show: text, text: Call ops. }
+      - { endpoint: slow.functions, parameters: { project: borealis }, show: table }
+  - panels: [{ endpoint: was.removed, title: Gone }]
+`;
+const fileOf = (name: string) => join(dashboardsDir, `${name}.yaml`);
+await writeFile(fileOf('failing'), FAILING);
+const service = await startTestService({
+  env: {
+    ...{ TAILRACE_ENDPOINTS_DIR: endpointsDir, TAILRACE_DASHBOARDS_DIR: dashboardsDir },
+    TAILRACE_EDIT_ENDPOINTS: '1',
+  },
+});
+afterAll(async () => {
+  await service.close();
+  await folder.remove();
+});
+
+async function makeKey(fields: object): Promise<string> {
+  const { status, body } = await post('/api/keys', { name: 'a test', scopes: ['query'], ...fields });
+  expect(status).toBe(201);
+  return (body as unknown as { key: string }).key;
+}
+
+const post = (path: string, body: object, key = PRIVATE_KEY) =>
+  request(service.url, path, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+const read = (path: string, key = PRIVATE_KEY) =>
+  request(service.url, path, { headers: { 'x-api-key': key } });
+const list = async (key?: string) =>
+  ((await read('/api/dashboards', key)).body as unknown as { result: DashboardSummary[] }).result;
+const panelsOf = async (key?: string) =>
+  ((await read('/api/dashboards/failing', key)).body as unknown as DashboardView).rows.map(({ panels }) =>
+    panels.map(({ endpoint }) => endpoint),
+  );
+
+describe('a dashboard', () => {
+  test('is listed and read, by name and by UUID; a panel without its endpoint is marked', async () => {
+    expect(await list()).toEqual([
+      {
+        ...{ id: 'a0000000-0000-4000-8000-000000000001', name: 'failing', title: 'Failing' },
+        ...{ description: '', panels: 4 },
+      },
+    ]);
+    const { status, body } = await get(service.url, '/api/dashboards/failing');
+    expect(status).toBe(200);
+    const none = { parameters: {}, show: null, title: null, columns: [], unit: null, text: null };
+    expect(body).toEqual({
+      ...{ id: 'a0000000-0000-4000-8000-000000000001', name: 'failing', title: 'Failing', description: '' },
+      range_seconds: 3600,
+      parameters: [{ name: 'project', default: 'aurora', pinned: null }],
+      rows: [
+        {
+          height_px: 100,
+          panels: [
+            { ...none, endpoint: 'failing.paths', missing: false },
+            { ...none, endpoint: null, missing: false, show: 'text', text: 'Call ops.' },
+            {
+              ...none,
+              ...{ endpoint: 'slow.functions', missing: false, show: 'table' },
+              parameters: { project: 'borealis' },
+            },
+          ],
+        },
+        { height_px: 220, panels: [{ ...none, endpoint: 'was.removed', missing: true, title: 'Gone' }] },
+      ],
+    });
+    const byId = await get(service.url, '/api/dashboards/A0000000-0000-4000-8000-000000000001');
+    expect(byId.body).toEqual(body);
+    expectError(await get(service.url, '/api/dashboards/other'), 'not_found');
+  });
+
+  test('has for a key the panels of the endpoints that it may call', async () => {
+    const key = await makeKey({ endpoints: ['failing.paths'] });
+    expect(await panelsOf(key)).toEqual([['failing.paths', null]]);
+    expect(await list(key)).toMatchObject([{ panels: 2 }]);
+  });
+
+  test('has for a key with a pin that value, and no panel with another one', async () => {
+    const key = await makeKey({ pins: { project: 'polaris' } });
+    expect(await panelsOf(key)).toEqual([['failing.paths', null], ['was.removed']]);
+    const { body } = await read('/api/dashboards/failing', key);
+    expect(body).toMatchObject({ parameters: [{ name: 'project', pinned: 'polaris' }] });
+    const same = await makeKey({ pins: { project: 'borealis' } });
+    expect(await panelsOf(same)).toEqual([['failing.paths', null, 'slow.functions'], ['was.removed']]);
+  });
+
+  test('is not there for a key that sees no panel: a text alone says nothing', async () => {
+    const key = await makeKey({ endpoints: ['recent.events'] });
+    expect(await list(key)).toEqual([]);
+    expectError(await read('/api/dashboards/failing', key), 'not_found');
+    expectError(await read('/api/dashboards', await makeKey({ scopes: ['ingest'] })), 'forbidden');
+  });
+});
+
+const NEW = `name: made.here
+title: Made here
+rows:
+  - panels: [{ endpoint: failing.paths }]
+`;
+const save = (definition: string, version: string | null = null, name = 'made.here') =>
+  post('/api/workbench/dashboards/save', { name, definition, version });
+
+describe('the file of a dashboard', () => {
+  test('is checked as it is written, with the page that it would be', async () => {
+    const check = async (definition: string) =>
+      (await post('/api/workbench/dashboards/check', { definition })).body as unknown as {
+        errors: { message: string; line?: number }[];
+        dashboard: DashboardView | null;
+      };
+    const good = await check(NEW);
+    expect(good.errors).toEqual([]);
+    expect(good.dashboard).toMatchObject({
+      name: 'made.here',
+      rows: [{ panels: [{ endpoint: 'failing.paths' }] }],
+    });
+    const removed = await check(NEW.replace('failing.paths', 'gone'));
+    expect(removed.errors).toMatchObject([
+      { line: 4, message: expect.stringContaining('no endpoint is called "gone"') },
+    ]);
+    expect(removed.dashboard).not.toBeNull();
+    expect(await check(NEW.replace('title:', 'titel:'))).toMatchObject({
+      errors: [
+        { message: '"title" is missing; needed are id, name, title, rows' },
+        { line: 2, message: expect.stringContaining('unknown field') },
+      ],
+      dashboard: null,
+    });
+    expect((await check(`${NEW}#${'x'.repeat(70_000)}`)).errors[0]?.message).toContain(
+      'accepts at most 65536',
+    );
+  });
+
+  test('is written with an id and served; of two people only one overwrites it', async () => {
+    const made = await save(NEW);
+    const { version } = made.body as unknown as { version: string };
+    expect([made.status, made.body]).toEqual([200, { name: 'made.here', version: expect.any(String) }]);
+    const written = await readFile(fileOf('made.here'), 'utf8');
+    expect(written).toMatch(/^id: [0-9a-f-]{36}\nname: made\.here\n/);
+    expect((await list()).map(({ name }) => name)).toEqual(['failing', 'made.here']);
+    expect((await get(service.url, '/api/workbench/dashboards/made.here')).body).toEqual({
+      ...{ name: 'made.here', definition: written, version, may_edit: true },
+    });
+    const [first, second] = [
+      await save(written.replace('Made here', 'First'), version),
+      await save(written.replace('Made here', 'Second'), version),
+    ];
+    expect(first.status).toBe(200);
+    expectError(second, 'conflict');
+    expect(second.body.error?.message).toContain('the file has changed since made.here was read');
+    expect(await readFile(fileOf('made.here'), 'utf8')).toContain('title: First');
+    expectError(await save(NEW), 'conflict');
+    expect((await readdir(dashboardsDir)).toSorted()).toEqual(['failing.yaml', 'made.here.yaml']);
+    expect((await service.service.keyring.log({ limit: 1 }))[0]).toMatchObject({
+      ...{ action: 'saved', actor: 'private', detail: expect.stringMatching(/^dashboard made\.here /) },
+    });
+  });
+
+  test('is not written with a fault, beside another file with one, or by a limited key', async () => {
+    expectError(await save(NEW.replace('made.here', 'fresh'), null, 'other'), 'invalid_definition');
+    expectError(await save(NEW.replace('failing.paths', 'gone'), null, 'fresh'), 'invalid_definition');
+    await writeFile(fileOf('broken'), 'name: 1\n');
+    const answer = await save(NEW.replace('made.here', 'fresh'), null, 'fresh');
+    await rm(fileOf('broken'));
+    expectError(answer, 'invalid_definition');
+    expect(answer.body.error?.message).toContain('broken.yaml:1');
+    expect(answer.text).not.toContain(folder.path);
+    const limited = await makeKey({ scopes: ['query', 'manage'], endpoints: ['failing.paths'] });
+    expectError(
+      await post(
+        '/api/workbench/dashboards/save',
+        { name: 'fresh', definition: NEW, version: null },
+        limited,
+      ),
+      'forbidden',
+    );
+    expect((await readdir(dashboardsDir)).toSorted()).toEqual(['failing.yaml', 'made.here.yaml']);
+  });
+});

@@ -1,0 +1,239 @@
+import { createHmac } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, test } from 'vitest';
+import { request } from '../support/http.ts';
+import { type Body, post } from '../support/ingest.ts';
+import { newProject, startProtocolService } from '../support/protocols.ts';
+import { PUBLIC_KEY } from '../support/service.ts';
+
+const SECRET = 'drain-secret';
+const service = await startProtocolService({
+  TAILRACE_VERCEL_SECRET: SECRET,
+  TAILRACE_VERCEL_VERIFY: 'owner-of-this',
+  TAILRACE_DECODED_BYTES_MAX: '2000000',
+});
+afterAll(service.close);
+const { url, clock, rows } = service;
+const NOW = new Date(clock.now).toISOString();
+const AT = 'toUnixTimestamp64Milli(timestamp) AS at';
+
+const send = async (path: string, body: Body, headers: Record<string, string>) => {
+  const {
+    status,
+    text,
+    headers: answered,
+  } = await post(url, `/drains/${path}`, body, {
+    'x-api-key': PUBLIC_KEY,
+    ...headers,
+  });
+  return { status, text, headers: answered };
+};
+
+describe('a drain of Vercel', () => {
+  const sign = (text: string, secret = SECRET) => createHmac('sha1', secret).update(text).digest('hex');
+  const line = (project: string, id: string) =>
+    JSON.stringify({
+      id,
+      message: 'GET /',
+      timestamp: clock.now,
+      source: 'lambda',
+      project,
+      proxy: { n: 1 },
+    });
+
+  test('sends lists and lines that it has signed', async () => {
+    const project = newProject();
+    const [list, lines] = [`[${line(project, 'a')}]`, `${line(project, 'b')}\n\n${line(project, 'c')}\n`];
+    const answers = [
+      await send('vercel', list, { 'x-vercel-signature': sign(list) }),
+      await send('vercel', lines, {
+        'content-type': 'application/x-ndjson',
+        'x-vercel-signature': sign(lines),
+      }),
+    ];
+    for (const { status, headers } of answers)
+      expect([status, headers.get('x-vercel-verify')]).toEqual([200, 'owner-of-this']);
+    const event = {
+      event_message: 'GET /',
+      metadata: `{"source":"lambda","project":"${project}","proxy":{"n":1}}`,
+    };
+    expect(await rows(project, { columns: `id, event_message, metadata, ${AT}` })).toEqual(
+      ['a', 'b', 'c'].map((id) => ({ id, ...event, at: clock.now })),
+    );
+  });
+
+  test('is rejected without its signature, and with that of another body or secret', async () => {
+    const project = newProject();
+    const body = `[${line(project, 'a')}]`;
+    for (const signature of ['', 'zz', sign(`${body} `), sign(body, 'other'), `${sign(body)}00`]) {
+      const { status, text } = await send('vercel', body, { 'x-vercel-signature': signature });
+      expect([status, text]).toMatchObject([403, expect.stringContaining('x-vercel-signature')]);
+    }
+    expect(await rows(project)).toEqual([]);
+  });
+
+  test('finds the value that proves who owns the address, without a key', async () => {
+    const { status, headers } = await request(url, '/drains/vercel', { headers: {} });
+    expect([status, headers.get('x-vercel-verify')]).toEqual([200, 'owner-of-this']);
+  });
+});
+
+describe('Logpush', () => {
+  test('sends gzip of lines, and before them a file to see whether it may', async () => {
+    const project = newProject();
+    const headers = { 'content-encoding': 'gzip', 'content-type': 'text/plain', 'x-project': project };
+    const pack = (text: string) => new Uint8Array(gzipSync(text));
+    expect((await send('logpush', pack('{"content":"tests"}'), headers)).status).toBe(200);
+    const members = { ClientRequestMethod: 'GET', ClientRequestHost: 'a.example', ClientRequestURI: '/x' };
+    const lines = [
+      { ...members, EdgeResponseStatus: 503, EdgeStartTimestamp: clock.now * 1e6 },
+      { EventTimestampMs: clock.now - 5 },
+      { Datetime: NOW, Message: 'm' },
+    ].map((one) => JSON.stringify(one));
+    expect((await send('logpush', pack(lines.join('\n')), headers)).status).toBe(200);
+    expect(await rows(project, { columns: `event_message, metadata, ${AT}` })).toEqual([
+      { event_message: '', metadata: lines[1], at: clock.now - 5 },
+      { event_message: 'GET | 503 | a.example | /x', metadata: lines[0], at: clock.now },
+      { event_message: 'm', metadata: lines[2], at: clock.now },
+    ]);
+    const half = await send('logpush', pack(`${lines[1]}\nnot JSON\n`), headers);
+    expect([half.status, half.text]).toEqual([400, '{"error":"event 2: is not a JSON object"}']);
+  });
+});
+
+describe('Firehose', () => {
+  const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64');
+  const deliver = (records: readonly unknown[], headers: Record<string, string> = {}) =>
+    send('firehose', JSON.stringify({ requestId: 'r1', timestamp: clock.now, records }), {
+      'x-api-key': '',
+      'x-amz-firehose-access-key': PUBLIC_KEY,
+      'x-amz-firehose-request-id': 'r1',
+      ...headers,
+    });
+
+  test('sends objects, lines and the events of CloudWatch', async () => {
+    const project = newProject();
+    const shared = JSON.stringify({ commonAttributes: { project, stage: 'prod' } });
+    const cloudWatch = (messageType: string) =>
+      JSON.stringify({
+        ...{ messageType, owner: '1', logGroup: '/aws/lambda/f', logStream: 's', subscriptionFilters: ['x'] },
+        logEvents: [{ id: 'e1', timestamp: clock.now - 7, message: 'START "1"' }],
+      });
+    const { status, text } = await deliver(
+      [
+        { data: base64(`{"message":"object","timestamp":"${NOW}","n":1.0}`) },
+        { data: base64('one\r\n\ntwo') },
+        { data: base64(gzipSync(cloudWatch('DATA_MESSAGE'))) },
+        { data: base64(gzipSync(cloudWatch('CONTROL_MESSAGE'))) },
+      ],
+      { 'x-amz-firehose-common-attributes': shared },
+    );
+    expect([status, JSON.parse(text)]).toEqual([200, { requestId: 'r1', timestamp: expect.any(Number) }]);
+    const own = `{"project":"${project}","stage":"prod"`;
+    const origin = '"owner":"1","logGroup":"/aws/lambda/f","logStream":"s"';
+    expect(await rows(project, { columns: `event_message, metadata, ${AT}` })).toEqual([
+      { event_message: 'START "1"', metadata: `${own},${origin}}`, at: clock.now - 7 },
+      { event_message: 'object', metadata: `${own},"n":1.0}`, at: clock.now },
+      { event_message: 'one', metadata: `${own}}`, at: clock.now },
+      { event_message: 'two', metadata: `${own}}`, at: clock.now },
+    ]);
+  });
+
+  test('repeats a request under its id, which is stored once', async () => {
+    const project = newProject();
+    const record = { data: base64(`{"message":"m","project":"${project}"}`) };
+    const headers = { 'x-amz-firehose-request-id': project };
+    for (let i = 0; i < 3; i++) expect((await deliver([record], headers)).status).toBe(200);
+    expect(await rows(project)).toHaveLength(1);
+  });
+
+  test.each<[string, readonly unknown[], number, RegExp]>([
+    ['a record without data', [{}], 200, /event 1: has no \\?"data/],
+    [
+      'gzip that ends too soon',
+      [{ data: base64(gzipSync('x'.repeat(500)).subarray(0, 20)) }],
+      200,
+      /event 1/,
+    ],
+    ['a bomb', [{ data: base64(gzipSync(Buffer.alloc(3_000_000, 'x'))) }], 413, /too large/],
+    [
+      'two that are a bomb together',
+      Array(2).fill({ data: base64(gzipSync(Buffer.alloc(1_500_000))) }),
+      413,
+      /too large/,
+    ],
+  ])('is told of %s', async (what, records, expected, reason) => {
+    const { status, text } = await deliver(records, { 'x-amz-firehose-request-id': what });
+    expect([status, JSON.parse(text)]).toMatchObject([
+      expected,
+      { errorMessage: expect.stringMatching(reason) },
+    ]);
+  });
+
+  test('is told that a body has no records', async () => {
+    const { status, text } = await send('firehose', '{"requestId":"r"}', {});
+    expect([status, text]).toMatchObject([400, expect.stringContaining('no list \\"records\\"')]);
+  });
+});
+
+describe('a drain of Heroku', () => {
+  const type = { 'content-type': 'application/logplex-1' };
+  const frame = (line: string) => `${Buffer.byteLength(line)} ${line}`;
+  const auth = `Basic ${Buffer.from(`drain:${PUBLIC_KEY}`).toString('base64')}`;
+
+  test('sends frames with its key in the address, once however often it repeats them', async () => {
+    const project = newProject();
+    const headers = {
+      ...{ ...type, 'x-api-key': '', authorization: auth, 'x-project': project },
+      ...{ 'logplex-drain-token': 'd.1', 'logplex-frame-id': project },
+    };
+    const body = [
+      `<40>1 ${NOW} host app web.3 - State changed from starting to up\n`,
+      `<43>1 ${NOW} host heroku router - zwei "ü"\n`,
+      `<190>1 ${NOW} host app web.1 - \n`,
+    ];
+    for (let i = 0; i < 2; i++)
+      expect((await send('heroku', body.map(frame).join(''), headers)).status).toBe(204);
+    const metadata = (level: string, app: string, process: string) =>
+      `{"level":"${level}","app":"${app}","process":"${process}","hostname":"host","drain":"d.1"}`;
+    expect(await rows(project)).toEqual([
+      { event_message: '', metadata: metadata('info', 'app', 'web.1') },
+      { event_message: 'State changed from starting to up', metadata: metadata('emerg', 'app', 'web.3') },
+      { event_message: 'zwei "ü"', metadata: metadata('err', 'heroku', 'router') },
+    ]);
+  });
+
+  test('loses no line beside one that cannot be read, and bytes that are not UTF-8 become U+FFFD', async () => {
+    const project = newProject();
+    const latin = Buffer.concat([Buffer.from(`<40>1 ${NOW} h a p - `), Buffer.from([0xe4])]);
+    const bytes = Buffer.concat([
+      Buffer.from(frame('no syslog') + frame(`<40>1 soon h a p - late`)),
+      Buffer.from(`${latin.length} `),
+      latin,
+    ]);
+    const { status } = await send('heroku', new Uint8Array(bytes), { ...type, 'x-project': project });
+    expect(status).toBe(204);
+    expect(await rows(project, { columns: 'event_message' })).toEqual([{ event_message: '\ufffd' }]);
+  });
+
+  test.each(['x', '5', '5 ab', '-1 a', '99999999999 a', '3 abc 9 x'])(
+    'is told that %j is no list of frames',
+    async (body) => {
+      const { status, text } = await send('heroku', body, type);
+      expect([status, text]).toMatchObject([400, expect.any(String)]);
+    },
+  );
+});
+
+test('an Idempotency-Key counts for each index by itself', async () => {
+  const project = newProject();
+  const headers = {
+    'content-type': 'application/x-ndjson',
+    'idempotency-key': project,
+    'x-api-key': PUBLIC_KEY,
+  };
+  const body = `{"create":{}}\n${JSON.stringify({ message: 'm', project })}\n`;
+  for (const index of ['a', 'b', 'a'])
+    expect((await post(url, `/${index}/_bulk`, body, headers)).status).toBe(200);
+  expect(await rows(project)).toHaveLength(2);
+});

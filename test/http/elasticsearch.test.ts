@@ -1,0 +1,228 @@
+import { Client } from '@elastic/elasticsearch';
+import { pino } from 'pino';
+import pinoElasticsearch from 'pino-elasticsearch';
+import { afterAll, describe, expect, test } from 'vitest';
+import { request } from '../support/http.ts';
+import { post } from '../support/ingest.ts';
+import { newProject, startProtocolService } from '../support/protocols.ts';
+import { PUBLIC_KEY } from '../support/service.ts';
+
+const service = await startProtocolService();
+afterAll(service.close);
+const { url, clock, rows } = service;
+
+const NDJSON = { 'content-type': 'application/x-ndjson', 'x-api-key': PUBLIC_KEY };
+const lines = (...all: unknown[]) =>
+  all.map((one) => `${typeof one === 'string' ? one : JSON.stringify(one)}\n`).join('');
+const now = () => new Date(clock.now).toISOString();
+
+interface Result {
+  readonly _index: string;
+  readonly _id: string;
+  readonly status: number;
+  readonly error?: { readonly type: string; readonly reason: string };
+}
+
+interface Answer {
+  readonly errors: boolean;
+  readonly items: readonly Readonly<Record<string, Result>>[];
+}
+
+async function bulk(body: string, path = '/_bulk', headers: Record<string, string> = {}) {
+  const answer = await post(url, path, body, { ...NDJSON, ...headers });
+  return { ...answer, bulk: JSON.parse(answer.text) as Answer };
+}
+
+// A CommonJS module whose types say that it has a default export.
+const createStream = pinoElasticsearch as unknown as typeof pinoElasticsearch.default;
+
+describe('a bulk request', () => {
+  test('is stored with time, message and id, the rest as metadata', async () => {
+    const project = newProject();
+    const document = `{"@timestamp":"${now()}","message":"m","project":"${project}","n":12345678901234567890,"log":{"level":"warn"},"host":{"name":"h1"},"a.b":[null]}`;
+    const answer = await bulk(lines({ create: { _index: 'shop', _id: 'own', _type: '_doc' } }, document));
+    expect(answer.headers.get('x-elastic-product')).toBe('Elasticsearch');
+    expect([answer.status, answer.bulk.errors]).toEqual([200, false]);
+    expect(answer.bulk.items).toMatchObject([{ create: { _index: 'shop', _id: 'own', status: 201 } }]);
+    const columns = 'id, event_message, metadata, level, host, toUnixTimestamp64Milli(timestamp) AS at';
+    expect(await rows(project, { columns })).toEqual([
+      {
+        ...{ id: 'own', event_message: 'm', level: 'warn', host: 'h1', at: clock.now },
+        metadata: `{"project":"${project}","n":12345678901234567890,"log":{"level":"warn"},"host":{"name":"h1"},"a.b":[null]}`,
+      },
+    ]);
+  });
+
+  test('goes to the source that accepts its index', async () => {
+    const project = newProject();
+    const document = { project, status: 503 };
+    await bulk(
+      lines({ index: {} }, document, { index: { _index: 'other' } }, document),
+      '/gateway-2026.11/_bulk',
+    );
+    await bulk(lines({ index: { _index: 'gateway' } }, document));
+    expect(await rows(project, { table: 'gateway_logs', columns: 'status' })).toEqual([
+      { status: 503 },
+      { status: 503 },
+    ]);
+    expect(await rows(project)).toHaveLength(1);
+  });
+
+  test('with bad items stores the others, and says of each what happened', async () => {
+    const project = newProject();
+    const answer = await bulk(
+      lines(
+        ...[{ index: {} }, { project, message: 'first' }],
+        ...[{ delete: { _index: 'i', _id: '7' } }],
+        ...[{ update: { _id: '8' } }, { doc: {} }],
+        ...[{ create: {} }, '{"broken":'],
+        ...[{ create: {} }, '[1]'],
+        ...[{ create: {} }, { project, '@timestamp': 'yesterday' }],
+        ...[{ create: {} }, { project, '@timestamp': '2001-01-01T00:00:00Z' }],
+        ...[{ create: {} }, `{"a":${'['.repeat(200)}${']'.repeat(200)}}`],
+        ...['', { create: {} }, { project, message: 'last' }, { create: {} }],
+      ),
+    );
+    const results = answer.bulk.items.map((item) => Object.entries(item)[0] ?? fail());
+    expect(results.map(([action, { status, error }]) => [action, status, error?.reason])).toEqual([
+      ['index', 201, undefined],
+      ['delete', 400, expect.stringContaining('has the action delete')],
+      ['update', 400, expect.stringContaining('has the action update')],
+      ['create', 400, 'the document is not a JSON object'],
+      ['create', 400, 'the document is not a JSON object'],
+      ['create', 400, expect.stringContaining('neither ISO 8601')],
+      ['create', 400, expect.stringContaining('is older than the')],
+      ['create', 400, expect.stringContaining('levels')],
+      ['create', 201, undefined],
+      ['create', 400, 'the document has no document on the next line'],
+    ]);
+    expect(answer.bulk.errors).toBe(true);
+    expect((await rows(project)).map((row) => row['event_message']).toSorted()).toEqual(['first', 'last']);
+  });
+
+  test.each([
+    ['no action', lines({ message: 'x' }), 400, /line 1 of the body is not an action/],
+    ['no JSON', lines({ index: {} }, {}, 'x'), 400, /line 3 of the body is not an action/],
+    ['two actions in one', lines({ index: {}, create: {} }, {}), 400, /line 1/],
+    ['UTF-16', '\ufffe', 400, /line 1/],
+  ] as const)('with %s is rejected in its client’s form', async (_, body, status, message) => {
+    const answer = await post(url, '/_bulk', body, NDJSON);
+    expect([answer.status, answer.headers.get('x-elastic-product')]).toEqual([status, 'Elasticsearch']);
+    const { error } = JSON.parse(answer.text) as { error: { type: string; reason: string } };
+    expect(error).toMatchObject({ type: 'invalid_request', reason: expect.stringMatching(message) });
+  });
+
+  test('says of each of thousands of documents, on the thread, what happened', async () => {
+    const project = newProject();
+    const documents = Array.from({ length: 4_000 }, (_, i) => [
+      { create: { _id: `d${i}` } },
+      i % 4 === 3 ? '1' : { project, message: `m${i}` },
+    ]);
+    const { bulk: answer } = await bulk(lines(...documents.flat()));
+    expect(answer.items.map((item) => [item['create']?._id, item['create']?.status])).toEqual(
+      documents.map((_, i) => [`d${i}`, i % 4 === 3 ? 400 : 201]),
+    );
+    expect(await rows(project)).toHaveLength(3_000);
+  });
+
+  test('needs a key, in any of the forms that clients send', async () => {
+    const send = async (headers: Record<string, string>) => {
+      const all = { ...NDJSON, 'x-api-key': '', ...headers };
+      return await request(url, '/_bulk', { method: 'POST', body: '', headers: all });
+    };
+    const base64 = (text: string) => Buffer.from(text).toString('base64');
+    const accepted = [
+      `ApiKey ${PUBLIC_KEY}`,
+      `ApiKey ${base64(`id:${PUBLIC_KEY}`)}`,
+      `Basic ${base64(`elastic:${PUBLIC_KEY}`)}`,
+      `Bearer ${PUBLIC_KEY}`,
+    ];
+    for (const authorization of accepted) expect((await send({ authorization })).status).toBe(200);
+    for (const authorization of ['', 'ApiKey', 'ApiKey x', `Basic ${base64('a:b')}`, 'Basic %']) {
+      const answer = await send({ authorization });
+      expect([answer.status, answer.headers.get('x-elastic-product')]).toEqual([401, 'Elasticsearch']);
+      expect(JSON.parse(answer.text)).toMatchObject({ status: 401, error: { type: 'unauthorized' } });
+    }
+  });
+});
+
+describe('what clients ask for', () => {
+  test('is at /: a version for them, the console for browsers', async () => {
+    const at = async (headers: Record<string, string>, method = 'GET') =>
+      await request(url, '/', { method, headers });
+    const json = await at({ accept: 'application/vnd.elasticsearch+json; compatible-with=9' });
+    expect(json.headers.get('content-type')).toBe('application/vnd.elasticsearch+json;compatible-with=9');
+    expect(json.headers.get('x-elastic-product')).toBe('Elasticsearch');
+    const { version } = JSON.parse(json.text) as { version: object };
+    expect(version).toMatchObject({ number: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+    expect(version).not.toHaveProperty('build_flavor');
+    const head = await at({ 'user-agent': 'logstash/8.0', accept: '*/*' }, 'HEAD');
+    expect([head.status, head.headers.get('x-elastic-product')]).toEqual([200, 'Elasticsearch']);
+    const page = await at({ accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    expect(page.headers.get('x-elastic-product')).toBeNull();
+  });
+
+  test.each(['/_license', '/_index_template/filebeat', '/_ilm/policy/filebeat', '/_cluster/health'])(
+    'is there: %s',
+    async (path) => {
+      const answer = await request(url, path, { headers: { 'x-api-key': PUBLIC_KEY } });
+      expect([answer.status, answer.headers.get('x-elastic-product')]).toEqual([200, 'Elasticsearch']);
+    },
+  );
+
+  test('may be created: nothing happens', async () => {
+    const answer = await request(url, '/_index_template/filebeat', {
+      method: 'PUT',
+      body: '{"index_patterns":["filebeat-*"]}',
+      headers: { 'x-api-key': PUBLIC_KEY, 'content-type': 'application/json' },
+    });
+    expect([answer.status, answer.text]).toEqual([200, '{"acknowledged":true}']);
+  });
+});
+
+describe('senders for Elasticsearch', () => {
+  test('the client’s bulk helper delivers every document, and drops what is rejected', async () => {
+    const project = newProject();
+    const client = new Client({ node: url, auth: { apiKey: PUBLIC_KEY } });
+    expect((await client.info()).tagline).toBe('You Know, for Search');
+    expect(await client.ping()).toBe(true);
+    const dropped: unknown[] = [];
+    const documents = Array.from({ length: 500 }, (_, i) => ({
+      project,
+      message: `m${i}`,
+      ...(i === 7 && { '@timestamp': 'never' }),
+    }));
+    const result = await client.helpers.bulk({
+      datasource: documents,
+      onDocument: () => ({ create: { _index: 'app' } }),
+      onDrop: ({ status, document }) => dropped.push([status, document.message]),
+      flushBytes: 5_000,
+    });
+    await client.close();
+    expect(result).toMatchObject({ total: 500, successful: 499, failed: 1 });
+    expect(dropped).toEqual([[400, 'm7']]);
+    const stored = await rows(project);
+    expect(new Set(stored.map((row) => row['event_message'])).size).toBe(499);
+  });
+
+  test('pino-elasticsearch delivers every line', async () => {
+    const project = newProject();
+    const stream = createStream({
+      ...{ node: url, index: 'gateway', esVersion: 8, flushBytes: 500 },
+      auth: { username: 'any', password: PUBLIC_KEY },
+    });
+    const logger = pino({ base: { project } }, stream);
+    for (let i = 0; i < 50; i++) logger.info({ status: i }, `line ${i}`);
+    stream.end();
+    await expect
+      .poll(async () => (await rows(project, { table: 'gateway_logs' })).length, { timeout: 30_000 })
+      .toBe(50);
+    expect(await rows(project, { table: 'gateway_logs', columns: 'max(status) AS most' })).toEqual([
+      { most: 49 },
+    ]);
+  });
+});
+
+function fail(): never {
+  throw new Error('an item without an action');
+}

@@ -1,0 +1,92 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { get } from '../support/http.ts';
+import { post } from '../support/ingest.ts';
+import { parseMetrics } from '../support/metrics.ts';
+import { newProject, startProtocolService } from '../support/protocols.ts';
+
+const service = await startProtocolService();
+afterAll(service.close);
+const { url, core, config, rows } = service;
+
+const FILE = join(config.sourcesDir, 'logs.yaml');
+const whole = await readFile(FILE, 'utf8');
+const setRules = async (rules: string) => {
+  await writeFile(FILE, `${whole}${rules}`);
+  return await core.reload();
+};
+
+const event = (project: string, metadata: object) => ({ project, event_message: 'a@b.c', metadata });
+const events = (project: string, count: number) =>
+  Array.from({ length: count }, (_, i) =>
+    event(project, { i, level: i % 4 === 0 ? 'error' : 'debug', password: 'secret' }),
+  );
+
+describe('rules of a source', () => {
+  test('apply to small and large bodies, over every protocol, after a reload', async () => {
+    await setRules(
+      'drop: level:debug -i:1\nsample: { keep: 1 }\nredact:\n  - { field: metadata.password }\n  - { pattern: "[a-z]+@b", with: "…" }\n',
+    );
+    for (const count of [4, 2_000]) {
+      const project = newProject();
+      const { status, headers } = await post(url, '/api/logs?source=logs', events(project, count));
+      expect([status, headers.get('x-events-dropped')]).toEqual([200, String((count * 3) / 4 - 1)]);
+      const stored = await rows(project);
+      expect(stored).toHaveLength(count / 4 + 1);
+      expect(stored[0]).toEqual({
+        event_message: '….c',
+        metadata: '{"i":0,"level":"error","password":"[redacted]"}',
+      });
+    }
+    const project = newProject();
+    const lines = events(project, 4).flatMap((one) => [{ create: {} }, { ...one.metadata, project }]);
+    const bulk = await post(url, '/app/_bulk', lines.map((line) => `${JSON.stringify(line)}\n`).join(''), {
+      'content-type': 'application/x-ndjson',
+    });
+    const { errors, items } = JSON.parse(bulk.text) as { errors: boolean; items: unknown[] };
+    expect([errors, items.length]).toEqual([false, 4]);
+    expect(await rows(project)).toHaveLength(2);
+  });
+
+  test('are counted by source and rule', async () => {
+    const samples = parseMetrics((await get(url, '/metrics')).text);
+    const countOf = (rule: string) =>
+      samples.find(({ name, labels }) => name === 'tailrace_events_filtered_total' && labels['rule'] === rule)
+        ?.value;
+    expect(countOf('drop')).toBeGreaterThan(1_000);
+    expect(countOf('redact')).toBeGreaterThan(500);
+  });
+
+  test('show nothing that they replace in an answer or a search', async () => {
+    await setRules('redact: [{ pattern: "hidden-[0-9]+" }]\n');
+    const project = newProject();
+    const answer = await post(url, '/api/logs?source=logs', [
+      { ...event(project, { a: 'hidden-1', timestamp: 'hidden-2' }), timestamp: 'hidden-3' },
+      event(project, { a: 'hidden-4' }),
+    ]);
+    expect(answer.status).toBe(406);
+    expect(answer.text).not.toContain('hidden');
+    const found = await get(url, `/api/search?project=${project}&q=hidden`);
+    expect(found.body.result).toEqual([]);
+  });
+
+  test.each([
+    ['drop: "level:loud"', /logs\.yaml:\d+: "drop" has an unknown level/],
+    ['drop: ["a", "(b"]', /"drop" has \( without \)/],
+    ['drop: ""', /drop/],
+    ['sample: { keep: 2 }', /keep/],
+    ['sample: { keep: 0.5, unless: "status:[1 TO 2]" }', /"unless" of "sample"/],
+    ['sample: { keep: 0.5, by: "a b" }', /"by" of "sample"/],
+    ['redact: [{ field: metadata.project }]', /cannot replace metadata\.project/],
+    ['redact: [{ pattern: "(" }]', /is not a pattern of RE2/],
+    ['redact: [{ pattern: "a*" }]', /must not match an empty text/],
+    ['redact: [{ pattern: "(a{1,30}){1,30}b" }]', /is too large/],
+    ['redact: [{ pattern: a, field: b }]', /must be \{ field/],
+  ])('that are wrong are refused, and the old ones stay: %s', async (rules, reason) => {
+    await expect(setRules(`${rules}\n`)).rejects.toThrow(reason);
+    const project = newProject();
+    await post(url, '/api/logs?source=logs', [event(project, { a: 'hidden-1' })]);
+    expect(await rows(project)).toMatchObject([{ metadata: '{"a":"[redacted]"}' }]);
+  });
+});

@@ -1,0 +1,244 @@
+import { once } from 'node:events';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import pinoLoki from 'pino-loki';
+import protobuf from 'protobufjs';
+import { compressSync } from 'snappy';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createLogger } from 'winston';
+import LokiTransport from 'winston-loki';
+import { parseLabels } from '../../src/ingest/protocols/loki/labels.ts';
+import { get } from '../support/http.ts';
+import { type Body, post } from '../support/ingest.ts';
+import { runs } from '../support/property.ts';
+import { newProject, startProtocolService } from '../support/protocols.ts';
+import { PUBLIC_KEY } from '../support/service.ts';
+
+// Loki's own description, so that a wrong number in ours cannot agree with itself.
+const { root } = protobuf.parse(`
+  syntax = "proto3";
+  package logproto;
+  message PushRequest { repeated StreamAdapter streams = 1; }
+  message StreamAdapter { string labels = 1; repeated EntryAdapter entries = 2; uint64 hash = 3; }
+  message EntryAdapter { Timestamp timestamp = 1; string line = 2; repeated LabelPairAdapter structuredMetadata = 3; }
+  message LabelPairAdapter { string name = 1; string value = 2; }
+  message Timestamp { int64 seconds = 1; int32 nanos = 2; }
+`);
+const REQUEST = root.lookupType('PushRequest');
+const PATH = '/loki/api/v1/push';
+const PROTOBUF = { 'content-type': 'application/x-protobuf' };
+
+const service = await startProtocolService();
+afterAll(service.close);
+const { url, clock, rows } = service;
+
+const nanos = (agoMs = 0) => `${clock.now - agoMs}000000`;
+const push = (body: Body, headers: Record<string, string> = {}) =>
+  post(url, PATH, body, { 'x-api-key': PUBLIC_KEY, ...headers });
+const stream = (labels: object, ...values: unknown[]) => ({ streams: [{ stream: labels, values }] });
+const pushProtobuf = (streams: object[], headers: Record<string, string> = {}) => {
+  const bytes = REQUEST.encode(REQUEST.fromObject({ streams })).finish();
+  return push(new Uint8Array(compressSync(Buffer.from(bytes))), { ...PROTOBUF, ...headers });
+};
+
+describe('a push to Loki', () => {
+  test('of JSON is stored with labels and structured metadata, to the microsecond', async () => {
+    const project = newProject();
+    const time = `${clock.now}123456`;
+    const body = stream(
+      { project, app: 'shop', level: 'warn' },
+      [time, 'a "line"\n', { trace_id: 't1' }],
+      [nanos(-1), 'ü'],
+    );
+    const answer = await push(body);
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    const columns =
+      'event_message, metadata, level, service, trace_id, toUnixTimestamp64Micro(timestamp) AS at';
+    expect(await rows(project, { columns })).toEqual([
+      {
+        event_message: 'a "line"\n',
+        metadata: `{"project":"${project}","app":"shop","level":"warn","trace_id":"t1"}`,
+        ...{ level: 'warn', service: 'shop', trace_id: 't1', at: clock.now * 1_000 + 123 },
+      },
+      {
+        event_message: 'ü',
+        metadata: `{"project":"${project}","app":"shop","level":"warn"}`,
+        ...{ level: 'warn', service: 'shop', trace_id: null, at: clock.now * 1_000 + 1_000 },
+      },
+    ]);
+  });
+
+  test('of protobuf is stored as the same events as of JSON', async () => {
+    const project = newProject();
+    const timestamp = { seconds: Math.floor(clock.now / 1_000), nanos: (clock.now % 1_000) * 1e6 };
+    const entry = { timestamp, line: 'p', structuredMetadata: [{ name: 'user', value: 'ü"' }] };
+    const labels = `{project="${project}", app="sh\\"op"}`;
+    expect((await pushProtobuf([{ labels, entries: [entry] }])).status).toBe(204);
+    expect(
+      (await pushProtobuf([{ labels, entries: [entry] }], { 'content-encoding': 'snappy' })).status,
+    ).toBe(204);
+    const same = stream({ project, app: 'sh"op' }, [nanos(), 'p', { user: 'ü"' }]);
+    const zipped = new Uint8Array(gzipSync(JSON.stringify(same)));
+    expect((await push(zipped, { 'content-encoding': 'gzip' })).status).toBe(204);
+    const stored = await rows(project, { columns: 'event_message, metadata, timestamp' });
+    expect(stored).toHaveLength(3);
+    expect(new Set(stored.map((row) => JSON.stringify(row))).size).toBe(1);
+  });
+
+  test('goes to the source that accepts its label, or that X-Source names', async () => {
+    const project = newProject();
+    await push({
+      streams: [
+        { stream: { project, app: 'gateway' }, values: [[nanos(), 'g']] },
+        { stream: { project, app: 'other' }, values: [[nanos(), 'o']] },
+      ],
+    });
+    await push(stream({ project }, [nanos(), 'n']), { 'x-source': 'gateway.logs' });
+    const messages = async (table: string) =>
+      (await rows(project, { table })).map((row) => row['event_message']).toSorted();
+    expect([await messages('gateway_logs'), await messages('logs')]).toEqual([['g', 'n'], ['o']]);
+    expect((await push(stream({}, [nanos(), '']), { 'x-source': 'none' })).status).toBe(404);
+  });
+
+  test('is found by a search over all sources', async () => {
+    const project = newProject();
+    await push(stream({ project }, [nanos(1_000), 'findable']));
+    const found = await get(url, `/api/search?project=${project}&q=findable`);
+    expect(found.body.result).toMatchObject([{ source: 'logs', event_message: 'findable', project }]);
+  });
+
+  test('without entries is accepted', async () => {
+    expect((await push({ streams: [] })).status).toBe(204);
+  });
+
+  test('with some bad entries stores the others and says which are rejected', async () => {
+    const project = newProject();
+    const bad = [['yesterday', 'x'], [nanos()], 'x', [nanos(-7_200_000), 'x'], [nanos(), 'x', 1], ['0', 'x']];
+    const answer = await push(stream({ project }, [nanos(), 'good'], ...bad, [nanos(), 'good']));
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'text/plain; charset=utf-8']);
+    expect(answer.text.split('; event ')).toHaveLength(bad.length);
+    expect(answer.text).toMatch(/^event 2: has a timestamp that is neither ISO 8601/);
+    expect((await rows(project)).map((row) => row['event_message'])).toEqual(['good', 'good']);
+  });
+
+  test.each([
+    ['no JSON', '{', {}, 400, /not valid JSON from line 1/],
+    ['no streams', {}, {}, 400, /needs "streams"/],
+    ['values of another shape', { streams: [{ stream: {}, values: 1 }] }, {}, 400, /"values", a list/],
+    ['labels of another shape', { streams: [{ stream: [], values: [] }] }, {}, 400, /"stream", a map/],
+    ['another media type', 'x', { 'content-type': 'text/csv' }, 415, /send application\/json or/],
+    ['bytes that are not Snappy', new Uint8Array([5, 0xfc, 0xfa, 255, 255, 255]), PROTOBUF, 400, /Snappy/],
+    ['Snappy of 4 GB, as it says', new Uint8Array([255, 255, 255, 255, 15, 0]), PROTOBUF, 400, /Snappy/],
+    ['Snappy of another length', new Uint8Array([10, 16, 1, 2, 3, 4, 5]), PROTOBUF, 400, /Snappy/],
+    ['Snappy of something else', new Uint8Array(compressSync('\x0b')), PROTOBUF, 400, /protobuf/],
+    ['nothing', '', PROTOBUF, 400, /Snappy/],
+  ] as const)('of %s is rejected in text', async (_, body, headers, status, message) => {
+    const answer = await push(body, headers);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      status,
+      'text/plain; charset=utf-8',
+    ]);
+    expect(answer.text).toMatch(message);
+  });
+
+  test('whose Snappy becomes too large is 413', async () => {
+    const bomb = new Uint8Array(compressSync(Buffer.alloc(65 * 1024 * 1024)));
+    expect((await push(bomb, PROTOBUF)).status).toBe(413);
+  });
+
+  test('with labels that cannot be read rejects these entries', async () => {
+    const project = newProject();
+    const entries = [{ timestamp: { seconds: Math.floor(clock.now / 1_000) }, line: 'x' }];
+    const answer = await pushProtobuf([
+      { labels: 'app="x"', entries },
+      { labels: `{project="${project}"}`, entries },
+    ]);
+    expect([answer.status, answer.text]).toEqual([
+      400,
+      'event 1: has labels that are not as {app="gateway"}',
+    ]);
+    expect(await rows(project)).toHaveLength(1);
+  });
+
+  test('takes its project from X-Scope-OrgID where it names none', async () => {
+    const [tenant, own] = [newProject(), newProject()];
+    const headers = { 'x-scope-orgid': tenant };
+    await push(stream({}, [nanos(), 'tenant']), headers);
+    await push(stream({ project: own }, [nanos(), 'own']), headers);
+    const pinned = await service.service.keyring.create({
+      name: 'pinned',
+      scopes: ['ingest'],
+      pins: { project: own },
+    });
+    const refused = await push(stream({}, [nanos(), 'x']), { ...headers, 'x-api-key': pinned.key });
+    expect([refused.status, refused.text]).toEqual([403, `x-scope-orgid is pinned to "${own}" by the key`]);
+    const other = await push(stream({ project: tenant }, [nanos(), 'x']), { 'x-api-key': pinned.key });
+    expect([other.status, other.text]).toMatchObject([400, expect.stringContaining('but the key sends for')]);
+    expect([await rows(tenant), await rows(own)]).toMatchObject([
+      [{ event_message: 'tenant' }],
+      [{ event_message: 'own' }],
+    ]);
+  });
+});
+
+describe('the labels of a stream', () => {
+  test('are read as they are written', () => {
+    const name = fc.stringMatching(/^[A-Za-z_]\w{0,9}$/);
+    fc.assert(
+      fc.property(fc.dictionary(name, fc.string({ unit: 'binary' })), (labels) => {
+        const text = Object.entries(labels).map(
+          ([key, value]) => `${key}=${JSON.stringify(value.toWellFormed())}`,
+        );
+        const expected = Object.entries(labels).map(([key, value]) => [key, value.toWellFormed()]);
+        expect(Object.entries(parseLabels(`{${text.join(', ')}}`) ?? {}).sort()).toEqual(expected.sort());
+      }),
+      runs(300),
+    );
+  });
+
+  test.each(['', 'a', '{', '{a}', '{a="}', '{a="b"', '{a="b",}', '{a="\\q"}', '{a="b"} x', '{a="b" c="d"}'])(
+    'are nothing where they are not well-formed: %s',
+    (text) => expect(parseLabels(text)).toBeUndefined(),
+  );
+});
+
+describe('senders for Loki', () => {
+  test('pino-loki delivers every line', async () => {
+    const project = newProject();
+    const transport = pinoLoki({
+      host: url,
+      basicAuth: { username: 'any', password: PUBLIC_KEY },
+      labels: { project, app: 'pino' },
+      batching: { interval: 0.05 },
+    });
+    const logger = pino(transport);
+    for (let i = 0; i < 50; i++) logger.info({ i }, `line ${i}`);
+    transport.end();
+    await once(transport, 'close');
+    const stored = await rows(project, { columns: 'event_message, level, service' });
+    expect(stored).toHaveLength(50);
+    expect(stored).toContainEqual(expect.objectContaining({ level: 'info', service: 'pino' }));
+    expect(String(stored.map((row) => row['event_message']))).toContain('line 49');
+  });
+
+  test.each([{ json: true }, { json: false }])('winston-loki delivers every line: %j', async ({ json }) => {
+    const project = newProject();
+    const transport = new LokiTransport({
+      host: url,
+      basicAuth: `any:${PUBLIC_KEY}`,
+      labels: { project, app: 'winston' },
+      json,
+      batching: true,
+      interval: 0.1,
+      replaceTimestamp: true,
+    });
+    const logger = createLogger({ transports: [transport] });
+    for (let i = 0; i < 50; i++) logger.warn(`line ${i}`);
+    await transport.flush();
+    const stored = await rows(project, { columns: 'event_message, level, service' });
+    logger.close();
+    expect(stored).toHaveLength(50);
+    expect(stored).toContainEqual(expect.objectContaining({ level: 'warn', service: 'winston' }));
+  });
+});

@@ -1,0 +1,164 @@
+import { connect } from 'node:http2';
+import { gzipSync } from 'node:zlib';
+import { Metadata } from '@grpc/grpc-js';
+import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-grpc';
+import { LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs';
+import { afterAll, describe, expect, test } from 'vitest';
+import { findFreePort } from '../../trial/free-port.ts';
+import { newProject, startProtocolService } from '../support/protocols.ts';
+import { PRIVATE_KEY, PUBLIC_KEY } from '../support/service.ts';
+
+const port = await findFreePort();
+const service = await startProtocolService({
+  TAILRACE_OTLP_GRPC_PORT: String(port),
+  TAILRACE_BODY_BYTES_MAX: '100000',
+  TAILRACE_DECODED_BYTES_MAX: '1000000',
+});
+afterAll(service.close);
+const { rows } = service;
+const url = `http://127.0.0.1:${port}`;
+const EXPORT = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
+
+function frame(bytes: Uint8Array, { isCompressed = false, length = bytes.length } = {}): Buffer {
+  const prefix = Buffer.alloc(5);
+  prefix[0] = Number(isCompressed);
+  prefix.writeUInt32BE(length, 1);
+  return Buffer.concat([prefix, bytes]);
+}
+
+/** Calls by hand: what exporters do not send. */
+async function call(body: Buffer, headers: Record<string, string> = {}, path = EXPORT) {
+  const session = connect(url);
+  try {
+    const stream = session.request({
+      ...{ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' },
+      ...{ 'x-api-key': PUBLIC_KEY, ...headers },
+    });
+    const seen: Record<string, unknown> = {};
+    stream.on('response', (head) => Object.assign(seen, head));
+    stream.on('trailers', (trailers) => Object.assign(seen, trailers));
+    stream.end(body);
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
+    return {
+      status: Number(seen['grpc-status']),
+      message: decodeURIComponent(String(seen['grpc-message'] ?? '')),
+      details: seen['grpc-status-details-bin'],
+      body: Buffer.concat(chunks),
+    };
+  } finally {
+    session.close();
+  }
+}
+
+describe('an exporter of OpenTelemetry', () => {
+  test.each(['gzip', 'none'] as const)('sends records, compression %s', async (compression) => {
+    const project = newProject();
+    const metadata = new Metadata();
+    metadata.set('x-api-key', PUBLIC_KEY);
+    const exporter = new OTLPLogExporter({ url, metadata, compression: compression as never });
+    const provider = new LoggerProvider({
+      processors: [new SimpleLogRecordProcessor({ exporter } as never)],
+    });
+    const logger = provider.getLogger('shop', '1.0');
+    for (let i = 0; i < 5; i++)
+      logger.emit({ body: `record ${i}`, severityText: 'WARN', attributes: { 'tailrace.project': project } });
+    await provider.forceFlush();
+    await expect
+      .poll(() => rows(project, { columns: 'event_message, level' }))
+      .toEqual(Array.from({ length: 5 }, (_, i) => ({ event_message: `record ${i}`, level: 'warn' })));
+    await provider.shutdown();
+  });
+});
+
+describe('a call', () => {
+  const one = (project: string) =>
+    Buffer.concat([
+      // ResourceLogs { ScopeLogs { LogRecord { attributes: tailrace.project } } }
+      ...nest([0x0a, 0x12, 0x12, 0x32], attribute('tailrace.project', project)),
+    ]);
+  function attribute(key: string, value: string): Buffer {
+    const text = (tag: number, bytes: Buffer) => Buffer.concat([Buffer.from([tag, bytes.length]), bytes]);
+    return Buffer.concat([text(0x0a, Buffer.from(key)), text(0x12, text(0x0a, Buffer.from(value)))]);
+  }
+  function nest(tags: readonly number[], inner: Buffer): Buffer[] {
+    return [
+      tags.reduceRight((bytes, tag) => Buffer.concat([Buffer.from([tag, bytes.length]), bytes]), inner),
+    ];
+  }
+
+  test('stores its records and answers with an empty message', async () => {
+    const project = newProject();
+    const answers = [
+      await call(frame(one(project))),
+      await call(frame(gzipSync(one(project)), { isCompressed: true }), { 'grpc-encoding': 'gzip' }),
+      await call(frame(one(project)), { 'x-api-key': '', authorization: `Bearer ${PRIVATE_KEY}` }),
+    ];
+    for (const { status, body } of answers) expect([status, [...body]]).toEqual([0, [0, 0, 0, 0, 0]]);
+    expect(await rows(project)).toHaveLength(3);
+  });
+
+  test.each<[string, Buffer, Record<string, string>, number, string]>([
+    ['without a key', frame(Buffer.alloc(0)), { 'x-api-key': '' }, 16, ''],
+    ['with a wrong key', frame(Buffer.alloc(0)), { 'x-api-key': 'wrong' }, 16, ''],
+    ['for an unknown source', frame(Buffer.alloc(0)), { 'x-source': 'none' }, 5, 'none'],
+    ['that is no protobuf', frame(Buffer.from('{"a":1}')), {}, 3, 'protobuf'],
+    ['that is longer than its prefix', frame(Buffer.alloc(9), { length: 3 }), {}, 3, 'prefix'],
+    ['that is shorter than its prefix', frame(Buffer.alloc(9), { length: 2 ** 31 }), {}, 3, 'prefix'],
+    ['without a message', Buffer.alloc(0), {}, 3, 'prefix'],
+    ['that is too large', frame(Buffer.alloc(150_000)), {}, 3, 'larger'],
+    [
+      'that is a bomb',
+      frame(gzipSync(Buffer.alloc(2_000_000)), { isCompressed: true }),
+      { 'grpc-encoding': 'gzip' },
+      3,
+      'larger',
+    ],
+    [
+      'in an unknown encoding',
+      frame(Buffer.alloc(1), { isCompressed: true }),
+      { 'grpc-encoding': 'snappy' },
+      12,
+      'snappy',
+    ],
+  ])('%s fails with its status', async (_, body, headers, status, reason) => {
+    const answer = await call(body, headers);
+    expect([answer.status, answer.message, answer.details]).toEqual([
+      status,
+      expect.stringContaining(reason),
+      undefined,
+    ]);
+  });
+
+  test('of another service is not implemented', async () => {
+    const path = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
+    expect(await call(frame(Buffer.alloc(0)), {}, path)).toMatchObject({ status: 12 });
+  });
+
+  test('of a key over its rate says when to repeat it', async () => {
+    const { keyring } = service.service;
+    const { key } = await keyring.create({
+      name: 'slow',
+      scopes: ['ingest'],
+      rate: { perSecond: 1, burst: 1 },
+    });
+    const answers = [];
+    for (let i = 0; i < 3; i++) answers.push(await call(frame(Buffer.alloc(0)), { 'x-api-key': key }));
+    expect(answers.map(({ status }) => status)).toEqual([0, 8, 8]);
+    const limited = answers.find(({ status }) => status === 8);
+    expect(Buffer.from(String(limited?.details), 'base64').toString('latin1')).toContain(
+      'google.rpc.RetryInfo',
+    );
+  });
+
+  test('that stops in the middle leaves no trace', async () => {
+    const session = connect(url);
+    const stream = session.request({ ':method': 'POST', ':path': EXPORT, 'x-api-key': PUBLIC_KEY });
+    stream.on('error', () => {});
+    stream.write(frame(Buffer.alloc(10), { length: 50_000 }));
+    await new Promise((resolve) => setImmediate(resolve));
+    session.destroy();
+    const project = newProject();
+    expect((await call(frame(one(project)))).status).toBe(0);
+  });
+});

@@ -1,0 +1,118 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { expectError, get, request } from '../support/http.ts';
+import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+
+// What limited credentials see by `part=patterns`, `compare` and `fields`: what one without limits sees of their own events alone.
+const nowMs = Date.UTC(2026, 10, 20, 12);
+const EDGE = 'cloudflare.logs.prod';
+const AUTH = 'gotrue.logs.prod';
+const SOURCES = [EDGE, AUTH];
+const PROJECTS = ['aurora', 'borealis'];
+const service = await startTestService({ now: nowMs });
+const { core, url } = service;
+afterAll(service.close);
+
+/** Messages, names of fields and values tell by whose event they are in. */
+const mark = (source: string, project: string) => `${source === EDGE ? 'edge' : 'auth'}_${project}`;
+for (const source of SOURCES) {
+  const sent = PROJECTS.flatMap((project) =>
+    Array.from({ length: 40 }, (_, i) => ({
+      id: `${mark(source, project)}_${i}`,
+      timestamp: new Date(nowMs - 1_000 - i).toISOString(),
+      project,
+      event_message: `${mark(source, project)} failed`,
+      metadata: {
+        outcome: i % 4 === 0 ? 'bad' : 'good',
+        region: `${mark(source, project)}_${i % 2}`,
+        [`only_${mark(source, project)}`]: i % 3,
+      },
+    })),
+  );
+  await storeEvents(core, source, sent, nowMs);
+}
+
+const ALL = SOURCES.flatMap((source) => PROJECTS.map((project) => ({ source, project })));
+type Sees = Readonly<Partial<Record<'source' | 'project', string>>>;
+
+async function create(path: string, body: object, by: string): Promise<Record<string, string>> {
+  const created = await request(url, path, {
+    method: 'POST',
+    headers: { 'x-api-key': by, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  expect(created.status, created.text).toBe(201);
+  return JSON.parse(created.text) as Record<string, string>;
+}
+
+async function createKey(limits: object): Promise<string> {
+  const { key = '' } = await create('/api/keys', { name: 'a', scopes: ['query'], ...limits }, PRIVATE_KEY);
+  return key;
+}
+
+async function createToken(limits: object): Promise<string> {
+  const { token = '' } = await create('/api/tokens', limits, await createKey({}));
+  return token;
+}
+
+const ask = (parameters: Readonly<Record<string, string>>, key = PRIVATE_KEY) =>
+  get(url, `/api/search?${new URLSearchParams({ limit: '200', ...parameters })}`, { 'x-api-key': key });
+
+const PARTS: readonly Readonly<Record<string, string>>[] = [
+  { part: 'patterns' },
+  { part: 'patterns', q: 'failed or project:borealis or source:gotrue.logs.prod' },
+  { part: 'fields' },
+  { part: 'fields', q: 'not nothing or project:borealis' },
+  { part: 'compare', q: 'outcome:bad' },
+  {
+    part: 'compare',
+    q: 'outcome:bad',
+    against: 'outcome:good or project:borealis or source:gotrue.logs.prod',
+  },
+];
+const OWN_PROJECT = { pins: { project: 'aurora' } };
+const OWN_SOURCE = { sources: [EDGE] };
+
+describe.each<[string, () => Promise<string>, Sees]>([
+  ['a key that is limited to sources', () => createKey(OWN_SOURCE), { source: EDGE }],
+  ['a key that pins project', () => createKey(OWN_PROJECT), { project: 'aurora' }],
+  ['a token that is limited to sources', () => createToken(OWN_SOURCE), { source: EDGE }],
+  ['a token that pins project', () => createToken(OWN_PROJECT), { project: 'aurora' }],
+  [
+    'a token with both limits',
+    () => createToken({ ...OWN_SOURCE, ...OWN_PROJECT }),
+    { source: EDGE, project: 'aurora' },
+  ],
+])('%s', async (_, createCredential, sees) => {
+  const credential = await createCredential();
+  const isOwn = (one: Required<Sees>) =>
+    Object.entries(sees).every(([name, value]) => one[name as keyof Sees] === value);
+  const marksOf = (some: typeof ALL) => some.map(({ source, project }) => mark(source, project));
+  const own = marksOf(ALL.filter(isOwn));
+  const others = marksOf(ALL.filter((one) => !isOwn(one)));
+
+  test.each(PARTS)('sees its own by %j', async (parameters) => {
+    const { status, body, text } = await ask(parameters, credential);
+    expect(status, text).toBe(200);
+    expect(body.result).toEqual((await ask({ ...parameters, ...sees })).body.result);
+    for (const one of own) expect(text).toContain(one);
+    for (const other of others) expect(text).not.toContain(other);
+    const everything = await ask(parameters);
+    for (const other of others) expect(everything.text).toContain(other);
+  });
+
+  const [hidden] = ALL.filter((one) => !isOwn(one) && Object.keys(sees).every((name) => !isSame(one, name)));
+  const isForbidden = Object.keys(sees).flatMap((name) => PARTS.map((part) => ({ name, part })));
+  test.each(isForbidden)('may not name another $name with $part', async ({ name, part }) => {
+    expectError(await ask({ ...part, [name]: hidden?.[name as keyof Sees] ?? '' }, credential), 'forbidden');
+  });
+
+  function isSame(one: Required<Sees>, name: string): boolean {
+    return one[name as keyof Sees] === sees[name as keyof Sees];
+  }
+
+  test.each(Object.keys(sees))('finds nothing to compare in another %s', async (name) => {
+    const other = `${name}:${hidden?.[name as keyof Sees]}`;
+    for (const parameters of [{ q: other }, { q: 'outcome:bad', against: other }])
+      expect((await ask({ part: 'compare', ...parameters }, credential)).body.result).toEqual([]);
+  });
+});

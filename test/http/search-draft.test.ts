@@ -1,0 +1,425 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { runTests } from '../../src/cli/testing/run-tests.ts';
+import type { SearchDraftView } from '../../src/management/view.ts';
+import { expectError, get, request } from '../support/http.ts';
+import { sample } from '../support/property.ts';
+import { PRIVATE_KEY, startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
+
+// `GET /api/search/endpoint`: the files that it returns pass the checks, and their query returns what the search returns.
+const nowMs = Date.UTC(2026, 10, 20, 12);
+const FROM = '2026-11-20T11:00:00Z';
+const UNTIL = '2026-11-20T12:00:00Z';
+const EDGE = 'cloudflare.logs.prod';
+const FUNCTIONS = 'deno-relay-logs';
+const OUTPUT = 'deno-subhosting-events';
+const AUTH = 'gotrue.logs.prod';
+const service = await startTestService({ now: nowMs });
+afterAll(service.close);
+const { url, core } = service;
+
+const TIMES = [1, 2.5, '3', 'none', '05', 40, null, true, -7, 1200];
+const PATHS = ['/rest/v1/a', '/rest/v1/b', '/auth/c', "/it's", '/50%_off\\', null];
+const MESSAGES = ['Timeout after 5 s', 'connection refused by host', 'ΣΊΣΥΦΟΣ timeout', '50%_off\\', 'ok'];
+const SIZES = [5, 5.0, '5.0', '05', 1e21, -3, '99999999999999999999.5', { deep: 1 }, [1], '', null, false];
+const pick = <T>(items: readonly T[], i: number, by: number): T =>
+  items[(i * by + (i >> 3)) % items.length] as T;
+
+const SOURCES = [EDGE, FUNCTIONS, OUTPUT, AUTH, 'logs'];
+for (const [nth, source] of SOURCES.entries())
+  await storeEvents(
+    core,
+    source,
+    Array.from({ length: 90 }, (_, i) => ({
+      id: `${source}-${i}`,
+      timestamp: new Date(nowMs - 3_600_000 + i * 39_500 + nth * 1_111).toISOString(),
+      project: i % 4 === 0 ? 'borealis' : 'aurora',
+      event_message: pick(MESSAGES, i, 3),
+      ...(source === 'logs' && { level: pick(['warn', 'ERROR', 'odd'], i, 1), host: `h${i % 3}` }),
+      metadata: {
+        project_ref: i % 4 === 0 ? 'borealis' : 'aurora',
+        request: { path: pick(PATHS, i, 5), method: pick(['GET', 'POST'], i, 1), url: `https://x/${i % 7}` },
+        path: pick(PATHS, i, 7),
+        response: { status_code: pick([200, 404, 500, 503, 'x'], i, 3) },
+        status: pick([200, 429, 500], i, 1),
+        execution_time_ms: pick(TIMES, i, 3),
+        function_id: `f${i % 30}`,
+        level: pick(['info', 'Warning', 'error', 'PANIC', 'odd', null], i, 5),
+        size: pick(SIZES, i, 5),
+        'dotted.key': { "it's": i % 5 },
+        secret: 'never-read',
+      },
+    })),
+    nowMs,
+  );
+
+await storeEvents(
+  core,
+  EDGE,
+  [
+    {
+      id: 'found',
+      timestamp: new Date(nowMs - 1_000_000).toISOString(),
+      project: 'aurora',
+      event_message: 'Timeout',
+      metadata: {
+        request: { path: '/rest/v1/a', method: 'GET' },
+        response: { status_code: 503, body: 'never-read' },
+        secret: 'never-read',
+      },
+    },
+  ],
+  nowMs,
+);
+
+type Parameters = Readonly<Record<string, string>>;
+const HISTOGRAM = { part: 'histogram', buckets: '4' };
+const pathOf = (path: string, parameters: Parameters) =>
+  `${path}?${new URLSearchParams({ from: FROM, until: UNTIL, ...parameters })}`;
+
+async function draft(parameters: Parameters, key: Record<string, string> = {}): Promise<SearchDraftView> {
+  const answer = await get(url, pathOf('/api/search/endpoint', parameters), key);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body as unknown as SearchDraftView;
+}
+
+async function post(path: string, body: object) {
+  const answer = await request(url, `/api/workbench/${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return answer.body as unknown as Record<string, unknown>;
+}
+
+async function createKey(body: object): Promise<Record<string, string>> {
+  const answer = await request(url, '/api/keys', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'a test', scopes: ['query'], ...body }),
+  });
+  return { 'x-api-key': (answer.body as unknown as { key: string }).key };
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The rows of a search under the names of a draft, with the rest as the text by which a draft names it. */
+function toRows(rows: readonly Row[], by: string, name: string | undefined): Row[] {
+  return rows.map(({ [by]: series, other, ...row }) => ({
+    ...row,
+    ...(name !== undefined && { [name]: other === true ? '(other)' : series }),
+  }));
+}
+
+const byKey = (a: Row, b: Row) => (keyOf(a) < keyOf(b) ? -1 : 1);
+const keyOf = ({ value: _, count: __, ...row }: Row) => JSON.stringify(Object.entries(row).toSorted());
+
+const drafts = new Map<string, SearchDraftView>();
+
+/** Checks a draft, runs it, and compares its rows with the search's own. */
+async function compare(parameters: Parameters): Promise<SearchDraftView> {
+  const files = await draft(parameters);
+  drafts.set(JSON.stringify(parameters), files);
+  const { definition, sql, values } = files;
+  const shown = `${definition}\n${sql}`;
+  expect((await post('check', { definition, sql }))['errors'], shown).toEqual([]);
+  const run = await post('run', { definition, sql, values });
+  const rows = run['result'] as readonly Row[];
+  const searched = await get(url, pathOf('/api/search', parameters));
+  expect(searched.status, searched.text).toBe(200);
+  const own = searched.body.result as readonly Row[];
+  const columns = (run['columns'] as { name: string }[]).map(({ name }) => name);
+  const series = columns.find((name) => !['timestamp', 'count', 'value'].includes(name));
+  const expected =
+    parameters['part'] === 'histogram'
+      ? toRows(own, parameters['by'] ?? 'level', series)
+      : parameters['part'] === 'values'
+        ? own.map(({ value, count }) => ({ [series ?? '']: value, count }))
+        : own;
+  const isOneBucket = parameters['buckets'] === '1';
+  const timed = expected.map(({ timestamp, ...row }) =>
+    isOneBucket || timestamp === undefined ? row : { timestamp, ...row },
+  );
+  const isOrdered = parameters['part'] !== 'histogram';
+  const near = timed.map((row) =>
+    'value' in row ? { ...row, value: expect.closeTo(Number(row['value']), 6) } : row,
+  );
+  expect(isOrdered ? rows : rows.toSorted(byKey), shown).toEqual(isOrdered ? timed : near.toSorted(byKey));
+  return files;
+}
+
+const MEASURES = [
+  'count',
+  ...['avg', 'sum', 'p50', 'p95', 'p99', 'distinct'].map((name) => `${name}(execution_time_ms)`),
+];
+
+describe('draws the numbers of the search', () => {
+  test.each(sample(MEASURES))('%s', async (measure) => {
+    await compare({ ...HISTOGRAM, measure, source: FUNCTIONS });
+    await compare({ ...HISTOGRAM, measure, source: FUNCTIONS, by: 'function_id', project: 'aurora' });
+    await compare({ ...HISTOGRAM, measure, source: `${FUNCTIONS},${EDGE},logs`, by: 'source', top: '2' });
+    await compare({ ...HISTOGRAM, measure, by: 'level', source: SOURCES.join() });
+  });
+
+  const searches: readonly Parameters[] = [
+    { ...HISTOGRAM, by: 'request.path', source: EDGE },
+    { ...HISTOGRAM, by: 'request.path', top: '2' },
+    { ...HISTOGRAM, by: 'size', source: EDGE },
+    { ...HISTOGRAM, by: 'response.status_code', source: `${EDGE},${FUNCTIONS}`, top: '1' },
+    { ...HISTOGRAM, by: 'is_rest', source: EDGE },
+    { ...HISTOGRAM, by: 'project', measure: 'sum(size)' },
+    { ...HISTOGRAM, by: 'metadata.level', source: OUTPUT },
+    { ...HISTOGRAM, by: 'source', source: EDGE },
+    { ...HISTOGRAM, buckets: '1', by: 'source', source: EDGE },
+    { ...HISTOGRAM, buckets: '1', by: 'source', source: EDGE, measure: 'p95(execution_time_ms)' },
+    { ...HISTOGRAM, buckets: '1', by: 'request.method', source: EDGE },
+    { ...HISTOGRAM, measure: 'distinct(level)', by: 'source' },
+    { ...HISTOGRAM, measure: 'avg(level_text)', by: 'source' },
+    { part: 'values', field: 'request.path' },
+    { part: 'values', field: 'level' },
+    { part: 'values', field: 'execution_time_ms', source: FUNCTIONS },
+    { part: 'values', field: 'size', q: 'size:*' },
+    { part: 'values', field: 'host', source: 'logs' },
+    { part: 'rows', source: EDGE, project: 'aurora', limit: '5' },
+    { part: 'rows', limit: '7' },
+    { q: 'level:error', source: 'logs', limit: '30' },
+  ];
+  test.each(sample(searches))('%j', async (parameters) => {
+    await compare(parameters);
+  });
+});
+
+describe('finds the events of the search', () => {
+  const texts = [
+    'timeout',
+    '"connection refused"',
+    'conn*host',
+    'σίσυφος',
+    '"50%_off\\\\"',
+    '-timeout',
+    'not (timeout or refused)',
+    '*',
+    'response.status_code:500',
+    'response.status_code:"500"',
+    'response.status_code:5*',
+    'response.status_code:>=500',
+    'response.status_code:>404.5',
+    'response.status_code:<=404',
+    'response.status_code:<99999999999999999999',
+    '-response.status_code:>=500',
+    'response.status_code:*',
+    'request.path:/rest/*',
+    'request.path:"/it\'s"',
+    'request.path:/rest/v1/a response.status_code:>=400',
+    'request.path:>/b',
+    'request.path:*',
+    '-request.path:/rest/v1/a',
+    'request.path:"/50%_off\\\\"',
+    'execution_time_ms:2.5',
+    'execution_time_ms:"2.5"',
+    'execution_time_ms:>2',
+    'execution_time_ms:<=1e3',
+    'is_rest:true',
+    'is_auth:false is_rest:false',
+    'size:5',
+    'size:5.0',
+    'size:"05"',
+    'size:>4',
+    'size:<0',
+    'size:>99999999999999999999',
+    'size:>="5"',
+    'size:*',
+    '-size:*',
+    'size:false',
+    '"dotted.key"."it\'s":3',
+    'level:error',
+    'level:>=warn',
+    'level:<warn',
+    '-level:info',
+    'level:*',
+    'level:e*',
+    'level:info or level:error',
+    `source:${EDGE}`,
+    'source:*logs*',
+    'project:aurora',
+    `id:${EDGE}-7`,
+    'timestamp:>=2026-11-20T11:30:00Z',
+    '(timeout or level:error) -request.path:/auth/*',
+    'host:h1',
+    'service:*',
+    'nothing.at.all:x',
+  ];
+  test.each(sample(texts))('%s', async (q) => {
+    await compare({ ...HISTOGRAM, q, by: 'source', measure: 'distinct(id)', source: SOURCES.join() });
+    await compare({ ...HISTOGRAM, q, source: EDGE });
+  });
+});
+
+describe('writes what a person would', () => {
+  test('with parameters of the searched values, a chart, and trimmed events', async () => {
+    const q = 'response.status_code:>=500 request.path:/rest/v1/a timeout -level:info';
+    const files = await compare({ ...HISTOGRAM, q, project: 'aurora', source: EDGE, buckets: '60' });
+    expect(files.sql).toBe(`WITH
+  toDateTime64(if(@until = '', @now, @until), 6, 'UTC') AS range_until,
+  ifNull(toDateTime64OrNull(@from, 6, 'UTC'), range_until - INTERVAL 1 HOUR) AS range_from,
+  events AS (
+    SELECT timestamp AS at, multiIf(status_code >= 500, 'error', status_code >= 400, 'warn', status_code IS NULL, NULL, 'info') AS level
+    FROM edge_logs
+    WHERE timestamp >= range_from AND timestamp < range_until
+      AND project = @project
+      AND status_code >= @status_code_from
+      AND path = @path
+      AND lower(event_message) LIKE '%timeout%'
+      AND NOT ifNull(status_code < 400, false)
+  )
+SELECT
+  toUnixTimestamp64Micro(toStartOfInterval(at, toIntervalMicrosecond(@step * 1000000))) AS timestamp,
+  level,
+  count() AS count
+FROM events
+GROUP BY timestamp, level
+ORDER BY timestamp, level
+`);
+    expect(parse(files.definition)).toMatchObject({
+      name: 'edge-logs.count-by-level',
+      parameters: {
+        project: { type: 'string', required: true, examples: ['aurora'] },
+        from: { type: 'timestamp' },
+        until: { type: 'timestamp' },
+        step: { type: 'integer', default: 60 },
+        status_code_from: { type: 'integer', default: 500 },
+        path: { type: 'string', default: '/rest/v1/a', search: 'request.path' },
+      },
+      chart: {
+        show: 'stacked',
+        time: 'timestamp',
+        series: 'level',
+        values: ['count'],
+        bad: ['error', 'fatal'],
+      },
+    });
+    expect(files.values).toEqual({ project: 'aurora', from: FROM, until: UNTIL });
+    const { events, cases } = parse(files.test ?? '');
+    expect(cases[0].parameters).toEqual(files.values);
+    expect(events[EDGE]).toEqual([
+      {
+        id: 'found',
+        timestamp: '2026-11-20T11:43:20Z',
+        project: 'aurora',
+        event_message: 'Timeout',
+        metadata: { request: { path: '/rest/v1/a' }, response: { status_code: 503 } },
+      },
+    ]);
+  });
+
+  test('with at most 20 events, and a chart for each view', async () => {
+    const { test: text } = await draft({ part: 'rows', limit: '100' });
+    expect(Object.values(parse(text ?? '').events).flat()).toHaveLength(20);
+    const shownOf = async (parameters: Parameters) => parse((await draft(parameters)).definition).chart.show;
+    const [source, by] = [EDGE, 'source'];
+    expect(await shownOf({ part: 'rows' })).toBe('table');
+    expect(await shownOf({ ...HISTOGRAM, measure: 'p95(execution_time_ms)' })).toBe('line');
+    expect(await shownOf({ ...HISTOGRAM, measure: 'sum(execution_time_ms)' })).toBe('stacked');
+    expect(await shownOf({ ...HISTOGRAM, source, by })).toBe('bar');
+    expect(await shownOf({ ...HISTOGRAM, source, by, buckets: '1' })).toBe('number');
+    expect(await shownOf({ part: 'values', field: 'request.path' })).toBe('bar');
+    const levels = parse((await draft({ ...HISTOGRAM, by: 'level', top: '2' })).definition);
+    expect(levels.chart).toMatchObject({ series: 'level', top: 2 });
+  });
+
+  test('without a test if no event was found', async () => {
+    expect((await draft({ q: 'found-nowhere', part: 'rows' })).test).toBeNull();
+  });
+
+  test('within the bounds of a definition over every source', async () => {
+    await compare({ ...HISTOGRAM, by: 'request.path', q: 'level:>=warn size:>4 timeout' });
+    await compare({ ...HISTOGRAM, by: 'level', measure: 'p95(execution_time_ms)' });
+  });
+});
+
+describe('keeps what a search keeps', () => {
+  const ask = (parameters: Parameters, headers: Record<string, string> = {}) =>
+    get(url, pathOf('/api/search/endpoint', parameters), headers);
+
+  test('a key that pins a project gets events of no other', async () => {
+    const key = await createKey({ pins: { project: 'aurora' } });
+    for (const parameters of [
+      { part: 'rows', limit: '100' },
+      HISTOGRAM,
+      { part: 'values', field: 'project' },
+    ]) {
+      const { test: text, values, definition } = await draft(parameters, key);
+      expect(values['project']).toBe('aurora');
+      expect(text).toContain('project: aurora');
+      expect(`${text}${definition}`).not.toContain('borealis');
+    }
+    expectError(await ask({ project: 'borealis' }, key), 'forbidden');
+  });
+
+  test('a limited key gets only its sources', async () => {
+    const key = await createKey({ sources: [EDGE] });
+    const { sql, test: text } = await draft({ part: 'rows' }, key);
+    expect(sql.match(/FROM \w+_logs/g)).toEqual(['FROM edge_logs']);
+    expect(Object.keys(parse(text ?? '').events)).toEqual([EDGE]);
+    expectError(await ask({ source: AUTH }, key), 'forbidden');
+    expectError(await ask({}, await createKey({ endpoints: ['logs.all'] })), 'forbidden');
+    expectError(await ask({}, await createKey({ scopes: ['ingest'] })), 'forbidden');
+    expectError(await ask({}, { 'x-api-key': '' }), 'unauthorized');
+  });
+
+  test.each<[Parameters, string]>([
+    [{ q: 'level:odd' }, 'q'],
+    [{ q: '(a' }, 'q'],
+    [{ ...HISTOGRAM, measure: 'p95' }, 'measure'],
+    [{ ...HISTOGRAM, by: 'timestamp' }, 'by'],
+    [{ part: 'values' }, 'field'],
+    [{ from: UNTIL, until: FROM }, 'from'],
+    [{ part: 'patterns' }, 'part'],
+    [{ part: 'fields' }, 'part'],
+    [{ part: 'compare', q: 'a' }, 'part'],
+  ])('%j is rejected', async (parameters, parameter) => {
+    const answer = await ask(parameters);
+    expectError(answer, 'invalid_parameter');
+    expect(answer.body.error.errors).toMatchObject([{ parameter }]);
+  });
+
+  test('an unknown source is not found', async () => {
+    expectError(await ask({ source: 'nothing' }), 'source_not_found');
+  });
+});
+
+// Of all drafts that were made above: a run makes a share of them (`sample`), and few have no test.
+test('every test that was made passes', { timeout: 300_000, tags: 'slow' }, async () => {
+  const folder = await temporaryFolder();
+  try {
+    const tested = [...drafts.values()].filter((one) => one.test !== null);
+    expect(tested.length).toBeGreaterThan(drafts.size / 2);
+    for (const [i, { name, definition, sql, test: text }] of tested.entries()) {
+      const own = `n${i}.${name}`;
+      const at = join(folder.path, own);
+      await mkdir(join(at, 'tests'), { recursive: true });
+      const id = `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`;
+      await writeFile(
+        join(at, 'endpoint.yaml'),
+        `id: ${id}\n${definition.replace(/^name: .*/, `name: ${own}`)}`,
+      );
+      await writeFile(join(at, 'query.sql'), sql);
+      await writeFile(join(at, 'tests', 'search.yaml'), text ?? '');
+    }
+    const config = { ...service.config, endpointsDir: folder.path, shipped: [] };
+    const results = await runTests({ config, names: [] });
+    const failed = results.filter(({ isPassed }) => !isPassed);
+    expect(
+      failed.map(({ outcome, test: { endpoint, yaml } }) => ({
+        outcome,
+        sql: endpoint.sql,
+        text: yaml.text,
+      })),
+    ).toEqual([]);
+    expect(results.length).toBe(tested.length);
+  } finally {
+    await folder.remove();
+  }
+});

@@ -1,0 +1,105 @@
+import { Logger } from 'splunk-logging';
+import { afterAll, describe, expect, test } from 'vitest';
+import { request } from '../support/http.ts';
+import { type Body, post } from '../support/ingest.ts';
+import { newProject, startProtocolService } from '../support/protocols.ts';
+import { PUBLIC_KEY } from '../support/service.ts';
+
+const service = await startProtocolService();
+afterAll(service.close);
+const { url, clock, rows } = service;
+
+const PATH = '/services/collector/event';
+const SUCCESS = { text: 'Success', code: 0 };
+const KEY = { 'x-api-key': '', authorization: `Splunk ${PUBLIC_KEY}` };
+
+async function send(body: Body, path = PATH, headers: Record<string, string> = {}) {
+  const { status, text } = await post(url, path, body, { ...KEY, ...headers });
+  return { status, answer: JSON.parse(text) as Record<string, unknown> };
+}
+
+describe('an event for Splunk’s collector', () => {
+  test('is stored with its time, text and origins, one behind the other without a comma', async () => {
+    const project = newProject();
+    const time = `${Math.floor(clock.now / 1_000)}.125`;
+    const body = `{"time":${time},"host":"h1","sourcetype":"shop","event":"a } \\" {","fields":{"project":"${project}","n":12345678901234567890}}
+      {"time":"${time}","event":{"message":"b","severity":"warn","project":"${project}","a.b":[]}}{"event":{"project":"${project}","x":1}}`;
+    expect(await send(body, PATH, { 'content-type': 'application/x-www-form-urlencoded' })).toEqual({
+      status: 200,
+      answer: SUCCESS,
+    });
+    const columns =
+      'event_message, metadata, level, service, host, toUnixTimestamp64Milli(timestamp) % 1000 AS ms';
+    expect(await rows(project, { columns })).toMatchObject([
+      {
+        ...{ event_message: 'a } " {', level: null, service: 'shop', host: 'h1', ms: 125 },
+        metadata: `{"host":"h1","sourcetype":"shop","project":"${project}","n":12345678901234567890}`,
+      },
+      {
+        event_message: 'b',
+        level: 'warn',
+        metadata: `{"severity":"warn","project":"${project}","a.b":[]}`,
+        ms: 125,
+      },
+      { event_message: `{"project":"${project}","x":1}`, metadata: `{"project":"${project}","x":1}` },
+    ]);
+  });
+
+  test('goes to the source that accepts its sourcetype', async () => {
+    const project = newProject();
+    await send({ sourcetype: 'gateway', event: 'x', fields: { project } });
+    expect(await rows(project, { table: 'gateway_logs' })).toHaveLength(1);
+  });
+
+  test('of a raw body is a line, with the origins of the query string', async () => {
+    const project = newProject();
+    const path = '/services/collector/raw?host=h2&sourcetype=s&source=/var/log/x&index=main';
+    const bytes = Buffer.concat([Buffer.from('one "1"\r\n\n  two\nl'), Buffer.from([0xe4])]);
+    expect((await send(new Uint8Array(bytes), path, { 'x-project': project })).answer).toEqual(SUCCESS);
+    const metadata = '{"host":"h2","source":"/var/log/x","sourcetype":"s","index":"main"}';
+    expect(await rows(project)).toEqual(
+      ['  two', 'l\ufffd', 'one "1"'].map((event_message) => ({ event_message, metadata })),
+    );
+  });
+
+  test.each([
+    ['no event', '', 400, { code: 5, text: 'No data' }],
+    ['an empty object', '{}', 400, { code: 6, 'invalid-event-number': 0 }],
+    ['a list', '[{"event":"x"}]', 400, { code: 6, message: 'event 1: is not a JSON object' }],
+    ['a blank event', '{"event":"x"}{"event":""}', 400, { code: 6, 'invalid-event-number': 1 }],
+    ['an open object', '{"event":"x"}{"event":', 400, { code: 6, 'invalid-event-number': 1 }],
+    ['a bad time', '{"event":"x","time":"soon"}', 400, { code: 6, 'invalid-event-number': 0 }],
+    ['an open text', '{"event":"\\', 400, { code: 6 }],
+  ])('that is %s gets the collector’s code', async (_, body, status, answer) => {
+    expect(await send(body)).toMatchObject({ status, answer });
+  });
+
+  test('needs a key', async () => {
+    const codes = async (authorization: string) => await send('', PATH, { authorization });
+    expect(await codes('')).toMatchObject({ status: 401, answer: { code: 3 } });
+    expect(await codes('Splunk x')).toMatchObject({ status: 401, answer: { code: 3 } });
+    const { key } = await service.service.keyring.create({ name: 'reader', scopes: ['query'] });
+    expect(await codes(`Splunk ${key}`)).toMatchObject({ status: 403, answer: { code: 4 } });
+    const basic = `Basic ${Buffer.from(`x:${PUBLIC_KEY}`).toString('base64')}`;
+    expect(await codes(basic)).toMatchObject({ status: 400, answer: { code: 5 } });
+    const health = await request(url, '/services/collector/health', { headers: { 'x-api-key': '' } });
+    expect([health.status, health.text]).toEqual([200, '{"text":"HEC is healthy","code":17}']);
+  });
+});
+
+test('splunk-logging delivers every event', async () => {
+  const project = newProject();
+  const logger = new Logger({ token: PUBLIC_KEY, url, maxBatchCount: 10 });
+  const sent = Array.from({ length: 50 }, (_, i) => {
+    logger.send({
+      message: { message: `m${i}`, project },
+      severity: 'warn',
+      metadata: { host: 'h', sourcetype: 'gateway' },
+    });
+    return `m${i}`;
+  });
+  const messages = async () =>
+    (await rows(project, { table: 'gateway_logs' })).map((row) => row['event_message']);
+  await expect.poll(async () => (await messages()).length, { timeout: 30_000 }).toBe(50);
+  expect(new Set(await messages()).size).toBe(sent.length);
+});

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { packagePath } from '../../src/lib/package-path.ts';
+import type { EndpointFiles, WorkbenchView } from '../../src/management/view.ts';
+import { createService } from '../../src/service/service.ts';
+import { get, request } from '../support/http.ts';
+import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+
+test('the first save copies the shipped endpoints aside, serves the copy, also after a restart, and says so', async () => {
+  const lines: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const service = await startTestService({ env: { TAILRACE_EDIT_ENDPOINTS: 'copy' }, logger });
+  const name = 'usage.api-counts';
+  const original = await readFile(packagePath(`endpoints/${name}/query.sql`), 'utf8');
+  const copyOf = (path: string) => readFile(join(service.config.dataDir, 'definitions', path), 'utf8');
+  const read = async <T>(path: string) =>
+    (await get(service.url, `/api/workbench${path}`)).body as unknown as T;
+  const save = async (path: string, body: object) => {
+    const answer = await request(service.url, `/api/workbench/${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect(answer.status, answer.text).toBe(200);
+  };
+  try {
+    expect(await read<WorkbenchView>('')).toMatchObject({
+      may_edit: true,
+      notice: expect.stringContaining('first save copies'),
+    });
+    const files = await read<EndpointFiles>(`/endpoints/${name}`);
+    const sql = `${files.sql}-- mine\n`;
+    await save('save', { name, definition: files.definition, sql, version: files.version });
+    expect(await copyOf(`endpoints/${name}/query.sql`)).toBe(sql);
+    expect(await readFile(packagePath(`endpoints/${name}/query.sql`), 'utf8')).toBe(original);
+    expect((await read<WorkbenchView>('')).notice).toBeNull();
+    expect(lines.filter((line) => line.includes('are copied'))).toHaveLength(1);
+
+    const definition = 'name: made.here\ntitle: One\nrows:\n  - panels: [{ endpoint: usage.api-counts }]\n';
+    await save('dashboards/save', { name: 'made.here', definition, version: null });
+    expect(await copyOf('dashboards/made.here.yaml')).toContain('title: One');
+    expect(lines.filter((line) => line.includes('are copied'))).toHaveLength(1);
+    await service.service.close();
+
+    const again = await createService(service.config, {
+      logger,
+      owner: 'a test',
+      now: () => service.clock.now,
+    });
+    try {
+      expect(again.core.folders.endpointsDir).toBe(join(service.config.dataDir, 'definitions/endpoints'));
+      expect(again.core.registry.getEndpoint(name).file).toContain('definitions');
+      expect(again.core.registry.getDashboard('made.here').title).toBe('One');
+    } finally {
+      await again.close();
+    }
+  } finally {
+    await service.close();
+  }
+});

@@ -1,0 +1,311 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createBackpressure, type Overload } from '../../src/ingest/backpressure/backpressure.ts';
+import { runs } from '../support/property.ts';
+
+const MIB = 1024 * 1024;
+const WAIT_MS_MAX = 1_000;
+const STEP_MS = 10;
+
+/** Backpressure on a clock that the test moves, and an engine that stores so many bytes in a millisecond, in the order of arrival. */
+function simulate(bytesPerMs = 10_000) {
+  const clock = { now: 5_000, bytesPerMs };
+  const refusals: Overload[] = [];
+  const backpressure = createBackpressure({
+    waitMsMax: WAIT_MS_MAX,
+    now: () => clock.now,
+    onOverload: (reason) => void refusals.push(reason),
+  });
+  const queue: { key: string; bytes: number; left: number; atMs: number; done: () => void }[] = [];
+  const waitsMs: number[] = [];
+
+  async function receive(key: string, bytes: number, work: () => Promise<void>): Promise<void> {
+    backpressure.check(key, bytes);
+    await backpressure.run(key, bytes, work);
+  }
+
+  /** @returns whether it was accepted, and its rejection */
+  function send(bytes: number, key = 'key') {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let isAccepted = false;
+    const atMs = clock.now;
+    const run = receive(key, bytes, () => {
+      isAccepted = true;
+      queue.push({ key, bytes, left: bytes, atMs, done: resolve });
+      return promise;
+    });
+    const outcome = run.then(
+      () => void waitsMs.push(clock.now - atMs),
+      (error: unknown) => error,
+    );
+    return { isAccepted, outcome };
+  }
+
+  /** Lets time pass; before each step `before` may send. */
+  async function pass(ms: number, before: () => void = () => {}): Promise<void> {
+    for (const endMs = clock.now + ms; clock.now < endMs; clock.now += STEP_MS) {
+      before();
+      let can = clock.bytesPerMs * STEP_MS;
+      for (let first = queue[0]; first !== undefined && can > 0; first = queue[0]) {
+        const part = Math.min(can, first.left);
+        can -= part;
+        first.left -= part;
+        if (first.left > 0) break;
+        queue.shift();
+        first.done();
+      }
+      await settle();
+    }
+  }
+
+  /** Sends requests of `bytes` at a multiple of what the engine can do. */
+  async function load(times: number, ms: number, bytes = 500_000) {
+    let due = 0;
+    const sent = { accepted: 0, refused: 0 };
+    await pass(ms, () => {
+      for (due += (times * clock.bytesPerMs * STEP_MS) / bytes; due >= 1; due--)
+        sent[send(bytes).isAccepted ? 'accepted' : 'refused']++;
+    });
+    return sent;
+  }
+
+  return { backpressure, clock, refusals, waitsMs, send, pass, load };
+}
+
+/** Lets what has been resolved go on. */
+const settle = async () => {
+  for (let i = 0; i < 6; i++) await undefined;
+};
+
+describe('a service that can keep up', () => {
+  test.each([0.1, 0.5, 0.9])('rejects nothing at %f of what it can do', async (times) => {
+    const { load } = simulate();
+    expect(await load(times, 60_000)).toMatchObject({ refused: 0 });
+  });
+
+  test('rejects nothing by a guess, before its rate is known', async () => {
+    const { send, backpressure } = simulate();
+    const sent = Array.from({ length: 100 }, () => send(MIB).isAccepted);
+    expect([sent.every(Boolean), backpressure.waitMs]).toEqual([true, 0]);
+  });
+
+  test('accepts a body of any size if nothing waits, also after it was slow', async () => {
+    const { load, pass, send, clock } = simulate(100);
+    await load(3, 60_000);
+    await pass(WAIT_MS_MAX * 3);
+    const large = send(1024 * MIB);
+    expect(large.isAccepted).toBe(true);
+    clock.bytesPerMs = 1e9;
+    await pass(STEP_MS * 2);
+    expect(await large.outcome).toBeUndefined();
+  });
+
+  test('accepts a first MiB at any rate', async () => {
+    const { load, pass, send } = simulate(100);
+    await load(3, 60_000);
+    await pass(30_000);
+    expect(Array.from({ length: 10 }, () => send(100_000).isAccepted)).not.toContain(false);
+  });
+});
+
+describe('a service with twice as much to do as it can', () => {
+  test('rejects what it cannot do; what it accepts waits for about as long as it may, and it is never without work', async () => {
+    const { load, waitsMs, refusals } = simulate();
+    await load(2, 10_000);
+    waitsMs.length = 0;
+    refusals.length = 0;
+    const { accepted, refused } = await load(2, 30_000);
+    expect(accepted / (accepted + refused)).toBeCloseTo(0.5, 1);
+    expect(waitsMs.length / ((30_000 * 10_000) / 500_000)).toBeGreaterThan(0.95);
+    expect(Math.max(...waitsMs)).toBeLessThan(1.3 * WAIT_MS_MAX);
+    expect(new Set(refusals)).toEqual(new Set(['wait']));
+  });
+
+  test('rejects a body that was read while others came only if it would wait for twice as long', async () => {
+    const { load, backpressure } = simulate();
+    await load(2, 20_000);
+    let run = 0;
+    const hang = () => {
+      run++;
+      return new Promise<void>(() => {});
+    };
+    expect(() => {
+      for (let i = 0; i < 10; i++) {
+        backpressure.check('key', MIB);
+        void backpressure.run('key', MIB, hang);
+      }
+    }).toThrow('the events are rejected for now');
+    for (let i = 0; i < 9; i++) void backpressure.run('key', MIB, hang);
+    await expect(
+      Promise.all(Array.from({ length: 10 }, () => backpressure.run('key', MIB, hang))),
+    ).rejects.toMatchObject({ code: 'overloaded' });
+    expect(run).toBeGreaterThanOrEqual(9);
+    expect(run).toBeLessThan(19);
+  });
+
+  test('rejects with the code and the headers of a request to be sent again on its connection', async () => {
+    const { load, send } = simulate();
+    await load(2, 20_000);
+    const sent = Array.from({ length: 10 }, () => send(500_000));
+    const refused = sent.filter(({ isAccepted }) => !isAccepted);
+    expect(await refused[0]?.outcome).toMatchObject({
+      code: 'overloaded',
+      message: expect.stringMatching(/^the events are rejected for now: they would wait about \d+ ms; /),
+      retryAfterSeconds: 1,
+      headers: { connection: 'keep-alive' },
+    });
+  });
+
+  test('follows an engine that becomes slower, and one that becomes faster', async () => {
+    const { load, clock, waitsMs } = simulate();
+    await load(2, 20_000);
+    clock.bytesPerMs /= 4;
+    await load(2, 20_000);
+    waitsMs.length = 0;
+    await load(2, 20_000);
+    expect(Math.max(...waitsMs)).toBeLessThan(1.3 * WAIT_MS_MAX);
+    clock.bytesPerMs *= 8;
+    await load(2, 20_000);
+    const { accepted } = await load(2, 20_000);
+    expect((accepted * 500_000) / (20_000 * clock.bytesPerMs)).toBeGreaterThan(0.9);
+  });
+
+  test('asks for as long a pause as the queue needs, at most half a minute', async () => {
+    const { load, send, clock } = simulate();
+    await load(2, 20_000);
+    clock.bytesPerMs = 50;
+    await load(2, 60_000, 5_000);
+    const failures = await Promise.all(
+      [1, 100].map((times) => {
+        const refused = Array.from({ length: times * 20 }, () => send(MIB)).at(-1);
+        return refused?.outcome;
+      }),
+    );
+    for (const failure of failures) {
+      const { retryAfterSeconds } = failure as { retryAfterSeconds: number };
+      expect(retryAfterSeconds).toBeGreaterThan(1);
+      expect(retryAfterSeconds).toBeLessThanOrEqual(30);
+    }
+  });
+});
+
+describe('an engine that stands still', () => {
+  test('is noticed by its insert: everything is rejected until the insert ends, then accepted', async () => {
+    const { backpressure, clock, send, pass, refusals } = simulate();
+    const gate = Promise.withResolvers<void>();
+    const insert = backpressure.watch(() => gate.promise);
+    clock.now += WAIT_MS_MAX;
+    expect(send(100).isAccepted).toBe(true);
+    clock.now += 1;
+    const refused = send(100);
+    expect(await refused.outcome).toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 });
+    expect(refusals).toEqual(['engine']);
+    gate.resolve();
+    await insert;
+    expect(send(100).isAccepted).toBe(true);
+    await pass(STEP_MS);
+    expect(backpressure.waitMs).toBe(0);
+  });
+
+  test('for a minute does not look slow afterwards', async () => {
+    const { load, pass, send, clock } = simulate();
+    await load(0.9, 20_000);
+    await load(2, 20_000);
+    const { bytesPerMs } = clock;
+    clock.bytesPerMs = 0;
+    await pass(60_000);
+    clock.bytesPerMs = bytesPerMs;
+    await pass(2_000);
+    expect([send(4_000_000), send(1), send(1)].map(({ isAccepted }) => isAccepted)).not.toContain(false);
+  });
+
+  test('is not blamed for an insert that takes as long as its bytes need', async () => {
+    const { backpressure, clock, load, send } = simulate();
+    await load(2, 20_000);
+    for (let i = 0; i < 10; i++) send(2 * MIB, `key ${i}`);
+    void backpressure.watch(() => new Promise(() => {}));
+    clock.now += WAIT_MS_MAX + 500;
+    expect(send(100, 'small').isAccepted).toBe(true);
+  });
+});
+
+describe('keys', () => {
+  const flood = fc.record({
+    key: fc.integer({ min: 1, max: 12 }),
+    bytes: fc.integer({ min: 1, max: 64 * MIB }),
+  });
+
+  test('no flood of others rejects the first small request of a key', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(flood, { maxLength: 60 }), async (floods) => {
+        const { load, send, pass } = simulate(1_000);
+        await load(2, 8_000);
+        for (const { key, bytes } of floods) send(bytes, `flood ${key}`);
+        expect(send(10_000, 'small').isAccepted).toBe(true);
+        await pass(STEP_MS);
+      }),
+      runs(40),
+    );
+  });
+
+  test('what a key holds beyond its turn does not count against others', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(flood, { maxLength: 60 }),
+        fc.integer({ min: 2, max: 100 }),
+        fc.integer({ min: 0, max: 4 * MIB }),
+        async (floods, times, bytes) => {
+          const sent = await Promise.all(
+            [1, times].map(async (factor) => {
+              const { backpressure, load, pass, clock } = simulate(100_000);
+              await load(2, 8_000);
+              await pass(2_000);
+              const hang = (key: string, size: number) =>
+                backpressure.run(key, size, () => new Promise(() => {})).catch(() => {});
+              for (const { key } of floods) void hang(`flood ${key}`, 8 * MIB * factor);
+              clock.now += 1;
+              try {
+                backpressure.check('other', bytes);
+                return 'accepted';
+              } catch {
+                return 'rejected';
+              }
+            }),
+          );
+          expect(sent[0]).toBe(sent[1]);
+        },
+      ),
+      runs(20),
+    );
+  });
+
+  test('with nothing waiting, none is rejected, whatever happened before', async () => {
+    const step = fc.record({
+      times: fc.double({ min: 0, max: 4, noNaN: true }),
+      bytesPerMs: fc.constantFrom(0, 1, 100, 10_000, 1_000_000),
+      ms: fc.integer({ min: 0, max: 5_000 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 6 }), async (steps) => {
+        const { backpressure, load, pass, clock, send } = simulate();
+        for (const { times, bytesPerMs, ms } of steps) {
+          clock.bytesPerMs = bytesPerMs;
+          await load(times, ms, 100_000);
+        }
+        clock.bytesPerMs = 1e12;
+        await pass(STEP_MS);
+        expect(backpressure.waitMs).toBe(0);
+        expect(send(10 * MIB).isAccepted).toBe(true);
+      }),
+      runs(40),
+    );
+  });
+});
+
+test('a request that fails gives its place back, and is not counted as stored', async () => {
+  const { backpressure, send } = simulate();
+  const failure = new Error('not stored');
+  for (let i = 0; i < 50; i++)
+    await expect(backpressure.run('key', 64 * MIB, () => Promise.reject(failure))).rejects.toBe(failure);
+  expect(send(1).isAccepted).toBe(true);
+});

@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createEventFilter } from '../../src/definitions/event-filter.ts';
+import type { Source } from '../../src/definitions/source.ts';
+import { parseEvent } from '../../src/ingest/event.ts';
+import { createFilterCounts, findFilter } from '../../src/ingest/filter/filter.ts';
+import { replaceInStrings } from '../../src/ingest/filter/json-text.ts';
+
+type Fields = Parameters<typeof createEventFilter>[0];
+
+const RULES = { now: Date.UTC(2026, 10, 20) * 1_000, eventBytesMax: 1_000_000, project: 'aurora' };
+const column = (name: string, type: 'string' | 'keyword' | 'integer') => ({
+  ...{ name, type, path: ['metadata', name], otherPaths: [] },
+  ...{ contains: undefined, otherwise: undefined, hasSubstringIndex: false, description: '' },
+});
+
+function createSource(fields: Fields): Source {
+  const filter = createEventFilter(fields);
+  return {
+    ...{ id: 'id', name: 'tried', table: 'tried', description: '', retentionDays: 90, file: 'tried.yaml' },
+    ...{ projectPaths: [['project']], messagePaths: [['metadata', 'text']], external: undefined },
+    ...{ rollup: undefined, level: { column: 'level', status: undefined, warnFrom: 400, errorFrom: 500 } },
+    columns: [column('level', 'keyword'), column('trace_id', 'string'), column('email', 'string')],
+    ...(filter !== undefined && { filter }),
+  };
+}
+
+/** Returns what is stored of events, and how many each rule applied to. */
+function pass(fields: Fields, events: readonly object[]) {
+  const source = createSource(fields);
+  const filter = findFilter(source);
+  const counts = createFilterCounts();
+  const stored = events.flatMap((event) => {
+    const parsed = parseEvent({ text: JSON.stringify(event) }, source, RULES);
+    return filter?.(parsed, counts) ?? (filter === undefined ? parsed : []);
+  });
+  return { stored, counts };
+}
+
+const message = (event_message: string, metadata: object = {}) => ({ event_message, metadata });
+
+describe('drop', () => {
+  test('leaves out what any of its searches finds, before anything else is looked at', () => {
+    const { stored, counts } = pass(
+      { drop: ['path:/health level:<error', 'noise'], sample: { keep: 0, unless: 'path:*' } },
+      [
+        message('a', { path: '/health', level: 'info' }),
+        message('b', { path: '/health', level: 'error' }),
+        message('NOISE of c'),
+        message('d'),
+      ],
+    );
+    expect(stored.map((event) => event.message)).toEqual(['b']);
+    expect(counts).toEqual({ drop: 2, sample: 1, redact: 0 });
+  });
+});
+
+describe('sample', () => {
+  const events = Array.from({ length: 4_000 }, (_, i) =>
+    message(`m${i}`, { trace_id: `trace-${i % 1_000}`, level: i === 7 ? 'error' : 'info' }),
+  );
+
+  test('keeps about its share of the traces, each whole, and the same ones each time', () => {
+    const once = pass({ sample: { keep: 0.1 } }, events);
+    const traces = Map.groupBy(once.stored, ({ typed }) => typed[1]);
+    expect(traces.size).toBeGreaterThan(60);
+    expect(traces.size).toBeLessThan(140);
+    for (const [, own] of traces) expect(own).toHaveLength(4);
+    expect(once.counts.sample).toBe(4_000 - once.stored.length);
+    const again = pass({ sample: { keep: 0.1 } }, events.toReversed());
+    expect(new Set(again.stored.map(({ typed }) => typed[1]))).toEqual(new Set(traces.keys()));
+  });
+
+  test('keeps what `unless` finds, everything at 1, and nothing else at 0', () => {
+    expect(pass({ sample: { keep: 0, unless: 'level:>=error' } }, events).stored).toMatchObject([
+      { message: 'm7' },
+    ]);
+    expect(pass({ sample: { keep: 1 } }, events).stored).toHaveLength(4_000);
+  });
+
+  test('goes by another field, and by the id of events that do not have it', () => {
+    const by = { keep: 0.5, by: 'user.id' };
+    const ofUser = (id: string) => message('m', { user: { id } });
+    const users = pass(
+      { sample: by },
+      [...'abcdefgh'].flatMap((id) => [ofUser(id), ofUser(id)]),
+    ).stored;
+    expect(users.length % 2).toBe(0);
+    const others = pass(
+      { sample: by },
+      Array.from({ length: 200 }, (_, i) => ({ id: `e${i}` })),
+    ).stored;
+    expect(others.length).toBeGreaterThan(50);
+    expect(others.length).toBeLessThan(150);
+  });
+});
+
+describe('redact', () => {
+  test('replaces a field wherever it stands, its typed column, and a message that was read from it', () => {
+    const { stored, counts } = pass(
+      { redact: [{ field: ['metadata.email', 'metadata.users.email', 'email', 'metadata.text'] }] },
+      [
+        {
+          email: 'a@b.c',
+          other: 1,
+          metadata: { email: 'a@b.c', text: 'from a@b.c', n: 1, users: [{ email: 1 }, { x: 2 }, 'email'] },
+        },
+        message('nothing', { level: 'info', email: null }),
+      ],
+    );
+    expect(stored[0]).toMatchObject({
+      message: '[redacted]',
+      metadata:
+        '{"email":"[redacted]","text":"[redacted]","n":1,"users":[{"email":"[redacted]"},{"x":2},"email"]}',
+      attributes: '{"email":"[redacted]","other":1}',
+      typed: [null, null, '[redacted]'],
+    });
+    expect(stored[1]).toMatchObject({ message: 'nothing', metadata: '{"level":"info","email":null}' });
+    expect(counts.redact).toBe(1);
+  });
+
+  test('replaces what a pattern finds in texts and numbers, but no names, ids or projects', () => {
+    const { stored } = pass(
+      { redact: [{ pattern: '(\\d{4})\\d{8,12}', with: '$1…' }, { pattern: 'aurora' }] },
+      [
+        {
+          id: '4111111111111111',
+          event_message: 'card 4111111111111111 of "aurora"',
+          metadata: { '4111111111111111': 4111111111111111, email: 'x4111111111111111', list: ['aurora\n'] },
+        },
+      ],
+    );
+    expect(stored).toMatchObject([
+      {
+        id: '4111111111111111',
+        project: 'aurora',
+        message: 'card 4111… of "[redacted]"',
+        metadata: '{"4111111111111111":"4111…","email":"x4111…","list":["[redacted]\\n"]}',
+        typed: [null, null, 'x4111…'],
+      },
+    ]);
+  });
+
+  test('leaves an event as it came if it has nothing to replace', () => {
+    const text = '{"event_message":"a","metadata":{ "b" : 1.0, "b": 2 }}';
+    const source = createSource({ redact: [{ field: 'metadata.email' }, { pattern: 'secret' }] });
+    const event = parseEvent({ text }, source, RULES);
+    expect(findFilter(source)?.(event, createFilterCounts())).toBe(event);
+  });
+
+  test('changes texts and numbers of any JSON, and nothing else', () => {
+    const mark = (value: unknown): unknown => {
+      if (typeof value === 'string') return `<${value}>`;
+      if (typeof value === 'number') return `<${JSON.stringify(value)}>`;
+      if (Array.isArray(value)) return value.map(mark);
+      if (typeof value !== 'object' || value === null) return value;
+      return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mark(member)]));
+    };
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(4), (value, space) => {
+        const json = JSON.stringify(value, null, space);
+        expect(JSON.parse(replaceInStrings(json, (text) => `<${text}>`))).toEqual(
+          JSON.parse(JSON.stringify(mark(JSON.parse(json)))),
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { NOT_JSON } from '../../src/ingest/json/grammar.ts';
+import { planPaths } from '../../src/ingest/json/paths.ts';
+import { type JsonLimits, type JsonPlace, MEMBER_SPANS, scanJson } from '../../src/ingest/json/scan.ts';
+import { findValue } from '../../src/ingest/typed.ts';
+import { json, space, string } from '../support/json-text.ts';
+import { runs } from '../support/property.ts';
+
+const LIMITS: JsonLimits = { depthMax: 100, keysMax: 10_000, keyCharsMax: 1_000 };
+
+function cutMembers(text: string, limits = LIMITS) {
+  const bytes = Buffer.from(text);
+  const { kind, spans } = scanJson(bytes, { limits });
+  expect(kind).toBe('object');
+  const cut = (at: number) => bytes.toString('utf8', spans[at], spans[at + 1]);
+  return Array.from({ length: spans.length / MEMBER_SPANS }, (_, i) => ({
+    name: cut(MEMBER_SPANS * i),
+    text: cut(MEMBER_SPANS * i + 2),
+  }));
+}
+
+/** What a scan has found at a path; of an object or array what stands in its place. */
+function asValue(bytes: Buffer, found: unknown): unknown {
+  if (typeof found !== 'object' || found === null) return found;
+  const { start, end } = found as JsonPlace;
+  return JSON.parse(bytes.toString('utf8', start, end));
+}
+
+function isAccepted(bytes: Buffer): boolean {
+  try {
+    scanJson(bytes);
+    return true;
+  } catch (error) {
+    if (error !== NOT_JSON) throw error;
+    return false;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('a scan', () => {
+  const member = fc.tuple(space, string, space, space, json, space);
+  const toText = ([a, name, b, c, value, d]: string[]) => `${a}${name}${b}:${c}${value}${d}`;
+
+  test('finds the members of an object exactly as they stand', () => {
+    fc.assert(
+      fc.property(fc.array(member, { maxLength: 5 }), space, space, (list, before, after) => {
+        const found = cutMembers(`${before}{${list.map(toText).join(',')}}${after}`);
+        expect(found).toEqual(list.map(([, name, , , value]) => ({ name, text: value })));
+      }),
+      runs(1000),
+    );
+  });
+
+  test('finds the elements of an array as they stand, whatever they are', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(space, json, space), { maxLength: 5 }), space, (list, empty) => {
+        const inside = list.length === 0 ? empty : list.map((parts) => parts.join('')).join(',');
+        const bytes = Buffer.from(`${empty}[${inside}]`);
+        const { kind, spans } = scanJson(bytes);
+        expect(kind).toBe('array');
+        expect(spans).toHaveLength(2 * list.length);
+        for (const [i, [, text]] of list.entries())
+          expect(bytes.toString('utf8', spans[2 * i], spans[2 * i + 1])).toBe(text);
+      }),
+      runs(500),
+    );
+  });
+
+  const part = fc.constantFrom(
+    ...'{}[]:,"\\/ue0.-+1 \n\t\u0001é😀',
+    '""',
+    '{"a":1}',
+    'true',
+    'null',
+    '\\u00',
+    '00',
+    '1e',
+  );
+
+  test('accepts what JSON.parse accepts', () => {
+    let accepted = 0;
+    const mutated = fc.tuple(json, fc.nat(), fc.nat({ max: 3 }), fc.array(part, { maxLength: 2 }));
+    fc.assert(
+      fc.property(
+        fc.oneof(mutated, fc.tuple(fc.constant(''), fc.nat(), fc.nat(), fc.array(part))),
+        (parts) => {
+          const [text, where, removed, put] = parts;
+          const at = where % (text.length + 1);
+          const changed = (text.slice(0, at) + put.join('') + text.slice(at + removed)).toWellFormed();
+          const expected = isJson(changed);
+          expect(isAccepted(Buffer.from(changed)), changed).toBe(expected);
+          accepted += Number(expected);
+        },
+      ),
+      runs(5000),
+    );
+    expect(accepted).toBeGreaterThan(0);
+  });
+
+  test('reads the values at paths as an event that JSON.parse has read', () => {
+    const name = fc.constantFrom('"a"', '"b"', '"\\u0061b"', '"c"', '"__proto__"', '"é"', '"d\\n"');
+    const { object } = fc.letrec<{ object: string; value: string }>((tie) => ({
+      value: fc.oneof({ maxDepth: 4 }, json, tie('object')),
+      object: fc
+        .array(fc.tuple(space, name, space, space, tie('value'), space), { maxLength: 5 })
+        .map((list) => `{${list.map(toText).join(',')}}`),
+    }));
+    const paths = [
+      ['a'],
+      ['b', 'a'],
+      ['b', 'b', 'c'],
+      ['a', 'b'],
+      ['é'],
+      ['d\n', 'a'],
+      ['ab'],
+      ['a'],
+      ['__proto__', 'a'],
+      [],
+    ];
+    const plan = planPaths(paths);
+    fc.assert(
+      fc.property(object, (text) => {
+        const bytes = Buffer.from(text);
+        const isLatin = bytes.length === text.length;
+        const { values } = scanJson(bytes, { paths: plan, text: isLatin ? text : undefined });
+        const event: unknown = JSON.parse(bytes.toString());
+        for (const [i, path] of paths.entries()) {
+          const value = findValue(event, path);
+          expect(asValue(bytes, values[plan.slots[i] ?? -1]), path.join('.')).toEqual(value);
+        }
+      }),
+      runs(2000),
+    );
+  });
+
+  test('says whether line breaks stand between tokens', () => {
+    expect(scanJson(Buffer.from('{"a\\n": [1, 2]}')).hasBreaks).toBe(false);
+    for (const text of ['{\n}', '{"a":\r1}', '[1\n,2]', '1\n'])
+      expect(scanJson(Buffer.from(text)).hasBreaks, text).toBe(true);
+  });
+
+  test('takes any depth without limits', () => {
+    const levels = 1_000_000;
+    expect(isAccepted(Buffer.from('['.repeat(levels) + ']'.repeat(levels)))).toBe(true);
+    expect(isAccepted(Buffer.from('{"a":'.repeat(levels)))).toBe(false);
+  });
+});
+
+describe('the limits of a scan', () => {
+  const limits: JsonLimits = { depthMax: 100, keysMax: 3, keyCharsMax: 5 };
+
+  test('count levels', () => {
+    const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
+    expect(cutMembers(nested(100))).toHaveLength(1);
+    expect(() => cutMembers(nested(101))).toThrow(RangeError);
+    expect(() => cutMembers(`{"a":${'['.repeat(100)}${']'.repeat(100)}}`)).toThrow(RangeError);
+    expect(cutMembers('{"a":"[[[[[["}', { ...LIMITS, depthMax: 2 })).toHaveLength(1);
+  });
+
+  test('count keys at every depth, not texts that only look like keys', () => {
+    expect(cutMembers('{"a":{"b":["x:",{"c" : "d:"}]}}', limits)).toHaveLength(1);
+    expect(() => cutMembers('{"a":{"b":[{"c":{"d":1}}]}}', limits)).toThrow('has more than 3 keys');
+  });
+
+  test('measure keys at every depth, in characters', () => {
+    expect(cutMembers('{"12345":{"éèê45":"123456"}}', limits)).toHaveLength(1);
+    expect(() => cutMembers('{"123456":1}', limits)).toThrow('has a key longer than 5 characters');
+    expect(() => cutMembers('{"a":[{"123456" :1}]}', limits)).toThrow('has a key longer than 5 characters');
+  });
+});

@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readSyslog } from '../../src/config/syslog.ts';
+import { createFramer } from '../../src/ingest/protocols/syslog/framer.ts';
+import { parseLine } from '../../src/ingest/protocols/syslog/line.ts';
+
+const NOW = Date.UTC(2026, 0, 2, 12);
+const parse = (line: string, nowMs = NOW) => JSON.parse(JSON.stringify(parseLine(line, nowMs))) as object;
+
+describe('a line', () => {
+  test.each([
+    [
+      '<165>1 2026-01-02T11:00:00.123456Z web1 shop 42 ID7 [tailrace@1 project="aurora"][x@2 a="q\\"\\\\\\]" b=""] \ufeffErr "1"',
+      {
+        ...{ time: '2026-01-02T11:00:00.123456Z', message: 'Err "1"', project: 'aurora' },
+        ...{
+          level: 'notice',
+          facility: 'local4',
+          host: 'web1',
+          app: 'shop',
+          process: '42',
+          message_id: 'ID7',
+        },
+        data: { 'tailrace@1': { project: 'aurora' }, 'x@2': { a: 'q"\\]', b: '' } },
+      },
+    ],
+    ['<0>1 - - - - - -', { message: '', level: 'emerg', facility: 'kern' }],
+    ['<14>1 - h - - - - m', { message: 'm', level: 'info', facility: 'user', host: 'h' }],
+    [
+      '<14>1 never h a - - [broken x] m',
+      { message: '[broken x] m', level: 'info', facility: 'user', host: 'h', app: 'a' },
+    ],
+    [
+      '<34>Jan  1 23:59:59 mymachine su[7]: failed: x\0\n',
+      {
+        ...{ time: '2026-01-01T23:59:59Z', message: 'failed: x', level: 'crit', facility: 'auth' },
+        ...{ host: 'mymachine', app: 'su', process: '7' },
+      },
+    ],
+    [
+      '<34>Dec 31 23:59:59 h app: last year',
+      {
+        time: '2025-12-31T23:59:59Z',
+        message: 'last year',
+        level: 'crit',
+        facility: 'auth',
+        host: 'h',
+        app: 'app',
+      },
+    ],
+    [
+      '<13>2026-01-02T11:00:00+01:00 h tag[1]: iso',
+      {
+        ...{ time: '2026-01-02T11:00:00+01:00', message: 'iso', level: 'notice', facility: 'user' },
+        ...{ host: 'h', app: 'tag', process: '1' },
+      },
+    ],
+    [
+      '<13>Jan  2 11:00:00 app[1]: no host',
+      {
+        time: '2026-01-02T11:00:00Z',
+        message: 'no host',
+        level: 'notice',
+        facility: 'user',
+        app: 'app',
+        process: '1',
+      },
+    ],
+    ['<13>Feb 31 11:00:00 h a: x', { message: 'x', level: 'notice', facility: 'user', host: 'h', app: 'a' }],
+    ['<13>just text', { message: 'just text', level: 'notice', facility: 'user' }],
+    ['<999>text', { message: '<999>text' }],
+    ['text: with colon', { message: 'text: with colon' }],
+  ])('%j', (line, expected) => {
+    expect(parse(line)).toEqual(expected);
+  });
+
+  test('of any kind has a message, and of a project only what structured data names', () => {
+    const piece = fc.constantFrom(
+      '<13>',
+      '1 ',
+      '- ',
+      'Jan  1 10:00:00 ',
+      '[a b="c"]',
+      '[',
+      ']',
+      '"',
+      '\\',
+      ':',
+      ' ',
+      'x',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(piece, fc.string({ maxLength: 5 })), { maxLength: 20 }), (parts) => {
+        const { message, project } = parseLine(parts.join(''), NOW);
+        expect([typeof message, project]).toEqual(['string', undefined]);
+      }),
+    );
+  });
+});
+
+describe('a connection', () => {
+  const cut = (chunks: readonly Buffer[], bytesMax = 100) => {
+    let tooLong = 0;
+    const framer = createFramer(bytesMax, () => tooLong++);
+    const lines = [...chunks.flatMap((chunk) => framer.push(chunk)), ...framer.end()];
+    return { lines: lines.map(String), tooLong };
+  };
+  const split = (text: string | Buffer, size: number) => {
+    const bytes = Buffer.from(text);
+    return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+      bytes.subarray(i * size, (i + 1) * size),
+    );
+  };
+
+  test('may frame each line by its length or its end, in chunks of any size', () => {
+    const line = fc.tuple(fc.stringMatching(/^<1[3-9]>[a-zé ]{0,30}$/), fc.boolean());
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 8 }), fc.integer({ min: 1, max: 40 }), (lines, size) => {
+        const sent = lines.map(([text, isCounted]) =>
+          isCounted ? `${Buffer.byteLength(text)} ${text}` : `${text}\n`,
+        );
+        expect(cut(split(sent.join(''), size)).lines).toEqual(lines.map(([text]) => text));
+      }),
+    );
+  });
+
+  test('loses only lines that are too long, and keeps one that has no end', () => {
+    const long = 'x'.repeat(150);
+    const sent = `<13>a\n${long}\n<13>b\n150 ${long}<13>c\n\n\n150 ${long}3 abc<13>end`;
+    for (const size of [1, 7, 64, 1_000])
+      expect(cut(split(sent, size))).toEqual({
+        lines: ['<13>a', '<13>b', '<13>c', 'abc', '<13>end'],
+        tooLong: 3,
+      });
+  });
+
+  test('takes binary, and looks at each byte once', () => {
+    const bytes = Buffer.alloc(1024 * 1024, 0xff);
+    const before = process.cpuUsage();
+    expect(cut(split(bytes, 1_000), 2 * bytes.length).lines).toHaveLength(1);
+    expect(cut([Buffer.alloc(200_000, '\n')]).lines).toEqual([]);
+    expect(process.cpuUsage(before).user).toBeLessThan(3_000_000);
+  });
+});
+
+describe('the setting', () => {
+  test('names ports', () => {
+    expect(
+      readSyslog(' udp://[::1]:514?project=a  tls://0.0.0.0:6514/?ca=/x.pem&allow=10.0.0.0/8,::1 '),
+    ).toEqual([
+      { transport: 'udp', host: '::1', port: 514, project: 'a', allow: [], clientCaFile: '' },
+      {
+        transport: 'tls',
+        host: '0.0.0.0',
+        port: 6514,
+        project: '',
+        allow: ['10.0.0.0/8', '::1'],
+        clientCaFile: '/x.pem',
+      },
+    ]);
+    expect(readSyslog('')).toEqual([]);
+  });
+
+  test.each([
+    ['http://a:1', 'must be addresses'],
+    ['udp://127.0.0.1', 'must be addresses'],
+    ['tcp://a:70000', 'must be addresses'],
+    ['tcp://a:1?key=x', 'unknown parameter "key"'],
+    ['tcp://a:1?ca=/x', 'only tls has certificates'],
+    ['tcp://a:1?allow=everybody', '"everybody" in allow'],
+    ['tcp://a:1?allow=0.0.0.0/0', '"0.0.0.0/0" in allow'],
+  ])('rejects %s', (text, reason) => {
+    expect(() => readSyslog(text)).toThrow(reason);
+  });
+});

@@ -1,0 +1,62 @@
+const HOSTS = ['evil.example', 'logs.example.com@evil.example', 'evil.example:80', '[::1]', '3232235777'];
+const SHAPES = [
+  ...[
+    '//H',
+    '///H',
+    '////H',
+    '/\\H',
+    '\\\\H',
+    '\\/H',
+    '/\t/H',
+    '/\n/H',
+    '/\r/H',
+    '\t//H',
+    ' //H',
+    '//\\H',
+    '/./\\H',
+  ],
+  ...[
+    'http://H',
+    'https://H',
+    'HTTPS://H',
+    'http:H',
+    'http:/H',
+    'https:\\\\H',
+    '//H/%2f..',
+    '/.//H',
+    '/..//H',
+    '/a/..//H',
+  ],
+  ...[
+    'javascript:alert(1)',
+    'data:text/html,H',
+    'vbscript:H',
+    'blob:H',
+    'file://H',
+    '//H#/',
+    '//H?/',
+    '\u0000//H',
+    '\ufeff//H',
+    '\u2028//H',
+  ],
+  ...[
+    '//\u3002H',
+    '/\u200b/H',
+    'H',
+    '.H',
+    '@H',
+    ':H',
+    '?//H',
+    '#//H',
+    '/auth/login',
+    '/auth/callback?code=a',
+    '/./auth/logout',
+    '/auth',
+    '',
+  ],
+];
+
+/** Values of `to` that would lead to another origin, or back into the sign-in. */
+export const REDIRECTS = [
+  ...new Set(HOSTS.flatMap((host) => SHAPES.map((shape) => shape.replace('H', host)))),
+];

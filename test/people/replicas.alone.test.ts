@@ -1,0 +1,182 @@
+import { writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { hasPostgres, startPostgres, type TestPostgres } from '../../trial/postgres.ts';
+import { createBrowserClient } from '../support/browser-client.ts';
+import { ROLES, startPeople } from '../support/people.ts';
+import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+
+// Two replicas behind one address, which people know: each request may reach either of them.
+
+const TAIL = '/api/endpoints/query/logs.all?project=aurora';
+
+let postgres: TestPostgres;
+let front: Awaited<ReturnType<typeof startClickHouseFront>>;
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+let here: Awaited<ReturnType<typeof startPeople>>;
+let there: Awaited<ReturnType<typeof startTestService>>;
+
+type Browser = Pick<ReturnType<typeof createBrowserClient>, 'jarOf'>;
+type Url = { readonly url: string };
+
+/** Asks a replica with the cookies of a browser, as the load balancer passes them on. */
+async function ask({ url }: Url, browser: Browser, path = '/api/me', init: RequestInit = {}) {
+  const cookie = [...browser.jarOf(here.url)].map(([name, value]) => `${name}=${value}`).join('; ');
+  // The header Host is that of the address which people know.
+  const passed = { cookie, host: new URL(here.url).host, origin: here.url, 'x-tailrace-console': '1' };
+  return await new Promise<{ status: number; text: string; location: string; cookies: string[] }>(
+    (resolve, reject) => {
+      const sent = request(
+        `${url}${path}`,
+        { method: init.method ?? 'GET', headers: passed, agent: false },
+        (response) => {
+          let text = '';
+          response.setEncoding('utf8').on('data', (part: string) => {
+            text += part;
+          });
+          response.on('end', () => {
+            const { location = '', 'set-cookie': cookies = [] } = response.headers;
+            resolve({ status: response.statusCode ?? 0, text, location, cookies });
+          });
+        },
+      );
+      sent.once('error', reject).end();
+    },
+  );
+}
+
+const statusOf = async (at: Url, browser: Browser) => (await ask(at, browser)).status;
+const meOf = async (at: Url, browser: Browser) =>
+  JSON.parse((await ask(at, browser)).text) as Record<string, unknown>;
+
+describe.skipIf(!hasPostgres)('two replicas with one control store', () => {
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    front = await startClickHouseFront(join(folder.path, 'clickhouse'));
+    const env = {
+      CLICKHOUSE_URL: front.url,
+      TAILRACE_CONTROL_URL: await postgres.createDatabase(),
+      TAILRACE_TOKEN_SECRET: 'of-all-replicas-0123456789abcdefghij',
+    };
+    here = await startPeople(env);
+    const { publicUrl, oidcIssuer, oidcClientId, oidcClientSecret } = here.config;
+    there = await startTestService({
+      env: {
+        ...env,
+        TAILRACE_PUBLIC_URL: publicUrl,
+        TAILRACE_OIDC_ISSUER: oidcIssuer,
+        TAILRACE_OIDC_CLIENT_ID: oidcClientId,
+        TAILRACE_OIDC_CLIENT_SECRET: oidcClientSecret,
+        TAILRACE_ROLES_FILE: here.rolesFile,
+      },
+    });
+  }, 240_000);
+  afterAll(async () => {
+    await there?.close();
+    await here?.close();
+    await front?.close();
+    await postgres?.close();
+  });
+
+  test('a sign-in at one is known at the other at once', async () => {
+    const ada = await here.signIn('ada');
+    expect(await meOf(there, ada)).toMatchObject({
+      kind: 'person',
+      name: 'ada@example.com',
+      role: 'platform',
+    });
+    expect((await ask(there, ada, TAIL)).status).toBe(200);
+  });
+
+  test('a sign-in that was begun at one ends at the other, and only once', async () => {
+    const browser = createBrowserClient();
+    here.provider.state.as = 'bob';
+    const back = await browser.follow(`${here.url}/auth/login?to=/explore`, (url) =>
+      url.startsWith(`${here.url}/auth/callback`),
+    );
+    const path = back.slice(here.url.length);
+    const ended = await ask(there, browser, path);
+    expect([ended.status, ended.location]).toEqual([303, '/explore']);
+    const again = await ask(here, browser, path);
+    expect(again.location).toMatch(/^\/\?sign_in=(?:failed|expired)$/);
+    for (const line of ended.cookies) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      browser.jarOf(here.url).set(name, value);
+    }
+    for (const at of [here, there])
+      expect(await meOf(at, browser)).toMatchObject({ name: 'Bob', role: 'support' });
+  });
+
+  test.each([
+    ['the sign-out', async (bob: Browser) => await ask(here, bob, '/auth/logout', { method: 'POST' })],
+    [
+      'an administrator who ends it',
+      async (bob: Browser) => {
+        const ada = await here.signIn('ada');
+        const { session } = await meOf(here, bob);
+        await ask(here, ada, `/api/sessions/${String(session)}`, { method: 'DELETE' });
+      },
+    ],
+  ])('%s at one ends the session at the other within seconds', async (_, end) => {
+    const bob = await here.signIn('bob');
+    expect(await statusOf(there, bob)).toBe(200);
+    await end(bob);
+    expect(await statusOf(here, bob)).toBe(401);
+    await expect.poll(() => statusOf(there, bob)).toBe(401);
+  });
+
+  test('a sign-in that ends the session before does so at the other, too', async () => {
+    const first = await here.signIn('bob');
+    expect(await statusOf(there, first)).toBe(200);
+    const old = createBrowserClient();
+    for (const [name, value] of first.jarOf(here.url)) old.jarOf(here.url).set(name, value);
+    await first.follow(`${here.url}/auth/login?to=/api/me`);
+    expect(await statusOf(there, first)).toBe(200);
+    await expect.poll(() => statusOf(there, old)).toBe(401);
+  });
+
+  test('a role that changes does so at both within seconds', async () => {
+    const bob = await here.signIn('bob');
+    const scopesOf = async (at: Url) => (await meOf(at, bob))['scopes'];
+    for (const at of [here, there]) expect(await scopesOf(at)).toEqual(['query']);
+    await writeFile(
+      here.rolesFile,
+      ROLES.replace('[support], scopes: [query]', '[support], scopes: [metrics]'),
+    );
+    for (const at of [here, there]) {
+      await expect.poll(() => scopesOf(at)).toEqual(['metrics']);
+      expect((await ask(at, bob, TAIL)).status).toBe(403);
+    }
+    await writeFile(here.rolesFile, ROLES.replace('groups: [support]', 'groups: [nobody]'));
+    for (const at of [here, there]) await expect.poll(() => scopesOf(at)).toEqual([]);
+    await writeFile(here.rolesFile, ROLES);
+    for (const at of [here, there]) await expect.poll(() => scopesOf(at)).toEqual(['query']);
+  });
+
+  test('the session of a key ends with the key at both', async () => {
+    const { key, id } = await here.service.keyring.create({ name: 'mine', scopes: ['query'] });
+    const browser = createBrowserClient();
+    const headers = { 'x-api-key': key, origin: here.url, 'x-tailrace-console': '1' };
+    expect((await browser.send(`${here.url}/auth/key`, { method: 'POST', headers })).status).toBe(200);
+    expect(await statusOf(there, browser)).toBe(200);
+    const revoked = await fetch(`${there.url}/api/keys/${id}`, {
+      method: 'DELETE',
+      headers: { 'x-api-key': PRIVATE_KEY },
+    });
+    expect(revoked.status).toBe(200);
+    for (const at of [there, here]) await expect.poll(() => statusOf(at, browser)).toBe(401);
+  });
+
+  test('sessions go on while PostgreSQL is down, and sign-ins when it is back', async () => {
+    const ada = await here.signIn('ada');
+    for (const at of [here, there]) expect(await statusOf(at, ada)).toBe(200);
+    await postgres.run(here.config.controlUrl, 'CHECKPOINT'); // its files are not synced in the tests
+    await postgres.kill();
+    for (const at of [here, there]) expect(await statusOf(at, ada)).toBe(200);
+    await postgres.start();
+    await expect.poll(async () => await statusOf(there, await here.signIn('bob'))).toBe(200);
+  });
+});

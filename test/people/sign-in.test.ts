@@ -1,0 +1,343 @@
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { pathsOf } from '../../src/http/route.ts';
+import { ROUTES } from '../../src/http/routes/index.ts';
+import { createBrowserClient } from '../support/browser-client.ts';
+import { ROLES, startPeople } from '../support/people.ts';
+import { PRIVATE_KEY } from '../support/service.ts';
+
+type People = Awaited<ReturnType<typeof startPeople>>;
+let people: People;
+beforeAll(async () => {
+  people = await startPeople();
+  const { accounts } = people.provider;
+  accounts.set('cy', { name: 'Cy', groups: ['guests'] });
+  accounts.set('dee', { name: 'Dee', kind: 'customer', projects: ['aurora', 'borealis'] });
+  accounts.set('eve', { name: 'Eve', email: 'eve@partner.example', email_verified: true });
+  accounts.set('mal', { name: 'Mal', email: 'eve@partner.example', email_verified: false });
+});
+afterAll(() => people.close());
+
+const rotate = (isKept: boolean) => people.provider.rotateKey({ isKept });
+
+describe('a person', () => {
+  test('signs in at the provider, comes back to the same place, and has the rights of the role', async () => {
+    const browser = await people.signIn('ada', '/explore?q=level%3Aerror&range=6h');
+    expect(browser.at).toBe(`${people.url}/explore?q=level%3Aerror&range=6h`);
+    const { me } = await browser.me();
+    expect(me).toMatchObject({
+      ...{ kind: 'person', name: 'ada@example.com', role: 'platform', token: false, denied: null, pins: {} },
+      ...{ scopes: ['query', 'ingest', 'manage'], sources: null, endpoints: null },
+    });
+    expect(me.id).toMatch(/^person:[0-9a-f]{24}$/);
+  });
+
+  test('has the lists of the first role that fits', async () => {
+    const browser = await people.signIn('bob');
+    expect((await browser.me()).me).toMatchObject({ role: 'support', sources: ['cloudflare.logs.prod'] });
+    const refused = await browser.send(
+      `${people.url}/api/endpoints/query/usage.api-counts?project=aurora&interval=daily`,
+    );
+    expect(refused.status).toBe(403);
+    const allowed = await browser.send(`${people.url}/api/endpoints/query/logs.all?project=aurora`);
+    expect(allowed.status).toBe(200);
+    expect(allowed.headers.get('cache-control')).toMatch(/^private, no-(?:cache|store)$/);
+    expect(allowed.headers.get('vary')).toContain('Cookie');
+  });
+
+  test('without a role learns that, and nothing else', async () => {
+    const browser = await people.signIn('cy');
+    const { status, me } = await browser.me();
+    expect([status, me.scopes, me.endpoints, me.sources]).toEqual([200, [], [], []]);
+    expect(me.denied).toMatch(/^Cy has no role here; ask/);
+    for (const path of [
+      '/api/endpoints',
+      '/api/self',
+      '/api/sources',
+      '/openapi.json',
+      '/metrics',
+      '/api/keys',
+    ]) {
+      const response = await browser.send(`${people.url}${path}`);
+      expect([path, response.status]).toEqual([path, 403]);
+      expect(await response.text()).toContain('has no role here');
+    }
+  });
+
+  test('with several projects chooses one of them, and sees no other', async () => {
+    const browser = await people.signIn('dee');
+    const ask = async (query: string) => {
+      const response = await browser.send(
+        `${people.url}/api/endpoints/query/usage.api-counts?interval=daily${query}`,
+      );
+      return response.status;
+    };
+    expect((await browser.me()).me).toMatchObject({
+      pins: { project: 'aurora' },
+      choices: { project: ['aurora', 'borealis'] },
+    });
+    const other = await browser.send(`${people.url}/api/me?project=borealis`);
+    expect(await other.json()).toMatchObject({ pins: { project: 'borealis' } });
+    expect(await ask('&project=borealis')).toBe(200);
+    expect(await ask('')).toBe(200);
+    for (const other of ['&project=other', '&project=aurora&project=borealis', '&project=aurora%00'])
+      expect([other, await ask(other)]).toEqual([other, expect.toBeOneOf([400, 403])]);
+  });
+
+  test.each([
+    ['is a number', 7, 'must be a text or a list of texts'],
+    ['is an object', { id: 'aurora' }, 'must be a text or a list of texts'],
+    ['is empty', '', 'is missing or empty'],
+    ['is an empty list', [], 'is missing or empty'],
+    ['is missing', undefined, 'is missing or empty'],
+    ['has a number in it', ['aurora', 7], 'has a value that cannot be a pin'],
+    ['has a control character', ['aur\u0000ora'], 'has a value that cannot be a pin'],
+    [
+      'has 1,001 values',
+      Array.from({ length: 1_001 }, (_, i) => `p${i}`),
+      'has 1001 values; it may have 1000',
+    ],
+  ])('whose claim of the pin %s has no access', async (_, projects, why) => {
+    people.provider.accounts.set('pat', { name: 'Pat', kind: 'customer', projects });
+    const { me } = await (await people.signIn('pat')).me();
+    expect([me.scopes, me.denied]).toEqual([[], expect.stringContaining(why)]);
+  });
+
+  test('with claims of more than 32 KiB is sent back with a reason', async () => {
+    const projects = Array.from({ length: 10_000 }, (_, i) => `project-${i}`);
+    people.provider.accounts.set('pat', { name: 'Pat', kind: 'customer', projects });
+    expect((await people.signIn('pat')).at).toBe(`${people.url}/?sign_in=claims`);
+  });
+
+  test('has an address only if the provider has verified it', async () => {
+    expect((await (await people.signIn('eve')).me()).me.role).toBe('partner');
+    expect((await (await people.signIn('mal')).me()).me.role).toBeNull();
+  });
+
+  test('of any name is shown as a line that changes no other', async () => {
+    const name = `漢字\u202eevil\r\nSet-Cookie: a=b\u0000${'é'.repeat(5_000)}`;
+    people.provider.accounts.set('pat', { name, groups: ['support'] });
+    const { me } = await (await people.signIn('pat')).me();
+    expect([...me.name].length).toBe(200);
+    expect(me.name).toMatch(/^漢字 evil Set-Cookie: a=b é+$/);
+    expect(me.role).toBe('support');
+  });
+
+  test('is named in the audit trail, with the address', async () => {
+    const browser = await people.signIn('ada');
+    const { id } = (await browser.me()).me;
+    const body = JSON.stringify({ name: 'of a person', scopes: ['query'] });
+    const headers = { 'content-type': 'application/json' };
+    expect((await browser.act('POST', '/api/keys', { body, headers })).status).toBe(201);
+    const log = await browser.send(`${people.url}/api/keys/log?limit=5`);
+    const { result } = (await log.json()) as { result: object[] };
+    const by = { actor: `ada@example.com (${id})`, address: '127.0.0.1' };
+    expect(result).toContainEqual(expect.objectContaining({ ...by, action: 'created' }));
+    expect(result).toContainEqual(expect.objectContaining({ ...by, action: 'signed_in' }));
+  });
+
+  test('cannot sign a token, which would outlive the session', async () => {
+    const browser = await people.signIn('ada');
+    expect((await browser.act('POST', '/api/tokens')).status).toBe(403);
+  });
+});
+
+describe('a session', () => {
+  test('ends with the sign-out, here and at the provider', async () => {
+    const browser = await people.signIn('ada');
+    const out = await browser.act('POST', '/auth/logout');
+    const { to } = (await out.json()) as { to: string };
+    expect(to).toContain(`${people.provider.issuer}/session/end?`);
+    expect(out.headers.getSetCookie().join()).toMatch(/^tailrace-\d+=; .*Max-Age=0/);
+    expect((await browser.me()).status).toBe(401);
+  });
+
+  test('cannot be used again with its cookie after that', async () => {
+    const browser = await people.signIn('ada');
+    const kept = new Map(browser.jarOf(people.url));
+    await browser.act('POST', '/auth/logout');
+    for (const [name, value] of kept) browser.jarOf(people.url).set(name, value);
+    expect((await browser.me()).status).toBe(401);
+  });
+
+  test('is seen and ended by its person, and no other', async () => {
+    const one = await people.signIn('bob');
+    const other = await people.signIn('bob');
+    const eve = await people.signIn('eve');
+    const list = await other.send(`${people.url}/api/sessions`);
+    const { result } = (await list.json()) as { result: { id: string; current: boolean }[] };
+    const first = result.find(({ current, id }) => !current && id !== '');
+    expect(result.filter(({ current }) => current)).toHaveLength(1);
+    expect((await eve.act('DELETE', `/api/sessions/${first?.id}`)).status).toBe(404);
+    expect((await eve.send(`${people.url}/api/sessions?of=all`)).status).toBe(403);
+    for (const { id, current } of result)
+      if (!current) expect((await other.act('DELETE', `/api/sessions/${id}`)).status).toBe(204);
+    expect([(await one.me()).status, (await other.me()).status]).toEqual([401, 200]);
+  });
+
+  test('is ended by an administrator, who sees all of them', async () => {
+    const bob = await people.signIn('bob');
+    const ada = await people.signIn('ada');
+    const { session } = (await bob.me()).me;
+    const all = await ada.send(`${people.url}/api/sessions?of=all`);
+    expect(await all.text()).toContain(`"id":"${session}"`);
+    expect((await ada.act('DELETE', `/api/sessions/${session}`)).status).toBe(204);
+    expect((await bob.me()).status).toBe(401);
+  });
+
+  test('ends when it is not used, and at the latest after a day', async () => {
+    const { clock } = people;
+    const start = clock.now;
+    const idle = await people.signIn('ada');
+    clock.now += 480 * 60_000;
+    expect((await idle.me()).status).toBe(401);
+    const used = await people.signIn('ada');
+    for (let hours = 0; hours < 23; hours++) {
+      clock.now += 3_600_000;
+      expect((await used.me()).status).toBe(200);
+    }
+    clock.now += 3_600_000;
+    expect((await used.me()).status).toBe(401);
+    clock.now = start;
+  });
+
+  test('is one of twenty at most of one person', async () => {
+    people.clock.now += 60_000; // for the rate of sign-ins
+    const first = await people.signIn('eve');
+    for (let more = 0; more < 20; more++) {
+      people.clock.now += 2_000;
+      await people.signIn('eve');
+    }
+    expect((await first.me()).status).toBe(401);
+  });
+
+  test('is kept as a hash', async () => {
+    const browser = await people.signIn('ada');
+    const [cookie = ''] = [...browser.jarOf(people.url).values()];
+    const { DatabaseSync } = await import('node:sqlite');
+    const database = new DatabaseSync(`${people.config.dataDir}/control.sqlite`, { readOnly: true });
+    const rows = JSON.stringify(database.prepare('SELECT * FROM sessions').all());
+    database.close();
+    expect(rows).toContain('ada@example.com');
+    expect(rows).not.toContain(cookie.slice(16));
+  });
+});
+
+describe('the roles of running sessions', () => {
+  test('change with the file, within seconds; a broken file grants nothing, and says so', async () => {
+    const browser = await people.signIn('bob');
+    const roleOf = async () => (await browser.me()).me;
+    try {
+      await writeFile(
+        people.rolesFile,
+        ROLES.replace('groups: [support], scopes: [query]', 'groups: [support], scopes: [query, metrics]'),
+      );
+      await vi.waitFor(async () => expect((await roleOf()).scopes).toEqual(['query', 'metrics']), 5_000);
+      await writeFile(people.rolesFile, ROLES.replace('[support]', '[nobody]'));
+      await vi.waitFor(async () => expect((await roleOf()).role).toBeNull(), 5_000);
+      await writeFile(people.rolesFile, ROLES.replace('[query]', '[qeury]'));
+      await vi.waitFor(
+        async () => expect((await roleOf()).denied).toContain('the file of roles has a fault'),
+        5_000,
+      );
+      const ready = (await (await fetch(`${people.url}/ready`)).json()) as { roles?: string };
+      expect(ready.roles).toContain('the file of roles has faults');
+      expect((await fetch(`${people.url}/api/self`, { headers: { 'x-api-key': PRIVATE_KEY } })).status).toBe(
+        200,
+      );
+    } finally {
+      await writeFile(people.rolesFile, ROLES);
+    }
+    await vi.waitFor(async () => expect((await roleOf()).role).toBe('support'), 5_000);
+  });
+});
+
+describe('the provider', () => {
+  test('may sign with a new key at any time, with the old one still there or not', async () => {
+    for (const isKept of [true, false]) {
+      await rotate(isKept);
+      expect((await (await people.signIn('ada')).me()).status).toBe(200);
+    }
+  });
+
+  test('may be down: sessions go on, and sign-ins when it is back', async () => {
+    const browser = await people.signIn('ada');
+    await people.provider.stop();
+    expect((await browser.me()).status).toBe(200);
+    await people.provider.listen();
+    expect((await (await people.signIn('ada')).me()).status).toBe(200);
+  });
+});
+
+describe('a key', () => {
+  const signInWithKey = async (key: string, headers: Record<string, string> = {}) => {
+    const browser = createBrowserClient();
+    const response = await browser.send(`${people.url}/auth/key`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, origin: people.url, 'x-tailrace-console': '1', ...headers },
+    });
+    return { browser, response };
+  };
+
+  test('opens a session, which ends with the key', async () => {
+    const { key, id } = await people.service.keyring.create({ name: 'mine', scopes: ['query'] });
+    const { browser, response } = await signInWithKey(key);
+    expect(response.status).toBe(200);
+    expect(response.headers.getSetCookie().join()).toMatch(/HttpOnly; SameSite=Lax$/);
+    const self = async () => (await browser.send(`${people.url}/api/self`)).status;
+    expect(await self()).toBe(200);
+    await people.service.keyring.revoke(id);
+    expect(await self()).toBe(401);
+  });
+
+  test('that is private is in the audit trail with its address', async () => {
+    expect((await signInWithKey(PRIVATE_KEY)).response.status).toBe(200);
+    const [entry] = await people.service.keyring.log({ limit: 1 });
+    expect(entry).toMatchObject({
+      action: 'signed_in',
+      keyId: 'private',
+      actor: 'private',
+      address: '127.0.0.1',
+    });
+  });
+
+  test('beside a cookie wins', async () => {
+    const browser = await people.signIn('ada');
+    const me = await browser.send(`${people.url}/api/me`, { headers: { 'x-api-key': PRIVATE_KEY } });
+    expect(await me.json()).toMatchObject({ kind: 'key', id: 'private' });
+    const wrong = await browser.send(`${people.url}/api/me`, { headers: { 'x-api-key': 'no-such-key' } });
+    expect(wrong.status).toBe(401);
+  });
+
+  test('opens no session for another page', async () => {
+    for (const headers of [{ origin: 'https://evil.example' }, { origin: '' }, { 'x-tailrace-console': '' }])
+      expect((await signInWithKey(PRIVATE_KEY, headers)).response.status).toBe(403);
+  });
+});
+
+describe('another page', () => {
+  test('changes nothing on any route with the cookie of an administrator', async () => {
+    const browser = await people.signIn('ada');
+    const changing = ROUTES.filter(
+      ({ method, scopes, handle }) => method !== 'GET' && scopes !== 'none' && handle !== undefined,
+    );
+    expect(changing.length).toBeGreaterThan(20);
+    const attempts: Record<string, string>[] = [
+      { origin: 'https://evil.example', 'x-tailrace-console': '1' },
+      { origin: people.url },
+      { 'x-tailrace-console': '1' },
+      { origin: 'null', 'x-tailrace-console': '1' },
+      { origin: people.url, 'x-tailrace-console': '1', 'sec-fetch-site': 'same-site' },
+      { origin: `${people.url}.evil.example`, 'x-tailrace-console': '1' },
+      { origin: people.url.replace('127.0.0.1', 'localhost'), 'x-tailrace-console': '1' },
+    ];
+    for (const route of changing)
+      for (const path of pathsOf(route))
+        for (const headers of attempts) {
+          const url = `${people.url}${path.replaceAll(/:\w+/g, 'x').replaceAll('*', 'x')}`;
+          const { status } = await browser.send(url, { method: route.method, headers });
+          expect([route.method, path, headers, status]).toEqual([route.method, path, headers, 403]);
+        }
+    expect((await browser.me()).status).toBe(200);
+  });
+});

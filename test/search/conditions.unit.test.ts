@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { parseConfig } from '../../src/config/config.ts';
+import { readDefinitions } from '../../src/definitions/read.ts';
+import { parseParameters } from '../../src/query/parameters.ts';
+import { createSearch, SEARCH } from '../../src/search/search.ts';
+
+// The terms that a search may have, by the number of its sources and by what it asks for.
+const [source] = (await readDefinitions(parseConfig({}))).definitions.sources;
+if (source === undefined) throw new Error('there is no source');
+
+interface Asked {
+  readonly sources: number;
+  readonly terms: number;
+  readonly part?: string;
+  /** Terms of `against`; 0: all other events. */
+  readonly against?: number;
+}
+
+function ask({ sources, terms, part = 'rows', against = 0 }: Asked): void {
+  const parameters = { q: 'a '.repeat(terms), against: 'a '.repeat(against), part };
+  createSearch(parseParameters(SEARCH, parameters, 1_000), {
+    sources: new Array(sources).fill(source),
+    nowMs: 1e12,
+    limits: { searchClausesMax: 128 },
+  });
+}
+
+test.each([
+  { part: 'rows', sources: 16, most: 128 },
+  { part: 'rows', sources: 32, most: 64 },
+  { part: 'fields', sources: 32, most: 64 },
+  { part: 'patterns', sources: 32, most: 64 },
+  { part: 'compare', sources: 8, most: 128 },
+  { part: 'compare', sources: 16, most: 64 },
+  { part: 'compare', sources: 32, most: 32 },
+])('part=$part of $sources sources has at most $most terms', ({ part, sources, most }) => {
+  ask({ part, sources, terms: most });
+  expect(() => ask({ part, sources, terms: most + 1 })).toThrow(`more than ${most} terms`);
+});
+
+test('each of two searches that are compared has as many', () => {
+  ask({ part: 'compare', sources: 16, terms: 64, against: 64 });
+  const faulty = () => ask({ part: 'compare', sources: 16, terms: 1, against: 65 });
+  expect(faulty).toThrow('against has more than 64 terms');
+});

@@ -1,0 +1,50 @@
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { copyEndpoints } from './endpoints.ts';
+import { startReceiver } from './receiver-server.ts';
+import { startTestService, storeEvents } from './service.ts';
+
+const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3';
+
+/** A service with an alert that fires, and two receivers: `ops` accepts its messages, `broken` does not. */
+export async function startAlertingService() {
+  const folder = await copyEndpoints();
+  await cp('template/endpoints', folder.path, { recursive: true });
+  const alerts = join(folder.path, '../alerts');
+  await mkdir(alerts);
+  const shipped = await readFile('template/alerts/failing.paths.yaml', 'utf8');
+  const eager = shipped
+    .replace(/^(every|delay|for): .*\n/gm, '')
+    .replace('above: 1', 'above: 0')
+    .replace('[ops]', '[ops, broken]');
+  await writeFile(join(alerts, 'failing.paths.yaml'), `${eager}every: 1\n`);
+  const ops = await startReceiver();
+  const broken = await startReceiver((_, response) => response.writeHead(500).end());
+  const write = (name: string, url: string) =>
+    `${name}: { kind: webhook, url: "${url}", secret: ${SECRET}, private: true }\n`;
+  const receiversFile = join(alerts, '../receivers');
+  await writeFile(receiversFile, write('ops', ops.url) + write('broken', broken.url), { mode: 0o600 });
+  const service = await startTestService({
+    env: {
+      TAILRACE_ENDPOINTS_DIR: folder.path,
+      TAILRACE_ALERTS_DIR: alerts,
+      TAILRACE_RECEIVERS_FILE: receiversFile,
+    },
+  });
+  const { clock, core } = service;
+  const failed = {
+    ...{ timestamp: clock.now * 1000, project: 'aurora', event_message: 'GET /cart 500' },
+    metadata: { request: { path: '/cart' }, response: { status_code: 500 } },
+  };
+  await storeEvents(core, 'cloudflare.logs.prod', [failed], clock.now);
+  clock.now += 5_000;
+  return {
+    ...service,
+    async close() {
+      await service.close();
+      ops.close();
+      broken.close();
+      await folder.remove();
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import Provider, { type Configuration } from 'oidc-provider';
+
+export const CLIENT_ID = 'tailrace';
+export const CLIENT_SECRET = 'a-secret-of-the-tests-0123456789abcdef';
+
+/** Claims of an account; `sub` is its name. */
+export type Account = Readonly<Record<string, unknown>>;
+
+/** A port that was free a moment ago: provider and service have to know each other's before they start. */
+export async function freePort(): Promise<number> {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A signing key of a provider. */
+async function createSigningKey(kid: string): Promise<JWK> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  return { ...(await exportJWK(privateKey)), kid, alg: 'RS256', use: 'sig' };
+}
+
+const PATH = '/realms/main';
+
+/**
+ * A real provider of OpenID Connect over loopback, whose issuer has a path. It signs in whoever `as` names, without asking.
+ *
+ * @param serviceUrl to which it sends browsers back
+ */
+export async function startProvider(serviceUrl: string, { port }: { readonly port?: number } = {}) {
+  const own = port ?? (await freePort());
+  const issuer = `http://127.0.0.1:${own}${PATH}`;
+  const accounts = new Map<string, Account>();
+  const state = { as: 'ada' };
+  let keys = [await createSigningKey('first')];
+  let provider = createProvider();
+
+  function createProvider(): Provider {
+    const configuration: Configuration = {
+      clients: [
+        {
+          client_id: CLIENT_ID,
+          client_secret: CLIENT_SECRET,
+          redirect_uris: [`${serviceUrl}/auth/callback`],
+          post_logout_redirect_uris: [`${serviceUrl}/`],
+          token_endpoint_auth_method: 'client_secret_basic',
+        },
+      ],
+      jwks: { keys },
+      cookies: { keys: ['a key of the tests'] },
+      claims: {
+        openid: ['sub'],
+        profile: ['name', 'groups', 'kind', 'projects', 'preferred_username'],
+        email: ['email', 'email_verified'],
+      },
+      features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true } },
+      pkce: { required: () => true },
+      findAccount: (_ctx, id) => ({
+        accountId: id,
+        claims: async () => ({ ...accounts.get(id), sub: id }),
+      }),
+      interactions: { url: (_ctx, { uid }) => `${PATH}/interaction/${uid}` },
+      async loadExistingGrant(ctx) {
+        const { session, client } = ctx.oidc;
+        if (session?.accountId === undefined || client === undefined) return undefined;
+        const grant = new ctx.oidc.provider.Grant({
+          clientId: client.clientId,
+          accountId: session.accountId,
+        });
+        grant.addOIDCScope('openid profile email');
+        await grant.save();
+        return grant;
+      },
+    };
+    const created = new Provider(issuer, configuration);
+    created.on('server_error', (_ctx, error) => console.error(error));
+    return created;
+  }
+
+  async function handle(request: IncomingMessage & { originalUrl?: string }, response: ServerResponse) {
+    request.originalUrl = request.url ?? '';
+    request.url = request.originalUrl.slice(PATH.length) || '/';
+    if (request.url.startsWith('/interaction/')) {
+      const result = { login: { accountId: state.as } };
+      return await provider.interactionFinished(request, response, result, {
+        mergeWithLastSubmission: false,
+      });
+    }
+    provider.callback()(request, response);
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      console.error(error);
+      response.writeHead(500).end();
+    });
+  });
+  const listen = async () => {
+    server.listen(own, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  await listen();
+  return {
+    issuer,
+    /** Claims by the name of the account. */
+    accounts,
+    state,
+    /** Signs with a new key from now on; `isKept`: the old one is still published. */
+    async rotateKey({ isKept }: { readonly isKept: boolean }) {
+      keys = [await createSigningKey(`next-${keys.length}`), ...(isKept ? keys : [])];
+      provider = createProvider();
+    },
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+    listen,
+  };
+}

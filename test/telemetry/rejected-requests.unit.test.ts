@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { TailraceError } from '../../src/errors.ts';
+import { createKeyTraffic } from '../../src/telemetry/key-traffic.ts';
+import { createRejectedRequestLog } from '../../src/telemetry/rejected-requests.ts';
+
+test('requests are kept by reason, key and address; new addresses drop no other code', () => {
+  let now = 0;
+  const log = createRejectedRequestLog(() => ++now);
+  const place = { method: 'GET', route: '/r', keyId: undefined };
+  const add = (error: TailraceError, address: string, keyId?: string) =>
+    log.add({ ...place, error, address, ...(keyId !== undefined && { keyId }) });
+  add(new TailraceError('forbidden', 'no', { refusal: 'scope' }), '192.0.2.1', 'k');
+  add(new TailraceError('forbidden', `no${'!'.repeat(9_000)}`, { refusal: 'scope' }), '192.0.2.1', 'k');
+  add(new TailraceError('not_found', 'nothing is served here'), '192.0.2.1');
+  for (let i = 0; i < 1_000; i++) add(new TailraceError('unauthorized', 'x'), `192.0.2.${i}`);
+  const kinds = log.list();
+  expect(kinds).toHaveLength(201);
+  expect(kinds[0]).toMatchObject({ code: 'unauthorized', address: '192.0.2.999', count: 1 });
+  const last = kinds.at(-1);
+  expect(last).toMatchObject({ code: 'forbidden', refusal: 'scope', keyId: 'k', count: 2, status: 403 });
+  expect(last?.firstMs).toBeLessThan(last?.lastMs ?? 0);
+  expect(last?.message).toHaveLength(500);
+});
+
+test('requests of keys are counted with their failures, for a bounded number of keys', () => {
+  const traffic = createKeyTraffic();
+  traffic.count('a', 200);
+  traffic.count('a', 404);
+  expect(traffic.read().get('a')).toEqual({ requests: 2, failures: 1 });
+  for (let i = 0; i < 10_001; i++) traffic.count(String(i), 200);
+  expect(traffic.read().size).toBe(10_000);
+  expect(traffic.read().has('a')).toBe(false);
+});
