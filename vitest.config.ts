@@ -1,77 +1,79 @@
 import { randomInt } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
 
-// `npm test` without arguments (scripts/test.js): a share of each property, and no file of SLOW.
-const isShort = process.env['TEST_SHORT'] === '1';
-// Of all random values. A failed test prints it; TEST_SEED=… repeats them.
+// `npm test` (scripts/test.js) names the seed and the share of each property that is tried; without them, a whole property
+// with new values. A failed test prints its seed.
 const seed = process.env['TEST_SEED'] ?? String(randomInt(2 ** 31));
-// Of each property.
-const share = Number(process.env['TEST_RUNS'] ?? (isShort ? '0.2' : '1'));
+const share = process.env['TEST_RUNS'] ?? '1';
 
-// A word before `.test.ts` names the ring of a file, or that it is left out of the short run; CONTRIBUTING.md lists them.
-const UNIT = '**/*.unit.test.ts';
-const ALONE = '**/*.alone{,.slow}.test.ts';
-const SERVER = '**/*.server.test.ts';
-const BOTH = 'test/**/*.both{,.slow}.test.ts';
-const SLOW = '**/*.slow.test.ts';
+// Words before `.test.ts` and the folder say in which ring a file is; CONTRIBUTING.md lists them.
+const UNIT = 'test/**/*.unit.test.ts';
+const SERVER = 'test/**/*.{server,both}.test.ts';
+const ON_SERVER_ONLY = 'test/**/*.server.test.ts';
+const TIMED = '**/*.timed.test.ts';
 /** Each of these tests starts programs: Tailrace itself, proxies, clients in other languages. */
-const PROGRAMS = 'test/{acceptance,attack,cli,clients,deploy,fuzz}/**/*.test.ts';
+const PROGRAMS = 'test/{acceptance,clients,deploy}/**/*.test.ts';
+const TIMED_PROGRAMS = 'test/{acceptance,clients,deploy}/**/*.timed.test.ts';
 const BROWSER = 'test/e2e/**/*.test.ts';
+const TIMED_BROWSER = 'test/e2e/**/*.timed.test.ts';
+// Packages of the workspace test/clients bring tests.
+const PACKAGES = '**/node_modules/**';
 
-const packages = '**/node_modules/**'; // those of the workspace test/clients bring tests
-const slow = isShort ? [SLOW] : [];
-
-/** Tests of the ring `service` that run with listener processes, too. */
-const LISTENERS = ['closing', 'connections', 'errors', 'listener', 'proxy', 'rate-limit', 'tail'].map(
+/** Tests of the ring `service` that run each night with listener processes, too. */
+const LISTENERS = ['closing', 'errors', 'listener', 'proxy', 'rate-limit', 'tail'].map(
   (name) => `test/http/${name}.test.ts`,
 );
 
-// A test of 28 s alone takes up to four times as long beside the others, on two busy cores.
-const PROGRAM_MS_MAX = 240_000;
-
-// On a real server every command is tried; on the one that the embedded engine plays, those of BOTH are enough.
-const isRealServer = process.env['TEST_ENGINE'] !== undefined;
-const COMMANDS = 'test/acceptance/**/*.test.ts';
+// These end a test that hangs. They are far above what a test takes on a busy machine.
+const TEST_MS_MAX = 180_000;
+const PROGRAM_MS_MAX = 300_000;
 
 export default defineConfig({
   test: {
-    // One more than the cores of a small machine: a test waits some of its time, for programs, browsers and disks.
-    maxWorkers: 3,
-    // What passes only then is listed at the end of the run. Random values are the same both times.
-    retry: 1,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    maxWorkers: 2,
+    testTimeout: TEST_MS_MAX,
+    hookTimeout: TEST_MS_MAX,
     // A busy machine may be late; each wait ends as soon as what it waits for is there.
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 60_000 } },
     setupFiles: 'test/support/property.ts',
-    reporters: ['default', './test/support/repeated-reporter.ts', './test/support/time-reporter.ts'],
-    tags: [{ name: 'slow', description: 'Left out of npm test without --all.' }],
+    globalSetup: 'test/support/run-folder.ts',
+    reporters: ['default', './test/support/bound-reporter.ts', './test/support/time-reporter.ts'],
+    tags: [{ name: 'slow', description: 'Moves to a .timed file.' }],
     env: {
       // Readers of an engine hold a libuv thread each while they compute.
       UV_THREADPOOL_SIZE: '16',
       TEST_SEED: seed,
-      TEST_RUNS: String(share),
+      TEST_RUNS: share,
     },
+    // Few processes for all files: loading the code takes longer than most of their tests, and engines have their own processes.
+    isolate: false,
     projects: [
       {
         extends: true,
-        // No engine, no service and no other process: setupFiles refuses them.
+        // No engine, no service and no other process: setupFiles rejects them.
         test: {
           name: 'unit',
           include: [UNIT],
-          exclude: [packages],
-          isolate: false,
+          exclude: [PACKAGES],
           setupFiles: ['test/support/no-process.ts'],
         },
       },
       {
         extends: true,
-        // Few processes for all files: loading the code takes longer than most of their tests, and engines have processes of their own.
         test: {
           name: 'service',
-          include: ['{bench,test}/**/*.test.ts'],
-          exclude: [packages, UNIT, ALONE, SERVER, BROWSER, PROGRAMS, ...slow],
-          isolate: false,
+          include: ['test/**/*.test.ts'],
+          exclude: [PACKAGES, UNIT, ON_SERVER_ONLY, PROGRAMS, BROWSER, TIMED],
+        },
+      },
+      {
+        extends: true,
+        // What both engines do alike, on a server; for `npm run test:clickhouse` a real one.
+        test: {
+          name: 'server',
+          include: [SERVER],
+          exclude: [PACKAGES],
+          env: { TEST_ENGINE: process.env['TEST_ENGINE'] ?? 'front' },
         },
       },
       {
@@ -80,38 +82,7 @@ export default defineConfig({
           name: 'programs',
           testTimeout: PROGRAM_MS_MAX,
           include: [PROGRAMS],
-          exclude: [packages, UNIT, ALONE, ...slow],
-          isolate: false,
-        },
-      },
-      {
-        extends: true,
-        // What a client notices of connections, and of answers that are served, revoked or refused, with two listener processes.
-        test: {
-          name: 'listeners',
-          include: isShort ? [] : LISTENERS,
-          isolate: false,
-          env: { TEST_LISTENERS: '2' },
-        },
-      },
-      {
-        extends: true,
-        // Files that load the engine into their own process, which can have one store only, or count the processes that it has.
-        test: { name: 'alone', include: [ALONE], exclude: [packages, ...slow] },
-      },
-      {
-        extends: true,
-        // What both engines do alike, on a server; for `npm run test:clickhouse` a real one.
-        test: {
-          name: 'server',
-          include: [SERVER, ...(isShort ? [] : [BOTH]), ...(isRealServer ? [COMMANDS] : [])],
-          // They bring a server of their own, beside the embedded engine.
-          exclude: [packages, ALONE, 'test/acceptance/engine-process.slow.test.ts'],
-          env: {
-            TEST_ENGINE: process.env['TEST_ENGINE'] ?? 'front',
-            // On the way to the embedded engine that plays the server; the service ring has tried all of them on that engine.
-            TEST_RUNS: String(isRealServer ? share : share / 5),
-          },
+          exclude: [PACKAGES, UNIT, TIMED],
         },
       },
       {
@@ -119,8 +90,59 @@ export default defineConfig({
         test: {
           name: 'browser',
           testTimeout: PROGRAM_MS_MAX,
-          include: [isShort ? 'test/e2e/pages.test.ts' : BROWSER],
+          include: [BROWSER],
+          exclude: [PACKAGES, UNIT, TIMED],
           globalSetup: 'test/e2e/setup.ts',
+        },
+      },
+      // From here on: each night.
+      {
+        extends: true,
+        // What measures, waits for or races real time. Each file has its own process: some load the engine into it.
+        test: {
+          name: 'timed',
+          isolate: true,
+          include: [`test/${TIMED}`],
+          exclude: [PACKAGES, TIMED_PROGRAMS, TIMED_BROWSER],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'timed-server',
+          isolate: true,
+          include: ['test/**/*.both.timed.test.ts'],
+          exclude: [PACKAGES, TIMED_PROGRAMS],
+          env: { TEST_ENGINE: process.env['TEST_ENGINE'] ?? 'front' },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'timed-programs',
+          isolate: true,
+          testTimeout: PROGRAM_MS_MAX,
+          include: [TIMED_PROGRAMS],
+          exclude: [PACKAGES],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'timed-browser',
+          testTimeout: PROGRAM_MS_MAX,
+          include: [TIMED_BROWSER],
+          exclude: [PACKAGES],
+          globalSetup: 'test/e2e/setup.ts',
+        },
+      },
+      {
+        extends: true,
+        // What a client notices of connections, and of responses that are served, revoked or rejected, with two listener processes.
+        test: {
+          name: 'listeners',
+          include: LISTENERS,
+          env: { TEST_LISTENERS: '2' },
         },
       },
     ],

@@ -11,4 +11,4 @@ export type Program =
   | 'rsyslog'
   | 'rsyslog-gnutls';
 export function findProgram(program: Program): string | undefined;
-export function installPrograms(say: (line: string) => void): void;
+export function installPrograms(say: (line: string) => void, wanted?: readonly Program[]): void;

@@ -49,9 +49,13 @@ function rsyslogFolders() {
   return folders.map((folder) => join(LIBRARIES, folder, 'rsyslog'));
 }
 
-/** Installs Debian's packages where that is possible without asking anybody. Tests of what is missing then are skipped, or say so. */
-export function installPrograms(say) {
-  const missing = () => Object.keys(PROGRAMS).filter((program) => findProgram(program) === undefined);
+/**
+ * Installs Debian's packages where that is possible without asking anybody. Tests of what is missing then are skipped, or say so.
+ *
+ * @param wanted default: all programs
+ */
+export function installPrograms(say, wanted = Object.keys(PROGRAMS)) {
+  const missing = () => wanted.filter((program) => findProgram(program) === undefined);
   const packages = missing().map((program) => PROGRAMS[program].package);
   if (packages.length === 0) return;
   if (process.getuid?.() === 0 && spawnSync('apt-get', ['--version']).status === 0) {

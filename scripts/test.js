@@ -1,16 +1,12 @@
-// npm test: every check, then the tests in minutes. npm test -- --all: every test, as CI runs them, with half of each property's values.
-// Then properties try the same values in every run, so that a red run means the change; `npm test` tries others each time.
-// npm test -- test/sql: only the tests of these paths, at full length, without the checks.
+// npm test: every check, then the gate. Its properties try the same share of values in every run, so that a red run means the
+// change. npm test -- test/sql: only the tests of these paths, at full length, with new values, without the checks.
 import { judgeAudit } from './audit.js';
 import { audit, buildConsole, install, run, runQuietly, say } from './prepare.js';
 import { installPrograms } from './programs.js';
 
-// Three times what each takes on two cores. A run that hangs ends then, and fails.
-const SHORT_MS_MAX = 15 * 60_000;
-const ALL_MS_MAX = 75 * 60_000;
-const SEED_OF_ALL = '1';
-// A release tries the whole of them: TEST_RUNS=1.
-const RUNS_OF_ALL = '0.5';
+const GATE = ['unit', 'service', 'server', 'programs', 'browser'];
+// At the bound the run names what still runs (test/support/bound-reporter.ts).
+const GATE_ENV = { TEST_SEED: '1', TEST_RUNS: '0.2', TEST_MINUTES_MAX: '20' };
 
 const CHECKS = [
   ['format, lint and layers', 'biome', ['check', '--error-on-warnings', '.']],
@@ -20,25 +16,21 @@ const CHECKS = [
   ['unused files, exports and packages', 'knip', []],
 ];
 
-const given = process.argv.slice(2);
-const isAll = given.includes('--all');
-const only = given.filter((one) => one !== '--all');
-const isShort = !isAll && only.length === 0;
+const only = process.argv.slice(2);
+const isGate = only.length === 0;
 
 await install();
 await buildConsole();
-installPrograms(say);
-if (only.length === 0) {
+if (isGate) {
+  installPrograms(say, ['chromium']);
   say('checking format, layers, types, unused code and known weaknesses');
   await check();
+  const rings = GATE.flatMap((ring) => ['--project', ring]);
+  process.exitCode = await run('vitest', ['run', ...rings], { env: { ...GATE_ENV, ...process.env } });
+} else {
+  installPrograms(say);
+  process.exitCode = await run('vitest', ['run', ...only]);
 }
-// A path that names a test of `slow` runs it.
-const shorter = isShort ? ['--tags-filter', '!slow'] : [];
-const ofAll = { TEST_SEED: SEED_OF_ALL, TEST_RUNS: RUNS_OF_ALL, ...process.env };
-process.exitCode = await run('vitest', ['run', ...shorter, ...only], {
-  env: isShort ? { TEST_SHORT: '1' } : isAll ? ofAll : {},
-  timeoutMs: isShort ? SHORT_MS_MAX : ALL_MS_MAX,
-});
 
 /** Runs all checks at once, since most use one core for some of their time; each is reported whole, in this order. */
 async function check() {

@@ -5,7 +5,7 @@ import type { SyntaxNode } from './syntax-tree.ts';
 /**
  * Function → place of its first argument that may be a time zone, from 0. For a zone that it has not loaded yet the engine opens a
  * file, and `file:/dev/ptmx` blocks it for good; it never frees the 5 MB of a loaded zone. So a zone must be a constant from a list.
- * test/sandbox/time-zone.slow.test.ts checks the places with the engine for every allowed function.
+ * test/sandbox/time-zone.timed.test.ts checks the places with the engine for every allowed function.
  */
 export const ZONE_PLACES = byName([
   [

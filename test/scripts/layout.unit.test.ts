@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const FILES_MAX = 25;
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) =>
   file.endsWith('.ts'),
 );
@@ -28,12 +27,6 @@ test('no file imports itself, however many files are in between', () => {
   }
   for (const file of files) visit(file, []);
   expect(cycles).toEqual([]);
-});
-
-test(`no folder of src/ has more than ${FILES_MAX} files of its own`, () => {
-  const folders = Map.groupBy(files, dirname);
-  const large = [...folders].filter(([, own]) => own.length > FILES_MAX).map(([folder]) => folder);
-  expect(large).toEqual([]);
 });
 
 /** Folders and files of src/, in the order of the tree in docs/architecture.md. */

@@ -26,7 +26,7 @@ const open = (timeoutMs = SIZE.limits.timeoutMs) =>
     limits: { ...SIZE.limits, timeoutMs },
     address: addressOf(proxy.url),
     cluster: '',
-    pingPauseMs: 3_600_000, // a ping would take a fault that is meant for a request; server-away.alone.test.ts has them
+    pingPauseMs: 3_600_000, // a ping would take a fault that is meant for a request; server-away.timed.test.ts has them
   });
 let engine: Engine;
 beforeAll(async () => {

@@ -1,0 +1,15 @@
+// Before a run (vitest.config.ts): a folder for all temporary files of its workers, so that nothing is left behind.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export default function setup(): () => void {
+  const own = mkdtempSync(join(tmpdir(), 'tailrace-run-'));
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = own; // workers inherit it
+  return () => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+    rmSync(own, { recursive: true, force: true, maxRetries: 10 });
+  };
+}
