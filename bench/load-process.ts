@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Call, INGEST_PATH, send } from '../trial/http.ts';
 import { makeLines, toBatches } from './events.ts';
 import type { LoadJob, LoadResult, Times } from './load.ts';
-import { quantile } from './measure.ts';
+import { quantile } from './report.ts';
 
 // Enough that bytes do not repeat soon; few enough to be created in a second.
 const LINES = 20_000;
@@ -17,7 +17,6 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const maxSockets = job.perSecond === undefined ? job.connections : Number.POSITIVE_INFINITY;
   const agent = new Agent({ keepAlive: true, maxSockets });
   const taken = createRecord();
-  const headers = job.key === undefined ? {} : { 'x-api-key': job.key };
   const startMs = performance.now();
   let next = 0;
 
@@ -26,7 +25,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
     const call = calls[next++ % calls.length];
     if (call === undefined) return job.pauseMs;
     const sentMs = performance.now();
-    const { status, text, headers: answered } = await send(job.url, agent, { ...call, headers });
+    const { status, text, headers: answered } = await send(job.url, agent, call);
     taken.add({ status, text, ms: performance.now() - sentMs });
     return status === 503 ? Number(answered['retry-after'] ?? 1) * 1000 : job.pauseMs;
   }
@@ -91,13 +90,8 @@ function timesOf(times: readonly number[]): Times {
   return { requests: times.length, p50Ms, p99Ms, maxMs };
 }
 
-async function createCalls({ send: what, key }: LoadJob): Promise<Call[]> {
-  const headers = key === undefined ? {} : { 'x-api-key': key };
-  if ('paths' in what) return what.paths.map((path) => ({ path, headers }));
-  const path = INGEST_PATH;
-  return toBatches(await makeLines(LINES, 1, what.nowMs), what.eventsPerRequest).map((body) => ({
-    path,
-    body,
-    headers,
-  }));
+async function createCalls({ send: what }: LoadJob): Promise<Call[]> {
+  if ('paths' in what) return what.paths.map((path) => ({ path }));
+  const lines = await makeLines(LINES, 1, what.nowMs);
+  return toBatches(lines, what.eventsPerRequest).map((body) => ({ path: INGEST_PATH, body }));
 }

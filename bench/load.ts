@@ -12,8 +12,6 @@ export interface LoadJob {
   readonly pauseMs: number;
   /** Requests start so often, however many are not answered yet, on as many connections as that takes; `connections` and `pauseMs` say nothing then. */
   readonly perSecond?: number;
-  /** The caller's key; by default the key with every scope. */
-  readonly key?: string;
   /** Requests with so many events each, at the present or another instant; or GETs of these paths in turn. */
   readonly send:
     | { readonly eventsPerRequest: number; readonly nowMs?: number }
@@ -45,6 +43,41 @@ export interface Times {
 
 // Time for the last responses, and for creating the events.
 const GRACE_MS = 60_000;
+export const EVENTS_PER_BATCH = 1_000;
+
+const QUERIES = '/api/endpoints/query';
+/** Cached for longer than a measurement takes. */
+export const CACHED_PATH = `${QUERIES}/usage.api-counts?project=aurora&interval=daily`;
+/** Never cached. */
+export const LOGS_PATHS = ['aurora', 'basalt', 'cobalt'].map(
+  (project) => `${QUERIES}/logs.all?project=${project}&project_tier=PRO`,
+);
+
+type LoadPart = Partial<LoadJob> & Pick<LoadJob, 'send'>;
+
+/** Sends the load of `part`, by default on one connection without a pause. Rejections are part of the result. */
+export function tryLoad({ url }: { readonly url: string }, part: LoadPart): Promise<LoadResult> {
+  const bounds = { secondsMax: 120, requestsMax: Number.MAX_SAFE_INTEGER };
+  return runLoad({ url, connections: 1, pauseMs: 0, ...bounds, ...part });
+}
+
+/** As `tryLoad`. @throws if anything was rejected, since it was not measured then */
+export async function load(server: { readonly url: string }, part: LoadPart): Promise<LoadResult> {
+  const result = await tryLoad(server, part);
+  if (result.failures === 0) return result;
+  throw new Error(`${result.failures} requests failed; the first: ${result.firstFailure}`);
+}
+
+export async function sendBatches(
+  server: { readonly url: string },
+  bounds: Partial<LoadJob>,
+): Promise<LoadResult> {
+  return await load(server, { connections: 8, send: { eventsPerRequest: EVENTS_PER_BATCH }, ...bounds });
+}
+
+export function eventRate({ requests, seconds }: LoadResult): number {
+  return (requests * EVENTS_PER_BATCH) / seconds;
+}
 
 /** Runs a job in a separate process, so that the load does not delay the measurement. */
 export async function runLoad(job: LoadJob): Promise<LoadResult> {

@@ -1,5 +1,3 @@
-import { cpSync } from 'node:fs';
-import { join } from 'node:path';
 import pino from 'pino';
 import { parseConfig } from '../src/config/config.ts';
 import { serviceValues } from '../src/query/bucket-range.ts';
@@ -8,48 +6,20 @@ import { parseParameters } from '../src/query/parameters.ts';
 import { createStatement } from '../src/query/statement.ts';
 import { createService } from '../src/service/service.ts';
 import { KEY } from '../trial/server.ts';
-import type { BenchData } from './data.ts';
-import type { Question } from './questions.ts';
-
-/** The data to serve, and the clock. */
-export interface PastJob extends BenchData {
-  /** `steps`: advances by a millisecond per reading, so that no two questions are equal. `runs`: real time. */
-  readonly clock: 'steps' | 'runs';
-}
-
-export interface PastStarted {
-  readonly url: string;
-  /** Projects by number of gateway requests, descending. */
-  readonly projects: readonly string[];
-}
-
-/** A question for the engine, at a given instant or at that of the clock. */
-export interface DirectQuestion extends Question {
-  readonly nowMs?: number;
-}
-
-export interface DirectAnswer {
-  readonly ms: number;
-  /** A line of JSON for each row. */
-  readonly lines: string;
-}
+import type { DirectAnswer, DirectQuestion, PastJob, PastStarted } from './past-server.ts';
 
 /**
  * A service with its clock at the end of its data, and direct access to its engine: in one process, so that both use the same
  * caches.
  */
-process.once('message', async ({ dataDir, endMs, endpointsDir, alertsDir, clock }: PastJob) => {
+process.once('message', async ({ dataDir, endMs, endpointsDir, clock }: PastJob) => {
   let steps = 0;
   const begunMs = Date.now();
   const now = () => endMs + (clock === 'steps' ? steps++ : Date.now() - begunMs);
-  const endpoints = join(dataDir, 'endpoints');
-  for (const from of ['../endpoints', 'endpoints'])
-    cpSync(join(import.meta.dirname, from), endpoints, { recursive: true });
   const config = parseConfig({
     TAILRACE_DATA_DIR: dataDir,
-    TAILRACE_ENDPOINTS_DIR: endpointsDir ?? endpoints,
     TAILRACE_PRIVATE_KEY: KEY,
-    ...(alertsDir !== undefined && { TAILRACE_ALERTS_DIR: alertsDir }),
+    ...(endpointsDir !== undefined && { TAILRACE_ENDPOINTS_DIR: endpointsDir }),
   });
   const logger = pino({ level: 'silent' });
   const { app, core } = await createService(config, { logger, owner: 'the benchmark', now });

@@ -2,9 +2,31 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { readRss } from '../trial/server.ts';
-import type { BenchData } from './data.ts';
-import { withLinkedCopy } from './linked-copy.ts';
-import type { DirectAnswer, DirectQuestion, PastJob, PastStarted } from './past-process.ts';
+import { type BenchData, withLinkedCopy } from './data.ts';
+import type { Question } from './questions.ts';
+
+/** The data to serve, and the clock. */
+export interface PastJob extends BenchData {
+  /** `steps`: advances by a millisecond per reading, so that no two questions are equal. `runs`: real time. */
+  readonly clock: 'steps' | 'runs';
+}
+
+export interface PastStarted {
+  readonly url: string;
+  /** Projects by number of gateway requests, descending. */
+  readonly projects: readonly string[];
+}
+
+/** A question for the engine, at a given instant or at that of the clock. */
+export interface DirectQuestion extends Question {
+  readonly nowMs?: number;
+}
+
+export interface DirectAnswer {
+  readonly ms: number;
+  /** A line of JSON for each row. */
+  readonly lines: string;
+}
 
 /** A service with its clock at the end of its data, on a copy of them, in a separate process. */
 export interface PastServer extends PastStarted {
@@ -18,24 +40,14 @@ export interface PastServer extends PastStarted {
 // As bin/tailrace.js sets them; both are read before the program runs.
 const ENV = { UV_THREADPOOL_SIZE: '32', JE_MALLOC_CONF: 'dirty_decay_ms:1000' };
 
-/**
- * Runs `work` beside such a service and ends it, also after a failure.
- *
- * @param cpus the ids of the CPUs that it may use; by default all
- */
+/** Runs `work` beside such a service and ends it, also after a failure. */
 export async function withPastServer<T>(
   data: BenchData,
   clock: PastJob['clock'],
   work: (server: PastServer) => Promise<T>,
-  cpus?: readonly number[],
 ): Promise<T> {
   return await withLinkedCopy(data, async (copy) => {
-    // From the start, since the service's defaults follow the CPUs that it finds.
-    const pinned = { execPath: 'taskset', execArgv: ['-c', cpus?.join(',') ?? '', process.execPath] };
-    const child = fork(join(import.meta.dirname, 'past-process.ts'), {
-      env: { ...process.env, ...ENV },
-      ...(cpus !== undefined && pinned),
-    });
+    const child = fork(join(import.meta.dirname, 'past-process.ts'), { env: { ...process.env, ...ENV } });
     const ended = once(child, 'exit'); // there is no 'close' if this side disconnects
     const kill = () => child.kill('SIGKILL');
     process.prependOnceListener('exit', kill); // before the copy that it writes to is removed

@@ -30,7 +30,8 @@ const PASSWORD = 'p%40ss%20word'; // as a URL has it
 const ACCOUNT = 'postgres';
 const SETTINGS = { fsync: 'off', max_connections: '200', listen_addresses: '127.0.0.1' };
 
-export async function startPostgres(): Promise<TestPostgres> {
+/** @param more settings of the server, besides its own */
+export async function startPostgres(more: Readonly<Record<string, string>> = {}): Promise<TestPostgres> {
   const bin = dirname(findProgram('postgres') ?? '');
   const account = findAccount();
   const folder = await mkdtemp(join(tmpdir(), 'tailrace-postgres-'));
@@ -59,7 +60,7 @@ export async function startPostgres(): Promise<TestPostgres> {
     await chmod(file, 0o600); // or PostgreSQL refuses it
     if (account !== undefined) await chown(file, account.uid, account.gid);
   }
-  const settings = { ...SETTINGS, ...tls, port: String(port), unix_socket_directories: folder };
+  const settings = { ...SETTINGS, ...more, ...tls, port: String(port), unix_socket_directories: folder };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const urlOf = (database: string) => `postgresql://${USER}:${PASSWORD}@127.0.0.1:${port}/${database}`;
   let child: ChildProcess | undefined;

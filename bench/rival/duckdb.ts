@@ -1,13 +1,12 @@
+import { Agent } from 'node:http';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import { version } from '@duckdb/node-api';
-import type { BenchData } from '../data.ts';
+import { DuckDBInstance, version } from '@duckdb/node-api';
+import { type BenchData, requireSpace } from '../data.ts';
 import type { DuckDbJob, DuckDbStarted } from '../duckdb-process.ts';
-import { askText, openAgent } from '../http.ts';
 import { startChild } from '../load.ts';
-import type { Question } from '../questions.ts';
-import { askDuckDb, connectDuckDb, NOW_PARAMETER, quote } from './duckdb-query.ts';
-import { type Export, exportDays, openKept } from './kept.ts';
-import { type Rival, type RivalAnswer, type RivalEngine, timeRows } from './rival.ts';
+import { askNew, pathOf } from '../questions.ts';
+import { exportDays, type Rival } from './rival.ts';
 
 /** The same typed columns as ours, with the metadata as text. */
 const COLUMNS = {
@@ -15,87 +14,63 @@ const COLUMNS = {
   function_edge_logs: 'id, project, event_message, metadata, function_id, execution_time_ms, status_code',
 } as const;
 
-export const FILE = 'data.duckdb';
+/** The instant of a question, ms since the epoch. */
+export const NOW_PARAMETER = 'now_ms';
+
+/** Its default is most of the machine's memory; two rivals, ours and the page cache share it. */
+const MEMORY_SHARE = 1 / 4;
+
+/** Opens a file. Several processes can read it while none writes. */
+export async function connectDuckDb(file: string, mode: 'read_only' | 'read_write') {
+  const instance = await DuckDBInstance.create(file, {
+    access_mode: mode,
+    memory_limit: `${Math.floor((totalmem() * MEMORY_SHARE) / 1e6)}MB`,
+  });
+  const connection = await instance.connect();
+  const close = () => {
+    connection.closeSync();
+    instance.closeSync();
+  };
+  return { connection, close };
+}
+
 /** In its file, and a day of the export. */
-export const BYTES_PER_EVENT = 550;
+const BYTES_PER_EVENT = 550;
 
-/** DuckDB on rows sorted as ours are: by day, project and time. */
-export async function openDuckDb(data: BenchData, rows: number): Promise<RivalEngine> {
-  const kept = { name: `duckdb-${version()}`, bytes: rows * BYTES_PER_EVENT };
-  const folder = await openKept(data, kept, (made) => load(data, join(made, FILE)));
-  const file = join(folder, FILE);
-  const opened: { close(): void | Promise<void> }[] = [];
-  return {
-    async rival(variant) {
-      const rival = await (variant === 'plain' ? openInside(file) : openBehindHttp(file));
-      opened.push(rival);
-      return rival;
-    },
-    async close() {
-      for (const rival of opened) await rival.close();
-    },
-  };
-}
-
-type OpenedRival = Rival & { close(): void };
-
-/** In this process: without socket, key and JSON. */
-async function openInside(file: string): Promise<OpenedRival> {
-  const { connection, close } = await connectDuckDb(file, 'read_only');
-  return {
-    name: `DuckDB ${version()}`,
-    ask: (question, nowMs) => timeRows(() => askDuckDb(connection, question, nowMs)),
-    close,
-  };
-}
-
-/** A process of its own with a bare Fastify route, asked by the same client as ours. */
-export async function openBehindHttp(file: string) {
+/** DuckDB in a separate process behind a bare Fastify route, on rows sorted as ours are: by day, project and time. */
+export async function openDuckDb(data: BenchData, folder: string, rows: number): Promise<Rival> {
+  requireSpace(folder, rows * BYTES_PER_EVENT);
+  const file = join(folder, 'data.duckdb');
+  await load(data, file);
   const { started, end } = await startChild<DuckDbJob, DuckDbStarted>('duckdb-process.ts', { file });
-  const agent = openAgent();
+  const agent = new Agent({ keepAlive: true });
   return {
     name: `DuckDB ${version()} behind Fastify`,
-    async ask({ endpoint, parameters }: Question, nowMs = 0): Promise<RivalAnswer> {
+    async ask({ endpoint, parameters }, nowMs) {
       const asked = { endpoint, parameters: { ...parameters, [NOW_PARAMETER]: String(nowMs) } };
-      const { ms, text } = await askText(started.url, agent, asked);
+      const { ms, text } = await askNew(started.url, agent, pathOf(asked));
       return { ms, rows: () => JSON.parse(text).result };
     },
-    close() {
+    async close() {
       agent.destroy();
       end();
     },
   };
 }
 
+/** Fills a new file with our tables, day by day. */
 async function load(data: BenchData, file: string): Promise<void> {
-  const tables = Object.entries(COLUMNS).map(([table, columns]) => ({
-    ...{ table, columns: `toUnixTimestamp64Micro(timestamp) AS micros, ${columns}` },
-    ...{ orderBy: 'project, timestamp, id', select: '* EXCLUDE (micros)' },
-  }));
-  await loadTables(data, file, tables);
-}
-
-/** A table of ours as DuckDB gets it. */
-interface LoadedTable extends Omit<Export, 'format'> {
-  /** Of the exported columns, besides `micros`, which becomes the timestamp. */
-  readonly select: string;
-}
-
-/** Fills a new file with tables, day by day. */
-export async function loadTables(
-  data: BenchData,
-  file: string,
-  tables: readonly LoadedTable[],
-): Promise<void> {
   const { connection, close } = await connectDuckDb(file, 'read_write');
   try {
-    for (const { select, ...rows } of tables) {
-      let begin = `CREATE TABLE ${rows.table} AS`;
-      await exportDays(data, { ...rows, format: 'Parquet' }, async (day) => {
+    for (const [table, own] of Object.entries(COLUMNS)) {
+      let begin = `CREATE TABLE ${table} AS`;
+      const columns = `toUnixTimestamp64Micro(timestamp) AS micros, ${own}`;
+      const job = { table, columns, orderBy: 'project, timestamp, id', format: 'Parquet' } as const;
+      await exportDays(data, job, async (day) => {
         await connection.run(
-          `${begin} SELECT make_timestamp(micros) AS timestamp, ${select} FROM read_parquet(${quote(day)})`,
+          `${begin} SELECT make_timestamp(micros) AS timestamp, * EXCLUDE (micros) FROM read_parquet('${day}')`,
         );
-        begin = `INSERT INTO ${rows.table}`;
+        begin = `INSERT INTO ${table}`;
       });
     }
     await connection.run('CHECKPOINT');

@@ -1,14 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Attack, prepareAttacks, RESUMPTIONS } from '../../trial/attack/attack.ts';
+import { type Attack, prepareAttacks } from '../../trial/attack/attack.ts';
 import { cachedPath } from '../../trial/attack/bystander.ts';
-import { type ResumptionResult, tryResumptions } from '../../trial/attack/resumption.ts';
 import { createKey, type Target, type TrialResult, tryAttack } from '../../trial/attack/trial.ts';
 import { fillSample, findChildren, KEY, type Server, withServer } from '../../trial/server.ts';
-import { inTemporaryFolder } from '../folder.ts';
-import { type Row, say } from '../report.ts';
-import type { BenchOptions } from '../section.ts';
+import { inTemporaryFolder } from '../data.ts';
+import { type BenchOptions, type Row, say } from '../report.ts';
 
 const ROWS_MAX = 100_000;
 const QUERY_TIMEOUT_MS = 3_000;
@@ -25,9 +23,6 @@ const WAIT_MS_MAX = 50;
 const LOGS_OF = 'aurora';
 // The first attack of a key passes, and the one after its first refusal; the second refusal is longer than attackers wait.
 const RESTARTS_MAX = 2;
-// As many tails as a key may have.
-const SLOW_READERS = 90;
-const RESUMED_MS_MAX = 1_000;
 
 /** Latencies of one key while another attacks the engine, each attack `times` in a row. */
 export async function attacksSection({ rows, times, only }: BenchOptions): Promise<Row[]> {
@@ -39,12 +34,8 @@ export async function attacksSection({ rows, times, only }: BenchOptions): Promi
     const attacks = await prepareAttacks(folder, dataDir, isChosen);
     await fillSample(dataDir, Math.min(rows, ROWS_MAX));
     const env = { ...ENV, TAILRACE_ENDPOINTS_DIR: folder };
-    return await withServer({ dataDir, env }, (server) =>
-      tryAll(server, {
-        ...{ attacks, times, logFile: join(dataDir, 'server.log') },
-        hasResumptions: isChosen(RESUMPTIONS),
-      }),
-    );
+    const logFile = join(dataDir, 'server.log');
+    return await withServer({ dataDir, env }, (server) => tryAll(server, { attacks, times, logFile }));
   });
 }
 
@@ -52,10 +43,9 @@ interface Trials {
   readonly attacks: readonly Attack[];
   readonly times: number;
   readonly logFile: string;
-  readonly hasResumptions: boolean;
 }
 
-async function tryAll(server: Server, { attacks, times, logFile, hasResumptions }: Trials): Promise<Row[]> {
+async function tryAll(server: Server, { attacks, times, logFile }: Trials): Promise<Row[]> {
   const { url } = server;
   const createAttacker = () => createKey(url, KEY, { name: 'attacker', scopes: ['query'] });
   const target: Target = {
@@ -83,25 +73,7 @@ async function tryAll(server: Server, { attacks, times, logFile, hasResumptions 
     logged = statSync(logFile).size;
     rows.push(...toRows(attack, result));
   }
-  if (hasResumptions) rows.push(...(await measureResumptions(target, times)));
   return rows;
-}
-
-async function measureResumptions(target: Target, times: number): Promise<Row[]> {
-  say(`${SLOW_READERS} tails of one key that go on after an event and read nothing`);
-  const result: ResumptionResult = await tryResumptions(target, { readers: SLOW_READERS, times });
-  say(`  they were answered ${JSON.stringify(result.statuses)} by then`);
-  const name = 'slow readers of resumed tails';
-  const longest = { unit: 'ms', values: [Math.max(0, ...result.waitsMs)], goal: { below: RESUMED_MS_MAX } };
-  return [
-    { name: `${name}: another key’s wait for its first row, the longest`, ...longest },
-    {
-      name: `${name}: another key’s tails that failed`,
-      unit: '',
-      values: [result.failed],
-      goal: { below: 1 },
-    },
-  ];
 }
 
 /** The log entries of the restarts. */

@@ -1,67 +1,131 @@
-import { fillSample, type Server, withServer } from '../../trial/server.ts';
-import { type Burst, type Turns, takeTurns } from '../cached-turns.ts';
-import { inTemporaryFolder } from '../folder.ts';
-import type { Row } from '../report.ts';
-import type { BenchOptions } from '../section.ts';
-import { CACHED_PATHS } from './ingest-load.ts';
+import { fillSample, KEY, withServer } from '../../trial/server.ts';
+import type { BareJob, BareStarted } from '../bare-process.ts';
+import type { CannonJob, CannonResult } from '../cannon-process.ts';
+import { mainThreadMs } from '../core-time.ts';
+import { inTemporaryFolder } from '../data.ts';
+import { CACHED_PATH, runChild, startChild } from '../load.ts';
+import { type BenchOptions, type Row, say } from '../report.ts';
+
+interface Turns {
+  /** Of the rows. */
+  readonly name: string;
+  readonly connections: number;
+  readonly rounds: number;
+  /** Of each round, on each side. */
+  readonly burst: BurstLength;
+  readonly warmUp: BurstLength;
+}
+
+/** The length of a burst: a time, or a number of requests. */
+type BurstLength = Pick<CannonJob, 'seconds' | 'amount'>;
+
+export interface Burst extends CannonResult {
+  /** Core time of the server's main thread for a request, µs. */
+  readonly coreMicros: number;
+}
+
+interface Side {
+  readonly url: string;
+  readonly pid: number;
+}
 
 const ROUNDS = 5;
 const CONNECTIONS = [1, 32, 256];
 const LENGTHS = { burst: { seconds: 5 }, warmUp: { seconds: 3 } };
+const GRACE_MS = 60_000;
+const MICROS_PER_MS = 1_000;
 
 /** A cached answer over HTTP, its key checked, beside a bare Fastify route that answers the same bytes; by turns. */
 export async function cachedSection({ rows }: BenchOptions): Promise<Row[]> {
   return await inTemporaryFolder(async (dataDir) => {
     await fillSample(dataDir, rows);
-    return await withServer({ dataDir, env: { TAILRACE_LOG_LEVEL: 'warn' } }, measure);
+    return await withServer({ dataDir, env: { TAILRACE_LOG_LEVEL: 'warn' } }, async (server) => {
+      const measured: Row[] = [];
+      for (const connections of CONNECTIONS) {
+        const name = `cached GET, ${connections} connections`;
+        const turns = { name, connections, rounds: ROUNDS, ...LENGTHS };
+        measured.push(...toRows(name, await takeTurns(server, CACHED_PATH, turns)));
+      }
+      return measured;
+    });
   });
 }
 
-async function measure(server: Server): Promise<Row[]> {
-  const measured: Row[] = [];
-  for (const connections of CONNECTIONS) {
-    const name = `cached GET, ${connections} connections`;
-    const turns = { name, connections, rounds: ROUNDS, ...LENGTHS };
-    measured.push(...(await compareCached(server, CACHED_PATHS[0] ?? '', turns)));
-  }
-  return measured;
-}
-
-/** One answer, cached by the service, beside a bare Fastify route with the same bytes and headers. */
-export async function compareCached(
-  server: Pick<Server, 'url' | 'pid'>,
+/** Sends bursts of one GET in turn to the service, which has its answer cached, and to a bare Fastify route with the same bytes and headers. */
+export async function takeTurns(
+  server: Side,
   path: string,
-  turns: Turns,
-): Promise<Row[]> {
-  const { ours, theirs } = await takeTurns(server, path, turns);
-  return toRows(turns.name, ours, theirs);
+  { name, connections, rounds, burst, warmUp }: Turns,
+): Promise<{ ours: readonly Burst[]; theirs: readonly Burst[] }> {
+  const bare = await startChild<BareJob, BareStarted>(
+    'bare-process.ts',
+    await fetchAnswer(`${server.url}${path}`),
+  );
+  const route = { url: bare.started.url, pid: bare.pid };
+  const ours: Burst[] = [];
+  const theirs: Burst[] = [];
+  try {
+    for (const side of [server, route]) await fire(side, path, { ...warmUp, connections });
+    for (let round = 1; round <= rounds; round++) {
+      ours.push(await fire(server, path, { ...burst, connections }));
+      theirs.push(await fire(route, path, { ...burst, connections }));
+      const [own, bareBurst] = [ours, theirs].map((all) => describeBurst(all.at(-1)));
+      say(`${name} ${round}/${rounds}: ${own}, bare Fastify ${bareBurst}`);
+    }
+  } finally {
+    bare.end();
+  }
+  return { ours, theirs };
 }
 
-function toRows(name: string, ours: readonly Burst[], theirs: readonly Burst[]): Row[] {
-  const rate = (all: readonly Burst[]) => all.map((one) => one.requestsPerSecond);
-  const p99 = (all: readonly Burst[]) => all.map((one) => one.p99Ms);
-  const core = (all: readonly Burst[]) => all.map((one) => one.coreMicros);
-  const ratios = (a: readonly number[], b: readonly number[]) =>
-    a.map((value, i) => value / Math.max(b[i] ?? Number.NaN, 1));
+function describeBurst(burst: Burst | undefined): string {
+  return `${Math.round(burst?.requestsPerSecond ?? 0)} requests/s, ${burst?.coreMicros.toFixed(1)} core µs`;
+}
+
+/** Sends one burst of a GET. @throws if a request fails */
+async function fire(
+  { url, pid }: Side,
+  path: string,
+  load: BurstLength & Pick<CannonJob, 'connections'>,
+): Promise<Burst> {
+  const job: CannonJob = { url: `${url}${path}`, headers: { 'x-api-key': KEY }, ...load };
+  const beforeMs = mainThreadMs(pid);
+  const timeoutMs = (load.seconds ?? 0) * 1000 + GRACE_MS;
+  const result = await runChild<CannonJob, CannonResult>('cannon-process.ts', job, timeoutMs);
+  if (result.failures > 0) throw new Error(`${result.failures} requests to ${job.url} failed`);
+  return { ...result, coreMicros: ((mainThreadMs(pid) - beforeMs) * MICROS_PER_MS) / result.requests };
+}
+
+/** Headers that every HTTP server writes by itself. */
+const OWN_HEADERS = new Set(['connection', 'content-length', 'date', 'keep-alive']);
+
+async function fetchAnswer(url: string): Promise<BareJob> {
+  const answer = await fetch(url, { headers: { 'x-api-key': KEY, 'accept-encoding': 'identity' } });
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+  const headers = [...answer.headers].filter(([name]) => !OWN_HEADERS.has(name));
+  const body = Buffer.from(await answer.arrayBuffer()).toString('base64');
+  return { body, headers: Object.fromEntries(headers) };
+}
+
+function toRows(name: string, { ours, theirs }: { ours: readonly Burst[]; theirs: readonly Burst[] }): Row[] {
+  const ratios = (a: readonly Burst[], b: readonly Burst[], of: keyof Burst) =>
+    a.map((burst, i) => burst[of] / (b[i]?.[of] ?? Number.NaN));
+  const rate = 'requestsPerSecond';
   return [
-    { name, unit: 'requests/s', values: rate(ours) },
-    { name: 'bare Fastify, the same bytes', unit: 'requests/s', values: rate(theirs) },
+    { name, unit: 'requests/s', values: ours.map((one) => one[rate]) },
+    { name: 'bare Fastify, the same bytes', unit: 'requests/s', values: theirs.map((one) => one[rate]) },
     {
       name: `${name} / bare Fastify`,
       unit: 'ratio',
-      values: ratios(rate(ours), rate(theirs)),
+      values: ratios(ours, theirs, rate),
       goal: { atLeast: 0.95 },
     },
-    { name: `${name}: main thread`, unit: 'core µs', values: core(ours) },
-    { name: 'bare Fastify: main thread', unit: 'core µs', values: core(theirs) },
-    { name: `bare Fastify's main thread / ${name}`, unit: 'ratio', values: ratios(core(theirs), core(ours)) },
-    { name: `${name}: p99`, unit: 'ms', values: p99(ours) },
-    { name: 'bare Fastify: p99', unit: 'ms', values: p99(theirs) },
+    { name: `${name}: main thread`, unit: 'core µs', values: ours.map((one) => one.coreMicros) },
     {
-      name: `${name}: p99 / bare Fastify`,
+      name: `bare Fastify's main thread / ${name}`,
       unit: 'ratio',
-      values: ratios(p99(ours), p99(theirs)),
-      goal: { below: 1.5 },
+      values: ratios(theirs, ours, 'coreMicros'),
     },
+    { name: `${name}: p99`, unit: 'ms', values: ours.map((one) => one.p99Ms) },
   ];
 }

@@ -1,15 +1,14 @@
 import { type KillOptions, killRounds } from '../../trial/kill-rounds.ts';
 import { WIRES } from '../../trial/wire.ts';
-import { inTemporaryFolder } from '../folder.ts';
-import { type Row, say } from '../report.ts';
-import type { BenchOptions } from '../section.ts';
+import { inTemporaryFolder } from '../data.ts';
+import { type BenchOptions, type Row, say } from '../report.ts';
 
-export const KILL_MEASUREMENTS = ['logflare', 'protocols'];
+export const KILL_PARTS = ['logflare', 'protocols'];
 
 /** Whether acknowledged events are on the disk, whenever the process dies. */
 export async function killSection({ times, only }: BenchOptions): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const name of KILL_MEASUREMENTS)
+  for (const name of KILL_PARTS)
     if (only.length === 0 || only.includes(name))
       rows.push(...(await measureKills(times, name === 'protocols' ? { ...WIRES } : undefined)));
   return rows;

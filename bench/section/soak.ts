@@ -4,9 +4,7 @@ import { openBenchData } from '../data.ts';
 import { type LoadJob, type LoadResult, runLoad } from '../load.ts';
 import { type PastServer, withPastServer } from '../past-server.ts';
 import { pathOf, QUESTION_KINDS, type Question } from '../questions.ts';
-import type { Row } from '../report.ts';
-import { rssRows, watchRss } from '../rss.ts';
-import type { BenchOptions } from '../section.ts';
+import { type BenchOptions, type Row, rssRows, sampleRss } from '../report.ts';
 
 /** 64 in all. */
 const CONNECTIONS = { cached: 52, cold: 8, ingest: 4 };
@@ -32,7 +30,7 @@ export async function soakSection({ rows, minutes }: BenchOptions): Promise<Row[
   const data = await openBenchData(rows);
   return await withPastServer(data, 'runs', async (server) => {
     await warmUp(server);
-    const { rss, result } = await watchRss(server.rssMb, () => loadAll(server, data.endMs, minutes * 60));
+    const { rss, result } = await sampleRss(server.rssMb, () => loadAll(server, data.endMs, minutes * 60));
     const rate = ({ requests, seconds }: LoadResult) => requests / seconds;
     const { cached, cold, ingest } = result;
     const failures = cached.failures + cold.failures + ingest.failures;

@@ -1,25 +1,16 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { readDefinitions } from '../../src/definitions/read.ts';
-import { translateBigQuery } from '../../src/dialect/bigquery/translate.ts';
-import { formatInstant, MICROS_PER_MS } from '../../src/lib/instant.ts';
-import { send } from '../../trial/http.ts';
 import { fillSample, withServer } from '../../trial/server.ts';
-import { openBenchData } from '../data.ts';
-import { inTemporaryFolder } from '../folder.ts';
-import { askCold } from '../http.ts';
-import { median } from '../measure.ts';
+import { inTemporaryFolder, openBenchData } from '../data.ts';
 import { type PastServer, withPastServer } from '../past-server.ts';
-import { pathOf } from '../questions.ts';
-import { type Row, say, timesRow } from '../report.ts';
-import type { BenchOptions } from '../section.ts';
+import { askNew, pathOf } from '../questions.ts';
+import { type BenchOptions, median, type Row, say, timesRow } from '../report.ts';
 
-export const STUDIO_MEASUREMENTS = ['page', 'translation', 'memory'];
+export const STUDIO_PARTS = ['page', 'studio-memory'];
 
 const ASKED = 60;
 const WARM_UP = 5;
-const TRANSLATIONS = 500;
 const PAGE_LOADS = 1_000;
 const HOUR_MS = 3_600_000;
 /** As many as `serve --sample` stores. */
@@ -56,13 +47,12 @@ where timestamp >= '${from}'
 order by timestamp desc
 limit 100`;
 
-/** What Studio's log pages cost: a page beside hand-written SQL, its translation, and the memory of a thousand of them. */
+/** What Studio's log pages cost: a page beside hand-written SQL, and the memory of a thousand of them. */
 export async function studioSection({ rows, only }: BenchOptions): Promise<Row[]> {
   const isAsked = (name: string) => only.length === 0 || only.includes(name);
   return [
     ...(isAsked('page') ? await measurePages(rows) : []),
-    ...(isAsked('translation') ? await measureTranslation() : []),
-    ...(isAsked('memory') ? await measureMemory() : []),
+    ...(isAsked('studio-memory') ? await measureMemory() : []),
   ];
 }
 
@@ -158,59 +148,28 @@ async function askPage({ url, projects }: PastServer, place: number, endMs: numb
   const page = PAGES[place];
   if (page === undefined) throw new RangeError(`there is no page ${place}`);
   const agent = new Agent({ keepAlive: true });
-  const [translated, whole, byHand]: [number[], number[], number[]] = [[], [], []];
+  const [translated, byHand]: [number[], number[]] = [[], []];
   for (let i = 0; i < ASKED + WARM_UP; i++) {
     const project = projects[i % projects.length] ?? '';
     const from = new Date(endMs - HOUR_MS - i).toISOString(); // never the same question
-    const ask = (endpoint: string, parameters: Readonly<Record<string, string>>) =>
-      askCold(url, agent, { endpoint, parameters: { project, ...parameters } });
-    const all = [
+    const ask = async (endpoint: string, parameters: Readonly<Record<string, string>>) =>
+      (await askNew(url, agent, pathOf({ endpoint, parameters: { project, ...parameters } }))).ms;
+    const both = [
       async () => translated.push(await ask('logs.all', { sql: page.sql(from), iso_timestamp_start: from })),
-      async () =>
-        whole.push(await ask('logs.all', { sql: asWhole(page.sql(from)), iso_timestamp_start: from })),
       async () => byHand.push(await ask(`bench.hand${place}`, { since: from })),
     ];
-    // Those after the first find the files in the system's cache, so the order alternates.
-    for (const one of i % 2 === 0 ? all : all.reverse()) await one();
+    // The second finds the files in the system's cache, so the order alternates.
+    for (const one of i % 2 === 0 ? both : both.reverse()) await one();
   }
   agent.destroy();
   const name = `studio: ${page.name}`;
-  const hand = byHand.slice(WARM_UP);
-  const [first, second] = [translated.slice(WARM_UP), whole.slice(WARM_UP)];
+  const [asked, hand] = [translated.slice(WARM_UP), byHand.slice(WARM_UP)];
+  const ratios = asked.map((ms, i) => ms / (hand[i] ?? Number.NaN));
   return [
     timesRow(`${name}, by hand`, hand),
-    timesRow(name, first),
-    { ...ratioRow(`${name}, ratio`, first, hand), goal: { below: 2 } },
-    timesRow(`${name}, whole`, second),
-    ratioRow(`${name}, whole, ratio`, second, hand),
+    timesRow(name, asked),
+    { name: `${name}, ratio`, unit: 'ratio', values: [median(ratios)], goal: { below: 2 } },
   ];
-}
-
-/** The same question in a form that is not asked of the typed columns first. */
-function asWhole(sql: string): string {
-  return /\blimit \d+\s*$/.test(sql) ? `${sql} offset 0` : `${sql} limit 1000 offset 0`;
-}
-
-function ratioRow(name: string, asked: readonly number[], hand: readonly number[]): Row {
-  const ratios = asked.map((ms, i) => ms / (hand[i] ?? Number.NaN));
-  return { name, unit: 'ratio', values: [median(ratios)] };
-}
-
-async function measureTranslation(): Promise<Row[]> {
-  const { definitions } = await readDefinitions({ endpointsDir: STUDIO_FOLDER, sourcesDir: 'sources' });
-  const { dialect } = definitions.endpoints.find(({ name }) => name === 'logs.all') ?? {};
-  const views = new Map([...(dialect?.tables ?? [])].map(([table, columns]) => [table, { columns }]));
-  const nowMs = Date.now();
-  const times: number[] = [];
-  for (let i = 0; i < TRANSLATIONS; i++) {
-    const from = new Date(nowMs - i).toISOString();
-    for (const sql of [LIST, chartOf(from), messagesOf(from)]) {
-      const startMs = performance.now();
-      translateBigQuery(sql, { views, now: formatInstant(nowMs * MICROS_PER_MS) });
-      times.push(performance.now() - startMs);
-    }
-  }
-  return [timesRow('studio: translation', times, { goal: { below: 5 } })];
 }
 
 /** Loads pages from a service that has been started on the sample: storing it takes memory, too. */
@@ -228,8 +187,7 @@ async function measureMemory(): Promise<Row[]> {
             endpoint: 'logs.all',
             parameters: { project: SAMPLE_PROJECT, sql, iso_timestamp_start: from },
           });
-          const { status, text } = await send(server.url, agent, { path });
-          if (status !== 200) throw new Error(`${sql}\nwas answered ${status}: ${text.slice(0, 500)}`);
+          await askNew(server.url, agent, path);
         }
       }
       agent.destroy();

@@ -2,9 +2,8 @@ import { pino } from 'pino';
 import { parseConfig } from '../../src/config/config.ts';
 import { createService } from '../../src/service/service.ts';
 import { tenantEnv, tenantRounds } from '../../trial/tenants/rounds.ts';
-import { inTemporaryFolder } from '../folder.ts';
-import { type Row, say } from '../report.ts';
-import type { BenchOptions } from '../section.ts';
+import { inTemporaryFolder } from '../data.ts';
+import { type BenchOptions, type Row, say } from '../report.ts';
 
 const NONE = { below: 1 };
 

@@ -1,5 +1,4 @@
-import { FIGURE_NAMES, FIGURES } from '../../bench/guard/figure.ts';
-import { type Guard, readGuard } from '../../bench/guard/file.ts';
+import { FIGURE_NAMES, FIGURES, type Guard, readGuard } from '../../bench/guard.ts';
 import { replaceGenerated, table } from './page.ts';
 
 const START = '<!-- `npm run docs`: bench/guard.json -->';

@@ -1,4 +1,5 @@
 import type { Parser } from './parser.ts';
+import { BIGQUERY_PARSERS } from './parsers/bigquery.ts';
 import { BODY_PARSERS } from './parsers/bodies.ts';
 import { HTTP_PARSERS } from './parsers/http.ts';
 import { SQL_PARSERS } from './parsers/sql.ts';
@@ -9,5 +10,6 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
   ...HTTP_PARSERS,
   ...BODY_PARSERS,
   ...SQL_PARSERS,
+  ...BIGQUERY_PARSERS,
   ...TEXT_PARSERS,
 };

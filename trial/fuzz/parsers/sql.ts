@@ -18,17 +18,18 @@ import { engineMessage } from '../../../src/verify/engine-message.ts';
 import { findSourceLocation } from '../../../src/verify/source-location.ts';
 import { toAuthorText } from '../../../src/workbench/check.ts';
 import { PATTERN_TOKENS } from '../../pattern-tokens.ts';
-import { distinct, type Parser, refusing } from '../parser.ts';
+import { distinct, type Parser, refusing, split } from '../parser.ts';
 
-/** Of a draft's query.sql; that of a caller's SELECT is 16 KiB by default. */
+/** The longest query.sql of a draft; a caller's SELECT has 16 KiB by default. */
 export const SQL_CHARS_MAX = 65_536;
 // The engine quotes the statement, and may quote it twice.
 const MESSAGE_CHARS_MAX = 2 * SQL_CHARS_MAX;
+const TREE_CHARS_MAX = 1024 * 1024;
 
-const LEXEMES = [
-  ...["'", "''", "\\'", '"', '`', '$', '$a', '$a$', '--', '#!', '/*', '*/', '@', '@a', 'a', ' ', '(', ',a'],
-  ...['\u2018', '\u201c', '\n', '\ud800', '//', '$$'],
-];
+const LEXEMES = split(
+  "'¦''¦\\'¦\"¦`¦$¦$a¦$a$¦--¦#!¦/*¦*/¦@¦@a¦a¦ ¦(¦,a¦\u2018¦\u201c¦\n¦\ud800¦//¦$$¦ BETWEEN 1 AND ¦CASE ¦ END",
+);
+const CLAUSES = split('SELECT ¦WITH ¦ AS ¦ FROM ¦ WHERE ¦ AND ¦ LIMIT 1¦, ¦ a¦(¦)¦ x AS (SELECT 1),');
 const NESTS = [
   ['(', ')'],
   ['[', ']'],
@@ -39,20 +40,6 @@ const NESTS = [
   ['WITH a AS (', ') SELECT 1'],
   ['x IN (SELECT ', ')'],
 ] as const;
-const CLAUSES = [
-  'SELECT ',
-  'WITH ',
-  ' AS ',
-  ' FROM ',
-  ' WHERE ',
-  ' AND ',
-  ' LIMIT 1',
-  ', ',
-  ' a',
-  '(',
-  ')',
-  ' x AS (SELECT 1),',
-];
 
 let calls = 0;
 
@@ -61,67 +48,33 @@ function once(text: string): string {
   return text + ' '.repeat(++calls % 1_000);
 }
 
-/** The same lexemes and clauses for each reader of SQL, which reads what has passed the bounds of its size. */
+/** The same lexemes for each reader of SQL, which reads what has passed the bounds of its size. */
 function sql(parse: (text: string) => unknown, more: Partial<Parser> = {}): Parser {
   const bounded = (text: string) => {
     assertDepth(text);
     return parse(text);
   };
-  return {
-    charsMax: SQL_CHARS_MAX,
-    tokens: LEXEMES,
-    nests: NESTS,
-    ...more,
-    parse: (text) => refusing(() => bounded(once(text))),
-  };
+  const common = { charsMax: SQL_CHARS_MAX, tokens: LEXEMES, nests: NESTS };
+  return { ...common, ...more, parse: (text) => refusing(() => bounded(once(text))) };
 }
 
-const views = distinct(
-  (i) => `a${i} AS (SELECT 1 AS x FROM a${i - 1}), `,
-  ['WITH ', 'z AS (SELECT 1) SELECT 1 FROM z'],
-);
-const unused = distinct((i) => `a${i} AS (SELECT 1), `, ['WITH ', 'z AS (SELECT 1) SELECT 1 FROM z']);
+const END = 'z AS (SELECT 1) SELECT 1';
 
 export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
   'words of SQL': { ...sql(parseSql), parse: (text) => parseSql(once(text)) },
   'parameters of SQL': sql((text) => createRewriter(text)(() => "'x'"), {
-    tokens: ["'", '@a', '@a,', '/*', '\n@a', '$$', '@@a', '\n'],
+    tokens: split("'¦@a¦@a,¦/*¦\n@a¦$$¦@@a¦\n"),
   }),
-  'bounds of SQL': sql(assertDepth, {
-    tokens: [...LEXEMES, ' BETWEEN 1 AND ', ' AND ', 'CASE ', ' END', ')', ' x BETWEEN '],
-  }),
+  'bounds of SQL': { ...sql(assertDepth), parse: (text) => refusing(() => assertDepth(text)) },
   'a caller’s SELECT in the engine’s spelling': sql(
     (text) => canonicalise({ ...SEARCH, parameters: [] }, text, (marked) => Promise.resolve(marked)),
     {
-      tokens: [
-        'tailrace',
-        'tailrace:',
-        "'tailrace:a'",
-        '@now',
-        '@now,',
-        ' RECURSIVE ',
-        'a.:',
-        '{',
-        "'",
-        'a,',
-        '`a`,',
-      ],
+      tokens: split("tailrace¦tailrace:¦'tailrace:a'¦@now¦@now,¦ RECURSIVE ¦a.:¦{¦'¦a,¦`a`,"),
       shapes: { 'marks of every length': distinct((i) => `${'tailrace'.repeat(i + 1)}:`) },
     },
   ),
   'searches of SQL': sql((text) => guardSearches(text, findTextSearches(text), () => ''), {
-    tokens: [
-      "match(a, '",
-      "match(a, 'x'),",
-      'a LIKE ',
-      "a LIKE 'x' || ",
-      "concat('x', ",
-      '[',
-      "'x',",
-      ' LIKE',
-      '||',
-      'like(',
-    ],
+    tokens: split("match(a, '¦match(a, 'x'),¦a LIKE ¦a LIKE 'x' || ¦concat('x', ¦[¦'x',¦ LIKE¦||¦like("),
     nests: [
       ...NESTS,
       ['match(a, ', ')'],
@@ -132,11 +85,16 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
   }),
   'WITH of SQL': sql((text) => [findWithList(text), applyEdits(text, removeUnused(text))], {
     tokens: CLAUSES,
-    shapes: { views, 'views that are not used': unused, 'a chain of views': chain },
+    shapes: {
+      views: distinct((i) => `a${i} AS (SELECT 1 AS x FROM a${i - 1}), `, ['WITH ', `${END} FROM z`]),
+      'views that are not used': distinct((i) => `a${i} AS (SELECT 1), `, ['WITH ', `${END} FROM z`]),
+      // Each view reads the one before, and none is read: only the last can be dropped at first.
+      'a chain of views': distinct((i) => `a${i} AS (SELECT 1 FROM a${i - 1}), `, ['WITH ', END]),
+    },
   }),
   'the last SELECT of SQL': sql((text) => [findFinalSelect(text), findLimit(text)], { tokens: CLAUSES }),
   'optional conditions of SQL': sql(findOptionalConditions, {
-    tokens: [" AND (@a = '' OR ", " AND (@a = '' OR x)", ')', ' AND ', 'SELECT 1 WHERE ', '(', ' x '],
+    tokens: split(" AND (@a = '' OR ¦ AND (@a = '' OR x)¦)¦ AND ¦SELECT 1 WHERE ¦(¦ x "),
     nests: [
       [" AND (@a = '' OR x ", ')'],
       ['(', ')'],
@@ -144,45 +102,31 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
     frame: ['SELECT 1 FROM a WHERE 1', ''],
   }),
   'the place of an error in SQL': sql(
-    (text) =>
-      findSourceLocation("Unknown expression identifier `zzz` 'a.b' function zzz", {
-        sql: text,
-        write: () => "'x'",
-      }),
+    (text) => {
+      const message = "Unknown expression identifier `zzz` 'a.b' function zzz";
+      return findSourceLocation(message, { sql: text, write: () => "'x'" });
+    },
     { tokens: [...LEXEMES, '`a`', '@a\n'] },
   ),
   'a message of the engine': {
     charsMax: MESSAGE_CHARS_MAX,
-    tokens: [
-      ...[
-        'Code: 1. DB::Exception: ',
-        ': In scope ',
-        ' in query SELECT ',
-        '/a/b',
-        '/a',
-        ': failed at position 1 (',
-        ')',
-      ],
-      ...[':', 'a: ', '. ', ' ', '(A)'],
-    ],
+    tokens: split(
+      'Code: 1. DB::Exception: ¦: In scope ¦ in query SELECT ¦/a/b¦/a¦: failed at position 1 (¦)¦:¦a: ¦. ¦ ¦(A)',
+    ),
     parse: (text) => {
       const message = engineMessage(new Error(`Code: 62. DB::Exception: ${text}`));
       return toAuthorText(message, { sql: '', definition: '' });
     },
   },
   'a tree of the engine': {
-    charsMax: 1024 * 1024,
-    tokens: [
-      'Function a (children 1)\n',
-      ' ',
-      '\n',
-      '(children ',
-      '(alias a)',
-      'FUNCTION id: 1, function_name: a\n',
-      ' id: ',
-      ', ',
-    ],
-    shapes: { 'a deep tree': deepTree },
+    charsMax: TREE_CHARS_MAX,
+    tokens: split(
+      'Function a (children 1)\n¦ ¦\n¦(children ¦(alias a)¦FUNCTION id: 1, function_name: a\n¦ id: ¦, ',
+    ),
+    // Every level one space further in, up to the deepest that the sandbox reads.
+    shapes: {
+      'a deep tree': distinct((i) => `${' '.repeat(i % 1_000)}FUNCTION id: ${i}, function_name: a\n`),
+    },
     parse: (text) =>
       refusing(() => {
         const lines = toLines(text);
@@ -201,19 +145,3 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
     parse: mayRescan,
   },
 };
-
-/** Each view reads the one before, and none is read: only the last can be dropped at first. */
-function chain(chars: number): string {
-  return distinct(
-    (i) => `a${i} AS (SELECT 1 FROM a${i - 1}), `,
-    ['WITH ', 'z AS (SELECT 1) SELECT 1'],
-  )(chars);
-}
-
-/** Every level one space further in, up to the deepest that the sandbox reads. */
-function deepTree(chars: number): string {
-  let text = '';
-  for (let i = 0; text.length < chars; i++)
-    text += `${' '.repeat(i % 1_000)}FUNCTION id: ${i}, function_name: a\n`;
-  return text;
-}

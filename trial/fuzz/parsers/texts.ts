@@ -20,7 +20,7 @@ import { isPlainPattern } from '../../../src/sql/search-guard.ts';
 import { createMatcher } from '../../../src/sql/text-matcher.ts';
 import { readDraft } from '../../../src/workbench/draft.ts';
 import { PATTERN_TOKENS } from '../../pattern-tokens.ts';
-import { distinct, type Parser, refusing } from '../parser.ts';
+import { distinct, type Parser, refusing, split } from '../parser.ts';
 import { SQL_CHARS_MAX } from './sql.ts';
 
 const PARAMETER_CHARS_MAX = 65_536;
@@ -30,12 +30,10 @@ const MATCHED_CHARS_MAX = 1_000;
 
 const PATTERN_NESTS = [
   ['(', ')'],
-  ['(?:', ')'],
   ['(?i:', ')'],
   ['(?P<a>', ')'],
   ['(', '){2}'],
   ['(', ')*'],
-  ['(', ')?'],
   ['(a|', ')'],
   ['[', ']'],
   ['[[:alpha:]', ']'],
@@ -51,34 +49,59 @@ const LARGE_PATTERNS = [
   '(?i)(abc|abd){30}',
 ];
 
+/** A value of a parameter, and of a list of such values. */
 function typed(
   type: ParameterType,
   declared: Omit<ParameterFields, 'type' | 'description'>,
-  tokens: string[],
+  tokens: string,
 ): Parser {
-  const rules = type.createRules({ type: 'string', description: '', ...declared }, () => {}) ?? fail();
+  const rules = type.createRules({ type: 'string', description: '', ...declared }, () => {});
+  if (rules === undefined) throw new Error('the declaration has a fault');
   const parse = (text: string) => refusing(() => [rules.parse(text), rules.parseList?.(text.split('&'))]);
-  return { charsMax: PARAMETER_CHARS_MAX, tokens, parse };
+  return { charsMax: PARAMETER_CHARS_MAX, tokens: split(tokens), parse };
 }
+
+const CHOICES = Array.from({ length: 1_000 }, (_, i) => `choice ${i}`);
+const { list } = VALUE_TYPES;
+const OF_MANY = { max_items: 1_000 };
+
+const PARAMETER_PARSERS: Readonly<Record<string, Parser>> = {
+  'an integer': typed(VALUE_TYPES.integer, {}, '1¦-¦+¦0¦ ¦e¦9'),
+  'a number': typed(VALUE_TYPES.number, {}, '1¦-¦+¦0¦.¦e¦9¦e+1'),
+  'a boolean': typed(VALUE_TYPES.boolean, {}, 'true¦1¦ '),
+  'a date': typed(VALUE_TYPES.date, {}, '2026-11-20¦-¦1¦ '),
+  'a UUID': typed(VALUE_TYPES.uuid, {}, 'a¦-¦7f0c3a52-¦0'),
+  'a choice': typed(TEXT_TYPES.enum, { values: CHOICES }, 'choice ¦1¦,'),
+  'a list of texts': typed(list, { of: 'string', ...OF_MANY }, "a¦,¦'¦\\¦&¦\n"),
+  'a list of choices': typed(list, { of: 'enum', values: CHOICES, ...OF_MANY }, 'choice 999,¦x,¦&¦choice '),
+  'a list of integers': typed(list, { of: 'integer', ...OF_MANY }, '1¦,¦-¦9¦&'),
+  'a list of UUIDs': typed(list, { of: 'uuid', ...OF_MANY }, 'a¦,¦-¦&'),
+  ...Object.fromEntries(
+    LARGE_PATTERNS.map((pattern): [string, Parser] => {
+      const bounds = { pattern, max_length: MATCHED_CHARS_MAX };
+      const parser = typed(TEXT_TYPES.string, bounds, 'a¦b¦x¦0¦\u00e9¦ ¦ab');
+      return [`a text for the pattern ${pattern}`, { ...parser, charsMax: MATCHED_CHARS_MAX }];
+    }),
+  ),
+};
 
 // As many messages, as long, as one search merges.
 const TEMPLATES_MAX = TEMPLATES_TOP_MAX + TEMPLATES_OTHER_MAX;
 const TEMPLATE_CHARS = 500;
-const MESSAGE_TOKENS = ['a', ' ', '"', "'", '<num>', '/', 'user', '…', '\n', '=', '\u{1d11e}'];
+const MESSAGE_TOKENS = split('a¦ ¦"¦\'¦<num>¦/¦user¦…¦\n¦=¦\u{1d11e}');
 
-/** Messages of the same form, cut at their length. */
-function toTemplates(text: string): Template[] {
-  const count = Math.ceil(text.length / TEMPLATE_CHARS);
-  return Array.from({ length: count }, (_, i) => ({
-    text: text.slice(i * TEMPLATE_CHARS, (i + 1) * TEMPLATE_CHARS),
-    ...{ weight: 1, first: i, last: i, sample: `e${i}` },
-  }));
-}
-
-/** Reads the words of as many messages as a search reads in one turn. */
+/** Reads the words of as many messages, cut at their length, as a search reads in one turn. */
 function readGroups(text: string): Groups {
   const groups: Groups = new Map();
-  addTemplates(groups, toTemplates(text));
+  const count = Math.ceil(text.length / TEMPLATE_CHARS);
+  const templates = Array.from(
+    { length: count },
+    (_, i): Template => ({
+      text: text.slice(i * TEMPLATE_CHARS, (i + 1) * TEMPLATE_CHARS),
+      ...{ weight: 1, first: i, last: i, sample: `e${i}` },
+    }),
+  );
+  addTemplates(groups, templates);
   return groups;
 }
 
@@ -91,14 +114,13 @@ function mergeRead(text: string): readonly Template[] {
 }
 
 /** Writes messages word by word. */
-function divide(chars: number, word: (line: number, place: number) => string): string {
-  const places = 80;
-  const line = (nth: number) =>
-    Array.from({ length: places }, (_, place) => word(nth, place))
+function messages(word: (line: number, place: number) => string): (chars: number) => string {
+  return distinct((line) =>
+    Array.from({ length: 80 }, (_, place) => word(line, place))
       .join(' ')
       .padEnd(TEMPLATE_CHARS)
-      .slice(0, TEMPLATE_CHARS);
-  return distinct(line)(chars);
+      .slice(0, TEMPLATE_CHARS),
+  );
 }
 
 /** As large as an alert's variables can be. */
@@ -107,65 +129,23 @@ const TEXT_VARIABLES = {
   list: Array.from({ length: 1_000 }, () => 'y'.repeat(1_000)),
 };
 
-const choices = Array.from({ length: 1_000 }, (_, i) => `choice ${i}`);
 const DEFINITION = 'name: a.b\ndescription: d\nmax_rows: 10\ncaching: disabled\n';
 
 export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
+  ...PARAMETER_PARSERS,
   timestamp: {
     charsMax: PARAMETER_CHARS_MAX,
-    tokens: ['1', '2026-11-20', 'T', ' ', '-', ':', 'Z', '.', '+'],
+    tokens: split('1¦2026-11-20¦T¦ ¦-¦:¦Z¦.¦+'),
     parse: parseInstant,
   },
   'timestamp of an event': {
     charsMax: PARAMETER_CHARS_MAX,
-    tokens: ['1', '2026-11-20', 'T', ' ', '.', '\\', '\u00a0'],
+    tokens: split('1¦2026-11-20¦T¦ ¦.¦\\¦\u00a0'),
     parse: (text) => parseTimestamp(JSON.stringify(text)),
   },
-  'an integer': typed(VALUE_TYPES.integer, {}, ['1', '-', '+', '0', ' ', 'e', '9']),
-  'a number': typed(VALUE_TYPES.number, {}, ['1', '-', '+', '0', '.', 'e', '9', 'e+1']),
-  'a boolean': typed(VALUE_TYPES.boolean, {}, ['true', '1', ' ']),
-  'a date': typed(VALUE_TYPES.date, {}, ['2026-11-20', '-', '1', ' ']),
-  'a UUID': typed(VALUE_TYPES.uuid, {}, ['a', '-', '7f0c3a52-', '0']),
-  'a choice': typed(TEXT_TYPES.enum, { values: choices }, ['choice ', '1', ',']),
-  'a list of texts': typed(VALUE_TYPES.list, { of: 'string', max_items: 1_000 }, [
-    'a',
-    ',',
-    "'",
-    '\\',
-    '&',
-    '\n',
-  ]),
-  'a list of choices': typed(VALUE_TYPES.list, { of: 'enum', values: choices, max_items: 1_000 }, [
-    ...['choice 999,', 'choice 999&', 'x,', '&', 'choice '],
-  ]),
-  'a list of integers': typed(VALUE_TYPES.list, { of: 'integer', max_items: 1_000 }, [
-    '1',
-    ',',
-    '-',
-    '9',
-    '&',
-  ]),
-  'a list of UUIDs': typed(VALUE_TYPES.list, { of: 'uuid', max_items: 1_000 }, ['a', ',', '-', '&']),
-  ...Object.fromEntries(
-    LARGE_PATTERNS.map((pattern) => [
-      `a text for the pattern ${pattern}`,
-      {
-        ...typed(TEXT_TYPES.string, { pattern, max_length: MATCHED_CHARS_MAX }, [
-          'a',
-          'b',
-          'x',
-          '0',
-          '\u00e9',
-          ' ',
-          'ab',
-        ]),
-        charsMax: MATCHED_CHARS_MAX,
-      },
-    ]),
-  ),
   'a measure of a search': {
     charsMax: PARAMETER_CHARS_MAX,
-    tokens: ['p95', 'avg', '(', ')', 'a.b', ' ', '"', '\\', '.', '\n'],
+    tokens: split('p95¦avg¦(¦)¦a.b¦ ¦"¦\\¦.¦\n'),
     parse: (text) => refusing(() => parseMeasure(text)),
   },
   'words of a search by pattern': {
@@ -178,10 +158,9 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
     tokens: MESSAGE_TOKENS,
     shapes: {
       'words that differ': distinct((i) => `user w${i} of w${i % 7} `),
-      'words that differ step by step': (chars) =>
-        divide(chars, (line, place) => (line > place ? 'a' : `b${line % 7}`)),
-      'words of 7 kinds': (chars) => divide(chars, (line, place) => `w${(line * (place + 1)) % 7}`),
-      'words of many kinds': (chars) => divide(chars, (line, place) => `w${(line * 31 + place * 17) % 997}`),
+      'words that differ step by step': messages((line, place) => (line > place ? 'a' : `b${line % 7}`)),
+      'words of 7 kinds': messages((line, place) => `w${(line * (place + 1)) % 7}`),
+      'words of many kinds': messages((line, place) => `w${(line * 31 + place * 17) % 997}`),
     },
     parse: mergeRead,
   },
@@ -189,25 +168,11 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
     charsMax: PARAMETER_CHARS_MAX,
     tokens: ['a', ...PATTERN_TOKENS],
     nests: PATTERN_NESTS,
-    parse: (text) => [findPatternFault(text), findPatternFault(text) ?? isPlainPattern(text)],
+    parse: (text) => findPatternFault(text) ?? isPlainPattern(text),
   },
   'pattern of a definition': {
     charsMax: PATTERN_BYTES_MAX,
-    tokens: [
-      'a',
-      '\\pL',
-      '[a-z]',
-      '.',
-      'a{10}',
-      '(a|b)',
-      '[^a]',
-      '(?i)a',
-      'a{1000}',
-      'é',
-      '\\w',
-      '|',
-      ...PATTERN_TOKENS,
-    ],
+    tokens: [...split('a¦\\pL¦[a-z]¦.¦a{10}¦(a|b)¦[^a]¦(?i)a¦a{1000}¦é¦\\w¦|'), ...PATTERN_TOKENS],
     nests: PATTERN_NESTS,
     shapes: Object.fromEntries(LARGE_PATTERNS.map((pattern) => [pattern, () => pattern])),
     parse: (text) => findPatternFault(text) ?? createMatcher(text),
@@ -215,47 +180,10 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
   'text of an alert': {
     charsMax: TEMPLATE_CHARS_MAX,
     tokens: [
-      ...[
-        '{{ a }}',
-        '{{ a',
-        ' | append: a',
-        ' | replace: "", a',
-        ' | split: ""',
-        ' | join: a',
-        ' | size',
-        ' | plus: 1',
-      ],
-      ...[
-        '{% if a %}',
-        '{% endif %}',
-        '{% for i in (1..300) %}',
-        '{% for i in list %}',
-        '{% endfor %}',
-        ' and a',
-        '}}',
-      ],
-      ...[
-        '{% assign a = a | append: a %}',
-        '{% assign a = list | join: a %}',
-        '{% raw %}',
-        '{% comment %}',
-        '[',
-        '"',
-      ],
-      ...[
-        '{%',
-        '%}',
-        ' ',
-        '\n',
-        'a',
-        '.a',
-        '(1..300)',
-        '{{ list }}',
-        '{{ 1 }}',
-        '{% case a %}',
-        '{% when 1 %}',
-        '-',
-      ],
+      ...split('{{ a }}¦{{ a¦ | append: a¦ | replace: "", a¦ | split: ""¦ | join: a¦ | size¦ | plus: 1¦}}'),
+      ...split('{% if a %}¦{% endif %}¦{% for i in (1..300) %}¦{% for i in list %}¦{% endfor %}¦ and a'),
+      ...split('{% assign a = a | append: a %}¦{% assign a = list | join: a %}¦{% raw %}¦{% comment %}¦[¦"'),
+      ...split('{%¦%}¦ ¦\n¦a¦.a¦(1..300)¦{{ list }}¦{{ 1 }}¦{% case a %}¦{% when 1 %}¦-'),
     ],
     nests: [
       ['{% if a %}', '{% endif %}'],
@@ -273,26 +201,7 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
   },
   search: {
     charsMax: SEARCH_CHARS_MAX,
-    tokens: [
-      'a',
-      ' ',
-      '"',
-      '\\',
-      '(',
-      ')',
-      '-',
-      'not ',
-      'or ',
-      ' and ',
-      'a:',
-      'a:>',
-      '*',
-      '.',
-      '":',
-      'a.b:c ',
-      '"a".',
-      '\u00a0',
-    ],
+    tokens: split('a¦ ¦"¦\\¦(¦)¦-¦not ¦or ¦ and ¦a:¦a:>¦*¦.¦":¦a.b:c ¦"a".¦\u00a0'),
     nests: [
       ['(', ')'],
       ['not (', ')'],
@@ -304,46 +213,28 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
   },
   'field of a search': {
     charsMax: SEARCH_CHARS_MAX,
-    tokens: ['a', '.', '"', '\\', 'a.', '"a".', ':', '""'],
+    tokens: split('a¦.¦"¦\\¦a.¦"a".¦:¦""'),
     parse: (text) => refusing(() => parseField(text, 'field')),
   },
   'definition of a draft': {
     charsMax: SQL_CHARS_MAX,
     tokens: [
-      ...[
-        '[',
-        ']',
-        '{',
-        '}',
-        'a: ',
-        '- ',
-        '? ',
-        ', ',
-        ': ',
-        '\n',
-        ' ',
-        '&a ',
-        '*a ',
-        '! ',
-        '!!str ',
-        '| ',
-        '|\n',
-        '> ',
-      ],
-      ...['"', "'", '# ', '%', '@', '---\n', '...\n', '<<: ', '\t', '\r\n', '\\', 'a:\n ', '- - ', '\u00e9'],
+      ...split(
+        '[¦]¦{¦}¦a: ¦- ¦? ¦, ¦: ¦\n¦ ¦&a ¦*a ¦! ¦!!str ¦| ¦|\n¦> ¦"¦\'¦# ¦%¦@¦---\n¦...\n¦<<: ¦\t¦\r\n',
+      ),
+      ...split('\\¦a:\n ¦- - ¦\u00e9'),
     ],
     nests: [
       ['[', ']'],
       ['{a: ', '}'],
       ['{? ', '}'],
       ['[{a: ', '}]'],
-      ['"', '"'],
       ['- ', ''],
     ],
     shapes: {
       'keys that differ': distinct((i) => `k${i}: 1\n`),
       'keys in braces': distinct((i) => `k${i},`, ['{', 'z}']),
-      'lists in lists': (chars) => distinct((i) => `${' '.repeat(i % 300)}-\n`)(chars),
+      'lists in lists': distinct((i) => `${' '.repeat(i % 300)}-\n`),
       'merged maps': distinct((i) => `k${i}: {<<: *a}\n`, ['a: &a {b: 1}\n', '']),
       'aliases of aliases': distinct(
         (i) => `k${i}: &a${i + 1} [*a${i},*a${i},*a${i}]\n`,
@@ -358,7 +249,7 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
   },
   'definition in a file': {
     charsMax: SQL_CHARS_MAX,
-    tokens: ['[', '{', 'a: ', '- ', '\n'],
+    tokens: split('[¦{¦a: ¦- ¦\n'),
     nests: [
       ['[', ']'],
       ['{a: ', '}'],
@@ -368,12 +259,8 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
   },
   'SQL of a draft': {
     charsMax: SQL_CHARS_MAX,
-    tokens: ['@a', '@a,', ' ', "'", '\n', '\0', 'SELECT ', '(', '/*', '@cursor_', '\u00e9'],
+    tokens: split("@a¦@a,¦ ¦'¦\n¦\0¦SELECT ¦(¦/*¦@cursor_¦\u00e9"),
     shapes: { 'names that differ': distinct((i) => `@a${i},`) },
     parse: (text) => readDraft({ definition: DEFINITION, sql: text }, [], '').faults,
   },
 };
-
-function fail(): never {
-  throw new Error('the declaration has a fault');
-}
