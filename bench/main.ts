@@ -17,7 +17,7 @@ import { INGEST_PARTS, ingestSection } from './section/ingest.ts';
 import { KILL_PARTS, killSection } from './section/kill.ts';
 import { RIVALS, readsSection, rivalsSection } from './section/reads.ts';
 import { soakSection } from './section/soak.ts';
-import { STUDIO_PARTS, studioSection } from './section/studio.ts';
+import { studioSection } from './section/studio.ts';
 import { tenantsSection } from './section/tenants.ts';
 
 interface Entry {
@@ -32,7 +32,7 @@ const SECTIONS: Readonly<Record<string, Entry>> = {
   reads: { run: readsSection },
   rivals: { run: rivalsSection, parts: Object.keys(RIVALS) },
   cached: { run: cachedSection },
-  studio: { run: studioSection, parts: STUDIO_PARTS },
+  studio: { run: studioSection },
   soak: { run: soakSection },
   kill: { run: killSection, parts: KILL_PARTS },
   tenants: { run: tenantsSection },

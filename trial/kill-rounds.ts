@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom, type Random } from '../src/lib/random.ts';
 import { INGEST_PATH, QUERY_PATH, send } from './http.ts';
-import { findChildren, type Server, startServer } from './server.ts';
+import { type Server, startServer } from './server.ts';
 import type { Wire } from './wire.ts';
 
 /** The outcome of all requests sent before, during and after the kills. */
@@ -27,8 +27,6 @@ export interface KillCounts {
   readonly storedInPart: number;
   /** Acknowledged events by the name of their wire. */
   readonly acknowledgedBy: Readonly<Record<string, number>>;
-  /** From each kill of an engine process to the first answer of the next one, ms. */
-  readonly answeredMs: readonly number[];
 }
 
 interface SentRequest {
@@ -52,8 +50,6 @@ export interface KillOptions {
   readonly seed: number;
   /** The protocols by which events are sent, by turns; by default Logflare's, for requests at a gateway. */
   readonly wires?: Readonly<Record<string, Wire>>;
-  /** A signal for the engine process; by default the whole service is killed. */
-  readonly engineSignal?: 'SIGKILL' | 'SIGSEGV';
   readonly onRound: (counts: KillCounts) => void;
 }
 
@@ -72,26 +68,20 @@ const STORED_PATH = `${QUERY_PATH}/bench.stored-requests?project=${PROJECT}`;
 
 /** Kills a server with SIGKILL at random moments under load, restarts it on the same data, and compares. */
 export async function killRounds(options: KillOptions): Promise<KillCounts> {
-  const { dataDir, env, times, seed, wires = {}, engineSignal, onRound } = options;
+  const { dataDir, env, times, seed, wires = {}, onRound } = options;
   const random = createRandom(String(seed));
   const requests: SentRequest[] = [];
-  const state = { kills: 0, cutOff: 0, sentAgain: 0, answeredMs: [] as number[] };
+  const state = { kills: 0, cutOff: 0, sentAgain: 0 };
   const start = () =>
     startServer({ dataDir, env: { ...env, TAILRACE_ENDPOINTS_DIR: join(import.meta.dirname, 'endpoints') } });
   let server = await start();
   try {
     for (let round = 0; round < times; round++) {
-      const kill =
-        engineSignal === undefined
-          ? () => server.end('SIGKILL')
-          : async () => void state.answeredMs.push(await killEngine(server, engineSignal));
-      const sent = await loadUntilKilled(server, { random, round, wires, kill });
+      const sent = await loadUntilKilled(server, { random, round, wires });
       requests.push(...sent);
-      if (engineSignal === undefined) {
-        // As if it had died after the commit and before it stored the response: only the engine has the token then.
-        if (round % 2 === 0) forgetAnswers(dataDir);
-        server = await start();
-      }
+      // As if it had died after the commit and before it stored the response: only the engine has the token then.
+      if (round % 2 === 0) forgetAnswers(dataDir);
+      server = await start();
       const cutOff = sent.filter((request) => !request.acknowledged);
       const again = sent.filter((request) => request.key !== undefined).slice(-REPEATS_MAX);
       await Promise.all(again.map((request) => acknowledge(server.url, request)));
@@ -111,30 +101,14 @@ function forgetAnswers(dataDir: string): void {
     rmSync(join(dataDir, `idempotency.sqlite${suffix}`), { force: true });
 }
 
-/** Kills the engine process of a running server. Resolves with the time until a new query is answered, ms. */
-async function killEngine(server: Server, signal: NodeJS.Signals): Promise<number> {
-  const [pid, ...others] = findChildren(server.pid);
-  if (pid === undefined || others.length > 0) throw new Error('a server has one engine process');
-  const startedMs = performance.now();
-  process.kill(pid, signal);
-  for (;;) {
-    const { status } = await send(server.url, new Agent(), { path: STORED_PATH });
-    if (status === 200 && !findChildren(server.pid).includes(pid)) return performance.now() - startedMs;
-  }
-}
-
 interface Strike {
   readonly random: Random;
   readonly round: number;
   readonly wires: Readonly<Record<string, Wire>>;
-  readonly kill: () => Promise<void>;
 }
 
 /** Sends on several connections until the kill is over; once it has started requests may fail. */
-async function loadUntilKilled(
-  server: Server,
-  { random, round, wires, kill }: Strike,
-): Promise<SentRequest[]> {
+async function loadUntilKilled(server: Server, { random, round, wires }: Strike): Promise<SentRequest[]> {
   const requests: SentRequest[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const entries = Object.entries(wires);
@@ -162,7 +136,7 @@ async function loadUntilKilled(
   connections.catch(() => {}); // awaited below, after the kill
   await wait(random.whole(0, KILL_AFTER_MS_MAX));
   isStruck = true;
-  await kill();
+  await server.end('SIGKILL');
   gone = true;
   await connections;
   agent.destroy();

@@ -9,8 +9,6 @@ export const KEY = 'bench-private-key-0123456789';
 export interface Server {
   readonly url: string;
   readonly pid: number;
-  /** Its listener processes. */
-  listeners(): number[];
   /** Resident memory now, in MB. */
   rssMb(): number;
   /** Resolves when it has ended. */
@@ -19,10 +17,6 @@ export interface Server {
 
 export interface ServerOptions {
   readonly dataDir: string;
-  /** Arguments of `serve`, such as `--sample`. */
-  readonly args?: readonly string[];
-  /** Arguments of Node, such as `--cpu-prof`. */
-  readonly nodeArgs?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -30,15 +24,10 @@ const CLI = join(import.meta.dirname, '../bin/tailrace.js');
 const READY_MS_MAX = 120_000;
 
 /** Starts `tailrace serve` in a separate process on a free port; it logs to `server.log` in the data directory. */
-export async function startServer({
-  dataDir,
-  args = [],
-  nodeArgs = [],
-  env,
-}: ServerOptions): Promise<Server> {
+export async function startServer({ dataDir, env }: ServerOptions): Promise<Server> {
   const { PATH = '' } = process.env;
   const log = openSync(join(dataDir, 'server.log'), 'a');
-  const child = spawn(process.execPath, [...nodeArgs, CLI, 'serve', ...args], {
+  const child = spawn(process.execPath, [CLI, 'serve'], {
     env: { PATH, TAILRACE_DATA_DIR: dataDir, TAILRACE_PORT: '0', TAILRACE_PRIVATE_KEY: KEY, ...env },
     stdio: ['ignore', 'pipe', log],
   });
@@ -59,7 +48,7 @@ export async function startServer({
   }
   child.stdout?.resume();
   const { pid } = child;
-  return { url, pid, rssMb: () => readRss(pid), listeners: () => findListeners(pid), end };
+  return { url, pid, rssMb: () => readRss(pid), end };
 }
 
 /** The address that it prints when it is ready; `undefined` if it ends before. */
@@ -138,15 +127,9 @@ export async function withServer<T>(
 }
 
 /** Fills the store of a data directory with realistic logs. */
-export async function fillSample(
-  dataDir: string,
-  rows: number,
-  args: readonly string[] = [],
-  more: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  const env = { ...process.env, TAILRACE_DATA_DIR: dataDir, ...more };
+export async function fillSample(dataDir: string, rows: number, args: readonly string[] = []): Promise<void> {
   const child = spawn(process.execPath, [CLI, 'sample', '--rows', String(rows), ...args], {
-    env,
+    env: { ...process.env, TAILRACE_DATA_DIR: dataDir },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [code] = await once(child, 'close');

@@ -33,7 +33,7 @@ const flat = (event: TrialEvent, message: string) => ({
 const isoTime = ({ timeMs }: TrialEvent) => new Date(timeMs).toISOString();
 const json = 'application/json';
 
-/** Logflare's protocol, with which others are compared. */
+/** Logflare's protocol. */
 export const NDJSON: Wire = {
   path: '/api/logs?source=logs',
   type: 'application/x-ndjson',
@@ -50,111 +50,68 @@ export const NDJSON: Wire = {
     ),
 };
 
+const wire = (
+  path: string,
+  ok: number,
+  [format, type]: [BodyFormat, string],
+  write: Wire['write'],
+): Wire => ({
+  ...{ path, ok, format, type, write },
+});
+const ofMillis = (event: TrialEvent) => ({ timestamp: event.timeMs, ...flat(event, 'message') });
+
 /** Each protocol whose bodies carry many events over HTTP. */
 export const WIRES: Readonly<Record<Exclude<AcceptedProtocol, 'syslog'>, Wire>> = {
-  loki: {
-    path: '/loki/api/v1/push',
-    type: json,
-    format: 'loki-json',
-    ok: 204,
-    write: (events) =>
-      JSON.stringify({
-        streams: events.map((event) => ({
-          stream: { project: event.project, app: 'trial' },
-          values: [[`${event.timeMs}000000`, textOf(event), toTexts(event.metadata)]],
-        })),
-      }),
-  },
-  elasticsearch: {
-    path: '/_bulk',
-    type: 'application/x-ndjson',
-    format: 'elasticsearch-bulk',
-    ok: 200,
-    write: (events) =>
-      lines(
-        events.map(
-          (event) =>
-            `{"create":{}}\n${JSON.stringify({ '@timestamp': isoTime(event), ...flat(event, 'message') })}`,
-        ),
-      ),
-  },
-  splunk: {
-    path: '/services/collector',
-    type: json,
-    format: 'splunk-events',
-    ok: 200,
-    write: (events) =>
-      events
-        .map((event) => JSON.stringify({ time: event.timeMs / 1_000, event: flat(event, 'message') }))
-        .join(''),
-  },
-  datadog: {
-    path: '/api/v2/logs',
-    type: json,
-    format: 'datadog-json',
-    ok: 202,
-    write: (events) =>
-      JSON.stringify(events.map((event) => ({ timestamp: event.timeMs, ...flat(event, 'message') }))),
-  },
-  vercel: {
-    path: '/drains/vercel',
-    type: json,
-    format: 'vercel-json',
-    ok: 200,
-    write: (events) =>
-      JSON.stringify(events.map((event) => ({ timestamp: event.timeMs, ...flat(event, 'message') }))),
-  },
-  logpush: {
-    path: '/drains/logpush',
-    type: 'text/plain',
-    format: 'logpush',
-    ok: 200,
-    write: (events) =>
-      lines(
-        events.map((event) =>
-          JSON.stringify({ EdgeStartTimestamp: isoTime(event), ...flat(event, 'Message') }),
-        ),
-      ),
-  },
+  loki: wire('/loki/api/v1/push', 204, ['loki-json', json], (events) => {
+    const toStream = (event: TrialEvent) => ({
+      stream: { project: event.project, app: 'trial' },
+      values: [[`${event.timeMs}000000`, textOf(event), toTexts(event.metadata)]],
+    });
+    return JSON.stringify({ streams: events.map(toStream) });
+  }),
+  elasticsearch: wire('/_bulk', 200, ['elasticsearch-bulk', 'application/x-ndjson'], (events) => {
+    const toText = (event: TrialEvent) =>
+      JSON.stringify({ '@timestamp': isoTime(event), ...flat(event, 'message') });
+    return lines(events.map((event) => `{"create":{}}\n${toText(event)}`));
+  }),
+  splunk: wire('/services/collector', 200, ['splunk-events', json], (events) => {
+    const toText = (event: TrialEvent) =>
+      JSON.stringify({ time: event.timeMs / 1_000, event: flat(event, 'message') });
+    return events.map(toText).join('');
+  }),
+  datadog: wire('/api/v2/logs', 202, ['datadog-json', json], (events) =>
+    JSON.stringify(events.map(ofMillis)),
+  ),
+  vercel: wire('/drains/vercel', 200, ['vercel-json', json], (events) =>
+    JSON.stringify(events.map(ofMillis)),
+  ),
+  logpush: wire('/drains/logpush', 200, ['logpush', 'text/plain'], (events) => {
+    const toText = (event: TrialEvent) =>
+      JSON.stringify({ EdgeStartTimestamp: isoTime(event), ...flat(event, 'Message') });
+    return lines(events.map(toText));
+  }),
   firehose: {
-    path: '/drains/firehose',
-    type: json,
-    format: 'firehose',
-    ok: 200,
+    ...wire('/drains/firehose', 200, ['firehose', json], (events) => {
+      const toData = (event: TrialEvent) => Buffer.from(JSON.stringify(ofMillis(event))).toString('base64');
+      const records = events.map((event) => ({ data: toData(event) }));
+      return JSON.stringify({ requestId: 'trial', timestamp: events[0]?.timeMs, records });
+    }),
     repeatHeader: 'x-amz-firehose-request-id',
-    write: (events) =>
-      JSON.stringify({
-        requestId: 'trial',
-        timestamp: events[0]?.timeMs,
-        records: events.map((event) => {
-          const text = JSON.stringify({ timestamp: event.timeMs, ...flat(event, 'message') });
-          return { data: Buffer.from(text).toString('base64') };
-        }),
-      }),
   },
   heroku: {
-    path: '/drains/heroku',
-    type: 'application/logplex-1',
-    format: 'heroku',
-    ok: 204,
+    ...wire('/drains/heroku', 204, ['heroku', 'application/logplex-1'], (events) => {
+      const frames = events.map((event) => {
+        const message = `${textOf(event)} ${JSON.stringify(event.metadata)}`;
+        const text = `<40>1 ${isoTime(event)} host app web.1 - ${message}\n`;
+        return `${Buffer.byteLength(text)} ${text}`;
+      });
+      return frames.join('');
+    }),
     repeatHeader: 'logplex-frame-id',
-    write: (events) =>
-      events
-        .map((event) => {
-          const message = `${textOf(event)} ${JSON.stringify(event.metadata)}`;
-          const text = `<40>1 ${isoTime(event)} host app web.1 - ${message}\n`;
-          return `${Buffer.byteLength(text)} ${text}`;
-        })
-        .join(''),
   },
-  otlp: {
-    path: '/v1/logs',
-    type: json,
-    format: 'otlp-json',
-    ok: 200,
-    write: (events) =>
-      JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: events.map(toRecord) }] }] }),
-  },
+  otlp: wire('/v1/logs', 200, ['otlp-json', json], (events) =>
+    JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: events.map(toRecord) }] }] }),
+  ),
 };
 
 function toRecord(event: TrialEvent) {

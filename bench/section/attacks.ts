@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Attack, prepareAttacks } from '../../trial/attack/attack.ts';
@@ -34,18 +33,11 @@ export async function attacksSection({ rows, times, only }: BenchOptions): Promi
     const attacks = await prepareAttacks(folder, dataDir, isChosen);
     await fillSample(dataDir, Math.min(rows, ROWS_MAX));
     const env = { ...ENV, TAILRACE_ENDPOINTS_DIR: folder };
-    const logFile = join(dataDir, 'server.log');
-    return await withServer({ dataDir, env }, (server) => tryAll(server, { attacks, times, logFile }));
+    return await withServer({ dataDir, env }, (server) => tryAll(server, attacks, times));
   });
 }
 
-interface Trials {
-  readonly attacks: readonly Attack[];
-  readonly times: number;
-  readonly logFile: string;
-}
-
-async function tryAll(server: Server, { attacks, times, logFile }: Trials): Promise<Row[]> {
+async function tryAll(server: Server, attacks: readonly Attack[], times: number): Promise<Row[]> {
   const { url } = server;
   const createAttacker = () => createKey(url, KEY, { name: 'attacker', scopes: ['query'] });
   const target: Target = {
@@ -62,38 +54,15 @@ async function tryAll(server: Server, { attacks, times, logFile }: Trials): Prom
   const warm = await fetch(`${url}${cachedPath(LOGS_OF)}`, { headers: { 'x-api-key': KEY } });
   if (warm.status !== 200) throw new Error(`${cachedPath(LOGS_OF)} was answered ${warm.status}`);
   const rows: Row[] = [];
-  let logged = 0;
   for (const attack of attacks) {
     say(`${attack.name}, ${times} times`);
     // With another key each time: the one before is refused for longer and longer.
     const keys = { ...target.keys, attacker: await createAttacker() };
     const result = await tryAttack({ ...target, keys }, attack, times);
-    describe(result);
-    describeRestarts(readFileSync(logFile, 'utf8').slice(logged).split('\n'));
-    logged = statSync(logFile).size;
+    say(`  the attacker saw ${JSON.stringify(result.statuses)}; ${result.restarts} restarts`);
     rows.push(...toRows(attack, result));
   }
   return rows;
-}
-
-/** The log entries of the restarts. */
-function describeRestarts(lines: readonly string[]): void {
-  const counts: Record<string, number> = {};
-  for (const line of lines) {
-    const [, reason] = /"reason":"(\w+)".*"the engine process/.exec(line) ?? [];
-    if (reason !== undefined) counts[reason] = (counts[reason] ?? 0) + 1;
-  }
-  say(`  restarts by reason: ${JSON.stringify(counts)}`);
-}
-
-function describe(result: TrialResult): void {
-  const { statuses, restarts, queryGapMs, ingestGapMs, failedOutside, cached, acknowledged, isReady } =
-    result;
-  const gaps = `longest gap ${Math.round(queryGapMs)} ms for queries, ${Math.round(ingestGapMs)} ms for events`;
-  say(`  the attacker saw ${JSON.stringify(statuses)}; ${restarts} restarts; ${gaps}; ready: ${isReady}`);
-  say(
-    `  the other: ${cached} cached answers, ${acknowledged} events, ${failedOutside.length} failures outside of outages`,
-  );
 }
 
 function toRows({ name, how }: Attack, result: TrialResult): Row[] {

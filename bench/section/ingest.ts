@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { fillSample, type Server, withServer } from '../../trial/server.ts';
 import { inTemporaryFolder } from '../data.ts';
-import type { EngineJob, EngineResult } from '../engine-process.ts';
 import {
   CACHED_PATH,
   EVENTS_PER_BATCH,
@@ -9,18 +8,16 @@ import {
   LOGS_PATHS,
   type LoadResult,
   load,
-  runChild,
   sendBatches,
   tryLoad,
 } from '../load.ts';
-import { type BenchOptions, type Goal, type Row, rssRows, sampleRss, say } from '../report.ts';
+import { type BenchOptions, type Goal, type Row, say } from '../report.ts';
 
 const MEASUREMENTS = {
   batches: measureBatches,
   single: measureSingle,
   reads: measureReads,
   load: measureLoad,
-  memory: measureMemory,
 };
 
 export const INGEST_PARTS = Object.keys(MEASUREMENTS);
@@ -40,33 +37,23 @@ export async function ingestSection(options: BenchOptions): Promise<Row[]> {
 const BATCH_ROUNDS = 5;
 const BATCHES = 120;
 const WARM_UP_BATCHES = 20;
-const ENGINE_MS_MAX = 120_000;
 
-/** Large requests on few connections, compared with the engine alone for the same rows; in turn, in the same run. */
+/** Large requests on few connections. */
 async function measureBatches(dataDir: string): Promise<Row[]> {
-  const http: number[] = [];
-  const engine: number[] = [];
+  const rates: number[] = [];
   const p99: number[] = [];
   for (let round = 0; round < BATCH_ROUNDS; round++) {
-    const done = await withServer({ dataDir: join(dataDir, `http-${round}`) }, async (server) => {
+    const done = await withServer({ dataDir: join(dataDir, String(round)) }, async (server) => {
       await sendBatches(server, { requestsMax: WARM_UP_BATCHES });
       return await sendBatches(server, { requestsMax: BATCHES });
     });
-    http.push(eventRate(done));
+    rates.push(eventRate(done));
     p99.push(done.p99Ms);
-    const rows = BATCHES * EVENTS_PER_BATCH;
-    const job = { dataDir: join(dataDir, `engine-${round}`), rows };
-    const alone = await runChild<EngineJob, EngineResult>('engine-process.ts', job, ENGINE_MS_MAX);
-    engine.push(rows / alone.seconds);
-    const rates = `${Math.round(eventRate(done))} events/s, the engine alone ${Math.round(rows / alone.seconds)}`;
-    say(`batches ${round + 1}/${BATCH_ROUNDS}: ${rates}`);
+    say(`batches ${round + 1}/${BATCH_ROUNDS}: ${Math.round(eventRate(done))} events/s`);
   }
-  const ratios = http.map((rate, i) => rate / (engine[i] ?? Number.NaN));
   const name = 'batches of 1,000 events, 8 connections';
   return [
-    { name, unit: 'events/s', values: http, goal: { atLeast: 25_000 } },
-    { name: 'the same rows, engine alone, one INSERT', unit: 'events/s', values: engine },
-    { name: `${name} / engine alone`, unit: 'ratio', values: ratios, goal: { atLeast: 0.4 } },
+    { name, unit: 'events/s', values: rates, goal: { atLeast: 25_000 } },
     { name: `${name}: p99`, unit: 'ms', values: p99 },
   ];
 }
@@ -186,21 +173,4 @@ async function measureLoad(dataDir: string): Promise<Row[]> {
     row('twice the load: an accepted batch, p99', 'ms', ({ twice }) => twice.accepted.p99Ms),
     row('twice the load: stored / full load', 'ratio', goodput, { atLeast: 0.9 }),
   ];
-}
-
-/** Resident memory during maximum ingest with reads of logs. */
-async function measureMemory(dataDir: string, { rows, minutes }: BenchOptions): Promise<Row[]> {
-  await fillSample(dataDir, rows);
-  return await withServer({ dataDir }, async (server) => {
-    const secondsMax = minutes * 60;
-    const { rss, result: batches } = await sampleRss(server.rssMb, async () => {
-      const reads = load(server, { secondsMax, pauseMs: LOGS_PAUSE_MS, send: { paths: LOGS_PATHS } });
-      const [sent] = await Promise.all([sendBatches(server, { secondsMax }), reads]);
-      return sent;
-    });
-    return [
-      ...rssRows(`memory under batches and logs.all, ${minutes} min`, rss, 900),
-      { name: 'batches meanwhile', unit: 'events/s', values: [eventRate(batches)] },
-    ];
-  });
 }

@@ -1,21 +1,14 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { fillSample, withServer } from '../../trial/server.ts';
 import { inTemporaryFolder, openBenchData } from '../data.ts';
 import { type PastServer, withPastServer } from '../past-server.ts';
 import { askNew, pathOf } from '../questions.ts';
-import { type BenchOptions, median, type Row, say, timesRow } from '../report.ts';
-
-export const STUDIO_PARTS = ['page', 'studio-memory'];
+import { type BenchOptions, median, type Row, timesRow } from '../report.ts';
 
 const ASKED = 60;
 const WARM_UP = 5;
-const PAGE_LOADS = 1_000;
 const HOUR_MS = 3_600_000;
-/** As many as `serve --sample` stores. */
-const SAMPLE_ROWS = 300_000;
-const SAMPLE_PROJECT = 'aurora';
 const STUDIO_FOLDER = 'studio/endpoints';
 
 const UNNESTED = `cross join unnest(metadata) as m
@@ -46,15 +39,6 @@ cross join unnest(m.parsed) as parsed
 where timestamp >= '${from}'
 order by timestamp desc
 limit 100`;
-
-/** What Studio's log pages cost: a page beside hand-written SQL, and the memory of a thousand of them. */
-export async function studioSection({ rows, only }: BenchOptions): Promise<Row[]> {
-  const isAsked = (name: string) => only.length === 0 || only.includes(name);
-  return [
-    ...(isAsked('page') ? await measurePages(rows) : []),
-    ...(isAsked('studio-memory') ? await measureMemory() : []),
-  ];
-}
 
 const HAND_YAML = `description: A query of measurePages, written by hand.
 max_rows: 1000
@@ -129,8 +113,8 @@ function writeEndpoints(endpointsDir: string): void {
   }
 }
 
-/** Studio's SELECTs and stored queries written by hand, by turns. */
-async function measurePages(rows: number): Promise<Row[]> {
+/** What Studio's log pages cost: its SELECTs and stored queries written by hand, by turns. */
+export async function studioSection({ rows }: BenchOptions): Promise<Row[]> {
   const data = await openBenchData(rows);
   return await inTemporaryFolder((folder) => {
     const endpointsDir = join(folder, 'endpoints');
@@ -170,38 +154,4 @@ async function askPage({ url, projects }: PastServer, place: number, endMs: numb
     timesRow(name, asked),
     { name: `${name}, ratio`, unit: 'ratio', values: [median(ratios)], goal: { below: 2 } },
   ];
-}
-
-/** Loads pages from a service that has been started on the sample: storing it takes memory, too. */
-async function measureMemory(): Promise<Row[]> {
-  return await inTemporaryFolder(async (dataDir) => {
-    await fillSample(dataDir, SAMPLE_ROWS);
-    return await withServer({ dataDir, env: { TAILRACE_STUDIO: '1' } }, async (server) => {
-      const agent = new Agent({ keepAlive: true });
-      const before = server.rssMb();
-      const startMs = Date.now();
-      for (let i = 0; i < PAGE_LOADS; i++) {
-        const from = new Date(startMs - HOUR_MS - i).toISOString();
-        for (const sql of [LIST, chartOf(from), messagesOf(from)]) {
-          const path = pathOf({
-            endpoint: 'logs.all',
-            parameters: { project: SAMPLE_PROJECT, sql, iso_timestamp_start: from },
-          });
-          await askNew(server.url, agent, path);
-        }
-      }
-      agent.destroy();
-      say(`studio: ${PAGE_LOADS} pages are loaded`);
-      const after = server.rssMb();
-      return [
-        { name: 'studio: RSS with the sample', unit: 'MB', values: [before] },
-        {
-          name: `studio: RSS after ${PAGE_LOADS} page loads`,
-          unit: 'MB',
-          values: [after],
-          goal: { below: 600 },
-        },
-      ];
-    });
-  });
 }

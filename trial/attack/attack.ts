@@ -22,20 +22,7 @@ interface QueryAttack {
   readonly hasTokens?: boolean;
 }
 
-export const ATTACKS = [
-  'fifo',
-  'tokens',
-  'zones',
-  'joins',
-  'matches',
-  'pattern',
-  'memory',
-  'crash',
-  'searches',
-] as const;
-
-/** What is tried beside `ATTACKS`: resumption.ts. */
-export const RESUMPTIONS = 'resumptions';
+export const ATTACKS = ['fifo', 'tokens', 'joins', 'pattern', 'memory', 'crash', 'searches'] as const;
 
 /** Endpoint with one row for each request that was stored; the id of an event begins with its request's. */
 export const STORED_ENDPOINT = 'attack.stored';
@@ -44,7 +31,6 @@ export const STORED_ENDPOINT = 'attack.stored';
 const SAMPLE = 'x';
 
 const CTES = 7;
-const ZONES = 200;
 const SEARCHES = 30;
 const TERMS = 127;
 
@@ -63,30 +49,17 @@ export async function prepareAttacks(
   const fifo = join(dataDir, 'zone');
   execFileSync('mkfifo', [fifo]);
   const blocks = {
-    sql: `SELECT toHour(${inZone("concat('file:', @project)")}) AS n`,
+    sql: `SELECT toHour(toTimezone(toDateTime(0, 'UTC'), if(@project = '${SAMPLE}', 'UTC', concat('file:', @project)))) AS n`,
     project: (time: number) => `${dataDir}${'/.'.repeat(time)}/zone`,
   };
   const queries: readonly (Omit<QueryAttack, 'endpoint'> & Omit<Attack, 'how'> & { sql: string })[] = [
     { short: 'fifo', name: 'a time zone that is a FIFO', ...blocks },
     { short: 'tokens', name: 'the same by a new token each time', ...blocks, hasTokens: true },
     {
-      short: 'zones',
-      name: `${ZONES} time zones that stay in memory`,
-      sql: `SELECT ${Array.from({ length: ZONES }, (_, i) => `toHour(${inZone(fixedZone(i))})`).join(' + ')} AS n`,
-      project: (time) => `${time % 2 === 0 ? '+' : '-'}${two(time >> 1)}`,
-    },
-    {
       short: 'joins',
       name: `${CTES} CTEs that each join the one before twice`,
       sql: joinTwice(CTES),
       project: (time) => String(time),
-    },
-    {
-      short: 'matches',
-      name: 'countMatches over a long text',
-      sql: `WITH (SELECT groupConcat(toString(number)) FROM numbers(300000)) AS text
-        SELECT countMatches(text, if(@project = '${SAMPLE}', '~', concat('1.*~|0|', @project))) AS n`,
-      project: (time) => `a${time}`,
     },
     {
       short: 'pattern',
@@ -133,18 +106,6 @@ function searchPath(name: string): string {
 
 function idOf(i: number): string {
   return `a77ac000-0000-4000-8000-${String(i).padStart(12, '0')}`;
-}
-
-function two(number: number): string {
-  return String(number).padStart(2, '0');
-}
-
-function inZone(zone: string): string {
-  return `toTimezone(toDateTime(0, 'UTC'), if(@project = '${SAMPLE}', 'UTC', ${zone}))`;
-}
-
-function fixedZone(i: number): string {
-  return `concat('Fixed/UTC', @project, ':${two(Math.floor(i / 60))}:${two(i % 60)}')`;
 }
 
 function joinTwice(times: number): string {

@@ -29,9 +29,6 @@ export interface TrialResult {
   /** From each restart to the first answer to a query, and to the first acknowledged request with events, ms. */
   readonly queryMs: readonly number[];
   readonly ingestMs: readonly number[];
-  /** Longest time without any such answer, ms. */
-  readonly queryGapMs: number;
-  readonly ingestGapMs: number;
   readonly failedOutside: readonly Exchange[];
   readonly acknowledged: number;
   readonly lost: number;
@@ -106,8 +103,6 @@ export async function tryAttack(target: Target, attack: Attack, times: number): 
     cachedFailed: cached.filter(({ status }) => status !== 200).length,
     queryMs,
     ingestMs,
-    queryGapMs: longestGap(of('query')),
-    ingestGapMs: longestGap(of('ingest')),
     failedOutside: exchanges.filter(
       (one) =>
         !['cached', 'health'].includes(one.kind) &&
@@ -226,11 +221,6 @@ function firstAfter(exchanges: readonly Exchange[], ms: number): number {
 
 function longestWait(exchanges: readonly Exchange[]): number {
   return Math.max(0, ...exchanges.map(({ startMs, endMs }) => endMs - startMs));
-}
-
-function longestGap(exchanges: readonly Exchange[]): number {
-  const ends = exchanges.filter(({ status }) => status === 200).map(({ endMs }) => endMs);
-  return Math.max(0, ...ends.map((end, i) => end - (ends[i - 1] ?? end)));
 }
 
 /** An outage begins when the engine is out of order, which a restart ends, and ends with the next good answer of the kind. */

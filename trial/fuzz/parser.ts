@@ -46,6 +46,14 @@ export function split(text: string): string[] {
   return text.split('¦');
 }
 
+/** Levels of nesting in one text: `open…close`, or `open…inner…close`. */
+export function nest(text: string): (readonly [open: string, close: string, inner: string])[] {
+  return split(text).map((one) => {
+    const parts = one.split('…');
+    return [parts[0] ?? '', parts.at(-1) ?? '', parts.length > 2 ? (parts[1] ?? '') : ''];
+  });
+}
+
 /** As many different parts as fit. */
 export function distinct(part: (i: number) => string, [before, after]: readonly [string, string] = ['', '']) {
   return (chars: number): string => {

@@ -13,23 +13,7 @@ import { createOracle, type Expected, type Question, type Rows } from './oracle.
 import { makePeople, ROLES_TEXT } from './people.ts';
 import { ask } from './question.ts';
 
-export interface TenantCounts {
-  readonly requests: number;
-  readonly answers: number;
-  /** Answers that came from the cache. */
-  readonly hits: number;
-  /** Rows in answers, each compared. */
-  readonly rows: number;
-  /** Those that people have read by a session. */
-  readonly rowsOfPeople: number;
-  readonly wrongStatuses: number;
-  /** Answers with rows other than the oracle's: foreign, missing or wrong. */
-  readonly wrongRows: number;
-  readonly firstFault: string;
-  readonly seconds: number;
-}
-
-export interface TenantOptions {
+interface TenantOptions {
   /** Its store is empty, its clock stands still at `nowMs`, and its settings are those of `tenantEnv`. */
   readonly service: Pick<Service, 'app' | 'keyring'>;
   readonly dataDir: string;
@@ -61,7 +45,7 @@ const PROGRESS_EVERY = 50_000;
 const FREE_OF_DOUBT = ['timestamp', 'min_execution_time', 'max_execution_time', 'count', 'error_count'];
 
 /** Sends random requests of keys and people of all tenants and compares each answer with an oracle. */
-export async function tenantRounds(options: TenantOptions): Promise<TenantCounts> {
+export async function tenantRounds(options: TenantOptions) {
   const { service, dataDir, nowMs, requests, seed, onProgress } = options;
   const events = makeEvents(seed, nowMs);
   await ingest(service, 'cloudflare.logs.prod', events.edge);
@@ -135,14 +119,10 @@ function isExpected(status: AgentAnswer['status'], expected: Expected): boolean 
 
 function createJudge() {
   const counts = {
-    requests: 0,
-    answers: 0,
-    hits: 0,
-    rows: 0,
-    rowsOfPeople: 0,
+    ...{ requests: 0, answers: 0, hits: 0, rows: 0, rowsOfPeople: 0, firstFault: '' },
     wrongStatuses: 0,
+    /** Answers with rows other than the oracle's: foreign, missing or wrong. */
     wrongRows: 0,
-    firstFault: '',
   };
   // The clock is frozen, so the same question of the same caller has one answer.
   const known = new Map<string, Expected>();
@@ -156,14 +136,8 @@ function createJudge() {
   ) {
     counts[what]++;
     const { headers, ...rest } = caller;
-    counts.firstFault ||= JSON.stringify({
-      caller: rest,
-      sent: Object.keys(headers),
-      question,
-      status,
-      text,
-      expected,
-    }).slice(0, 3000);
+    const shown = { caller: rest, sent: Object.keys(headers), question, status, text, expected };
+    counts.firstFault ||= JSON.stringify(shown).slice(0, 3000);
   }
 
   function takeRows(taken: Taken, expected: Expected & { rows: Rows }): void {

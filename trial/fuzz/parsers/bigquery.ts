@@ -1,7 +1,7 @@
 import { readDefinitions } from '../../../src/definitions/read.ts';
 import { translateBigQuery } from '../../../src/dialect/bigquery/translate.ts';
 import { TailraceError } from '../../../src/errors.ts';
-import { distinct, type Parser, split } from '../parser.ts';
+import { distinct, nest, type Parser, split } from '../parser.ts';
 
 const CHARS_MAX = 64 * 1024;
 const NOW = '2026-11-20 12:00:00.000000';
@@ -32,41 +32,24 @@ const ANY_RECORD = `from edge_logs cross join unnest(metadata) as m0 ${Array.fro
 
 /** Expressions that are nested. */
 const EXPRESSIONS: Parser['nests'] = [
-  ['', '::text', 'id'],
-  ['cast(', ' as string)', 'id'],
-  ['safe_cast(', ' as int64)', 'm.a'],
-  ['(', '::text)', 'id'],
-  ['(', ')', '1'],
-  ['[', ']', '1'],
-  ['struct(', ')', '1'],
-  ['string_agg(', ', ",")', 'id'],
-  ['array_agg(', ' order by id)', 'id'],
-  ['array(select ', ').a', 'id'],
-  ['collate(', ", 'und:ci')", 'id'],
-  ['greatest(', ', 2)', '1'],
-  ['json_query(', ", '$[0][0][0]')", 'event_message'],
-  ['coalesce(', ", m.b, 'x')", 'm.a'],
-  ['approx_quantiles(', ', 100)[offset(9)]', 'm.a'],
-  ['', '[offset(0)]', 'm.a'],
-  ['', '.a', 'm'],
-  ['case when ', ' then true end', 'true'],
-  ['case when true then 1 else ', ' end', '1'],
-  ['not ', '', 'true'],
-  ['- ', '', '1'],
-  ['timestamp_sub(', ', interval 1 hour)', 'timestamp'],
-  ['interval (1 + ', ') hour', '1'],
-  ['(select ', ' as x)', '1'],
+  ...nest('…id…::text¦cast(…id… as string)¦safe_cast(…m.a… as int64)¦(…id…::text)¦(…1…)¦[…1…]'),
+  ...nest('struct(…1…)¦string_agg(…id…, ",")¦array_agg(…id… order by id)¦array(select …id…).a'),
+  ...nest("collate(…id…, 'und:ci')¦greatest(…1…, 2)¦json_query(…event_message…, '$[0][0][0]')"),
+  ...nest("coalesce(…m.a…, m.b, 'x')¦approx_quantiles(…m.a…, 100)[offset(9)]¦…m.a…[offset(0)]"),
+  ...nest('…m….a¦case when …true… then true end¦case when true then 1 else …1… end¦not …true…'),
+  ...nest('- …1…¦timestamp_sub(…timestamp…, interval 1 hour)¦interval (1 + …1…) hour'),
+  ...nest('(select …1… as x)'),
 ];
 
 /** Statements that are nested. */
 const STATEMENTS: Parser['nests'] = [
-  ['(', ')', 'select 1 as x'],
-  ['select * from (', ')', 'select id, timestamp, event_message, metadata from edge_logs'],
-  ['select id from edge_logs where id = (', ')', "select 'x' as id"],
-  ['select id from edge_logs where id in (', ')', "select 'x' as id"],
-  ['select m.a, (', `) as x ${M} group by m.a`, 'select 1 as x'],
-  ['with a as (', ') select x from a', 'select 1 as x'],
-  ['(select 1 as x union all ', ')', 'select 1 as x'],
+  ...nest('(…select 1 as x…)'),
+  ...nest('select * from (…select id, timestamp, event_message, metadata from edge_logs…)'),
+  ...nest("select id from edge_logs where id = (…select 'x' as id…)"),
+  ...nest("select id from edge_logs where id in (…select 'x' as id…)"),
+  ...nest(`select m.a, (…select 1 as x…) as x ${M} group by m.a`),
+  ...nest('with a as (…select 1 as x…) select x from a'),
+  ...nest('(select 1 as x union all …select 1 as x…)'),
 ];
 
 const columns = (part: (i: number) => string, from = M) =>

@@ -13,7 +13,7 @@ import { INLINE_BYTES_MAX, INLINE_MARKS_MAX } from '../../../src/ingest/ingest.t
 import { parseLabels } from '../../../src/ingest/protocols/loki/labels.ts';
 import { type BodyFormat, countMarks } from '../../../src/ingest/wire-events.ts';
 import { protobufField } from '../../protobuf-field.ts';
-import { distinct, type Parser, refusing, split } from '../parser.ts';
+import { distinct, nest, type Parser, refusing, split } from '../parser.ts';
 import { URL_CHARS_MAX } from './http.ts';
 
 // Of the workbench; those of other routes are smaller (http/routes/).
@@ -27,11 +27,7 @@ const rules = { now: Date.UTC(2026, 10, 20) * 1_000, eventBytesMax: 1024 ** 2, p
 const JSON_TOKENS = split(
   '[¦{"a":¦"¦1,¦"__proto__":¦\\u005f¦"a":"b",¦ ¦\\"¦{"constructor":¦e¦{"a":1},¦[],¦\n¦-¦{"":1},¦null¦}',
 );
-const JSON_NESTS = [
-  ['[', ']'],
-  ['{"a":', '}'],
-  ['[{"":', '}]'],
-] as const;
+const JSON_NESTS = nest('[…]¦{"a":…}¦[{"":…}]');
 const membersIn = (before: string, after: string) => distinct((i) => `"a${i}":1,`, [before, after]);
 const MEMBERS = membersIn('{', '"z":1}');
 
@@ -128,7 +124,7 @@ function nestedValues(kind: 'list' | 'map'): (chars: number) => string {
 export const EVENT_PARSERS = {
   json: eventBody('json', {
     tokens: [...JSON_TOKENS, '{"batch":['],
-    nests: [...JSON_NESTS, ['{"metadata":', '}']],
+    nests: [...JSON_NESTS, ...nest('{"metadata":…}')],
     shapes: {
       members: MEMBERS,
       'a long message': (chars) => `{"event_message":"${'\\n'.repeat(chars / 2 - 20)}"}`,
@@ -144,10 +140,7 @@ export const EVENT_PARSERS = {
     tokens: split(
       '{"resourceLogs":[¦{"scopeLogs":[¦{"logRecords":[¦{},¦{"body":{"arrayValue":{"values":[¦[¦ ',
     ),
-    nests: [
-      ['{"arrayValue":{"values":[', ']}}'],
-      ['{"kvlistValue":{"values":[{"key":"a","value":', '}]}}'],
-    ],
+    nests: nest('{"arrayValue":{"values":[…]}}¦{"kvlistValue":{"values":[{"key":"a","value":…}]}}'),
     frame: ['{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":', '}]}]}]}'],
   }),
   'otlp-protobuf': eventBody('otlp-protobuf', {
@@ -158,7 +151,7 @@ export const EVENT_PARSERS = {
   }),
   'loki-json': eventBody('loki-json', {
     tokens: split('{"streams":[¦{"stream":{"a":"b"},"values":[¦["1","x"],¦["1","x",{"a":"b"}],¦[],¦"¦ '),
-    nests: [...JSON_NESTS, ['{"stream":{},"values":[', ']}']],
+    nests: [...JSON_NESTS, ...nest('{"stream":{},"values":[…]}')],
     frame: ['{"streams":[{"stream":{"a":"b"},"values":[', '["1","x"]]}]}'],
   }),
   'loki-protobuf': eventBody(
@@ -178,7 +171,7 @@ export const EVENT_PARSERS = {
   }),
   'splunk-events': eventBody('splunk-events', {
     tokens: split('{"event":"a"}¦{"event":{¦{¦}¦"¦\\¦ ¦\n¦{"event":¦{"fields":{"a":1},"event":1}'),
-    nests: [...JSON_NESTS, ['{"event":{"message":', '}}']],
+    nests: [...JSON_NESTS, ...nest('{"event":{"message":…}}')],
     shapes: { members: membersIn('{"event":{', '"z":1}}') },
   }),
   'splunk-lines': eventBody('splunk-lines', { tokens: split('a\n¦\n¦ ¦"¦\xe4¦\r\n') }),

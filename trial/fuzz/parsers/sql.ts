@@ -18,7 +18,7 @@ import { engineMessage } from '../../../src/verify/engine-message.ts';
 import { findSourceLocation } from '../../../src/verify/source-location.ts';
 import { toAuthorText } from '../../../src/workbench/check.ts';
 import { PATTERN_TOKENS } from '../../pattern-tokens.ts';
-import { distinct, type Parser, refusing, split } from '../parser.ts';
+import { distinct, nest, type Parser, refusing, split } from '../parser.ts';
 
 /** The longest query.sql of a draft; a caller's SELECT has 16 KiB by default. */
 export const SQL_CHARS_MAX = 65_536;
@@ -30,16 +30,7 @@ const LEXEMES = split(
   "'¦''¦\\'¦\"¦`¦$¦$a¦$a$¦--¦#!¦/*¦*/¦@¦@a¦a¦ ¦(¦,a¦\u2018¦\u201c¦\n¦\ud800¦//¦$$¦ BETWEEN 1 AND ¦CASE ¦ END",
 );
 const CLAUSES = split('SELECT ¦WITH ¦ AS ¦ FROM ¦ WHERE ¦ AND ¦ LIMIT 1¦, ¦ a¦(¦)¦ x AS (SELECT 1),');
-const NESTS = [
-  ['(', ')'],
-  ['[', ']'],
-  ['f(', ')'],
-  ['/*', '*/'],
-  ['(SELECT ', ')'],
-  ['CASE WHEN ', ' END'],
-  ['WITH a AS (', ') SELECT 1'],
-  ['x IN (SELECT ', ')'],
-] as const;
+const NESTS = nest('(…)¦[…]¦f(…)¦/*…*/¦(SELECT …)¦CASE WHEN … END¦WITH a AS (…) SELECT 1¦x IN (SELECT …)');
 
 let calls = 0;
 
@@ -75,13 +66,7 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
   ),
   'searches of SQL': sql((text) => guardSearches(text, findTextSearches(text), () => ''), {
     tokens: split("match(a, '¦match(a, 'x'),¦a LIKE ¦a LIKE 'x' || ¦concat('x', ¦[¦'x',¦ LIKE¦||¦like("),
-    nests: [
-      ...NESTS,
-      ['match(a, ', ')'],
-      ['concat(', ')'],
-      ["a LIKE 'x' || (", ')'],
-      ['multiSearchAny(a, [', '])'],
-    ],
+    nests: [...NESTS, ...nest("match(a, …)¦concat(…)¦a LIKE 'x' || (…)¦multiSearchAny(a, […])")],
   }),
   'WITH of SQL': sql((text) => [findWithList(text), applyEdits(text, removeUnused(text))], {
     tokens: CLAUSES,
@@ -95,10 +80,7 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
   'the last SELECT of SQL': sql((text) => [findFinalSelect(text), findLimit(text)], { tokens: CLAUSES }),
   'optional conditions of SQL': sql(findOptionalConditions, {
     tokens: split(" AND (@a = '' OR ¦ AND (@a = '' OR x)¦)¦ AND ¦SELECT 1 WHERE ¦(¦ x "),
-    nests: [
-      [" AND (@a = '' OR x ", ')'],
-      ['(', ')'],
-    ],
+    nests: nest(" AND (@a = '' OR x …)¦(…)"),
     frame: ['SELECT 1 FROM a WHERE 1', ''],
   }),
   'the place of an error in SQL': sql(
@@ -137,11 +119,7 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
   'a pattern that may scan again': {
     charsMax: PATTERN_BYTES_MAX,
     tokens: ['a', ...PATTERN_TOKENS, ')', '\\Q', '\\E', '[]', '*', ']'],
-    nests: [
-      ['(', ')'],
-      ['(a*', ')'],
-      ['[', ']'],
-    ],
+    nests: nest('(…)¦(a*…)¦[…]'),
     parse: mayRescan,
   },
 };

@@ -20,7 +20,7 @@ import { isPlainPattern } from '../../../src/sql/search-guard.ts';
 import { createMatcher } from '../../../src/sql/text-matcher.ts';
 import { readDraft } from '../../../src/workbench/draft.ts';
 import { PATTERN_TOKENS } from '../../pattern-tokens.ts';
-import { distinct, type Parser, refusing, split } from '../parser.ts';
+import { distinct, nest, type Parser, refusing, split } from '../parser.ts';
 import { SQL_CHARS_MAX } from './sql.ts';
 
 const PARAMETER_CHARS_MAX = 65_536;
@@ -28,16 +28,7 @@ const SEARCH_CHARS_MAX = 8_192;
 const CLAUSES_MAX = 128;
 const MATCHED_CHARS_MAX = 1_000;
 
-const PATTERN_NESTS = [
-  ['(', ')'],
-  ['(?i:', ')'],
-  ['(?P<a>', ')'],
-  ['(', '){2}'],
-  ['(', ')*'],
-  ['(a|', ')'],
-  ['[', ']'],
-  ['[[:alpha:]', ']'],
-] as const;
+const PATTERN_NESTS = nest('(…)¦(?i:…)¦(?P<a>…)¦(…){2}¦(…)*¦(a|…)¦[…]¦[[:alpha:]…]');
 
 /** The largest patterns that are accepted, as a parameter's definition may have them. */
 const LARGE_PATTERNS = [
@@ -186,10 +177,8 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
       ...split('{%¦%}¦ ¦\n¦a¦.a¦(1..300)¦{{ list }}¦{{ 1 }}¦{% case a %}¦{% when 1 %}¦-'),
     ],
     nests: [
-      ['{% if a %}', '{% endif %}'],
-      ['{% for i in (1..300) %}', '{% endfor %}'],
-      ['{% for i in list %}{{ a }}', '{% endfor %}'],
-      ['a[', ']'],
+      ...nest('{% if a %}…{% endif %}¦{% for i in (1..300) %}…{% endfor %}'),
+      ...nest('{% for i in list %}{{ a }}…{% endfor %}¦a[…]'),
     ],
     shapes: {
       'a loop over filters': (chars) =>
@@ -202,13 +191,7 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
   search: {
     charsMax: SEARCH_CHARS_MAX,
     tokens: split('a¦ ¦"¦\\¦(¦)¦-¦not ¦or ¦ and ¦a:¦a:>¦*¦.¦":¦a.b:c ¦"a".¦\u00a0'),
-    nests: [
-      ['(', ')'],
-      ['not (', ')'],
-      ['-(', ')'],
-      ['(a or ', ')'],
-      ['"', '"'],
-    ],
+    nests: nest('(…)¦not (…)¦-(…)¦(a or …)¦"…"'),
     parse: (text) => refusing(() => parseSearch(text, CLAUSES_MAX)),
   },
   'field of a search': {
@@ -224,13 +207,7 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
       ),
       ...split('\\¦a:\n ¦- - ¦\u00e9'),
     ],
-    nests: [
-      ['[', ']'],
-      ['{a: ', '}'],
-      ['{? ', '}'],
-      ['[{a: ', '}]'],
-      ['- ', ''],
-    ],
+    nests: nest('[…]¦{a: …}¦{? …}¦[{a: …}]¦- …'),
     shapes: {
       'keys that differ': distinct((i) => `k${i}: 1\n`),
       'keys in braces': distinct((i) => `k${i},`, ['{', 'z}']),
@@ -250,11 +227,7 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
   'definition in a file': {
     charsMax: SQL_CHARS_MAX,
     tokens: split('[¦{¦a: ¦- ¦\n'),
-    nests: [
-      ['[', ']'],
-      ['{a: ', '}'],
-      ['- ', ''],
-    ],
+    nests: nest('[…]¦{a: …}¦- …'),
     parse: (text) => parseYaml('endpoint.yaml', text, YAML_TOKENS_MAX.draft),
   },
   'SQL of a draft': {

@@ -1,1 +1,0 @@
-SELECT toString(intDiv(toUnixTimestamp(toDateTime64(@now, 6, 'UTC')), @seconds)) AS interval

@@ -1,3 +1,0 @@
-SELECT count() AS events
-FROM edge_logs
-WHERE project = @project
