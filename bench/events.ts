@@ -5,7 +5,7 @@ import { sampleEvents } from '../src/sample/event.ts';
 import { planSample } from '../src/sample/plan.ts';
 
 /** The source of the load: requests at a gateway, about 1 KB each. */
-export const SOURCE_NAME = 'cloudflare.logs.prod';
+const SOURCE_NAME = 'cloudflare.logs.prod';
 
 async function readSource(): Promise<Source> {
   const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });

@@ -55,7 +55,7 @@ export function describeWorse({ name, saved, measured }: Worse): string {
 }
 
 /** Three digits: more are noise. */
-export function formatFigure(value: number): string {
+function formatFigure(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 /** The figures of a version, as `npm run bench -- guard --save` measured them. */

@@ -8,10 +8,8 @@ export interface LoadJob {
   readonly connections: number;
   readonly secondsMax: number;
   readonly requestsMax: number;
-  /** Pause of each connection between a response and its next request; 0: none. A response 503 is followed by the pause that it asks for. */
+  /** Pause of each connection between a response and its next request; 0: none. */
   readonly pauseMs: number;
-  /** Requests start so often, however many are not answered yet, on as many connections as that takes; `connections` and `pauseMs` say nothing then. */
-  readonly perSecond?: number;
   /** Requests with so many events each, at the present or another instant; or GETs of these paths in turn. */
   readonly send:
     | { readonly eventsPerRequest: number; readonly nowMs?: number }
@@ -20,25 +18,13 @@ export interface LoadJob {
 
 export interface LoadResult {
   readonly requests: number;
+  /** Responses other than 200. */
   readonly failures: number;
-  /** Responses by status. */
-  readonly statuses: Readonly<Record<number, number>>;
-  /** Status and body of the first response other than 200. */
+  /** Status and body of the first of them. */
   readonly firstFailure: string;
   readonly seconds: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  readonly maxMs: number;
-  /** The same of responses 200, and of all others. */
-  readonly accepted: Times;
-  readonly refused: Times;
-}
-
-export interface Times {
-  readonly requests: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
 }
 
 // Time for the last responses, and for creating the events.
@@ -55,15 +41,10 @@ export const LOGS_PATHS = ['aurora', 'basalt', 'cobalt'].map(
 
 type LoadPart = Partial<LoadJob> & Pick<LoadJob, 'send'>;
 
-/** Sends the load of `part`, by default on one connection without a pause. Rejections are part of the result. */
-export function tryLoad({ url }: { readonly url: string }, part: LoadPart): Promise<LoadResult> {
+/** Sends the load of `part`, by default on one connection without a pause. @throws if a request fails, since it was not measured then */
+export async function load({ url }: { readonly url: string }, part: LoadPart): Promise<LoadResult> {
   const bounds = { secondsMax: 120, requestsMax: Number.MAX_SAFE_INTEGER };
-  return runLoad({ url, connections: 1, pauseMs: 0, ...bounds, ...part });
-}
-
-/** As `tryLoad`. @throws if anything was rejected, since it was not measured then */
-export async function load(server: { readonly url: string }, part: LoadPart): Promise<LoadResult> {
-  const result = await tryLoad(server, part);
+  const result = await runLoad({ url, connections: 1, pauseMs: 0, ...bounds, ...part });
   if (result.failures === 0) return result;
   throw new Error(`${result.failures} requests failed; the first: ${result.firstFailure}`);
 }

@@ -1,15 +1,7 @@
 import { loadavg } from 'node:os';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { ATTACKS } from '../trial/attack/attack.ts';
-import {
-  type BenchOptions,
-  printTable,
-  type Row,
-  type Section,
-  say,
-  Unmeasured,
-  writeJson,
-} from './report.ts';
+import { type BenchOptions, printTable, type Row, type Section, say, Unmeasured } from './report.ts';
 import { attacksSection } from './section/attacks.ts';
 import { cachedSection } from './section/cached.ts';
 import { guardSection } from './section/guard.ts';
@@ -52,14 +44,10 @@ await new Command('bench')
   .option('--times <n>', 'how often the server is killed, or attacked', parseCount, 10)
   .option('--requests <n>', 'random requests of the tenants', parseCount, 20_000)
   .option('--save', 'guard: write the figures that later versions are compared with')
-  .option('--json <file>', 'also write the results there')
   .action(run)
   .parseAsync();
 
-async function run(
-  given: readonly string[],
-  options: BenchOptions & { readonly json?: string },
-): Promise<void> {
+async function run(given: readonly string[], options: BenchOptions): Promise<void> {
   const rows: Row[] = [];
   for (const [name, { run: section, parts = [] }] of Object.entries(SECTIONS)) {
     const isGiven = given.length === 0 || given.includes(name);
@@ -70,7 +58,6 @@ async function run(
     rows.push(...(await measure(name, () => section(options))).map((row) => ({ ...row, load })));
   }
   printTable(rows);
-  if (options.json !== undefined) writeJson(options.json, rows);
 }
 
 /** What cannot be measured is also a row, so that what was measured before it is reported. */

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, totalmem } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import Table from 'cli-table3';
@@ -80,12 +79,6 @@ export function printTable(rows: readonly Row[]): void {
   const memory = `${Math.round(totalmem() / MIB / 1024)} GiB`;
   const machine = `${availableParallelism()} cores, ${memory}, load average ${load.join(' ')}`;
   process.stdout.write(`${table}\n${machine}, Node ${process.versions.node}\n`);
-}
-
-export function writeJson(file: string, rows: readonly Row[]): void {
-  const machine = { cores: availableParallelism(), memoryMiB: totalmem() / MIB, loadAverage: loadavg() };
-  const results = rows.map((row) => ({ ...row, median: median(row.values), reached: isReached(row) }));
-  writeFileSync(file, `${JSON.stringify({ machine, results }, undefined, 2)}\n`);
 }
 
 function describeGoal({ goal }: Row): string {

@@ -25,8 +25,6 @@ export interface KillCounts {
   readonly rowsTwice: number;
   /** Requests stored in part. Must be 0. */
   readonly storedInPart: number;
-  /** Acknowledged events by the name of their wire. */
-  readonly acknowledgedBy: Readonly<Record<string, number>>;
 }
 
 interface SentRequest {
@@ -66,9 +64,18 @@ const BUSY_MS = 100;
 const PROJECT = 'killed';
 const STORED_PATH = `${QUERY_PATH}/bench.stored-requests?project=${PROJECT}`;
 
+/** Logflare's protocol, for requests at a gateway. */
+const LOGFLARE: Wire = {
+  ...{ path: INGEST_PATH, type: 'application/x-ndjson', format: 'ndjson', ok: 200 },
+  write: (events) =>
+    events
+      .map(({ message: event_message, timeMs: _, ...event }) => JSON.stringify({ ...event, event_message }))
+      .join('\n'),
+};
+
 /** Kills a server with SIGKILL at random moments under load, restarts it on the same data, and compares. */
 export async function killRounds(options: KillOptions): Promise<KillCounts> {
-  const { dataDir, env, times, seed, wires = {}, onRound } = options;
+  const { dataDir, env, times, seed, wires = { logflare: LOGFLARE }, onRound } = options;
   const random = createRandom(String(seed));
   const requests: SentRequest[] = [];
   const state = { kills: 0, cutOff: 0, sentAgain: 0 };
@@ -118,11 +125,7 @@ async function loadUntilKilled(server: Server, { random, round, wires }: Strike)
   async function connection(): Promise<void> {
     while (!gone) {
       const id = `${round}-${requests.length}`;
-      const [name, wire] = entries[requests.length % entries.length] ?? [];
-      const request =
-        name === undefined || wire === undefined
-          ? createRequest(id, random)
-          : createWireRequest({ id, name, wire }, random);
+      const request = createRequest(id, random.pick(entries), random);
       requests.push(request);
       // No response: the server was killed. Every response must say that all is stored.
       await acknowledge(server.url, request, agent).catch(async (error) => {
@@ -143,24 +146,7 @@ async function loadUntilKilled(server: Server, { random, round, wires }: Strike)
   return requests;
 }
 
-function createRequest(id: string, random: Random): SentRequest {
-  const size = random.whole(1, EVENTS_MAX);
-  const event_message = 'x'.repeat(random.whole(10, 1000));
-  const lines = Array.from({ length: size }, (_, i) =>
-    JSON.stringify({ id: `${id}.${i}`, project: PROJECT, event_message, metadata: { request: id } }),
-  );
-  const key = random.chance(0.5) ? `key-${id}` : undefined;
-  return {
-    ...{ id, size, key, wire: 'logflare', path: INGEST_PATH, ok: 200, acknowledged: false },
-    headers: key === undefined ? {} : { 'idempotency-key': key },
-    body: Buffer.from(lines.join('\n')),
-  };
-}
-
-function createWireRequest(
-  { id, name, wire }: { readonly id: string; readonly name: string; readonly wire: Wire },
-  random: Random,
-): SentRequest {
+function createRequest(id: string, [name, wire]: readonly [string, Wire], random: Random): SentRequest {
   const size = random.whole(1, EVENTS_MAX);
   const message = 'x'.repeat(random.whole(10, 1000));
   const timeMs = Date.now();
@@ -204,7 +190,6 @@ async function compare(url: string, requests: readonly SentRequest[]) {
     lostEvents: 0,
     rowsTwice: 0,
     storedInPart: 0,
-    acknowledgedBy: {} as Record<string, number>,
   };
   for (const request of requests) {
     const { rows = 0, events = 0 } = stored.get(request.id) ?? {};
@@ -213,7 +198,6 @@ async function compare(url: string, requests: readonly SentRequest[]) {
     if (request.acknowledged) {
       counts.acknowledged++;
       counts.acknowledgedEvents += request.size;
-      counts.acknowledgedBy[request.wire] = (counts.acknowledgedBy[request.wire] ?? 0) + request.size;
       counts.lostEvents += request.size - events;
     } else if (events === request.size) counts.storedUnanswered++;
   }

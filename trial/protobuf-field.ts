@@ -5,7 +5,7 @@ export function protobufField(number: number, content: Uint8Array | string): Buf
 }
 
 /** Writes an integer; negative ones as 64 bits. */
-export function varint(value: number): Buffer {
+function varint(value: number): Buffer {
   const bytes: number[] = [];
   for (let left = BigInt.asUintN(64, BigInt(value)); ; left >>= 7n) {
     const hasMore = left > 127n;

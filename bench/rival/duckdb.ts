@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance, version } from '@duckdb/node-api';
-import { type BenchData, requireSpace } from '../data.ts';
+import type { BenchData } from '../data.ts';
 import type { DuckDbJob, DuckDbStarted } from '../duckdb-process.ts';
 import { startChild } from '../load.ts';
 import { askNew, pathOf } from '../questions.ts';
@@ -34,12 +34,8 @@ export async function connectDuckDb(file: string, mode: 'read_only' | 'read_writ
   return { connection, close };
 }
 
-/** In its file, and a day of the export. */
-const BYTES_PER_EVENT = 550;
-
 /** DuckDB in a separate process behind a bare Fastify route, on rows sorted as ours are: by day, project and time. */
-export async function openDuckDb(data: BenchData, folder: string, rows: number): Promise<Rival> {
-  requireSpace(folder, rows * BYTES_PER_EVENT);
+export async function openDuckDb(data: BenchData, folder: string): Promise<Rival> {
   const file = join(folder, 'data.duckdb');
   await load(data, file);
   const { started, end } = await startChild<DuckDbJob, DuckDbStarted>('duckdb-process.ts', { file });

@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Client } from 'pg';
 import { hasPostgres, startPostgres } from '../../trial/postgres.ts';
-import { type BenchData, requireSpace } from '../data.ts';
+import type { BenchData } from '../data.ts';
 import type { Question } from '../questions.ts';
 import { say, Unmeasured } from '../report.ts';
 import { type AnswerRow, exportDays, type Rival, windowOf } from './rival.ts';
@@ -22,9 +22,6 @@ const SETTINGS = {
   max_wal_senders: '0',
 } as const;
 
-/** In its table with its indexes, and a day of the export. */
-const BYTES_PER_EVENT = 2_850;
-
 /** The whole event in one JSONB column, with the common columns; the project by its path in the received event. */
 const TABLES = {
   edge_logs: {
@@ -38,9 +35,8 @@ const TABLES = {
 } as const;
 
 /** PostgreSQL with an index on the time, and one on project and time. @throws Unmeasured if it is not installed */
-export async function openPostgres(data: BenchData, folder: string, rows: number): Promise<Rival> {
+export async function openPostgres(data: BenchData): Promise<Rival> {
   if (!hasPostgres) throw new Unmeasured('PostgreSQL is not installed');
-  requireSpace(folder, rows * BYTES_PER_EVENT);
   const server = await startPostgres(SETTINGS);
   const client = new Client(await server.createDatabase());
   await client.connect();
@@ -66,8 +62,8 @@ export async function openPostgres(data: BenchData, folder: string, rows: number
     async ask(question, nowMs) {
       const { text, values } = writeQuery(question, nowMs);
       const startMs = performance.now();
-      const { rows: answered } = await client.query<AnswerRow>(text, [...values]);
-      return { ms: performance.now() - startMs, rows: () => answered };
+      const { rows } = await client.query<AnswerRow>(text, [...values]);
+      return { ms: performance.now() - startMs, rows: () => rows };
     },
     async close() {
       await client.end();

@@ -24,8 +24,8 @@ export interface Rival {
   close(): Promise<void>;
 }
 
-/** Loads the events, of as many rows, into a folder. @throws Unmeasured if the engine is not available */
-export type OpenRival = (data: BenchData, folder: string, rows: number) => Promise<Rival>;
+/** Loads the events, into a folder if it has no other. @throws Unmeasured if the engine is not available */
+export type OpenRival = (data: BenchData, folder: string) => Promise<Rival>;
 
 const EXPORT_MS_MAX = 3_600_000;
 

@@ -27,28 +27,20 @@ async function measureKills(times: number, wires: KillOptions['wires']): Promise
         say(`kill ${so.kills}/${times}: ${so.acknowledged} requests acknowledged, ${bad}`);
       },
     });
-    const none = { below: 1 };
-    const rows: Row[] = [
-      { name: 'kills with SIGKILL under load', unit: 'kills', values: [counts.kills] },
-      { name: 'requests acknowledged', unit: 'requests', values: [counts.acknowledged] },
-      { name: 'their events', unit: 'events', values: [counts.acknowledgedEvents] },
-      { name: 'acknowledged events lost', unit: 'events', values: [counts.lostEvents], goal: none },
-      { name: 'rows stored twice', unit: 'rows', values: [counts.rowsTwice], goal: none },
-      { name: 'requests stored in part', unit: 'requests', values: [counts.storedInPart], goal: none },
-      { name: 'requests cut off by a kill', unit: 'requests', values: [counts.cutOff] },
-      {
-        name: 'sent again with the same Idempotency-Key',
-        unit: 'requests',
-        values: [counts.sentAgain],
-      },
-      {
-        name: 'cut off, not sent again, stored all the same',
-        unit: 'requests',
-        values: [counts.storedUnanswered],
-      },
-      ...Object.entries(counts.acknowledgedBy).map(([wire, events]) => ({
-        ...{ name: `acknowledged by ${wire}`, unit: 'events', values: [events] },
-      })),
+    const row = (name: string, unit: string, value: number): Row => ({ name, unit, values: [value] });
+    const none = (name: string, unit: string, value: number): Row => ({
+      ...{ ...row(name, unit, value), goal: { below: 1 } },
+    });
+    const rows = [
+      row('kills with SIGKILL under load', 'kills', counts.kills),
+      row('requests acknowledged', 'requests', counts.acknowledged),
+      row('their events', 'events', counts.acknowledgedEvents),
+      none('acknowledged events lost', 'events', counts.lostEvents),
+      none('rows stored twice', 'rows', counts.rowsTwice),
+      none('requests stored in part', 'requests', counts.storedInPart),
+      row('requests cut off by a kill', 'requests', counts.cutOff),
+      row('sent again with the same Idempotency-Key', 'requests', counts.sentAgain),
+      row('cut off, not sent again, stored all the same', 'requests', counts.storedUnanswered),
     ];
     return rows.map((row) => ({ ...row, name: `${row.name}${by}` }));
   });

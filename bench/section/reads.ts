@@ -53,7 +53,7 @@ export async function readsSection({ rows }: BenchOptions): Promise<Row[]> {
 export async function rivalsSection({ rows, only }: BenchOptions): Promise<Row[]> {
   const data = await openBenchData(rows);
   return await inTemporaryFolder(async (folder) => {
-    const { rivals, absent } = await openRivals({ data, folder, rows, only });
+    const { rivals, absent } = await openRivals(data, folder, only);
     try {
       return await withPastServer(data, 'steps', async (server) => {
         await compareAnswers(server, rivals, data.endMs);
@@ -71,18 +71,13 @@ export async function rivalsSection({ rows, only }: BenchOptions): Promise<Row[]
 
 type OpenedRival = Rival & Pick<Entry, 'atLeast'>;
 
-async function openRivals({
-  data,
-  folder,
-  rows,
-  only,
-}: Pick<BenchOptions, 'rows' | 'only'> & { data: BenchData; folder: string }) {
+async function openRivals(data: BenchData, folder: string, only: BenchOptions['only']) {
   const rivals: OpenedRival[] = [];
   const absent: Row[] = [];
   for (const [name, { open, atLeast }] of Object.entries(RIVALS)) {
     if (only.length > 0 && !only.includes(name)) continue;
     try {
-      rivals.push({ ...(await open(data, folder, rows)), atLeast });
+      rivals.push({ ...(await open(data, folder)), atLeast });
     } catch (error) {
       if (!(error instanceof Unmeasured)) throw error;
       absent.push({ name, unit: '', values: [], reason: error.message });

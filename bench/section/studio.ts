@@ -32,14 +32,6 @@ where timestamp >= '${from}'
 group by timestamp
 order by timestamp asc`;
 
-const messagesOf = (from: string) => `select id, timestamp, event_message, parsed.error_severity
-from postgres_logs
-cross join unnest(metadata) as m
-cross join unnest(m.parsed) as parsed
-where timestamp >= '${from}'
-order by timestamp desc
-limit 100`;
-
 const HAND_YAML = `description: A query of measurePages, written by hand.
 max_rows: 1000
 caching: disabled
@@ -84,17 +76,6 @@ GROUP BY timestamp
 ORDER BY timestamp
 `,
     columns: 'timestamp:integer ok_count:integer error_count:integer',
-  },
-  {
-    name: 'newest 100 messages of an hour, time in the text',
-    sql: messagesOf,
-    hand: `SELECT id, toUnixTimestamp64Micro(postgres_logs.timestamp) AS timestamp, event_message, error_severity
-FROM postgres_logs
-WHERE project = @project AND postgres_logs.timestamp >= ${SINCE}
-ORDER BY postgres_logs.timestamp DESC
-LIMIT 100
-`,
-    columns: 'id:string timestamp:integer event_message:string error_severity:string',
   },
 ];
 

@@ -22,7 +22,7 @@ interface QueryAttack {
   readonly hasTokens?: boolean;
 }
 
-export const ATTACKS = ['fifo', 'tokens', 'joins', 'pattern', 'memory', 'crash', 'searches'] as const;
+export const ATTACKS = ['fifo', 'tokens', 'pattern', 'memory', 'crash', 'searches'] as const;
 
 /** Endpoint with one row for each request that was stored; the id of an event begins with its request's. */
 export const STORED_ENDPOINT = 'attack.stored';
@@ -30,7 +30,6 @@ export const STORED_ENDPOINT = 'attack.stored';
 // At start the engine is shown each query with this value, and must not be attacked by it.
 const SAMPLE = 'x';
 
-const CTES = 7;
 const SEARCHES = 30;
 const TERMS = 127;
 
@@ -55,12 +54,6 @@ export async function prepareAttacks(
   const queries: readonly (Omit<QueryAttack, 'endpoint'> & Omit<Attack, 'how'> & { sql: string })[] = [
     { short: 'fifo', name: 'a time zone that is a FIFO', ...blocks },
     { short: 'tokens', name: 'the same by a new token each time', ...blocks, hasTokens: true },
-    {
-      short: 'joins',
-      name: `${CTES} CTEs that each join the one before twice`,
-      sql: joinTwice(CTES),
-      project: (time) => String(time),
-    },
     {
       short: 'pattern',
       name: 'a costly pattern',
@@ -106,13 +99,4 @@ function searchPath(name: string): string {
 
 function idOf(i: number): string {
   return `a77ac000-0000-4000-8000-${String(i).padStart(12, '0')}`;
-}
-
-function joinTwice(times: number): string {
-  const joins = Array.from(
-    { length: times },
-    (_, i) => `c${i + 1} AS (SELECT a.n AS n FROM c${i} AS a JOIN c${i} AS b ON a.n = b.n)`,
-  );
-  const first = 'c0 AS (SELECT number AS n FROM numbers(10) WHERE @project != toString(number))';
-  return `WITH ${[first, ...joins].join(', ')} SELECT count() AS n FROM c${times}`;
 }

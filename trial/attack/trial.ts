@@ -46,30 +46,22 @@ const CALM_MS = 500;
 const COUNT = 1_000_000;
 
 /** Creates a key by another one that may. */
-export async function createKey(
+export function createKey(
   url: string,
   manage: string,
   fields: { readonly name: string; readonly scopes: readonly string[] },
 ): Promise<string> {
-  const response = await fetch(`${url}/api/keys`, {
-    method: 'POST',
-    headers: { 'x-api-key': manage, 'content-type': 'application/json' },
-    body: JSON.stringify(fields),
-  });
-  const { key } = (await response.json()) as { key?: string };
-  if (key === undefined) throw new Error(`the key could not be created: ${response.status}`);
-  return key;
+  return post(`${url}/api/keys`, manage, fields);
 }
 
-async function createToken(url: string, key: string): Promise<string> {
-  const response = await fetch(`${url}/api/tokens`, {
-    method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: '{}',
-  });
-  const { token } = (await response.json()) as { token?: string };
-  if (token === undefined) throw new Error(`the token could not be created: ${response.status}`);
-  return token;
+/** @returns the secret that was created */
+async function post(url: string, key: string, fields: object): Promise<string> {
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(fields) });
+  const created = (await response.json()) as { key?: string; token?: string };
+  const secret = created.key ?? created.token;
+  if (secret === undefined) throw new Error(`${url} answered ${response.status}`);
+  return secret;
 }
 
 /** Attacks so often, one time after the other, while another key uses the service. */
@@ -135,7 +127,8 @@ async function strike(
     return [...new Set(statuses)].toSorted().join(', ');
   }
   const path = `${QUERY_PATH}/${how.endpoint}?${new URLSearchParams({ project: how.project(time) })}`;
-  const key = how.hasTokens === true ? await createToken(target.url, target.keys.attacker) : undefined;
+  const key =
+    how.hasTokens === true ? await post(`${target.url}/api/tokens`, target.keys.attacker, {}) : undefined;
   return await ask(target, path, key);
 }
 

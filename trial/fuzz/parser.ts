@@ -46,6 +46,11 @@ export function split(text: string): string[] {
   return text.split('¦');
 }
 
+/** A parser of which nothing but its tokens, in one text, has to be said. */
+export function reader(charsMax: number, tokens: string, parse: Parser['parse']): Parser {
+  return { charsMax, tokens: split(tokens), parse };
+}
+
 /** Levels of nesting in one text: `open…close`, or `open…inner…close`. */
 export function nest(text: string): (readonly [open: string, close: string, inner: string])[] {
   return split(text).map((one) => {

@@ -2,19 +2,18 @@ import type { createRandom } from '../../src/lib/random.ts';
 
 type Random = ReturnType<typeof createRandom>;
 
+const words = (text: string) => text.split(' ');
+
 /** Words that no form shows to vary. */
-const NAMES =
-  'alice bob carol dave erin frank grace heidi ivan judy kate leo mallory nina oscar peggy quinn rupert sybil trent ursula victor wendy xavier yvonne zoe'.split(
-    ' ',
-  );
-const TABLES =
-  'orders users invoices sessions carts payments refunds products stocks audits tokens teams invites plans'.split(
-    ' ',
-  );
-const FUNCTIONS =
-  'checkout refund resize-image send-mail webhook search-index thumbnail export-csv import-csv nightly'.split(
-    ' ',
-  );
+const NAMES = words(
+  'alice bob carol dave erin frank grace heidi ivan judy kate leo mallory nina oscar peggy quinn rupert sybil trent ursula victor wendy xavier yvonne zoe',
+);
+const TABLES = words(
+  'orders users invoices sessions carts payments refunds products stocks audits tokens teams invites plans',
+);
+const FUNCTIONS = words(
+  'checkout refund resize-image send-mail webhook search-index thumbnail export-csv import-csv nightly',
+);
 
 function createParts(random: Random) {
   const pick = (items: readonly string[]) => random.pick(items.map((item) => [item] as const))[0];

@@ -11,7 +11,7 @@ import { createCursors } from '../../../src/query/cursor.ts';
 import { SEARCH } from '../../../src/search/search.ts';
 import { readKey } from '../../../src/serve/admit.ts';
 import { chooseEncoding, chooseFormat, parseCacheControl, wantsTail } from '../../../src/serve/resolve.ts';
-import { distinct, type Parser, refusing, split } from '../parser.ts';
+import { distinct, type Parser, reader, refusing, split } from '../parser.ts';
 
 export const URL_CHARS_MAX = 262_144;
 
@@ -63,16 +63,14 @@ export const HTTP_PARSERS: Readonly<Record<string, Parser>> = {
     shapes: { 'names that differ': distinct((i) => `a${i}=${'x'.repeat(255)}&`) },
     parse: parseQueryString,
   },
-  'Cache-Control': {
-    charsMax: LISTED_CHARS_MAX,
-    tokens: split('max-age=¦, ¦,¦ ¦\t¦max-age = ¦no-cache¦no-¦"¦1¦,max-age=1 ¦no-store ¦\\¦"\\¦a="\\'),
-    parse: parseCacheControl,
-  },
-  Authorization: {
-    charsMax: HEADERS_CHARS_MAX,
-    tokens: split('Bearer ¦ ¦a¦eyJ¦.¦a.¦\t'),
-    parse: (text) => looksLikeToken(readKey({ authorization: `Bearer ${text}` }) ?? text),
-  },
+  'Cache-Control': reader(
+    LISTED_CHARS_MAX,
+    'max-age=¦, ¦,¦ ¦\t¦max-age = ¦no-cache¦no-¦"¦1¦,max-age=1 ¦no-store ¦\\¦"\\¦a="\\',
+    parseCacheControl,
+  ),
+  Authorization: reader(HEADERS_CHARS_MAX, 'Bearer ¦ ¦a¦eyJ¦.¦a.¦\t', (text) =>
+    looksLikeToken(readKey({ authorization: `Bearer ${text}` }) ?? text),
+  ),
   'signed token': {
     charsMax: HEADERS_CHARS_MAX,
     tokens: split('eyJ¦.¦a¦-¦_¦e¦='),
@@ -93,31 +91,19 @@ export const HTTP_PARSERS: Readonly<Record<string, Parser>> = {
     },
     parse: (text) => refusing(() => cursors.read(paged, {}, { cursor: text })),
   },
-  'If-None-Match': {
-    charsMax: HEADERS_CHARS_MAX,
-    tokens: split('"a",¦,¦ ¦W/¦"¦*¦W/"b",'),
-    parse: (text) => fresh({ 'if-none-match': text }, { etag: '"b"' }),
-  },
+  'If-None-Match': reader(HEADERS_CHARS_MAX, '"a",¦,¦ ¦W/¦"¦*¦W/"b",', (text) =>
+    fresh({ 'if-none-match': text }, { etag: '"b"' }),
+  ),
   Accept: { charsMax: LISTED_CHARS_MAX, tokens: OF_LISTS, parse: negotiate('accept') },
   'Accept-Encoding': { charsMax: LISTED_CHARS_MAX, tokens: OF_LISTS, parse: negotiate('accept-encoding') },
-  'X-Forwarded-For': {
-    charsMax: LISTED_CHARS_MAX,
-    tokens: split('127.0.0.1,¦,¦ ¦::1,¦10.0.0.1 ,¦:¦1¦a¦::ffff:10.0.0.1,'),
-    parse: (text) => refusing(() => peers.address(forwarded('x-forwarded-for', text))),
-  },
-  'X-Forwarded-Host': {
-    charsMax: HEADERS_CHARS_MAX,
-    tokens: split('a¦,¦ ¦:'),
-    parse: (text) => refusing(() => peers.host(forwarded('x-forwarded-host', text))),
-  },
-  'X-Request-Id': {
-    charsMax: HEADERS_CHARS_MAX,
-    tokens: split('a¦.¦-¦ '),
-    parse: (text) => createRequestId({ 'x-request-id': text }),
-  },
-  Origin: {
-    charsMax: HEADERS_CHARS_MAX,
-    tokens: split('https://¦a¦.¦,'),
-    parse: (text) => cors?.(text),
-  },
+  'X-Forwarded-For': reader(
+    LISTED_CHARS_MAX,
+    '127.0.0.1,¦,¦ ¦::1,¦10.0.0.1 ,¦:¦1¦a¦::ffff:10.0.0.1,',
+    (text) => refusing(() => peers.address(forwarded('x-forwarded-for', text))),
+  ),
+  'X-Forwarded-Host': reader(HEADERS_CHARS_MAX, 'a¦,¦ ¦:', (text) =>
+    refusing(() => peers.host(forwarded('x-forwarded-host', text))),
+  ),
+  'X-Request-Id': reader(HEADERS_CHARS_MAX, 'a¦.¦-¦ ', (text) => createRequestId({ 'x-request-id': text })),
+  Origin: reader(HEADERS_CHARS_MAX, 'https://¦a¦.¦,', (text) => cors?.(text)),
 };

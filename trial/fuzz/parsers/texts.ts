@@ -20,7 +20,7 @@ import { isPlainPattern } from '../../../src/sql/search-guard.ts';
 import { createMatcher } from '../../../src/sql/text-matcher.ts';
 import { readDraft } from '../../../src/workbench/draft.ts';
 import { PATTERN_TOKENS } from '../../pattern-tokens.ts';
-import { distinct, nest, type Parser, refusing, split } from '../parser.ts';
+import { distinct, nest, type Parser, reader, refusing, split } from '../parser.ts';
 import { SQL_CHARS_MAX } from './sql.ts';
 
 const PARAMETER_CHARS_MAX = 65_536;
@@ -124,21 +124,13 @@ const DEFINITION = 'name: a.b\ndescription: d\nmax_rows: 10\ncaching: disabled\n
 
 export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
   ...PARAMETER_PARSERS,
-  timestamp: {
-    charsMax: PARAMETER_CHARS_MAX,
-    tokens: split('1¦2026-11-20¦T¦ ¦-¦:¦Z¦.¦+'),
-    parse: parseInstant,
-  },
-  'timestamp of an event': {
-    charsMax: PARAMETER_CHARS_MAX,
-    tokens: split('1¦2026-11-20¦T¦ ¦.¦\\¦\u00a0'),
-    parse: (text) => parseTimestamp(JSON.stringify(text)),
-  },
-  'a measure of a search': {
-    charsMax: PARAMETER_CHARS_MAX,
-    tokens: split('p95¦avg¦(¦)¦a.b¦ ¦"¦\\¦.¦\n'),
-    parse: (text) => refusing(() => parseMeasure(text)),
-  },
+  timestamp: reader(PARAMETER_CHARS_MAX, '1¦2026-11-20¦T¦ ¦-¦:¦Z¦.¦+', parseInstant),
+  'timestamp of an event': reader(PARAMETER_CHARS_MAX, '1¦2026-11-20¦T¦ ¦.¦\\¦\u00a0', (text) =>
+    parseTimestamp(JSON.stringify(text)),
+  ),
+  'a measure of a search': reader(PARAMETER_CHARS_MAX, 'p95¦avg¦(¦)¦a.b¦ ¦"¦\\¦.¦\n', (text) =>
+    refusing(() => parseMeasure(text)),
+  ),
   'words of a search by pattern': {
     charsMax: TURN_MAX * TEMPLATE_CHARS,
     tokens: MESSAGE_TOKENS,
@@ -194,11 +186,9 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
     nests: nest('(…)¦not (…)¦-(…)¦(a or …)¦"…"'),
     parse: (text) => refusing(() => parseSearch(text, CLAUSES_MAX)),
   },
-  'field of a search': {
-    charsMax: SEARCH_CHARS_MAX,
-    tokens: split('a¦.¦"¦\\¦a.¦"a".¦:¦""'),
-    parse: (text) => refusing(() => parseField(text, 'field')),
-  },
+  'field of a search': reader(SEARCH_CHARS_MAX, 'a¦.¦"¦\\¦a.¦"a".¦:¦""', (text) =>
+    refusing(() => parseField(text, 'field')),
+  ),
   'definition of a draft': {
     charsMax: SQL_CHARS_MAX,
     tokens: [
