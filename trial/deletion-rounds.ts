@@ -141,11 +141,7 @@ async function untilAnswered({ url }: Server, agent: Agent): Promise<void> {
   while ((await send(url, agent, { path })).status !== 200) await wait(PAUSE_MS);
 }
 
-interface StoredRequest {
-  readonly request: string;
-  readonly rows: number;
-  readonly events: number;
-}
+type StoredRequest = Readonly<{ request: string; rows: number; events: number }>;
 
 async function readStored(url: string, agent: Agent): Promise<Map<string, StoredRequest>> {
   const stored = new Map<string, StoredRequest>();

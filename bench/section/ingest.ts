@@ -14,7 +14,7 @@ import { type BenchOptions, type Row, say } from '../report.ts';
 const MEASUREMENTS = {
   batches: measureBatches,
   single: measureSingle,
-  reads: measureReads,
+  callers: measureReads,
 };
 
 export const INGEST_PARTS = Object.keys(MEASUREMENTS);
@@ -99,7 +99,7 @@ async function measureReads(dataDir: string, { rows }: BenchOptions): Promise<Ro
       busy.push(reads);
       rates.push(eventRate(batches));
       const p99 = `cached p99 ${reads.cached.p99Ms.toFixed(1)} ms, logs.all p99 ${reads.logs.p99Ms.toFixed(1)} ms`;
-      say(`reads ${round + 1}/${READ_ROUNDS}: ${p99} beside ${Math.round(eventRate(batches))} events/s`);
+      say(`callers ${round + 1}/${READ_ROUNDS}: ${p99} beside ${Math.round(eventRate(batches))} events/s`);
     }
   });
   const p99Row = (name: string, all: readonly Reads[], which: keyof Reads): Row => ({

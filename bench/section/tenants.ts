@@ -31,7 +31,6 @@ export async function tenantsSection({ requests }: BenchOptions): Promise<Row[]>
     { name: 'of them from the cache', unit: 'requests', values: [so.hits] },
     { name: 'rows in these answers', unit: 'rows', values: [so.rows] },
     { name: 'of them read by people', unit: 'rows', values: [so.rowsOfPeople] },
-    { name: 'rate, without sockets', unit: 'requests/s', values: [so.requests / so.seconds] },
     { name: 'answers with foreign or wrong rows', unit: 'answers', values: [so.wrongRows], goal: NONE },
     { name: 'wrong statuses', unit: 'answers', values: [so.wrongStatuses], goal: NONE },
   ];

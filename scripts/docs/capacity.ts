@@ -35,8 +35,7 @@ const READING = `- **Up to 100 M** the embedded engine suffices (measured on two
 - **At 1 T** the disk decides: 30 days of retention need a third of the servers. The newest entries need most of the cores.`;
 
 const PROJECT = `A row costs ${plain(rowMs('stats') * NANOS_PER_MS)} core ns for statistics and ${plain(rowMs('usage') * NANOS_PER_MS)} for usage: ${plain(GROWN_ROWS)} rows a week cost ${plain(weekMs('stats', GROWN_ROWS))} and
-${plain(weekMs('usage', GROWN_ROWS))} core ms. A query uses up to ${ASSUMED.threads.value} threads. The newest entries do not grow. \`npm run bench -- cores\` measures what further
-cores are worth to you.`;
+${plain(weekMs('usage', GROWN_ROWS))} core ms. A query uses up to ${ASSUMED.threads.value} threads. The newest entries do not grow.`;
 
 const LEFT_OUT = `## Not included
 

@@ -4,7 +4,6 @@ import { ON_SERVER, openCliEngine } from '../support/cli-engine.ts';
 import { scale } from '../support/property.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-// `npm run bench -- deletions` is the same with 100,000 events.
 // A server is not killed with the service.
 test.each([
   { kills: 0, name: 'deletions beside senders' },

@@ -22,7 +22,7 @@ interface QueryAttack {
   readonly hasTokens?: boolean;
 }
 
-export const ATTACKS = ['fifo', 'tokens', 'pattern', 'memory', 'crash', 'searches'] as const;
+export const ATTACKS = ['fifo', 'tokens', 'memory', 'crash', 'searches'] as const;
 
 /** Endpoint with one row for each request that was stored; the id of an event begins with its request's. */
 export const STORED_ENDPOINT = 'attack.stored';
@@ -54,12 +54,6 @@ export async function prepareAttacks(
   const queries: readonly (Omit<QueryAttack, 'endpoint'> & Omit<Attack, 'how'> & { sql: string })[] = [
     { short: 'fifo', name: 'a time zone that is a FIFO', ...blocks },
     { short: 'tokens', name: 'the same by a new token each time', ...blocks, hasTokens: true },
-    {
-      short: 'pattern',
-      name: 'a costly pattern',
-      sql: 'SELECT countIf(match(concat(event_message, metadata), @project)) AS n FROM edge_logs',
-      project: (time) => `(?:\\pL\\PN{0,9}){30}~${time}`,
-    },
     {
       short: 'memory',
       name: 'more memory than there is',
