@@ -8,22 +8,18 @@ import { type Server, startServer } from './server.ts';
 import type { Wire } from './wire.ts';
 
 /** The outcome of all requests sent before, during and after the kills. */
-export interface KillCounts {
+interface KillCounts {
   readonly kills: number;
   /** Requests answered as stored, and their events. */
   readonly acknowledged: number;
   readonly acknowledgedEvents: number;
-  /** Requests that a kill cut off. */
+  /** Requests that a kill cut off; sent again with their Idempotency-Key; neither, and yet stored completely, which is allowed. */
   readonly cutOff: number;
-  /** Requests, cut off or answered, sent again with the same Idempotency-Key after the restart. */
   readonly sentAgain: number;
-  /** Cut off, not sent again, and yet stored completely, which is allowed. */
   readonly storedUnanswered: number;
-  /** Acknowledged events that are missing in the store. Must be 0. */
+  /** Acknowledged events that are missing, surplus rows, and requests stored in part. Each must be 0. */
   readonly lostEvents: number;
-  /** Surplus rows of any request. Must be 0. */
   readonly rowsTwice: number;
-  /** Requests stored in part. Must be 0. */
   readonly storedInPart: number;
 }
 
@@ -125,7 +121,9 @@ async function loadUntilKilled(server: Server, { random, round, wires }: Strike)
   async function connection(): Promise<void> {
     while (!gone) {
       const id = `${round}-${requests.length}`;
-      const request = createRequest(id, random.pick(entries), random);
+      const entry = entries[requests.length % entries.length];
+      if (entry === undefined) return;
+      const request = createRequest(id, entry, random);
       requests.push(request);
       // No response: the server was killed. Every response must say that all is stored.
       await acknowledge(server.url, request, agent).catch(async (error) => {

@@ -31,14 +31,7 @@ const MATCHED_CHARS_MAX = 1_000;
 const PATTERN_NESTS = nest('(…)¦(?i:…)¦(?P<a>…)¦(…){2}¦(…)*¦(a|…)¦[…]¦[[:alpha:]…]');
 
 /** The largest patterns that are accepted, as a parameter's definition may have them. */
-const LARGE_PATTERNS = [
-  '(a{100}){24}',
-  '(a?){100}',
-  '\\pL\\pL',
-  '([a-z]|[0-9]){50}',
-  '(.*x){10}',
-  '(?i)(abc|abd){30}',
-];
+const LARGE_PATTERNS = split('(a{100}){24}¦(a?){100}¦\\pL\\pL¦([a-z]|[0-9]){50}¦(.*x){10}¦(?i)(abc|abd){30}');
 
 /** A value of a parameter, and of a list of such values. */
 function typed(
