@@ -15,15 +15,15 @@ test.each(Object.entries(PARSERS))(
 );
 
 test('the trial finds a parser that takes too long for a nested, a repeated and its longest accepted text, or that ends the stack', async () => {
-  const parser = { charsMax: 400, tokens: ['a'], nests: [['(', ')']] as const };
+  const parser = { charsMax: 160, tokens: ['a'], nests: [['(', ')']] as const };
   const cube = { ...parser, parse: (text: string) => countTriples(text.replaceAll('(', '')) };
   expect(await measureParser(cube, 1, 'a seed')).toMatchObject({
-    chars: 400,
+    chars: 160,
     text: expect.stringContaining('"a"'),
   });
-  const accepts = (text: string) => text.length <= 160;
+  const accepts = (text: string) => text.length <= 96;
   const bounded = { ...cube, accepts, parse: (text: string) => accepts(text) && countTriples(text) };
-  expect((await measureParser(bounded, 1, 'a seed')).chars).toBe(160);
+  expect((await measureParser(bounded, 1, 'a seed')).chars).toBe(96);
   const endless = { ...parser, charsMax: 100_000, parse: depthOf };
   await expect(measureParser(endless, 1, 'a seed')).rejects.toThrow('call stack');
 });
