@@ -79,29 +79,8 @@ function npmCommand() {
   return npm ? [process.execPath, [npm]] : ['npm', []];
 }
 
-const AUDIT_MS_MAX = 60_000;
 // From SIGTERM to SIGKILL.
 const LAST_MS = 15_000;
-
-/** Asks the registry about the packages that are shipped. Resolves with its answer, and why there may be none. */
-export function audit() {
-  const [command, args] = npmCommand();
-  const child = spawn(command, [...args, 'audit', '--omit=dev', '--audit-level=high', '--json'], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'ignore'],
-    timeout: AUDIT_MS_MAX,
-  });
-  return new Promise((resolve) => {
-    let stdout = '';
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      stdout += text;
-    });
-    child.on('error', (error) => resolve({ stdout, reason: error.message }));
-    child.on('close', (_code, signal) =>
-      resolve({ stdout, reason: signal ? `no answer within ${AUDIT_MS_MAX / 1000} s` : undefined }),
-    );
-  });
-}
 
 /**
  * Runs a command with the project's Node first in PATH, passing signals on; resolves with its exit code. After `timeoutMs` it is

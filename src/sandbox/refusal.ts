@@ -53,7 +53,7 @@ const STORED_MAX: Readonly<Partial<Record<BoundName, number>>> = {
   columns: 16_000,
 };
 
-/** `refuseBeyond` for a stored query. */
+/** `assertBound` for a stored query. */
 export function assertStoredBound(name: BoundName, count: number): void {
   assertCount(name, count, { max: STORED_MAX[name] ?? BOUNDS[name].max });
 }

@@ -37,7 +37,7 @@ export async function readSyntaxTree(engine: Engine, sql: string): Promise<Synta
   return tree;
 }
 
-/** @param check throws as `refuseBeyond` does @throws SyntaxTreeError with its message */
+/** @param check throws as `assertBound` does @throws SyntaxTreeError with its message */
 export function refuseUnbounded(check: () => void): void {
   try {
     check();

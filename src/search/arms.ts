@@ -50,7 +50,7 @@ interface Arm {
   readonly more?: (source: Source) => string;
   /** Instead of the condition of the search. */
   readonly condition?: (fields: Fields) => string;
-  /** Reads only these events, of any field: `writeSampled`. Before the other conditions, so that those are tested on few events. */
+  /** Reads only these events, of any field: `writeSample`. Before the other conditions, so that those are tested on few events. */
   readonly sample?: string | undefined;
   readonly select: (fields: Fields, source: Source) => string;
   readonly end?: string;

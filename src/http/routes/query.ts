@@ -50,7 +50,7 @@ export const QUERY_POST = defineRoute({
   ...shared,
   method: 'POST',
   summary: 'The same, with parameters in the body',
-  body: { required: false, content: {} }, // described by endpoint: openapi/endpoint.ts
+  body: { required: false, content: {} }, // described by endpoint: openapi/operation.ts
 });
 
 /** Serves saved queries by UUID or name (spec 4). */

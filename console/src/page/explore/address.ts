@@ -33,7 +33,7 @@ export interface ExploreAddress {
   readonly mark: string;
   /** Whether the chart has the counts of the range before. */
   readonly before: boolean;
-  /** Identifies a line to show and mark (line/at.ts). */
+  /** Identifies a line to show and mark (ui/lines/at.ts). */
   readonly at: string;
 }
 

@@ -1,4 +1,0 @@
-export function judgeAudit(
-  stdout: string,
-  reason?: string,
-): { state: 'passed' | 'failed' | 'skipped'; message: string };
