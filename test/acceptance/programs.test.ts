@@ -1,0 +1,59 @@
+// The five programs of the gate, each in its own process. What a process of its own is not needed for is tested in test/cli and
+// test/http; what races a signal, a kill or a clock is in the .timed files beside this one.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { endLeftProcesses, runCli, startProgram, startServe } from '../support/cli.ts';
+import { edgeEvents } from '../support/events.ts';
+import { get, QUERY_PATH } from '../support/http.ts';
+import { post, TO_EDGE } from '../support/ingest.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const env = { TAILRACE_DATA_DIR: join(folder.path, 'data'), TAILRACE_PORT: '0' };
+afterEach(endLeftProcesses);
+afterAll(folder.remove);
+
+test('serve prints a key with which it stores an event and returns it, and ends with 0; query then returns it from the store', async () => {
+  const service = await startServe(env);
+  const [key = ''] = /tr_[\w-]+/.exec(service.output().stdout) ?? [];
+  const sent = await post(service.url, TO_EDGE, edgeEvents(1), { 'x-api-key': key });
+  expect(sent.status).toBe(200);
+  const path = `${QUERY_PATH}/logs.all?project=p1`;
+  const answer = await get(service.url, path, { 'x-api-key': key });
+  expect(answer.body.result).toEqual([
+    expect.objectContaining({ id: 'e0', event_message: 'GET /rest/v1/0' }),
+  ]);
+  expect((await get(service.url, path, { 'x-api-key': '' })).status).toBe(401);
+  const { code, stderr } = await service.stop();
+  expect([code, stderr]).toEqual([0, expect.not.stringContaining(key)]);
+
+  const query = await runCli(['query', 'logs.all', '-p', 'project=p1'], { env });
+  expect([query.code, query.stderr, JSON.parse(query.stdout)]).toEqual([0, '', answer.body]);
+});
+
+test('npm start serves the shipped endpoints and the console, prints calls that work as they stand, and ends with 0', async () => {
+  const own = { ...env, TAILRACE_DATA_DIR: join(folder.path, 'start') };
+  // A store with events is not filled with the whole sample.
+  expect(await runCli(['sample', '--rows', '1000'], { env: own })).toMatchObject({ code: 0 });
+  const service = startProgram(process.execPath, ['scripts/start.js'], { env: own });
+  const [, url = ''] = await service.waitFor(/ready at (http:\S+)\n[\s\S]*\n\n$/);
+  const printed = [...service.output().stdout.matchAll(/^curl -s -H "X-API-KEY: (\S+)" "(\S+)"$/gm)];
+  expect(printed).toHaveLength(3);
+  for (const [, key = '', address = ''] of printed)
+    expect((await get(address, '', { 'x-api-key': key })).body.result).toEqual(expect.any(Array));
+  expect((await get(url, '/', { accept: 'text/html' })).text).toContain('<div id="root">');
+  service.child.kill('SIGTERM');
+  expect((await service.ended).code).toBe(0);
+});
+
+test('check finds no fault in the shipped definitions', async () => {
+  const { code, stdout, stderr } = await runCli(['check'], { env });
+  expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(/ endpoints, .*, no faults\n$/), '']);
+});
+
+test('test passes the tests of every shipped endpoint', async () => {
+  const { code, stdout, stderr } = await runCli(['test'], { env });
+  expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(/\n\d+ tests passed\n$/), '']);
+  for (const name of await readdir('endpoints')) expect(stdout).toContain(`endpoints/${name}/tests/`);
+});
