@@ -15,12 +15,6 @@ test('a cell cannot control the terminal', () => {
   expect(formatTable(['a'], [['\x1b[2J\r\ttext']])).toContain('│ \ufffd[2J\ufffd\ufffdtext │');
 });
 
-test('a long cell goes on in the next line, at a space', () => {
-  const table = formatTable(['a', 'b'], [['x', `${'word '.repeat(40)}end`]]);
-  expect(widthOf(table)).toBeLessThanOrEqual(TABLE_COLUMNS_MAX);
-  expect(table).not.toMatch(/\bwor\b|…/);
-});
-
 test('a table fits 100 columns and loses no letter, whatever its cells hold', () => {
   const cell = fc.stringMatching(/^[a-z="; ]{0,300}$/);
   const row = fc.tuple(cell, cell, cell, cell, fc.nat(), cell);

@@ -9,21 +9,6 @@ import { storeEvents, temporaryFolder, testConfig } from '../support/service.ts'
 const folder = await temporaryFolder();
 const file = (name: string) => join(folder.path, name);
 
-/** The embedded engine's process fills the store, and ends: its rights are those of the owner. */
-async function fillStore(): Promise<void> {
-  const core = await openCore(testConfig(folder.path), 'a test');
-  const now = Date.now();
-  const events = ['p', 'p', 'q', ''].map((project, i) => ({
-    id: `${i}`,
-    timestamp: now * 1000,
-    project,
-    event_message: 'x',
-    metadata: {},
-  }));
-  await storeEvents(core, 'cloudflare.logs.prod', events, now);
-  await core.close();
-}
-
 /** On the same store, the engine's one user with all that users.xml gives the user for callers' SELECTs. */
 async function openAsSandbox(): Promise<Session> {
   const shipped = withoutServerOnly(await readFile('deploy/clickhouse/users.xml', 'utf8'));
@@ -40,7 +25,11 @@ async function openAsSandbox(): Promise<Session> {
   return new Session(file('store'), { connectionArgs: [`--config-file=${file('config/config.xml')}`] });
 }
 
-await fillStore();
+// The embedded engine's process fills the store, and ends: its rights are those of the owner.
+const core = await openCore(testConfig(folder.path), 'a test');
+const events = ['p', 'p', 'q', ''].map((project) => ({ project, event_message: 'x' }));
+await storeEvents(core, 'cloudflare.logs.prod', events, Date.now());
+await core.close();
 const session = await openAsSandbox();
 afterAll(async () => {
   session.close();
@@ -52,7 +41,6 @@ const ask = (query: string) => session.query(query, 'TSVRaw').trim();
 describe('the user for callers’ SELECTs, in the real engine', () => {
   test.each([
     ['names a project', { origin: 'a b', project: 'p' }, '2'],
-    ['names another', { project: 'q' }, '1'],
     ['names one that has a quote', { project: "it's" }, '0'],
     ['names none', { origin: 'a b' }, '4'],
   ])('sees rows of the project alone where the request %s', (_, value, rows) => {
@@ -65,13 +53,9 @@ describe('the user for callers’ SELECTs, in the real engine', () => {
 
   test.each([
     ["INSERT INTO tailrace.edge_logs (id) VALUES ('x')", 'ACCESS_DENIED'],
-    ['DROP TABLE tailrace.edge_logs', 'ACCESS_DENIED'],
     ['TRUNCATE TABLE tailrace.edge_logs', 'ACCESS_DENIED'],
     ["SELECT * FROM file('/etc/passwd')", 'ACCESS_DENIED'],
-    ["SELECT * FROM url('http://127.0.0.1/')", 'ACCESS_DENIED'],
     ['SELECT 1 SETTINGS max_threads = 64', 'SETTING_CONSTRAINT_VIOLATION'],
-    ['SELECT 1 SETTINGS max_memory_usage = 8000000000', 'SETTING_CONSTRAINT_VIOLATION'],
-    ['SELECT 1 SETTINGS max_execution_time = 61', 'SETTING_CONSTRAINT_VIOLATION'],
   ])('is refused %s', (sql, name) => {
     expect(() => ask(sql)).toThrow(name);
   });

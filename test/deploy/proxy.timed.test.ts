@@ -47,12 +47,6 @@ describe.skipIf(findProgram('nginx') === undefined)('the proxy of the scaled com
       ...init,
     });
   const ask = () => send(`${QUERY_PATH}/logs.all?project=p1`);
-  const post = (bytes: number) =>
-    send('/api/logs?source_name=postgres.logs', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ event_message: 'x'.repeat(bytes) }),
-    });
   const requestsOf = ({ output }: Replica) =>
     output()
       .stderr.split('\n')
@@ -68,18 +62,10 @@ describe.skipIf(findProgram('nginx') === undefined)('the proxy of the scaled com
     }
   });
 
-  test('leaves it to Tailrace to refuse what is too long', async () => {
-    expectError(await post(16 * 1024 * 1024), 'body_too_large');
-    expectError(await send(`${QUERY_PATH}/logs.all?project=${'x'.repeat(250_000)}`), 'invalid_parameter');
-  });
-
   test('has every request answered by the other replica while one is dead, and says 503 when both are', async () => {
     const [one, two] = replicas;
     one?.child.kill('SIGKILL');
-    for (let i = 0; i < 20; i++) {
-      expect((await ask()).status).toBe(200);
-      expect((await post(2_000_000)).status).toBe(406); // an event larger than Tailrace takes, as it says itself
-    }
+    for (let i = 0; i < 20; i++) expect((await ask()).status).toBe(200);
     two?.child.kill('SIGKILL');
     await two?.ended;
     expectError(await ask(), 'engine_unavailable');

@@ -1,16 +1,22 @@
+import { Readable } from 'node:stream';
 import { vi } from 'vitest';
 import { runCommand } from '../../src/cli/main.ts';
 import type { CliResult } from './cli.ts';
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
- * Runs a command in the process of the test, which saves starting one. Only for commands that end by themselves: one that handles
- * signals would leave its handlers behind (cli.ts starts those).
+ * Runs a command in the process of the test, which saves starting one. For commands that end by themselves; what gets a signal or
+ * serves is started by cli.ts.
+ *
+ * @param env its settings; those of this process are hidden from it
  */
 export async function runProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  { stdin = '' }: { readonly stdin?: string } = {},
 ): Promise<CliResult> {
-  const own = process.env;
+  const { env: own, exitCode } = process;
   const output = { stdout: '', stderr: '' };
   const spies = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((chunk) => {
@@ -18,13 +24,21 @@ export async function runProgram(
       return true;
     }),
   );
-  const others = Object.entries(own).filter(([name]) => !/^(?:TAILRACE|LOGFLARE|CLICKHOUSE)_/.test(name));
+  const input = vi
+    .spyOn(process, 'stdin', 'get')
+    .mockReturnValue(Readable.from([stdin]) as typeof process.stdin);
+  const handlers = SIGNALS.map((signal) => ({ signal, before: process.listeners(signal) }));
+  const others = Object.entries(own).filter(([name]) => !/^(?:TAILRACE|LOGFLARE|CLICKHOUSE|npm)_/.test(name));
   process.env = { ...Object.fromEntries(others), ...env };
   try {
     const code = await runCommand(['node', 'tailrace', ...args]);
-    return { code: code ?? 0, ...output };
+    return { code: code ?? Number(process.exitCode ?? 0), ...output };
   } finally {
     process.env = own;
-    for (const spy of spies) spy.mockRestore();
+    process.exitCode = exitCode;
+    for (const { signal, before } of handlers)
+      for (const handler of process.listeners(signal))
+        if (!before.includes(handler)) process.off(signal, handler);
+    for (const spy of [...spies, input]) spy.mockRestore();
   }
 }

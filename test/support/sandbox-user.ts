@@ -9,7 +9,7 @@ export function withoutServerOnly(xml: string): string {
   return xml.replaceAll('<changeable_in_readonly/>', '').replaceAll('<readonly>1</readonly>', '');
 }
 
-/** The user of deploy/clickhouse/users.xml, whose profile is that of users.sql (test/deploy/clickhouse.timed.test.ts). */
+/** The user of deploy/clickhouse/users.xml, whose profile is that of users.sql (test/deploy/settings.unit.test.ts). */
 export async function readSandboxUser(password: string, database = 'tailrace'): Promise<FrontUser> {
   const file = await readFile('deploy/clickhouse/users.xml', 'utf8');
   const [, profile = ''] =

@@ -1,10 +1,9 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { type InputError, messageOf } from '../../../src/errors.ts';
+import type { InputError } from '../../../src/errors.ts';
 import { openCore } from '../../../src/service/open-core.ts';
 import { addEndpoint } from '../../../trial/endpoint.ts';
-import { ON_SERVER } from '../../support/cli-engine.ts';
 import { copyEndpoints } from '../../support/endpoints.ts';
 import { runProgram } from '../../support/program.ts';
 import { temporaryFolder, testConfig } from '../../support/service.ts';
@@ -52,7 +51,7 @@ const FORBIDDEN: [string, (text: string) => string][] = [
   ],
 ];
 
-describe.skipIf(ON_SERVER)('tailrace check beside a running service', () => {
+describe('tailrace check beside a running service', () => {
   test.each(FORBIDDEN)('finds that a stored column cannot have %s, as the service does', async (_, edit) => {
     expect(edit(original)).not.toBe(original);
     await writeFile(POSTGRES, edit(original));
@@ -60,19 +59,6 @@ describe.skipIf(ON_SERVER)('tailrace check beside a running service', () => {
     expect(faults).toEqual([expect.stringContaining('column "user_name" of postgres.logs is stored')]);
     const { code, stdout, stderr } = await check();
     expect([code, stdout, stderr]).toEqual([1, '', `tailrace: ${faults[0]}\n`]);
-  });
-
-  test('finds that a column that is gone from its file is stored still', async () => {
-    await writeFile(POSTGRES, `${original}  extra: { type: string, path: metadata.extra, description: x }\n`);
-    expect((await check()).code).toBe(0);
-    await core.reload();
-    await writeFile(POSTGRES, original);
-    await core.reload();
-    expect((await check()).code).toBe(0);
-    await writeFile(POSTGRES, `${original}  extra: { type: number, path: metadata.extra, description: x }\n`);
-    const faults = await faultsOfReload();
-    expect((await check()).stderr).toBe(`tailrace: ${faults[0]}\n`);
-    expect(messageOf(faults[0])).toContain('stored as Nullable(String) and cannot become Nullable(Float64)');
   });
 
   test('prints it together with the faults of the files and of the settings', async () => {

@@ -46,8 +46,6 @@ test('a UUID finds a dashboard, too; another name gets the nearest', async () =>
     ...{ code: 1, stdout: '' },
     stderr: 'tailrace: no dashboard has the UUID or name "servce"; did you mean service?\n',
   });
-  const { stderr } = await runProgram(['dashboards', 'export', 'xyz'], env);
-  expect(stderr).toContain('there are functions, gateway, service');
   const none = await runProgram(['dashboards', 'export', 'x'], {
     ...{ TAILRACE_ENDPOINTS_DIR: 'template/endpoints', TAILRACE_SOURCES_DIR: 'template/sources' },
   });

@@ -119,17 +119,6 @@ describe.skipIf(!hasPostgres)('tailrace keys with TAILRACE_CONTROL_URL', () => {
     await target.close();
   });
 
-  test('refuses to copy from a folder without keys, or to nowhere', async () => {
-    const none = await keys('copy', '--from', folder.path);
-    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('It has no control.sqlite.')]);
-    const { TAILRACE_CONTROL_URL: _, ...rest } = env;
-    const nowhere = await runProgram(['keys', 'copy', '--from', join(folder.path, 'old')], rest);
-    expect([nowhere.code, nowhere.stderr]).toEqual([
-      1,
-      expect.stringContaining('TAILRACE_CONTROL_URL must be set'),
-    ]);
-  });
-
   test('says in one line that PostgreSQL is not there', async () => {
     const away = { ...env, TAILRACE_CONTROL_URL: 'postgresql://u:s3cret@127.0.0.1:1/tailrace' };
     const { code, stderr } = await runProgram(['keys', 'list'], away);

@@ -11,14 +11,6 @@ test.each(['endpoint', 'source', 'dashboard', 'test'])(
   },
 );
 
-test.each([
-  [[], /name what to print: endpoint, source, alert, dashboard, test, or --print for the tables/],
-  [['table'], /'table' is invalid.*endpoint, source, alert, dashboard, test/],
-])('refuses %j as a misuse', async (args, message) => {
-  const { code, stderr } = await runProgram(['schema', ...args], {});
-  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
-});
-
 test('prints the statements of the tables', async () => {
   const { code, stdout } = await runProgram(['schema', '--print'], {});
   expect([code, stdout]).toEqual([0, expect.stringContaining('CREATE TABLE IF NOT EXISTS `edge_logs`')]);

@@ -91,30 +91,6 @@ describe('a dashboard in Grafana', () => {
     expect(JSON.stringify(written)).not.toMatch(/http|x-api-key/i);
   });
 
-  test.each([
-    [3600, 'now-1h'],
-    [86_400, 'now-24h'],
-    [7 * 86_400, 'now-7d'],
-  ])('with a range of %d seconds begins at %s', (range_seconds, from) => {
-    expect(toGrafanaDashboard({ ...DASHBOARD, range_seconds }, []).time.from).toBe(from);
-  });
-
-  test('has the panels of a row beside each other over the whole width, and rows below each other', () => {
-    const placed = panelsOf([
-      { height_px: 80, panels: [PANEL, PANEL] },
-      { height_px: 220, panels: [PANEL, PANEL, PANEL, PANEL, PANEL] },
-    ]).map(({ gridPos }) => Object.values(gridPos));
-    expect(placed).toEqual([
-      [0, 0, 12, 3],
-      [12, 0, 12, 3],
-      [0, 3, 5, 7],
-      [5, 3, 5, 7],
-      [10, 3, 4, 7],
-      [14, 3, 5, 7],
-      [19, 3, 5, 7],
-    ]);
-  });
-
   test('has a variable for each shared parameter: a choice, a text, and a name that Grafana allows', () => {
     const parameters = [
       { name: 'mode', default: 'fast', pinned: null },
@@ -172,9 +148,6 @@ describe('the request of a panel', () => {
       iso_timestamp_end: '$' + '{__to:date:iso}',
       interval: '$__customInterval(3600s,1hr,86400s,1day,7day)',
     });
-    const odd = { ...declared.bucket, spans: { 'a,b': span(60, 3600), c: span(60, 86_400) } };
-    expect(paramsOf({}, { ...declared, bucket: odd })['interval']).toBe('c');
-    expect(paramsOf({ parameters: { interval: '1hr' } }, declared)['interval']).toBe('1hr');
   });
 
   test('has the columns of its chart in order of time, in types of the data source', () => {
@@ -195,15 +168,6 @@ describe('the request of a panel', () => {
 });
 
 describe('a panel in Grafana', () => {
-  test.each([
-    ['line', 'timeseries', { drawStyle: 'line', stacking: { mode: 'none' } }],
-    ['stacked', 'timeseries', { drawStyle: 'line', stacking: { mode: 'normal' } }],
-    ['bar', 'timeseries', { drawStyle: 'bars', stacking: { mode: 'none' } }],
-  ] as const)('of "show: %s" over time is a %s', (show, type, custom) => {
-    const written = panelOf({ show, title: 'T' }, { charts: [CHART] });
-    expect(written).toMatchObject({ type, title: 'T', fieldConfig: { defaults: { custom } } });
-  });
-
   test('of a bar for each value of a column is a bar chart of the greatest', () => {
     const charts: ChartView[] = [{ ...CHART, show: 'bar', time: null, series: 'path', top: 5 }];
     const written = panelOf({}, { charts });
@@ -224,21 +188,6 @@ describe('a panel in Grafana', () => {
     ]);
     const timeless = panelOf({ show: 'number', columns: ['ms'] }, { charts: [{ ...CHART, time: null }] });
     expect(timeless.targets[0]?.root_selector).toBe('.result | [{"ms": (.[0] | .["ms"])}]');
-  });
-
-  test('of a table has every column, JSON as a text', () => {
-    const { type, targets } = panelOf({ show: 'table' }, { charts: [CHART] });
-    expect([type, targets[0]?.columns.length]).toEqual(['table', 5]);
-    expect(targets[0]?.root_selector).toContain('map(.["more"] |= if . == null then null else tojson end)');
-  });
-
-  test('of an endpoint without a chart draws its first number over its time, else is a table', () => {
-    const bucket = { column: 'at', by: null, aligned: true, spans: {} };
-    const drawn = panelOf({}, { bucket });
-    expect([drawn.type, drawn.targets[0]?.columns.map(({ selector }) => selector)]).toEqual([
-      ...['timeseries', ['at', 'n']],
-    ]);
-    expect(panelOf({}).type).toBe('table');
   });
 
   test('has the unit, the thresholds and the colours of the chart', () => {
@@ -268,14 +217,5 @@ describe('a panel in Grafana', () => {
       { matcher: { options: 'n' }, properties: [{ id: 'color', value: { fixedColor: 'red' } }] },
     ]);
     expect(panelOf({ unit: 'req' }, { charts }).fieldConfig.defaults['unit']).toBe('suffix: req');
-  });
-
-  test('of a text is that text, not Markdown; one whose endpoint is missing says so', () => {
-    const text = panelOf({ endpoint: null, show: 'text', text: '1. *Call* <b>ops</b>' });
-    expect([text.type, text.options.content]).toEqual(['text', '1\\. \\*Call\\* \\<b\\>ops\\</b\\>']);
-    const gone = panelOf({ endpoint: 'gone', missing: true, title: 'Gone' });
-    expect([gone.type, gone.title, gone.options.content]).toEqual([
-      ...['text', 'Gone', 'No endpoint is called "gone".'],
-    ]);
   });
 });

@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { copyFewDefinitions } from '../../support/definitions.ts';
+import { edgeEvents, toNdjson } from '../../support/events.ts';
+import { runProgram } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/service.ts';
+
+const EDGE = 'cloudflare.logs.prod';
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+const env = { ...(await copyFewDefinitions(folder.path)), TAILRACE_DATA_DIR: join(folder.path, 'data') };
+const run = (...args: string[]) => runProgram(args, env);
+
+async function countOf(project: string): Promise<number> {
+  const { stdout } = await run(
+    'query',
+    'usage.api-counts',
+    '-p',
+    `project=^https://${project}\\.`,
+    '-p',
+    'interval=daily',
+  );
+  const { result } = JSON.parse(stdout) as { result: { total_rest_requests: number }[] };
+  return result.reduce((sum, row) => sum + row.total_rest_requests, 0);
+}
+
+test('tailrace delete without a service asks, then deletes only what was named, and writes it into the audit trail', async () => {
+  const events = toNdjson([...edgeEvents(30, 'gone'), ...edgeEvents(20, 'kept')]);
+  expect(await runProgram(['load', EDGE, '-'], env, { stdin: events })).toMatchObject({
+    code: 0,
+    stderr: '',
+  });
+  const dry = await run('delete', '--project', 'gone', '--dry-run');
+  expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining('30 events; nothing was deleted')]);
+  const asked = await run('delete', '--project', 'gone');
+  expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining('add --yes')]);
+  expect([await countOf('gone'), await countOf('kept')]).toEqual([30, 20]);
+  const done = await run('delete', '--project', 'gone', '--source', EDGE, '--yes');
+  expect([done.code, done.stdout]).toEqual([0, expect.stringContaining('30 events deleted')]);
+  expect([await countOf('gone'), await countOf('kept')]).toEqual([0, 20]);
+  const again = await run('delete', '--project', 'gone', '--yes');
+  expect([again.code, again.stdout]).toEqual([0, 'No events match; nothing was deleted.\n']);
+  const log = await run('keys', 'log', '--json');
+  expect(log.stdout).toContain(JSON.stringify(`30 events of project "gone" in all sources`));
+  expect(log.stdout.match(/deleted/g)).toHaveLength(1);
+});
+
+test('tailrace delete reports every fault of what is asked', async () => {
+  const wrong = ['--project', 'gone', '--source', 'nothing', '--before', 'yesterday', '--yes'];
+  const { code, stderr } = await run('delete', ...wrong);
+  expect([code, stderr.trim().split('\n')]).toEqual([
+    1,
+    [
+      expect.stringMatching(/^tailrace: --source is not a source: "nothing"; there are /),
+      expect.stringMatching(/^tailrace: --before must be an ISO 8601 timestamp .* it is "yesterday"$/),
+    ],
+  ]);
+  expect((await run('delete', '--yes')).code).toBe(2);
+});

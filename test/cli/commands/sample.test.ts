@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { fillWithSample, sampleCommand } from '../../../src/cli/commands/sample.ts';
+import { openCore } from '../../../src/service/open-core.ts';
+import { copyFewDefinitions } from '../../support/definitions.ts';
+import { runProgram } from '../../support/program.ts';
+import { openTestStore, storeEvents, temporaryFolder, testConfig } from '../../support/service.ts';
+
+const folder = await temporaryFolder();
+const definitions = await copyFewDefinitions(folder.path);
+afterAll(folder.remove);
+const never = new AbortController().signal;
+
+test.each([
+  ['--rows', '0'],
+  ['--rows', '1e6'],
+  ['--seed', '4294967297'],
+  ['--days', '91'],
+  ['--projects', '1001'],
+])('tailrace sample rejects %s %j, naming the bounds', async (option, value) => {
+  const command = sampleCommand()
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+  await expect(command.parseAsync([option, value], { from: 'user' })).rejects.toThrow(
+    /It must be a whole number from \d+ to \d+\./,
+  );
+});
+
+test('tailrace sample stores the rows asked for, and says so', async () => {
+  const env = { ...definitions, TAILRACE_DATA_DIR: join(folder.path, 'data') };
+  const done = await runProgram(['sample', '--rows', '900', '--days', '2', '--projects', '2'], env);
+  expect([done.code, done.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^sample: 900 events, [\d,]+\/s, are stored\n$/),
+  ]);
+  const core = await openCore(testConfig(env.TAILRACE_DATA_DIR, env), 'a test');
+  const rows = await core.engine.inspect(
+    'SELECT count() AS events, uniqExact(project) AS projects, min(timestamp) > now() - 172900 AS young FROM edge_logs',
+  );
+  await core.close();
+  expect(rows).toEqual([{ events: 900, projects: 2, young: 1 }]);
+});
+
+describe('fillWithSample', () => {
+  let store: Awaited<ReturnType<typeof openTestStore>>;
+  const lines: string[] = [];
+  beforeEach(async () => {
+    store = await openTestStore(definitions);
+    lines.length = 0;
+    vi.spyOn(process.stderr, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
+  });
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await store.close();
+  });
+  const count = async () => (await store.core.engine.inspect('SELECT count() AS events FROM edge_logs'))[0];
+
+  test('leaves a store alone that has one event', async () => {
+    await storeEvents(store.core, 'cloudflare.logs.prod', [{ project: 'mine' }], Date.now());
+    await fillWithSample(store.core, never, 1_000);
+    expect(await count()).toEqual({ events: 1 });
+  });
+
+  test('stops at the signal, says so, and leaves the store empty for the next start to fill', async () => {
+    const { core } = store;
+    const stop = new AbortController();
+    // The signal comes when a part is stored.
+    vi.spyOn(core.engine, 'insert').mockImplementationOnce(async (batch) => {
+      stop.abort('SIGINT');
+      await core.engine.insert(batch);
+    });
+    await fillWithSample(core, stop.signal, 1_000);
+    expect(lines.at(-1)).toMatch(/^sample: stopped by SIGINT; no event is kept/);
+    expect(await count()).toEqual({ events: 0 });
+    await fillWithSample(core, never, 1_000);
+    expect(lines.slice(-2)).toEqual([
+      'sample: storing 1,000 generated events of the last 7 days\n',
+      expect.stringMatching(/^sample: 1,000 events, [\d,]+\/s, are stored\n$/),
+    ]);
+  });
+});
