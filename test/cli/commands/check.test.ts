@@ -96,21 +96,6 @@ describe('tailrace check beside a running service', () => {
   });
 });
 
-test('tailrace check names an endpoint without a dot, which is served all the same', async () => {
-  const sql = 'SELECT toInt64(length(@project)) AS n';
-  const id = 'a0000000-0000-4000-8000-000000000008';
-  await addEndpoint(endpoints.path, { name: 'undotted', id, sql, caching: 'disabled' });
-  const { code, stdout, stderr } = await check();
-  await core.reload();
-  const served = core.registry.findEndpoint('undotted');
-  await rm(join(endpoints.path, 'undotted'), { recursive: true });
-  expect([code, stdout]).toEqual([0, expect.stringContaining('no faults')]);
-  expect(stderr).toBe(
-    `warning: ${endpoints.path}/undotted/endpoint.yaml:2: "undotted" has no dot: names of endpoints are dotted, such as logs.undotted; it is served all the same\n`,
-  );
-  expect(served?.id).toBe(id);
-});
-
 test('tailrace check finds the faults of the receivers, and the alerts that name none of them', async () => {
   const alerts = join(folder.path, 'alerts');
   const receivers = join(folder.path, 'receivers');

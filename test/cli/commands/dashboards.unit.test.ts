@@ -24,7 +24,7 @@ beforeAll(async () => {
   await cp('dashboards', dashboards, { recursive: true });
 });
 
-test.each(['service', 'functions', 'gateway'])(
+test.each(['service', 'gateway'])(
   'the shipped dashboard %s is exported whole, without a key',
   async (name) => {
     const { code, stdout, stderr } = await runProgram(['dashboards', 'export', name], env);

@@ -1,7 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { readVersion } from '../../../src/version.ts';
 import { runProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/service.ts';
@@ -108,18 +107,5 @@ describe('the template', () => {
   ])('has the %s that %s shows', async (name, page, language) => {
     const [, shown] = new RegExp(`\`\`\`${language}\n([^\`]*)\`\`\``).exec(await read(page)) ?? [];
     expect(await read('template/endpoints/failing.paths', name)).toBe(shown);
-  });
-
-  test('names in .env.example what its compose file requires', async () => {
-    const { services } = parse(await read('template/compose.yaml')) as {
-      services: { tailrace: { environment: Record<string, string>; env_file: string } };
-    };
-    // The settings that .env may add; those of the image's own stay.
-    expect(services.tailrace.env_file).toBe('.env');
-    expect(services.tailrace.environment).toMatchObject({ TAILRACE_HOST: '0.0.0.0', TAILRACE_PORT: '4000' });
-    const required = Object.values(services.tailrace.environment)
-      .join('\n')
-      .match(/(?<=\$\{)\w+(?=:\?)/g);
-    expect((await read('template/.env.example')).match(/^\w+(?==)/gm)).toEqual(required);
   });
 });

@@ -1,31 +1,25 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import S3rver from 's3rver';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { CHECKPOINT_LINES } from '../../../src/cli/load/resume.ts';
-import { endLeftProcesses, runCli, startCli } from '../../support/cli.ts';
+import { afterAll, describe, expect, test } from 'vitest';
 import { rowsOf } from '../../support/ingest.ts';
-import { newProject } from '../../support/protocols.ts';
-import { PRIVATE_KEY, startTestService, temporaryFolder } from '../../support/service.ts';
+import { runProgram } from '../../support/program.ts';
+import { PRIVATE_KEY, temporaryFolder } from '../../support/service.ts';
+import { newProject, useSharedService as sharedService } from '../../support/shared-service.ts';
 
 const folder = await temporaryFolder();
 const file = (name: string) => join(folder.path, name);
-const service = await startTestService();
-afterEach(endLeftProcesses);
-afterAll(async () => {
-  await service.close();
-  await folder.remove();
-});
-const { url, core } = service;
+const { url, core } = await sharedService();
+afterAll(folder.remove);
 
 const load = (args: readonly string[], env: Record<string, string> = {}) =>
-  runCli(['load', 'logs', ...args, '--url', url, '--key', PRIVATE_KEY], { env });
+  runProgram(['load', 'logs', ...args, '--url', url, '--key', PRIVATE_KEY], env);
 const stored = (project: string) =>
   rowsOf(core, project, { table: 'logs', columns: 'id, timestamp, event_message, metadata, attributes' });
 
@@ -95,17 +89,6 @@ describe('a CSV file', () => {
       ['a, "b"\nc', '{"status":200,"zip":"007","ok":true}'],
       ['x', '{"status":null,"zip":null,"ok":null}'],
     ]);
-  });
-
-  test('with bad events is loaded but for these, which are reported by their row', async () => {
-    const project = newProject();
-    await writeFile(file('bad.tsv'), `timestamp\tproject\n${at}Z\t${project}\nnever\t${project}\n`);
-    const { code, stderr } = await load([file('bad.tsv')]);
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/bad\.tsv:2: has a timestamp that is neither ISO 8601/),
-    ]);
-    expect(await stored(project)).toHaveLength(1);
   });
 });
 
@@ -180,55 +163,15 @@ describe('an address', () => {
   });
 });
 
-describe('--resume', () => {
-  const rows = 3 * CHECKPOINT_LINES + 5;
-
-  test.each(['parquet', 'ndjson'])(
-    'goes on after a killed load of %s, and stores nothing twice',
-    async (kind) => {
-      const project = newProject();
-      const select = `SELECT 'r' || range AS id, '${project}' AS project, repeat('x', 300) AS text FROM range(${rows})`;
-      const name = file(`many.${kind}`);
-      if (kind === 'parquet') await writeParquet('many.parquet', select);
-      else await connection.run(`COPY (${select}) TO '${name}' (FORMAT json)`);
-      const state = file(`state-${kind}`);
-      const args = ['load', 'logs', name, '--resume', state, '--url', url, '--key', PRIVATE_KEY];
-      const first = startCli(args, { stdin: '' });
-      await expect
-        .poll(async () => JSON.parse(await readFile(state, 'utf8').catch(() => '{}')).lines?.[name] ?? 0, {
-          timeout: 60_000,
-        })
-        .toBeGreaterThan(0);
-      first.child.kill('SIGKILL');
-      await first.ended;
-      const second = await runCli(args);
-      expect([second.code, second.stderr]).toEqual([
-        0,
-        expect.stringMatching(/continues after line [1-3]0,000\n/),
-      ]);
-      const ids = (await stored(project)).map(({ id }) => id);
-      expect([ids.length, new Set(ids).size]).toEqual([rows, rows]);
-      const third = await runCli(args);
-      expect([third.code, third.stdout]).toEqual([0, expect.stringMatching(/: 0 events/)]);
-      await rm(name);
-    },
-  );
-});
-
 test.each([
   [['a.parquet', '--map', 'time=x'], '--map time=x: write <field>=<column>; the fields are id, timestamp'],
-  [['a.parquet', '--map', 'id=x', '--map', 'id=y'], 'id is mapped twice'],
-  [['a.ndjson', '--map', 'id=x'], '--map is for files with columns'],
   [['a.parquet', '--map', 'id=nope'], 'the file has no column "nope"; it has x'],
-  [['a.parquet', '--format', 'xml'], '--format must be one of parquet, csv, tsv, ndjson'],
   [['ftp://host/a.csv'], 'cannot be read from ftp://'],
-  [['s3://logs'], 'write s3://<bucket>/<key>'],
   [['-', '--resume', 'state'], '--resume needs files'],
   [['a.parquet', '--resume', 'a.parquet'], 'cannot be read as a file of --resume'],
   [['broken.parquet'], 'broken.parquet: cannot be read: '],
 ])('%j is refused', async (args, message) => {
   await writeParquet('a.parquet', 'SELECT 1 AS x');
-  await writeFile(file('a.ndjson'), '{}\n');
   await writeFile(file('broken.parquet'), 'no Parquet');
   const paths = args.map((arg) => (/^a\.|^broken|^state/.test(arg) ? file(arg) : arg));
   const { code, stderr } = await load(paths);

@@ -90,34 +90,6 @@ describe('a dashboard in Grafana', () => {
     });
     expect(JSON.stringify(written)).not.toMatch(/http|x-api-key/i);
   });
-
-  test('has a variable for each shared parameter: a choice, a text, and a name that Grafana allows', () => {
-    const parameters = [
-      { name: 'mode', default: 'fast', pinned: null },
-      { name: 'project', default: '', pinned: null },
-      { name: 'datasource', default: 'x', pinned: null },
-    ];
-    const declared = [
-      parameter('mode', { values: ['fast', 'slow'] }),
-      parameter('project'),
-      parameter('datasource'),
-    ];
-    const rows = [{ height_px: 220, panels: [PANEL] }];
-    const { templating } = toGrafanaDashboard({ ...DASHBOARD, parameters, rows }, [
-      { ...ENDPOINT, parameters: declared },
-    ]);
-    expect(templating.list).toMatchObject([
-      { name: 'datasource', type: 'datasource', query: 'yesoreyeram-infinity-datasource' },
-      { name: 'mode', type: 'custom', query: 'fast,slow', current: { value: 'fast' } },
-      { name: 'project', type: 'textbox', query: '' },
-      { name: 'parameter_datasource', label: 'datasource', type: 'textbox', query: 'x' },
-    ]);
-    expect(paramsOf({}, { parameters: declared }, { parameters })).toEqual({
-      mode: '$' + '{mode:raw}',
-      project: '$' + '{project:raw}',
-      datasource: '$' + '{parameter_datasource:raw}',
-    });
-  });
 });
 
 describe('the request of a panel', () => {
@@ -168,17 +140,6 @@ describe('the request of a panel', () => {
 });
 
 describe('a panel in Grafana', () => {
-  test('of a bar for each value of a column is a bar chart of the greatest', () => {
-    const charts: ChartView[] = [{ ...CHART, show: 'bar', time: null, series: 'path', top: 5 }];
-    const written = panelOf({}, { charts });
-    expect([written.type, written.options.xField, written.targets[0]?.format]).toEqual([
-      ...['barchart', 'path', 'table'],
-    ]);
-    expect(written.targets[0]?.root_selector).toBe(
-      '.result | group_by(.["path"]) | map({"path": .[0]["path"], "n": (map(.["n"]) | add)}) | sort_by(.["n"]) | reverse | .[:5]',
-    );
-  });
-
   test('of a number has the sum of counts, and of others the newest value', () => {
     const charts = [{ ...CHART, values: ['n', 'ms'] }];
     const written = panelOf({ show: 'number' }, { charts });
