@@ -82,18 +82,20 @@ const sent = (project: string) =>
     },
   }));
 
-test('OpenTelemetry log records arrive over http/json', async () => {
-  await emitRecords(new JsonExporter(exporterOptions()), 'otel-json');
-  expect(await logsOf('otel-json')).toMatchObject(sent('otel-json'));
-});
+type Options = NonNullable<ConstructorParameters<typeof ProtobufExporter>[0]>;
+// The enum that names it is in a package of the exporter.
+const compression = 'gzip' as NonNullable<Options['compression']>;
 
-test('OpenTelemetry log records arrive over http/protobuf, compressed with gzip', async () => {
-  type Options = NonNullable<ConstructorParameters<typeof ProtobufExporter>[0]>;
-  // The enum's name for it is in a package of the exporter's own.
-  const compression = 'gzip' as NonNullable<Options['compression']>;
-  const exporter = new ProtobufExporter({ ...exporterOptions(), compression });
-  await emitRecords(exporter, 'otel-protobuf');
-  expect(await logsOf('otel-protobuf')).toMatchObject(sent('otel-protobuf'));
+test.each([
+  ['http/json', 'otel-json', () => new JsonExporter(exporterOptions())],
+  [
+    'http/protobuf, compressed',
+    'otel-protobuf',
+    () => new ProtobufExporter({ ...exporterOptions(), compression }),
+  ],
+])('OpenTelemetry log records arrive over %s', async (_, project, createExporter) => {
+  await emitRecords(createExporter(), project);
+  expect(await logsOf(project)).toMatchObject(sent(project));
 });
 
 test('a pino logger with pino-logflare as its transport sends its lines with their fields', async () => {

@@ -26,41 +26,7 @@ async function fillStore(name = `store${stores++}`) {
   return { dataDir, env };
 }
 
-const shown = async (env: Record<string, string>, project: string) => {
-  const { stdout } = await runCli(['query', 'logs.all', '-p', `project=${project}`], { env });
-  return (JSON.parse(stdout) as { result: unknown[] }).result.length;
-};
-
 describe('tailrace delete', () => {
-  test('without a service: asks, then deletes, and writes it into the audit trail', async () => {
-    const { env } = await fillStore();
-    const dry = await runCli(['delete', '--project', 'gone', '--dry-run'], { env });
-    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('30 events; nothing was deleted') });
-    const asked = await runCli(['delete', '--project', 'gone'], { env });
-    expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining('add --yes') });
-    expect(await shown(env, 'gone')).toBe(30);
-    const done = await runCli(['delete', '--project', 'gone', '--source', EDGE, '--yes'], { env });
-    expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('30 events deleted') });
-    expect([await shown(env, 'gone'), await shown(env, 'kept')]).toEqual([0, 20]);
-    const again = await runCli(['delete', '--project', 'gone', '--yes'], { env });
-    expect(again).toMatchObject({ code: 0, stdout: 'No events match; nothing was deleted.\n' });
-    const log = await runCli(['keys', 'log', '--json'], { env });
-    expect(log.stdout).toContain(JSON.stringify(`30 events of project "gone" in cloudflare.logs.prod`));
-    expect(log.stdout.match(/deleted/g)).toHaveLength(1);
-  });
-
-  test('says every fault of what is asked', async () => {
-    const { env } = await fillStore();
-    const wrong = ['delete', '--project', 'gone', '--source', 'nothing', '--before', 'yesterday', '--yes'];
-    const { code, stderr } = await runCli(wrong, { env });
-    expect(code).toBe(1);
-    expect(stderr.trim().split('\n')).toEqual([
-      expect.stringMatching(/^tailrace: --source is not a source: "nothing"; there are /),
-      expect.stringMatching(/^tailrace: --before must be an ISO 8601 timestamp .* it is "yesterday"$/),
-    ]);
-    expect((await runCli(['delete', '--yes'], { env })).code).toBe(2);
-  });
-
   test.skipIf(ON_SERVER)(
     'beside a service: through it, whose cache has nothing of them any more',
     async () => {

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
+import { endLeftProcesses, startServe } from '../support/cli.ts';
 import { getEngineProcess, untilGone } from '../support/engine-process.ts';
 import { get, QUERY_PATH } from '../support/http.ts';
-import { PRIVATE_KEY, PUBLIC_KEY, temporaryFolder } from '../support/service.ts';
+import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
 const env = { TAILRACE_DATA_DIR: join(folder.path, 'data'), TAILRACE_PRIVATE_KEY: PRIVATE_KEY };
@@ -36,33 +35,4 @@ describe('the engine process', () => {
       await untilGone(engine);
     },
   );
-
-  test('is started again under a service when it is killed', async () => {
-    const service = await startServe(env);
-    const engine = getEngineProcess(service.child.pid);
-    process.kill(engine, 'SIGKILL');
-    await untilGone(engine);
-    expect((await get(service.url, `${QUERY_PATH}/logs.all?project=p`)).status).toBe(200);
-    expect(getEngineProcess(service.child.pid)).not.toBe(engine);
-    expect((await service.stop()).code).toBe(0);
-  });
-
-  test('inherits the settings of the system and the allocator, and no key', async () => {
-    const system = { TZ: 'Asia/Tokyo', LD_LIBRARY_PATH: folder.path };
-    const service = await startServe({ ...env, ...system, TAILRACE_PUBLIC_KEY: PUBLIC_KEY, OTHER: 'o' });
-    const text = readFileSync(`/proc/${getEngineProcess(service.child.pid)}/environ`, 'utf8');
-    const names = text.split('\0').map((line) => line.split('=')[0]);
-    expect(names).toEqual(
-      expect.arrayContaining([...Object.keys(system), 'PATH', 'UV_THREADPOOL_SIZE', 'JE_MALLOC_CONF']),
-    );
-    expect(names.filter((name) => /TAILRACE|OTHER/.test(name ?? ''))).toEqual([]);
-    expect((await service.stop()).code).toBe(0);
-  });
-
-  test('ends with a command that is done', async () => {
-    const { code } = await runCli(['query', 'logs.all', '-p', 'project=p'], { env });
-    expect(code).toBe(0);
-    const again = await runCli(['query', 'logs.all', '-p', 'project=p'], { env });
-    expect(again.code).toBe(0);
-  });
 });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { endLeftProcesses, runCli, startCli } from '../support/cli.ts';
+import { endLeftProcesses, startCli } from '../support/cli.ts';
 import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
 
 const service = await startTestService();
@@ -41,26 +41,4 @@ test('query --follow ends with the reason if the tail cannot go on', async () =>
     code: 1,
     stderr: expect.stringContaining('the live tail has ended (key_revoked): the key is no longer accepted'),
   });
-});
-
-test.each([
-  ['a store', ['logs.all'], '--follow needs --url: only a running service has live tails'],
-  [
-    'a table',
-    ['logs.all', '--table', '--url', url],
-    "option '--follow' cannot be used with option '--table'",
-  ],
-  [
-    'an endpoint without a cursor',
-    ['usage.api-counts', '-p', 'project=p', '-p', 'interval=daily', '--url', url],
-    'has no live tail',
-  ],
-  [
-    'another format',
-    ['logs.all', '-p', 'project=p', '-p', 'format=csv', '--url', url],
-    'leave -p format out',
-  ],
-])('query --follow does not work with %s', async (name, args, message) => {
-  const { code, stderr } = await runCli(['query', ...args, '--follow'], { env: KEY });
-  expect([code, stderr]).toEqual([name === 'a table' ? 2 : 1, expect.stringContaining(message)]);
 });

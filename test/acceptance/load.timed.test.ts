@@ -1,6 +1,5 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { endLeftProcesses, runCli, runShell, startCli } from '../support/cli.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
@@ -47,18 +46,6 @@ async function countRest(env: Record<string, string>, project: string): Promise<
   return result.reduce((sum, row) => sum + row.total_rest_requests, 0);
 }
 
-test('stores .ndjson, .ndjson.gz and standard input, several at once', async () => {
-  const env = newStore();
-  const events = edgeEvents(3).map((event) => [event]);
-  const [plain = [], zipped = [], piped = []] = events;
-  await writeFile(file('a.ndjson'), toNdjson(plain));
-  await writeFile(file('b.ndjson.gz'), gzipSync(toNdjson(zipped)));
-  const done = await load(env, [file('a.ndjson'), file('b.ndjson.gz'), '-'], toNdjson(piped));
-  expect([done.code, complaintsOf(done.stderr)]).toEqual([0, '']);
-  expect(done.stdout.match(/: 1 event, .* 0 rejected$/gm)).toHaveLength(3);
-  expect(await idsOf(env)).toEqual(['e0', 'e1', 'e2']);
-});
-
 test('takes all of a standard input that is still coming in while it stores, as a pipe and as a file', async () => {
   for (const how of [
     'cat "$1" | "$0" "$2" load cloudflare.logs.prod -',
@@ -69,49 +56,6 @@ test('takes all of a standard input that is still coming in while it stores, as 
     expect([done.code, complaintsOf(done.stderr)]).toEqual([0, '']);
     expect(await countRest(env, 'many')).toBe(LARGE);
   }
-});
-
-test('leaves a standard input alone that it was not asked to read', async () => {
-  const env = newStore();
-  await writeFile(file('one.ndjson'), toNdjson(edgeEvents(1)));
-  const done = await runShell(
-    '"$0" "$2" load cloudflare.logs.prod "$3" < "$1"',
-    [file('large.ndjson'), file('one.ndjson')],
-    env,
-  );
-  expect([done.code, complaintsOf(done.stderr)]).toEqual([0, '']);
-  expect(await idsOf(env)).toEqual(['e0']);
-});
-
-test('keeps the good lines and tells of each bad one with its number and reason', async () => {
-  const env = newStore();
-  const [first, second] = toNdjson(edgeEvents(2)).split('\n');
-  const lines = [
-    first,
-    'not json',
-    '[1,2]',
-    '',
-    '{"timestamp":"yesterday"}',
-    '{"timestamp":"2001-01-01T00:00:00Z"}',
-    `{"id":"${'x'.repeat(2_000_000)}"}`,
-    second,
-    '{"id":"half","timestamp":"2026-', // the writer was stopped in the middle of a line
-  ];
-  await writeFile(file('bad.ndjson'), lines.join('\n'));
-  const done = await load(env, [file('bad.ndjson')]);
-  expect(done.code).toBe(1);
-  const told = done.stderr.trimEnd().split('\n');
-  expect(told.map((line) => line.replace(`${file('bad.ndjson')}:`, ''))).toEqual([
-    expect.stringMatching(/^2: is not valid JSON$/),
-    expect.stringMatching(/^3: is not a JSON object$/),
-    expect.stringMatching(/^5: has a timestamp that is neither/),
-    expect.stringMatching(/^6: is older than the 90 days/),
-    expect.stringMatching(/^7: is longer than \d+ bytes$/),
-    expect.stringMatching(/^9: is not valid JSON$/),
-  ]);
-  expect(done.stdout).toContain('2 events');
-  expect(done.stdout).toContain('6 rejected');
-  expect(await idsOf(env)).toEqual(['e0', 'e1']);
 });
 
 test('stores the rest when nobody reads its reports any more', async () => {
@@ -130,55 +74,6 @@ test('stores the rest when nobody reads its reports any more', async () => {
   expect(await idsOf(env)).toEqual(['e0', 'e1']);
 });
 
-test('warns once of events that belong to no project, unless a default names it', async () => {
-  const lines = '{"id":"a"}\n{"id":"b"}\n{"id":"c","project":"p"}\n';
-  const done = await load(newStore(), ['-'], lines);
-  expect(done.code).toBe(0);
-  expect(
-    done.stderr.match(/^tailrace: 2 events stored without a project.*TAILRACE_DEFAULT_PROJECT$/gm),
-  ).toHaveLength(1);
-  const named = await load({ ...newStore(), TAILRACE_DEFAULT_PROJECT: 'p' }, ['-'], lines);
-  expect(named.stderr).not.toContain('no project');
-});
-
-test('takes a whole last line without a newline', async () => {
-  const env = newStore();
-  expect((await load(env, ['-'], toNdjson(edgeEvents(2)).trimEnd())).code).toBe(0);
-  expect(await idsOf(env)).toEqual(['e0', 'e1']);
-});
-
-test('looks at every file before it stores anything, and knows a broken archive', async () => {
-  const env = newStore();
-  await writeFile(file('good.ndjson'), toNdjson(edgeEvents(1)));
-  const none = await load(env, [file('good.ndjson'), file('none.ndjson'), folder.path]);
-  expect([none.code, none.stdout]).toEqual([1, '']);
-  expect(none.stderr.trimEnd().split('\n')).toEqual([
-    expect.stringContaining('none.ndjson: cannot be read'),
-    expect.stringContaining('is a folder'),
-  ]);
-  await writeFile(file('cut.ndjson.gz'), gzipSync(toNdjson(edgeEvents(5))).subarray(0, 60));
-  const cut = await load(env, [file('cut.ndjson.gz')]);
-  expect([cut.code, cut.stderr]).toEqual([1, expect.stringContaining('is not whole gzip')]);
-  // Far more than Node's zlib holds back, which gives nothing of its last buffer when a fault follows.
-  const many = gzipSync(toNdjson(Array.from({ length: 2_000 }, () => edgeEvents(1, 'gz')[0] ?? {})));
-  await writeFile(file('followed.ndjson.gz'), Buffer.concat([many, Buffer.from('more')]));
-  const followed = await load(env, [file('followed.ndjson.gz')]);
-  const [, line = '', stored = ''] =
-    /it was read up to line (\d+), ([\d,]+) events? stored/.exec(followed.stderr) ?? [];
-  expect([followed.code, Number(line)]).toEqual([1, Number(stored.replace(',', ''))]);
-  expect(Number(line)).toBeGreaterThan(1_500);
-  const { stdout } = await runCli(
-    ['query', 'usage.api-counts', '-p', 'project=//gz', '-p', 'interval=daily'],
-    { env },
-  );
-  expect(stdout).toContain(`"total_rest_requests":${line},`);
-  const source = await runCli(['load', 'no.such.source', '-'], { env });
-  expect([source.code, source.stderr]).toEqual([
-    1,
-    expect.stringMatching(/"no.such.source"; there are cloudflare/),
-  ]);
-});
-
 /** Starts a load that takes seconds; resolves when a first batch is in the store. */
 async function startLongLoad(env: Record<string, string>) {
   const process = startCli(['load', 'cloudflare.logs.prod', file('many.ndjson')], { env });
@@ -192,16 +87,6 @@ async function hasBatch(env: Record<string, string>): Promise<boolean> {
   const names = await readdir(join(env['TAILRACE_DATA_DIR'] ?? '', 'store'), { recursive: true });
   return names.some((name) => /\/\d{8}_\d+_\d+_\d+\/count\.txt$/.test(name));
 }
-
-test('a file that cannot be read is told in one line', async () => {
-  const { code, stderr } = await load(newStore(), ['/proc/self/mem']);
-  expect([code, stderr]).toEqual([
-    1,
-    expect.stringMatching(
-      /^tailrace: \/proc\/self\/mem: cannot be read \(EIO[^\n]*\); it was read up to line 0, 0 events stored\n$/,
-    ),
-  ]);
-});
 
 test('SIGTERM stops a load: what was read is stored, the message says how far it came, exit 3', async () => {
   const env = newStore();

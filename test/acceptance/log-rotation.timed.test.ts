@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
@@ -56,19 +56,6 @@ async function readIds(log: string): Promise<string[]> {
     return id === undefined ? [] : [id];
   });
 }
-
-test('a log that is copied and truncated goes on from its beginning', async () => {
-  const service = await startLogging('copied');
-  const before = await service.ask(20);
-  await vi.waitFor(async () => expect(await readIds(service.log)).toEqual(before), 10_000);
-  await copyFile(service.log, `${service.log}.1`);
-  await truncate(service.log, 0);
-  const after = await service.ask(20);
-  await service.stop();
-  expect(await readIds(`${service.log}.1`)).toEqual(before);
-  expect((await readFile(service.log, 'utf8')).startsWith('{')).toBe(true); // no hole of zeros where it was cut
-  expect(await readIds(service.log)).toEqual(after);
-});
 
 test.skipIf(LOGROTATE === undefined)('logrotate rotates it by deploy/logrotate/tailrace', async () => {
   const service = await startLogging('rotated');

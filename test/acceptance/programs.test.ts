@@ -1,24 +1,32 @@
 // The five programs of the gate, each in its own process. What a process of its own is not needed for is tested in test/cli and
 // test/http; what races a signal, a kill or a clock is in the .timed files beside this one.
+import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { endLeftProcesses, runCli, startProgram, startServe } from '../support/cli.ts';
+import { getEngineProcess } from '../support/engine-process.ts';
 import { edgeEvents } from '../support/events.ts';
 import { get, QUERY_PATH } from '../support/http.ts';
 import { post, TO_EDGE } from '../support/ingest.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { PUBLIC_KEY, temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
 const env = { TAILRACE_DATA_DIR: join(folder.path, 'data'), TAILRACE_PORT: '0' };
 afterEach(endLeftProcesses);
 afterAll(folder.remove);
 
-test('serve prints a key with which it stores an event and returns it, and ends with 0; query then returns it from the store', async () => {
-  const service = await startServe(env);
+test('serve prints a key with which it stores an event and returns it, tells its engine process no key, and ends with 0; query then returns it from the store', async () => {
+  const service = await startServe({ ...env, TZ: 'Asia/Tokyo', TAILRACE_PUBLIC_KEY: PUBLIC_KEY, OTHER: 'x' });
   const [key = ''] = /tr_[\w-]+/.exec(service.output().stdout) ?? [];
   const sent = await post(service.url, TO_EDGE, edgeEvents(1), { 'x-api-key': key });
   expect(sent.status).toBe(200);
+  if (process.platform === 'linux') {
+    const text = readFileSync(`/proc/${getEngineProcess(service.child.pid)}/environ`, 'utf8');
+    const names = text.split('\0').map((line) => line.split('=', 1)[0]);
+    expect(names).toEqual(expect.arrayContaining(['PATH', 'TZ', 'UV_THREADPOOL_SIZE', 'JE_MALLOC_CONF']));
+    expect(names.filter((name) => /TAILRACE|OTHER/.test(name ?? ''))).toEqual([]);
+  }
   const path = `${QUERY_PATH}/logs.all?project=p1`;
   const answer = await get(service.url, path, { 'x-api-key': key });
   expect(answer.body.result).toEqual([

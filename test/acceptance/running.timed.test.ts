@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
-import { endLeftProcesses, startCli, startServe } from '../support/cli.ts';
+import { endLeftProcesses, startServe } from '../support/cli.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
 import { copyEndpoints, ENDLESS_SQL } from '../support/endpoints.ts';
 import { get, QUERY_PATH, readMetric } from '../support/http.ts';
@@ -60,24 +60,6 @@ describe('SIGTERM', () => {
     120_000, // far below that hour
   );
 
-  test('that comes twice, as a Ctrl-C through npm does, still stops in order', async () => {
-    // Busy, not asleep: a signal would wake it.
-    const rows = 'SELECT number FROM numbers(100000000) WHERE NOT ignore(sipHash64(number))';
-    const sql = `SELECT toInt64(count()) AS n FROM (${rows}) WHERE @project != ''`;
-    await addEndpoint(endpoints.path, { ...EXTRA, sql });
-    const service = await startServe(env);
-    const running = ask(service.url, 'extra');
-    await vi.waitFor(async () => expect(await readMetric(service.url, 'tailrace_engine_running')).toBe(1), {
-      timeout: 60_000,
-    });
-    service.child.kill('SIGINT');
-    await service.waitFor(/"stopping"/);
-    service.child.kill('SIGINT');
-    const { code } = await service.ended;
-    expect([code, (await running).body]).toEqual([0, { result: [{ n: 100_000_000 }] }]);
-    await rm(join(endpoints.path, 'extra'), { recursive: true });
-  });
-
   test('that comes again later ends a stop that takes too long', async () => {
     await addEndpoint(endpoints.path, { ...ENDLESS, caching: 'disabled' });
     const service = await startServe(env);
@@ -91,19 +73,6 @@ describe('SIGTERM', () => {
     const { code } = await service.ended;
     clearInterval(again);
     expect([code, await running]).toEqual(['SIGTERM', 'cut off']);
-  });
-
-  test('during a query that ends within the bound lets it finish', async () => {
-    const sql = "SELECT count() AS n FROM (SELECT sleepEachRow(0.05) FROM numbers(40)) WHERE @project != ''";
-    await addEndpoint(endpoints.path, { ...EXTRA, sql });
-    const service = await startServe(env);
-    const running = ask(service.url, 'extra');
-    await vi.waitFor(async () => expect(await readMetric(service.url, 'tailrace_engine_running')).toBe(1), {
-      timeout: 60_000,
-    });
-    const { code } = await service.stop();
-    expect([code, (await running).body]).toEqual([0, { result: [{ n: 40 }] }]);
-    await rm(join(endpoints.path, 'extra'), { recursive: true });
   });
 
   test('that comes more than once, as Ctrl-C under npm does, changes nothing of that', async () => {
@@ -149,34 +118,6 @@ describe('new definitions', () => {
     await vi.waitFor(async () => expect((await ask(url, 'extra')).body).toEqual({ result: [{ n: 2 }] }), {
       timeout: 60_000,
     });
-    expect((await service.stop()).code).toBe(0);
-  });
-
-  test('are read on SIGHUP too while an empty store is still being filled', async () => {
-    const service = startCli(['serve', '--sample'], {
-      env: { ...env, TAILRACE_PORT: '0', TAILRACE_DATA_DIR: join(folder.path, 'empty') },
-    });
-    await service.waitFor(/sample: storing/);
-    service.child.kill('SIGHUP');
-    await service.waitFor(/definitions reloaded/);
-    service.child.kill('SIGTERM');
-    expect((await service.ended).code).toBe(0);
-  });
-
-  test('are read when a file changes, with --watch', async () => {
-    const service = await startServe(env, ['--watch']);
-    const { url } = service;
-    expect((await ask(url, 'extra')).body).toEqual({ result: [{ n: 2 }] });
-    await writeFile(
-      join(endpoints.path, 'extra', 'query.sql'),
-      'SELECT toInt64(3) AS n WHERE @project = @project',
-    );
-    await vi.waitFor(async () => expect((await ask(url, 'extra')).body).toEqual({ result: [{ n: 3 }] }), {
-      timeout: 60_000,
-    });
-    await writeFile(join(endpoints.path, 'extra', 'query.sql'), 'SELECT (');
-    await service.waitFor(/definitions not reloaded/);
-    expect((await ask(url, 'extra')).body).toEqual({ result: [{ n: 3 }] });
     expect((await service.stop()).code).toBe(0);
   });
 });

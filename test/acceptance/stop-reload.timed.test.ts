@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { chmod, lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import { findOwner, lockStore } from '../../src/engine/store-lock.ts';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { findOwner } from '../../src/engine/store-lock.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
-import { endLeftProcesses, runCli, startCli, startServe } from '../support/cli.ts';
+import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
@@ -47,19 +47,6 @@ describe.skipIf(ON_SERVER)('on the data directory of a service', () => {
     expect((await service.stop()).code).toBe(0);
   });
 
-  test('reload during the start waits until the definitions were read', async () => {
-    const service = startCli(['serve', '--sample'], {
-      env: { ...env, TAILRACE_PORT: '0', TAILRACE_DATA_DIR: `${dataDir}-empty` },
-    });
-    await service.waitFor(/sample: storing/);
-    const { code, stdout } = await runCli(['reload'], {
-      env: { ...env, TAILRACE_DATA_DIR: `${dataDir}-empty` },
-    });
-    expect([code, stdout]).toEqual([0, expect.stringContaining('definitions reloaded')]);
-    service.child.kill('SIGTERM');
-    expect((await service.ended).code).toBe(0);
-  });
-
   test('only its own user reaches its socket', async () => {
     const service = await startServe(env);
     const modes = await Promise.all(
@@ -81,30 +68,6 @@ describe.skipIf(ON_SERVER)('on the data directory of a service', () => {
     expect((await service.ended).code).toBe(0);
     expect(findOwner(dataDir)).toBeUndefined();
   });
-});
-
-test.each(['reload', 'stop'])(
-  '%s exits with 1 if a command that is not a service has the directory',
-  async (command) => {
-    const dir = join(folder.path, 'load');
-    const owner = `tailrace load (pid ${process.pid})`;
-    const lock = lockStore(dir, owner);
-    onTestFinished(lock.release);
-    const { code, stdout, stderr } = await runCli([command], {
-      env: { CLICKHOUSE_URL: '', TAILRACE_DATA_DIR: dir },
-    });
-    const message = `data directory ${dir} is in use by ${owner}, which is not a service`;
-    expect([code, stdout, stderr]).toEqual([1, '', `tailrace: ${message}\n`]);
-  },
-);
-
-test.each(['reload', 'stop'])('%s exits with 1 where no service runs', async (command) => {
-  const dir = join(folder.path, 'none');
-  const { code, stdout, stderr } = await runCli([command], {
-    env: { CLICKHOUSE_URL: '', TAILRACE_DATA_DIR: dir },
-  });
-  const message = `no service runs on data directory ${dir}; set TAILRACE_DATA_DIR to the service's, which is ./.tailrace for "tailrace dev"`;
-  expect([code, stdout, stderr]).toEqual([1, '', `tailrace: ${message}\n`]);
 });
 
 /** Connects to the socket of a data directory with the rights of another user. */

@@ -1,4 +1,4 @@
-import { copyFile, readFile, rename, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rename } from 'node:fs/promises';
 import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
@@ -95,36 +95,5 @@ describe('with certificate and key', () => {
       timeout: 60_000,
     });
     expect((await service.stop()).code).toBe(0);
-  });
-});
-
-describe('what keeps HTTPS from working is refused at start', () => {
-  const refusal = async (more: Record<string, string>) => {
-    const { code, stderr } = await runCli(['serve'], { env: { ...env, TAILRACE_PORT: '0', ...more } });
-    return [code, stderr];
-  };
-
-  test('one file without the other', async () => {
-    expect(await refusal({ TAILRACE_TLS_KEY_FILE: '' })).toEqual([
-      1,
-      'tailrace: TAILRACE_TLS_KEY_FILE: must be set too, since TAILRACE_TLS_CERT_FILE is: HTTPS needs both files\n',
-    ]);
-  });
-
-  test('a file that is not there, or holds something else, or the key of another certificate', async () => {
-    expect(await refusal({ TAILRACE_TLS_CERT_FILE: '/nothing/there' })).toEqual([
-      1,
-      expect.stringMatching(/^tailrace: TAILRACE_TLS_CERT_FILE: \/nothing\/there cannot be read: ENOENT/),
-    ]);
-    await writeFile(key, 'no key');
-    expect(await refusal({})).toEqual([
-      1,
-      expect.stringMatching(/^tailrace: TAILRACE_TLS_KEY_FILE: .* does not contain a PEM private key/),
-    ]);
-    await copyFile(join(PAIRS, 'two.key.pem'), key);
-    expect(await refusal({})).toEqual([
-      1,
-      expect.stringMatching(/cannot be used: .*its own key, not encrypted\n$/),
-    ]);
   });
 });

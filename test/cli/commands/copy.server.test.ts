@@ -1,0 +1,152 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { startClickHouseFront } from '../../../trial/clickhouse-front.ts';
+import { toNdjson } from '../../support/events.ts';
+import { EDGE } from '../../support/ingest.ts';
+import { runProgram } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/service.ts';
+
+const folder = await temporaryFolder();
+const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
+afterAll(async () => {
+  await front.close();
+  await folder.remove();
+});
+// The only one that the engine behind the server grants rights to.
+const TARGET = `${front.url}/tailrace`;
+const DAY_MS = 86_400_000;
+// The events lie at noon of past days, whatever the time is.
+const NOON = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2;
+const dayOf = (daysAgo: number) => new Date(NOON - (daysAgo - 1) * DAY_MS).toISOString().slice(0, 10);
+
+function event(id: string, { daysAgo = 1, second = 0, message = 'x', metadata = {} as object } = {}) {
+  const timestamp = new Date(NOON - (daysAgo - 1) * DAY_MS + second * 1000).toISOString();
+  const request = { method: 'GET', path: `/rest/v1/${id}` };
+  return {
+    id,
+    timestamp,
+    project: `p${second % 3}`,
+    event_message: message,
+    metadata: { request, ...metadata },
+  };
+}
+
+const EVENTS = [
+  event('tab\tnewline\nbackslash\\N', { message: 'a\tb\nc\\d\\N\u0000\u001f"\'' }),
+  event('\\N', { message: '\\N', metadata: { request: null } }),
+  event('ünïcödé 🜂', { message: '🜂\ufeff', metadata: { 'a.b': { n: 1e300, big: 1, empty: {}, none: [] } } }),
+  event('empty', { message: '', metadata: { request: { method: '' } } }),
+  // Ties, up to rows that nothing distinguishes.
+  ...Array.from({ length: 25 }, () => event('twin', { second: 3 })),
+  ...Array.from({ length: 25 }, (_, i) => event('tie', { second: 3, message: `m${i}` })),
+  ...Array.from({ length: 60 }, (_, i) => event(`d2-${i}`, { daysAgo: 2, second: i })),
+];
+const INVOCATIONS = Array.from({ length: 200 }, (_, i) => ({
+  id: `f${i}`,
+  timestamp: new Date(NOON - (i % 3) * DAY_MS).toISOString(),
+  event_message: 'ran',
+  metadata: {
+    ...{ project_ref: 'p0', function_id: `fn${i % 4}`, execution_time_ms: i % 7 === 0 ? 'slow' : i * 1.25 },
+    response: { status_code: i % 5 === 0 ? 500 : 200 },
+  },
+}));
+
+let stores = 0;
+let env: Record<string, string> = {};
+beforeEach(async () => {
+  env = { TAILRACE_DATA_DIR: join(folder.path, `data${++stores}`) };
+  const made = await ask("SELECT name FROM system.tables WHERE database = 'tailrace'", 'system');
+  for (const table of made.split('\n').filter(Boolean)) await ask(`DROP TABLE \`${table}\``);
+});
+
+const copy = (...args: string[]) => runProgram(['copy', '--to', TARGET, '--chunk-rows', '20', ...args], env);
+const inserts = () => front.requests.filter(({ sql }) => sql.startsWith('INSERT INTO')).length;
+
+async function load(events: readonly object[], { source = EDGE, to = env } = {}): Promise<void> {
+  await mkdir(env['TAILRACE_DATA_DIR'] ?? '', { recursive: true });
+  const file = join(folder.path, 'events.ndjson');
+  await writeFile(file, toNdjson(events));
+  expect(await runProgram(['load', source, file], to)).toMatchObject({ code: 0 });
+}
+
+async function ask(sql: string, database = 'tailrace'): Promise<string> {
+  const address = `${front.url}/?database=${database}&default_format=TSVRaw`;
+  const response = await fetch(address, { method: 'POST', body: sql });
+  expect(response.status, sql).toBe(200);
+  return (await response.text()).trim();
+}
+
+/** Expects that the server has these events, each as often as here. */
+async function expectThere(events: readonly ReturnType<typeof event>[]): Promise<void> {
+  const text = await ask(
+    'SELECT toJSONString(tuple(id, toUnixTimestamp64Milli(timestamp), project, event_message, metadata)) FROM edge_logs',
+  );
+  const found = text.split('\n').map((line) => JSON.stringify(Object.values(JSON.parse(line))));
+  const expected = events.map(({ id, timestamp, project, event_message, metadata }) =>
+    JSON.stringify([id, Date.parse(timestamp), project, event_message, JSON.stringify(metadata)]),
+  );
+  expect(found.sort()).toEqual(expected.sort());
+}
+
+test('every event arrives as it is, and the three endpoints return the same, byte for byte', async () => {
+  await load(EVENTS);
+  await load(INVOCATIONS, { source: 'deno-relay-logs' });
+  const done = await copy();
+  expect([done.code, done.stdout]).toEqual([
+    0,
+    expect.stringContaining(`314 rows are at ${TARGET}, counted and compared`),
+  ]);
+  await expectThere(EVENTS);
+  for (const question of [
+    ['logs.all', '-p', 'project=p0', '-p', 'project_tier=PRO'],
+    ['functions.invocation-stats', '-p', 'project=p0', '-p', 'interval=7day'],
+    ['usage.api-counts', '-p', 'project=p', '-p', 'interval=daily'],
+  ]) {
+    const here = await runProgram(['query', ...question], env);
+    const there = await runProgram(['query', ...question], { ...env, CLICKHOUSE_URL: TARGET });
+    expect(here.stdout.length).toBeGreaterThan(50);
+    expect(there).toEqual(here);
+  }
+});
+
+test('a second run sends nothing, compares again, and copies a day anew only after it was dropped there', async () => {
+  await load(EVENTS);
+  expect((await copy()).code).toBe(0);
+  const before = inserts();
+  expect((await copy()).code).toBe(0);
+  expect(inserts()).toBe(before);
+  await ask("ALTER TABLE edge_logs UPDATE event_message = 'y' WHERE id = 'd2-7' SETTINGS mutations_sync = 1");
+  const differs = await copy();
+  const drop = `ALTER TABLE \`edge_logs\` DROP PARTITION '${dayOf(2)}'`;
+  expect([differs.code, differs.stderr]).toEqual([
+    1,
+    expect.stringContaining(`some of them differ; to copy it again, delete it there first: ${drop}`),
+  ]);
+  await ask(drop);
+  const late = event('late', { daysAgo: 2 });
+  await load([late]);
+  expect((await copy()).code).toBe(0);
+  await expectThere([...EVENTS, late]);
+});
+
+test('days with events of others are rejected before anything is sent, and mixed only with --mix', async () => {
+  await load(EVENTS);
+  const others = [event('other', { daysAgo: 2 }), event('d2-1', { daysAgo: 2, second: 1 })];
+  await load(others, { to: { ...env, CLICKHOUSE_URL: TARGET } });
+  const before = inserts();
+  const rejected = await copy();
+  expect([rejected.code, rejected.stderr]).toEqual([
+    1,
+    expect.stringContaining('the target has 2 rows that did not come from here, and 60 are here; --mix'),
+  ]);
+  expect(inserts()).toBe(before);
+  expect((await copy('--mix')).code).toBe(0);
+  await expectThere([...EVENTS, ...others]);
+});
+
+test('an address that cannot be meant is rejected without its password', async () => {
+  const { code, stderr } = await runProgram(['copy', '--to', 'ftp://user:secret@x'], env);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^tailrace: --to: must begin with http/)]);
+  expect(stderr).not.toContain('secret');
+});
