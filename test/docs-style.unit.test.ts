@@ -1,6 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { findWords } from './scripts/words.ts';
 
 /** Of README.md and docs/*.md, as `wc -w` counts them. Say a fact once and link to it before this grows. */
 const WORDS_MAX = 35_900;
@@ -13,10 +12,6 @@ test('the README and the pages of docs/ are short enough to be read', () => {
   const texts = globSync(['README.md', 'docs/*.md']).map(read);
   const words = texts.flatMap((text) => text.split(/\s+/).filter((word) => word !== ''));
   expect(words.length).toBeLessThanOrEqual(WORDS_MAX);
-});
-
-test.each(pages)('%s has the words of the table', (path) => {
-  expect(findWords(read(path))).toEqual([]);
 });
 
 // A row of a table cannot be wrapped.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ASSUMED, MEASURED, SCALES, WEEKS } from '../../scripts/docs/capacity-figures.ts';
-import { calculate, plain, weekMs } from '../../scripts/docs/capacity-model.ts';
+import { MEASURED, SCALES, WEEKS } from '../../scripts/docs/capacity-figures.ts';
+import { calculate, weekMs } from '../../scripts/docs/capacity-model.ts';
 
 const of = (name: string) => {
   const scale = SCALES.find((one) => one.name === name);
@@ -46,15 +46,4 @@ test('docs/scaling.md begins with the figures of the model', () => {
   const scaling = readFileSync('docs/scaling.md', 'utf8');
   const [, section = ''] = /## When to move\n([\s\S]*?)\n## /.exec(scaling) ?? [];
   expect(section).toContain(`${MEASURED.diskBytes.value} bytes`);
-});
-
-test('each assumption is a positive number with a name of its own', () => {
-  const all = Object.values(ASSUMED);
-  expect(new Set(all.map(({ what }) => what)).size).toBe(all.length);
-  expect(all.filter(({ value }) => !(value > 0))).toEqual([]);
-});
-
-test('figures are shown with three digits', () => {
-  expect(plain(385_802.469)).toBe('386,000');
-  expect(plain(0.010_85)).toBe('0.0109');
 });

@@ -29,7 +29,7 @@ export default class TimeReporter implements Reporter {
 }
 
 /** The lines of the table. */
-export function describeTimes(files: readonly FileTime[]): string {
+function describeTimes(files: readonly FileTime[]): string {
   const rings = [...Map.groupBy(files, ({ ring }) => ring)].map(([ring, own]) => ({
     ring,
     files: own.length,

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startClickHouseFront } from '../../../trial/clickhouse-front.ts';
+import { copyFewDefinitions } from '../../support/definitions.ts';
 import { toNdjson } from '../../support/events.ts';
 import { EDGE } from '../../support/ingest.ts';
 import { runProgram } from '../../support/program.ts';
@@ -52,10 +53,12 @@ const INVOCATIONS = Array.from({ length: 200 }, (_, i) => ({
   },
 }));
 
+const few = await copyFewDefinitions(folder.path);
 let stores = 0;
 let env: Record<string, string> = {};
 beforeEach(async () => {
-  env = { TAILRACE_DATA_DIR: join(folder.path, `data${++stores}`) };
+  // Fewer sources: each command takes half the time.
+  env = { ...few, TAILRACE_DATA_DIR: join(folder.path, `data${++stores}`) };
   const made = await ask("SELECT name FROM system.tables WHERE database = 'tailrace'", 'system');
   for (const table of made.split('\n').filter(Boolean)) await ask(`DROP TABLE \`${table}\``);
 });
@@ -90,6 +93,7 @@ async function expectThere(events: readonly ReturnType<typeof event>[]): Promise
 }
 
 test('every event arrives as it is, and the three endpoints return the same, byte for byte', async () => {
+  env = { TAILRACE_DATA_DIR: env['TAILRACE_DATA_DIR'] ?? '' }; // with the shipped definitions
   await load(EVENTS);
   await load(INVOCATIONS, { source: 'deno-relay-logs' });
   const done = await copy();
