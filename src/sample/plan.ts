@@ -13,7 +13,7 @@ import type { SampleKind } from './kind.ts';
 import type { SampleOptions } from './project.ts';
 
 /** Every source of a sample, with its share of the events: most are requests at the gateway. */
-export const SAMPLE_KINDS: readonly SampleKind[] = [
+const SAMPLE_KINDS: readonly SampleKind[] = [
   {
     source: 'cloudflare.logs.prod',
     percent: 60,

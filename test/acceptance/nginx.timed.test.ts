@@ -24,27 +24,18 @@ interface Sent {
   readonly status: number;
 }
 
-const get200 = (target: string): Sent => ({ method: 'GET', target, status: 200 });
+/** Paths as they go out, byte for byte. */
+const TARGETS = String.raw`
+  / /rest/v1/users?select=* /storage/v1/object /auth/v1/token?grant_type=password /realtime/v1
+  /REST/v1 /x?next=/rest/v1 //rest//double /./rest/../auth/x /rest/empty? /rest/v1/auth/both
+  /rest/"quoted" /rest/it's /rest/back\slash /rest/<tag> /rest/$var /rest/tab%09 /rest/{json}
+  /rest/%E2%82%AC /%72est/encoded /rest/100%25 /rest/é🏞 /rest/+plus+`;
 
 const SENT: readonly Sent[] = [
-  ...[
-    '/',
-    '/rest/v1/users?select=*',
-    '/storage/v1/object',
-    '/auth/v1/token?grant_type=password',
-    '/realtime/v1',
-  ].map(get200),
-  ...['/REST/v1', '/x?next=/rest/v1', '//rest//double', '/./rest/../auth/x', '/rest/empty?'].map(get200),
-  ...['/rest/"quoted"', "/rest/it's", '/rest/back\\slash', '/rest/<tag>', '/rest/$var', '/rest/tab%09'].map(
-    get200,
-  ),
-  ...[
-    '/rest/%E2%82%AC',
-    '/%72est/encoded',
-    '/rest/100%25',
-    '/rest/é🏞',
-    `/storage/${'long/'.repeat(200)}`,
-  ].map(get200),
+  ...TARGETS.trim()
+    .split(/\s+/)
+    .map((target) => ({ method: 'GET', target, status: 200 })),
+  { method: 'GET', target: `/storage/${'long/'.repeat(200)}`, status: 200 },
   { method: 'GET', target: '/missing?x="', status: 404 },
   { method: 'GET', target: '/broken/auth', status: 500 },
   ...['POST', 'DELETE', 'HEAD', 'PROPFIND'].map((method) => ({

@@ -74,21 +74,6 @@ describe('SIGTERM', () => {
     clearInterval(again);
     expect([code, await running]).toEqual(['SIGTERM', 'cut off']);
   });
-
-  test('that comes more than once, as Ctrl-C under npm does, changes nothing of that', async () => {
-    await addEndpoint(endpoints.path, { ...ENDLESS, caching: 'disabled' });
-    // Long enough that every signal comes while the query runs, on a busy machine too.
-    const service = await startServe({ ...env, TAILRACE_SHUTDOWN_TIMEOUT_MS: '5000' });
-    const running = ask(service.url, 'endless');
-    await vi.waitFor(async () => expect(await readMetric(service.url, 'tailrace_engine_running')).toBe(1), {
-      timeout: 60_000,
-    });
-    service.child.kill('SIGINT');
-    await service.waitFor(/"msg":"stopping"/);
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGTERM'] as const) service.child.kill(signal);
-    expect((await service.ended).code).toBe(0);
-    expect((await running).body.error).toMatchObject({ code: 'engine_unavailable', status: 503 });
-  });
 });
 
 describe('new definitions', () => {

@@ -45,12 +45,6 @@ async function expectServed(n: number, name = 'watched'): Promise<void> {
   await vi.waitFor(async () => expect(await ask()).toEqual({ result: [{ n }] }), { timeout: 60_000 });
 }
 
-/** Waits until this many endpoints are served. */
-async function expectCount(count: number): Promise<void> {
-  const ask = async () => (await get(service.url, '/api/endpoints')).body.result.length;
-  await vi.waitFor(async () => expect(await ask()).toBe(count), { timeout: 60_000 });
-}
-
 const sed = (n: number, file = query) => exec('sed', ['-i', `s/toInt64([0-9]*)/toInt64(${n})/`, file]);
 
 /** A file beside it is written and renamed over it, as editors do. */
@@ -99,26 +93,6 @@ describe('serve --watch', () => {
     await expectServed(n);
   });
 
-  test('sees what is done by git', async () => {
-    const git = (...args: string[]) =>
-      exec('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-C', folder.path, ...args]);
-    await git('init', '--quiet', '--initial-branch=first');
-    for (const n of [1, 2]) {
-      await sed(n);
-      if (n === 2) await addEndpoint(endpoints, { ...ENDPOINT, name: 'second', id: SECOND, sql: sqlOf(22) });
-      await git('checkout', '--quiet', '-B', `branch-${n}`);
-      await git('add', 'endpoints');
-      await git('commit', '--quiet', '--message', 'x');
-    }
-    await expectServed(2);
-    for (const n of [1, 2, 1, 2]) {
-      await git('checkout', '--quiet', `branch-${n}`);
-      await expectServed(n);
-      await expectCount(n);
-    }
-    await rm(join(folder.path, '.git'), { recursive: true });
-  });
-
   test('refuses the loss of a watched folder, and sees the one that takes its place', async () => {
     for (const n of [1, 2]) {
       await rename(endpoints, `${endpoints}.old`);
@@ -130,8 +104,6 @@ describe('serve --watch', () => {
     }
   });
 });
-
-const SECOND = 'a0000000-0000-4000-8000-000000000022';
 
 /** Waits until a line of standard error has begun so this often. */
 async function waitForLine(times: number, start: string): Promise<void> {
