@@ -92,7 +92,6 @@ export default defineConfig({
           testTimeout: PROGRAM_MS_MAX,
           include: [BROWSER],
           exclude: [PACKAGES, UNIT, TIMED],
-          globalSetup: 'test/e2e/setup.ts',
         },
       },
       // From here on: each night.

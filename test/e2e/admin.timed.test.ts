@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KEY, makeKey, open, startBrowser, URL_OF_SERVICE } from './browser.ts';
+import { KEY, makeKey, open, startBrowser, URL_OF_SERVICE } from './sampled.ts';
 
 startBrowser();
 

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { startReceiver } from '../support/receiver-server.ts';
 import { PRIVATE_KEY, startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
-import { faultsInBothSchemes, KEY, open, overflowOf, startBrowser } from './browser.ts';
+import { faultsInBothSchemes, KEY, open, overflowOf, startBrowser } from './sampled.ts';
 
 startBrowser();
 

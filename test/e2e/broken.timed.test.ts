@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { faultsInBothSchemes, KEY, open, startBrowser, URL_OF_SERVICE } from './browser.ts';
+import { faultsInBothSchemes, KEY, open, startBrowser, URL_OF_SERVICE } from './sampled.ts';
 
 startBrowser();
 

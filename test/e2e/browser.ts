@@ -1,19 +1,9 @@
-import AxeBuilder from 'axe-core';
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { findProgram } from '../../scripts/programs.js';
 
-const { url, key: ownKey, browser: executablePath } = inject('console');
-export const URL_OF_SERVICE = url;
-/** With every scope. */
-export const KEY = ownKey;
-
-// Without the network flags Chromium asks hosts of its own, which are none of the page's doing.
+// Without the network flags Chromium sends requests of its own.
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -24,28 +14,52 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-export interface OpenOptions extends BrowserContextOptions {
+// Ends a wait for what never comes; far above what anything takes on a busy machine.
+const WAIT_MS_MAX = 120_000;
+
+const DESKTOP = { width: 1280, height: 860 };
+
+export interface OpenOptions {
   /** Signs in with it before the page is loaded; without one the sign-in page is shown. */
   readonly key?: string;
+  /** Default: `DESKTOP`. */
+  readonly viewport?: typeof DESKTOP;
+  /** As another person: shares no session, storage or cache with the other pages of the test. */
+  readonly apart?: boolean;
   /** Runs in the page before everything else. */
   readonly script?: () => void;
-  /** Of another service than the one that all tests share. */
-  readonly origin?: string;
-  /** Status codes of answers, and texts of errors, that the test provokes: a browser writes an error about each. */
+  /** Status codes of responses, and texts of errors, that the test provokes: a browser logs an error about each. */
   readonly expected?: readonly (number | string)[];
 }
 
 let browser: Browser;
-const contexts: BrowserContext[] = [];
+let origin: string;
+let shared: BrowserContext;
+const apart: BrowserContext[] = [];
 const complaints: string[] = [];
 
-/** Starts a browser for the tests of a file. Whatever a page complains of, and each request to elsewhere, fails the test. */
-export function startBrowser(): void {
+/**
+ * Starts a browser for the tests of a file, which share its HTTP cache. A test begins signed out, with empty storage. An error or a
+ * warning that a page logs, and a request to another host, fail the test.
+ *
+ * @param url of the service that `open` opens
+ */
+export function startBrowser(url: string): void {
+  origin = url;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: FLAGS });
+    if (!existsSync('console/dist/index.html')) {
+      throw new Error('the console is not built: npm run build:console');
+    }
+    browser = await chromium.launch({
+      executablePath: executablePath(),
+      args: FLAGS,
+      timeout: WAIT_MS_MAX,
+    });
+    shared = await newContext();
   });
   afterEach(async () => {
-    for (const context of contexts.splice(0)) await context.close();
+    for (const context of apart.splice(0)) await context.close();
+    await forgetEverything();
     expect(complaints.splice(0)).toEqual([]);
   });
   afterAll(async () => {
@@ -53,18 +67,39 @@ export function startBrowser(): void {
   });
 }
 
-/** Opens a path of the service in a browser of its own: no storage, no cache. */
-export async function open(path: string, options: OpenOptions = {}): Promise<Page> {
-  const { key, script, origin = URL_OF_SERVICE, expected = [], ...rest } = options;
+function executablePath(): string {
+  const path = findProgram('chromium');
+  if (path !== undefined) return path;
+  throw new Error('the browser tests need Chromium: apt-get install chromium, or put one into PATH');
+}
+
+async function newContext(): Promise<BrowserContext> {
   const context = await browser.newContext({
-    viewport: { width: 1280, height: 860 },
     timezoneId: 'Europe/Berlin',
-    ...rest,
+    permissions: ['clipboard-read', 'clipboard-write'],
   });
-  contexts.push(context);
-  context.setDefaultTimeout(30_000); // a busy machine may be late
+  context.setDefaultTimeout(WAIT_MS_MAX);
+  return context;
+}
+
+/** Closes the pages and removes all that they stored, except the HTTP cache. */
+async function forgetEverything(): Promise<void> {
+  const [first, ...others] = shared.pages();
+  if (first === undefined) return;
+  for (const page of others) await page.close();
+  const debugging = await shared.newCDPSession(first);
+  await debugging.send('Storage.clearDataForOrigin', { origin, storageTypes: 'cookies,local_storage' });
+  await first.close();
+}
+
+/** Opens a path of the service. */
+export async function open(path: string, options: OpenOptions = {}): Promise<Page> {
+  const { key, script, viewport = DESKTOP, expected = [] } = options;
+  const context = options.apart === true ? await newContext() : shared;
+  if (context !== shared) apart.push(context);
   const page = await context.newPage();
-  watch(page, origin, expected);
+  watch(page, expected);
+  await page.setViewportSize(viewport);
   if (key !== undefined) {
     await page.addInitScript((text) => sessionStorage.setItem('tailrace.key', text), key);
   }
@@ -73,7 +108,7 @@ export async function open(path: string, options: OpenOptions = {}): Promise<Pag
   return page;
 }
 
-function watch(page: Page, own: string, expected: NonNullable<OpenOptions['expected']>): void {
+function watch(page: Page, expected: NonNullable<OpenOptions['expected']>): void {
   page.on('console', (message) => {
     const isExpected = expected.some((one) =>
       message.text().includes(typeof one === 'number' ? `status of ${one}` : one),
@@ -82,8 +117,8 @@ function watch(page: Page, own: string, expected: NonNullable<OpenOptions['expec
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('request', (request) => {
-    const { origin, protocol } = new URL(request.url());
-    if (origin !== own && protocol !== 'data:') complaints.push(`a request to ${request.url()}`);
+    const url = new URL(request.url());
+    if (url.origin !== origin && url.protocol !== 'data:') complaints.push(`a request to ${url}`);
   });
 }
 
@@ -95,63 +130,7 @@ export async function signIn(page: Page, key: string): Promise<void> {
 
 /** Runs the form of an endpoint and waits for its answer. */
 export async function run(page: Page): Promise<void> {
-  const answered = page.waitForResponse((response) => response.url().includes('/api/endpoints/query/'), {
-    timeout: 60_000,
-  });
+  const answered = page.waitForResponse((response) => response.url().includes('/api/endpoints/query/'));
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await (await answered).finished();
-}
-
-/** Rows of an endpoint, asked for past the console. */
-export async function rowsOf(name: string, parameters: Readonly<Record<string, string>>) {
-  const query = new URLSearchParams(parameters);
-  const response = await fetch(`${URL_OF_SERVICE}/api/endpoints/query/${name}?${query}`, {
-    headers: { 'x-api-key': KEY },
-  });
-  expect(response.status).toBe(200);
-  return ((await response.json()) as { result: Record<string, number | string>[] }).result;
-}
-
-/** Text of a key with these rights, as `POST /api/keys` takes them. */
-export async function makeKey(fields: object): Promise<string> {
-  const response = await fetch(`${URL_OF_SERVICE}/api/keys`, {
-    method: 'POST',
-    headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'a test', scopes: ['query'], ...fields }),
-  });
-  expect(response.status).toBe(201);
-  return ((await response.json()) as { key: string }).key;
-}
-
-/** What axe-core finds fault with, by WCAG 2.2 A and AA and its own best practices; or by some rules only. */
-export async function faultsOf(page: Page, rules: readonly string[] = []): Promise<string[]> {
-  // Through the debugger, which the page's Content-Security-Policy has no say in.
-  await page.evaluate(AxeBuilder.source);
-  return await page.evaluate(async (only) => {
-    const { axe } = window as unknown as { axe: typeof import('axe-core') };
-    const { violations } = await axe.run(only.length > 0 ? { runOnly: [...only] } : {});
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary ?? ''}`),
-    );
-  }, rules);
-}
-
-// Rules about colours: all others find the same in both schemes.
-const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
-
-/** The same, in light and in dark colours as the system has them. */
-export async function faultsInBothSchemes(page: Page): Promise<string[]> {
-  const faults: string[] = [];
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' }); // colours that fade are of neither
-    await page.locator(`html[data-theme="${colorScheme}"]`).waitFor();
-    const rules = colorScheme === 'light' ? [] : COLOUR_RULES;
-    faults.push(...(await faultsOf(page, rules)).map((fault) => `${colorScheme}: ${fault}`));
-  }
-  return faults;
-}
-
-/** Whether the page is wider than the window. */
-export async function overflowOf(page: Page): Promise<number> {
-  return await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { KEY, makeKey, open, signIn, startBrowser } from './browser.ts';
+import { KEY, makeKey, open, signIn, startBrowser } from './sampled.ts';
 
 startBrowser();
 

@@ -11,7 +11,7 @@ import {
   signIn,
   startBrowser,
   URL_OF_SERVICE,
-} from './browser.ts';
+} from './sampled.ts';
 
 startBrowser();
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { DashboardView } from '../../src/management/dashboard-view.ts';
-import { faultsInBothSchemes, KEY, makeKey, open, startBrowser, URL_OF_SERVICE } from './browser.ts';
+import { faultsInBothSchemes, KEY, makeKey, open, startBrowser, URL_OF_SERVICE } from './sampled.ts';
 
 startBrowser();
 

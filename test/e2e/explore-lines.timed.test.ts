@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { faultsInBothSchemes, KEY, open, signIn, startBrowser, URL_OF_SERVICE } from './browser.ts';
+import { faultsInBothSchemes, KEY, open, signIn, startBrowser, URL_OF_SERVICE } from './sampled.ts';
 
 startBrowser();
 

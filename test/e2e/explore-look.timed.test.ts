@@ -8,7 +8,7 @@ import {
   overflowOf,
   startBrowser,
   URL_OF_SERVICE,
-} from './browser.ts';
+} from './sampled.ts';
 
 startBrowser();
 

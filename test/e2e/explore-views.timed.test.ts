@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { faultsInBothSchemes, KEY, open, overflowOf, startBrowser, URL_OF_SERVICE } from './browser.ts';
+import { faultsInBothSchemes, KEY, open, overflowOf, startBrowser, URL_OF_SERVICE } from './sampled.ts';
 
 startBrowser();
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { KEY, makeKey, open, signIn, startBrowser, URL_OF_SERVICE } from './browser.ts';
+import { KEY, makeKey, open, signIn, startBrowser, URL_OF_SERVICE } from './sampled.ts';
 
 startBrowser();
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { KEY, makeKey, open, startBrowser, URL_OF_SERVICE } from './browser.ts';
+import { KEY, makeKey, open, startBrowser, URL_OF_SERVICE } from './sampled.ts';
 
 startBrowser();
 

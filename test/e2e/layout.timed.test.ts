@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { faultsInBothSchemes, KEY, open, overflowOf, startBrowser } from './browser.ts';
+import { faultsInBothSchemes, KEY, open, overflowOf, startBrowser } from './sampled.ts';
 
 startBrowser();
 

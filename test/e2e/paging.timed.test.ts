@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { KEY, open, startBrowser, URL_OF_SERVICE } from './browser.ts';
+import { KEY, open, startBrowser, URL_OF_SERVICE } from './sampled.ts';
 
 startBrowser();
 

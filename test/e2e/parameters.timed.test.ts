@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { writeDefinitions } from '../sandbox/support.ts';
 import { writeEveryType } from '../support/every-type.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
-import { open, run, startBrowser } from './browser.ts';
+import { open, run, startBrowser } from './sampled.ts';
 
 startBrowser();
 

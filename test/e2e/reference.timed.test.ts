@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { faultsOf, KEY, open, overflowOf, startBrowser } from './browser.ts';
+import { faultsOf, KEY, open, overflowOf, startBrowser } from './sampled.ts';
 
 startBrowser();
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { KEY, makeKey, open, rowsOf, startBrowser, URL_OF_SERVICE } from './browser.ts';
+import { KEY, makeKey, open, rowsOf, startBrowser, URL_OF_SERVICE } from './sampled.ts';
 
 startBrowser();
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { KEY, makeKey, open, startBrowser, URL_OF_SERVICE } from './browser.ts';
+import { KEY, makeKey, open, startBrowser, URL_OF_SERVICE } from './sampled.ts';
 
 startBrowser();
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KEY, open, signIn, startBrowser, URL_OF_SERVICE } from './browser.ts';
+import { KEY, open, signIn, startBrowser, URL_OF_SERVICE } from './sampled.ts';
 
 startBrowser();
 

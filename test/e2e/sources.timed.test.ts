@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { KEY, makeKey, open, rowsOf, startBrowser, URL_OF_SERVICE } from './browser.ts';
+import { KEY, makeKey, open, rowsOf, startBrowser, URL_OF_SERVICE } from './sampled.ts';
 
 startBrowser();
 

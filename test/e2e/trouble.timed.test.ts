@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { copyEndpointsWithEndless } from '../support/endpoints.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
-import { type OpenOptions, open, run, startBrowser } from './browser.ts';
+import { type OpenOptions, open, run, startBrowser } from './sampled.ts';
 
 startBrowser();
 

@@ -14,7 +14,7 @@ import {
   overflowOf,
   signIn,
   startBrowser,
-} from './browser.ts';
+} from './sampled.ts';
 
 startBrowser();
 
