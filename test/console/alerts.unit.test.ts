@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { toChart } from '../../console/src/page/alerts/chart.ts';
-import { alertLinesPath } from '../../console/src/page/alerts/lines.ts';
-import { createDraft, faultOfField, toFile } from '../../console/src/page/workbench/alert/form.ts';
-import { newAlertPath, parseAlertUrl } from '../../console/src/page/workbench/alert/path.ts';
+import { createDraft, toFile } from '../../console/src/page/workbench/alert/form.ts';
 import { checkAlert } from '../../src/definitions/alert.ts';
 import { parseYaml } from '../../src/definitions/yaml-file.ts';
 import type { EndpointView } from '../../src/management/view.ts';
@@ -18,14 +16,6 @@ const NOW_MS = Date.UTC(2026, 10, 20, 12);
 const iso = (ms: number) => new Date(ms).toISOString();
 
 describe('the form of an alert', () => {
-  test('begins with a name that no alert has', () => {
-    const taken = ['failing.paths', 'failing.paths.2'];
-    const draft = { ...createDraft(ENDPOINT, {}, taken), to: ['ops'] };
-    expect(draft).toMatchObject({ name: 'failing.paths.3', endpoint: 'failing.paths' });
-    const file = parseYaml('alert.yaml', toFile(draft, COLUMNS).text);
-    expect(Array.isArray(file) ? file : checkAlert(file)).toEqual([]);
-  });
-
   test('begins with a file that has no fault of its own', () => {
     const draft = { ...createDraft(ENDPOINT, { project: 'aurora', unused: '' }), to: ['ops'], per: ['path'] };
     const { text, fields } = toFile(draft, COLUMNS);
@@ -55,27 +45,6 @@ describe('the form of an alert', () => {
       'a: "b"\n- {{ path }}',
     );
   });
-
-  test('shows a fault at the field of its line', () => {
-    const { text, fields } = toFile(
-      { ...createDraft(ENDPOINT, { project: 'a', other: 'b' }), to: ['x'] },
-      COLUMNS,
-    );
-    const line = text.split('\n').findIndex((one) => one.includes('other')) + 1;
-    const error = { errors: [{ parameter: 'definition', message: 'is wrong', line }] };
-    const faultOf = (field: string) => faultOfField(error as never, fields, field); // the rest is not read
-    expect([faultOf('parameters'), faultOf('name')]).toEqual(['is wrong', undefined]);
-  });
-
-  test('is opened with an endpoint and values of its parameters, of any name', () => {
-    const values = { name: 'a b', endpoint: '&', empty: '' };
-    const [, search = ''] = newAlertPath('logs.all', values).split('?');
-    expect(parseAlertUrl(search)).toEqual({
-      name: '',
-      endpoint: 'logs.all',
-      values: { name: 'a b', endpoint: '&' },
-    });
-  });
 });
 
 describe('the chart of an alert', () => {
@@ -103,27 +72,4 @@ describe('the chart of an alert', () => {
     expect([values?.label, values?.search]).toEqual(['Greatest failures', 'status:>=500']);
     expect([threshold?.label, new Set(threshold?.values)]).toEqual(['Threshold', new Set([10])]);
   });
-
-  test('of a condition that asks for less has the least', () => {
-    const below = { ...alert, when: { ...alert.when, is: 'below' as const }, every_seconds: 3_600 };
-    const { spans, series } = toChart(below, NOW_MS + 1_000, undefined);
-    expect(spans).toHaveLength(24);
-    expect(series[0]?.values.slice(-2)).toEqual([1, 2]);
-    expect(series[0]?.label).toBe('Least failures');
-  });
-
-  test('of rows has their number, without a threshold', () => {
-    const rows = { ...alert, when: null, chart: { ...alert.chart, column: null, threshold: null } };
-    expect(toChart(rows, NOW_MS, undefined).series.map(({ label }) => label)).toEqual(['Rows that count']);
-  });
-});
-
-test('the lines of an alert are those of its column’s search, from an hour before it began to hold', () => {
-  const endpoint = { ...ENDPOINT, sources: ['edge'], parameters: [] } as unknown as EndpointView;
-  const when = { column: 'failures', is: 'above' as const, value: 10 };
-  const asked = { parameters: { project: 'aurora' }, when, since: iso(NOW_MS - 60_000) };
-  const path = alertLinesPath(asked, endpoint, NOW_MS) ?? '';
-  const query = new URLSearchParams(path.split('?')[1]);
-  expect(Object.fromEntries(query)).toMatchObject({ q: 'status:>=500', project: 'aurora' });
-  expect([...query.values()].join(' ')).toContain('2026-11-20T10:59:00');
 });

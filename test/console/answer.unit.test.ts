@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { formatJson, parseCacheStatus, parseJson } from '../../console/src/api/answer.ts';
-import { findBounds, findMark } from '../../console/src/page/endpoint/log.ts';
+import { ApiError, parseAnswer } from '../../console/src/api/client.ts';
+import { withChoices } from '../../console/src/api/session.ts';
+import { ownMember } from '../../console/src/format/own.ts';
+import { findMark } from '../../console/src/page/endpoint/log.ts';
 import { createSnippets } from '../../console/src/page/endpoint/snippet.ts';
 import { formatUrl, parseUrl } from '../../console/src/page/endpoint/url-state.ts';
+import { SENDERS, type SenderTarget } from '../../console/src/page/send/senders.ts';
+import { formatValue, toLine, valueAt } from '../../console/src/ui/lines/line.ts';
 
 test('integers beyond 2^53 stay exact, in and out', () => {
   const text = '{"a":9007199254740993,"b":[1,2.5,-9007199254740995],"c":"9007199254740993","d":1e300}';
@@ -11,10 +16,8 @@ test('integers beyond 2^53 stay exact, in and out', () => {
 
 test.each([
   ['Tailrace; hit; ttl=612', 'hit'],
-  ['Tailrace; hit; ttl=612; detail=shared', 'hit'],
   ['Tailrace; fwd=miss; stored', 'miss'],
   ['Tailrace; fwd=miss; collapsed', 'collapsed'],
-  ['Tailrace; fwd=bypass', 'bypass'],
   ['Tailrace; hit; ttl=-12; fwd=stale; fwd-status=503; detail=stale-if-error', 'stale'],
 ])('Cache-Status %s is %s', (header, state) => {
   expect(parseCacheStatus(header)).toBe(state);
@@ -23,12 +26,8 @@ test.each([
 test.each([
   [{ response: { status_code: 503 } }, '503', 'error'],
   [[{ response: [{ status_code: 404 }] }], '404', 'warn'],
-  [{ status: 200 }, '200', 'ok'],
   [{ level: 'WARNING' }, 'warning', 'warn'],
-  [{ parsed: [{ error_severity: 'FATAL' }] }, 'fatal', 'error'],
-  [{ level: 'info' }, 'info', 'info'],
   [null, null, 'none'],
-  ['text', null, 'none'],
   [{ status: 'done' }, null, 'none'],
 ])('a line with %j is marked %s, %s', (metadata, level, tone) => {
   expect(findMark(metadata)).toEqual({ level, tone });
@@ -47,12 +46,6 @@ const parameter = (name: string, control: 'text' | 'time' = 'text') => ({
   search: null,
 });
 
-test('the bounds of a log are its parameters of that type', () => {
-  const parameters = [parameter('iso_timestamp_start', 'time'), parameter('iso_timestamp_end', 'time')];
-  expect(findBounds({ parameters })).toEqual({ start: 'iso_timestamp_start', end: 'iso_timestamp_end' });
-  expect(findBounds({ parameters: [parameter('start')] })).toEqual({});
-});
-
 describe('the address of a view', () => {
   const endpoint = { parameters: [parameter('project'), parameter('view')] };
 
@@ -67,12 +60,6 @@ describe('the address of a view', () => {
     } as const;
     expect(parseUrl(formatUrl(state), endpoint)).toEqual(state);
   });
-
-  test('with what is not declared or not known is read without it', () => {
-    const empty = { values: {}, view: undefined, filter: '', live: false, columns: [], at: '' };
-    expect(parseUrl('other=1&ui.view=poem&project=', endpoint)).toEqual(empty);
-    expect(formatUrl(empty)).toBe('');
-  });
 });
 
 test('the calls quote what a shell, JavaScript and Python would read otherwise', () => {
@@ -84,4 +71,84 @@ test('the calls quote what a shell, JavaScript and Python would read otherwise',
     `'https://a.example/api/endpoints/query/logs.all?project=it%27s+%22%24HOME%22'`,
   );
   for (const one of [javascript, python]) expect(one?.text).toContain('"project": "it\'s \\"$HOME\\""');
+});
+
+/** What every object inherits: names that a caller may use like any other. */
+const INHERITED = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'];
+
+describe('an answer of another shape', () => {
+  const answer = (text: string) => ({ text, status: 200 });
+
+  test.each([['null'], ['"result"'], ['{}'], ['{"result":[null]}'], ['{"result":"none"}'], ['<html>']])(
+    '%s is an error that says so, not a value',
+    (text) => {
+      expect(() => parseAnswer<{ result: string[] }>(answer(text), ['result'])).toThrow(ApiError);
+      expect(() => parseAnswer<{ result: string[] }>(answer(text), ['result'])).toThrow(/not from Tailrace/);
+    },
+  );
+
+  test('has each member itself: what every object inherits does not count', () => {
+    expect(() => parseAnswer<Record<string, unknown>>(answer('{}'), ['constructor'])).toThrow(ApiError);
+    expect(parseAnswer<Record<string, unknown>>(answer('{"a":null}'), ['a'])).toEqual({ a: null });
+    expect(parseAnswer<string[]>(answer('["a"]'), 'list')).toEqual(['a']);
+  });
+});
+
+describe.each(INHERITED)('the name %s', (name) => {
+  test('means a member of its own only', () => {
+    expect(ownMember<unknown>({}, name)).toBeUndefined();
+    expect(ownMember<unknown>(JSON.parse(`{"${name}":1}`) as object as Record<string, unknown>, name)).toBe(
+      1,
+    );
+  });
+
+  test('as a field of a line is its value, or none', () => {
+    const row = { source: 's', id: '1', timestamp: 1, project: 'p', event_message: 'm' };
+    for (const field of [name, `metadata.${name}`, `a.${name}`, `${name}.${name}`]) {
+      const none = valueAt(toLine({ ...row, metadata: { a: {} } }), field);
+      expect(none).toBeUndefined();
+      expect(formatValue(none)).toBe('');
+    }
+    const metadata = JSON.parse(`{"${name}":"there"}`) as unknown;
+    expect(valueAt(toLine({ ...row, metadata }), name)).toBe('there');
+  });
+});
+
+test('choices are added to a path, unless it has others', () => {
+  const choices = { project: 'a b' };
+  expect(withChoices('/api/me', choices)).toBe('/api/me?project=a+b');
+  expect(withChoices('/api/search?q=x', choices)).toBe('/api/search?q=x&project=a+b');
+  expect(withChoices('/api/search?project=c', choices)).toBe('/api/search?project=c');
+  expect(withChoices('/api/search?q=why?&limit=1', choices)).toBe('/api/search?q=why?&limit=1&project=a+b');
+  expect(withChoices('/api/me', {})).toBe('/api/me');
+});
+
+const SOURCE: SenderTarget['source'] = {
+  ...{ id: 'c0ffee00-0000-4000-8000-000000000000', name: 'logs', table: 'logs', description: '' },
+  ...{ managed: true, internal: false, protected: false, retention_days: 90, columns: [] },
+};
+const ORIGIN = 'https://logs.example.com';
+const write = (project: string, key?: string) =>
+  SENDERS.map((sender) => ({ ...sender, ...sender.write({ origin: ORIGIN, source: SOURCE, project, key }) }));
+const BY_SYSLOG = ['rsyslog', 'syslog-ng'];
+
+describe.each(write('p 1').map((one) => [one.label, one] as const))('the configuration of %s', (_, one) => {
+  test('has the address of this service, and the variable of the key until one is made', () => {
+    expect(one.text).toContain('logs.example.com');
+    if (!BY_SYSLOG.includes(one.id)) expect(one.text).toContain('TAILRACE_KEY');
+    expect(`${one.text}${one.note}`).not.toMatch(/undefined|null|NaN|\[object/);
+    expect(one.note).toMatch(/\.$/);
+  });
+
+  test('names the project, or says that the key has to', () => {
+    const said = `${one.text} ${one.note}`;
+    expect(said).toMatch(/p( |%20)1|pin it in the key/);
+  });
+});
+
+test('a key that was made stands where the variable stood', () => {
+  for (const { id, text } of write('p1', 'tr_secret')) {
+    expect(text, id).not.toContain('TAILRACE_KEY');
+    if (!BY_SYSLOG.includes(id)) expect(text, id).toContain('tr_secret');
+  }
 });

@@ -7,7 +7,6 @@ import { formatAt, parseAt } from '../../console/src/ui/lines/at.ts';
 import { LINES_MAX, type Line, toLine } from '../../console/src/ui/lines/line.ts';
 import {
   createRead,
-  FIRST_ROWS,
   hasNewer,
   hasOlder,
   lengthen,
@@ -93,38 +92,6 @@ const inRange = (all: readonly Line[]) =>
   all.filter(({ micros }) => search.fromMs * 1000 <= micros && micros < search.untilMs * 1000);
 
 describe('a line is read with those around it', () => {
-  test.each([
-    ['a line by itself', [T]],
-    ['few lines', [T - 5, T, T + 7, T + RANGE_MICROS / 2]],
-    ['83 events/s', Array.from({ length: 20_000 }, (_, i) => T + (i - 10_000) * 12_000)],
-    ['2,000 events/s', Array.from({ length: 60_000 }, (_, i) => T + (i - 30_000) * 500)],
-    [
-      '150 events in its microsecond',
-      Array.from({ length: 400 }, (_, i) => T + (i < 150 ? 0 : (i - 275) * 9_000)),
-    ],
-    ['3,000 events in its microsecond', Array.from({ length: 3_000 }, () => T)],
-    ['2,500 events in the microsecond after it', [T, ...Array.from({ length: 2_500 }, () => T + 1)]],
-    ['a burst in the minute after it', [T, ...Array.from({ length: 5_000 }, (_, i) => T + 60_000_000 + i)]],
-  ])('among %s', async (_name, micros) => {
-    const all = createLines(micros);
-    const same = all.filter((line) => line.micros === T);
-    for (const at of new Set([same[0], same[Math.floor(same.length / 2)], same.at(-1)])) {
-      if (at === undefined) throw new Error('a line');
-      const { first, requests, whole } = await readAll(all, at);
-      expect(first.lines).toContainEqual(at);
-      expectWhole(first.lines, all);
-      const index = first.lines.findIndex(({ id }) => id === at.id);
-      const known = inRange(all);
-      const place = known.findIndex(({ id }) => id === at.id);
-      expect(index).toBeGreaterThanOrEqual(Math.min(FIRST_ROWS, place));
-      expect(first.lines.length - index).toBeGreaterThan(0);
-      expect(first.lines.length).toBeGreaterThanOrEqual(Math.min(known.length, FIRST_ROWS));
-      expect(requests).toBeLessThanOrEqual(25);
-      expectWhole(whole.lines, all);
-      if (known.length <= LINES_MAX) expect(whole.lines).toHaveLength(known.length);
-    }
-  });
-
   test('at any distances of events', async () => {
     const distance = fc.oneof(
       { weight: 5, arbitrary: fc.integer({ min: 0, max: 3 }) },
@@ -155,22 +122,6 @@ describe('a line is read with those around it', () => {
       runs(40),
     );
   });
-
-  test('that is not there: those of its time are shown', async () => {
-    const all = createLines(Array.from({ length: 2_000 }, (_, i) => T + (i - 1_000) * 10_000));
-    const { client, counts } = serve(all);
-    let read = createRead(createSource(client), `${T}:s:gone`);
-    const { signal } = new AbortController();
-    await readAround(
-      read,
-      { micros: T, source: 's', id: 'gone' },
-      { signal, onRead: (next) => (read = next) },
-    );
-    expectWhole(read.lines, all);
-    expect(read.lines[0]?.micros).toBeGreaterThan(T);
-    expect(read.lines.at(-1)?.micros).toBeLessThan(T);
-    expect(counts.requests).toBeLessThan(10);
-  });
 });
 
 describe('the address of a line', () => {
@@ -182,18 +133,5 @@ describe('the address of a line', () => {
         });
       }),
     );
-  });
-
-  test.each(['', 'postgres.logs:9c1f', 'x:y:z', '1e5:s:i', '12345678901234567:s:i'])(
-    '%j names none',
-    (text) => {
-      expect(parseAt(text)).toBeUndefined();
-      expect(createRead(createSource(), text).newer).toBeUndefined();
-    },
-  );
-
-  test('of another time than the range is read from the newest line on', () => {
-    expect(createRead(createSource(), `${T - 2 * RANGE_MICROS}:s:i`).newer).toBeUndefined();
-    expect(createRead({ ...createSource(), fromMs: Number.NaN }, `${T}:s:i`).newer).toBeUndefined();
   });
 });

@@ -1,7 +1,130 @@
 import { describe, expect, test } from 'vitest';
-import { linesPath, whyNoLines } from '../../console/src/page/endpoint/lines.ts';
-import { findAnswerRange } from '../../console/src/ui/chart/answer-range.ts';
+import { linesPath } from '../../console/src/page/endpoint/lines.ts';
+import { parseFilter } from '../../console/src/page/endpoint/log-filter.ts';
+import {
+  attributesOf,
+  formatValue,
+  type Line,
+  mergeLines,
+  toLine,
+  valueAt,
+} from '../../console/src/ui/lines/line.ts';
+import { addTerm, exclude, termOf } from '../../console/src/ui/lines/term.ts';
 import type { EndpointView } from '../../src/management/view.ts';
+import { parseSearch } from '../../src/search/parse.ts';
+
+const METADATA = {
+  request: { path: '/rest', headers: { 'x.id': 'a"b', 'user agent': 'c d' } },
+  level: 'high',
+  metadata: { level: 1 },
+  ids: [1, 2],
+  none: null,
+  big: 9007199254740993n,
+  empty: {},
+};
+const LINE = toLine({
+  source: 'postgres.logs',
+  id: 'a',
+  timestamp: 1_795_176_000_123_456,
+  project: 'aurora',
+  level: null,
+  event_message: 'it ended',
+  metadata: METADATA,
+});
+
+describe('a record', () => {
+  test('has each value with the field that a search finds it by', () => {
+    const found = attributesOf(METADATA);
+    expect(found.map(({ field, value }) => [field, formatValue(value)])).toEqual([
+      ['request.path', '/rest'],
+      ['request.headers."x.id"', 'a"b'],
+      ['request.headers."user agent"', 'c d'],
+      ['metadata.level', 'high'],
+      ['metadata.metadata.level', '1'],
+      ['ids', '[1,2]'],
+      ['none', 'null'],
+      ['big', '9007199254740993'],
+      ['empty', '{}'],
+    ]);
+    for (const { field, value } of found) expect(valueAt(LINE, field)).toEqual(value);
+    expect(valueAt(LINE, 'project')).toBe('aurora');
+    expect(valueAt(LINE, 'request.no.such')).toBeUndefined();
+  });
+});
+
+describe('a filter', () => {
+  test.each([
+    ['level', null, '-level:*'],
+    ['response.status_code', 500, 'response.status_code:500'],
+    ['request.path', '/a b', 'request.path:"/a b"'],
+    ['ids', [1, 2], 'ids:*'],
+    ['request.search', '', 'request.search:""'],
+    ['event_message', '>= *"x" \\ or', 'event_message:">= *\\"x\\" \\\\ or"'],
+  ])('for %s with %j is %s', (field, value, term) => {
+    expect(termOf(field, value)).toBe(term);
+    expect(exclude(exclude(term))).toBe(term);
+    const tree = parseSearch(term, 10);
+    if (typeof value === 'string')
+      expect(tree).toEqual({
+        ...{ kind: 'compare', operator: '=', position: field.length + 1 },
+        field: field.split('.'),
+        value: [value],
+        isQuoted: true,
+      });
+  });
+
+  test('is added to a search so that both apply, once', () => {
+    expect(addTerm('', 'a:1')).toBe('a:1');
+    expect(addTerm('x or y', 'a:1')).toBe('(x or y) a:1');
+    expect(addTerm('"x"or y', 'a:1')).toBe('("x"or y) a:1');
+    expect(addTerm('x a:1', 'a:1')).toBe('x a:1');
+  });
+});
+
+describe('lines', () => {
+  const create = (micros: number, id = String(micros)): Line =>
+    toLine({ source: 's', id, timestamp: micros });
+
+  test('are kept newest first, each once', () => {
+    const [one, two, three, four] = [1, 2, 3, 4].map((micros) => create(micros));
+    if (!one || !two || !three || !four) throw new Error('four lines');
+    expect(mergeLines([three, two], [two, one])).toEqual([three, two, one]);
+    expect(mergeLines([three, two], [one, four])).toEqual([four, three, two, one]);
+    expect(mergeLines([create(1, 'a')], [create(1, 'b')]).map(({ id }) => id)).toEqual(['b', 'a']);
+  });
+});
+
+const LOG_LINE = toLine(
+  {
+    id: '1',
+    timestamp: 1,
+    event_message: 'GET | 503 | /rest/v1/Orders (slow)',
+    metadata: { response: { status_code: 503 }, path: 'a b', ids: [1], none: null, 'x.id': 'c"d' },
+  },
+  { level: '503', tone: 'error' },
+);
+
+test.each([
+  ['orders', true],
+  ['get*orders', true],
+  ['"get*orders"', false],
+  ['c\\"d', true], // as the metadata is written
+  ['-orders', false],
+  ['(nothing or orders) get', true],
+  ['response.status_code:503', true],
+  ['response.status_code:50*', true],
+  ['response.status_code:"50*"', false],
+  ['response.status_code:>=500', true],
+  ['response.status_code:>60', true], // by the number
+  ['path:"a b"', true],
+  ['none:*', false],
+  ['"x.id":"c\\"d"', true],
+  ['constructor:*', false],
+  // While it is typed.
+  ['(orders', true],
+])('%j matches: %s', (text, isMatch) => {
+  expect(parseFilter(text)(LOG_LINE)).toBe(isMatch);
+});
 
 type Parameter = EndpointView['parameters'][number];
 const parameter = (name: string, fields: Partial<Parameter> = {}): Parameter => ({
@@ -44,65 +167,5 @@ describe('the lines behind a range of a chart', () => {
       from: '2025-11-20T07:00:00.000Z',
       until: '2025-11-20T08:00:00.000Z',
     });
-  });
-
-  test('are of one project, which a pattern does not name, or of the pinned one', () => {
-    const linesOf = (value: string, fields: Partial<Parameter> = {}) => {
-      const called = { sources: ['a'], parameters: [parameter('project', { type: 'regex', ...fields })] };
-      const path = linesPath(called, { project: value }, { span });
-      return path === undefined ? whyNoLines(called, { project: value }) : parametersOf(path)['project'];
-    };
-    expect(linesOf('aurora-1')).toBe('aurora-1');
-    expect(linesOf('aurora|zephyr')).toMatch(/name it instead of a pattern/);
-    expect(linesOf('', { pinned: 'a.b' })).toBe('a.b');
-  });
-
-  test('are none for a key that may search no source of them', () => {
-    expect(linesPath({ sources: [], parameters: [] }, {}, { span })).toBeUndefined();
-    expect(whyNoLines({ sources: [], parameters: [] }, {})).toMatch(/may not search/);
-  });
-});
-
-describe('the range of an answer', () => {
-  const atMs = Date.UTC(2026, 10, 20, 7, 30);
-  const now = atMs / 1000;
-  const bucket = {
-    column: 'timestamp',
-    by: 'interval',
-    spans: {
-      hourly: { width_seconds: 3600, range_seconds: 7200 },
-      daily: { width_seconds: 86_400, range_seconds: 604_800 },
-    },
-    aligned: false,
-  };
-  const interval = parameter('interval', { default: 'hourly', otherwise: 'daily' });
-
-  test('is that of the bucket, by the parameter that selects it', () => {
-    const endpoint = { bucket, parameters: [interval] };
-    expect(findAnswerRange(endpoint, {}, atMs)).toEqual({ from: now - 7200, until: now, widthSeconds: 3600 });
-    expect(findAnswerRange(endpoint, { interval: 'other' }, atMs).widthSeconds).toBe(86_400);
-    const aligned = { bucket: { ...bucket, aligned: true }, parameters: [interval] };
-    expect(findAnswerRange(aligned, {}, atMs).from).toBe(now - 7200 - 1800);
-    const only = { ...bucket, by: null, spans: { '': { width_seconds: 60, range_seconds: 600 } } };
-    expect(findAnswerRange({ bucket: only, parameters: [] }, {}, atMs).from).toBe(now - 600);
-  });
-
-  test('is between timestamps that are sent, in UTC without a zone, and not after the query', () => {
-    const parameters = ['iso_timestamp_start', 'iso_timestamp_end'].map((name) =>
-      parameter(name, { type: 'timestamp' }),
-    );
-    const rangeOf = (start: string, end: string) =>
-      findAnswerRange(
-        { bucket: null, parameters },
-        { iso_timestamp_start: start, iso_timestamp_end: end },
-        atMs,
-      );
-    expect(rangeOf('2026-11-20T05:00:00', '2026-11-20T08:00:00+02:00')).toEqual({
-      from: now - 9000,
-      until: now - 5400,
-      widthSeconds: undefined,
-    });
-    expect(rangeOf('', '2026-11-21')).toEqual({ from: undefined, until: now, widthSeconds: undefined });
-    expect(rangeOf('2026-11-20', 'never')).toMatchObject({ from: now - 27_000, until: now });
   });
 });

@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { findNext } from '../../console/src/api/answer.ts';
+import { formatPattern } from '../../console/src/format/pattern-text.ts';
+import { formatAddress, parseAddress } from '../../console/src/page/explore/address.ts';
+import { toBars } from '../../console/src/page/explore/histogram/series.ts';
+import { resolveSearch, searchPath } from '../../console/src/page/explore/search/search.ts';
+import { planCounts, planSlices } from '../../console/src/page/explore/search/slice.ts';
+import { formatTrace, isTraceField } from '../../console/src/page/explore/trace.ts';
+import { exclude } from '../../console/src/ui/lines/term.ts';
+import { ADDRESS_NAMES } from '../../src/management/saved-searches.ts';
+import { parseSearch } from '../../src/search/parse.ts';
+import { runs } from '../support/property.ts';
+
+const ADDRESS = {
+  q: 'level:error -"a b"',
+  source: ['postgres.logs', 'cloudflare.logs.prod'],
+  project: 'aurora',
+  range: undefined,
+  from: '2026-11-20T07:00:00Z',
+  until: '2026-11-20T08:00:00.5Z',
+  by: 'response.status_code',
+  measure: 'p95(execution_time_ms)',
+  top: 5,
+  log: true,
+  columns: ['request.path', 'headers."a,b"'],
+  refresh: 10,
+  live: true,
+  view: 'compare' as const,
+  compare: 'range',
+  mark: '2026-11-20T07:00:00Z/2026-11-20T07:10:00Z',
+  before: true,
+  at: '1795176000123456:postgres.logs:9c1f',
+};
+
+describe('the address of Explore', () => {
+  test('holds everything that the page shows', () => {
+    expect(parseAddress(formatAddress(ADDRESS))).toEqual(ADDRESS);
+  });
+
+  test('reads any values, and what it writes reads the same', () => {
+    const value = fc.oneof(
+      fc.string(),
+      fc.constantFrom('1h', '30d', '5', '1', 'p50(a)', 'patterns', 'a,b', '"a,b",c', '2026-11-20'),
+    );
+    const values = fc.dictionary(fc.constantFrom(...ADDRESS_NAMES), value);
+    fc.assert(
+      fc.property(values, (given) => {
+        const address = parseAddress(new URLSearchParams(given).toString());
+        expect(parseAddress(formatAddress(address))).toEqual(address);
+      }),
+    );
+  });
+
+  test('has the names that saved searches accept', () => {
+    const times = { from: undefined, until: undefined };
+    const names = [formatAddress(ADDRESS), formatAddress({ ...ADDRESS, ...times, range: '3h' })].flatMap(
+      (text) => [...new URLSearchParams(text).keys()],
+    );
+    expect(new Set(names)).toEqual(new Set(ADDRESS_NAMES));
+  });
+});
+
+const NOW_MS = Date.parse('2026-11-20T12:34:56.789Z');
+const HOUR_MS = 3_600_000;
+const LAST = { q: '', source: [], project: '', from: undefined, until: undefined };
+
+describe('a range', () => {
+  test('is covered by slices and counts without gaps, newest first, each time bucket once', () => {
+    const instants = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) });
+    const lengths = fc.oneof(fc.integer({ min: 1, max: 90_000_000 }), fc.integer({ min: 1, max: 4e11 }));
+    const offsets = fc.constantFrom(0, HOUR_MS, -5.5 * HOUR_MS);
+    fc.assert(
+      fc.property(instants, lengths, offsets, (fromMs, lengthMs, offsetMs) => {
+        const [from, until] = [fromMs, fromMs + lengthMs].map((ms) => new Date(ms).toISOString());
+        const search = resolveSearch({ ...LAST, range: undefined, from, until }, NOW_MS, offsetMs);
+        const slices = planSlices(search);
+        expect(slices.length).toBeLessThanOrEqual(12);
+        const counts = slices.flatMap((slice) => planCounts(slice, search));
+        for (const parts of [slices, counts]) {
+          expect(parts[0]?.untilMs).toBe(search.untilMs);
+          expect(parts.at(-1)?.fromMs).toBe(search.fromMs);
+          parts.slice(1).forEach((part, i) => {
+            expect(part.untilMs).toBe(parts[i]?.fromMs);
+            expect((part.untilMs + offsetMs) % search.widthMs).toBe(0);
+          });
+        }
+        for (const { fromMs: start, untilMs: end, buckets } of counts)
+          expect(buckets === 1 || (end - start) / buckets === search.widthMs).toBe(true);
+        expect(counts.reduce((sum, { buckets }) => sum + buckets, 0)).toBeLessThanOrEqual(80);
+      }),
+    );
+  });
+});
+
+test('a request has what is set, and the cursor of the page before', () => {
+  const search = { q: 'a b', source: ['x', 'y'], project: '' };
+  expect(searchPath(search, { fromMs: 0, untilMs: 1 }, { cursor: 'c' })).toBe(
+    '/api/search?q=a+b&source=x%2Cy&from=1970-01-01T00%3A00%3A00.000Z&until=1970-01-01T00%3A00%3A00.001Z&cursor=c',
+  );
+  expect(findNext(new Headers({ link: '</api/search?q=a&cursor=x%2By>; rel="next"' }))).toBe('x+y');
+  expect(findNext(new Headers())).toBeUndefined();
+});
+
+const MINUTE_MS = 60_000;
+const MINUTE_NOW_MS = Date.parse('2026-11-20T12:34:20Z');
+const ASKED = { q: '', source: [], project: '', from: undefined, until: undefined };
+const SEARCH = resolveSearch({ ...ASKED, range: '1h' }, MINUTE_NOW_MS, 0);
+
+test('bars are stacked by level from the worst, with those without events, and the running minute is partial', () => {
+  const startMs = SEARCH.fromMs + MINUTE_MS;
+  const bars = toBars(
+    [
+      { startMs, value: 'info', count: 5 },
+      { startMs, value: 'error', count: 2 },
+      { startMs: startMs + MINUTE_MS, value: null, count: 1 },
+    ],
+    SEARCH,
+    { by: 'level' },
+  );
+  expect(bars.total).toBe(8);
+  expect(bars.starts).toHaveLength(61);
+  expect(bars.series.map(({ label, total, color }) => [label, total, color])).toEqual([
+    ['error', 2, 'data-bad'],
+    ['info', 5, 'data-1'],
+    ['no level', 1, 'border-control'],
+  ]);
+  expect(bars.series[0]?.counts.slice(0, 3)).toEqual([0, 2, 0]);
+  expect(bars.partial.flatMap((isPartial, i) => (isPartial ? [i] : []))).toEqual([60]);
+});
+
+test('a trace is searched for by the names under which senders write it', () => {
+  const fields = ['trace_id', 'metadata.otel.trace_id', 'trace.id', 'traceId', 'my_trace_id'];
+  expect(fields.map(isTraceField)).toEqual([true, true, true, true, false]);
+  expect(formatTrace('metadata.otel.trace_id', '4bf9')).toBe(
+    '(otel.trace_id:4bf9 or trace_id:4bf9 or traceId:4bf9 or trace.id:4bf9 or traceID:4bf9)',
+  );
+  expect(parseSearch(formatTrace('trace_id', 'a "b"'), 100)?.kind).toBe('or');
+});
+
+const parse = (q: string) => parseSearch(q, 100);
+
+describe('the search for a pattern', () => {
+  test('has its fixed texts in their order', () => {
+    expect(formatPattern('GET | <num> | <ip> | /rest/v1/<word>')).toBe('GET*|*|*|*/rest/v1/');
+    expect(formatPattern('<time> user <id> logged in')).toBe('user*logged*in');
+    expect(formatPattern('took <num>')).toBe('"took"');
+    expect(formatPattern('connection "a" refused')).toBe('"connection \\"a\\" refused"');
+    expect(formatPattern('-x: (<num>) or "y"')).toBe('x*or*y');
+    expect(['', '  ', '<num>', '<num> : <id>'].map(formatPattern)).toEqual(Array(4).fill(undefined));
+  });
+
+  test('is one term that the service reads, whatever the pattern is', () => {
+    const part = fc.constantFrom(...' -"(:*a\\', '<num>', '<id>', 'or', 'not', '[1 TO 2]', '{a="');
+    const patterns = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.array(part).map((all) => all.join('')),
+    );
+    fc.assert(
+      fc.property(patterns, (pattern) => {
+        const term = formatPattern(pattern);
+        if (term === undefined) return;
+        expect([term, parse(term)?.kind]).toEqual([term, 'text']);
+        expect([term, parse(exclude(term))?.kind]).toEqual([term, 'not']);
+      }),
+      runs(500),
+    );
+  });
+});
