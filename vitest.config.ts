@@ -132,7 +132,6 @@ export default defineConfig({
           testTimeout: PROGRAM_MS_MAX,
           include: [TIMED_BROWSER],
           exclude: [PACKAGES],
-          globalSetup: 'test/e2e/setup.ts',
         },
       },
       {

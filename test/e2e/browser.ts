@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import AxeBuilder from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
@@ -17,7 +18,8 @@ const FLAGS = [
 // Ends a wait for what never comes; far above what anything takes on a busy machine.
 const WAIT_MS_MAX = 120_000;
 
-const DESKTOP = { width: 1280, height: 860 };
+export const DESKTOP = { width: 1280, height: 860 };
+export const PHONE = { width: 360, height: 780 };
 
 export interface OpenOptions {
   /** Signs in with it before the page is loaded; without one the sign-in page is shown. */
@@ -26,8 +28,6 @@ export interface OpenOptions {
   readonly viewport?: typeof DESKTOP;
   /** As another person: shares no session, storage or cache with the other pages of the test. */
   readonly apart?: boolean;
-  /** Runs in the page before everything else. */
-  readonly script?: () => void;
   /** Status codes of responses, and texts of errors, that the test provokes: a browser logs an error about each. */
   readonly expected?: readonly (number | string)[];
 }
@@ -94,7 +94,7 @@ async function forgetEverything(): Promise<void> {
 
 /** Opens a path of the service. */
 export async function open(path: string, options: OpenOptions = {}): Promise<Page> {
-  const { key, script, viewport = DESKTOP, expected = [] } = options;
+  const { key, viewport = DESKTOP, expected = [] } = options;
   const context = options.apart === true ? await newContext() : shared;
   if (context !== shared) apart.push(context);
   const page = await context.newPage();
@@ -103,7 +103,6 @@ export async function open(path: string, options: OpenOptions = {}): Promise<Pag
   if (key !== undefined) {
     await page.addInitScript((text) => sessionStorage.setItem('tailrace.key', text), key);
   }
-  if (script !== undefined) await page.addInitScript(script);
   await page.goto(origin + path);
   return page;
 }
@@ -133,4 +132,35 @@ export async function run(page: Page): Promise<void> {
   const answered = page.waitForResponse((response) => response.url().includes('/api/endpoints/query/'));
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await (await answered).finished();
+}
+
+// Rules about colours: all others find the same in both schemes.
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
+/** Faults that axe-core finds by WCAG 2.2 A and AA and its own best practices, in light and in dark colours. */
+export async function faultsOf(page: Page): Promise<string[]> {
+  // Through the debugger, to which the page's Content-Security-Policy does not apply.
+  await page.evaluate(AxeBuilder.source);
+  const faults: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' }); // no colours between two
+    await page.locator(`html[data-theme="${colorScheme}"]`).waitFor();
+    const found = await page.evaluate(
+      async (only) => {
+        const { axe } = window as unknown as { axe: typeof import('axe-core') };
+        const { violations } = await axe.run(only.length > 0 ? { runOnly: [...only] } : {});
+        return violations.flatMap(({ id, nodes }) =>
+          nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary ?? ''}`),
+        );
+      },
+      colorScheme === 'light' ? [] : COLOUR_RULES,
+    );
+    faults.push(...found.map((fault) => `${colorScheme}: ${fault}`));
+  }
+  return faults;
+}
+
+/** How many pixels the page is wider than the window. */
+export async function overflowOf(page: Page): Promise<number> {
+  return await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 }

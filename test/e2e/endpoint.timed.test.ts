@@ -1,0 +1,187 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { open, run, startBrowser } from './browser.ts';
+import { callService, createKey, KEY, rowsOf, send, URL_OF_SERVICE } from './service.ts';
+
+startBrowser(URL_OF_SERVICE);
+
+const QUERY = '/api/endpoints/query';
+const STATS = 'functions.invocation-stats?project=aurora&interval=7day';
+const USAGE = 'usage.api-counts?project=aurora&interval=daily';
+const openEndpoint = (path: string, key = KEY) => open(`/endpoints/${path}`, { key });
+const plotOf = (page: Page, chart: string) => page.getByRole('application', { name: new RegExp(chart) });
+const listOf = (page: Page) => page.getByRole('region', { name: 'Lines, newest first' });
+const searchOf = (page: Page) => new URL(page.url()).searchParams;
+
+async function legendOf(page: Page, chart: string): Promise<string[]> {
+  const entries = page.getByRole('figure', { name: chart }).getByRole('listitem');
+  const texts = await entries.filter({ has: page.locator('.legend-value') }).allInnerTexts();
+  return texts.map((text) => text.replaceAll(/\s+/g, ' ').trim());
+}
+
+describe('an endpoint', () => {
+  test('of statistics is drawn, instant by instant', async () => {
+    const rows = await rowsOf(`${QUERY}/${STATS}`);
+    const page = await openEndpoint('functions.invocation-stats');
+    await page.getByText('Fill in project above, and press Run.').waitFor();
+    await page.getByLabel('project').fill('aurora');
+    await page.getByLabel('interval').selectOption('7day');
+    await run(page);
+    await page.getByRole('figure', { name: 'Invocations' }).waitFor();
+    const exact = (value: number) => value.toLocaleString('en');
+    const sum = (name: string) => exact(rows.reduce((total, row) => total + Number(row[name]), 0));
+    expect(await legendOf(page, 'Invocations')).toEqual([
+      `Count ${sum('count')} in all`,
+      `Error count ${sum('error_count')} in all`,
+    ]);
+    await plotOf(page, 'Invocations').focus();
+    await page.keyboard.press('Home');
+    const first = (name: string) => exact(Number(rows[0]?.[name]));
+    await expect
+      .poll(() => legendOf(page, 'Invocations'))
+      .toEqual([`Count ${first('count')}`, `Error count ${first('error_count')}`]);
+    // The charts of an answer show the same instant.
+    const times = await page.locator('.chart-time').allInnerTexts();
+    expect([times.length, new Set(times).size]).toEqual([2, 1]);
+    expect(searchOf(page).toString()).toBe('project=aurora&interval=7day');
+  });
+
+  test('is a table that can be sorted, with its JSON, cache state and SQL; back returns to the values before', async () => {
+    const page = await openEndpoint(USAGE);
+    await page.getByRole('tab', { name: 'Table' }).click();
+    const table = page.getByRole('table', { name: 'Rows of the answer' });
+    await table.waitFor();
+    const column = async () =>
+      (await table.getByRole('row').locator('td:nth-child(2)').allInnerTexts()).map(Number);
+    const values = await column();
+    await table.getByRole('button', { name: 'total_rest_requests' }).click();
+    expect([values.toSorted((a, b) => a - b), values.toSorted((a, b) => b - a)]).toContainEqual(
+      await column(),
+    );
+    await page.getByRole('tab', { name: 'JSON' }).click();
+    await page.getByRole('region', { name: 'The answer as JSON' }).getByText('total_rest').first().waitFor();
+    const about = page.getByRole('list', { name: 'About this answer' });
+    await run(page);
+    await about.filter({ hasText: /cache hit[\s\S]*old/ }).waitFor();
+    await page.getByLabel('Bypass the cache').check();
+    await run(page);
+    await about.filter({ hasText: 'cache miss' }).waitFor();
+    await page.getByRole('tab', { name: 'SQL' }).click();
+    await page.getByRole('region', { name: 'The stored query' }).waitFor();
+    await page.getByLabel('interval').selectOption('hourly');
+    await run(page);
+    await page.goBack();
+    await expect.poll(() => page.getByLabel('interval').inputValue()).toBe('daily');
+  });
+
+  test('has only the own project for a pinned key, and no SQL', async () => {
+    const page = await openEndpoint(
+      'logs.all?project=basalt',
+      await createKey({ pins: { project: 'aurora' } }),
+    );
+    await page.getByRole('list', { name: 'About this answer' }).waitFor();
+    const project = page.getByLabel('project', { exact: false }).first();
+    expect([await project.inputValue(), await project.isDisabled()]).toEqual(['aurora', true]);
+    await page.getByRole('tab', { name: 'SQL' }).click();
+    await page.getByText('The SQL needs the scope manage.').waitFor();
+  });
+
+  test('has ready-made calls that work and hold no key', async () => {
+    const page = await openEndpoint(STATS);
+    const text = await page.getByRole('region', { name: 'The call in curl' }).innerText();
+    expect(text).not.toContain(KEY);
+    const address = /'(http[^']+)'/.exec(text)?.[1] ?? '';
+    expect((await callService(address.replace(URL_OF_SERVICE, ''))).status).toBe(200);
+  });
+});
+
+const barOf = (page: Page) => page.getByRole('group', { name: /^Selected:/ });
+const addressOf = async (page: Page, name: string) => {
+  const href = await barOf(page).getByRole('link', { name, exact: true }).getAttribute('href');
+  return Object.fromEntries(new URL(href ?? '', URL_OF_SERVICE).searchParams);
+};
+
+test('a click on a point of a chart leads to the events that it counts, and to its errors', async () => {
+  const rows = await rowsOf(`${QUERY}/${STATS}`);
+  const page = await openEndpoint(STATS);
+  const plot = page.getByRole('figure', { name: 'Invocations' }).locator('.u-over');
+  const box = await plot.boundingBox();
+  await plot.click({ position: { x: (box?.width ?? 0) / 2, y: 40 } });
+  const address = await addressOf(page, 'Show the lines');
+  const row = rows.find((one) => Number(one['timestamp']) / 1000 === Date.parse(address['from'] ?? ''));
+  const countLines = async (given: Record<string, string>) =>
+    (await rowsOf(`/api/search?${new URLSearchParams({ ...given, limit: '1000' })}`)).length;
+  expect(address).toMatchObject({ source: 'deno-relay-logs', project: 'aurora' });
+  expect(await countLines(address)).toBe(row?.['count']);
+  const errors = await addressOf(page, 'Show the lines: Error count');
+  expect(errors['q']).toBe('response.status_code:>=400');
+  expect(await countLines(errors)).toBe(row?.['error_count']);
+});
+
+const countOf = (page: Page) =>
+  page
+    .getByRole('region', { name: 'Log', exact: true })
+    .getByRole('status')
+    .filter({ hasText: /lines?/ });
+
+test('logs are paged through to the end while newer ones arrive: each entry once; live shows these', async () => {
+  const project = `paging-${Date.now()}`;
+  const startMs = Date.now() - 600_000;
+  // Seven share an instant, so that pages end amid equals.
+  const create = (from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => ({
+      ...{ project, event_message: `event ${from + i}`, metadata: { level: 'error' } },
+      timestamp: new Date(startMs + Math.floor((from + i) / 7) * 1000).toISOString(),
+    }));
+  await send('cloudflare.logs.prod', create(0, 250));
+  const page = await openEndpoint(`logs.all?project=${project}&project_tier=ENTERPRISE`);
+  await countOf(page)
+    .filter({ hasText: /^100 lines$/ })
+    .waitFor();
+  await send('cloudflare.logs.prod', create(250, 30));
+  const scrolled = async () => {
+    await listOf(page).evaluate((one) => one.scrollTo(0, one.scrollHeight));
+    return await countOf(page).innerText();
+  };
+  // What arrived is newer than all that is shown: it moves no page and is not mixed into one.
+  await expect.poll(scrolled).toBe('250 lines, all');
+  await page.getByRole('button', { name: 'Live' }).click();
+  await page.getByRole('button', { name: '30 new', exact: true }).click(); // the list is scrolled, so they wait
+  await countOf(page).filter({ hasText: '280 lines, all' }).waitFor();
+  await listOf(page).evaluate((one) => one.scrollTo(0, 0));
+  await listOf(page).getByText('event 279', { exact: true }).waitFor();
+  await page.getByLabel('Filter the loaded lines').fill('"event 249" or "event 0"');
+  await countOf(page).filter({ hasText: '2 of 280 lines' }).waitFor();
+});
+
+const panelOf = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+test('the panels of a dashboard share the time that is pointed at, and a zoom', async () => {
+  const page = await open('/dashboards/gateway?project=aurora', { key: KEY });
+  await panelOf(page, 'Requests by area').getByRole('application').focus();
+  for (const key of ['Home', 'ArrowRight']) await page.keyboard.press(key);
+  const days = panelOf(page, 'Requests by day').locator('.chart-time');
+  await expect.poll(() => days.innerText()).not.toBe('');
+  expect(await page.locator('.chart-time').first().innerText()).toBe(await days.innerText());
+  await page.keyboard.press('Shift+ArrowRight');
+  await page
+    .getByRole('group', { name: /^Selected:/ })
+    .getByRole('button', { name: 'Zoom' })
+    .click();
+  await panelOf(page, 'Requests by day').getByRole('button', { name: 'Reset zoom' }).click();
+  await expect.poll(() => page.getByRole('button', { name: 'Reset zoom' }).count()).toBe(0);
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'PNG' }).click();
+  expect((await saved).suggestedFilename()).toBe('gateway.png');
+});
+
+test('a key sees its own panels, with its pins', async () => {
+  const key = await createKey({ endpoints: ['usage.api-counts'], pins: { project: 'aurora' } });
+  const page = await open('/dashboards', { key });
+  await page.getByRole('link', { name: 'Gateway' }).waitFor();
+  expect(await page.getByRole('main').getByRole('link').allInnerTexts()).toEqual(['Gateway']);
+  await page.getByRole('link', { name: 'Gateway' }).click();
+  await panelOf(page, 'Requests by area').getByRole('application').waitFor();
+  const project = page.getByLabel(/^project/);
+  expect([await project.inputValue(), await project.isDisabled()]).toEqual(['aurora', true]);
+});

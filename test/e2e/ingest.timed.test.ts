@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { open, startBrowser } from './browser.ts';
+import { createKey, KEY, send, URL_OF_SERVICE } from './service.ts';
+
+startBrowser(URL_OF_SERVICE);
+
+const EDGE = 'cloudflare.logs.prod';
+
+test('a key is created for a source and a project, the configuration is run, and the light turns on', async () => {
+  const page = await open('/send', { key: KEY });
+  await page.getByLabel('Project of the events').fill('first-light');
+  await page.getByText('No event yet since this page was opened.').waitFor();
+  await page.getByRole('button', { name: 'Create a key for it' }).click();
+  await page.getByText('which can only send for first-light').waitFor();
+  const text = await page.getByRole('region', { name: 'curl' }).innerText();
+  const { stdout } = await promisify(execFile)('sh', ['-c', text]);
+  expect(stdout).toBe('{"message":"Logged!"}');
+  const key = /X-API-KEY: ([^$"\s]+)"/.exec(text)?.[1];
+  expect([await send('logs', [{}], key), await send('postgres.logs', [{}], key)]).toEqual([200, 403]);
+  await page.getByText(/\d+ in\s+logs(,.*)?: it works\.$/).waitFor();
+  await page.getByLabel('Source').selectOption('postgres.logs'); // needs another key
+  await page.getByText('The key is read from TAILRACE_KEY').waitFor();
+});
+
+test('sources are listed with what they hold, and each shows its fields and leads to its lines', async () => {
+  await send('pgbouncer.logs.prod', [{ event_message: 'whose?' }]);
+  const page = await open('/sources', { key: KEY });
+  const line = page.getByRole('row').filter({ has: page.getByRole('link', { name: EDGE }) });
+  await line.getByText(/[KM]iB/).waitFor();
+  expect(await line.innerText()).toContain('edge_logs');
+  await page.getByText(/\d+ events? without a project since the start/).waitFor();
+  await page.getByRole('link', { name: EDGE, exact: true }).click();
+  await page.getByRole('heading', { name: EDGE, level: 1 }).waitFor();
+  await page.getByRole('row', { name: /^is_auth .*boolean/ }).waitFor();
+  const toLines = page.locator('#content').getByRole('link', { name: /^Explore/ });
+  await toLines.click();
+  await expect.poll(() => new URL(page.url()).searchParams.get('source')).toBe(EDGE);
+});
+
+test('the events of a project are counted, then deleted once its name is written', async () => {
+  await send('logs', [{ project: 'gone' }, { project: 'gone' }]);
+  const page = await open('/admin?show=deletion', { key: KEY });
+  await page.getByLabel('Project', { exact: true }).fill('gone');
+  await page.getByRole('button', { name: 'Count the events' }).click();
+  await page.getByRole('button', { name: 'Delete 2 events…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete 2 events?' });
+  const confirm = dialog.getByRole('button', { name: 'Delete the events' });
+  expect(await confirm.isDisabled()).toBe(true);
+  await dialog.getByRole('textbox').fill('gone');
+  await confirm.click();
+  await page.getByText('2 events are deleted.').waitFor();
+  const limited = await createKey({ scopes: ['manage'], pins: { project: 'aurora' } });
+  const other = await open('/admin?show=deletion', { key: limited, apart: true });
+  await other.getByText('This key may not delete events').waitFor();
+});
+
+test('rejected events are listed with their key, reason and text', async () => {
+  const key = await createKey({ name: 'old sender', scopes: ['ingest'] });
+  const old = { timestamp: 'yesterday', event_message: 'long ago' };
+  expect(await send('logs', [old], key)).toBe(406);
+  const page = await open('/admin?show=events', { key: KEY });
+  const line = page.getByRole('row', { name: /timestamp.* old sender/s });
+  await line.getByText('The last one').click();
+  await line.getByText('"event_message":"long ago"').waitFor();
+});
+
+test('the reference lists the endpoints of a key after signing in, and tries one', async () => {
+  const page = await open('/docs');
+  await page.getByText('/api/overview').first().waitFor();
+  expect(await page.getByText('/api/endpoints/query/').count()).toBe(0);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('API key').fill(KEY);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('/api/endpoints/query/usage.api-counts').first().click();
+  await page.getByRole('button', { name: 'Try it out' }).click();
+  await page.getByLabel('project', { exact: true }).fill('aurora');
+  await page.getByRole('button', { name: 'Execute' }).click();
+  await page.locator('.live-responses-table').getByText('total_rest_requests').first().waitFor();
+  const command = await page.locator('.curl-command pre').innerText();
+  expect(command).toContain('project=aurora');
+  expect(command).not.toContain(KEY);
+});
