@@ -40,24 +40,11 @@ const STATES: [name: string, path: string, act?: (page: Page) => Promise<void>][
       await page.locator('.record').waitFor();
     },
   ],
-  ['patterns', '/explore?range=7d&view=patterns'],
   ['differences', '/explore?range=7d&view=compare'],
-  ['the time range', '/explore', (page) => press(page, /^Time range/)],
-  [
-    'the workbench with a fault and completions',
-    '/workbench?endpoint=usage.api-counts',
-    async (page) => {
-      await page.getByRole('textbox', { name: 'SQL of the query' }).press('Control+End');
-      await page.keyboard.type(' WHERE 1 ');
-      await page.getByRole('list', { name: 'Faults' }).waitFor();
-      await page.keyboard.type('coun');
-      await page.getByRole('listbox').waitFor();
-    },
-  ],
+  ['the workbench', '/workbench?endpoint=usage.api-counts'],
   ['a dashboard', '/dashboards/functions?project=aurora'],
   ['sending logs', '/send'],
   ['rejected events', '/admin?show=events', (page) => page.getByText('The last one').first().click()],
-  ['the usage by key', '/admin', (page) => page.getByRole('radio', { name: 'By key' }).check()],
   ['a source', '/sources/cloudflare.logs.prod'],
   ['the API reference', '/docs'],
 ];

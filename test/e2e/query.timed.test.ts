@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type OpenOptions, open, startBrowser } from './browser.ts';
 import { createKey, URL_OF_SERVICE } from './service.ts';
 
@@ -25,84 +25,78 @@ async function search(page: Page, text: string): Promise<void> {
   await expect.poll(() => addressOf(page)['q']).toBe(text || undefined);
 }
 
-describe('the query field', () => {
-  test('completes a field and a value by keyboard, and Enter runs the search', async () => {
-    const page = await openExplore();
-    const query = queryOf(page);
-    await query.focus();
-    await page.keyboard.type('-timeout lev');
-    await optionsOf(page).filter({ hasText: 'level' }).first().waitFor();
-    await page.keyboard.press('Tab');
-    expect(await query.inputValue()).toBe('-timeout level:');
-    await optionsOf(page).filter({ hasText: 'error' }).waitFor();
-    await page.keyboard.type('err');
-    await expect.poll(() => optionsOf(page).count()).toBe(1);
-    await page.keyboard.press('ArrowDown');
-    const active = await query.getAttribute('aria-activedescendant');
-    expect(active).toBe(await optionsOf(page).first().getAttribute('id'));
-    await page.keyboard.press('Enter');
-    expect(await query.inputValue()).toBe('-timeout level:error ');
-    await page.keyboard.press('Control+z');
-    expect(await query.inputValue()).toBe('-timeout level:err');
-    await page.keyboard.press('Control+Shift+z');
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('Enter');
-    await expect.poll(() => addressOf(page)['q']).toBe('-timeout level:error');
-  });
+test('the query field completes a field and a value by keyboard, and Enter runs the search', async () => {
+  const page = await openExplore();
+  const query = queryOf(page);
+  await query.focus();
+  await page.keyboard.type('-timeout lev');
+  await optionsOf(page).filter({ hasText: 'level' }).first().waitFor();
+  await page.keyboard.press('Tab');
+  expect(await query.inputValue()).toBe('-timeout level:');
+  await optionsOf(page).filter({ hasText: 'error' }).waitFor();
+  await page.keyboard.type('err');
+  await expect.poll(() => optionsOf(page).count()).toBe(1);
+  await page.keyboard.press('ArrowDown');
+  const active = await query.getAttribute('aria-activedescendant');
+  expect(active).toBe(await optionsOf(page).first().getAttribute('id'));
+  await page.keyboard.press('Enter');
+  expect(await query.inputValue()).toBe('-timeout level:error ');
+  await page.keyboard.press('Control+z');
+  expect(await query.inputValue()).toBe('-timeout level:err');
+  await page.keyboard.press('Control+Shift+z');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => addressOf(page)['q']).toBe('-timeout level:error');
 });
 
-describe('the time range', () => {
-  const panelOf = (page: Page) => page.getByRole('dialog', { name: 'Time range' });
-  const openRange = (page: Page) => page.getByRole('button', { name: /^Time range/ }).click();
+const rangeOf = (page: Page) => page.getByRole('dialog', { name: 'Time range' });
+const openRange = (page: Page) => page.getByRole('button', { name: /^Time range/ }).click();
 
-  test('is typed, and moved by buttons and keys', async () => {
-    const page = await openExplore();
-    await openRange(page);
-    await page.keyboard.type('now-40');
-    await page.keyboard.press('Enter');
-    await panelOf(page).getByText('"now-40" is not an instant').waitFor();
-    await page.keyboard.type('m');
-    await page.keyboard.press('Enter');
-    await expect.poll(() => addressOf(page)).toEqual({ range: '40m' });
-    await press(page, 'Earlier');
-    await expect.poll(() => Object.keys(addressOf(page))).toEqual(['from', 'until']);
-    await page.keyboard.press(']');
-    await expect.poll(() => addressOf(page)).toEqual({ range: '40m' });
-    await page.keyboard.press('o');
-    await expect.poll(() => addressOf(page)).toEqual({ range: '80m' });
-  });
+test('the time range is typed, and moved by buttons and keys', async () => {
+  const page = await openExplore();
+  await openRange(page);
+  await page.keyboard.type('now-40');
+  await page.keyboard.press('Enter');
+  await rangeOf(page).getByText('"now-40" is not an instant').waitFor();
+  await page.keyboard.type('m');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => addressOf(page)).toEqual({ range: '40m' });
+  await press(page, 'Earlier');
+  await expect.poll(() => Object.keys(addressOf(page))).toEqual(['from', 'until']);
+  await page.keyboard.press(']');
+  await expect.poll(() => addressOf(page)).toEqual({ range: '40m' });
+  await page.keyboard.press('o');
+  await expect.poll(() => addressOf(page)).toEqual({ range: '80m' });
 });
 
-describe('saved searches', () => {
-  const panelOf = (page: Page) => page.getByRole('dialog', { name: 'Saved searches' });
+const panelOf = (page: Page) => page.getByRole('dialog', { name: 'Saved searches' });
 
-  test('are saved, replaced after a question, opened and deleted', async () => {
-    const page = await openExplore('/explore?range=6h&q=level%3Aerror', {
-      key: await createKey({ name: 'saves' }),
-    });
-    const panel = panelOf(page);
-    const save = async () => {
-      await press(page, 'Saved');
-      await panel.getByLabel('Name of this search').fill(' failures ');
-      await panel.getByRole('button', { name: 'Save', exact: true }).click();
-    };
-    await save();
-    await panel.getByText('Saved as failures.').waitFor();
-    await page.keyboard.press('Escape');
-    await search(page, 'level:fatal');
-    await save();
-    await panel.getByText('failures exists.').waitFor();
-    await panel.getByText('level:error · 6h').waitFor();
-    await panel.getByRole('button', { name: 'Replace' }).click();
-    await panel.getByText('level:fatal · 6h').waitFor();
-    await page.keyboard.press('Escape');
-    await search(page, '');
-    await press(page, 'Saved');
-    await panel.getByRole('button', { name: /^failures/ }).click();
-    await expect.poll(() => addressOf(page)).toEqual({ q: 'level:fatal', range: '6h' });
-    await press(page, 'Saved');
-    await panel.getByRole('button', { name: 'Delete failures' }).click();
-    await panel.getByRole('button', { name: 'Delete for good failures' }).click();
-    await panel.getByText('You have no saved searches yet.').waitFor();
+test('searches are saved, replaced after a question, opened and deleted', async () => {
+  const page = await openExplore('/explore?range=6h&q=level%3Aerror', {
+    key: await createKey({ name: 'saves' }),
   });
+  const panel = panelOf(page);
+  const save = async () => {
+    await press(page, 'Saved');
+    await panel.getByLabel('Name of this search').fill(' failures ');
+    await panel.getByRole('button', { name: 'Save', exact: true }).click();
+  };
+  await save();
+  await panel.getByText('Saved as failures.').waitFor();
+  await page.keyboard.press('Escape');
+  await search(page, 'level:fatal');
+  await save();
+  await panel.getByText('failures exists.').waitFor();
+  await panel.getByText('level:error · 6h').waitFor();
+  await panel.getByRole('button', { name: 'Replace' }).click();
+  await panel.getByText('level:fatal · 6h').waitFor();
+  await page.keyboard.press('Escape');
+  await search(page, '');
+  await press(page, 'Saved');
+  await panel.getByRole('button', { name: /^failures/ }).click();
+  await expect.poll(() => addressOf(page)).toEqual({ q: 'level:fatal', range: '6h' });
+  await press(page, 'Saved');
+  await panel.getByRole('button', { name: 'Delete failures' }).click();
+  await panel.getByRole('button', { name: 'Delete for good failures' }).click();
+  await panel.getByText('You have no saved searches yet.').waitFor();
 });

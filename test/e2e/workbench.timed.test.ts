@@ -133,6 +133,7 @@ describe('saving', () => {
     const text = definition('x', '9dea32a0-fb99-4b83-9c42-c900fca9aeb6').replace(/columns:[\s\S]*/, '');
     await write(yamlOf(page), text);
     await write(sqlOf(page), COUNT);
+    await page.getByRole('button', { name: 'Use the columns of the query', disabled: false }).waitFor();
     await press(page, 'Save as…');
     await page.getByLabel('Name', { exact: true }).fill('made.here');
     await press(page, 'Save');
