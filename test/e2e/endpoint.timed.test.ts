@@ -158,6 +158,7 @@ const panelOf = (page: Page, name: string) => page.getByRole('region', { name, e
 
 test('the panels of a dashboard share the time that is pointed at, and a zoom', async () => {
   const page = await open('/dashboards/gateway?project=aurora', { key: KEY });
+  await panelOf(page, 'Requests by day').getByRole('application').waitFor();
   await panelOf(page, 'Requests by area').getByRole('application').focus();
   for (const key of ['Home', 'ArrowRight']) await page.keyboard.press(key);
   const days = panelOf(page, 'Requests by day').locator('.chart-time');

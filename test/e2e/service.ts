@@ -9,7 +9,7 @@ const ROWS = 12_000;
 // Files of a worker share it; it ends with its worker.
 const shared = globalThis as { tailraceConsole?: Promise<TestService> };
 shared.tailraceConsole ??= startWithSample();
-export const { url: URL_OF_SERVICE, service: SERVICE } = await shared.tailraceConsole;
+export const { url: URL_OF_SERVICE } = await shared.tailraceConsole;
 /** With every scope. */
 export const KEY = PRIVATE_KEY;
 

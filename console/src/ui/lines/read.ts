@@ -21,7 +21,7 @@ export interface Read {
 }
 
 /** The first page is there soon. */
-export const FIRST_ROWS = 200;
+const FIRST_ROWS = 200;
 /** As many as the service allows. */
 const NEXT_ROWS = 1_000;
 
