@@ -84,12 +84,11 @@ async function newContext(): Promise<BrowserContext> {
 
 /** Closes the pages and removes all that they stored, except the HTTP cache. */
 async function forgetEverything(): Promise<void> {
-  const [first, ...others] = shared.pages();
-  if (first === undefined) return;
-  for (const page of others) await page.close();
-  const debugging = await shared.newCDPSession(first);
+  for (const page of shared.pages()) await page.close();
+  const blank = await shared.newPage();
+  const debugging = await shared.newCDPSession(blank);
   await debugging.send('Storage.clearDataForOrigin', { origin, storageTypes: 'cookies,local_storage' });
-  await first.close();
+  await blank.close();
 }
 
 /** Opens a path of the service. */
