@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { DashboardSummary, DashboardView } from '../../src/management/dashboard-view.ts';
@@ -23,13 +23,9 @@ rows:
       - { endpoint: slow.functions, parameters: { project: borealis }, show: table }
   - panels: [{ endpoint: was.removed, title: Gone }]
 `;
-const fileOf = (name: string) => join(dashboardsDir, `${name}.yaml`);
-await writeFile(fileOf('failing'), FAILING);
+await writeFile(join(dashboardsDir, 'failing.yaml'), FAILING);
 const service = await startTestService({
-  env: {
-    ...{ TAILRACE_ENDPOINTS_DIR: endpointsDir, TAILRACE_DASHBOARDS_DIR: dashboardsDir },
-    TAILRACE_EDIT_ENDPOINTS: '1',
-  },
+  env: { TAILRACE_ENDPOINTS_DIR: endpointsDir, TAILRACE_DASHBOARDS_DIR: dashboardsDir },
 });
 afterAll(async () => {
   await service.close();
@@ -113,90 +109,5 @@ describe('a dashboard', () => {
     expect(await list(key)).toEqual([]);
     expectError(await read('/api/dashboards/failing', key), 'not_found');
     expectError(await read('/api/dashboards', await makeKey({ scopes: ['ingest'] })), 'forbidden');
-  });
-});
-
-const NEW = `name: made.here
-title: Made here
-rows:
-  - panels: [{ endpoint: failing.paths }]
-`;
-const save = (definition: string, version: string | null = null, name = 'made.here') =>
-  post('/api/workbench/dashboards/save', { name, definition, version });
-
-describe('the file of a dashboard', () => {
-  test('is checked as it is written, with the page that it would be', async () => {
-    const check = async (definition: string) =>
-      (await post('/api/workbench/dashboards/check', { definition })).body as unknown as {
-        errors: { message: string; line?: number }[];
-        dashboard: DashboardView | null;
-      };
-    const good = await check(NEW);
-    expect(good.errors).toEqual([]);
-    expect(good.dashboard).toMatchObject({
-      name: 'made.here',
-      rows: [{ panels: [{ endpoint: 'failing.paths' }] }],
-    });
-    const removed = await check(NEW.replace('failing.paths', 'gone'));
-    expect(removed.errors).toMatchObject([
-      { line: 4, message: expect.stringContaining('no endpoint is called "gone"') },
-    ]);
-    expect(removed.dashboard).not.toBeNull();
-    expect(await check(NEW.replace('title:', 'titel:'))).toMatchObject({
-      errors: [
-        { message: '"title" is missing; needed are id, name, title, rows' },
-        { line: 2, message: expect.stringContaining('unknown field') },
-      ],
-      dashboard: null,
-    });
-    expect((await check(`${NEW}#${'x'.repeat(70_000)}`)).errors[0]?.message).toContain(
-      'accepts at most 65536',
-    );
-  });
-
-  test('is written with an id and served; of two people only one overwrites it', async () => {
-    const made = await save(NEW);
-    const { version } = made.body as unknown as { version: string };
-    expect([made.status, made.body]).toEqual([200, { name: 'made.here', version: expect.any(String) }]);
-    const written = await readFile(fileOf('made.here'), 'utf8');
-    expect(written).toMatch(/^id: [0-9a-f-]{36}\nname: made\.here\n/);
-    expect((await list()).map(({ name }) => name)).toEqual(['failing', 'made.here']);
-    expect((await get(service.url, '/api/workbench/dashboards/made.here')).body).toEqual({
-      ...{ name: 'made.here', definition: written, version, may_edit: true },
-    });
-    const [first, second] = [
-      await save(written.replace('Made here', 'First'), version),
-      await save(written.replace('Made here', 'Second'), version),
-    ];
-    expect(first.status).toBe(200);
-    expectError(second, 'conflict');
-    expect(second.body.error?.message).toContain('the file has changed since made.here was read');
-    expect(await readFile(fileOf('made.here'), 'utf8')).toContain('title: First');
-    expectError(await save(NEW), 'conflict');
-    expect((await readdir(dashboardsDir)).toSorted()).toEqual(['failing.yaml', 'made.here.yaml']);
-    expect((await service.service.keyring.log({ limit: 1 }))[0]).toMatchObject({
-      ...{ action: 'saved', actor: 'private', detail: expect.stringMatching(/^dashboard made\.here /) },
-    });
-  });
-
-  test('is not written with a fault, beside another file with one, or by a limited key', async () => {
-    expectError(await save(NEW.replace('made.here', 'fresh'), null, 'other'), 'invalid_definition');
-    expectError(await save(NEW.replace('failing.paths', 'gone'), null, 'fresh'), 'invalid_definition');
-    await writeFile(fileOf('broken'), 'name: 1\n');
-    const answer = await save(NEW.replace('made.here', 'fresh'), null, 'fresh');
-    await rm(fileOf('broken'));
-    expectError(answer, 'invalid_definition');
-    expect(answer.body.error?.message).toContain('broken.yaml:1');
-    expect(answer.text).not.toContain(folder.path);
-    const limited = await makeKey({ scopes: ['query', 'manage'], endpoints: ['failing.paths'] });
-    expectError(
-      await post(
-        '/api/workbench/dashboards/save',
-        { name: 'fresh', definition: NEW, version: null },
-        limited,
-      ),
-      'forbidden',
-    );
-    expect((await readdir(dashboardsDir)).toSorted()).toEqual(['failing.yaml', 'made.here.yaml']);
   });
 });

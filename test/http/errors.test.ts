@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
+import { expectError, get, QUERY_PATH, request, sendRaw } from '../support/http.ts';
 import { PUBLIC_KEY, startTestService } from '../support/service.ts';
 
 const service = await startTestService();
@@ -43,6 +43,53 @@ test('every failure has one shape, and its code and status are those of the tabl
   expect(failures.invalid_parameter.body.error.errors).toEqual([
     { parameter: 'project', message: expect.any(String) },
   ]);
+});
+
+const HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+test('every response has the security headers, also what never became a request', async () => {
+  const path = `${QUERY_PATH}/usage.api-counts?project=p1&interval=daily`;
+  const answers = [
+    await get(url, path),
+    await get(url, path), // from the cache
+    await get(url, path, { 'x-api-key': 'wrong' }),
+    await get(url, '/metrics'),
+    await get(url, '/nothing'),
+    await get(url, `${QUERY_PATH}/%FF`),
+    await get(url, `${QUERY_PATH}/logs.all?project=${'x'.repeat(263_000)}`),
+    await request(url, '/api/logs', { method: 'POST', body: '{' }),
+  ];
+  for (const { headers } of answers) {
+    expect(Object.fromEntries(headers)).toMatchObject(HEADERS);
+    for (const name of ['server', 'x-powered-by', 'strict-transport-security'])
+      expect(headers.get(name)).toBeNull();
+  }
+  const text = (await sendRaw(url, 'nonsense\r\n\r\n')).toLowerCase();
+  for (const [name, value] of Object.entries(HEADERS)) expect(text).toContain(`\r\n${name}: ${value}\r\n`);
+});
+
+test('caches keep nothing for a key, except if its route says so', async () => {
+  const paths = [
+    '/api/self',
+    '/api/overview',
+    '/api/keys',
+    '/api/keys/log',
+    '/nothing',
+    '/metrics',
+    '/health',
+  ];
+  for (const path of paths)
+    expect([path, (await get(url, path)).headers.get('cache-control')]).toEqual([path, 'no-store']);
+  const controlOf = async (path: string) => (await get(url, path)).headers.get('cache-control');
+  const query = 'project=p1&interval=daily';
+  expect(await controlOf(`${QUERY_PATH}/usage.api-counts?${query}`)).toBe('private, max-age=900');
+  expect(await controlOf(`${QUERY_PATH}/logs.all?${query}`)).toBe('private, no-store');
+  expect(await controlOf('/openapi.json')).toBe('private, no-cache');
 });
 
 test('stored SQL that fails is told in the engine’s words, without the inside of the service', async () => {

@@ -1,13 +1,12 @@
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { FORMAT_NAMES, type FormatName, MEDIA_TYPES, startFormatsService } from '../support/formats.ts';
-import { expectError, QUERY_PATH, readMetric, request } from '../support/http.ts';
-import { PRIVATE_KEY, storeEvents } from '../support/service.ts';
+import { expectError, QUERY_PATH, request } from '../support/http.ts';
+import { PRIVATE_KEY } from '../support/service.ts';
 import { comparable, createWays } from '../support/ways.ts';
 
 const service = await startFormatsService();
-const { url, ask, fetchBytes, clock, core } = service;
-const { keyring } = service.service;
+const { url, ask, fetchBytes } = service;
 const PATH = `${QUERY_PATH}/formats.types`;
 const ways = createWays(service, PATH);
 afterAll(async () => {
@@ -30,18 +29,11 @@ describe('a format', () => {
   test.each<[string, FormatName]>([
     ['application/json', 'json'],
     ['*/*', 'json'],
-    ['application/*', 'json'],
     ['text/html, */*;q=0.1', 'json'],
     ['application/x-ndjson', 'ndjson'],
-    ['application/jsonl', 'ndjson'],
     ['text/csv', 'csv'],
-    ['text/*', 'csv'],
-    ['text/csv; header=present', 'csv'],
     ['TEXT/CSV; charset=utf-8', 'csv'],
-    ['text/csv;q=0.5, application/vnd.apache.parquet', 'parquet'],
     ['application/json;q=0.2, application/vnd.apache.arrow.stream;q=0.9, */*;q=0.1', 'arrow'],
-    ['application/json;q=0, */*', 'ndjson'],
-    ['text/plain', 'prometheus'],
     [
       'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2,*/*;q=0.1',
       'prometheus',
@@ -51,21 +43,16 @@ describe('a format', () => {
     expect(await typeOf('formats.types?format=', { accept })).toBe(MEDIA_TYPES[name]);
   });
 
-  test.each(['text/html', 'text/csv; header=absent', 'text/csv;q=0', 'application/xml, image/*'])(
-    'is not found for Accept: %s',
-    async (accept) => {
-      const answer = await ask('formats.types', { accept });
-      expectError(answer, 'not_acceptable');
-      const offered = Object.values(MEDIA_TYPES).map((type) => type.split(';')[0]);
-      expect(answer.body.error.message).toContain(offered.join(', '));
-    },
-  );
+  test.each(['text/csv; header=absent', 'text/csv;q=0'])('is not found for Accept: %s', async (accept) => {
+    const answer = await ask('formats.types', { accept });
+    expectError(answer, 'not_acceptable');
+    const offered = Object.values(MEDIA_TYPES).map((type) => type.split(';')[0]);
+    expect(answer.body.error.message).toContain(offered.join(', '));
+  });
 
   test.each([
     ['format=xml', 'not "xml"'],
-    ['format=CSV', 'not "CSV"'],
     ['format=csv&format=json', 'not 2 values'],
-    [`format=${'x'.repeat(500)}`, `not "${'x'.repeat(100)}"`],
   ])('of another name is refused: %s', async (query, end) => {
     const answer = await ask(`formats.types?${query}`);
     expectError(answer, 'invalid_parameter');
@@ -91,19 +78,6 @@ describe('a format', () => {
     const answer = await ask('formats.own?format=json', { accept: 'text/csv' });
     expect(answer.text).toBe('"format"\r\n"json"\r\n');
   });
-
-  test('reaches signed tokens, with the pins of their key', async () => {
-    const { key } = await keyring.create({ name: 'pinned', scopes: ['query'], pins: { count: '1' } });
-    const minted = await request(url, '/api/tokens', {
-      method: 'POST',
-      headers: { 'x-api-key': key, 'content-type': 'application/json' },
-      body: '{}',
-    });
-    const { token } = JSON.parse(minted.text) as { token: string };
-    const answer = await ask('formats.types?format=csv', { 'x-api-key': token });
-    expect(answer.text.match(/\r\n/g)).toHaveLength(2);
-    expectError(await ask('formats.types?format=csv&count=2', { 'x-api-key': token }), 'forbidden');
-  });
 });
 
 describe('a SELECT of a caller’s own', () => {
@@ -124,13 +98,6 @@ describe('a SELECT of a caller’s own', () => {
     expect(answer.body.error.message).toMatch(/type .* not supported .* Parquet/);
     expect(await select('SELECT NULL AS x', 'csv')).toEqual(Buffer.from('"x"\r\n\r\n'));
   });
-
-  test('names no format of the engine', async () => {
-    expectError(
-      await ask(`formats.views?sql=${encodeURIComponent('SELECT 1 FORMAT CSV')}`),
-      'invalid_parameter',
-    );
-  });
 });
 
 describe.each(FORMAT_NAMES)('an answer in %s', (name) => {
@@ -148,42 +115,17 @@ describe.each(FORMAT_NAMES)('an answer in %s', (name) => {
     expect(comparable(again)).toEqual(comparable(await ways.askFramework({}, { path })));
   });
 
-  test('has a head of its own, an ETag, and 304', async () => {
+  test('has its own HEAD, an ETag and 304, and a file name if it is a file', async () => {
     const { body, headers } = await ways.ask({}, { path });
     const head = await ways.ask({}, { path, method: 'HEAD' });
     expect([head.body.length, head.headers['content-length']]).toEqual([0, String(body.length)]);
     expect(headers.vary).toMatch(/\bAccept\b/);
     const known = await ways.ask({ 'if-none-match': String(headers.etag) }, { path });
     expect([known.status, known.body.length]).toEqual([304, 0]);
-  });
-
-  test('is compressed if that helps', async () => {
-    const plain = await fetchBytes(`formats.types?count=500&format=${name}`);
-    for (const [encoding, decompress] of [
-      ['gzip', gunzipSync],
-      ['zstd', zstdDecompressSync],
-    ] as const) {
-      const { body, headers } = await ways.ask({ 'accept-encoding': encoding }, { path });
-      expect(headers['content-encoding']).toBe(name === 'parquet' ? undefined : encoding);
-      expect((name === 'parquet' ? body : decompress(body)).equals(plain)).toBe(true);
-    }
-  });
-
-  test('is saved by browsers under its endpoint’s name if it is a file', async () => {
-    const { headers } = await ways.ask({}, { path });
     const isFile = name === 'csv' || name === 'parquet';
     expect(headers['content-disposition']).toBe(
       isFile ? `attachment; filename="formats.types.${name}"` : undefined,
     );
-  });
-
-  test('counts its rows', async () => {
-    const rows = () => readMetric(url, 'tailrace_rows_returned_total', { endpoint: 'formats.types' });
-    const before = await rows();
-    const count = 502 + 2 * FORMAT_NAMES.indexOf(name);
-    await fetchBytes(`formats.types?count=${count}&format=${name}`);
-    // A sample for each of three numbers, two of which are null in every second row.
-    expect((await rows()) - before).toBe(name === 'prometheus' ? 2 * count : count);
   });
 
   test('is an error in JSON if its query fails, however far it came', async () => {
@@ -203,17 +145,11 @@ describe('a large answer that is not kept', () => {
     expect(body.length).toBeGreaterThan(1024 * 1024);
     expect(headers['content-length']).toBe(String(body.length));
     expect(headers['content-disposition']).toBe('attachment; filename="formats.types.csv"');
+    const zipped = await ways.ask({ ...own, 'accept-encoding': 'gzip' }, { path });
+    expect(gunzipSync(zipped.body).equals(body)).toBe(true);
     expect([headers.etag, kept.headers.etag]).toEqual([undefined, expect.stringMatching(/^"/)]);
     const head = await ways.ask(own, { path, method: 'HEAD' });
     expect([head.body.length, head.headers['content-length']]).toEqual([0, String(body.length)]);
-  });
-
-  test('is compressed on the way', async () => {
-    const kept = await ways.ask({}, { path });
-    const ask = (encoding: string) => ways.ask({ ...own, 'accept-encoding': encoding }, { path });
-    expect(gunzipSync((await ask('gzip')).body).equals(kept.body)).toBe(true);
-    expect(zstdDecompressSync((await ask('zstd')).body).equals(kept.body)).toBe(true);
-    expect(brotliDecompressSync((await ask('br')).body).equals(kept.body)).toBe(true);
   });
 
   test('is one for each caller, also if several ask at once, and is let go of if one hangs up', async () => {
@@ -234,33 +170,6 @@ describe('an integer above Int64', () => {
   test.each(['arrow', 'parquet'])('fails in %s, which has no such type', async (name) => {
     expectError(await ask(`formats.large?format=${name}`), 'query_failed');
   });
-
-  test.each(['json', 'ndjson', 'csv'])('is written in %s', async (name) => {
-    expect((await fetchBytes(`formats.large?format=${name}`)).toString()).toContain('18446744073709551615');
-  });
-});
-
-test('an answer with time buckets is computed whole in CSV, and has later events after its time', async () => {
-  const path = 'usage.api-counts?project=p1&interval=hourly&format=csv';
-  const send = (id: string) =>
-    storeEvents(
-      core,
-      'cloudflare.logs.prod',
-      [{ id, project: 'p1', timestamp: clock.now, metadata: { request: { path: '/rest/v1' } } }],
-      clock.now,
-    );
-  await send('a');
-  const first = await ask(path);
-  await send('b');
-  clock.now += 900_001;
-  const second = await ask(path);
-  const counted = (text: string) =>
-    text
-      .split('\r\n')[1]
-      ?.split(',')
-      .map(Number)
-      .findLast((n) => n > 0);
-  expect([counted(first.text), counted(second.text)]).toEqual([1, 2]);
 });
 
 test('the answer past its byte limit is refused in each format', async () => {

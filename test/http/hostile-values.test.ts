@@ -11,22 +11,16 @@ const SQL_WORDS = `' OR 1=1; DROP TABLE edge_logs; -- /* */ "\`$$ @now {p:String
 /** As they stand in the query string. */
 const VALUES = {
   'SQL metacharacters': encodeURIComponent(SQL_WORDS),
-  'a quote': '%27',
   'a backslash': '%5C',
-  'a backslash and a quote': '%5C%27%20OR%201=1%20--',
   NUL: 'a%00b',
   'a lone surrogate': '%ED%A0%80',
   'a broken escape': '%',
-  'line breaks': 'a%0D%0Ab',
   'letters beyond the first plane': encodeURIComponent('𝒯ail🏞race'),
   '64 KiB': 'a'.repeat(65_536),
-  '64 KiB of two-byte letters': '%C3%A9'.repeat(32_768),
-  'a byte more than 64 KiB': 'a'.repeat(65_537),
   'two bytes more than 64 KiB in 32,769 letters': '%C3%A9'.repeat(32_769),
 } as const;
 
 const TOO_LONG: readonly string[] = [
-  'a byte more than 64 KiB',
   'two bytes more than 64 KiB in 32,769 letters',
 ] satisfies (keyof typeof VALUES)[];
 
@@ -79,7 +73,6 @@ test.each([
   ['a quote', `o'brien`],
   ['SQL', SQL_WORDS],
   ['NUL', 'a\0b'],
-  ['a backslash', 'a\\'],
   ['letters beyond the first plane', '𝒯ail🏞race'],
   ['64 KiB', 'é'.repeat(32_768)],
 ])('a project whose name is %s gets its own entries and no others', async (_what, project) => {

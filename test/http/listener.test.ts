@@ -5,9 +5,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { QUERY_PATH, readMetric, sendRaw, throughFramework } from '../support/http.ts';
+import { rowsOf } from '../support/ingest.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';
 import { comparable, createWays } from '../support/ways.ts';
 
+const ORIGIN = 'https://app.example.com';
+const OWN = 'tailrace-itself';
 const lines: Record<string, unknown>[] = [];
 const endpoints = await copyEndpoints();
 await addEndpoint(endpoints.path, {
@@ -17,7 +20,12 @@ await addEndpoint(endpoints.path, {
   caching: 900,
 });
 const service = await startTestService({
-  env: { TAILRACE_ENDPOINTS_DIR: endpoints.path, TAILRACE_TRUST_PROXY: '127.0.0.1' },
+  env: {
+    TAILRACE_ENDPOINTS_DIR: endpoints.path,
+    TAILRACE_TRUST_PROXY: '127.0.0.1',
+    TAILRACE_CORS_ORIGINS: ORIGIN,
+    TAILRACE_RECORD_REQUESTS_AS: OWN,
+  },
   logger: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
 });
 const { url, clock, core } = service;
@@ -48,11 +56,9 @@ describe('a question that was asked before is answered ahead of the framework', 
     ['with the least', {}],
     ['with a key as Bearer', { 'x-api-key': '', authorization: `Bearer ${PRIVATE_KEY}` }],
     ['by a browser', { accept: 'application/json, */*;q=0.5', 'accept-encoding': 'gzip, deflate, br, zstd' }],
-    ['by curl', { accept: '*/*', 'accept-encoding': 'gzip' }],
-    ['with an encoding that is not offered', { 'accept-encoding': 'deflate' }],
     ['through proxies', { 'x-forwarded-for': '203.0.113.9', 'x-request-id': 'mine' }],
-    ['by a page, where no origin is listed', { origin: 'https://app.example.com' }],
-    ['with an age that the answer has not reached', { 'cache-control': 'max-age=899' }],
+    ['by a page of a listed origin', { origin: ORIGIN }],
+    ['by a page of another origin', { origin: 'https://evil.example.com' }],
     ['if it has changed, which it has', { 'if-none-match': '"another"' }],
   ])('%s, in the same way', async (_, headers) => {
     await ask(headers); // makes the answer, or its form
@@ -66,8 +72,11 @@ describe('a question that was asked before is answered ahead of the framework', 
     expect(answer.headers['x-request-id']).toMatch(headers['x-request-id'] ?? /^[0-9a-f-]{36}$/);
   });
 
-  test('that the caller has already: 304', async () => {
-    const headers = { 'if-none-match': String((await ask()).headers.etag) };
+  test.each<[string, Headers]>([
+    ['no page', {}],
+    ['a page', { origin: ORIGIN }],
+  ])('that %s has already: 304', async (_, origin) => {
+    const headers = { ...origin, 'if-none-match': String((await ask(origin)).headers.etag) };
     await ask(headers);
     const answer = await ask(headers);
     expect(answer).toMatchObject({ status: 304, byFramework: false });
@@ -128,24 +137,32 @@ describe('a question that was asked before is answered ahead of the framework', 
     expect((await ask(headers)).byFramework).toBe(false);
     await vi.waitFor(
       async () => expect(await counts()).toEqual(before.map((n, i) => n + (i === 2 ? 59 : 1))),
-      10_000,
+      60_000,
     );
     await askFramework(headers);
     const [theirs, ours] = await vi.waitFor(() => {
       const told = lines.filter((line) => line['reqId'] === 'counted');
       expect(told).toHaveLength(3);
       return told.reverse();
-    }, 10_000);
+    }, 60_000);
     expect(ours).toMatchObject({ ip: '203.0.113.9', key: 'private', cache: 'hit', rows: 59, status: 200 });
     const own = { time: 0, ms: 0 };
     expect({ ...ours, ...own }).toEqual({ ...theirs, ...own });
   });
 
-  test('to HTTP/1.0 too, whose connection then ends', async () => {
+  test('and is recorded in the same way', async () => {
     await ask();
-    const bytes = await sendRaw(url, `GET ${PATH} HTTP/1.0\r\nX-API-KEY: ${PRIVATE_KEY}\r\n\r\n`);
-    expect(bytes).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\nConnection: close\r\n/);
-    expect(bytes).toContain((await ask()).body.toString('latin1').slice(0, 50));
+    const headers = { 'x-forwarded-host': 'a.example, b.example' };
+    expect((await ask({ ...headers, 'x-request-id': 'ours' })).byFramework).toBe(false);
+    await askFramework({ ...headers, 'x-request-id': 'theirs' });
+    const find = async (id: string) => {
+      const rows = await rowsOf(core, OWN, { columns: 'event_message, path, status_code, metadata' });
+      const row = rows.find(({ metadata }) => String(metadata).includes(`"id":"${id}"`));
+      const { request, response } = JSON.parse(String(row?.['metadata']));
+      return { ...row, metadata: { ...request, id: '', status: response.status_code } };
+    };
+    await vi.waitFor(async () => expect(await find('ours')).toEqual(await find('theirs')), 60_000);
+    expect(await find('ours')).toMatchObject({ status_code: 200, metadata: { host: 'b.example' } });
   });
 
   test('where several come in one packet, in their order', async () => {
@@ -162,34 +179,13 @@ describe('goes on to the framework, which knows the rules:', () => {
 
   test.each<[string, number, Headers, { method?: string; path?: string }?]>([
     ['a wrong key', 401, { 'x-api-key': 'wrong' }],
-    ['no key', 401, { 'x-api-key': '' }],
     ['a key without the scope', 403, { 'x-api-key': PUBLIC_KEY }],
     ['a caller that takes no JSON', 406, { accept: 'text/html' }],
     ['a caller that wants it newer', 200, { 'cache-control': 'no-cache' }],
-    ['another method', 405, {}, { method: 'DELETE' }],
     ['an endpoint without caching', 200, {}, { path: `${QUERY_PATH}/logs.all?project=p1` }],
-    [
-      'a path below an endpoint, which needs no key',
-      404,
-      { 'x-api-key': 'wrong' },
-      { path: `${QUERY_PATH}/a/b` },
-    ],
-    ['a parameter with a slash', 200, {}, { path: `${PATH}&junk=a/b?c` }],
     ['a parameter sent twice', 400, {}, { path: `${PATH}&project=p1` }],
   ])('%s: %i', async (_, status, headers, how) => {
     for (let i = 0; i < 2; i++) expect((await ask(headers, how)).status).toBe(status);
-  });
-
-  test('HTTP/1.1 without Host', async () => {
-    const bytes = await sendRaw(
-      url,
-      `GET ${PATH} HTTP/1.1\r\nX-API-KEY: ${PRIVATE_KEY}\r\nConnection: close\r\n\r\n`,
-    );
-    expect(bytes).toMatch(/^HTTP\/1\.1 400 /);
-  });
-
-  test('a key that has to be looked up', async () => {
-    expect(await askFramework()).toMatchObject({ status: 200 });
   });
 
   test('a miss, which takes its part of the rate once', async () => {
@@ -240,16 +236,10 @@ describe('a head that can be read in two ways is answered the same by both, once
   test.each([
     ['a plain GET', 200, `GET ${HOST}`, ''],
     ['a plain HEAD', 200, `HEAD ${HOST}`, ''],
-    ['a chunked body', 200, `GET ${HOST}Transfer-Encoding: chunked\r\n`, '0\r\n\r\n'],
     ['a body with a length', 200, `GET ${HOST}Content-Length: 3\r\n`, 'abc'],
     ['no Host', 400, 'GET ', ''],
     ['two Hosts', 400, `GET ${HOST}Host: other\r\n`, ''],
-    ['one Host twice', 400, `GET ${HOST}hOST: h\r\n`, ''],
-    ['two Hosts of a HEAD', 400, `HEAD ${HOST}Host: other\r\n`, ''],
     ['Transfer-Encoding: xchunked', 400, `GET ${HOST}Transfer-Encoding: xchunked\r\n`, ''],
-    ['the same of a HEAD', 400, `HEAD ${HOST}Transfer-Encoding: xchunked\r\n`, ''],
-    ['Transfer-Encoding: identity', 400, `GET ${HOST}Transfer-Encoding: identity\r\n`, ''],
-    ['Transfer-Encoding: gzip', 400, `GET ${HOST}Transfer-Encoding: gzip\r\n`, ''],
     [
       'Transfer-Encoding: xchunked, chunked',
       400,
@@ -267,13 +257,6 @@ describe('a head that can be read in two ways is answered the same by both, once
     const framework = await throughFramework(keyring, () => askRaw(head, body));
     expect(answer).toEqual(framework);
     expect(answer).toMatchObject({ status: expect.stringContaining(`HTTP/1.1 ${status} `), answers: 1 });
-  });
-
-  test('HEAD has the headers that GET has ahead of the framework', async () => {
-    const [got, headers] = [await ask(), (await ask({}, { method: 'HEAD' })).headers];
-    expect(got.byFramework).toBe(false);
-    const own = { date: '', 'x-request-id': '' };
-    expect({ ...headers, ...own }).toEqual({ ...got.headers, ...own });
   });
 });
 

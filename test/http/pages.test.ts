@@ -176,64 +176,6 @@ describe('following the links', () => {
     const { rows } = await read(own.url, pathOf('pages.oldest', 'p'));
     expect(rows).toHaveLength(7);
   });
-
-  test.each(['ndjson', 'csv', 'arrow', 'parquet'])('has the same links in %s', async (format) => {
-    let path = pathOf('pages.oldest', 'p');
-    for (const rows of [7, 7, 7, 7, 7, 5]) {
-      const json = await read(own.url, path);
-      const answer = await fetch(`${own.url}${path}&format=${format}`, {
-        headers: { 'x-api-key': PRIVATE_KEY },
-      });
-      expect([answer.status, json.rows.length]).toEqual([200, rows]);
-      expect(answer.headers.get('link')?.replace(`&format=${format}`, '')).toBe(
-        json.headers.get('link') ?? undefined,
-      );
-      path = json.next ?? '';
-    }
-  });
-
-  test('reaches each row that was there once in CSV, newest first, while events come in', async () => {
-    const { core, clock, url } = own;
-    const there = events('csv', 0, 330, clock.now);
-    await storeEvents(core, EDGE, there, clock.now);
-    let isStoring = true;
-    const storing = (async () => {
-      for (let from = 1_000; isStoring; from++) {
-        const fresh = {
-          id: `new-${from}`,
-          timestamp: new Date(clock.now + from).toISOString(),
-          project: 'csv',
-        };
-        await storeEvents(core, EDGE, [fresh], clock.now);
-      }
-    })();
-    const ids: string[] = [];
-    for (let next = `${pathOf(SHIPPED, 'csv')}&format=csv`; next !== ''; ) {
-      const response = await fetch(url + next, { headers: { 'x-api-key': PRIVATE_KEY } });
-      const text = await response.text();
-      expect(response.status, text).toBe(200);
-      ids.push(
-        ...text
-          .split('\n')
-          .slice(1, -1)
-          .map((line) => line.split('"')[1] ?? ''),
-      );
-      next = /<([^>]*)>/.exec(response.headers.get('link') ?? '')?.[1] ?? '';
-    }
-    isStoring = false;
-    await storing;
-    expect(new Set(ids).size).toBe(ids.length);
-    const old = ids.filter((id) => !id.startsWith('new-'));
-    expect(old.toSorted()).toEqual(there.map((event) => (event as { id: string }).id).toSorted());
-  });
-
-  test('ends with a page that is not full, and with one that is empty if the rows fill their pages', async () => {
-    await storeEvents(own.core, EDGE, events('even', 0, 14, own.clock.now), own.clock.now);
-    const first = await read(own.url, pathOf('pages.oldest', 'even'));
-    const second = await read(own.url, first.next ?? '');
-    expect([second.rows.length, (await read(own.url, second.next ?? '')).rows]).toEqual([7, []]);
-    expect((await read(own.url, pathOf('pages.oldest', 'nobody'))).next).toBeUndefined();
-  });
 });
 
 describe('the link', () => {
@@ -291,8 +233,6 @@ describe('a cursor', () => {
       'changed',
       (cursor: string) => `${cursor.slice(0, 20)}${cursor[20] === 'A' ? 'B' : 'A'}${cursor.slice(21)}`,
     ],
-    ['without its signature', (cursor: string) => cursor.split('.')[0] ?? ''],
-    ['that is no cursor', () => 'eyJ4IjoxfQ.AAAA'],
     ['of 20,000 characters', () => 'A'.repeat(20_000)],
   ])('%s is refused', async (_name, change) => {
     const path = pathOf('pages.oldest', 'p');
@@ -314,17 +254,6 @@ describe('a cursor', () => {
       fetch(`${own.url}${path}?cursor=${cursor}`, { headers: { 'x-api-key': key } });
     expect((await read(await cursorOf(pathOf('pages.oldest', 'pinned')))).status).toBe(400);
     expect((await read(await cursorOf(pathOf('pages.oldest', 'p')))).status).toBe(200);
-  });
-
-  test('sent twice is refused', async () => {
-    const path = pathOf('pages.oldest', 'p');
-    const cursor = await cursorOf(path);
-    await expectRefused(`${path}&cursor=${cursor}`, cursor, /was sent 2 times/);
-  });
-
-  test('is a parameter of the endpoint’s own if it declares one', async () => {
-    const { rows, next } = await read(own.url, `${pathOf('pages.own', 'p')}&cursor=mine`);
-    expect([rows[0]?.['id'], next]).toEqual(['mine', undefined]);
   });
 
   test('of an earlier definition is refused; a deletion of events changes none', async () => {

@@ -41,24 +41,11 @@ describe('an endpoint', () => {
 
   test.each([
     ['an unknown name', 'functions.invocation-statistics'],
-    ['an unknown UUID', '3dea32a0-fb99-4b83-9c42-c900fca9aeb7'],
-    ['a malformed UUID that is a legal name', '3dea32a0-fb99-4b83-9c42-c900fca9aeb'],
-    ['a UUID in braces', `{${FUNCTIONS}}`],
     ['a name with NUL', 'logs.all%00'],
     ['a name with a path in it', '..%2F..%2Fetc%2Fpasswd'],
     ['a property of every object', 'constructor'],
-    ['a name of 64 KiB', 'n'.repeat(65_536)],
   ])('is not found under %s', async (_name, path) => {
     expectError(await get(url, `${QUERY_PATH}/${path}?project=p1`), 'endpoint_not_found');
-  });
-
-  test('is not looked for where the path is not UTF-8', async () => {
-    expectError(await get(url, `${QUERY_PATH}/%ED%A0%80`), 'invalid_request');
-  });
-
-  test.each(['', '/', '/logs.all/', '/logs.all/extra'])('is not served at the path %j', async (rest) => {
-    const code = rest === '/' ? 'endpoint_not_found' : 'not_found';
-    expectError(await get(url, `${QUERY_PATH}${rest}`), code);
   });
 });
 
@@ -74,29 +61,12 @@ describe('project', () => {
     const { message } = await expectRefused(endpoint, `project=p1&project=p1${interval}`, ['project']);
     expect(message).toContain('2 times');
   });
-
-  test('is told together with every other wrong parameter', async () => {
-    await expectRefused('usage.api-counts', 'interval=yearly', ['project', 'interval']);
-    await expectRefused('logs.all', 'iso_timestamp_start=x&iso_timestamp_end=y', [
-      'project',
-      'iso_timestamp_start',
-      'iso_timestamp_end',
-    ]);
-  });
 });
 
 describe('interval', () => {
-  test.each(['yearly', 'DAILY', 'daily ', '1day', ''])(
-    'of usage.api-counts is refused as %j',
-    async (value) => {
-      const query = `project=p1&interval=${encodeURIComponent(value)}`;
-      const { message } = await expectRefused('usage.api-counts', query, ['interval']);
-      expect(message).toContain('hourly, minutely, daily');
-    },
-  );
-
-  test('of usage.api-counts is refused where it is missing, naming the three', async () => {
-    const { message } = await expectRefused('usage.api-counts', 'project=p1', ['interval']);
+  test.each(['DAILY', '1day', ''])('of usage.api-counts is refused as %j', async (value) => {
+    const query = `project=p1&interval=${encodeURIComponent(value)}`;
+    const { message } = await expectRefused('usage.api-counts', query, ['interval']);
     expect(message).toContain('hourly, minutely, daily');
   });
 
@@ -123,38 +93,19 @@ describe('interval', () => {
 });
 
 describe('timestamps', () => {
-  test.each(['yesterday', '2026-13-01', '2026-02-30T00:00:00Z', '1700000000', '2026-11-20T25:00:00Z'])(
-    'are refused as %j',
-    async (value) => {
-      const { message } = await expectRefused('logs.all', `project=p1&iso_timestamp_start=${value}`, [
-        'iso_timestamp_start',
-      ]);
-      expect(message).toContain('ISO 8601');
-      await expectRefused('logs.all', `project=p1&iso_timestamp_end=${value}`, ['iso_timestamp_end']);
-    },
-  );
-
-  test('that end before they start give an empty result', async () => {
-    const at = (ms: number) => new Date(ms).toISOString();
-    const bounds = { iso_timestamp_start: at(clock.now), iso_timestamp_end: at(clock.now - 3_600_000) };
-    const answer = await call('logs.all', { project: 'p1', ...bounds });
-    expect([answer.status, answer.body]).toEqual([200, { result: [] }]);
-  });
-
-  test('that are empty bound nothing', async () => {
-    const answer = await call('logs.all', { project: 'p1', iso_timestamp_start: '', iso_timestamp_end: '' });
-    expect(answer.body.result).toHaveLength(1);
+  test.each(['yesterday', '2026-02-30T00:00:00Z'])('are refused as %j', async (value) => {
+    const { message } = await expectRefused('logs.all', `project=p1&iso_timestamp_start=${value}`, [
+      'iso_timestamp_start',
+    ]);
+    expect(message).toContain('ISO 8601');
+    await expectRefused('logs.all', `project=p1&iso_timestamp_end=${value}`, ['iso_timestamp_end']);
   });
 });
 
 describe('a pattern', () => {
   test.each([
     ['(unbalanced', 'missing'],
-    ['[a-', 'missing'],
-    ['a)', 'unexpected'],
-    ['*', 'repetition'],
     ['a\\', 'trailing'],
-    ['(?<=look)behind', 'perl'],
     ['(a)\\1', 'escape'],
     ['((a{100}){100}){100}', 'repetition|large'],
   ])('that RE2 refuses is refused: %s', async (pattern, reason) => {
@@ -165,32 +116,4 @@ describe('a pattern', () => {
       expect(message).toMatch(new RegExp(reason));
     }
   });
-
-  test.each(['(a+)+$', '(a|aa)+!?$', '(.*)*x'.repeat(20), '^(([a-z])+.)+[A-Z]([a-z])+$'])(
-    'that would never end in a backtracking engine is answered: %s',
-    async (project) => {
-      const answer = await call('usage.api-counts', { project, interval: 'daily' });
-      expect(answer.status).toBe(200);
-    },
-  );
-
-  test('is a pattern: what it contains is matched, not compared', async () => {
-    const count = async (project: string) =>
-      (await call('usage.api-counts', { project, interval: 'daily' })).body.result.length;
-    expect([await count('p1'), await count('^https://p[0-9]\\.'), await count('^p1')]).toEqual([1, 1, 0]);
-  });
-});
-
-test('undeclared parameters are ignored and share the cache entry', async () => {
-  const query = 'project=undeclared&interval=daily';
-  expect((await get(url, `${QUERY_PATH}/usage.api-counts?${query}`)).headers.get('cache-status')).toContain(
-    'miss',
-  );
-  for (const junk of ['&_=1', '&now=2000-01-01', '&a=1&a=2&a=3', '&__proto__=x&constructor=y', '&%FF=%FF']) {
-    const answer = await get(url, `${QUERY_PATH}/usage.api-counts?${query}${junk}`);
-    expect([answer.status, answer.headers.get('cache-status')]).toEqual([
-      200,
-      expect.stringContaining('hit'),
-    ]);
-  }
 });

@@ -126,11 +126,6 @@ formats_samples_2_part{label="z",other="y"} +Inf
     expect((await fetchBytes('formats.newest?count=0&format=prometheus')).length).toBe(0);
   });
 
-  test('are those of the last time bucket of an endpoint with buckets', async () => {
-    const text = (await fetchBytes('functions.invocation-stats?project=none&format=prometheus')).toString();
-    expect(text).toBe('');
-  });
-
   test.each([
     ['logs.all', '?project=aurora', /needs an integer or number column besides the time/],
     ['formats.reserved', '?', /names that begin with __ .* rename the column __name__/],
@@ -143,14 +138,6 @@ formats_samples_2_part{label="z",other="y"} +Inf
     ]);
     const accept = await ask(`${name}${query}`, { accept: 'text/plain;version=0.0.4;q=0.5, */*;q=0.1' });
     if (name !== 'formats.views') expect(accept.headers.get('content-type')).toMatch(/^application\/json/);
-  });
-
-  test('of a search are the counts of its values and of its newest time bucket', async () => {
-    const search = (query: string) =>
-      request(url, `/api/search?format=prometheus&${query}`, { headers: { 'x-api-key': PRIVATE_KEY } });
-    expect((await search('part=values&field=request.path')).status).toBe(200);
-    expect((await search('part=histogram&by=metadata.request.method')).status).toBe(200);
-    expectError({ ...(await search('part=rows')) }, 'invalid_parameter');
   });
 });
 

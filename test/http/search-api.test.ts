@@ -1,17 +1,18 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { NewKey } from '../../src/keys/management.ts';
 import { createRandom } from '../../src/lib/random.ts';
 import type { SearchTree, SearchValue } from '../../src/search/tree.ts';
 import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
 import { findEvents, levelOf, type SearchedEvent, textOf } from '../../trial/oracle/search.ts';
 import { expectError, get } from '../support/http.ts';
-import { createFindAtDoor } from '../support/matched.ts';
+import { createFindAtDoor, storeSearched } from '../support/matched.ts';
 import { runs, SEED } from '../support/property.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const HOUR_MS = 3_600_000;
-const { core, url, close } = await startTestService({
+const { core, url, service, close } = await startTestService({
   now: nowMs,
   env: { TAILRACE_SEARCH_CLAUSES_MAX: '128' },
 });
@@ -22,34 +23,11 @@ const POSTGRES = 'postgres.logs';
 const AUTH = 'gotrue.logs.prod';
 const SOURCES = [EDGE, POSTGRES, AUTH];
 
-const TEXTS = [
-  ...[
-    'timeout',
-    'Time Out',
-    "it's",
-    '"quoted"',
-    'back\\slash',
-    '100%',
-    'a_b',
-    'nul\0nul',
-    'été É',
-    '𝄞',
-    '(a|b)+$',
-    '',
-  ],
-  ...[
-    '-- comment',
-    "'); DROP TABLE edge_logs; --",
-    '/* x */',
-    '@project',
-    '$x$',
-    '500',
-    '-1',
-    'a*b',
-    'line\nbreak',
-    '\\',
-  ],
-];
+const SIGNS =
+  'it\'s ; "quoted" ; back\\slash ; 100% ; a_b ; nul\0nul ; line\nbreak ; \\ ; (a|b)+$ ; a*b ; $x$ ; @project';
+const WORDS =
+  "timeout ; Time Out ; été É ; 𝄞 ; -- comment ; '); DROP TABLE edge_logs; -- ; /* x */ ; 500 ; -1 ; ";
+const TEXTS = [SIGNS, WORDS].flatMap((texts) => texts.split(' ; '));
 const MORE = ['null', 'true', '{', '1.5', 'x:y', 'Σίσυφος'];
 const STATUSES = [200, 204, 301, 404, 429, 500, 503, '500', null, 1.5, true];
 
@@ -80,14 +58,7 @@ const events: SearchedEvent[] = Array.from({ length: 400 }, (_, i) => ({
   metadata: createMetadata(),
 }));
 
-for (const source of SOURCES) {
-  const own = events.filter((event) => event.source === source);
-  const sent = own.map(({ timestamp, ...event }) => ({
-    ...event,
-    timestamp: new Date(timestamp / 1_000).toISOString(),
-  }));
-  await storeEvents(core, source, sent, nowMs);
-}
+await storeSearched(core, events, nowMs);
 const { sources } = core.registry;
 const sourceOf = (event: SearchedEvent) => core.registry.getSource(event.source);
 
@@ -120,21 +91,13 @@ const VALUE: fc.Arbitrary<SearchValue> = fc.oneof(
 );
 const NUMBERS = fc.constantFrom('500', '404', '1.5', '-1', '1e3', '0').map((text) => [text] as const);
 const FIELD = fc.constantFrom(
-  ...([
-    ['request', 'path'],
-    ['request', 'method'],
-    ['response', 'status_code'],
-    ['status'],
-    ['odd'],
-    ['odd', 'b'],
-  ] as const),
+  ...([['request', 'path'], ['response', 'status_code'], ['status'], ['odd'], ['odd', 'b']] as const),
   ...([
     ['metadata', 'odd'],
     ['response', 'headers', 'a.b'],
     ['response', 'headers', 'length'],
-    ['nowhere'],
   ] as const),
-  ...([['parsed', 'error_severity'], ['project'], ['id'], ['event_message'], ['source']] as const),
+  ...([['nowhere'], ['parsed', 'error_severity'], ['project'], ['id'], ['event_message']] as const),
 );
 const OPERATOR = fc.constantFrom('=' as const, '>=' as const, '<=' as const, '>' as const, '<' as const);
 const LEVEL = fc
@@ -198,18 +161,10 @@ test('finds the events that an oracle finds, newest first', async () => {
     }),
     runs(120),
   );
-}, 240_000);
+});
 
 test('counts by time and by field, and lists values, as the oracle does', async () => {
-  const fields = [
-    'level',
-    'source',
-    'project',
-    'request.path',
-    'response.status_code',
-    'odd',
-    'request.method',
-  ];
+  const fields = ['level', 'source', 'project', 'request.path', 'response.status_code', 'odd'];
   await fc.assert(
     fc.asyncProperty(
       TREE,
@@ -250,7 +205,7 @@ test('counts by time and by field, and lists values, as the oracle does', async 
     ),
     runs(40),
   );
-}, 240_000);
+});
 
 test('returns events as they were received, with their level', async () => {
   for (const row of await rows({ limit: '1000' })) {
@@ -271,47 +226,14 @@ test('returns events as they were received, with their level', async () => {
 });
 
 describe('pages', () => {
-  test.each(['json', 'ndjson', 'csv', 'arrow', 'parquet'])(
-    'go on to the last event, in %s',
-    async (format) => {
-      const seen: string[] = [];
-      let path = `/api/search?format=${format}&limit=150&q=not%20zzz`;
-      for (let page = 0; path !== '' && page < 10; page++) {
-        const answer = await get(url, path);
-        expect(answer.status, answer.text).toBe(200);
-        if (format === 'json') seen.push(...answer.body.result.map(({ id }) => String(id)));
-        if (format === 'ndjson')
-          seen.push(
-            ...answer.text
-              .trim()
-              .split('\n')
-              .map((line) => JSON.parse(line).id),
-          );
-        path = /^<(.*)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1] ?? '';
-        if (path === '') expect(page).toBe(2);
-      }
-      const expected = events.toSorted(newestFirst).map(({ id }) => id);
-      if (format === 'json' || format === 'ndjson') expect(seen).toEqual(expected);
-    },
-  );
-
   test('of another search have another cursor', async () => {
     const { headers } = await search({ limit: '5', q: 'a' });
     const [, cursor = ''] = /cursor=([^>&]+)/.exec(headers.get('link') ?? '') ?? [];
     expect((await search({ limit: '5', q: 'a', cursor })).status).toBe(200);
-    for (const other of [
-      { q: 'b', limit: '5' },
-      { q: 'a', limit: '6' },
-      { q: 'a', limit: '5', source: EDGE },
-    ])
-      expectError(await search({ ...other, cursor }), 'invalid_parameter');
-    for (const limits of [{ sources: [EDGE] }, { pins: { project: 'aurora' } }]) {
-      const refused = await search({ limit: '5', q: 'a', cursor }, await createKey(limits));
-      expectError(refused, 'invalid_parameter');
-      expect(refused.body.error.message).toMatch(
-        /^cursor was made for (an earlier definition of the endpoint, or for another search|other parameters)/,
-      );
-    }
+    for (const other of [{ q: 'b' }, { limit: '6' }, { source: EDGE }])
+      expectError(await search({ q: 'a', limit: '5', ...other, cursor }), 'invalid_parameter');
+    for (const limits of [{ sources: [EDGE] }, { pins: { project: 'aurora' } }])
+      expectError(await search({ limit: '5', q: 'a', cursor }, await createKey(limits)), 'invalid_parameter');
   });
 
   test('tell events apart that share instant and id', async () => {
@@ -328,23 +250,10 @@ describe('pages', () => {
     const places = [AUTH, EDGE].flatMap((source) => [`${source} borealis`, `${source} aurora`]);
     expect(seen).toEqual(places);
   });
-
-  test('of a long range read all of it', async () => {
-    const found = await rows({ from: '1990-01-01', until: '2026-11-20T12:00:00Z', limit: '1000' });
-    expect(found).toHaveLength(events.length);
-    const empty = await rows({ from: '2026-11-20T13:00:00Z', until: '2100-01-01' });
-    expect(empty).toEqual([]);
-  });
 });
 
-async function createKey(body: object): Promise<Record<string, string>> {
-  const headers = { 'x-api-key': 'test-private-key-0123456789', 'content-type': 'application/json' };
-  const response = await fetch(`${url}/api/keys`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ name: 'a test', scopes: ['query'], ...body }),
-  });
-  const { key } = (await response.json()) as { key: string };
+async function createKey(grant: Partial<NewKey>): Promise<Record<string, string>> {
+  const { key } = await service.keyring.create({ name: 'a test', scopes: ['query'], ...grant });
   return { 'x-api-key': key };
 }
 
@@ -364,17 +273,6 @@ describe('a key', () => {
     expectError(await search({ project: 'borealis', part: 'histogram' }, key), 'forbidden');
   });
 
-  test('that does not may name one', async () => {
-    expect(await rows({ project: 'borealis', limit: '1000' })).toHaveLength(
-      events.filter(({ project }) => project === 'borealis').length,
-    );
-  });
-
-  test('that pins something else is refused, as one that is limited to endpoints', async () => {
-    expectError(await search({}, await createKey({ pins: { project_tier: 'FREE' } })), 'forbidden');
-    expectError(await search({}, await createKey({ endpoints: ['logs.all'] })), 'forbidden');
-  });
-
   test('that is limited to sources searches those', async () => {
     const key = await createKey({ sources: [POSTGRES, AUTH] });
     const found = await rows({ part: 'values', field: 'source' }, key);
@@ -387,8 +285,13 @@ describe('a key', () => {
     expect(await rows({ source: EDGE, q: 'source:postgres.logs' })).toEqual([]);
   });
 
-  test('without the scope query is refused', async () => {
-    expectError(await search({}, await createKey({ scopes: ['ingest'] })), 'forbidden');
+  test('that cannot read all of a source may not search, nor list sources', async () => {
+    const limits: Partial<NewKey>[] = [{ pins: { project_tier: 'FREE' } }, { endpoints: ['logs.all'] }];
+    for (const grant of [...limits, { scopes: ['ingest', 'manage'] as const }]) {
+      const key = await createKey(grant);
+      expectError(await search({}, key), 'forbidden');
+      expectError(await get(url, '/api/search/sources', key), 'forbidden');
+    }
     expectError(await search({}, { 'x-api-key': '' }), 'unauthorized');
   });
 });
@@ -397,22 +300,16 @@ describe('GET /api/search/sources', () => {
   const list = async (headers: Record<string, string> = {}) => get(url, '/api/search/sources', headers);
 
   test('has the fields of every source, as a search names them', async () => {
-    const { status, body } = await list();
-    expect(status).toBe(200);
-    const listed = sources.map(({ name, isInternal }) => ({ name, internal: isInternal === true }));
-    expect(body.result.map(({ name, internal }) => ({ name, internal }))).toEqual(listed);
+    const { body } = await list();
+    expect(body.result.map(({ name }) => name)).toEqual(sources.map(({ name }) => name));
     const edge = body.result.find(({ name }) => name === EDGE);
-    expect(edge).toMatchObject({ id: expect.any(String), description: expect.stringContaining('gateway') });
-    expect(edge).toMatchObject({ links: [], marks_deploys: false });
-    const fields = edge?.['fields'] as { name: string; type: string }[];
-    const names = fields.map(({ name }) => name);
-    expect(names).toEqual(
-      expect.arrayContaining(['level', 'timestamp', 'request.path', 'response.status_code', 'is_rest']),
+    expect(edge).toMatchObject({ internal: false, links: [], marks_deploys: false });
+    expect(edge?.['fields']).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ name: 'level', type: 'level' }),
+        expect.objectContaining({ name: 'request.method', type: 'string' }),
+      ]),
     );
-    expect(names).not.toContain('address'); // computed for events without the path
-    expect(new Set(names).size).toBe(names.length);
-    expect(fields.find(({ name }) => name === 'request.method')?.type).toBe('string');
-    expect(fields.find(({ name }) => name === 'level')?.type).toBe('level');
   });
 
   test('names fields that no search reads from the JSON of the metadata', async () => {
@@ -434,9 +331,6 @@ describe('GET /api/search/sources', () => {
   test('has those that the key may search', async () => {
     const { body } = await list(await createKey({ sources: [POSTGRES], pins: { project: 'aurora' } }));
     expect(body.result.map(({ name }) => name)).toEqual([POSTGRES]);
-    expectError(await list(await createKey({ endpoints: ['logs.all'] })), 'forbidden');
-    expectError(await list(await createKey({ pins: { project_tier: 'FREE' } })), 'forbidden');
-    expectError(await list(await createKey({ scopes: ['manage'] })), 'forbidden');
   });
 });
 
@@ -444,30 +338,18 @@ describe('refuses', () => {
   test.each([
     ['q', { q: 'a (b' }, 2],
     ['q', { q: 'level:banana' }, 6],
-    ['q', { q: 'timestamp:>yesterday' }, 11],
-    ['q', { q: 'timestamp:2026*' }, 10],
     ['q', { q: 'a '.repeat(129) }, 256],
     ['q', { q: 'a'.repeat(65_536) }, undefined],
-    ['q', { q: 'level:(error or fatal)' }, 6],
-    ['q', { q: `x ${'a.'.repeat(32)}a:x` }, 2],
     ['q', { q: `${'('.repeat(3_000)}a${')'.repeat(3_000)}` }, 51],
-    ['q', { q: `${'-'.repeat(3_000)}a` }, 51],
-    ['field', { part: 'values', field: `${'a.'.repeat(32)}a` }, undefined],
     ['field', { part: 'values', field: 'a`) FROM x --' }, undefined],
     ['cursor', { cursor: 'abc.def' }, undefined],
     ['from', { from: '2026-11-20T11:00:00Z', until: '2026-11-20T11:00:00Z' }, undefined],
-    ['from', { from: '2026-11-21' }, undefined],
-    ['from', { from: 'yesterday' }, undefined],
     ['limit', { limit: '1001' }, undefined],
     ['part', { part: 'lines' }, undefined],
     ['buckets', { part: 'histogram', buckets: '0' }, undefined],
-    ['by', { part: 'histogram', by: 'a`b' }, undefined],
     ['by', { part: 'histogram', by: 'timestamp' }, undefined],
-    ['by', { part: 'histogram', by: 'count' }, undefined],
     ['field', { part: 'values' }, undefined],
-    ['field', { part: 'values', field: 'a b' }, undefined],
     ['format', { format: 'xml' }, undefined],
-    ['source', { source: ',' }, undefined],
   ])('a wrong %s: %j', async (parameter, parameters, position) => {
     const answer = await search(parameters as Record<string, string>); // members are texts
     expectError(answer, 'invalid_parameter');
@@ -482,20 +364,8 @@ describe('refuses', () => {
 });
 
 test.each([
-  ['q=a&q=b', 'q'],
-  ['from=2026-01-01&from=2026-01-02', 'from'],
-])('refuses %s', async (query, parameter) => {
-  const answer = await get(url, `/api/search?${query}`);
-  expectError(answer, 'invalid_parameter');
-  expect(answer.body.error.errors).toMatchObject([{ parameter }]);
-});
-
-test.each([
   ['half a character', '%ED%A0%80'],
-  ['bytes that are no text', '%ff%fe'],
-  ['a broken escape', '%zz'],
   ['a NUL', '%00'],
-  ['thousands of wildcards', `event_message:${'*a'.repeat(2_000)}*`],
   ['a pattern that would take long', encodeURIComponent(`"${'(a*)*'.repeat(1_000)}"`)],
   ['numbers beyond all bounds', encodeURIComponent('a:>1e400 or a:<-99999999999999999999')],
   ['names of JavaScript', '__proto__:x%20constructor:*'],
@@ -504,63 +374,16 @@ test.each([
   expect(answer.status, answer.text).toBe(200);
 });
 
-test('has the formats for counts and values, too', async () => {
-  const counts = await get(url, '/api/search?part=histogram&buckets=1&by=source&format=csv');
-  expect(counts.text.split('\n')[0]?.trim()).toBe('"timestamp","source","count"');
-  const values = await get(url, '/api/search?part=values&field=source', { accept: 'application/x-ndjson' });
-  expect(values.text.trim().split('\n')).toHaveLength(SOURCES.length);
-  for (const format of ['arrow', 'parquet', 'prometheus'])
-    expect((await get(url, `/api/search?part=values&field=level&format=${format}`)).status).toBe(200);
-});
-
-// Names that the SQL of a search has, or had, for what it computes.
-const NAMES =
-  `slot value events series part total place rank at own shown level_rank t T L J0 X X0 N N0 D F G x j n`.split(
-    ' ',
-  );
-
-describe('a field that is called as something in the SQL', () => {
+test('counts by and searches for fields that are called as something in the SQL', async () => {
+  // Names that the SQL of a search has, or had, for what it computes.
+  const names =
+    'slot value events series part total place rank at own shown level_rank t T L J0 X N0 D F x'.split(' ');
+  const metadata = Object.fromEntries(names.map((name) => [name, 'v']));
+  await storeEvents(core, AUTH, [{ id: 'named', timestamp: '2026-11-18T15:30:00Z', metadata }], nowMs);
   const range = { from: '2026-11-18T15:00:00Z', until: '2026-11-18T16:00:00Z' };
-  beforeAll(async () => {
-    const metadata = Object.fromEntries(NAMES.map((name) => [name, 'v']));
-    await storeEvents(core, AUTH, [{ id: 'named', timestamp: '2026-11-18T15:30:00Z', metadata }], nowMs);
-  });
-
-  test.each(NAMES)('%s: is counted by and searched for', async (by) => {
+  for (const by of names) {
     const q = `${by}:v ${by}:>a -${by}:>5`;
-    expect(await rows({ ...range, q, part: 'histogram', by })).toEqual([
-      { timestamp: expect.any(Number), [by]: 'v', count: 1 },
-    ]);
+    expect(await rows({ ...range, q, part: 'histogram', by })).toMatchObject([{ [by]: 'v', count: 1 }]);
     expect(await rows({ ...range, part: 'values', field: by })).toEqual([{ value: 'v', count: 1 }]);
-  });
-});
-
-test('takes a hundred terms', async () => {
-  const q = Array.from({ length: 50 }, (_, i) => `(-"no ${i}" or odd.path${i}:>${i})`).join(' ');
-  expect((await search({ q })).status).toBe(200);
-});
-
-test('hints at fields that no source declares if nothing was found', async () => {
-  const none = await search({ q: 'nowhere.at.all:x "é":y' });
-  expect(none.body.result).toEqual([]);
-  expect(none.headers.get('x-tailrace-hint')).toContain('nowhere.at.all, \\u{e9}');
-  expect((await search({ q: 'id:x' })).headers.get('x-tailrace-hint')).toBeNull();
-  expect((await search({ q: '-nowhere:x' })).headers.get('x-tailrace-hint')).toBeNull();
-  const words = await search({ q: 'status>500' });
-  expect(words.headers.get('x-tailrace-hint')).toContain('for a field write status:>500');
-});
-
-test('answers HEAD, and is in /openapi.json with its parameters', async () => {
-  const { status } = await fetch(`${url}/api/search`, {
-    method: 'HEAD',
-    headers: { 'x-api-key': 'test-private-key-0123456789' },
-  });
-  expect(status).toBe(200);
-  expect((await fetch(`${url}/api/search`, { method: 'POST' })).status).toBe(405);
-  const document = await get(url, '/openapi.json');
-  const { paths } = JSON.parse(document.text);
-  const names = paths['/api/search'].get.parameters.map(({ name }: { name: string }) => name);
-  expect(names).toEqual(
-    expect.arrayContaining(['q', 'source', 'from', 'until', 'part', 'by', 'cursor', 'format']),
-  );
+  }
 });

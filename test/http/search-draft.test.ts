@@ -94,13 +94,9 @@ async function post(path: string, body: object) {
   return answer.body as unknown as Record<string, unknown>;
 }
 
-async function createKey(body: object): Promise<Record<string, string>> {
-  const answer = await request(url, '/api/keys', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'a test', scopes: ['query'], ...body }),
-  });
-  return { 'x-api-key': (answer.body as unknown as { key: string }).key };
+async function createKey(grant: object): Promise<Record<string, string>> {
+  const { key } = await service.service.keyring.create({ name: 'a test', scopes: ['query'], ...grant });
+  return { 'x-api-key': key };
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -150,111 +146,60 @@ async function compare(parameters: Parameters): Promise<SearchDraftView> {
   return files;
 }
 
-const MEASURES = [
-  'count',
-  ...['avg', 'sum', 'p50', 'p95', 'p99', 'distinct'].map((name) => `${name}(execution_time_ms)`),
-];
-
 describe('draws the numbers of the search', () => {
-  test.each(sample(MEASURES))('%s', async (measure) => {
-    await compare({ ...HISTOGRAM, measure, source: FUNCTIONS });
-    await compare({ ...HISTOGRAM, measure, source: FUNCTIONS, by: 'function_id', project: 'aurora' });
-    await compare({ ...HISTOGRAM, measure, source: `${FUNCTIONS},${EDGE},logs`, by: 'source', top: '2' });
-    await compare({ ...HISTOGRAM, measure, by: 'level', source: SOURCES.join() });
-  });
+  test.each(['count', 'avg(execution_time_ms)', 'p95(execution_time_ms)', 'distinct(execution_time_ms)'])(
+    '%s',
+    async (measure) => {
+      await compare({ ...HISTOGRAM, measure, source: FUNCTIONS, by: 'function_id', project: 'aurora' });
+      await compare({ ...HISTOGRAM, measure, source: `${FUNCTIONS},${EDGE},logs`, by: 'source', top: '2' });
+      await compare({ ...HISTOGRAM, measure, by: 'level', source: SOURCES.join() });
+    },
+  );
 
-  const searches: readonly Parameters[] = [
-    { ...HISTOGRAM, by: 'request.path', source: EDGE },
+  test.each<Parameters>([
     { ...HISTOGRAM, by: 'request.path', top: '2' },
     { ...HISTOGRAM, by: 'size', source: EDGE },
-    { ...HISTOGRAM, by: 'response.status_code', source: `${EDGE},${FUNCTIONS}`, top: '1' },
-    { ...HISTOGRAM, by: 'is_rest', source: EDGE },
     { ...HISTOGRAM, by: 'project', measure: 'sum(size)' },
-    { ...HISTOGRAM, by: 'metadata.level', source: OUTPUT },
-    { ...HISTOGRAM, by: 'source', source: EDGE },
     { ...HISTOGRAM, buckets: '1', by: 'source', source: EDGE },
-    { ...HISTOGRAM, buckets: '1', by: 'source', source: EDGE, measure: 'p95(execution_time_ms)' },
-    { ...HISTOGRAM, buckets: '1', by: 'request.method', source: EDGE },
-    { ...HISTOGRAM, measure: 'distinct(level)', by: 'source' },
-    { ...HISTOGRAM, measure: 'avg(level_text)', by: 'source' },
-    { part: 'values', field: 'request.path' },
     { part: 'values', field: 'level' },
-    { part: 'values', field: 'execution_time_ms', source: FUNCTIONS },
     { part: 'values', field: 'size', q: 'size:*' },
-    { part: 'values', field: 'host', source: 'logs' },
     { part: 'rows', source: EDGE, project: 'aurora', limit: '5' },
-    { part: 'rows', limit: '7' },
     { q: 'level:error', source: 'logs', limit: '30' },
-  ];
-  test.each(sample(searches))('%j', async (parameters) => {
+  ])('%j', async (parameters) => {
     await compare(parameters);
   });
 });
 
-describe('finds the events of the search', () => {
-  const texts = [
-    'timeout',
+test.each(
+  sample([
     '"connection refused"',
     'conn*host',
     'σίσυφος',
     '"50%_off\\\\"',
-    '-timeout',
     'not (timeout or refused)',
-    '*',
-    'response.status_code:500',
     'response.status_code:"500"',
     'response.status_code:5*',
-    'response.status_code:>=500',
-    'response.status_code:>404.5',
-    'response.status_code:<=404',
     'response.status_code:<99999999999999999999',
     '-response.status_code:>=500',
-    'response.status_code:*',
-    'request.path:/rest/*',
-    'request.path:"/it\'s"',
     'request.path:/rest/v1/a response.status_code:>=400',
-    'request.path:>/b',
-    'request.path:*',
-    '-request.path:/rest/v1/a',
     'request.path:"/50%_off\\\\"',
-    'execution_time_ms:2.5',
-    'execution_time_ms:"2.5"',
-    'execution_time_ms:>2',
     'execution_time_ms:<=1e3',
-    'is_rest:true',
     'is_auth:false is_rest:false',
-    'size:5',
-    'size:5.0',
     'size:"05"',
-    'size:>4',
-    'size:<0',
-    'size:>99999999999999999999',
     'size:>="5"',
-    'size:*',
     '-size:*',
-    'size:false',
     '"dotted.key"."it\'s":3',
-    'level:error',
     'level:>=warn',
-    'level:<warn',
     '-level:info',
-    'level:*',
-    'level:e*',
-    'level:info or level:error',
     `source:${EDGE}`,
-    'source:*logs*',
-    'project:aurora',
     `id:${EDGE}-7`,
     'timestamp:>=2026-11-20T11:30:00Z',
     '(timeout or level:error) -request.path:/auth/*',
-    'host:h1',
-    'service:*',
     'nothing.at.all:x',
-  ];
-  test.each(sample(texts))('%s', async (q) => {
-    await compare({ ...HISTOGRAM, q, by: 'source', measure: 'distinct(id)', source: SOURCES.join() });
-    await compare({ ...HISTOGRAM, q, source: EDGE });
-  });
+  ]),
+)('finds the events of the search for %s', async (q) => {
+  await compare({ ...HISTOGRAM, q, by: 'source', measure: 'distinct(id)', source: SOURCES.join() });
+  await compare({ ...HISTOGRAM, q, source: EDGE });
 });
 
 describe('writes what a person would', () => {
@@ -314,28 +259,15 @@ ORDER BY timestamp, level
     ]);
   });
 
-  test('with at most 20 events, and a chart for each view', async () => {
+  test('with at most 20 events, a chart for each view, and no test if no event was found', async () => {
     const { test: text } = await draft({ part: 'rows', limit: '100' });
     expect(Object.values(parse(text ?? '').events).flat()).toHaveLength(20);
     const shownOf = async (parameters: Parameters) => parse((await draft(parameters)).definition).chart.show;
-    const [source, by] = [EDGE, 'source'];
     expect(await shownOf({ part: 'rows' })).toBe('table');
     expect(await shownOf({ ...HISTOGRAM, measure: 'p95(execution_time_ms)' })).toBe('line');
-    expect(await shownOf({ ...HISTOGRAM, measure: 'sum(execution_time_ms)' })).toBe('stacked');
-    expect(await shownOf({ ...HISTOGRAM, source, by })).toBe('bar');
-    expect(await shownOf({ ...HISTOGRAM, source, by, buckets: '1' })).toBe('number');
+    expect(await shownOf({ ...HISTOGRAM, source: EDGE, by: 'source', buckets: '1' })).toBe('number');
     expect(await shownOf({ part: 'values', field: 'request.path' })).toBe('bar');
-    const levels = parse((await draft({ ...HISTOGRAM, by: 'level', top: '2' })).definition);
-    expect(levels.chart).toMatchObject({ series: 'level', top: 2 });
-  });
-
-  test('without a test if no event was found', async () => {
     expect((await draft({ q: 'found-nowhere', part: 'rows' })).test).toBeNull();
-  });
-
-  test('within the bounds of a definition over every source', async () => {
-    await compare({ ...HISTOGRAM, by: 'request.path', q: 'level:>=warn size:>4 timeout' });
-    await compare({ ...HISTOGRAM, by: 'level', measure: 'p95(execution_time_ms)' });
   });
 });
 
@@ -371,55 +303,32 @@ describe('keeps what a search keeps', () => {
 
   test.each<[Parameters, string]>([
     [{ q: 'level:odd' }, 'q'],
-    [{ q: '(a' }, 'q'],
     [{ ...HISTOGRAM, measure: 'p95' }, 'measure'],
-    [{ ...HISTOGRAM, by: 'timestamp' }, 'by'],
-    [{ part: 'values' }, 'field'],
-    [{ from: UNTIL, until: FROM }, 'from'],
     [{ part: 'patterns' }, 'part'],
-    [{ part: 'fields' }, 'part'],
-    [{ part: 'compare', q: 'a' }, 'part'],
   ])('%j is rejected', async (parameters, parameter) => {
     const answer = await ask(parameters);
     expectError(answer, 'invalid_parameter');
     expect(answer.body.error.errors).toMatchObject([{ parameter }]);
   });
-
-  test('an unknown source is not found', async () => {
-    expectError(await ask({ source: 'nothing' }), 'source_not_found');
-  });
 });
 
-// Of all drafts that were made above: a run makes a share of them (`sample`), and few have no test.
-test('every test that was made passes', { timeout: 300_000, tags: 'slow' }, async () => {
+test('the test of a draft passes', async () => {
   const folder = await temporaryFolder();
-  try {
-    const tested = [...drafts.values()].filter((one) => one.test !== null);
-    expect(tested.length).toBeGreaterThan(drafts.size / 2);
-    for (const [i, { name, definition, sql, test: text }] of tested.entries()) {
-      const own = `n${i}.${name}`;
-      const at = join(folder.path, own);
-      await mkdir(join(at, 'tests'), { recursive: true });
-      const id = `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`;
-      await writeFile(
-        join(at, 'endpoint.yaml'),
-        `id: ${id}\n${definition.replace(/^name: .*/, `name: ${own}`)}`,
-      );
-      await writeFile(join(at, 'query.sql'), sql);
-      await writeFile(join(at, 'tests', 'search.yaml'), text ?? '');
-    }
-    const config = { ...service.config, endpointsDir: folder.path, shipped: [] };
-    const results = await runTests({ config, names: [] });
-    const failed = results.filter(({ isPassed }) => !isPassed);
-    expect(
-      failed.map(({ outcome, test: { endpoint, yaml } }) => ({
-        outcome,
-        sql: endpoint.sql,
-        text: yaml.text,
-      })),
-    ).toEqual([]);
-    expect(results.length).toBe(tested.length);
-  } finally {
-    await folder.remove();
+  const tested = [...drafts.values()].filter((one) => one.test !== null).slice(0, 6);
+  for (const [i, { name, definition, sql, test: text }] of tested.entries()) {
+    const own = `n${i}.${name}`;
+    const at = join(folder.path, own);
+    await mkdir(join(at, 'tests'), { recursive: true });
+    const id = `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`;
+    const named = `id: ${id}\n${definition.replace(/^name: .*/, `name: ${own}`)}`;
+    await writeFile(join(at, 'endpoint.yaml'), named);
+    await writeFile(join(at, 'query.sql'), sql);
+    await writeFile(join(at, 'tests', 'search.yaml'), text ?? '');
   }
+  const config = { ...service.config, endpointsDir: folder.path, shipped: [] };
+  const results = await runTests({ config, names: [] });
+  await folder.remove();
+  expect(results.map(({ isPassed, outcome }) => [isPassed, outcome])).toEqual(
+    tested.map(() => [true, expect.anything()]),
+  );
 });

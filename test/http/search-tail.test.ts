@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../src/errors.ts';
 import { expectError, get, readMetric } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { startTestService, storeEvents } from '../support/service.ts';
 import { openTail } from '../support/tail.ts';
 
 const service = await startTestService({ env: { TAILRACE_TAILS_PER_KEY_MAX: '12' } });
@@ -85,18 +85,6 @@ describe('a live tail of a search', () => {
     tail.close();
   });
 
-  test('sends rows up to an end in the future', async () => {
-    const project = newProject();
-    const until = new Date(clock.now + MINUTE_MS).toISOString();
-    const tail = await openTail(url, pathOf(project, { until }));
-    await storeIn(EDGE, project, [
-      { id: 'beyond', agoMs: -2 * MINUTE_MS },
-      { id: 'within', agoMs: -1 },
-    ]);
-    expect(idsOf(await tail.next(1))).toEqual(['within']);
-    tail.close();
-  });
-
   test('shares its queries with others of the same question', async () => {
     const project = newProject();
     const queries = () => readMetric(url, 'tailrace_engine_queries_total', { endpoint: 'search' });
@@ -145,7 +133,6 @@ describe('a live tail of a search', () => {
 
   test.each<[string, Record<string, string>, ErrorCode, string]>([
     ['of another part', { part: 'histogram' }, 'not_acceptable', 'part=histogram has no live tail'],
-    ['of a range that is over', { until: '2020-01-01' }, 'invalid_parameter', 'until is over'],
     [
       'of a range upside down',
       { from: '2200-01-02', until: '2200-01-01' },
@@ -153,8 +140,6 @@ describe('a live tail of a search', () => {
       'before "until"',
     ],
     ['with a wrong search', { q: 'a (b' }, 'invalid_parameter', 'position 2'],
-    ['of a source that there is not', { source: 'nowhere' }, 'source_not_found', 'nowhere'],
-    ['with a wrong cursor', { cursor: 'x.y' }, 'invalid_parameter', 'cursor'],
   ])('%s is refused before it begins, in JSON', async (_, parameters, code, message) => {
     const refused = await get(url, pathOf('p', parameters), EVENTS);
     expectError(refused, code);
@@ -184,18 +169,5 @@ describe('a live tail of a search', () => {
     const tails = await Promise.all(Array.from({ length: 12 }, () => openTail(url, pathOf('p'), headers)));
     expectError(await get(url, pathOf('p'), { ...EVENTS, ...headers }), 'rate_limited');
     for (const tail of tails) tail.close();
-  });
-
-  test('is sent to a caller that prefers it, and to HEAD its head', async () => {
-    const both = { accept: 'text/event-stream, application/json;q=0.5' };
-    (await openTail(url, pathOf('p'), both)).close();
-    expect((await get(url, pathOf('p', { part: 'histogram' }), both)).body.result).toEqual([]);
-    expect((await get(url, pathOf('p', { format: 'json' }), EVENTS)).body.result).toEqual([]);
-    const headers = { 'x-api-key': PRIVATE_KEY, ...EVENTS };
-    const head = await fetch(url + pathOf('p'), { method: 'HEAD', headers });
-    expect([head.status, head.headers.get('content-type')]).toEqual([
-      200,
-      'text/event-stream; charset=utf-8',
-    ]);
   });
 });

@@ -107,40 +107,17 @@ describe('/api/searches', () => {
 
   test.each([
     ['no name', 'name', '', ''],
-    ['a name of spaces', 'name', '  ', ''],
-    ['a long name', 'name', '🔑'.repeat(101), ''],
     ['a name with a line break', 'name', 'a\nb', ''],
-    ['a name with a NUL', 'name', 'a\0b', ''],
     ['a name with half a character', 'name', 'a\ud800', ''],
-    ['a name that is no text', 'name', 7, ''],
     ['no address', 'address', 'a', null],
     ['a long address', 'address', 'a', `q=${'a'.repeat(4_096)}`],
     ['another page', 'address', 'a', '/explore?q=a'],
-    ['a ? before it', 'address', 'a', '?q=a'],
     ['a fragment', 'address', 'a', 'q=a#b'],
-    ['spaces', 'address', 'a', 'q=a b'],
     ['a parameter that Explore has not', 'address', 'a', 'q=a&api_key=x'],
-    ['a parameter twice', 'address', 'a', 'q=a&q=b'],
     ['a broken %', 'address', 'a', 'q=%zz'],
-    ['a % that is no UTF-8', 'address', 'a', 'q=%ff'],
-    ['a line break', 'address', 'a', 'q=a\n'],
   ])('refuses %s', async (_, parameter, name, address) => {
     const answer = await save(name, address);
     expectError(answer, 'invalid_request');
     expect(answer.body.error.errors).toEqual([{ parameter, message: expect.stringMatching(/^(must|has)/) }]);
-  });
-
-  test('takes the longest name and address', async () => {
-    expect((await save('🔑'.repeat(100), `q=${'a'.repeat(4_094)}`)).status).toBe(201);
-  });
-
-  test('refuses other bodies', async () => {
-    for (const body of [[], 'text', { name: 'a' }, { name: 'a', address: '', more: 1 }])
-      expectError(await call('POST', '', { body }), 'invalid_request');
-    expectError(
-      await call('POST', '', { body: { name: 'a'.repeat(70_000), address: '' } }),
-      'body_too_large',
-    );
-    expectError(await call('DELETE', '/%00'), 'not_found');
   });
 });

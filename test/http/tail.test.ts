@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { expectError, get, QUERY_PATH, readMetric } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { expectError, get, QUERY_PATH } from '../support/http.ts';
+import { startTestService, storeEvents } from '../support/service.ts';
 import { openTail, type TailEvent } from '../support/tail.ts';
 
 const service = await startTestService({
@@ -116,25 +116,6 @@ describe('a live tail', () => {
     }
   });
 
-  test('begins after the last row of a page if it is given the cursor of its link', async () => {
-    const project = newProject();
-    const many = Array.from({ length: 130 }, (_, i) => [`e${1000 + i}`, 60_000 - i] as const);
-    await storeMany(project, many);
-    const link = (await get(url, pathOf(project))).headers.get('link') ?? '';
-    const tail = await openTail(url, /<(.*)>/.exec(link)?.[1] ?? '');
-    expect(idsOf(await tail.next(99))).toEqual(many.slice(31).map(([id]) => id));
-    tail.close();
-  });
-
-  test('is counted while it is open', async () => {
-    const path = pathOf(newProject());
-    const tails = await Promise.all(Array.from({ length: 4 }, () => openTail(url, path)));
-    expect(await readMetric(url, 'tailrace_tails_open')).toBe(4);
-    for (const tail of tails) tail.close();
-    await vi.waitFor(async () => expect(await readMetric(url, 'tailrace_tails_open')).toBe(0), 20_000);
-    expect(await readMetric(url, 'tailrace_tails_ended_total', { reason: 'left' })).toBeGreaterThanOrEqual(4);
-  });
-
   test('is refused beyond the number of a key, and beyond the number of all', async () => {
     const path = pathOf(newProject());
     const tails = await Promise.all(Array.from({ length: 4 }, () => openTail(url, path)));
@@ -190,28 +171,12 @@ describe('a live tail', () => {
     expectError(refused, 'invalid_parameter');
   });
 
-  test('to HEAD is a head alone', async () => {
-    const response = await fetch(url + pathOf('p'), {
-      method: 'HEAD',
-      headers: { 'x-api-key': PRIVATE_KEY, ...EVENTS },
-    });
-    expect([response.status, response.headers.get('content-type')]).toEqual([
-      200,
-      'text/event-stream; charset=utf-8',
-    ]);
-  });
-
   test.each([
     ['an endpoint without a cursor', 'usage.api-counts?project=p&interval=daily', 'needs a "cursor"'],
   ])('of %s is refused', async (_name, path, message) => {
     const refused = await get(url, `${QUERY_PATH}/${path}`, EVENTS);
     expectError(refused, 'not_acceptable');
     expect(refused.body.error.message).toContain(message);
-  });
-
-  test('is not sent to a caller that prefers an answer', async () => {
-    const accept = 'text/event-stream;q=0.5, application/json';
-    expect((await get(url, pathOf('p'), { accept })).body.result).toEqual([]);
   });
 
   test('is not sent by an endpoint without a cursor to a caller that accepts an answer, too', async () => {

@@ -2,7 +2,9 @@ import type { Source } from '../../src/definitions/source.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createMatch } from '../../src/ingest/filter/match.ts';
 import type { SearchTree } from '../../src/search/tree.ts';
+import type { Core } from '../../src/service/open-core.ts';
 import type { SearchedEvent } from '../../trial/oracle/search.ts';
+import { storeEvents } from './service.ts';
 
 /** Finds events as `drop` of their source would, before they are stored. */
 export function createFindAtDoor(
@@ -21,4 +23,15 @@ export function createFindAtDoor(
     const matches = new Map(sources.map((source) => [source, createMatch(tree, source)]));
     return parsed.filter((one) => matches.get(one.source)?.(one.parsed)).map(({ event }) => event);
   };
+}
+
+/** Stores random events of a test, each in its source. */
+export async function storeSearched(core: Core, events: readonly SearchedEvent[], nowMs: number) {
+  for (const [source, own] of Map.groupBy(events, (event) => event.source)) {
+    const sent = own.map(({ timestamp, ...event }) => ({
+      ...event,
+      timestamp: new Date(timestamp / 1_000).toISOString(),
+    }));
+    await storeEvents(core, source, sent, nowMs);
+  }
 }

@@ -1,15 +1,20 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { createRandom } from '../../src/lib/random.ts';
-import { expectError, get, request } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { createLabelled } from '../../trial/oracle/labelled-messages.ts';
+import { get } from '../support/http.ts';
+import { SEED } from '../support/property.ts';
+import { startTestService, storeEvents } from '../support/service.ts';
+
+const nowMs = Date.UTC(2026, 10, 20, 12);
+const { core, url, close } = await startTestService({ now: nowMs });
+afterAll(close);
+const search = (parameters: Record<string, string>) =>
+  get(url, `/api/search?${new URLSearchParams(parameters)}`);
 
 // `part=compare`: a planted cause, and shares counted by the test.
-const nowMs = Date.UTC(2026, 10, 20, 12);
 const EDGE = 'cloudflare.logs.prod';
 const SEEDS = Array.from({ length: 20 }, (_, i) => i);
 const NOISE = 12;
-const { core, url, close } = await startTestService({ now: nowMs });
-afterAll(close);
 
 interface Planted {
   readonly id: string;
@@ -60,17 +65,13 @@ await storeEvents(
   nowMs,
 );
 
-const ask = (parameters: Record<string, string>, headers = {}) =>
-  get(
-    url,
-    `/api/search?${new URLSearchParams({ part: 'compare', source: EDGE, q: 'level:error', ...parameters })}`,
-    headers,
-  );
+const compare = (parameters: Record<string, string>) =>
+  search({ part: 'compare', source: EDGE, q: 'level:error', ...parameters });
 
 test('ranks the planted cause first for 19 of 20 seeds', async () => {
   const first: boolean[] = [];
   for (const seed of SEEDS) {
-    const { body, text } = await ask({ project: `seed${seed}` });
+    const { body, text } = await compare({ project: `seed${seed}` });
     expect(body.result.length, text).toBeGreaterThan(2);
     const { region, version } = planted[seed] as (typeof planted)[number];
     const [best, second] = body.result;
@@ -91,7 +92,7 @@ test.each([
   ['the others', {}, (event: Planted) => !fails(event)],
   ['another search', { against: 'region:eu' }, (event: Planted) => event.metadata['region'] === 'eu'],
 ])('counts a value in both sets, against %s', async (_, parameters, isOther) => {
-  const { body } = await ask({ project: 'seed3', limit: '1000', ...parameters });
+  const { body } = await compare({ project: 'seed3', limit: '1000', ...parameters });
   const own = events.filter(fails);
   const others = events.filter(isOther);
   const rows = body.result.filter(({ field }) => /^(noise\d|version|mixed)$/.test(String(field)));
@@ -120,7 +121,7 @@ function score(own: number, others: number, row: Readonly<Record<string, unknown
 
 test('leaves out fields that the searches name, what they are computed from, and fields whose values hardly repeat', async () => {
   const named = async (parameters: Record<string, string>) => {
-    const { body, text } = await ask({ project: 'seed3', limit: '1000', ...parameters });
+    const { body, text } = await compare({ project: 'seed3', limit: '1000', ...parameters });
     expect(body.result, text).not.toEqual([]);
     return new Set(body.result.map(({ field }) => field));
   };
@@ -134,41 +135,110 @@ test('leaves out fields that the searches name, what they are computed from, and
   for (const field of ['request.path', 'is_rest']) expect(byPath).not.toContain(field);
 });
 
-describe('rejects', () => {
-  test.each([
-    [{ q: '' }, 'q is required'],
-    [{ against: 'level:odd' }, 'against has an unknown level'],
-    [{ against: '(a' }, 'against'],
-  ])('%j', async (parameters, message) => {
-    const answer = await ask(parameters);
-    expectError(answer, 'invalid_parameter');
-    expect(answer.body.error.message).toContain(message);
-  });
-});
-
 test.each([
   [{ q: 'region:nowhere' }, 'no event of the range matches q'],
   [{ q: 'region:*' }, 'every event of the range matches q'],
   [{ against: 'region:nowhere' }, 'matches "against"'],
 ])('says why %j has no rows', async (parameters, hint) => {
-  const { body, headers } = await ask({ project: 'seed3', ...parameters });
+  const { body, headers } = await compare({ project: 'seed3', ...parameters });
   expect(body.result).toEqual([]);
   expect(headers.get('x-tailrace-hint')).toContain(hint);
 });
 
-test('a key that pins project compares only its own events', async () => {
-  const created = await request(url, '/api/keys', {
-    method: 'POST',
-    headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'a test', scopes: ['query'], pins: { project: 'seed3' } }),
+// `part=patterns`, on messages of forty templates; and samples.
+const SOURCE = 'postgREST.logs.prod';
+const MANY = 'pgbouncer.logs.prod';
+const TEMPLATES = 40;
+const labelled = createLabelled(createRandom(`patterns ${SEED}`), 6_000);
+const toEvent = (message: string, i: number, project = 'aurora') => ({
+  id: `e${i}`,
+  timestamp: new Date(nowMs - 1_000_000 + i).toISOString(),
+  project,
+  event_message: message,
+  metadata: { level: 'info' },
+});
+await storeEvents(
+  core,
+  SOURCE,
+  labelled.map(({ message }, i) => toEvent(message, i)),
+  nowMs,
+);
+
+const findPatterns = (parameters: Record<string, string>) =>
+  search({ part: 'patterns', source: SOURCE, ...parameters });
+
+test('finds at least 95 % of forty templates, with their counts and times', async () => {
+  const { body, text, headers } = await findPatterns({ limit: '1000' });
+  expect(body.result.length, text).toBeGreaterThan(0);
+  expect(headers.has('x-sampled')).toBe(false);
+  const sum = body.result.reduce((all, row) => all + Number(row['count']), 0);
+  expect(sum).toBe(labelled.length);
+  const right = Array.from({ length: TEMPLATES }, (_, label) => {
+    const own = labelled.flatMap((one, i) => (one.label === label ? [i] : []));
+    return body.result.some(
+      (row) =>
+        row['count'] === own.length &&
+        row['sample'] === `e${own.at(-1)}` &&
+        row['first'] === (nowMs - 1_000_000 + Number(own[0])) * 1_000,
+    );
   });
-  const { key } = JSON.parse(created.text) as { key: string };
-  const pinned = await ask({ limit: '1000' }, { 'x-api-key': key });
-  expect(pinned.body.result).toEqual((await ask({ project: 'seed3', limit: '1000' })).body.result);
-  expectError(await ask({ project: 'seed4' }, { 'x-api-key': key }), 'forbidden');
+  const patterns = body.result.map((row) => `${row['count']} ${row['pattern']}`).join('\n');
+  expect(right.filter(Boolean).length, patterns).toBeGreaterThanOrEqual(TEMPLATES * 0.95);
+  expect(body.result.map(({ pattern }) => pattern)).toEqual(
+    expect.arrayContaining([
+      'POST | <num> | <ip> | <id> | https://<word>/functions/v1/<word>',
+      'user <word> logged in from <ip>',
+      'too many connections for role "anon"',
+    ]),
+  );
 });
 
-test('answers in every format', async () => {
-  for (const format of ['ndjson', 'csv', 'arrow', 'parquet'])
-    expect((await ask({ project: 'seed3', format })).status).toBe(200);
+test('the same events give the same patterns, the most frequent first, at most 50', async () => {
+  const [one, other] = await Promise.all([findPatterns({}), findPatterns({})]);
+  expect(one.text).toBe(other.text);
+  const counts = one.body.result.map(({ count }) => Number(count));
+  expect(counts).toEqual(counts.toSorted((a, b) => b - a));
+  expect(counts.length).toBeLessThanOrEqual(50);
+  const [best] = (await findPatterns({ limit: '1' })).body.result;
+  expect(best).toEqual(one.body.result[0]);
+  expect(best?.['share']).toBeCloseTo(Number(best?.['count']) / labelled.length, 5);
+});
+
+test('shows any message as one pattern', async () => {
+  const hostile = [
+    "it's '); DROP TABLE edge_logs; -- \\",
+    '\0 nul \u{1D11E} "open',
+    '<num> @project {x} $1 \\1',
+    ' \n\t ',
+  ];
+  for (const [i, message] of [...hostile, 'é'.repeat(5_000)].entries()) {
+    const project = `hostile-${i}`;
+    await storeEvents(core, MANY, [toEvent(message, 0, project), toEvent(message, 1, project)], nowMs);
+    expect((await findPatterns({ source: MANY, project })).body.result).toMatchObject([{ count: 2 }]);
+  }
+});
+
+test('reads a sample of many messages, says its share, and scales templates with many words', async () => {
+  const count = 60_000;
+  const letters = (i: number) => [...String(i % 9_000)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
+  const messageOf = (i: number) =>
+    i % 3 === 0 ? 'ready' : i % 2 === 0 ? `user ${letters(i)} logged in` : `task ${i} done`;
+  const many = Array.from({ length: count }, (_, i) => toEvent(messageOf(i), i, 'many'));
+  await storeEvents(core, MANY, many, nowMs);
+  const ask = (part: string) =>
+    search({ source: MANY, project: 'many', part, q: part === 'compare' ? 'ready' : '' });
+  const { body, headers } = await ask('patterns');
+  expect(headers.get('x-sampled')).toBe('0.5');
+  expect(body.result).toHaveLength(3);
+  for (const { pattern, share } of body.result) {
+    expect(['ready', 'user <word> logged in', 'task <num> done']).toContain(pattern);
+    expect(share).toBeCloseTo(1 / 3, 1);
+  }
+  const sum = body.result.reduce((all, row) => all + Number(row['count']), 0);
+  expect(sum / count).toBeCloseTo(0.5, 1);
+  expect((await ask('fields')).headers.get('x-sampled')).toBe('0.25');
+  const compared = await ask('compare');
+  expect(Number(compared.headers.get('x-sampled'))).toBeLessThan(1);
+  const level = compared.body.result.find(({ field }) => field === 'level');
+  expect(level).toMatchObject({ value: 'info', share: 1, against_share: 1 });
 });

@@ -1,0 +1,146 @@
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { expectError, get, request } from '../support/http.ts';
+import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+
+// Files of alerts and dashboards are saved in the same way.
+const folder = await temporaryFolder();
+const dirOf = (kind: string) => join(folder.path, kind);
+for (const kind of ['alerts', 'dashboards']) await mkdir(dirOf(kind));
+await cp('template/endpoints', dirOf('endpoints'), { recursive: true });
+const receivers = 'ops: { kind: slack, url: "https://hooks.slack.com/services/x" }\n';
+await writeFile(dirOf('receivers'), receivers, { mode: 0o600 });
+const service = await startTestService({
+  env: {
+    TAILRACE_ENDPOINTS_DIR: dirOf('endpoints'),
+    TAILRACE_ALERTS_DIR: dirOf('alerts'),
+    TAILRACE_DASHBOARDS_DIR: dirOf('dashboards'),
+    TAILRACE_RECEIVERS_FILE: dirOf('receivers'),
+    TAILRACE_EDIT_ENDPOINTS: '1',
+  },
+});
+afterAll(async () => {
+  await service.close();
+  await folder.remove();
+});
+
+const ALERT = `name: made.here
+description: Paths fail.
+endpoint: failing.paths
+parameters: { project: aurora }
+every: 60
+when: { column: failures, above: 3 }
+per: [path]
+text: "{{ path }} failed"
+to: [ops]
+`;
+const DASHBOARD = `name: made.here
+title: Made here
+description: Paths fail.
+rows:
+  - panels: [{ endpoint: failing.paths }]
+`;
+
+interface Fault {
+  readonly message: string;
+  readonly line?: number;
+}
+
+async function post(path: string, body: object, key = PRIVATE_KEY) {
+  const answer = await request(service.url, `/api/workbench/${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { ...answer, json: answer.body as unknown as Record<string, unknown> };
+}
+const check = async (kind: string, definition: string) =>
+  (await post(`${kind}/check`, { definition })).json as { errors: Fault[]; dashboard?: object | null };
+
+describe.each([
+  ['alerts', 'alert', ALERT],
+  ['dashboards', 'dashboard', DASHBOARD],
+])('the file of %s', (kind, one, good) => {
+  const save = (definition: string, version: string | null = null, name = 'made.here', key?: string) =>
+    post(`${kind}/save`, { name, definition, version }, key);
+  const fileOf = (name: string) => join(dirOf(kind), `${name}.yaml`);
+  const read = async () => (await get(service.url, `/api/workbench/${kind}/made.here`)).body as unknown;
+
+  test('is checked without an id, and within bounds', async () => {
+    expect((await check(kind, good)).errors).toEqual([]);
+    const long = await check(kind, `${good}#${'x'.repeat(70_000)}`);
+    expect(long.errors[0]?.message).toContain('accepts at most 65536');
+  });
+
+  test('is written with an id, served, and changed by those who have read it', async () => {
+    const made = await save(good);
+    expect([made.status, made.json]).toEqual([200, { name: 'made.here', version: expect.any(String) }]);
+    const { version } = made.json;
+    const definition = await readFile(fileOf('made.here'), 'utf8');
+    expect(definition).toMatch(/^id: [0-9a-f-]{36}\nname: made\.here\n/);
+    expect((await get(service.url, `/api/${kind}`)).body.result).toMatchObject([{ name: 'made.here' }]);
+    expect(await read()).toEqual({ name: 'made.here', definition, version, may_edit: true });
+    const first = await save(definition.replace('Paths fail', 'First'), String(version));
+    expect(first.status).toBe(200);
+    expectError(await save(definition.replace('Paths fail', 'Second'), String(version)), 'conflict');
+    expectError(await save(good), 'conflict');
+    expect(await readFile(fileOf('made.here'), 'utf8')).toContain('description: First');
+    expect(await readdir(dirOf(kind))).toEqual(['made.here.yaml']);
+    expect((await service.service.keyring.log({ limit: 1 }))[0]).toMatchObject({
+      ...{ action: 'saved', actor: 'private', detail: `${one} made.here ${first.json['version']}` },
+    });
+  });
+
+  test('keeps its id, and its name is that of the file', async () => {
+    const { definition, version } = (await read()) as { definition: string; version: string };
+    const other = definition.replace(/^id: .*/, 'id: 00000000-0000-4000-8000-000000000001');
+    expectError(await save(other, version), 'invalid_definition');
+    expectError(await save(good, null, 'other.name'), 'invalid_definition');
+  });
+
+  test('is not written with faults, beside another file with faults, or through a link', async () => {
+    const fresh = good.replace('made.here', 'fresh');
+    const faulty = await save(fresh.replace('failing.paths', 'gone'), null, 'fresh');
+    expectError(faulty, 'invalid_definition');
+    await writeFile(fileOf('broken'), 'name: 1\n');
+    const answer = await save(fresh, null, 'fresh');
+    await rm(fileOf('broken'));
+    expectError(answer, 'invalid_definition');
+    expect(answer.body.error?.message).toContain('broken.yaml:1');
+    expect(answer.text).not.toContain(folder.path);
+    await symlink(dirOf('elsewhere'), fileOf('fresh'));
+    expectError(await save(fresh, null, 'fresh'), 'forbidden');
+    await rm(fileOf('fresh'));
+    expect(await readdir(folder.path)).not.toContain('elsewhere');
+    expect(await readdir(dirOf(kind))).toEqual(['made.here.yaml']);
+  });
+
+  test('is neither read nor written by a limited key', async () => {
+    const grant = { name: 'a', scopes: ['query', 'manage'], pins: { project: 'aurora' } } as const;
+    const { key } = await service.service.keyring.create(grant);
+    const headers = { 'x-api-key': key };
+    expectError(await get(service.url, `/api/workbench/${kind}/made.here`, headers), 'forbidden');
+    expectError(await save(good.replace('made.here', 'x'), null, 'x', key), 'forbidden');
+    expectError(await post(`${kind}/check`, { definition: good }, key), 'forbidden');
+  });
+
+  test('has a history', async () => {
+    const of = `/api/workbench/history/${kind}/made.here`;
+    const [latest] = (await get(service.url, of)).body.result;
+    const { body } = await get(service.url, `${of}/${latest?.['id']}`);
+    expect(body).toMatchObject({ by: 'private', sql: null, definition: expect.stringContaining('First') });
+  });
+});
+
+test.each([
+  ['alerts', ALERT, 'endpoint: failing.paths', 'endpoint: nothing', 3, 'no endpoint is called "nothing"'],
+  ['alerts', ALERT, 'per: [path]', 'per: [road]', 7, 'has no column "road"'],
+  ['alerts', ALERT, '{{ path }}', '{{ road }}', 8, 'road'],
+  ['alerts', ALERT, '[ops]', '[opps]', 9, 'has no receiver "opps"; it has ops'],
+  ['dashboards', DASHBOARD, 'failing.paths', 'gone', 5, 'no endpoint is called "gone"'],
+  ['dashboards', DASHBOARD, 'description:', 'desc:', 3, 'unknown field'],
+])('a fault of %s has its line', async (kind, good, right, wrong, line, message) => {
+  const { errors } = await check(kind, good.replace(right, wrong));
+  expect(errors).toContainEqual(expect.objectContaining({ line, message: expect.stringContaining(message) }));
+});

@@ -1,0 +1,516 @@
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createEndpointTests } from '../../src/cli/testing/endpoint-tests.ts';
+import type { HistoryVersionView, HistoryView } from '../../src/management/history-view.ts';
+import { findEditRefusal } from '../../src/workbench/workbench.ts';
+import { addEndpoint } from '../../trial/endpoint.ts';
+import { ENDLESS_SQL } from '../support/endpoints.ts';
+import { hostileName } from '../support/hostile-name.ts';
+import { expectError, get, request } from '../support/http.ts';
+import { runs } from '../support/property.ts';
+import { PRIVATE_KEY, startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const endpointsDir = join(folder.path, 'endpoints');
+const STORED_ID = 'a0000000-0000-4000-8000-000000000009';
+await addEndpoint(endpointsDir, {
+  name: 'test.stored',
+  id: STORED_ID,
+  sql: 'SELECT count() AS n FROM edge_logs WHERE project = @project',
+  caching: 900,
+});
+const NOW_MS = Date.UTC(2026, 10, 20, 12);
+const service = await startTestService({
+  env: { TAILRACE_ENDPOINTS_DIR: endpointsDir, TAILRACE_EDIT_ENDPOINTS: '1' },
+  now: NOW_MS,
+  runTests: (name, signal) => createEndpointTests(service.config)(name, signal),
+});
+afterAll(async () => {
+  await service.close();
+  await folder.remove();
+});
+const { url, core } = service;
+
+const event = (i: number) => ({
+  id: `e${String(i).padStart(2, '0')}`,
+  timestamp: new Date(NOW_MS - i * 60_000).toISOString(),
+  project: i % 3 === 0 ? 'other' : 'aurora',
+  event_message: `it's "line" ${i}`,
+  metadata: { request: { path: '/rest/v1' }, n: i },
+});
+const events = Array.from({ length: 30 }, (_, i) => event(i));
+await storeEvents(core, 'cloudflare.logs.prod', events, NOW_MS);
+
+const PLAIN = `name: test.draft
+description: A draft.
+max_rows: 5
+caching: disabled
+`;
+const YAML = `${PLAIN}parameters:
+  project: { type: string, required: true, description: Project. }
+`;
+const SQL = 'SELECT id, timestamp, metadata FROM edge_logs WHERE project = @project ORDER BY id\n';
+
+interface Fault {
+  readonly parameter: string;
+  readonly message: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+async function post(path: string, body: object, key = PRIVATE_KEY) {
+  const answer = await request(url, `/api/workbench/${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const faults = (answer.body.error?.errors ?? []) as unknown as readonly Fault[];
+  return { ...answer, json: answer.body as unknown as Record<string, unknown>, faults };
+}
+const run = (sql: string, values: object = { project: 'aurora' }, definition = YAML) =>
+  post('run', { definition, sql, values });
+async function read<T = Record<string, string>>(path: string): Promise<T> {
+  const { status, body, text } = await get(url, `/api/workbench${path}`);
+  expect(status, text).toBe(200);
+  return body as unknown as T;
+}
+
+describe('a draft that is run', () => {
+  test('returns rows, the columns of the query, and what was read', async () => {
+    const { json } = await run(SQL);
+    expect(json).toMatchObject({
+      columns: ['id', 'timestamp', 'metadata'].map((name) => ({ name, type: 'string' })),
+      result: ['e01', 'e02', 'e04', 'e05', 'e07'].map((id) => ({ id })),
+      truncated: true,
+      parameters: [{ name: 'project', type: 'string', control: 'text' }],
+    });
+    const count = 'SELECT count(), sum(length(event_message)) AS n FROM edge_logs WHERE project = @project';
+    expect((await run(count)).json).toMatchObject({ rows_read: 30, truncated: false });
+  });
+
+  test('returns declared columns as its endpoint would, JSON included', async () => {
+    const definition = `${YAML}columns:
+  id: { type: string, description: Id. }
+  metadata: { type: json, description: All. }
+`;
+    const { json } = await run(SQL.replace('timestamp, ', ''), undefined, definition);
+    expect((json['result'] as object[])[1]).toEqual({
+      id: 'e02',
+      metadata: { request: { path: '/rest/v1' }, n: 2 },
+    });
+    expect(json).toMatchObject({ truncated: true, columns: [{ type: 'string' }, { type: 'json' }] });
+  });
+
+  test('reads parameters as values of their types, and names each that is wrong', async () => {
+    const sql = 'SELECT @project AS p, count() AS n FROM edge_logs WHERE project = @project';
+    for (const project of ["\\'; DROP TABLE edge_logs", '@project', '日本\n"quoted"'])
+      expect((await run(sql, { project })).json['result']).toEqual([{ p: project, n: 0 }]);
+    const definition = `${PLAIN}parameters:
+  since: { type: timestamp, required: true, description: First instant. }
+  n: { type: integer, default: 3, description: A number. }
+`;
+    const typed = 'SELECT @n + 1 AS n, count() AS c FROM edge_logs WHERE timestamp >= @since';
+    const since = new Date(NOW_MS - 90_000).toISOString();
+    expect((await run(typed, { since }, definition)).json['result']).toEqual([{ n: 4, c: 2 }]);
+    const wrong = await run(typed, { since: 'yesterday', n: 'x' }, definition);
+    expectError(wrong, 'invalid_parameter');
+    expect(wrong.faults.map(({ parameter }) => parameter)).toEqual(['since', 'n']);
+  });
+
+  test('that fails on its data says why, in the words of the engine', async () => {
+    const failed = await run('SELECT toInt8(event_message) AS n FROM edge_logs WHERE project = @project');
+    expectError(failed, 'query_failed');
+    expect(failed.body.error.message).toMatch(/Cannot parse string/);
+  });
+
+  test('is not cached', async () => {
+    const count = 'SELECT count() AS n FROM edge_logs WHERE project = @project';
+    const ask = () => run(count, { project: 'late' }, YAML.replace('caching: disabled', 'caching: 900'));
+    expect((await ask()).json['result']).toEqual([{ n: 0 }]);
+    await storeEvents(core, 'cloudflare.logs.prod', [{ ...event(1), project: 'late' }], NOW_MS);
+    expect((await ask()).json['result']).toEqual([{ n: 1 }]);
+  });
+
+  test('ends in the engine when its caller hangs up', async () => {
+    const hangUp = new AbortController();
+    const answer = fetch(`${url}/api/workbench/run`, {
+      method: 'POST',
+      headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({ definition: YAML, sql: ENDLESS_SQL, values: { project: 'aurora' } }),
+      signal: hangUp.signal,
+    });
+    const isRunning = async () => {
+      const sql = "SELECT query FROM system.processes WHERE query LIKE '%cityHash64%'";
+      const rows = await core.engine.inspect(sql);
+      return rows.some(({ query }) => !/system\.processes|EXPLAIN/.test(String(query)));
+    };
+    await expect.poll(isRunning).toBe(true);
+    hangUp.abort();
+    await expect(answer).rejects.toThrow();
+    await expect.poll(isRunning).toBe(false);
+  });
+
+  test('may be any shipped endpoint', async () => {
+    for (const dir of ['endpoints', 'studio/endpoints'])
+      for (const name of await readdir(dir)) {
+        const file = (of: string) => readFile(join(dir, name, of), 'utf8');
+        const values = { project: 'aurora', interval: 'daily' };
+        const { status, text } = await run(await file('query.sql'), values, await file('endpoint.yaml'));
+        expect(status, `${name}: ${text.slice(0, 500)}`).toBe(200);
+      }
+  });
+
+  test('has a plan of the statement as it is sent, without paths', async () => {
+    const { json } = await post('plan', { definition: YAML, sql: SQL, values: { project: 'aurora' } });
+    expect(json['plan']).toMatch(/ReadFromMergeTree[\s\S]*PrimaryKey/);
+    expect(json['plan']).not.toContain(service.config.dataDir);
+  });
+});
+
+const nest = (levels: number, [open, close]: readonly [string, string], inner: string) =>
+  open.repeat(levels) + inner + close.repeat(levels);
+const DOUBLING = Array.from(
+  { length: 8 },
+  (_, i) => `, c${i + 1} AS (SELECT 1 AS id FROM c${i} AS a, c${i} AS b)`,
+);
+
+test.each([
+  ['INSERT INTO edge_logs (id) VALUES (1)', ''],
+  ['DROP TABLE edge_logs', ''],
+  ['SHOW TABLES', ''],
+  ['SELECT 1 AS n SETTINGS max_execution_time = 0', ''],
+  ['SELECT 1 AS n; DROP TABLE edge_logs', ''],
+  ['SELECT 1 AS n) UNION ALL (SELECT name FROM system.tables', ''],
+  ["SELECT 1 AS n INTO OUTFILE '/tmp/tailrace-workbench'", ''],
+  ['SELECT * FROM/**/system./**/query_log', ''],
+  ["SELECT arrayMap(file, ['/etc/passwd']) AS n", ''],
+  ["SELECT (SELECT count() FROM url('http://127.0.0.1:1/', 'LineAsString')) AS n", ''],
+  ["SELECT * FROM merge('system', '.*')", ''],
+  ['SELECT * FROM default.edge_logs', ''],
+  ["SELECT dictGet('other', 'name', id) AS n FROM edge_logs", ''],
+  ["SELECT * APPLY(x -> joinGet('other', 'name', x)) FROM (SELECT 1 AS n)", ''],
+  ['WITH x AS (SELECT * FROM other_table) SELECT * FROM x', ''],
+  [nest(24, ['SELECT 1 AS n WHERE 1 IN (', ')'], 'SELECT 1'), 'must have at most 5 nested SELECTs in IN'],
+  [`SELECT ${nest(3_000, ['(', ')'], '1')} AS n`, 'must have at most 64 levels of brackets'],
+  [`SELECT ${'1 + '.repeat(400)}1 AS n`, 'must have at most 500 levels'],
+  [`WITH c0 AS (SELECT id FROM edge_logs)${DOUBLING.join('')} SELECT * FROM c8`, '256 reads'],
+])('a draft that does more than read sources, or too much, is rejected: %.60s', async (sql, message) => {
+  const answer = await run(sql, {}, PLAIN);
+  expectError(answer, 'invalid_definition');
+  const checked = (await post('check', { definition: PLAIN, sql })).json['errors'] as readonly Fault[];
+  for (const faults of [answer.faults, checked])
+    expect(faults).toEqual([
+      expect.objectContaining({ parameter: 'sql', message: expect.stringContaining(message) }),
+    ]);
+});
+
+describe('a check', () => {
+  const project = ' WHERE project = @project';
+  test.each<[string, object]>([
+    [`SELECT id,\n  , path FROM edge_logs${project}`, { line: 2, column: 5 }],
+    [`SELECT '日本' AS p, @project AS q FROM edge_logs WHERE (`, { line: 1, column: 54 }],
+    [`SELECT id,\n  nothere FROM edge_logs${project}`, { line: 2, column: 3 }],
+    [`SELECT id, toDate(id, [1]) AS d FROM edge_logs${project}`, { line: 1, column: 12 }],
+    [`SELECT @project AS p,\n 1\0`, { line: 2, column: 3 }],
+    [`SELECT id\nFROM nothere${project}`, {}],
+  ])('reports a fault of the SQL at its place: %j', async (sql, place) => {
+    const { json } = await post('check', { definition: YAML, sql });
+    expect(json['errors']).toEqual([{ parameter: 'sql', message: expect.stringMatching(/\S/), ...place }]);
+  });
+
+  test('reports a fault of the definition at its place, beside those of the SQL', async () => {
+    const { json } = await post('check', { definition: `${PLAIN}max_row: 3\n`, sql: 'SELECT (' });
+    expect(json['errors']).toMatchObject([
+      { parameter: 'definition', line: 5, column: 1 },
+      { parameter: 'sql' },
+    ]);
+  });
+
+  test('without faults describes parameters and columns', async () => {
+    const sql = 'SELECT count() AS n, 1.5 AS x, true AS b, now() AS t, @project AS p';
+    const { json } = await post('check', { definition: YAML, sql });
+    expect(json).toMatchObject({ errors: [], parameters: [{ name: 'project' }] });
+    const types = (json['columns'] as { type: string }[]).map(({ type }) => type);
+    expect(types).toEqual(['integer', 'number', 'boolean', 'string', 'string']);
+  });
+});
+
+const EVERY = ['query', 'ingest', 'manage'] as const;
+test.each([
+  ['a key with a pin', { scopes: EVERY, pins: { project: 'aurora' } }],
+  ['a key that is limited to endpoints', { scopes: EVERY, endpoints: ['test.stored'] }],
+  ['a key that is limited to sources', { scopes: EVERY, sources: ['postgres.logs'] }],
+  ['a key without query', { scopes: ['manage'] }],
+  ['a key without manage', { scopes: ['query'] }],
+] as const)('%s cannot use the workbench, nor can a token', async (_, grant) => {
+  const { key } = await service.service.keyring.create({ name: 'x', pins: {}, ...grant });
+  const headers = { 'content-type': 'application/json' };
+  const minted = await request(url, '/api/tokens', { method: 'POST', headers, body: '{}' });
+  const { token } = minted.body as unknown as { token: string };
+  for (const secret of [key, token]) {
+    const history = '/history/endpoints/test.stored';
+    for (const path of ['', '/endpoints/test.stored', history, `${history}/x`])
+      expectError(await get(url, `/api/workbench${path}`, { 'x-api-key': secret }), 'forbidden');
+    for (const path of ['run', 'plan', 'check', 'save', 'tests']) {
+      const extra = path === 'save' ? { name: 'test.draft', version: null } : {};
+      expectError(await post(path, { definition: YAML, sql: SQL, ...extra }, secret), 'forbidden');
+    }
+  }
+});
+
+test('the editor gets functions, tables with their columns, and types of parameters', async () => {
+  const view = await read<{ functions: object[] }>('');
+  expect(view).toMatchObject({ may_edit: true, refusal: null });
+  expect(view).toMatchObject({ parameter_types: expect.arrayContaining(['timestamp']) });
+  expect(view.functions).toContainEqual({ name: 'toStartOfInterval' });
+  expect(view.functions).not.toContainEqual({ name: 'file' });
+});
+
+const COUNT = 'SELECT count() AS n FROM edge_logs WHERE project = @project\n';
+const folderOf = (name: string) => join(endpointsDir, name);
+const definitionOf = (name: string) =>
+  `${YAML.replace('test.draft', name)}columns:\n  n: { type: integer, description: Events. }\n`;
+const save = (name: string, changes: object = {}) =>
+  post('save', { name, definition: definitionOf(name), sql: COUNT, version: null, ...changes });
+const filesOf = (name: string) =>
+  read<{ definition: string; sql: string; version: string }>(`/endpoints/${name}`);
+const textsIn = (name: string) =>
+  Promise.all(['endpoint.yaml', 'query.sql'].map((file) => readFile(join(folderOf(name), file), 'utf8')));
+
+describe('an endpoint that is saved', () => {
+  test('is served at once, with a new UUID, and is in the audit trail', async () => {
+    const { json } = await save('save.new');
+    expect(json).toEqual({ name: 'save.new', version: expect.stringMatching(/^\w{32}-\w{32}$/), tests: [] });
+    const files = await filesOf('save.new');
+    expect(files).toMatchObject({ sql: COUNT, version: json['version'], may_edit: true });
+    expect(files.definition).toMatch(/^id: [0-9a-f-]{36}\nname: save\.new\n/);
+    expect((await service.call('save.new', { project: 'aurora' })).body).toEqual({ result: [{ n: 20 }] });
+    expect(await service.service.keyring.log({ limit: 1 })).toMatchObject([
+      { action: 'saved', actor: 'private', detail: `save.new ${json['version']}` },
+    ]);
+    expect(await readdir(folderOf('save.new'))).toEqual(['endpoint.yaml', 'query.sql']);
+  });
+
+  test('keeps its UUID, and the text is kept as it was written', async () => {
+    await save('save.again');
+    const { definition, version } = await filesOf('save.again');
+    const sql = `-- Counts.\n${COUNT}`;
+    const changed = `${definition}# The end.\n`;
+    const { json } = await save('save.again', { definition: changed.replace(/^id: .*\n/, ''), sql, version });
+    expect(await textsIn('save.again')).toEqual([changed, sql]);
+    const other = changed.replace(/^id: .*\n/, 'id: a0000000-0000-4000-8000-00000000000f\n');
+    const rejected = await save('save.again', { definition: other, sql, version: json['version'] });
+    expectError(rejected, 'invalid_definition');
+    expect(rejected.body.error.message).toContain('must stay');
+  });
+
+  test('by several callers is saved by one, and the others learn what has changed', async () => {
+    await save('save.race');
+    const { definition, version } = await filesOf('save.race');
+    const saves = [1, 2, 3, 4].map((n) =>
+      save('save.race', { definition, sql: `${COUNT}-- ${n}\n`, version }),
+    );
+    expect((await Promise.all(saves)).map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409]);
+    const late = await save('save.race', { definition, sql: COUNT, version });
+    expectError(late, 'conflict');
+    expect(late.body.error.message).toContain('query.sql has changed');
+  });
+
+  test('under a name that is taken, or that was removed meanwhile, is a conflict', async () => {
+    expectError(await save('test.stored'), 'conflict');
+    await save('save.gone');
+    const { definition, version } = await filesOf('save.gone');
+    await rm(folderOf('save.gone'), { recursive: true });
+    expectError(await save('save.gone', { definition, version }), 'conflict');
+    expect((await save('save.gone', { definition })).status).toBe(200);
+  });
+
+  test('writes nothing outside of the folder, whatever the name', async () => {
+    const list = async () => (await readdir(folder.path, { recursive: true })).toSorted();
+    const before = await list();
+    const withoutName = definitionOf('x').replace(/name: .*\n/, '');
+    const isName = /^[a-z0-9][a-z0-9_-]*(\.[a-z0-9_-]+)*$/;
+    const hostile = fc.oneof(
+      fc.constantFrom('../x', 'a/../../x', '/tmp/x', 'A', '', 'a..b', 'zzz #/../../logs.all', 'a\nname: b'),
+      hostileName.filter((name) => !isName.test(name)),
+    );
+    await fc.assert(
+      fc.asyncProperty(hostile, async (name) => {
+        expect((await save(name, { definition: withoutName })).status).toBe(400);
+      }),
+      runs(200), // test/lib/below.unit.test.ts tries 10,000 without the route
+    );
+    expect(await list()).toEqual(before);
+  });
+
+  test('into a folder or a file that is a link is rejected', async () => {
+    await save('save.linked');
+    const { definition, version } = await filesOf('save.linked');
+    const outside = join(folder.path, 'outside');
+    const change = { definition, sql: `${COUNT}-- Changed.\n`, version };
+    await rename(folderOf('save.linked'), outside);
+    await symlink(outside, folderOf('save.linked'));
+    expectError(await save('save.linked', change), 'forbidden');
+    await rm(folderOf('save.linked'));
+    await rename(outside, folderOf('save.linked'));
+    const file = join(folderOf('save.linked'), 'query.sql');
+    await rename(file, `${outside}.sql`);
+    await symlink(`${outside}.sql`, file);
+    expectError(await save('save.linked', change), 'forbidden');
+    expect(await readFile(`${outside}.sql`, 'utf8')).toBe(COUNT);
+    await rm(file);
+    await rename(`${outside}.sql`, file);
+  });
+
+  test('over bytes that are not UTF-8 is rejected, which keeps them', async () => {
+    await save('save.bytes');
+    const { definition, version } = await filesOf('save.bytes');
+    const bytes = Buffer.from([...Buffer.from(`${COUNT}-- `), 0xff, 0xfe]);
+    await writeFile(join(folderOf('save.bytes'), 'query.sql'), bytes);
+    expectError(await get(url, '/api/workbench/endpoints/save.bytes'), 'conflict');
+    expectError(await save('save.bytes', { definition, version }), 'conflict');
+    expect(await readFile(join(folderOf('save.bytes'), 'query.sql'))).toEqual(bytes);
+    await rm(folderOf('save.bytes'), { recursive: true });
+  });
+
+  test('with faults, or beside another definition with faults, is rejected and taken back', async () => {
+    await save('save.undone');
+    const before = [await readdir(endpointsDir), await textsIn('save.undone')];
+    const { definition, version } = await filesOf('save.undone');
+    const sql = 'SELECT count() AS n\nFROM edge_logs WHERE project = @projec';
+    const rejected = await save('save.faulty', { sql });
+    expectError(rejected, 'invalid_definition');
+    expect(rejected.faults).toMatchObject([
+      { parameter: 'sql', line: 2, column: 32 },
+      { parameter: 'definition' },
+    ]);
+    const taken = await save('save.faulty', {
+      definition: `${definitionOf('save.faulty')}id: ${STORED_ID}\n`,
+    });
+    expect(taken.body.error.message).toContain('"id" is that of test.stored');
+    const other = join(folderOf('save.new'), 'query.sql');
+    await writeFile(other, 'SELECT nothere AS n, @project AS p FROM edge_logs');
+    const together = await save('save.undone', { definition, sql: `${COUNT}-- Changed.\n`, version });
+    expectError(together, 'invalid_definition');
+    expect(together.body.error.message).toContain('nothere');
+    expectError(await save('save.undone-new'), 'invalid_definition');
+    await writeFile(other, COUNT);
+    expect([await readdir(endpointsDir), await textsIn('save.undone')]).toEqual(before);
+  });
+
+  test('is half read by no reload', async () => {
+    await save('save.half');
+    const file = join(folderOf('save.half'), 'query.sql');
+    let reloaded: Promise<void> | undefined;
+    await core.edit(async () => {
+      await writeFile(file, 'SELECT');
+      reloaded = core.reload();
+      reloaded.catch(() => {}); // reported below
+      for (let i = 0; i < 50; i++) await core.engine.inspect('SELECT 1'); // it would have read the file by then
+      await writeFile(file, COUNT);
+    });
+    await expect(reloaded).resolves.toBeUndefined();
+  });
+});
+
+test('saving is rejected unless the setting allows it, and if the definitions are the shipped ones', () => {
+  const { config } = service;
+  const { folders } = core;
+  const shipped = { ...folders, shipped: ['endpointsDir'] as const };
+  expect(findEditRefusal({ config, folders: () => folders })).toBeUndefined();
+  const off = findEditRefusal({ config: { ...config, editEndpoints: '0' }, folders: () => folders });
+  expect(off).toContain('TAILRACE_EDIT_ENDPOINTS=1');
+  expect(findEditRefusal({ config, folders: () => shipped })).toContain('ship with Tailrace');
+});
+
+describe('the history', () => {
+  const list = async () => (await read<HistoryView>('/history/endpoints/test.stored')).result;
+  const textsOf = (id = '') => read<HistoryVersionView>(`/history/endpoints/test.stored/${id}`);
+  async function change(comment: string): Promise<string> {
+    const sql = `${COUNT.trimEnd()} -- ${comment}\n`;
+    const { definition, version } = await filesOf('test.stored');
+    expect((await save('test.stored', { definition, version, sql })).status).toBe(200);
+    return sql;
+  }
+
+  test('keeps each save with its texts, its author and its time, and what it replaced', async () => {
+    expect(await list()).toEqual([]);
+    const [, original] = await textsIn('test.stored');
+    service.clock.now += 60_000;
+    const sql = await change('one');
+    const [first, before, ...others] = await list();
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({ by: 'private', at: '2026-11-20T12:01:00.000Z' });
+    expect(await textsOf(first?.id)).toMatchObject({ ...first, sql });
+    expect([before?.by, (await textsOf(before?.id)).sql]).toEqual(['', original]);
+    await writeFile(join(folderOf('test.stored'), 'query.sql'), `${COUNT}-- by hand\n`);
+    await change('two');
+    expect((await textsOf((await list())[1]?.id)).sql).toContain('-- by hand');
+    expect((await save('test.stored', { definition: 'x', version: null })).status).toBe(400);
+    expect((await list()).map(({ by }) => by)).toEqual(['private', '', 'private', '']);
+    const at = (path: string) => get(url, `/api/workbench/history/${path}`);
+    expectError(await at('endpoints/nothing.here'), 'endpoint_not_found');
+    expectError(await at('endpoints/test.stored/nothing'), 'not_found');
+  });
+
+  test('forgets versions after a year; one that cannot be read or written does not keep from saving', async () => {
+    service.clock.now += 366 * 24 * 60 * 60 * 1000;
+    expect(await list()).toEqual([]);
+    const dir = join(service.config.dataDir, 'workbench');
+    await writeFile(join(dir, `endpoints-${STORED_ID}.json`), '{"versions": [{}]}');
+    await change('after damage');
+    expect(await list()).toHaveLength(2);
+    await rm(dir, { recursive: true });
+    await writeFile(dir, 'a file');
+    const sql = await change('without history');
+    expect((await textsIn('test.stored'))[1]).toBe(sql);
+  });
+});
+
+describe('a result that becomes a test', () => {
+  const tests = join(endpointsDir, 'test.stored/tests');
+  const file = join(tests, 'results.yaml');
+  const [values, now] = [{ project: 'aurora' }, '2026-11-20T12:00:00.000Z'];
+  const add = (change: object = {}) =>
+    post('tests', { name: 'test.stored', title: 'counts', now, values, rows: '[{"n":1}]', ...change });
+
+  test('passes once its file has the events', async () => {
+    expect((await add()).json).toMatchObject({
+      file: 'tests/results.yaml',
+      tests: [{ name: 'counts', passed: false, message: expect.stringContaining('expected') }],
+    });
+    const text = await readFile(file, 'utf8');
+    const sent = `events: { cloudflare.logs.prod: [${JSON.stringify(event(1))}] }`;
+    await writeFile(file, text.replace('events: {}', sent));
+    const again = await add({ title: 'counts of others', values: { project: 'other' }, rows: '[{"n":0}]' });
+    expect(again.json['tests']).toMatchObject([{ passed: true }, { passed: true }]);
+    await rm(tests, { recursive: true });
+  });
+
+  test.each<[string, object, string, RegExp]>([
+    ['21 rows', { rows: JSON.stringify(Array(21).fill({ n: 1 })) }, 'invalid_request', /a test at most 20/],
+    ['64 KiB', { rows: `[{"n":"${'x'.repeat(70_000)}"}]` }, 'invalid_request', /64 KiB/],
+    ['no list', { rows: '{"n":1}' }, 'invalid_request', /not a JSON list/],
+    ['other columns', { rows: '[{"m":1}]' }, 'conflict', /other columns than the saved endpoint: n/],
+    ['another parameter', { values: { ...values, other: 'y' } }, 'conflict', /has no parameter .*other/],
+    ['another endpoint', { name: 'not.here' }, 'endpoint_not_found', /not.here/],
+  ])('is not written with %s', async (_, change, code, message) => {
+    const answer = await add(change);
+    expectError(answer, code as 'conflict');
+    expect(answer.text).toMatch(message);
+    await expect(readFile(file)).rejects.toThrow('ENOENT');
+  });
+
+  test('is not written into a broken file, or through a link', async () => {
+    await mkdir(tests);
+    await writeFile(file, 'cases: 3\n');
+    expectError(await add(), 'conflict');
+    expect(await readFile(file, 'utf8')).toBe('cases: 3\n');
+    await rename(file, join(folder.path, 'elsewhere'));
+    await symlink(join(folder.path, 'elsewhere'), file);
+    expectError(await add(), 'forbidden');
+    expect(await readFile(join(folder.path, 'elsewhere'), 'utf8')).toBe('cases: 3\n');
+  });
+});
