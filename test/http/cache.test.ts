@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts';
 
 const service = await startTestService({ now: Date.parse('2026-11-20T12:00:30.000Z') });
 afterAll(service.close);
-const { url, clock, call, core } = service;
+const { url, clock, call } = service;
 const USAGE = { endpoint: 'usage.api-counts' };
 
 const queries = (labels: Readonly<Record<string, string>>) =>

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { toKeyChange } from '../../src/cli/commands/key-options.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
 import { type AnswerBody, PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
@@ -142,21 +141,6 @@ describe('the management of keys', () => {
     expectError(await withKey(old.key, 'logs.all'), 'unauthorized');
     expect((await withKey(next.view.key, 'logs.all')).status).toBe(200);
     expectError(await call('POST', `/api/keys/${old.id}/rotate`), 'invalid_request');
-  });
-
-  test('gives a rate without a burst twice as many requests at once, as the shell does', async () => {
-    for (const [perSecond, burst] of [
-      [20, 40],
-      [0.1, 1],
-    ] as const) {
-      const { status, view } = await create({ scopes: ['query'], rate: { per_second: perSecond } });
-      expect([status, view['rate']]).toEqual([201, { per_second: perSecond, burst }]);
-      const change = { body: { rate: { per_second: perSecond } } };
-      const { id } = (await create({ scopes: ['query'] })).view;
-      const changed = await call('PATCH', `/api/keys/${id}`, change);
-      expect([changed.status, changed.view['rate']]).toEqual([200, { per_second: perSecond, burst }]);
-      expect(toKeyChange({ rate: perSecond }, clock.now).rate).toEqual({ perSecond, burst });
-    }
   });
 
   test('lists keys that are accepted, those that have ended, or all, page by page', async () => {

@@ -121,8 +121,6 @@ async function count(q: string): Promise<number> {
   return Number(rows[0]?.['count'] ?? 0);
 }
 
-const _expected = (tree: SearchTree) => findEvents(events, sources, tree);
-
 // Merges build the index of the messages, so an answer that it makes wrong changes then.
 test.each(['as they came', 'merged'])('finds the events that an oracle finds, %s', async (state) => {
   if (state === 'merged') await core.engine.command(trusted(`OPTIMIZE TABLE ${TABLE} FINAL`));

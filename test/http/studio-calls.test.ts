@@ -155,11 +155,7 @@ describe('a log page', () => {
   test.each([
     ['postgres_logs', 'parsed.error_severity', 'cross join unnest(m.parsed) as parsed', 'ERROR'],
     ['auth_logs', 'm.msg', '', 'login'],
-    ['auth_logs', 'm.status', '', '200'],
     ['realtime_logs', 'm.level', '', 'info'],
-    ['storage_logs', 'm.level', '', 'info'],
-    ['postgrest_logs', 'm.host', '', 'default'],
-    ['function_edge_logs', 'm.project_ref', '', 'default'],
   ])('reads %s', async (table, field, more, value) => {
     const sql = `select id, ${field} as field from ${table} cross join unnest(metadata) as m ${more}`;
     expect(await rowsOf(sql)).toEqual([{ id: expect.any(String), field: value }]);
@@ -184,7 +180,6 @@ describe('the Logs Explorer', () => {
     ['drop table edge_logs', /SELECT|understood/],
     ['select * from edge_logs_of_others', /edge_logs_of_others/],
     ['select session_user() from edge_logs', /session_user/i],
-    ['select id from', /ends where a table belongs at line 1, column 15/],
   ])('gets the reason why %s is refused', async (sql, message) => {
     const { status, result, error } = await ask('logs.all', { sql });
     expect([status, result]).toEqual([400, undefined]);
@@ -221,11 +216,9 @@ describe('texts with quotes', async () => {
     ).map((row) => row['event_message']);
 
   test.each([
-    ["it's", ["it's done"]],
     ["'COMMIT'", ["'COMMIT'"]],
     ['COMMIT', ['COMMIT', "'COMMIT'"]],
     ['o\\sw', ['two words']],
-    ['^\\w+$', ['COMMIT']],
   ])('of current versions search for %s', async (pattern, expected) => {
     expect(await found(`regexp_contains(event_message, ${literal(pattern)})`)).toEqual(expected);
   });
@@ -246,11 +239,6 @@ describe('texts with quotes', async () => {
       400,
       expect.stringMatching(/the escape \\s.*line 1, column 67/),
     ]);
-  });
-
-  test('cannot hide the end of a text', async () => {
-    const sql = `select ${literal("\\' or '1'='1")} as a, ${literal('\\')} as b, '' as c, '''' as d`;
-    expect(await rowsOf(sql)).toEqual([{ a: "\\' or '1'='1", b: '\\', c: '', d: "'" }]);
   });
 });
 
@@ -323,10 +311,4 @@ describe('counts and charts', () => {
     expect(status).toBe(200);
     expect(result?.[0]).toMatchObject(row);
   });
-});
-
-test('a missing key is an error with a message', async () => {
-  const response = await fetch(`${service.url}/api/endpoints/query/logs.all?project=default&sql=select 1`);
-  expect(response.status).toBe(401);
-  expect(await response.json()).toMatchObject({ error: { message: expect.any(String) } });
 });
