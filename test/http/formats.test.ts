@@ -2,11 +2,10 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { FORMAT_NAMES, type FormatName, MEDIA_TYPES, startFormatsService } from '../support/formats.ts';
 import { expectError, QUERY_PATH, request } from '../support/http.ts';
-import { PRIVATE_KEY } from '../support/service.ts';
 import { comparable, createWays } from '../support/ways.ts';
 
 const service = await startFormatsService();
-const { url, ask, fetchBytes } = service;
+const { url, ask } = service;
 const PATH = `${QUERY_PATH}/formats.types`;
 const ways = createWays(service, PATH);
 afterAll(async () => {
@@ -80,26 +79,6 @@ describe('a format', () => {
   });
 });
 
-describe('a SELECT of a caller’s own', () => {
-  const select = (sql: string, format: FormatName) =>
-    fetchBytes(`formats.views?count=4&format=${format}&sql=${encodeURIComponent(sql)}`);
-
-  test('is answered in each format', async () => {
-    const sql = 'SELECT id, name FROM typed WHERE id < 2 ORDER BY id';
-    expect((await select(sql, 'csv')).toString()).toBe('"id","name"\r\n0,"née 0"\r\n1,\r\n');
-    expect((await select(sql, 'ndjson')).toString()).toBe('{"id":0,"name":"née 0"}\n{"id":1,"name":null}\n');
-    expect((await select(sql, 'parquet')).toString('latin1')).toMatch(/^PAR1.*PAR1$/s);
-    expect((await select(sql, 'arrow')).readInt32LE(0)).toBe(-1); // a continuation marker
-  });
-
-  test('of a type that a format does not have fails there, and the error says which', async () => {
-    const answer = await ask(`formats.views?format=parquet&sql=${encodeURIComponent('SELECT NULL AS x')}`);
-    expectError(answer, 'query_failed');
-    expect(answer.body.error.message).toMatch(/type .* not supported .* Parquet/);
-    expect(await select('SELECT NULL AS x', 'csv')).toEqual(Buffer.from('"x"\r\n\r\n'));
-  });
-});
-
 describe.each(FORMAT_NAMES)('an answer in %s', (name) => {
   const path = `${PATH}?count=500&format=${name}`;
 
@@ -151,19 +130,6 @@ describe('a large answer that is not kept', () => {
     const head = await ways.ask(own, { path, method: 'HEAD' });
     expect([head.body.length, head.headers['content-length']]).toEqual([0, String(body.length)]);
   });
-
-  test('is one for each caller, also if several ask at once, and is let go of if one hangs up', async () => {
-    const hangUp = new AbortController();
-    const gone = fetch(`${url}${path}`, {
-      headers: { 'x-api-key': PRIVATE_KEY, ...own },
-      signal: hangUp.signal,
-    });
-    await gone;
-    hangUp.abort();
-    const answers = await Promise.all([1, 2, 3].map(() => ways.ask(own, { path })));
-    const kept = await ways.ask({}, { path });
-    for (const { body } of answers) expect(body.equals(kept.body)).toBe(true);
-  });
 });
 
 describe('an integer above Int64', () => {
@@ -181,20 +147,4 @@ test('the answer past its byte limit is refused in each format', async () => {
   } finally {
     await small.close();
   }
-});
-
-test('/openapi.json has each format with its media type, and the parameter unless the endpoint has its own', async () => {
-  const { text } = await request(url, '/openapi.json', { headers: { 'x-api-key': PRIVATE_KEY } });
-  const { paths } = JSON.parse(text);
-  const { parameters, responses } = paths[PATH].get;
-  const types = Object.values(MEDIA_TYPES).map((type) => type.split(';')[0]);
-  expect(Object.keys(responses['200'].content)).toEqual(types);
-  expect(parameters.at(-1)).toMatchObject({
-    name: 'format',
-    in: 'query',
-    schema: { enum: [...FORMAT_NAMES] },
-  });
-  const { schema } = paths[PATH].post.requestBody.content['application/json'];
-  expect(schema.properties.format.enum).toEqual([...FORMAT_NAMES]);
-  expect(paths[`${QUERY_PATH}/formats.own`].get.parameters).toHaveLength(1);
 });

@@ -164,14 +164,6 @@ describe('a question that was asked before is answered ahead of the framework', 
     await vi.waitFor(async () => expect(await find('ours')).toEqual(await find('theirs')), 60_000);
     expect(await find('ours')).toMatchObject({ status_code: 200, metadata: { host: 'b.example' } });
   });
-
-  test('where several come in one packet, in their order', async () => {
-    await ask();
-    const one = (id: string, end = '') =>
-      `GET ${PATH} HTTP/1.1\r\nHost: h\r\nX-API-KEY: ${PRIVATE_KEY}\r\nX-Request-Id: ${id}\r\n${end}\r\n`;
-    const bytes = await sendRaw(url, one('first') + one('second') + one('third', 'Connection: close\r\n'));
-    expect(bytes.match(/(?<=x-request-id: )\w+/g)).toEqual(['first', 'second', 'third']);
-  });
 });
 
 describe('goes on to the framework, which knows the rules:', () => {
@@ -186,13 +178,6 @@ describe('goes on to the framework, which knows the rules:', () => {
     ['a parameter sent twice', 400, {}, { path: `${PATH}&project=p1` }],
   ])('%s: %i', async (_, status, headers, how) => {
     for (let i = 0; i < 2; i++) expect((await ask(headers, how)).status).toBe(status);
-  });
-
-  test('a miss, which takes its part of the rate once', async () => {
-    const rate = { perSecond: 1, burst: 9 };
-    const { key } = await keyring.create({ name: 'counted', scopes: ['query'], rate });
-    const answer = await ask({ 'x-api-key': key }, { path: `${PATH}&junk=${key}` });
-    expect([answer.byFramework, answer.headers['ratelimit-remaining']]).toEqual([true, '8']);
   });
 
   test('a step that fails, which the framework repeats', async () => {

@@ -112,20 +112,4 @@ describe('the scope metrics', () => {
     }
     expect((await get(url, '/openapi.json', { 'x-api-key': key })).text).not.toContain('logs.all');
   });
-
-  test('has only the series of its endpoints and sources if the key has lists, and no receivers', async () => {
-    const grant = {
-      name: 'limited',
-      scopes: ['metrics'],
-      endpoints: ['logs.all'],
-      sources: ['postgres.logs'],
-    } as const;
-    const { key } = await keyring.create(grant);
-    const samples = parseMetrics((await get(url, '/metrics', { 'x-api-key': key })).text);
-    const valuesOf = (name: string) => new Set(samples.flatMap(({ labels }) => labels[name] ?? []));
-    expect(valuesOf('endpoint')).toEqual(new Set(['', 'logs.all']));
-    expect(valuesOf('source')).toEqual(new Set(['postgres.logs']));
-    expect(valuesOf('receiver')).toEqual(new Set());
-    expect(valuesOf('alert')).toEqual(new Set());
-  });
 });

@@ -1,119 +1,203 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectError, get, QUERY_PATH, readMetric } from '../support/http.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parseIgnored } from '../../src/query/undeclared.ts';
+import { addEndpoint } from '../../trial/endpoint.ts';
+import { copyEndpoints } from '../support/endpoints.ts';
+import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
+import { runs } from '../support/property.ts';
+import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { createWays } from '../support/ways.ts';
 
-const service = await startTestService();
-afterAll(service.close);
-const { url, clock, call } = service;
+const endpoints = await copyEndpoints();
+const sql = 'SELECT toInt64(1) AS n FROM numbers(1) WHERE @project != @now';
+for (const [i, name] of ['test.loose', 'test.strict'].entries())
+  await addEndpoint(endpoints.path, {
+    name,
+    id: `a0000000-0000-4000-8000-00000000000${i}`,
+    sql,
+    caching: 900,
+  });
+await appendFile(join(endpoints.path, 'test.strict/endpoint.yaml'), 'strict: true\n');
+const service = await startTestService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints.path } });
+const { url, clock, call, core } = service;
+const LOOSE = `${QUERY_PATH}/test.loose`;
+const ways = createWays(service, `${LOOSE}?project=p&projct=q&inte%20rval=a,b%0D%0AX-Evil:1&ünï=1&projct=r`);
+afterAll(async () => {
+  ways.close();
+  await service.close();
+  await endpoints.remove();
+});
 
 const FUNCTIONS = '3dea32a0-fb99-4b83-9c42-c900fca9aeb6';
+const timestamp = new Date(clock.now - 60_000).toISOString();
+const sent = { path: '/rest/v1', url: `https://p1.example.com/${'a'.repeat(5000)}!` };
+const edge = { id: 'edge', timestamp, project: 'p1', metadata: { request: sent } };
+await storeEvents(core, 'cloudflare.logs.prod', [edge], clock.now);
+const run = { project_ref: 'p1', function_id: 'f1', execution_time_ms: 5, response: { status_code: 200 } };
+await storeEvents(core, 'deno-relay-logs', [{ timestamp, metadata: run }], clock.now);
 
-beforeAll(async () => {
-  const request = { path: '/rest/v1', url: `https://p1.example.com/${'a'.repeat(5000)}!` };
-  const timestamp = new Date(clock.now - 60_000).toISOString();
-  const edge = { id: 'edge', timestamp, project: 'p1', metadata: { request } };
-  await storeEvents(service.core, 'cloudflare.logs.prod', [edge], clock.now);
-  const metadata = {
-    project_ref: 'p1',
-    function_id: 'f1',
-    execution_time_ms: 5,
-    response: { status_code: 200 },
-  };
-  await storeEvents(service.core, 'deno-relay-logs', [{ timestamp, metadata }], clock.now);
-});
-
-/** That the call is refused, and which parameters the answer names. */
-async function expectRefused(endpoint: string, query: string, parameters: readonly string[]) {
-  const answer = await get(url, `${QUERY_PATH}/${endpoint}?${query}`);
+/** Asserts that the call is rejected for these parameters. @returns the message */
+async function expectRejected(path: string, parameters: readonly string[]): Promise<string> {
+  const answer = await get(url, `${QUERY_PATH}/${path}`);
   expectError(answer, 'invalid_parameter');
-  expect(answer.body.error.errors.map((one) => ('parameter' in one ? one.parameter : undefined))).toEqual(
-    parameters,
+  expect(answer.body.error.errors).toEqual(
+    parameters.map((parameter) => ({ parameter, message: expect.any(String) })),
   );
-  return answer.body.error;
+  return answer.body.error.message;
 }
 
-describe('an endpoint', () => {
-  test('is found by its UUID in any letter case, and by its name', async () => {
-    for (const way of [FUNCTIONS, FUNCTIONS.toUpperCase(), 'functions.invocation-stats']) {
-      expect((await call(way, { project: 'p1' })).body.result).toHaveLength(1);
-    }
-  });
-
-  test.each([
-    ['an unknown name', 'functions.invocation-statistics'],
-    ['a name with NUL', 'logs.all%00'],
-    ['a name with a path in it', '..%2F..%2Fetc%2Fpasswd'],
-    ['a property of every object', 'constructor'],
-  ])('is not found under %s', async (_name, path) => {
-    expectError(await get(url, `${QUERY_PATH}/${path}?project=p1`), 'endpoint_not_found');
-  });
+test('an endpoint is found by its UUID in any letter case, and by its name, and by nothing else', async () => {
+  for (const way of [FUNCTIONS, FUNCTIONS.toUpperCase(), 'functions.invocation-stats'])
+    expect((await call(way, { project: 'p1' })).body.result).toHaveLength(1);
+  for (const other of ['functions.invocation', 'logs.all%00', '..%2F..%2Fetc%2Fpasswd', 'constructor'])
+    expectError(await get(url, `${QUERY_PATH}/${other}?project=p1`), 'endpoint_not_found');
 });
 
-describe('project', () => {
-  const ENDPOINTS = ['functions.invocation-stats', 'logs.all', 'usage.api-counts'];
-
-  test.each(ENDPOINTS)('is required and must be sent once for %s', async (endpoint) => {
+test.each(['functions.invocation-stats', 'logs.all', 'usage.api-counts'])(
+  'project is required and must be sent once for %s',
+  async (endpoint) => {
     const interval = endpoint === 'usage.api-counts' ? '&interval=daily' : '';
-    for (const missing of ['', 'project', 'project=', 'Project=p1', 'project%00=p1']) {
-      const { message } = await expectRefused(endpoint, missing + interval, ['project']);
-      expect(message).toContain('required');
-    }
-    const { message } = await expectRefused(endpoint, `project=p1&project=p1${interval}`, ['project']);
-    expect(message).toContain('2 times');
-  });
+    for (const missing of ['', 'project', 'project=', 'Project=p1', 'project%00=p1'])
+      expect(await expectRejected(`${endpoint}?${missing}${interval}`, ['project'])).toContain('required');
+    const twice = await expectRejected(`${endpoint}?project=p1&project=p1${interval}`, ['project']);
+    expect(twice).toContain('2 times');
+  },
+);
+
+test.each([
+  ['usage.api-counts?project=p1&interval=DAILY', 'interval', /hourly, minutely, daily/],
+  ['usage.api-counts?project=p1', 'interval', /hourly, minutely, daily/],
+  ['logs.all?project=p1&iso_timestamp_start=yesterday', 'iso_timestamp_start', /ISO 8601/],
+  ['logs.all?project=p1&iso_timestamp_end=2026-02-30T00:00:00Z', 'iso_timestamp_end', /ISO 8601/],
+  // Patterns that RE2 rejects, if there are rows to match (hourly) and if there are none.
+  ['usage.api-counts?project=(unbalanced&interval=hourly', 'project', /missing/],
+  ['usage.api-counts?project=(a)%5C1&interval=daily', 'project', /escape/],
+  ['usage.api-counts?project=((a{100}){100}){100}&interval=hourly', 'project', /repetition|large/],
+])('%s is rejected for %s', async (path, parameter, message) => {
+  expect(await expectRejected(path, [parameter])).toMatch(message);
 });
 
-describe('interval', () => {
-  test.each(['DAILY', '1day', ''])('of usage.api-counts is refused as %j', async (value) => {
-    const query = `project=p1&interval=${encodeURIComponent(value)}`;
-    const { message } = await expectRefused('usage.api-counts', query, ['interval']);
-    expect(message).toContain('hourly, minutely, daily');
-  });
-
-  test('of functions.invocation-stats behaves as 1day for any other value, cache entry included', async () => {
-    const before = await readMetric(url, 'tailrace_engine_queries_total', {
-      endpoint: 'functions.invocation-stats',
-    });
-    const day = await call('functions.invocation-stats', {
-      project: 'p1',
-      function_id: 'f1',
-      interval: '1day',
-    });
-    expect(day.body.result).toHaveLength(1);
-    for (const interval of ['1DAY', '2day', 'x'.repeat(1000), '']) {
-      const other = await call('functions.invocation-stats', { project: 'p1', function_id: 'f1', interval });
-      expect(other.body).toEqual(day.body);
-      expect(other.headers.get('cache-status')).toContain('hit');
-    }
-    const after = await readMetric(url, 'tailrace_engine_queries_total', {
-      endpoint: 'functions.invocation-stats',
-    });
-    expect(after - before).toBe(1);
-  });
-});
-
-describe('timestamps', () => {
-  test.each(['yesterday', '2026-02-30T00:00:00Z'])('are refused as %j', async (value) => {
-    const { message } = await expectRefused('logs.all', `project=p1&iso_timestamp_start=${value}`, [
-      'iso_timestamp_start',
+test('any other interval of functions.invocation-stats behaves as 1day, cache entry included', async () => {
+  const ask = (interval: string) => call('functions.invocation-stats', { project: 'p1', interval });
+  const day = await ask('1day');
+  expect(day.body.result).toHaveLength(1);
+  for (const interval of ['1DAY', '2day', 'x'.repeat(1000), '']) {
+    const other = await ask(interval);
+    expect([other.body, other.headers.get('cache-status')]).toEqual([
+      day.body,
+      expect.stringContaining('hit'),
     ]);
-    expect(message).toContain('ISO 8601');
-    await expectRefused('logs.all', `project=p1&iso_timestamp_end=${value}`, ['iso_timestamp_end']);
-  });
+  }
 });
 
-describe('a pattern', () => {
-  test.each([
-    ['(unbalanced', 'missing'],
-    ['a\\', 'trailing'],
-    ['(a)\\1', 'escape'],
-    ['((a{100}){100}){100}', 'repetition|large'],
-  ])('that RE2 refuses is refused: %s', async (pattern, reason) => {
-    // Where there are rows to match and where there are none.
-    for (const interval of ['hourly', 'daily']) {
-      const query = `project=${encodeURIComponent(pattern)}&interval=${interval}`;
-      const { message } = await expectRefused('usage.api-counts', query, ['project']);
-      expect(message).toMatch(new RegExp(reason));
+describe('a hostile value', () => {
+  /** As they are in the query string. */
+  const VALUES = {
+    'SQL metacharacters': encodeURIComponent(
+      `' OR 1=1; DROP TABLE edge_logs; -- /* */ "\`$$ @now {p:String} \\' \\`,
+    ),
+    'a backslash': '%5C',
+    NUL: 'a%00b',
+    'a lone surrogate': '%ED%A0%80',
+    'a broken escape': '%',
+    'letters beyond the first plane': encodeURIComponent('𝒯ail🏞race'),
+    '64 KiB': 'a'.repeat(65_536),
+    'two bytes more than 64 KiB': '%C3%A9'.repeat(32_769),
+  } as const;
+  const TOO_LONG = ['two bytes more than 64 KiB'];
+  const ALL = Object.keys(VALUES);
+
+  /** Parameters of the endpoints, the other parameters that the call needs, and which values are rejected. */
+  test.each<[endpoint: string, parameter: string, others: string, rejected: readonly string[]]>([
+    ['functions.invocation-stats', 'project', '', TOO_LONG],
+    ['functions.invocation-stats', 'function_id', 'project=p1', TOO_LONG],
+    ['logs.all', 'project', '', TOO_LONG],
+    ['logs.all', 'iso_timestamp_start', 'project=p1', ALL],
+    // RE2 rejects a backslash at the end.
+    ['usage.api-counts', 'project', 'interval=daily', [...TOO_LONG, 'SQL metacharacters', 'a backslash']],
+    ['usage.api-counts', 'interval', 'project=p1', ALL],
+  ])('of %s: %s is read as a value, never as SQL', async (endpoint, parameter, others, rejected) => {
+    for (const [what, value] of Object.entries(VALUES)) {
+      const path = `${endpoint}?${parameter}=${value}&${others}`;
+      if (rejected.includes(what)) await expectRejected(path, [parameter]);
+      else {
+        const answer = await get(url, `${QUERY_PATH}/${path}`);
+        expect([what, answer.status]).toEqual([what, 200]);
+        if (parameter === 'project') expect(answer.body.result).toEqual([]);
+      }
+    }
+  });
+
+  test.each([`' OR 1=1 -- /* */ "\`$$ @now \\`, 'a\0b', '𝒯ail🏞race', 'é'.repeat(32_768)])(
+    'as the name of a project gets its own entries and no others: %.20s',
+    async (project) => {
+      await storeEvents(core, 'cloudflare.logs.prod', [{ id: 'own', timestamp, project }], clock.now);
+      const { body } = await get(url, `${QUERY_PATH}/logs.all?project=${encodeURIComponent(project)}`);
+      expect(body.result.map((row) => row['id'])).toEqual(['own']);
+    },
+  );
+});
+
+describe('parameters that are not declared', () => {
+  const NAME = 'x-ignored-parameters';
+  const IGNORED = 'projct, inte%20rval, %C3%BCn%C3%AF';
+
+  test('are named, by the framework and ahead of it, and share the response', async () => {
+    const plain = await get(url, `${LOOSE}?project=p`);
+    expect([plain.status, plain.headers.has(NAME)]).toEqual([200, false]);
+    const first = await ways.ask({});
+    expect([first.headers[NAME], first.headers['cache-status']]).toEqual([
+      IGNORED,
+      expect.stringMatching(/^Tailrace; hit/),
+    ]);
+    const unchanged = await ways.ask({ 'if-none-match': String(first.headers.etag) });
+    expect([unchanged.status, unchanged.headers[NAME], unchanged.byFramework]).toEqual([304, IGNORED, false]);
+    expect((await ways.askFramework({})).headers[NAME]).toBe(IGNORED);
+  });
+
+  test('are named beside an error, and of a body, a search and a live tail', async () => {
+    const wrong = await get(url, `${LOOSE}?projct=q`);
+    expectError(wrong, 'invalid_parameter');
+    expect(wrong.headers.get(NAME)).toBe('projct');
+    const body = JSON.stringify({ project: 'p', Project: 'q', __proto__x: 'r' });
+    const headers = { 'content-type': 'application/json' };
+    const posted = await request(url, LOOSE, { method: 'POST', headers, body });
+    expect([posted.status, posted.headers.get(NAME)]).toEqual([200, 'Project, __proto__x']);
+    const accept = { 'x-api-key': PRIVATE_KEY, accept: 'text/event-stream' };
+    const opened = await fetch(`${url}/api/search?surce=x`, { headers: accept });
+    expect([opened.status, opened.headers.get(NAME)]).toEqual([200, 'surce']);
+    await opened.body?.cancel();
+  });
+
+  test('of any text make one short header of plain names, without keys', async () => {
+    const key = await get(url, `${LOOSE}?project=p&api_keyx`); // its `=` was forgotten
+    expect(key.headers.get(NAME)).toBe('api_key%E2%80%A6');
+    const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 90 });
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(name, { minLength: 1, maxLength: 14 }), async (names) => {
+        const query = names.map((one) => `${encodeURIComponent(one.toWellFormed())}=1`).join('&');
+        const { status, headers } = await get(url, `${LOOSE}?project=p&${query}`);
+        const value = headers.get(NAME) ?? '';
+        expect([status, value.length <= 1_100]).toEqual([200, true]);
+        expect(value).toMatch(/^(?:[\w.!~*'()%-]+(?:, [\w.!~*'()%-]+)*)?(?:(?:, |^)\+\d+)?$/);
+        const all = new Set(names.map((one) => one.toWellFormed()));
+        for (const one of parseIgnored(value)) expect(one.endsWith('…') || all.has(one), one).toBe(true);
+      }),
+      runs(200),
+    );
+  });
+
+  test('are rejected by a strict endpoint, which names those that it has, also if the rest is cached', async () => {
+    const strict = `${QUERY_PATH}/test.strict?project=p`;
+    for (let i = 0; i < 2; i++) {
+      expect((await get(url, strict)).status).toBe(200);
+      const answer = await get(url, `${strict}&projct=q`);
+      expectError(answer, 'invalid_parameter');
+      expect(answer.body.error.errors).toEqual([
+        { parameter: 'projct', message: 'is not known; did you mean project? known here: project, format' },
+      ]);
     }
   });
 });

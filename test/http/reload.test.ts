@@ -42,11 +42,6 @@ beforeEach(async () => {
   for (const name of ALL) expect((await ask(name)).status).toBe(200);
 });
 
-test('a reload without a change keeps every answer', async () => {
-  await core.reload();
-  expect(await lostBy(source('gotrue.logs.prod'), (text) => text)).toEqual([]);
-});
-
 const retain = (days: number) => (text: string) =>
   text.replace(/retention_days: \d+/, `retention_days: ${days}`);
 

@@ -98,22 +98,6 @@ describe('/openapi.json', () => {
     const names = (await readDocument()).map(({ name }) => toPath(name));
     expect(names.toSorted()).toEqual(expected.toSorted());
   });
-
-  test('names the scopes and the responses of each', async () => {
-    const operations = new Map(
-      (await readDocument()).map(({ name, operation }) => [toPath(name), operation]),
-    );
-    for (const { path, route } of described.filter(({ route }) => route.operation !== undefined)) {
-      const { security = [], responses = {} } = operations.get(`${route.method} ${path}`) ?? {};
-      const scopes = new Set(security.flatMap((one) => Object.values(one).flat()));
-      const wanted =
-        typeof route.scopes === 'string' ? (route.scopes === 'none' ? [] : SCOPES) : route.scopes;
-      expect([path, [...scopes].toSorted()]).toEqual([path, [...wanted].toSorted()]);
-      const succeeding = Object.keys(route.answer ?? {});
-      expect(Object.keys(responses)).toEqual(expect.arrayContaining(succeeding));
-      expect([path, '405' in responses]).toEqual([path, route.scopes !== 'none']);
-    }
-  });
 });
 
 test('docs/api.md has a line for each route, and no other', () => {

@@ -146,60 +146,30 @@ async function compare(parameters: Parameters): Promise<SearchDraftView> {
   return files;
 }
 
-describe('draws the numbers of the search', () => {
-  test.each(['count', 'avg(execution_time_ms)', 'p95(execution_time_ms)', 'distinct(execution_time_ms)'])(
-    '%s',
-    async (measure) => {
-      await compare({ ...HISTOGRAM, measure, source: FUNCTIONS, by: 'function_id', project: 'aurora' });
-      await compare({ ...HISTOGRAM, measure, source: `${FUNCTIONS},${EDGE},logs`, by: 'source', top: '2' });
-      await compare({ ...HISTOGRAM, measure, by: 'level', source: SOURCES.join() });
-    },
-  );
+const EVERY = { ...HISTOGRAM, source: SOURCES.join(), by: 'source' };
+const ofNumbers = (measure: string): Parameters => ({ ...EVERY, measure: `${measure}(execution_time_ms)` });
+const ofTexts = (q: string): Parameters => ({ ...EVERY, measure: 'distinct(id)', q });
 
-  test.each<Parameters>([
-    { ...HISTOGRAM, by: 'request.path', top: '2' },
+test.each(
+  sample<Parameters>([
+    { ...ofNumbers('avg'), by: 'level' },
+    { ...ofNumbers('p95'), top: '2' },
+    { ...HISTOGRAM, source: FUNCTIONS, by: 'function_id', project: 'aurora' },
     { ...HISTOGRAM, by: 'size', source: EDGE },
-    { ...HISTOGRAM, by: 'project', measure: 'sum(size)' },
     { ...HISTOGRAM, buckets: '1', by: 'source', source: EDGE },
-    { part: 'values', field: 'level' },
     { part: 'values', field: 'size', q: 'size:*' },
     { part: 'rows', source: EDGE, project: 'aurora', limit: '5' },
     { q: 'level:error', source: 'logs', limit: '30' },
-  ])('%j', async (parameters) => {
-    await compare(parameters);
-  });
-});
-
-test.each(
-  sample([
-    '"connection refused"',
-    'conn*host',
-    'σίσυφος',
-    '"50%_off\\\\"',
-    'not (timeout or refused)',
-    'response.status_code:"500"',
-    'response.status_code:5*',
-    'response.status_code:<99999999999999999999',
-    '-response.status_code:>=500',
-    'request.path:/rest/v1/a response.status_code:>=400',
-    'request.path:"/50%_off\\\\"',
-    'execution_time_ms:<=1e3',
-    'is_auth:false is_rest:false',
-    'size:"05"',
-    'size:>="5"',
-    '-size:*',
-    '"dotted.key"."it\'s":3',
-    'level:>=warn',
-    '-level:info',
-    `source:${EDGE}`,
-    `id:${EDGE}-7`,
-    'timestamp:>=2026-11-20T11:30:00Z',
-    '(timeout or level:error) -request.path:/auth/*',
-    'nothing.at.all:x',
+    ...['conn*host', 'σίσυφος', '"50%_off\\\\"', 'not (timeout or refused)', 'size:"05"', 'size:>="5"'].map(
+      ofTexts,
+    ),
+    ...['response.status_code:5*', 'response.status_code:<99999999999999999999', '-size:*'].map(ofTexts),
+    ...['request.path:/rest/v1/a response.status_code:>=400', 'execution_time_ms:<=1e3'].map(ofTexts),
+    ...['is_auth:false is_rest:false', '"dotted.key"."it\'s":3', 'level:>=warn', '-level:info'].map(ofTexts),
+    ...[`id:${EDGE}-7`, 'timestamp:>=2026-11-20T11:30:00Z', 'nothing.at.all:x'].map(ofTexts),
   ]),
-)('finds the events of the search for %s', async (q) => {
-  await compare({ ...HISTOGRAM, q, by: 'source', measure: 'distinct(id)', source: SOURCES.join() });
-  await compare({ ...HISTOGRAM, q, source: EDGE });
+)('a draft passes the checks and returns what the search returns: %j', async (parameters) => {
+  await compare(parameters);
 });
 
 describe('writes what a person would', () => {
@@ -314,7 +284,7 @@ describe('keeps what a search keeps', () => {
 
 test('the test of a draft passes', async () => {
   const folder = await temporaryFolder();
-  const tested = [...drafts.values()].filter((one) => one.test !== null).slice(0, 6);
+  const tested = [...drafts.values()].filter((one) => one.test !== null).slice(0, 4);
   for (const [i, { name, definition, sql, test: text }] of tested.entries()) {
     const own = `n${i}.${name}`;
     const at = join(folder.path, own);

@@ -5,7 +5,7 @@ import { parseSearch } from '../../src/search/parse.ts';
 import { printField } from '../../src/search/tree.ts';
 import { isNumber } from '../../trial/oracle/number.ts';
 import { findEvents, type SearchedEvent, textOf } from '../../trial/oracle/search.ts';
-import { expectError, get } from '../support/http.ts';
+import { get } from '../support/http.ts';
 import { storeSearched } from '../support/matched.ts';
 import { SEED } from '../support/property.ts';
 import { startTestService } from '../support/service.ts';
@@ -156,15 +156,4 @@ test('every field that is listed can be searched for by its name', async () => {
     const sum = counted.body.result.reduce((all, row) => all + Number(row['count']), 0);
     expect(sum, q).toBe(first.count);
   }
-});
-
-test('a limit cuts the fields; a live tail is rejected', async () => {
-  expect((await ask({ limit: '3' })).body.result).toHaveLength(3);
-  expectError(await ask({}, { accept: 'text/event-stream' }), 'not_acceptable');
-});
-
-test('an empty range has no fields', async () => {
-  const { body, headers } = await ask({ q: 'nowhere:5' });
-  expect(body.result).toEqual([]);
-  expect(headers.get('x-tailrace-hint')).toContain('nowhere');
 });

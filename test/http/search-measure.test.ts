@@ -111,15 +111,6 @@ test.each(Object.keys(MEASURES))('%s of a field by the top of another, as an ora
   }
 });
 
-test('has the columns that were asked for', async () => {
-  const columns = async (parameters: Record<string, string>) =>
-    Object.keys((await ask(parameters)).body.result[0] ?? {});
-  expect(await columns({})).toEqual(['timestamp', 'level', 'count']);
-  expect(await columns({ measure: 'count' })).toEqual(['timestamp', 'level', 'count']);
-  expect(await columns({ top: '3' })).toEqual(['timestamp', 'level', 'count', 'other']);
-  expect(await columns({ measure: 'distinct(path)' })).toEqual(['timestamp', 'level', 'count', 'value']);
-});
-
 test('says that a text has no numbers', async () => {
   const { body, headers } = await ask({ measure: 'p95(event_message)' });
   expect(body.result).toEqual([]);

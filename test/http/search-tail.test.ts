@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../src/errors.ts';
-import { expectError, get, readMetric } from '../support/http.ts';
+import { expectError, get } from '../support/http.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 import { openTail } from '../support/tail.ts';
 
@@ -73,31 +73,6 @@ describe('a live tail of a search', () => {
     }
   });
 
-  test('sends rows that come late, up to a quarter of an hour', async () => {
-    const project = newProject();
-    await storeIn(EDGE, project, [{ id: 'before', agoMs: 18 * MINUTE_MS }]);
-    const tail = await openTail(url, pathOf(project, { from: '2020-01-01', limit: '1' }));
-    await storeIn(EDGE, project, [{ id: 'later than that', agoMs: 16 * MINUTE_MS }]);
-    await storeIn(EDGE, project, [{ id: 'late', agoMs: 14 * MINUTE_MS }]);
-    await storeIn(EDGE, project, [{ id: 'new' }]);
-    const ids = idsOf(await tail.next(2));
-    expect(ids.toSorted()).toEqual(['late', 'new']);
-    tail.close();
-  });
-
-  test('shares its queries with others of the same question', async () => {
-    const project = newProject();
-    const queries = () => readMetric(url, 'tailrace_engine_queries_total', { endpoint: 'search' });
-    const before = await queries();
-    const tails = await Promise.all(Array.from({ length: 5 }, () => openTail(url, pathOf(project))));
-    expect((await queries()) - before).toBe(1);
-    await storeIn(EDGE, project, [{ id: 'a' }]);
-    for (const tail of tails) {
-      expect(idsOf(await tail.next(1))).toEqual(['a']);
-      tail.close();
-    }
-  });
-
   test('shows a key its own project, and ends if its sources change', async () => {
     const [mine, theirs] = [newProject(), newProject()];
     const { key, id } = await keyring.create({ ...READER, pins: { project: mine } });
@@ -110,25 +85,6 @@ describe('a live tail of a search', () => {
       ['end', 'key_changed'],
     ]);
     expectError(await get(url, pathOf(theirs), { ...EVENTS, 'x-api-key': key }), 'forbidden');
-  });
-
-  test('ends if what it searches has changed, and only then', async () => {
-    const project = newProject();
-    const { registry } = core;
-    const { endpoints, sources } = registry;
-    const [all, postgres] = [
-      await openTail(url, pathOf(project)),
-      await openTail(url, pathOf(project, { source: POSTGRES })),
-    ];
-    registry.replace({ endpoints: [...endpoints], sources: sources.filter(({ name }) => name !== EDGE) });
-    try {
-      expect((await all.next(1)).map(({ data }) => data['reason'])).toEqual(['definition_changed']);
-      await storeIn(POSTGRES, project, [{ id: 'still' }]);
-      expect(idsOf(await postgres.next(1))).toEqual(['still']);
-    } finally {
-      registry.replace({ endpoints, sources });
-      postgres.close();
-    }
   });
 
   test.each<[string, Record<string, string>, ErrorCode, string]>([

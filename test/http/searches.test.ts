@@ -66,15 +66,6 @@ describe('/api/searches', () => {
     expect(await namesOf(one.key)).toEqual(['mine']);
   });
 
-  test('follows a rotation of the key', async () => {
-    const old = await createKey();
-    await save('before', 'q=a', old.key);
-    const next = await keyring.rotate(old.id, 60_000);
-    await save('since', 'q=b', next?.key);
-    expect(await namesOf(old.key)).toEqual(['before', 'since']);
-    expect(await namesOf(next?.key)).toEqual(['before', 'since']);
-  });
-
   test('refuses signed tokens, and keys without the scope query', async () => {
     const { key, id } = await createKey();
     const caller = await keyring.authenticate(key);
@@ -111,7 +102,6 @@ describe('/api/searches', () => {
     ['a name with half a character', 'name', 'a\ud800', ''],
     ['no address', 'address', 'a', null],
     ['a long address', 'address', 'a', `q=${'a'.repeat(4_096)}`],
-    ['another page', 'address', 'a', '/explore?q=a'],
     ['a fragment', 'address', 'a', 'q=a#b'],
     ['a parameter that Explore has not', 'address', 'a', 'q=a&api_key=x'],
     ['a broken %', 'address', 'a', 'q=%zz'],

@@ -27,7 +27,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('buckets that replica
   async function open(): Promise<SharedRates> {
     const redis = openRedis(server.url, { onUp() {}, onDown() {}, onFailure() {} }, 10_000);
     opened.push(redis);
-    await vi.waitFor(() => expect(redis.isUp).toBe(true), { timeout: 30_000 });
+    await vi.waitFor(() => expect(redis.isUp).toBe(true), 60_000);
     return createSharedRates(redis, Buffer.from('a secret'));
   }
   async function take(rate: Rate, name = 'key', from = rates) {
@@ -97,30 +97,27 @@ describe.skipIf(findProgram('redis-server') === undefined)('buckets that replica
     ]);
   });
 
-  test('are forgotten when they are full again, and tell nothing of the key', async () => {
+  test('are forgotten when they are full again, and say nothing of the key', async () => {
     await spoiler.flushAll();
-    await take({ perSecond: 10, burst: 20 }, 'the-key-id');
+    await take({ perSecond: 0.001, burst: 20 }, 'the-key-id');
     const name = await onlyName();
     expect(name).toMatch(/^tailrace:1:rate:[\w-]{43}$/);
-    const leftMs = await spoiler.pTTL(name);
-    expect(leftMs).toBeGreaterThan(900);
-    expect(leftMs).toBeLessThanOrEqual(1_100);
+    const leftMs = await spoiler.pTTL(name); // one token is 1,000 s
+    expect(leftMs).toBeGreaterThan(800_000);
+    expect(leftMs).toBeLessThanOrEqual(1_100_000);
   });
 
-  test.each(['', 'nonsense', 'nan 1', '-5 1', '5', '1e999 1'])('count %j for a full one', async (text) => {
-    await spoiler.flushAll();
-    await take({ perSecond: 1, burst: 5 });
-    await spoiler.set(await onlyName(), text);
-    expect(await take({ perSecond: 0.001, burst: 5 })).toMatchObject({ passed: true, remaining: 4 });
-  });
-
-  test('take the place of what is no text at all', async () => {
+  test('that hold anything else count as full ones', async () => {
     await spoiler.flushAll();
     await take({ perSecond: 1, burst: 5 });
     const name = await onlyName();
+    const next = () => take({ perSecond: 0.001, burst: 5 });
+    for (const text of ['', 'nonsense', 'nan 1', '-5 1', '1e999 1']) {
+      await spoiler.set(name, text);
+      expect(await next()).toMatchObject({ passed: true, remaining: 4 });
+    }
     await spoiler.del(name);
     await spoiler.rPush(name, 'list');
-    expect(await take({ perSecond: 0.001, burst: 5 })).toMatchObject({ passed: true, remaining: 4 });
-    expect(await take({ perSecond: 0.001, burst: 5 })).toMatchObject({ passed: true, remaining: 3 });
+    expect([await next(), await next()]).toMatchObject([{ remaining: 4 }, { remaining: 3 }]);
   });
 });

@@ -68,24 +68,6 @@ describe('a live tail', () => {
     again.close();
   });
 
-  test('goes on after any event, also if more rows have come than a page has', async () => {
-    const project = newProject();
-    const many = Array.from({ length: 250 }, (_, i) => [`e${1000 + i}`, 60_000 - (i >> 3)] as const);
-    const tail = await openTail(url, pathOf(project));
-    await storeMany(project, many.slice(0, 120));
-    const events = await tail.next(120);
-    tail.close();
-    const wanted = many.map(([id]) => id);
-    expect(idsOf(events)).toEqual(wanted.slice(0, 120));
-    await storeMany(project, many.slice(120));
-    for (const at of [0, 57, 119]) {
-      const { id = '' } = events[at] ?? {};
-      const again = await openTail(url, `${pathOf(project)}&cursor=${id}`);
-      expect(idsOf(await again.next(249 - at))).toEqual(wanted.slice(at + 1));
-      again.close();
-    }
-  });
-
   test('sends rows that share id and microsecond, as many as there are, and goes on between them', async () => {
     const project = newProject();
     await store1(project, 'same', 5_000);
@@ -169,21 +151,6 @@ describe('a live tail', () => {
     tail.close();
     const refused = await get(url, `${pathOf('theirs')}&cursor=${events[0]?.id}`, EVENTS);
     expectError(refused, 'invalid_parameter');
-  });
-
-  test.each([
-    ['an endpoint without a cursor', 'usage.api-counts?project=p&interval=daily', 'needs a "cursor"'],
-  ])('of %s is refused', async (_name, path, message) => {
-    const refused = await get(url, `${QUERY_PATH}/${path}`, EVENTS);
-    expectError(refused, 'not_acceptable');
-    expect(refused.body.error.message).toContain(message);
-  });
-
-  test('is not sent by an endpoint without a cursor to a caller that accepts an answer, too', async () => {
-    const accept = 'text/event-stream, application/json;q=0.5';
-    const path = `${QUERY_PATH}/functions.invocation-stats?project=p`;
-    const { status, body } = await get(url, path, { accept });
-    expect([status, body.result]).toEqual([200, expect.any(Array)]);
   });
 
   test('with a wrong cursor or parameter is refused like an answer', async () => {

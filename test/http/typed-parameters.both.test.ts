@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { writeDefinitions } from '../sandbox/support.ts';
 import { writeEveryType } from '../support/every-type.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { startTestService, storeEvents } from '../support/service.ts';
 
 const YAML = `id: 7dea32a0-fb99-4b83-9c42-c900fca9aeb6
 name: typed.on
@@ -82,18 +82,6 @@ describe('parameters that are values of their type in the SQL', () => {
       expect(statusesOf(await post(body))).toEqual([503]);
   });
 
-  test.each([
-    [{ project: ['p'] }, 'the body\'s "project" must be a text in quotes, not a list'],
-    [
-      { project: 'p', statuses: [[5]] },
-      'the body\'s "statuses" must be a text in quotes, or a list of numbers, not another list',
-    ],
-  ])('of another JSON type are refused: %j', async (body, message) => {
-    const answer = await post(body);
-    expectError(answer, 'invalid_request');
-    expect(answer.body).toMatchObject({ error: { message } });
-  });
-
   test('are refused out of their bounds, each by name', async () => {
     const answer = await get(
       url,
@@ -121,20 +109,6 @@ describe('parameters that are values of their type in the SQL', () => {
     expect(statusesOf(own)).toEqual([500]);
     const pattern = await call('typed.on', { project: 'p', sql: "SELECT match('x', @day) AS m FROM app" });
     expect(pattern.status).toBe(400);
-  });
-
-  test('are in /openapi.json as their JSON type', async () => {
-    const { body } = await get(url, '/openapi.json', { 'x-api-key': PRIVATE_KEY });
-    const { paths } = body as unknown as { paths: Record<string, { get: { parameters: unknown[] } }> };
-    expect(paths[`${QUERY_PATH}/typed.on`]?.get.parameters.slice(0, 7)).toMatchObject([
-      { name: 'project', schema: { type: 'string', maxLength: 20, minLength: 1 }, example: 'aurora' },
-      { name: 'min_status', schema: { type: 'integer', minimum: 100, maximum: 599 }, example: 500 },
-      { name: 'statuses', schema: { type: 'array', items: { type: 'integer' }, maxItems: 3 } },
-      { name: 'day', schema: { type: 'string', format: 'date' } },
-      { name: 'newest', schema: { type: 'boolean', default: true }, example: true },
-      { name: 'sql', schema: { type: 'string' } }, // the endpoint has sandboxing
-      { name: 'format' },
-    ]);
   });
 });
 
@@ -191,10 +165,6 @@ describe('a parameter of each type', () => {
         { parameter: name, message: expect.stringMatching(/^(?:must|has|is too) /) },
       ]);
     }
-  });
-
-  test.each(['NaN', '01', '[1,'])('a body with %s is not JSON', async (json) => {
-    expectError(await postEvery(`{"i":${json}}`), 'invalid_request');
   });
 
   test('is NULL or empty if it is left out or empty', async () => {

@@ -1,21 +1,15 @@
 import fc from 'fast-check';
-import { pino } from 'pino';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseCacheControl } from '../../src/serve/resolve.ts';
 import { expectError, get, QUERY_PATH, readMetric, request, throughFramework } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
 
 describe('Cache-Control of a request', () => {
   test.each([
     ['no-store', { maxAgeSeconds: 0, noStore: true, onlyIfCached: false }],
-    ['NO-STORE', { maxAgeSeconds: 0, noStore: true, onlyIfCached: false }],
     ['no-cache', { maxAgeSeconds: 0, noStore: false, onlyIfCached: false }],
-    ['Only-If-Cached', { maxAgeSeconds: undefined, noStore: false, onlyIfCached: true }],
     ['max-age=60 ,\tonly-if-cached', { maxAgeSeconds: 60, noStore: false, onlyIfCached: true }],
-    ['max-age="60"', { maxAgeSeconds: 60, noStore: false, onlyIfCached: false }],
     ['max-age=60, max-age=5', { maxAgeSeconds: 5, noStore: false, onlyIfCached: false }],
-    ['max-age=5, no-cache', { maxAgeSeconds: 0, noStore: false, onlyIfCached: false }],
-    ['max-age=99999999999999999999', { maxAgeSeconds: 1e20, noStore: false, onlyIfCached: false }],
     ['max-age=-1, max-age, max-age=x', { maxAgeSeconds: undefined, noStore: false, onlyIfCached: false }],
     ['', { maxAgeSeconds: undefined, noStore: false, onlyIfCached: false }],
     [
@@ -49,10 +43,8 @@ describe('Cache-Control of a request', () => {
   });
 });
 
-const lines: { readonly level: number }[] = [];
 const service = await startTestService({
   env: { TAILRACE_WARM_KEYS_MAX: '0' }, // queries are counted: a refresh in the background would be one more
-  logger: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
 });
 afterAll(service.close);
 const { url, clock } = service;
@@ -81,7 +73,7 @@ const WAYS = [
 ] as const;
 
 describe.each(WAYS)('asked %s', (_, send) => {
-  test.each(['no-store', 'No-Store', 'max-age=60, no-store', 'no-cache,no-store'])(
+  test.each(['no-store', 'max-age=60, No-Store'])(
     '%s has a query of its own, whose answer nobody finds',
     async (header) => {
       const before = await queries();
@@ -116,19 +108,4 @@ describe.each(WAYS)('asked %s', (_, send) => {
     expectError(await send('only-if-cached'), 'not_cached');
     expect((await queries()) - before).toBe(1);
   });
-});
-
-test('only-if-cached is 504 for an endpoint that is not cached, and neither a fault of ours nor logged as one', async () => {
-  const headers = { 'cache-control': 'only-if-cached' };
-  const answer = await get(url, `${QUERY_PATH}/logs.all?project=p`, headers);
-  expectError(answer, 'not_cached');
-  expect(answer.body.error.message).toContain('logs.all is not cached');
-  const key = await keyring.create({ name: 'k', scopes: ['query'], endpoints: ['usage.api-counts'] });
-  const own = { ...headers, 'x-api-key': key.key };
-  expectError(await get(url, `${QUERY_PATH}/logs.all?project=p`, own), 'forbidden');
-  expectError(
-    await get(url, `${QUERY_PATH}/logs.all`, { ...headers, 'x-api-key': PRIVATE_KEY }),
-    'invalid_parameter',
-  );
-  expect(lines.map(({ level }) => level)).not.toContain(pino.levels.values['error']);
 });

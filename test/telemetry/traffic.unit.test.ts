@@ -46,26 +46,4 @@ describe('the traffic of an endpoint', () => {
     }
     expect(minutes[0]?.p50_ms).toBeNull();
   });
-
-  test('is nothing where there was none', () => {
-    const { traffic } = createCounts();
-    const now = traffic.read();
-    expect(now.ofEndpoint('b', true)).toMatchObject({
-      requests_per_minute: 0,
-      requests: 0,
-      p50_ms: null,
-      hit_ratio: null,
-      last_failure: null,
-    });
-    expect(now.ofSource('b')).toMatchObject({ events_per_second: 0 });
-  });
-
-  test('remembers the last failure', () => {
-    const { metrics, traffic, clock } = createCounts();
-    metrics.failed('a', 'query_timeout');
-    expect(traffic.read().ofEndpoint('a', true).last_failure).toEqual({
-      code: 'query_timeout',
-      at: new Date(clock.now).toISOString(),
-    });
-  });
 });

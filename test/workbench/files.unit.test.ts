@@ -1,8 +1,8 @@
-import { chmod, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
-import { describeChange, readTexts, toSaveError, versionOf, writeTexts } from '../../src/workbench/files.ts';
+import { readTexts, toSaveError, writeTexts } from '../../src/workbench/files.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const root = await temporaryFolder();
@@ -60,16 +60,6 @@ test('a save can be taken back, and keeps the rights of the files', async () => 
   expect((await stat(join(folder, 'query.sql'))).mode & 0o777).toBe(0o640);
 });
 
-test('a missing file of the two is added, and removed when the save is taken back', async () => {
-  const other = `${folder}-half`;
-  await mkdir(join(other, 'tests'), { recursive: true });
-  await writeFile(join(other, 'query.sql'), OLD.sql);
-  const takeBack = await writeTexts(other, NEW);
-  expect(await readFile(join(other, 'endpoint.yaml'), 'utf8')).toBe(NEW.definition);
-  await takeBack();
-  expect(await readdir(other)).toEqual(['query.sql', 'tests']);
-});
-
 test.each([
   ['EROFS', 'forbidden', 'read-only file system'],
   ['EACCES', 'forbidden', 'user of the service'],
@@ -83,12 +73,4 @@ test.each([
   expect((failure as TailraceError).message).toContain('nothing was saved');
   expect((failure as TailraceError).message).not.toContain(root.path);
   expect(await readTexts(folder)).toEqual(OLD);
-});
-
-test('a version says which file has changed', () => {
-  const version = versionOf(OLD);
-  expect(versionOf({ ...OLD })).toBe(version);
-  expect(describeChange({ ...OLD, sql: 'x' }, version)).toBe('query.sql has changed');
-  expect(describeChange({ ...OLD, definition: 'x' }, version)).toBe('endpoint.yaml has changed');
-  expect(describeChange(NEW, 'nothing')).toBe('endpoint.yaml and query.sql have changed');
 });

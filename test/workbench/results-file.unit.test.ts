@@ -39,11 +39,3 @@ test('comments of the file stay', () => {
     /^# why\nnow: .* # then\ncases:\n {2}# one\n {2}- \{ name: a, rows: \[\] \}\n {2}- name: b\n/,
   );
 });
-
-test('a file of 1,000 cases, or of 1 MiB, takes no more', () => {
-  const one = { name: 'a', now: NOW, parameters: {}, rows: [] };
-  const full = `now: ${NOW}\ncases:\n${'  - { name: a, rows: [] }\n'.repeat(1_000)}`;
-  expect(() => withCase(full, one)).toThrow('1000 cases');
-  const long = `now: ${NOW}\ncases:\n  - { name: ${'a'.repeat(1024 * 1024)}, rows: [] }\n`;
-  expect(() => withCase(long, one)).toThrow('1 MiB');
-});

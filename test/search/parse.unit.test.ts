@@ -14,31 +14,8 @@ function bare(tree: SearchTree | undefined): unknown {
   return JSON.parse(JSON.stringify(tree ?? null, (name, value) => (name === 'position' ? undefined : value)));
 }
 
-const WORD = fc.constantFrom(
-  ...[
-    'error',
-    'AND',
-    'or',
-    'not',
-    '-',
-    '',
-    ' ',
-    '"',
-    '\\',
-    '*',
-    ':',
-    '(',
-    ')',
-    '<',
-    '>',
-    '=',
-    "'",
-    '\0',
-    'é',
-    '𝄞',
-  ],
-  ...['a.b', '500', '%', '_', '//', 'status', '\n'],
-);
+const SIGNS = [...'- "\\*:()<>=\'\0é𝄞%_\n'];
+const WORD = fc.constantFrom('error', 'AND', 'or', 'not', '', 'a.b', '500', '//', 'status', ...SIGNS);
 const TEXT = fc.array(WORD, { maxLength: 4 }).map((words) => words.join(''));
 const FIELD = fc
   .tuple(TEXT, fc.array(TEXT, { maxLength: 2 }))
@@ -104,12 +81,10 @@ test('any text is a search or a fault with its position, and what is a search is
 describe('reads', () => {
   test.each([
     ['', null],
-    [' \n ', null],
     ['timeout', { kind: 'text', value: ['timeout'] }],
     ['"two words"', { kind: 'text', value: ['two words'] }],
     ['"a \\"b\\" C:\\temp"', { kind: 'text', value: ['a "b" C:\\temp'] }],
     ['conn*refused', { kind: 'text', value: ['conn', 'refused'] }],
-    ['"*"', { kind: 'text', value: ['*'] }],
     ['status:>=500', { kind: 'compare', field: ['status'], operator: '>=', value: ['500'], isQuoted: false }],
     [
       'a.b:/rest/*',
@@ -119,13 +94,8 @@ describe('reads', () => {
       'a."b.c":"x:*"',
       { kind: 'compare', field: ['a', 'b.c'], operator: '=', value: ['x:*'], isQuoted: true },
     ],
-    [
-      'url:http://x/',
-      { kind: 'compare', field: ['url'], operator: '=', value: ['http://x/'], isQuoted: false },
-    ],
     ['user:*', { kind: 'exists', field: ['user'] }],
     ['-error', { kind: 'not', item: { kind: 'text', value: ['error'] } }],
-    ['NOT error', { kind: 'not', item: { kind: 'text', value: ['error'] } }],
   ])('%j', (text, tree) => {
     expect(bare(parse(text))).toEqual(tree);
   });
@@ -134,9 +104,7 @@ describe('reads', () => {
     ['status:[500 TO 599]', 7, '(status:>=500 status:<=599)'],
     ['a status:{500 TO 599}', 9, '(status:>500 status:<599)'],
     ['-a.b:[* TO 5}', 5, 'write a.b:<5'],
-    ['x:[* TO *]', 2, 'write x:*'],
     ['{app="x"} |= "err"', 0, 'write field:value'],
-    [' {app=~"x.*", env!="y"}', 1, 'write field:value'],
   ])('%j of another language is refused with its place and the right form', (text, position, form) => {
     const error = catchError(() => parse(text));
     expect(error.errors[0]).toMatchObject({ position, message: expect.stringContaining(form) });
@@ -164,21 +132,13 @@ describe('reads', () => {
 describe('refuses, with the place and what would be right', () => {
   test.each([
     ['a (b', 2, 'close it'],
-    ['a )', 2, 'has ) without ('],
     ['a "b', 2, 'close it'],
     ['a or', 4, 'needs a term at its end, after or'],
-    ['or a', 0, 'put it in quotes'],
     ['a and or b', 6, 'put it in quotes'],
-    ['()', 1, 'needs a term before )'],
     ['- a', 0, 'directly before'],
     ['status:', 7, 'directly after status:'],
-    ['status:>= 5', 9, 'directly after status:>='],
     ['level:(a or b)', 6, 'as in (level:a or level:b)'],
-    [`${'a.'.repeat(32)}a:x`, 0, 'has a field of 33 names; it may have 32'],
     ['a:>5*', 3, 'without wildcards'],
-    ['a*b:c', 3, 'in quotes'],
-    [':a', 0, 'in quotes'],
-    ['a..b:c', 4, 'in quotes'],
     [`${'('.repeat(60)}a`, 51, 'nested more than 50 deep'],
     [`${'-'.repeat(60)}a`, 51, 'nested more than 50 deep'],
     ['a '.repeat(129), 256, 'more than 128 terms'],
