@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
 import { createRandom } from '../../src/lib/random.ts';
 import type { SearchTree, SearchValue } from '../../src/search/tree.ts';
+import { isNumber } from '../../trial/oracle/number.ts';
 import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
 import { findEvents, levelOf, type SearchedEvent, textOf } from '../../trial/oracle/search.ts';
 import { expectError, get } from '../support/http.ts';
@@ -163,6 +164,9 @@ test('finds the events that an oracle finds, newest first', async () => {
   );
 });
 
+const fieldOf = (event: SearchedEvent, field: string) =>
+  field === 'level' ? levelOf(event, sourceOf(event)) : textOf(event, sourceOf(event), field.split('.'));
+
 test('counts by time and by field, and lists values, as the oracle does', async () => {
   const fields = ['level', 'source', 'project', 'request.path', 'response.status_code', 'odd'];
   await fc.assert(
@@ -176,8 +180,7 @@ test('counts by time and by field, and lists values, as the oracle does', async 
         const width = (HOUR_MS * 1_000) / buckets;
         const start = (nowMs - HOUR_MS) * 1_000;
         const whole = Math.ceil(width);
-        const groupOf = (event: SearchedEvent) =>
-          by === 'level' ? levelOf(event, sourceOf(event)) : textOf(event, sourceOf(event), by.split('.'));
+        const groupOf = (event: SearchedEvent) => fieldOf(event, by);
         const counted = await rows({ q, by, buckets: String(buckets), part: 'histogram' });
         const sum = (all: readonly (readonly [string, number])[]) => {
           const totals = new Map<string, number>();
@@ -205,6 +208,79 @@ test('counts by time and by field, and lists values, as the oracle does', async 
     ),
     runs(40),
   );
+});
+
+// `measure` and `top` of `part=histogram`.
+const BUCKETS = 4;
+type Compute = (texts: readonly string[]) => number | null;
+const ofNumbers =
+  (compute: (numbers: readonly number[]) => number): Compute =>
+  (texts) => {
+    const numbers = texts
+      .filter(isNumber)
+      .map(Number)
+      .toSorted((a, b) => a - b);
+    return numbers.length === 0 ? null : compute(numbers);
+  };
+const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
+const rank = (level: number) => ofNumbers((numbers) => Number(numbers[Math.floor(level * numbers.length)]));
+const MEASURES: Readonly<Record<string, Compute>> = {
+  avg: ofNumbers((numbers) => sum(numbers) / numbers.length),
+  sum: ofNumbers(sum),
+  p50: rank(0.5),
+  p95: rank(0.95),
+  p99: rank(0.99),
+  distinct: (texts) => new Set(texts).size,
+};
+
+/** The most frequent values, the first in the order of bytes among equals. */
+function topOf(by: string, top: number): string[] {
+  const counts = Map.groupBy(events, (event) => fieldOf(event, by));
+  return [...counts]
+    .flatMap(([value, all]) => (value === null ? [] : [{ value, n: all.length }]))
+    .toSorted((a, b) => b.n - a.n || Buffer.compare(Buffer.from(a.value), Buffer.from(b.value)))
+    .slice(0, top)
+    .map(({ value }) => value);
+}
+
+function expectedRows(measure: string, by: string, top: number) {
+  const kept = topOf(by, top);
+  const groups = Map.groupBy(events, (event) => {
+    const slot = Math.floor((event.timestamp / 1_000 - (nowMs - HOUR_MS)) / (HOUR_MS / BUCKETS));
+    const value = fieldOf(event, by);
+    const other = value !== null && !kept.includes(value);
+    return JSON.stringify([slot, other ? null : value, other]);
+  });
+  return [...groups].flatMap(([key, own]) => {
+    const [slot, value, other] = JSON.parse(key) as [number, string | null, boolean];
+    const texts = own.flatMap((event) => fieldOf(event, 'status') ?? []);
+    const measured = MEASURES[measure]?.(texts) ?? null;
+    if (measured === null) return [];
+    const timestamp = (nowMs - HOUR_MS + (slot * HOUR_MS) / BUCKETS) * 1_000;
+    return [{ timestamp, [by]: value, count: own.length, value: expect.closeTo(measured, 6), other }];
+  });
+}
+
+const sorted = (rows: readonly object[], by: string) =>
+  rows.toSorted((a, b) => {
+    const [x, y] = [a, b].map((row) => {
+      const { timestamp, other, [by]: value } = row as Record<string, unknown>;
+      return `${timestamp} ${other} ${value}`;
+    });
+    return (x ?? '') < (y ?? '') ? -1 : 1;
+  });
+
+test.each(Object.keys(MEASURES))('%s of a field by the top of another, as an oracle has it', async (name) => {
+  for (const by of ['request.path', 'level', 'source']) {
+    const measured = {
+      part: 'histogram',
+      buckets: String(BUCKETS),
+      measure: `${name}(status)`,
+      by,
+      top: '2',
+    };
+    expect(sorted(await rows(measured), by)).toEqual(sorted(expectedRows(name, by, 2), by));
+  }
 });
 
 describe('pages', () => {
@@ -310,6 +386,9 @@ describe('refuses', () => {
     ['cursor', { cursor: 'abc.def' }, undefined],
     ['from', { from: '2026-11-20T11:00:00Z', until: '2026-11-20T11:00:00Z' }, undefined],
     ['by', { part: 'histogram', by: 'timestamp' }, undefined],
+    ['measure', { part: 'histogram', measure: "sum(x'); DROP TABLE edge_logs; --" }, undefined],
+    ['measure', { part: 'histogram', measure: 'avg(level)' }, undefined],
+    ['top', { part: 'histogram', top: '51' }, undefined],
   ])('a wrong %s: %j', async (parameter, parameters, position) => {
     const answer = await search(parameters as Record<string, string>); // members are texts
     expectError(answer, 'invalid_parameter');

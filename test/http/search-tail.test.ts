@@ -95,7 +95,6 @@ describe('a live tail of a search', () => {
       'invalid_parameter',
       'before "until"',
     ],
-    ['with a wrong search', { q: 'a (b' }, 'invalid_parameter', 'position 2'],
   ])('%s is refused before it begins, in JSON', async (_, parameters, code, message) => {
     const refused = await get(url, pathOf('p', parameters), EVENTS);
     expectError(refused, code);

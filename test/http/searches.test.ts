@@ -87,15 +87,6 @@ describe('/api/searches', () => {
     expectError(await call('GET', '', { key: sender.key }), 'forbidden');
   });
 
-  test('has a bound, which replaces are below', async () => {
-    const { key } = await createKey();
-    for (let i = 0; i < 100; i++) expect((await save(`search ${i}`, '', key)).status).toBe(201);
-    const more = await save('one more', '', key);
-    expectError(more, 'invalid_request');
-    expect(more.body.error.message).toMatch(/^you have 100 saved searches.*delete one/);
-    expect((await save('search 7', 'q=a', key)).status).toBe(200);
-  });
-
   test.each([
     ['no name', 'name', '', ''],
     ['a name with a line break', 'name', 'a\nb', ''],

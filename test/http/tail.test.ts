@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
-import { openTail, type TailEvent } from '../support/tail.ts';
+import { openTail } from '../support/tail.ts';
 
 const service = await startTestService({
   env: { TAILRACE_TAILS_PER_KEY_MAX: '4', TAILRACE_TAILS_MAX: '5', TAILRACE_CORS_ORIGINS: '*' },
@@ -66,36 +66,6 @@ describe('a live tail', () => {
     await store1(project, 'last', 100);
     expect(idsOf(await again.next(2))).toEqual(['newest', 'last']);
     again.close();
-  });
-
-  test('sends rows that share id and microsecond, as many as there are, and goes on between them', async () => {
-    const project = newProject();
-    await store1(project, 'same', 5_000);
-    const tail = await openTail(url, pathOf(project));
-    const events: TailEvent[] = [];
-    for (const count of [1, 30, 119]) {
-      await storeMany(
-        project,
-        Array.from({ length: count }, () => ['same', 5_000] as const),
-      );
-      events.push(...(await tail.next(count)));
-    }
-    await store1(project, 'newer', 4_000);
-    events.push(...(await tail.next(1)));
-    tail.close();
-    const wanted = [...Array.from({ length: 150 }, () => 'same'), 'newer'];
-    expect(idsOf(events)).toEqual(wanted);
-    for (const at of [0, 60, 149, 150]) {
-      const { id = '' } = events[at] ?? {};
-      const again = await openTail(url, `${pathOf(project)}&cursor=${id}`);
-      await store1(project, `after-${at}`, 3_000 - at);
-      const left = wanted.slice(at + 1);
-      const got = idsOf(await again.next(left.length + 1));
-      expect(got.slice(0, left.length)).toEqual(left);
-      wanted.push(`after-${at}`);
-      expect(got.slice(left.length)).toEqual([`after-${at}`]);
-      again.close();
-    }
   });
 
   test('is refused beyond the number of a key, and beyond the number of all', async () => {

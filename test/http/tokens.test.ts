@@ -80,18 +80,6 @@ describe('a token', () => {
     expectError(await get(url, path, { 'x-api-key': viewOf(answer).token }), 'forbidden');
   });
 
-  test('ends when its time has come, and not before', async () => {
-    const start = clock.now;
-    const { expires_at: expiresAt, token } = viewOf(await ask((await newKey()).key, { ttl_seconds: 60 }));
-    clock.now = Date.parse(expiresAt) - 1;
-    expect((await logsOf(token, 'project=alpha')).status).toBe(200);
-    clock.now = Date.parse(expiresAt);
-    const late = await logsOf(token, 'project=alpha');
-    expectError(late, 'unauthorized');
-    expect(late.body.error.message).toContain('expired');
-    clock.now = start;
-  });
-
   test('of a key that has less by now is refused', async () => {
     const { id, key } = await newKey();
     const wide = await mint(key);
@@ -116,24 +104,13 @@ describe('a token', () => {
   test('cannot make another', async () => {
     expectError(await ask(await mint((await newKey()).key)), 'forbidden');
   });
-
-  test('changed by a letter is no token', async () => {
-    const token = await mint((await newKey()).key, { pins: { project: 'alpha' } });
-    const [head = '', claims = '', signature = ''] = token.split('.');
-    const wider = JSON.parse(Buffer.from(claims, 'base64url').toString());
-    wider.grant.pins = {};
-    const forged = [head, Buffer.from(JSON.stringify(wider)).toString('base64url'), signature].join('.');
-    expectError(await logsOf(forged, 'project=beta'), 'unauthorized');
-  });
 });
 
 describe('what is wider than the key', () => {
   test.each<[string, Partial<NewKey>, object]>([
     ['a scope', { scopes: ['query'] }, { scopes: ['ingest'] }],
-    ['another endpoint', { endpoints: ['logs.all'] }, { endpoints: ['usage.api-counts'] }],
     ['another source', { sources: [EDGE] }, { scopes: ['ingest'], sources: ['postgres.logs'] }],
     ['another pin', { pins: { project: 'alpha' } }, { pins: { project: 'beta' } }],
-    ['a higher rate', { rate: { perSecond: 1, burst: 1 } }, { rate: { per_second: 2, burst: 1 } }],
   ])('is refused: %s', async (_, fields, body) => {
     const answer = await ask((await newKey(fields)).key, body);
     expectError(answer, 'forbidden');

@@ -74,12 +74,9 @@ describe('parameters that are values of their type in the SQL', () => {
     expect(await ask(query)).toEqual(statuses);
   });
 
-  test('may be JSON values of a POST body, or texts', async () => {
-    for (const body of [
-      { project: 'p', min_status: 500, statuses: [503, 404], newest: false },
-      { project: 'p', min_status: '500', statuses: ['503', '404'], newest: 'false' },
-    ])
-      expect(statusesOf(await post(body))).toEqual([503]);
+  test('may be JSON values of a POST body', async () => {
+    const body = { project: 'p', min_status: 500, statuses: [503, 404], newest: false };
+    expect(statusesOf(await post(body))).toEqual([503]);
   });
 
   test('are refused out of their bounds, each by name', async () => {
@@ -113,57 +110,27 @@ describe('parameters that are values of their type in the SQL', () => {
 });
 
 const EVERY_PATH = `${QUERY_PATH}/every.type`;
-const LONE = '\ud800';
-/** A lone surrogate has no form in a URL; its bytes in UTF-8 are none either. */
-const encode = (text: string) => (text.isWellFormed() ? encodeURIComponent(text) : '%ED%A0%80');
-const getEvery = (name: string, text: string, headers = {}) =>
-  get(url, `${EVERY_PATH}?${name}=${encode(text)}`, headers);
 const postEvery = (body: string, headers = {}) =>
   request(url, EVERY_PATH, { method: 'POST', headers: { ...HEADERS, ...headers }, body });
 
-/** Texts that no parameter of the type has as its value. */
-const BAD: Readonly<Record<string, readonly string[]>> = {
-  s: ['abcdef', 'A'],
-  e: ['c', 'A', LONE, 'a'.repeat(60_000)],
-  t: ['yesterday', '2026-02-30T00:00:00Z', LONE],
-  r: ['(', '(a{500}){500}'],
-  i: ['+5', '1.5', '1e3', '9223372036854775808', '0x1', '1 ', LONE, '9'.repeat(401)],
-  n: ['+5', 'NaN', '-Infinity', '1e400', '1e301', '1,5', LONE],
-  b: ['2', '-0', 'TRUE', LONE],
-  d: ['2026-02-30', '1969-12-31', '2149-06-07', LONE],
-  u: ['7f0c', 'g'.repeat(36), LONE],
-  l: ['1,2,3,4', '1,,2', '1,x', '1,9223372036854775808', LONE],
-};
-
-/** JSON values of a body, as they are written. */
-const BAD_JSON: Readonly<Record<string, readonly string[]>> = {
-  i: ['1.5', '1e400', '9223372036854775808', '1e17'],
-  n: ['1e400', '1e301'],
-  l: ['[1,2,3,4]', '[1.5]', '[9223372036854775808]', '["1,2"]', '["\\ud800"]', '[""]'],
-};
-
 describe('a parameter of each type', () => {
-  test.each(Object.entries(BAD))(
-    '%s rejects other texts by name, in the URL and in a body',
-    async (name, texts) => {
-      for (const text of texts)
-        for (const answer of [
-          await getEvery(name, text),
-          await postEvery(JSON.stringify({ [name]: text })),
-        ]) {
-          expectError(answer, 'invalid_parameter');
-          expect(answer.body.error.errors).toEqual([{ parameter: name, message: expect.any(String) }]);
-        }
-    },
-  );
-
-  test.each(Object.entries(BAD_JSON))('%s rejects other JSON values by name', async (name, values) => {
+  // test/definitions/parameter.both.test.ts tries many values of each type.
+  test.each<[string, string[]]>([
+    ['s', ['"abcdef"']],
+    ['e', ['"c"', '"\\ud800"']],
+    ['t', ['"2026-02-30T00:00:00Z"']],
+    ['r', ['"(a{500}){500}"']],
+    ['i', ['"1e3"', '"9223372036854775808"', '1e17', '1.5']],
+    ['n', ['"NaN"', '1e400', '"1,5"']],
+    ['b', ['"TRUE"']],
+    ['d', ['"2149-06-07"']],
+    ['u', ['"7f0c"']],
+    ['l', ['"1,,2"', '[1,2,3,4]', '["1,2"]', '[""]']],
+  ])('%s rejects other values by name', async (name, values) => {
     for (const json of values) {
       const answer = await postEvery(`{"${name}":${json}}`);
       expectError(answer, 'invalid_parameter');
-      expect(answer.body.error.errors).toEqual([
-        { parameter: name, message: expect.stringMatching(/^(?:must|has|is too) /) },
-      ]);
+      expect(answer.body.error.errors).toEqual([{ parameter: name, message: expect.any(String) }]);
     }
   });
 
@@ -172,29 +139,10 @@ describe('a parameter of each type', () => {
     const empty = Object.keys(none).map((name) => `${name}=`);
     expect((await get(url, EVERY_PATH)).body.result).toEqual([none]);
     expect((await get(url, `${EVERY_PATH}?${empty.join('&')}`)).body.result).toEqual([none]);
-    expect((await postEvery(`{${Object.keys(none).map((name) => `"${name}":""`)}}`)).body.result).toEqual([
-      none,
-    ]);
-    expect((await postEvery('{"l":[]}')).body.result).toEqual([none]);
+    expect((await postEvery('{"s":"","l":[]}')).body.result).toEqual([none]);
   });
 
-  test.each([
-    ['i', '"-0"', 0],
-    ['i', '"-9223372036854775808"', -(2 ** 63)],
-    ['n', '-0', -0],
-    ['n', '"-0.0e5"', -0],
-    ['n', '9007199254740993', 2 ** 53],
-    ['b', '"0"', false],
-    ['s', '"\\ud800"', '\uFFFD'],
-    ['d', '"2149-06-06"', '2149-06-06'],
-    ['l', '[1,"2",-0]', '[1,2,0]'],
-    ['l', '"-9223372036854775808"', '[-9223372036854775808]'],
-  ])('%s takes %s', async (name, json, value) => {
-    const { body } = await postEvery(`{"${name}":${json}}`);
-    expect(body.result[0]).toHaveProperty(name, value);
-  });
-
-  test.each(['9007199254740993', '-9223372036854775808', '9223372036854775807'])(
+  test.each(['9007199254740993', '-9223372036854775808'])(
     'i and l keep each digit of %s, in the URL and in a body',
     async (digits) => {
       for (const answer of [
@@ -235,6 +183,6 @@ describe('a parameter of each type', () => {
       for (const query of ['l=3&l=4', 'l=1&l=2&l=3', 'i=8'])
         expectError(await get(url, `${EVERY_PATH}?${query}`, headers), 'forbidden');
     }
-    expectError(await getEvery('b', '0', { 'x-api-key': token }), 'forbidden');
+    expectError(await postEvery('{"b":"0"}', { 'x-api-key': token }), 'forbidden');
   });
 });

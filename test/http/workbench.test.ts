@@ -119,12 +119,6 @@ describe('a draft that is run', () => {
     expect(wrong.faults.map(({ parameter }) => parameter)).toEqual(['since', 'n']);
   });
 
-  test('that fails on its data says why, in the words of the engine', async () => {
-    const failed = await run('SELECT toInt8(event_message) AS n FROM edge_logs WHERE project = @project');
-    expectError(failed, 'query_failed');
-    expect(failed.body.error.message).toMatch(/Cannot parse string/);
-  });
-
   test('is not cached', async () => {
     const count = 'SELECT count() AS n FROM edge_logs WHERE project = @project';
     const ask = () => run(count, { project: 'late' }, YAML.replace('caching: disabled', 'caching: 900'));
@@ -362,17 +356,6 @@ describe('an endpoint that is saved', () => {
     expect(await readFile(`${outside}.sql`, 'utf8')).toBe(COUNT);
     await rm(file);
     await rename(`${outside}.sql`, file);
-  });
-
-  test('over bytes that are not UTF-8 is rejected, which keeps them', async () => {
-    await save('save.bytes');
-    const { definition, version } = await filesOf('save.bytes');
-    const bytes = Buffer.from([...Buffer.from(`${COUNT}-- `), 0xff, 0xfe]);
-    await writeFile(join(folderOf('save.bytes'), 'query.sql'), bytes);
-    expectError(await get(url, '/api/workbench/endpoints/save.bytes'), 'conflict');
-    expectError(await save('save.bytes', { definition, version }), 'conflict');
-    expect(await readFile(join(folderOf('save.bytes'), 'query.sql'))).toEqual(bytes);
-    await rm(folderOf('save.bytes'), { recursive: true });
   });
 
   test('with faults, or beside another definition with faults, is rejected and taken back', async () => {
