@@ -48,7 +48,7 @@ test('closing waits for a request that is half sent only as long as the bound', 
 test('what runs at the bound is stopped and told so; what comes later is not let in', async () => {
   const service = await start(200);
   const running = get(service.url, `${QUERY_PATH}/endless.plain?project=p1`);
-  await vi.waitFor(() => expect(service.core.engine.gauges().running).toBe(1), 10_000);
+  await vi.waitFor(() => expect(service.core.engine.gauges().running).toBe(1), 60_000);
   await service.close();
   expectError(await running, 'engine_unavailable');
   await expect(get(service.url, '/health')).rejects.toThrow('fetch failed');

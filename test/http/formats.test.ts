@@ -126,8 +126,6 @@ describe('a large answer that is not kept', () => {
   });
 });
 
-describe('an integer above Int64', () => {});
-
 test('the answer past its byte limit is refused in each format', async () => {
   const small = await startFormatsService({ TAILRACE_RESULT_BYTES_MAX: '10000' });
   try {

@@ -119,6 +119,7 @@ describe('the management of keys', () => {
   // test/keys/contract.ts shows more of rotation, pages and the audit trail.
   test('rotates, lists and revokes keys', async () => {
     const old = (await create({ scopes: ['query'], pins: { project: 'abc' } })).view;
+    clock.now += 1; // the list goes by the time of creation
     const next = await call('POST', `/api/keys/${old.id}/rotate`, { body: { overlap_seconds: 60 } });
     expect([next.status, next.view.pins]).toEqual([201, { project: 'abc' }]);
     expectError(await call('POST', `/api/keys/${old.id}/rotate`), 'invalid_request');

@@ -1,9 +1,8 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { PRIVATE_KEY, startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
 
 const EDGE = 'cloudflare.logs.prod';
 const SHIPPED = 'logs.all';
@@ -28,29 +27,21 @@ WHERE @cursor_timestamp IS NULL OR (toUnixTimestamp64Micro(at), id) > (@cursor_t
 ORDER BY timestamp, id
 LIMIT 7`;
 
-const folder = await mkdtemp(join(tmpdir(), 'tailrace-pages-'));
-for (const [name, yaml, sql] of [
-  ['oldest', YAML('pages.oldest', '01', 'cursor: { by: [timestamp asc, id asc], size: 7 }'), SQL],
-  ['other', YAML('pages.other', '02', 'cursor: { by: [timestamp asc, id asc], size: 7 }'), SQL],
-  [
-    'own',
-    YAML('pages.own', '03').replace(
-      'parameters:',
-      'parameters:\n  cursor: { type: string, description: An own parameter. }',
-    ),
-    'SELECT toUnixTimestamp64Micro(edge_logs.timestamp) AS timestamp, @cursor AS id FROM edge_logs WHERE project = @project LIMIT 7',
-  ],
+const { path: folder, remove } = await temporaryFolder();
+const PAGED = 'cursor: { by: [timestamp asc, id asc], size: 7 }';
+for (const [name, id] of [
+  ['oldest', '01'],
+  ['other', '02'],
 ] as const) {
   await mkdir(join(folder, name));
-  await writeFile(join(folder, name, 'endpoint.yaml'), yaml);
-  await writeFile(join(folder, name, 'query.sql'), sql);
+  await writeFile(join(folder, name, 'endpoint.yaml'), YAML(`pages.${name}`, id, PAGED));
+  await writeFile(join(folder, name, 'query.sql'), SQL);
 }
-
 await cp('endpoints/logs.all', join(folder, SHIPPED), { recursive: true });
 const own = await startTestService({ env: { TAILRACE_ENDPOINTS_DIR: folder } });
 afterAll(async () => {
   await own.close();
-  await rm(folder, { recursive: true });
+  await remove();
 });
 
 const INSTANTS = 3;

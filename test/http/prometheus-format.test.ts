@@ -85,27 +85,6 @@ describe('samples for Prometheus', () => {
     );
   });
 
-  test('have a head for each metric, its description, and the numbers that floats have', async () => {
-    const rows = [
-      { label: 'a"\\\n\0b', other: '', whole: '-9223372036854775808', part: 'nan' },
-      { label: '', other: '', whole: '', part: '-inf' },
-      { label: 'z', other: 'y', whole: '7', part: 'inf' },
-    ];
-    const { text, headers } = await write(rows);
-    expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(text).toBe(String.raw`# HELP formats_samples_2_whole Never @now, a \\ or a line end.
-# TYPE formats_samples_2_whole gauge
-formats_samples_2_whole{label="a\"\\\n�b"} -9223372036854775808
-formats_samples_2_whole{label="z",other="y"} 7
-# HELP formats_samples_2_part With NaN,\nand infinite ones.
-# TYPE formats_samples_2_part gauge
-formats_samples_2_part -Inf
-formats_samples_2_part{label="a\"\\\n�b"} NaN
-formats_samples_2_part{label="z",other="y"} +Inf
-`);
-    expectReadable(text);
-  });
-
   test('of two rows with the same labels are an error that says what to do', async () => {
     const row = { label: 'a', other: '', whole: '1', part: '1' };
     const answer = await write([row, { ...row, whole: '2' }]);

@@ -81,21 +81,6 @@ describe.skipIf(findProgram('redis-server') === undefined)(
       expect(await statusOf(b.url)).toMatch(/^Tailrace; hit; ttl=(899|900)$/);
     });
 
-    test.each([
-      ['csv', 'text/csv; charset=utf-8; header=present'],
-      ['parquet', 'application/vnd.apache.parquet'],
-    ])('an answer in %s is that of the other one, byte for byte', async (format, type) => {
-      const before = await queries();
-      const ask = async (url: string) => {
-        const { headers, text } = await get(url, `${USAGE}&format=${format}`);
-        return { text, type: headers.get('content-type'), etag: headers.get('etag') };
-      };
-      const first = await ask(a.url);
-      expect(first.type).toBe(type);
-      expect(await ask(b.url)).toEqual(first);
-      expect((await queries()) - before).toBe(1);
-    });
-
     test('the rate of a key holds over both, also for cached answers', async () => {
       const remaining = async (url: string) =>
         Number((await get(url, USAGE)).headers.get('ratelimit-remaining'));

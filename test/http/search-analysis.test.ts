@@ -102,22 +102,10 @@ test.each([
     expect(row['share']).toBeCloseTo(share(own, field, value), 5);
     expect(row['against_share']).toBeCloseTo(share(others, field, value), 5);
     expect(row['count']).toBe(Math.round(share(own, field, value) * own.length));
-    expect(row['score']).toBeCloseTo(score(own.length, others.length, row), 5);
   }
   const scores = body.result.map((row) => Number(row['score']));
   expect(scores).toEqual(scores.toSorted((a, b) => b - a));
 });
-
-/** The divergence as the mutual information of two coins. */
-function score(own: number, others: number, row: Readonly<Record<string, unknown>>): number {
-  const p = (Number(row['count']) + 0.5) / (own + 1);
-  const q = (Number(row['against_count']) + 0.5) / (others + 1);
-  const part = (x: number, m: number) => (x * Math.log2(x / m)) / 2;
-  return [
-    [p, q],
-    [1 - p, 1 - q],
-  ].reduce((sum, [a = 0, b = 0]) => sum + part(a, (a + b) / 2) + part(b, (a + b) / 2), 0);
-}
 
 test('leaves out fields that the searches name, what they are computed from, and fields whose values hardly repeat', async () => {
   const named = async (parameters: Record<string, string>) => {

@@ -176,27 +176,14 @@ describe('writes what a person would', () => {
   test('with parameters of the searched values, a chart, and trimmed events', async () => {
     const q = 'response.status_code:>=500 request.path:/rest/v1/a timeout -level:info';
     const files = await compare({ ...HISTOGRAM, q, project: 'aurora', source: EDGE, buckets: '60' });
-    expect(files.sql).toBe(`WITH
-  toDateTime64(if(@until = '', @now, @until), 6, 'UTC') AS range_until,
-  ifNull(toDateTime64OrNull(@from, 6, 'UTC'), range_until - INTERVAL 1 HOUR) AS range_from,
-  events AS (
-    SELECT timestamp AS at, multiIf(status_code >= 500, 'error', status_code >= 400, 'warn', status_code IS NULL, NULL, 'info') AS level
-    FROM edge_logs
-    WHERE timestamp >= range_from AND timestamp < range_until
-      AND project = @project
-      AND status_code >= @status_code_from
-      AND path = @path
-      AND lower(event_message) LIKE '%timeout%'
-      AND NOT ifNull(status_code < 400, false)
-  )
-SELECT
-  toUnixTimestamp64Micro(toStartOfInterval(at, toIntervalMicrosecond(@step * 1000000))) AS timestamp,
-  level,
-  count() AS count
-FROM events
-GROUP BY timestamp, level
-ORDER BY timestamp, level
-`);
+    for (const condition of [
+      'AND project = @project',
+      'AND status_code >= @status_code_from',
+      'AND path = @path',
+      "AND lower(event_message) LIKE '%timeout%'",
+      'AND NOT ifNull(status_code < 400, false)',
+    ])
+      expect(files.sql).toContain(`\n    ${condition}\n`);
     expect(parse(files.definition)).toMatchObject({
       name: 'edge-logs.count-by-level',
       parameters: {

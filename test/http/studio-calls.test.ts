@@ -14,19 +14,23 @@ afterAll(service.close);
 const at = (secondsAgo: number) => new Date(NOW - secondsAgo * 1000).toISOString();
 const micros = (secondsAgo: number) => (NOW - secondsAgo * 1000) * 1000;
 
-const request = (method: string, path: string) => ({
-  method,
-  path,
-  protocol: 'HTTP/1.1',
-  headers: { user_agent: 'curl' },
-});
-const gateway = (secondsAgo: number, path: string, status: number) => ({
+const entry = (secondsAgo: number, event_message: string, metadata: object, more: object = {}) => ({
   timestamp: at(secondsAgo),
-  appname: 'supabase-kong',
-  project: 'default',
-  event_message: `"GET ${path} HTTP/1.1" ${status}`,
-  metadata: { request: request('GET', path), response: { status_code: status } },
+  event_message,
+  metadata,
+  ...more,
 });
+const DEFAULT = { project: 'default' };
+function gateway(secondsAgo: number, path: string, status: number): object {
+  const request = { method: 'GET', path, protocol: 'HTTP/1.1', headers: { user_agent: 'curl' } };
+  const metadata = { request, response: { status_code: status } };
+  return entry(secondsAgo, `"GET ${path} HTTP/1.1" ${status}`, metadata, {
+    ...DEFAULT,
+    appname: 'supabase-kong',
+  });
+}
+const PARSED = { host: 'db-default', parsed: { error_severity: 'ERROR', timestamp: at(20) } };
+const CONTEXT = { ...DEFAULT, level: 'info', context: [{ host: 'a' }, { host: 'b' }] };
 
 /** Source → the events of one body, as Vector sends them. */
 const POSTS: Readonly<Record<string, readonly object[]>> = {
@@ -35,40 +39,11 @@ const POSTS: Readonly<Record<string, readonly object[]>> = {
     gateway(70, '/auth/v1/token', 400),
     gateway(130, '/functions/v1/hello', 503),
   ],
-  'postgres.logs': [
-    {
-      timestamp: at(20),
-      project: 'default',
-      event_message: 'relation "x" does not exist',
-      metadata: { host: 'db-default', parsed: { error_severity: 'ERROR', timestamp: at(20) } },
-    },
-  ],
-  'gotrue.logs.prod': [
-    {
-      timestamp: at(30),
-      project: 'default',
-      event_message: '{"msg":"login"}',
-      metadata: { level: 'info', status: '200', msg: 'login' },
-    },
-  ],
-  'postgREST.logs.prod': [
-    { timestamp: at(40), project: 'default', event_message: 'started', metadata: { host: 'default' } },
-  ],
-  'realtime.logs.prod': [
-    {
-      timestamp: at(50),
-      event_message: 'joined',
-      metadata: { project: 'default', level: 'info', external_id: 'default' },
-    },
-  ],
-  'storage.logs.prod.2': [
-    {
-      timestamp: at(60),
-      event_message: 'GET object',
-      metadata: { project: 'default', level: 'info', context: [{ host: 'a' }, { host: 'b' }] },
-    },
-  ],
-  'deno-relay-logs': [{ timestamp: at(45), event_message: 'hello', metadata: { project_ref: 'default' } }],
+  'postgres.logs': [entry(20, 'relation "x" does not exist', PARSED, DEFAULT)],
+  'gotrue.logs.prod': [entry(30, '{"msg":"login"}', { level: 'info', status: '200', msg: 'login' }, DEFAULT)],
+  'realtime.logs.prod': [entry(50, 'joined', { ...DEFAULT, level: 'info', external_id: 'default' })],
+  'storage.logs.prod.2': [entry(60, 'GET object', CONTEXT)],
+  'deno-relay-logs': [entry(45, 'hello', { project_ref: 'default' })],
 };
 
 async function send(source: string, events: readonly object[]): Promise<void> {
@@ -121,17 +96,10 @@ describe('a log page', () => {
     const rows = await rowsOf(
       `select id, timestamp, event_message, metadata from edge_logs where id = '${first?.['id']}' limit 1`,
     );
+    const path = '/rest/v1/orders?select=*';
+    const request = [{ method: 'GET', path, headers: [{ user_agent: 'curl' }] }];
     expect(rows).toMatchObject([
-      {
-        id: first?.['id'],
-        timestamp: micros(10),
-        metadata: [
-          {
-            request: [{ method: 'GET', path: '/rest/v1/orders?select=*', headers: [{ user_agent: 'curl' }] }],
-            response: [{ status_code: 200 }],
-          },
-        ],
-      },
+      { timestamp: micros(10), metadata: [{ request, response: [{ status_code: 200 }] }] },
     ]);
     expect(await rowsOf('select metadata from storage_logs')).toEqual([
       { metadata: [{ project: 'default', level: 'info', context: [{ host: 'a' }, { host: 'b' }] }] },

@@ -8,40 +8,44 @@ const service = await startTestService({
 });
 afterAll(service.close);
 const { url, core, clock } = service;
+const { keyring } = service.service;
 
 const EVENTS = { accept: 'text/event-stream' };
+const EDGE = 'cloudflare.logs.prod';
+const POSTGRES = 'postgres.logs';
+const READER = { name: 'a reader', scopes: ['query'] } as const;
 let projects = 0;
-/** One of its own for each test, also if it runs again. */
 const newProject = () => `project-${++projects}`;
-const pathOf = (project: string) => `${QUERY_PATH}/logs.all?project=${project}`;
 
-/** Stores an event, ms ago. */
-async function store1(project: string, id: string, agoMs: number): Promise<void> {
-  await storeMany(project, [[id, agoMs]]);
-}
-
-async function storeMany(project: string, events: readonly (readonly [id: string, agoMs: number])[]) {
-  const rows = events.map(([id, agoMs]) => ({
-    ...{ id, project, event_message: `it is ${id}`, timestamp: new Date(clock.now - agoMs).toISOString() },
-    metadata: { big: 1, text: 'a\r\nb' },
+/** Stores events of some ids, each so many ms ago. */
+async function store(project: string, agoMs: Readonly<Record<string, number>>, source = EDGE): Promise<void> {
+  const events = Object.entries(agoMs).map(([id, ms]) => ({
+    ...{ id, project, event_message: `it is ${id}`, metadata: { big: 1, text: 'a\r\nb' } },
+    timestamp: new Date(clock.now - ms).toISOString(),
   }));
-  await storeEvents(core, 'cloudflare.logs.prod', rows, clock.now);
+  await storeEvents(core, source, events, clock.now);
 }
-
 const idsOf = (events: readonly { data: Record<string, unknown> }[]) => events.map(({ data }) => data['id']);
+const endsOf = (events: readonly { event: string; data: Record<string, unknown> }[]) =>
+  events.map(({ event, data }) => [event, data['reason']]);
 
-describe('a live tail', () => {
-  test('sends new rows as events, oldest first, as the endpoint returns them', async () => {
+const LOGS = `${QUERY_PATH}/logs.all`;
+const SEARCH = '/api/search';
+
+describe.each([
+  ['an endpoint', LOGS],
+  ['a search', SEARCH],
+])('a live tail of %s', (_, path) => {
+  const pathOf = (project: string) => `${path}?project=${project}`;
+
+  test('sends new rows as events, oldest first, as they are read', async () => {
     const project = newProject();
-    await store1(project, 'before', 9_000);
+    await store(project, { before: 9_000 });
     const tail = await openTail(url, pathOf(project));
     expect(tail.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(tail.headers.get('cache-control')).toBe('no-store');
-    await storeMany(project, [
-      ['b', 5_000],
-      ['a', 6_000],
-    ]);
-    await store1(project, 'c', 4_000);
+    await store(project, { b: 5_000, a: 6_000 });
+    await store(project, { c: 4_000 });
     const events = await tail.next(3);
     tail.close();
     expect(idsOf(events)).toEqual(['a', 'b', 'c']);
@@ -50,92 +54,94 @@ describe('a live tail', () => {
     expect(body.result.slice(0, 3)).toEqual(events.map(({ data }) => data).reverse());
   });
 
-  test('sends a row that comes late, and goes on after it without loss or repeat', async () => {
+  test('goes on after an event without loss or repeat, however long ago that was', async () => {
     const project = newProject();
-    await store1(project, 'old', 9_000);
     const tail = await openTail(url, pathOf(project));
-    await store1(project, 'new', 1_000);
-    const [first] = await tail.next(1);
-    await store1(project, 'late', 5_000);
-    const [late] = await tail.next(1);
+    await store(project, { seen: 1_000 });
+    const [{ id = '' } = {}] = await tail.next(1);
+    await store(project, { late: 5_000 });
+    expect((await tail.next(1))[0]).toMatchObject({ id, data: { id: 'late' } });
     tail.close();
-    expect(idsOf([first, late].filter((one) => one !== undefined))).toEqual(['new', 'late']);
-    expect(late?.id).toBe(first?.id);
-    await store1(project, 'newest', 500);
-    const again = await openTail(url, pathOf(project), { 'last-event-id': late?.id ?? '' });
-    await store1(project, 'last', 100);
-    expect(idsOf(await again.next(2))).toEqual(['newest', 'last']);
-    again.close();
+    clock.now += 3_600_000;
+    const many = Array.from({ length: 150 }, (_, i) => [`e${100 + i}`, 3_540_000 - i] as const);
+    await store(project, Object.fromEntries(many));
+    const wanted = [...many.map(([one]) => one), 'since'];
+    const byHeader = await openTail(url, pathOf(project), { 'last-event-id': id });
+    const byCursor = await openTail(url, `${pathOf(project)}&cursor=${id}`);
+    await store(project, { since: 0 });
+    for (const again of [byHeader, byCursor]) {
+      expect(idsOf(await again.next(151))).toEqual(wanted);
+      again.close();
+    }
   });
 
-  test('is refused beyond the number of a key, and beyond the number of all', async () => {
-    const path = pathOf(newProject());
-    const tails = await Promise.all(Array.from({ length: 4 }, () => openTail(url, path)));
-    const refused = await get(url, path, EVENTS);
-    expectError(refused, 'rate_limited');
-    expect(refused.body.error.message).toContain('this key has 4 live tails open');
-    const { key } = await service.service.keyring.create({ name: 'other', scopes: ['query'] });
-    const fifth = await openTail(url, path, { 'x-api-key': key });
-    const sixth = await get(url, path, { ...EVENTS, 'x-api-key': key });
-    expectError(sixth, 'rate_limited');
-    expect(sixth.body.error.message).toContain('5 live tails are open');
-    for (const tail of [...tails, fifth]) tail.close();
-    await vi.waitFor(async () => (await openTail(url, path)).close(), 20_000);
+  test('shows a key no rows of another project, and does not go on after an event of another key', async () => {
+    const [mine, theirs] = [newProject(), newProject()];
+    const { key } = await keyring.create({ ...READER, pins: { project: mine } });
+    const tail = await openTail(url, path, { 'x-api-key': key });
+    await store(theirs, { theirs: 1_000 });
+    await store(mine, { mine: 2_000 });
+    const events = await tail.next(1);
+    tail.close();
+    expect(idsOf(events)).toEqual(['mine']);
+    const after = { ...EVENTS, 'last-event-id': events[0]?.id ?? '' };
+    expectError(await get(url, pathOf(theirs), after), 'invalid_parameter');
+    expectError(await get(url, pathOf(theirs), { ...EVENTS, 'x-api-key': key }), 'forbidden');
   });
 
   test('ends with the key, and says why', async () => {
-    const { keyring } = service.service;
-    const grant = { name: 'leaver', scopes: ['query'], pins: { project: 'pinned' } } as const;
+    const grant = { ...READER, pins: { project: 'pinned' } };
     const revoked = await keyring.create(grant);
     const changed = await keyring.create(grant);
     const expired = await keyring.create({ ...grant, expiresMs: clock.now + 60_000 });
-    const open = ({ key }: { key: string }) => openTail(url, `${QUERY_PATH}/logs.all`, { 'x-api-key': key });
+    const open = ({ key }: { key: string }) => openTail(url, path, { 'x-api-key': key });
     const tails = await Promise.all([revoked, changed, expired].map(open));
     await keyring.revoke(revoked.id);
-    await keyring.update(changed.id, { pins: { project: 'another' } });
+    await keyring.update(changed.id, { pins: { project: 'another' }, sources: [POSTGRES] });
     clock.now += 60_001;
-    const ends = await Promise.all(tails.map((tail) => tail.next(1)));
-    expect(ends.flat().map(({ event, data }) => [event, data['reason']])).toEqual([
+    expect((await Promise.all(tails.map((tail) => tail.next(1)))).flatMap(endsOf)).toEqual([
       ['end', 'key_revoked'],
       ['end', 'key_changed'],
       ['end', 'key_expired'],
     ]);
     expect(await tails[0]?.next(1)).toEqual([]);
-    expectError(
-      await get(url, `${QUERY_PATH}/logs.all`, { ...EVENTS, 'x-api-key': revoked.key }),
-      'unauthorized',
-    );
+    expectError(await get(url, path, { ...EVENTS, 'x-api-key': revoked.key }), 'unauthorized');
   });
 
-  test('shows a key no rows of another project', async () => {
-    const { key } = await service.service.keyring.create({
-      name: 'mine',
-      scopes: ['query'],
-      pins: { project: 'mine' },
-    });
-    const tail = await openTail(url, `${QUERY_PATH}/logs.all`, { 'x-api-key': key });
-    await store1('theirs', 'theirs', 1_000);
-    await store1('mine', 'mine', 2_000);
-    const events = await tail.next(1);
-    expect(idsOf(events)).toEqual(['mine']);
-    tail.close();
-    const refused = await get(url, `${pathOf('theirs')}&cursor=${events[0]?.id}`, EVENTS);
-    expectError(refused, 'invalid_parameter');
-  });
-
-  test('with a wrong cursor or parameter is refused like an answer', async () => {
+  test('with a wrong cursor is rejected before it begins, in JSON', async () => {
     expectError(await get(url, `${pathOf('p')}&cursor=x`, EVENTS), 'invalid_parameter');
     expectError(await get(url, pathOf('p'), { ...EVENTS, 'last-event-id': 'x.y' }), 'invalid_parameter');
-    expectError(await get(url, `${QUERY_PATH}/logs.all`, EVENTS), 'invalid_parameter');
   });
 });
 
+test('live tails are rejected beyond the number of a key, and beyond the number of all', async () => {
+  const path = `${LOGS}?project=${newProject()}`;
+  const tails = await Promise.all(Array.from({ length: 4 }, () => openTail(url, path)));
+  const rejected = await get(url, path, EVENTS);
+  expectError(rejected, 'rate_limited');
+  expect(rejected.body.error.message).toContain('this key has 4 live tails open');
+  const { key } = await keyring.create(READER);
+  const fifth = await openTail(url, path, { 'x-api-key': key });
+  const sixth = await get(url, path, { ...EVENTS, 'x-api-key': key });
+  expectError(sixth, 'rate_limited');
+  expect(sixth.body.error.message).toContain('5 live tails are open');
+  for (const tail of [...tails, fifth]) tail.close();
+  await vi.waitFor(async () => (await openTail(url, path)).close(), 60_000);
+});
+
+test('a tail is sent to a caller that prefers it, and only of what has one', async () => {
+  const both = { accept: 'text/event-stream;q=0.5, application/json' };
+  expect((await get(url, `${LOGS}?project=p`, both)).body.result).toEqual([]);
+  for (const path of [`${QUERY_PATH}/usage.api-counts?project=p&interval=daily`, `${SEARCH}?part=histogram`])
+    expectError(await get(url, path, EVENTS), 'not_acceptable');
+  const limited = await keyring.create({ ...READER, endpoints: ['logs.all'] });
+  expectError(await get(url, SEARCH, { ...EVENTS, 'x-api-key': limited.key }), 'forbidden');
+});
+
 test('live tails end when the service shuts down', async () => {
-  const tail = await openTail(url, pathOf('p'), { origin: 'https://app.example.com' });
+  const tail = await openTail(url, `${LOGS}?project=p`, { origin: 'https://app.example.com' });
   expect(tail.headers.get('access-control-allow-origin')).toBe('*');
   const closed = service.service.close();
-  expect((await tail.next(2)).map(({ event, data }) => [event, data['reason']])).toEqual([
-    ['end', 'shutdown'],
-  ]);
+  expect(endsOf(await tail.next(2))).toEqual([['end', 'shutdown']]);
   await closed;
 });
