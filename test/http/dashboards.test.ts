@@ -1,6 +1,7 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { NewKey } from '../../src/keys/management.ts';
 import type { DashboardSummary, DashboardView } from '../../src/management/dashboard-view.ts';
 import { expectError, get, request } from '../support/http.ts';
 import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
@@ -32,18 +33,8 @@ afterAll(async () => {
   await folder.remove();
 });
 
-async function makeKey(fields: object): Promise<string> {
-  const { status, body } = await post('/api/keys', { name: 'a test', scopes: ['query'], ...fields });
-  expect(status).toBe(201);
-  return (body as unknown as { key: string }).key;
-}
-
-const post = (path: string, body: object, key = PRIVATE_KEY) =>
-  request(service.url, path, {
-    method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+const makeKey = async (grant: Partial<NewKey>) =>
+  (await service.service.keyring.create({ name: 'a test', scopes: ['query'], ...grant })).key;
 const read = (path: string, key = PRIVATE_KEY) =>
   request(service.url, path, { headers: { 'x-api-key': key } });
 const list = async (key?: string) =>

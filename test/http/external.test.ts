@@ -229,27 +229,3 @@ test('query sandboxing and pins hold on it as on others', async () => {
   expect(other.status).toBe(403);
   await rm(join(endpointsDir, 'otel.open'), { recursive: true });
 });
-
-test('a search reads it, by its columns as fields and with its level', async () => {
-  await writeFile(FILE, `${GOOD}level: { column: level }\n`);
-  await core.reload();
-  const from = new Date(NOW - 3 * 86_400_000).toISOString();
-  const search = async (parameters: Record<string, string>) => {
-    const query = new URLSearchParams({ source: 'otel.logs', project: 's1', from, ...parameters });
-    return await get(service.url, `/api/search?${query}`);
-  };
-  const { body } = await search({
-    q: 'status_code:>=500 level:error "http.status_code":500 trace_id:*',
-    limit: '2',
-  });
-  expect(body.result).toHaveLength(2);
-  expect(body.result[0]).toMatchObject({
-    source: 'otel.logs',
-    project: 's1',
-    level: 'error',
-    event_message: 'line 1',
-  });
-  expect((await search({ q: 'bytes:>0 bytes:<5', part: 'values', field: 'bytes' })).body.result).toEqual([
-    { value: '1', count: 1 },
-  ]);
-});

@@ -179,15 +179,6 @@ describe('a tool', () => {
     ).not.toHaveProperty('truncated');
   });
 
-  test('runs a SELECT of the caller’s own if the endpoint is sandboxed, and none otherwise', async () => {
-    const sql = "SELECT status AS s, 'it''s' AS t FROM app WHERE id = 'q2'";
-    const { result } = await call(all, 'sandbox_on', { project: 'q', sql });
-    expect(result).toEqual([{ s: 503, t: "it's" }]);
-    const refused = await call(all, 'sandbox_on', { project: 'q', sql: 'SELECT * FROM app_logs' });
-    expect(refused).toMatchObject({ isError: true, text: expect.stringMatching(/^invalid_parameter: sql /) });
-    expect((await call(all, 'sandbox_off', { project: 'q', sql })).text).toContain('"sql" is not known');
-  });
-
   test.each([
     [{ project: 5 }, 'project must be a text, not 5'],
     [{ project: 'p', projct: 'p' }, '"projct" is not known; did you mean project?'],

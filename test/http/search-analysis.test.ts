@@ -123,16 +123,6 @@ test('leaves out fields that the searches name, what they are computed from, and
   for (const field of ['request.path', 'is_rest']) expect(byPath).not.toContain(field);
 });
 
-test.each([
-  [{ q: 'region:nowhere' }, 'no event of the range matches q'],
-  [{ q: 'region:*' }, 'every event of the range matches q'],
-  [{ against: 'region:nowhere' }, 'matches "against"'],
-])('says why %j has no rows', async (parameters, hint) => {
-  const { body, headers } = await compare({ project: 'seed3', ...parameters });
-  expect(body.result).toEqual([]);
-  expect(headers.get('x-tailrace-hint')).toContain(hint);
-});
-
 // `part=patterns`, on messages of forty templates; and samples.
 const SOURCE = 'postgREST.logs.prod';
 const MANY = 'pgbouncer.logs.prod';

@@ -173,30 +173,6 @@ test('texts with quotes are read as current versions and as older ones write the
   expect(await rowsOf(hiding)).toEqual([{ a: "\\' or '1'='1", b: '\\', c: '', d: "'" }]);
 });
 
-describe('arrays of quantiles', () => {
-  const times = (more: string) => `with p as (
-    select m.level as level, approx_quantiles(length(event_message), 100) as q, count(*) as n from storage_logs
-    cross join unnest(metadata) as m group by level)
-    ${more}`;
-
-  test('are kept in a CTE and read by OFFSET outside', async () => {
-    const sql = times('select level, q[offset(50)] as p50, p.q[OFFSET(100)] as most, n from p');
-    expect(await rowsOf(sql)).toEqual([{ level: 'info', p50: 10, most: 10, n: 1 }]);
-    const nested = `select q[offset(1)] - q[offset(0)] as spread from (select approx_quantiles(timestamp, 1) as t,
-      approx_quantiles(response.status_code, 1) as q from edge_logs ${UNNESTED}) as inside where q[offset(1)] > 0`;
-    expect(await rowsOf(nested)).toEqual([{ spread: 303 }]);
-  });
-
-  test.each([
-    ['select q from p', 'has the array q in its answer'],
-    ['select q[offset(101)] as x from p', 'an offset beyond the 101 members'],
-    ['select q[1] as x from p', 'without OFFSET; write [OFFSET(50)]'],
-  ])('are rejected elsewhere: %s', async (sql, message) => {
-    const { status, error } = await ask('logs.all', { sql: times(sql) });
-    expect([status, error?.message]).toEqual([400, expect.stringContaining(message)]);
-  });
-});
-
 test('the pages of newer versions send ClickHouse’s SQL over one view', async () => {
   const sql = `SELECT source, severity_text, log_attributes['request.method'] AS method FROM logs
     WHERE log_attributes['response.status_code'] = '503' ORDER BY timestamp DESC LIMIT 100`;

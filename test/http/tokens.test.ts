@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
-import { expectError, get, type HttpAnswer, QUERY_PATH, request } from '../support/http.ts';
+import { expectError, get, type HttpAnswer, QUERY_PATH } from '../support/http.ts';
+import { post } from '../support/ingest.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 
 const service = await startTestService();
@@ -22,13 +23,7 @@ await storeEvents(core, EDGE, events, clock.now);
 const logsOf = (key: string, query: string) =>
   get(url, `${QUERY_PATH}/logs.all?${query}`, { 'x-api-key': key });
 
-async function ask(key: string, body: object = {}): Promise<HttpAnswer> {
-  return await request(url, '/api/tokens', {
-    method: 'POST',
-    body: JSON.stringify(body),
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-  });
-}
+const ask = (key: string, body: object = {}) => post(url, '/api/tokens', body, { 'x-api-key': key });
 
 /** The members of an answer about a token. */
 interface TokenView {
