@@ -119,7 +119,6 @@ describe('the management of keys', () => {
   // test/keys/contract.ts shows more of rotation, pages and the audit trail.
   test('rotates, lists and revokes keys', async () => {
     const old = (await create({ scopes: ['query'], pins: { project: 'abc' } })).view;
-    clock.now += 1; // the list goes by the time of creation
     const next = await call('POST', `/api/keys/${old.id}/rotate`, { body: { overlap_seconds: 60 } });
     expect([next.status, next.view.pins]).toEqual([201, { project: 'abc' }]);
     expectError(await call('POST', `/api/keys/${old.id}/rotate`), 'invalid_request');
@@ -128,8 +127,9 @@ describe('the management of keys', () => {
     expectError(await withKey(old.key, 'logs.all'), 'unauthorized');
     expect((await withKey(next.view.key, 'logs.all')).status).toBe(200);
     const idsIn = async (query: string) => (await call('GET', `/api/keys?${query}`)).list.map(({ id }) => id);
-    expect(await idsIn('state=ended&limit=1')).toEqual([old.id]);
-    expect(await idsIn('state=active&limit=1')).toEqual([next.view.id]);
+    const [ended, active] = [await idsIn('state=ended'), await idsIn('state=active&limit=1000')];
+    expect([ended.includes(old.id), ended.includes(next.view.id)]).toEqual([true, false]);
+    expect([active.includes(old.id), active.includes(next.view.id)]).toEqual([false, true]);
     expectError(await call('GET', '/api/keys?state=gone'), 'invalid_request');
     const revoked = await call('DELETE', `/api/keys/${next.view.id}`);
     expect(revoked.view['revoked_at']).toBe(new Date(clock.now).toISOString());
