@@ -103,6 +103,5 @@ const lines = [
   ...describeFiles(files),
   row('words of README.md and docs', format(sum(['README.md', ...globSync('docs/**/*.md')].map(countWords)))),
   row('installed packages', `${format(Math.round(packages.bytes / MB))} MB in ${packages.count} packages`),
-  row('files that each kind of request passes', 'npm test -- test/serve/walk.test.ts'),
 ];
 process.stdout.write(`${lines.join('\n')}\n`);

@@ -1,6 +1,6 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startAlertingService } from '../support/alerting.ts';
 import { expectError, get, readMetric } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
@@ -22,10 +22,11 @@ beforeAll(async () => {
   await post(url, '/api/logs?source_name=postgres.logs', body);
   const sent = async (receiver: string, outcome: string) =>
     await readMetric(url, 'tailrace_alert_messages_total', { receiver, outcome });
-  await expect.poll(() => sent('broken', 'failed')).toBeGreaterThan(0);
-  await expect.poll(() => sent('ops', 'sent')).toBe(1);
+  await vi.waitFor(async () => expect(await sent('broken', 'failed')).toBeGreaterThan(0), 60_000);
+  await vi.waitFor(async () => expect(await sent('ops', 'sent')).toBe(1), 60_000);
   // Rollups are looked at after the start.
-  await expect.poll(async () => (await get(url, '/metrics')).text).toContain('tailrace_rollup_rows_left{');
+  const readText = async () => (await get(url, '/metrics')).text;
+  await vi.waitFor(async () => expect(await readText()).toContain('tailrace_rollup_rows_left{'), 60_000);
 });
 
 const readSamples = async () => parseMetrics((await get(url, '/metrics')).text);

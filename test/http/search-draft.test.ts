@@ -175,7 +175,7 @@ describe('writes what a person would', () => {
       "AND lower(event_message) LIKE '%timeout%'",
       'AND NOT ifNull(status_code < 400, false)',
     ])
-      expect(files.sql).toContain(`\n    ${condition}\n`);
+      expect(files.sql).toContain(`\n      ${condition}\n`);
     expect(parse(files.definition)).toMatchObject({
       name: 'edge-logs.count-by-level',
       parameters: {

@@ -69,22 +69,10 @@ const ENDPOINTS: readonly Written[] = [
       '  cell: { type: string, description: One of them. }\n  data: { type: json, description: Unchecked. }',
   },
   {
-    name: 'formats.own',
-    sql: 'SELECT @format AS format',
-    parameters: 'format: { type: string, description: Of the endpoint itself. }',
-    columns: '  format: { type: string, description: What was sent. }',
-  },
-  {
     name: 'formats.broken',
     sql: "SELECT throwIf(number = 400000, 'broken on purpose') AS n FROM numbers(500000) WHERE @count = @count",
     parameters: COUNT,
     columns: '  n: { type: integer, description: Never there. }',
-  },
-  {
-    name: 'formats.large',
-    sql: 'SELECT toUInt64(18446744073709551615) AS n FROM numbers(1) WHERE @count = @count',
-    parameters: COUNT,
-    columns: '  n: { type: integer, description: Above Int64. }',
   },
   {
     name: 'formats.bytes',
