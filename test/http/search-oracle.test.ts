@@ -144,7 +144,7 @@ test('the index leaves out the parts that cannot have the text', async () => {
     const lines = plan.map((line) => Object.values(line)[0]).join('\n');
     return /event_message_substrings[\s\S]*?Parts: (\d+)\//.exec(lines)?.[1];
   };
-  expect([await parts('接続'), await parts('nowhere')]).toEqual(['2', '0']);
+  expect([await parts('stanbul'), await parts('nowhere')]).toEqual(['2', '0']);
 });
 
 test('finds all cases of every letter, and no other letter', async () => {
