@@ -99,13 +99,6 @@ describe('a service that can keep up', () => {
     await pass(STEP_MS * 2);
     expect(await large.outcome).toBeUndefined();
   });
-
-  test('accepts a first MiB at any rate', async () => {
-    const { load, pass, send } = simulate(100);
-    await load(3, 60_000);
-    await pass(30_000);
-    expect(Array.from({ length: 10 }, () => send(100_000).isAccepted)).not.toContain(false);
-  });
 });
 
 describe('a service with twice as much to do as it can', () => {
@@ -121,71 +114,16 @@ describe('a service with twice as much to do as it can', () => {
     expect(new Set(refusals)).toEqual(new Set(['wait']));
   });
 
-  test('rejects a body that was read while others came only if it would wait for twice as long', async () => {
-    const { load, backpressure } = simulate();
-    await load(2, 20_000);
-    let run = 0;
-    const hang = () => {
-      run++;
-      return new Promise<void>(() => {});
-    };
-    expect(() => {
-      for (let i = 0; i < 10; i++) {
-        backpressure.check('key', MIB);
-        void backpressure.run('key', MIB, hang);
-      }
-    }).toThrow('the events are rejected for now');
-    for (let i = 0; i < 9; i++) void backpressure.run('key', MIB, hang);
-    await expect(
-      Promise.all(Array.from({ length: 10 }, () => backpressure.run('key', MIB, hang))),
-    ).rejects.toMatchObject({ code: 'overloaded' });
-    expect(run).toBeGreaterThanOrEqual(9);
-    expect(run).toBeLessThan(19);
-  });
-
   test('rejects with the code and the headers of a request to be sent again on its connection', async () => {
     const { load, send } = simulate();
     await load(2, 20_000);
-    const sent = Array.from({ length: 10 }, () => send(500_000));
-    const refused = sent.filter(({ isAccepted }) => !isAccepted);
-    expect(await refused[0]?.outcome).toMatchObject({
+    const refused = Array.from({ length: 10 }, () => send(500_000)).find(({ isAccepted }) => !isAccepted);
+    expect(await refused?.outcome).toMatchObject({
       code: 'overloaded',
       message: expect.stringMatching(/^the events are rejected for now: they would wait about \d+ ms; /),
       retryAfterSeconds: 1,
       headers: { connection: 'keep-alive' },
     });
-  });
-
-  test('follows an engine that becomes slower, and one that becomes faster', async () => {
-    const { load, clock, waitsMs } = simulate();
-    await load(2, 20_000);
-    clock.bytesPerMs /= 4;
-    await load(2, 20_000);
-    waitsMs.length = 0;
-    await load(2, 20_000);
-    expect(Math.max(...waitsMs)).toBeLessThan(1.3 * WAIT_MS_MAX);
-    clock.bytesPerMs *= 8;
-    await load(2, 20_000);
-    const { accepted } = await load(2, 20_000);
-    expect((accepted * 500_000) / (20_000 * clock.bytesPerMs)).toBeGreaterThan(0.9);
-  });
-
-  test('asks for as long a pause as the queue needs, at most half a minute', async () => {
-    const { load, send, clock } = simulate();
-    await load(2, 20_000);
-    clock.bytesPerMs = 50;
-    await load(2, 60_000, 5_000);
-    const failures = await Promise.all(
-      [1, 100].map((times) => {
-        const refused = Array.from({ length: times * 20 }, () => send(MIB)).at(-1);
-        return refused?.outcome;
-      }),
-    );
-    for (const failure of failures) {
-      const { retryAfterSeconds } = failure as { retryAfterSeconds: number };
-      expect(retryAfterSeconds).toBeGreaterThan(1);
-      expect(retryAfterSeconds).toBeLessThanOrEqual(30);
-    }
   });
 });
 
@@ -206,27 +144,6 @@ describe('an engine that stands still', () => {
     await pass(STEP_MS);
     expect(backpressure.waitMs).toBe(0);
   });
-
-  test('for a minute does not look slow afterwards', async () => {
-    const { load, pass, send, clock } = simulate();
-    await load(0.9, 20_000);
-    await load(2, 20_000);
-    const { bytesPerMs } = clock;
-    clock.bytesPerMs = 0;
-    await pass(60_000);
-    clock.bytesPerMs = bytesPerMs;
-    await pass(2_000);
-    expect([send(4_000_000), send(1), send(1)].map(({ isAccepted }) => isAccepted)).not.toContain(false);
-  });
-
-  test('is not blamed for an insert that takes as long as its bytes need', async () => {
-    const { backpressure, clock, load, send } = simulate();
-    await load(2, 20_000);
-    for (let i = 0; i < 10; i++) send(2 * MIB, `key ${i}`);
-    void backpressure.watch(() => new Promise(() => {}));
-    clock.now += WAIT_MS_MAX + 500;
-    expect(send(100, 'small').isAccepted).toBe(true);
-  });
 });
 
 describe('keys', () => {
@@ -245,37 +162,6 @@ describe('keys', () => {
         await pass(STEP_MS);
       }),
       runs(40),
-    );
-  });
-
-  test('what a key holds beyond its turn does not count against others', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(flood, { maxLength: 60 }),
-        fc.integer({ min: 2, max: 100 }),
-        fc.integer({ min: 0, max: 4 * MIB }),
-        async (floods, times, bytes) => {
-          const sent = await Promise.all(
-            [1, times].map(async (factor) => {
-              const { backpressure, load, pass, clock } = simulate(100_000);
-              await load(2, 8_000);
-              await pass(2_000);
-              const hang = (key: string, size: number) =>
-                backpressure.run(key, size, () => new Promise(() => {})).catch(() => {});
-              for (const { key } of floods) void hang(`flood ${key}`, 8 * MIB * factor);
-              clock.now += 1;
-              try {
-                backpressure.check('other', bytes);
-                return 'accepted';
-              } catch {
-                return 'rejected';
-              }
-            }),
-          );
-          expect(sent[0]).toBe(sent[1]);
-        },
-      ),
-      runs(20),
     );
   });
 

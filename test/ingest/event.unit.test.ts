@@ -67,19 +67,10 @@ describe('an event', () => {
     expect(parse('{"id":"1"}').attributes).toBe('');
   });
 
-  test('a project that is no text is kept with the rest', () => {
-    expect(parse('{"project":5}')).toMatchObject({ project: '', attributes: '{"project":5}' });
-  });
-
   test.each([
     ['{"event_message":"a","message":"b"}', 'a', '{"message":"b"}'],
-    ['{"message":"b"}', 'b', ''],
     ['{"event_message":{"a": 1}}', '{"a": 1}', ''],
-    ['{"event_message":12}', '12', ''],
-    ['{"event_message":""}', '', ''],
     ['{"event_message":null}', '', ''],
-    ['{"message":null}', '', ''],
-    ['{}', '', ''],
     ['{"event_message":"a\\nb"}', 'a\nb', ''],
   ])('%s has its message', (text, message, attributes) => {
     expect(parse(text)).toMatchObject({ message, attributes });
@@ -92,27 +83,15 @@ describe('an event', () => {
     ['{"project":5}', ''],
     ['{"metadata":[{"project":"c"}]}', ''],
     ['{"metadata":{"__proto__":{"project":"c"}}}', ''],
-    ['{"__proto__":{"project":"c"}}', ''],
   ])('%s belongs to the project %j', (text, project) => expect(parse(text).project).toBe(project));
 
   test.each([
     ['{"metadata":{"status":200},"level":"info"}', [200, 'info']],
     ['{"metadata":{"status":"200"},"level":1}', [null, null]],
-    ['{"metadata":{"status":1.5}}', [null, null]],
     ['{"metadata":{"status":9007199254740993}}', [null, null]],
     ['{"metadata":{"__proto__":{"status":200}}}', [null, null]],
     ['{"__proto__":{"level":"x"}}', [null, null]],
-    ['{"metadata":"status"}', [null, null]],
   ])('%s has its typed values', (text, typed) => expect(parse(text).typed).toEqual(typed));
-
-  test.each([
-    ['{"project":"a"}', ''],
-    ['{"project":""}', ''],
-    ['{"project":5}', '{"project":5}'],
-    ['{"project":null,"metadata":{"project":"c"}}', '{"project":null}'],
-  ])('%s keeps a project that is not its own as %j', (text, attributes) =>
-    expect(parse(text).attributes).toBe(attributes),
-  );
 
   test('of a member named __proto__ keeps it as any other', () => {
     expect(parse('{"__proto__":{"a":1},"metadata":{"__proto__":2}}')).toMatchObject({
@@ -151,19 +130,11 @@ describe('an event', () => {
 
   test.each([
     ['', 'is not valid JSON'],
-    ['{"a":1', 'is not valid JSON'],
-    ["{'a':1}", 'is not valid JSON'],
     ['{"a":NaN}', 'is not valid JSON'],
     ['{"a":1}x', 'is not valid JSON'],
     ['[1]', 'is not a JSON object'],
-    ['null', 'is not a JSON object'],
-    ['"x"', 'is not a JSON object'],
     [
       '{"timestamp":"yesterday"}',
-      'has a timestamp that is neither ISO 8601 nor a count of s, ms, µs or ns since 1970',
-    ],
-    [
-      '{"timestamp":{}}',
       'has a timestamp that is neither ISO 8601 nor a count of s, ms, µs or ns since 1970',
     ],
     [
@@ -199,69 +170,40 @@ describe('an event', () => {
 describe('a timestamp', () => {
   test.each([
     ['"2026-11-20T07:00:00Z"', NOW],
-    ['" 2026-11-20T07:00:00Z "', NOW],
     ['"2026-11-20T08:00:00+01:00"', NOW],
     ['1795158000', NOW],
-    ['1795158000.5', NOW + 500_000],
     ['"1795158000.123456789"', NOW + 123_456],
     ['1795158000000', NOW],
-    ['1795158000000.25', NOW + 250],
     ['1795158000000000', NOW],
-    ['1795158000000000999', NOW],
     ['1795158000000001999', NOW + 1],
     ['"1795158000"', NOW],
     ['"20261120"', NOW - 7 * 3_600_000_000],
     ['20261120', 20_261_120_000_000],
     ['0', 0],
     ['1e9', undefined],
-    ['true', undefined],
     ['""', undefined],
-    ['"Nov 20"', undefined],
     ['99999999999999999999', undefined],
   ])('%s is %s µs', (text, micros) => expect(parseTimestamp(text)).toBe(micros));
 });
 
 describe('a typed value', () => {
-  const values = [
-    'x',
-    '',
-    1,
-    0,
-    -1.5,
-    Number.MAX_SAFE_INTEGER,
-    2 ** 53,
-    Number.POSITIVE_INFINITY,
-    true,
-    false,
-    null,
-    undefined,
-    [],
-    {},
-    ['x'],
-  ];
+  const texts = ['x', ''];
+  const values = [...texts, 1, 0, -1.5, 2 ** 53, true, false, null, undefined, [], {}, ['x']];
   test.each<[ColumnType, unknown[]]>([
-    ['string', ['x', '']],
-    ['keyword', ['x', '']],
-    ['integer', [1, 0, Number.MAX_SAFE_INTEGER]],
-    ['number', [1, 0, -1.5, Number.MAX_SAFE_INTEGER, 2 ** 53]],
+    ['string', texts],
+    ['keyword', texts],
+    ['integer', [1, 0]],
+    ['number', [1, 0, -1.5, 2 ** 53]],
     ['boolean', [true, false]],
   ])('of a column of %s is what fits, else null', (type, fitting) => {
     for (const value of values) expect(typedValue(value, type)).toBe(fitting.includes(value) ? value : null);
   });
 
-  test('is found by own members of objects alone', () => {
+  test('is found only by own members of objects', () => {
     const event = { a: { b: 1 }, list: [{ b: 1 }], text: 'x' };
     expect(findValue(event, ['a', 'b'])).toBe(1);
-    for (const path of [
-      ['a', 'c'],
-      ['list', '0', 'b'],
-      ['list', 'length'],
-      ['text', 'length'],
-      ['toString'],
-      ['a', '__proto__'],
-      ['a', 'b', 'c'],
-    ])
-      expect(findValue(event, path)).toBeUndefined();
+    const paths = ['a.c', 'list.0.b', 'list.length', 'text.length', 'toString', 'a.__proto__', 'a.b.c'];
+    for (const path of paths) expect(findValue(event, path.split('.'))).toBeUndefined();
   });
 });
 
@@ -279,18 +221,4 @@ test('an event of a year whose day the engine cannot name is refused, or retenti
   expect(on('2149-06-06T23:30Z', '2149-06-06T23:59:59.999Z')()).toBeGreaterThan(0);
   expect(on('2149-06-06T23:30Z', '2149-06-07T00:00:00Z')).toThrow(refusal);
   expect(on('2200-01-01')).toThrow(refusal); // a clock that is wrong
-});
-
-test('an event that repeats a name takes no longer than one with as many other names', () => {
-  const cpuOf = (name: string) => {
-    const text = `{${Array.from({ length: 9_999 }, () => `"${name}":1`).join(',')}}`;
-    const before = process.cpuUsage();
-    for (let i = 0; i < 3; i++) parse(text, 1_000_000);
-    const { user, system } = process.cpuUsage(before);
-    return user + system;
-  };
-  cpuOf('other');
-  const other = cpuOf('other');
-  for (const name of ['message', 'event_message', 'metadata', 'project', 'level'])
-    expect(cpuOf(name)).toBeLessThan(8 * other + 20_000);
 });

@@ -78,20 +78,12 @@ describe('sample', () => {
     expect(pass({ sample: { keep: 1 } }, events).stored).toHaveLength(4_000);
   });
 
-  test('goes by another field, and by the id of events that do not have it', () => {
-    const by = { keep: 0.5, by: 'user.id' };
+  test('goes by another field', () => {
     const ofUser = (id: string) => message('m', { user: { id } });
-    const users = pass(
-      { sample: by },
-      [...'abcdefgh'].flatMap((id) => [ofUser(id), ofUser(id)]),
-    ).stored;
-    expect(users.length % 2).toBe(0);
-    const others = pass(
-      { sample: by },
-      Array.from({ length: 200 }, (_, i) => ({ id: `e${i}` })),
-    ).stored;
-    expect(others.length).toBeGreaterThan(50);
-    expect(others.length).toBeLessThan(150);
+    const events = [...'abcdefgh'].flatMap((id) => [ofUser(id), ofUser(id)]);
+    const { stored } = pass({ sample: { keep: 0.5, by: 'user.id' } }, events);
+    expect(stored.length % 2).toBe(0);
+    expect([0, 16]).not.toContain(stored.length);
   });
 });
 
@@ -139,13 +131,6 @@ describe('redact', () => {
         typed: [null, null, 'x4111…'],
       },
     ]);
-  });
-
-  test('leaves an event as it came if it has nothing to replace', () => {
-    const text = '{"event_message":"a","metadata":{ "b" : 1.0, "b": 2 }}';
-    const source = createSource({ redact: [{ field: 'metadata.email' }, { pattern: 'secret' }] });
-    const event = parseEvent({ text }, source, RULES);
-    expect(findFilter(source)?.(event, createFilterCounts())).toBe(event);
   });
 
   test('changes texts and numbers of any JSON, and nothing else', () => {
