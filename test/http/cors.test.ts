@@ -1,101 +1,125 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pathsOf } from '../../src/http/route.ts';
+import { ROUTES } from '../../src/http/routes/index.ts';
+import { createBrowserClient } from '../support/browser-client.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
-import { startTestService } from '../support/service.ts';
+import { post, TO_EDGE } from '../support/ingest.ts';
+import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
 
-const ORIGIN = 'https://app.example.com';
-/** A service of its own for the tests around it: a process has one engine at a time. */
-function serveWith(origins: string): () => string {
-  let service: Awaited<ReturnType<typeof startTestService>> | undefined;
-  beforeAll(async () => {
-    service = await startTestService({ env: { TAILRACE_CORS_ORIGINS: origins } });
-  });
-  afterAll(async () => await service?.close());
-  return () => service?.url ?? '';
-}
-
+const LISTED = 'https://app.example.com';
+const EVIL = 'https://evil.example.com';
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const PATHS = [...new Set(ROUTES.flatMap(pathsOf)), '/nothing', '/*'];
 const PATH = `${QUERY_PATH}/logs.all?project=p1`;
-const CACHED_PATH = `${QUERY_PATH}/usage.api-counts?project=p1&interval=daily`;
+const CACHED = `${QUERY_PATH}/usage.api-counts?project=p1&interval=daily`;
+
 /** As a browser asks before it sends a request with a key; without one, since browsers send none then. */
 const preflight = (url: string, path: string, origin: string) =>
   request(url, path, {
     method: 'OPTIONS',
     headers: {
-      'x-api-key': '',
-      origin,
+      ...{ 'x-api-key': '', origin },
       'access-control-request-method': 'GET',
       'access-control-request-headers': 'x-api-key',
     },
   });
 const allowed = (answer: { headers: Headers }) => answer.headers.get('access-control-allow-origin');
 
-describe('without listed origins', () => {
-  const url = serveWith('');
-  testIngest(url);
-
-  test('no page of another origin may read an answer', async () => {
-    for (const path of [PATH, '/metrics', '/health', '/nothing']) {
-      expect(allowed(await get(url(), path, { origin: ORIGIN }))).toBeNull();
-    }
+describe.each([
+  ['without listed origins', '', [EVIL]],
+  ['with listed origins', `${LISTED}, http://localhost:3000`, [EVIL, LISTED]],
+  ['with *', '*', [EVIL]],
+])('%s', (_, listed, origins) => {
+  let service: Awaited<ReturnType<typeof startTestService>>;
+  let url = '';
+  const browser = createBrowserClient();
+  beforeAll(async () => {
+    service = await startTestService({ env: { TAILRACE_CORS_ORIGINS: listed } });
+    url = service.url;
+    const headers = { origin: url, 'x-tailrace-console': '1', 'x-api-key': PRIVATE_KEY };
+    expect((await browser.send(`${url}/auth/key`, { method: 'POST', headers })).status).toBe(200);
   });
+  afterAll(async () => await service?.close());
 
-  test('a preflight is refused like every method that is not allowed', async () => {
-    const answer = await preflight(url(), PATH, ORIGIN);
-    expectError(answer, 'method_not_allowed');
-    expect(allowed(answer)).toBeNull();
-  });
-});
-
-describe('with listed origins', () => {
-  const url = serveWith(`${ORIGIN}, http://localhost:3000`);
-  testIngest(url);
-
-  test('their pages may read answers and errors, those of others may not', async () => {
-    for (const path of [PATH, CACHED_PATH, '/metrics', '/nothing', `${QUERY_PATH}/nothing`]) {
+  test('pages of listed origins may read answers and errors; those of others may not', async () => {
+    const other = listed === '*' ? '*' : null;
+    const isListed = listed.startsWith(LISTED);
+    for (const path of [PATH, CACHED, '/metrics', '/nothing', `${QUERY_PATH}/nothing`])
       for (const [origin, expected] of [
-        [ORIGIN, ORIGIN],
-        ['http://localhost:3000', 'http://localhost:3000'],
-        ['https://evil.example.com', null],
-        ['https://app.example.com.evil.com', null],
-        ['http://app.example.com', null],
-        ['null', null],
-      ] as const) {
-        const answer = await get(url(), path, { origin });
-        expect([origin, allowed(answer)]).toEqual([origin, expected]);
-        expect(answer.headers.get('vary')).toMatch(/\bOrigin\b/i); // else a cache would give one's answer to another
-        expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+        [LISTED, isListed ? LISTED : other],
+        ['http://localhost:3000', isListed ? 'http://localhost:3000' : other],
+        [EVIL, other],
+        [`${LISTED}.evil.com`, other],
+        ['http://app.example.com', other],
+        ['null', other],
+      ]) {
+        const answer = await get(url, path, { origin: String(origin) });
+        expect([path, origin, allowed(answer)]).toEqual([path, origin, expected]);
+        if (isListed) expect(answer.headers.get('vary')).toMatch(/\bOrigin\b/i); // else a cache would give one's answer to another
       }
+  });
+
+  test('a preflight needs no key, and the request after it does', async () => {
+    const answer = await preflight(url, PATH, LISTED);
+    if (listed === '') expectError(answer, 'method_not_allowed');
+    else expect([answer.status, answer.text]).toEqual([204, '']);
+    expect(allowed(await preflight(url, PATH, EVIL))).toBe(listed === '*' ? '*' : null);
+    expectError(await get(url, PATH, { origin: LISTED, 'x-api-key': '' }), 'unauthorized');
+  });
+
+  test('the paths that take events are open to all pages, which may read the answer', async () => {
+    for (const path of ['/api/logs', '/logs/json', '/api/events/vector']) {
+      const answer = await preflight(url, path, 'https://any.example.org');
+      expect([answer.status, allowed(answer)]).toEqual([204, '*']);
+      expect(answer.headers.get('access-control-allow-methods')).toBe('POST');
+    }
+    for (const [key, status] of [
+      [PUBLIC_KEY, 200],
+      ['nobody', 401],
+    ] as const) {
+      const answer = await post(url, TO_EDGE, [], { origin: EVIL, 'x-api-key': key });
+      expect([answer.status, allowed(answer)]).toEqual([status, '*']);
     }
   });
 
-  test('a preflight needs no key and names what may be sent', async () => {
-    const answer = await preflight(url(), PATH, ORIGIN);
-    expect([answer.status, answer.text, allowed(answer)]).toEqual([204, '', ORIGIN]);
-    expect(answer.headers.get('access-control-allow-methods')).toContain('GET');
-    expect(answer.headers.get('access-control-allow-headers')).toContain('x-api-key');
-    expect(allowed(await preflight(url(), PATH, 'https://evil.example.com'))).toBeNull();
-  });
+  /** What a page of this origin sends with the cookie of the browser. */
+  async function send(method: string, path: string, origin: string) {
+    const asked = {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'x-tailrace-console, cookie',
+    };
+    const headers = { origin, 'x-tailrace-console': '1', ...(method === 'OPTIONS' && asked) };
+    const response = await browser.send(`${url}${path.replaceAll(/:\w+|\*/g, 'x')}`, { method, headers });
+    await response.body?.cancel();
+    return response;
+  }
 
-  test('a request still needs its key', async () => {
-    const answer = await get(url(), PATH, { origin: ORIGIN, 'x-api-key': '' });
-    expectError(answer, 'unauthorized');
-    expect(allowed(answer)).toBe(ORIGIN); // so that the page can read why
+  /** All that a caller could have changed. */
+  async function readState() {
+    const paths = ['/api/keys', '/api/sessions?of=all', '/api/searches', '/api/alerts', '/api/endpoints'];
+    const states = await Promise.all(paths.map((path) => get(url, path)));
+    const entries = await service.service.keyring.log({ limit: 100 });
+    const changes = entries.filter(({ action }) => action !== 'refused');
+    return [...states.map(({ status, text }) => [status, text]), changes];
+  }
+
+  // A page that may read answers to requests with the cookie of a person could do whatever the person may.
+  test('no route allows credentials by any method, and none changes anything with the cookie', async () => {
+    const before = await readState();
+    for (const origin of origins)
+      for (const path of [...PATHS, CACHED])
+        for (const method of METHODS) {
+          const { headers, status } = await send(method, path, origin);
+          const sent = [method, path, origin];
+          expect([...sent, headers.get('access-control-allow-credentials')]).toEqual([...sent, null]);
+          expect([...sent, headers.getSetCookie()]).toEqual([...sent, []]);
+          const names = String(headers.get('access-control-allow-headers'));
+          expect([...sent, names.includes('x-tailrace-console')]).toEqual([...sent, false]);
+          const mayChange = !['GET', 'HEAD', 'OPTIONS'].includes(method);
+          if (mayChange) expect([...sent, status]).toEqual([...sent, expect.toSatisfy((one) => one >= 400)]);
+        }
+    expect(await readState()).toEqual(before);
+    expect((await browser.send(`${url}/api/me`)).status).toBe(200); // the cookie was a right one
+    expect((await send('GET', CACHED, EVIL)).headers.get('cache-status')).toMatch(/^Tailrace; hit/);
   });
 });
-
-describe('with *', () => {
-  const url = serveWith('*');
-  testIngest(url);
-
-  test('every page may', async () => {
-    expect(allowed(await get(url(), PATH, { origin: ORIGIN }))).toBe('*');
-    expect(allowed(await preflight(url(), PATH, ORIGIN))).toBe('*');
-  });
-});
-
-function testIngest(url: () => string): void {
-  test('the paths that take events are open to all pages', async () => {
-    const answer = await preflight(url(), '/api/logs', 'https://any.example.org');
-    expect([answer.status, allowed(answer)]).toEqual([204, '*']);
-    expect(answer.headers.get('access-control-allow-methods')).toBe('POST');
-  });
-}

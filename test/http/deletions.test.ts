@@ -1,25 +1,11 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { storedTable } from '../../src/engine/table.ts';
 import { trusted } from '../../src/sql/sql.ts';
-import { addEndpoint } from '../../trial/endpoint.ts';
-import { copyEndpoints } from '../support/endpoints.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
 
-const endpoints = await copyEndpoints();
-await addEndpoint(endpoints.path, {
-  name: 'test.slow-count',
-  id: 'a0000000-0000-4000-8000-000000000003',
-  // The engine counts first, and sleeps then.
-  sql: 'SELECT (SELECT count() FROM edge_logs WHERE project = @project) AS n FROM (SELECT sleep(2))',
-  caching: 900,
-});
-const env = { TAILRACE_ENDPOINTS_DIR: endpoints.path };
-const service = await startTestService({ env });
-afterAll(async () => {
-  await service.close();
-  await endpoints.remove();
-});
+const service = await startTestService();
+afterAll(service.close);
 const { url, clock, core } = service;
 const EDGE = 'cloudflare.logs.prod';
 const FUNCTIONS = 'deno-relay-logs';
@@ -98,27 +84,12 @@ describe('deleting events', () => {
        WHERE database = currentDatabase() AND table = '${edge}'`),
     );
     expect(parts).toEqual([{ all: 50, old: 0 }]);
-    const [table] = await core.engine.inspect(
-      trusted(
-        `SELECT create_table_query AS text FROM system.tables WHERE database = currentDatabase() AND name = '${edge}'`,
-      ),
-    );
-    expect(String(table?.['text'])).not.toMatch(/old_parts_lifetime|min_rows_to_fsync/);
     const log = await get(url, '/api/keys/log?limit=1');
     expect(log.body.result[0]).toMatchObject({
       action: 'deleted',
       actor: 'private',
       detail: '57 events of project "gone" in all sources',
     });
-  });
-
-  test('several at once count each event in one of them', async () => {
-    await fill('together', 40);
-    await fill('together', 3, FUNCTIONS);
-    const asked = [{ project: 'together' }, { project: 'together', source: EDGE }, { project: 'together' }];
-    const deleted = await Promise.all(asked.map(remove));
-    expect(sum(deleted.map(({ rows }) => rows))).toBe(43);
-    expect(await countStored('together')).toBe(0);
   });
 
   test('holds to a source and to the time before an instant, which itself stays', async () => {
@@ -131,11 +102,6 @@ describe('deleting events', () => {
     expect(await countStored('bounded')).toBe(4);
     expect(await remove(asked)).toMatchObject({ rows: 1, before: before.replace('Z', '000Z') });
     expect([await countStored('bounded'), await countStored('bounded', FUNCTIONS)]).toEqual([3, 4]);
-  });
-
-  test('deletes events without a project where the project is said to be empty', async () => {
-    await storeEvents(core, EDGE, [{ id: 'nobody', event_message: '' }], clock.now);
-    expect(await remove({ project: '' })).toMatchObject({ rows: 1 });
   });
 
   test('what was cached of them is gone at once, and events that come later are seen', async () => {
@@ -156,11 +122,20 @@ describe('deleting events', () => {
 
   test('an answer that was under way is not kept', async () => {
     await fill('slow', 5);
-    const path = `${QUERY_PATH}/test.slow-count?project=slow`;
+    const path = `${QUERY_PATH}/usage.api-counts?project=slow&interval=daily`;
+    const { query } = core.engine;
+    const gate = Promise.withResolvers<void>();
+    const spy = vi.spyOn(core.engine, 'query').mockImplementationOnce(async (...asked) => {
+      const answer = await query(...asked);
+      await gate.promise;
+      return answer;
+    });
     const first = get(url, path);
+    await vi.waitFor(() => expect(spy).toHaveBeenCalled());
     await remove({ project: 'slow' });
+    gate.resolve();
     await first;
-    expect((await get(url, path)).body.result).toEqual([{ n: 0 }]);
+    expect((await get(url, path)).body.result).toEqual([]);
   });
 
   test('refuses what it does not know, and keys that are limited', async () => {

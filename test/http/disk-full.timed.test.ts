@@ -79,22 +79,18 @@ test('a full disk is 503, with nothing half stored, until there is room again', 
   // Keys: each statement that writes, with the cause; what is there can be read.
   const headers = { 'content-type': 'application/json' };
   const body = JSON.stringify({ name: 'c', scopes: ['query'] });
-  const changes = [
-    await request(url, '/api/keys', { method: 'POST', headers, body }),
-    await request(url, `/api/keys/${id}`, { method: 'PATCH', headers, body: '{"name":"other"}' }),
-    await request(url, `/api/keys/${id}/rotate`, { method: 'POST' }),
-    await request(url, `/api/keys/${id}`, { method: 'DELETE' }),
-  ];
-  for (const answer of changes) {
+  for (const [method, path] of [
+    ['POST', '/api/keys'],
+    ['POST', `/api/keys/${id}/rotate`],
+    ['DELETE', `/api/keys/${id}`],
+  ] as const) {
+    const answer = await request(url, path, { method, headers, ...(path === '/api/keys' && { body }) });
     expectError(answer, 'overloaded');
-    expect(answer.body.error.message).toMatch(
-      /^the disk of the data directory is full: nothing was written to the key store/,
-    );
+    expect(answer.body.error.message).toMatch(/^the disk of the data directory is full: nothing was written/);
   }
   expect((await get(url, `${QUERY_PATH}/logs.all?project=p`, { 'x-api-key': key })).status).toBe(200);
   await expect(keyring.flush()).rejects.toThrow('the disk of the data directory is full');
   expect((await get(url, '/api/keys')).body.result).toMatchObject([{ id, name: 'k', revoked_at: null }]);
-  expect((await get(url, '/api/keys/log')).status).toBe(200);
 
   const ready = await get(url, '/ready');
   expect([ready.status, ready.body]).toEqual([

@@ -1,22 +1,16 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { getEngineProcess, untilGone } from '../support/engine-process.ts';
-import { get, QUERY_PATH } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { get, QUERY_PATH, readMetric } from '../support/http.ts';
+import { post } from '../support/ingest.ts';
+import { startTestService, storeEvents } from '../support/service.ts';
 
 const lines: string[] = [];
-const log = new Writable({
-  write(chunk, _encoding, done) {
-    lines.push(String(chunk));
-    done();
-  },
-});
 const service = await startTestService({
   env: { TAILRACE_QUERY_QUEUE_TIMEOUT_MS: '300' },
-  logger: pino({}, log),
+  logger: pino({}, { write: (line) => void lines.push(line) }),
 });
 afterAll(service.close);
 
@@ -31,14 +25,8 @@ beforeAll(async () => {
   expect(await statusOf(CACHED)).toBe(200);
 });
 
-async function send(): Promise<number> {
-  const response = await fetch(`${service.url}/api/logs?source_name=cloudflare.logs.prod`, {
-    method: 'POST',
-    headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
-    body: JSON.stringify({ batch: [{ message: 'm', project: 'p' }] }),
-  });
-  return response.status;
-}
+const send = async () =>
+  (await post(service.url, '/api/logs?source_name=cloudflare.logs.prod', [{ project: 'p' }])).status;
 
 test('a killed engine is back for the next caller, with every event', async () => {
   const pid = getEngineProcess();
@@ -47,8 +35,7 @@ test('a killed engine is back for the next caller, with every event', async () =
   await expect.poll(() => statusOf('/ready'), { timeout: 30_000 }).toBe(200);
   expect((await service.call('logs.all', { project: 'p' })).body.result).toHaveLength(1);
   expect(await send()).toBe(200);
-  const metrics = await fetch(`${service.url}/metrics`, { headers: { 'x-api-key': PRIVATE_KEY } });
-  expect(await metrics.text()).toContain('tailrace_engine_restarts_total 1\n');
+  expect(await readMetric(service.url, 'tailrace_engine_restarts_total')).toBe(1);
   expect(lines.join('')).toContain('the engine process ended and is started again');
 });
 

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { createService, type Service } from '../../src/service/service.ts';
-import { expectError } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
 import { PUBLIC_KEY, temporaryFolder, testConfig } from '../support/service.ts';
 
@@ -42,22 +41,6 @@ test('a repeat is answered as the first was, with its reasons, and stores nothin
   expect(await idsOf(service.core, project)).toEqual(['1', '3']);
 });
 
-test('repeats at the same time store once', async () => {
-  const project = newProject();
-  const answers = await Promise.all(Array.from({ length: 20 }, () => send(project, [{ id: '1', project }])));
-  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
-  expect(await idsOf(service.core, project)).toEqual(['1']);
-});
-
-test('a repeat after a restart stores nothing', async () => {
-  const project = newProject();
-  await send(project, [{ id: '1', project }]);
-  await service.close();
-  await start();
-  expect((await send(project, [{ id: '1', project }])).status).toBe(200);
-  expect(await idsOf(service.core, project)).toEqual(['1']);
-});
-
 test('a repeat after a crash between the commit and its record stores nothing', async () => {
   const project = newProject();
   const yesterday = Date.now() - 86_400_000;
@@ -80,26 +63,6 @@ test('a repeat after a crash between the commit and its record stores nothing', 
   expect(await idsOf(service.core, project)).toEqual(['1', '2', '3']);
 });
 
-test('a key with another body is refused', async () => {
-  const project = newProject();
-  await send(project, [{ id: '1', project }]);
-  const answer = await send(project, [{ id: '2', project }]);
-  expectError(answer, 'invalid_request');
-  expect(answer.body.error.message).toMatch(/^this Idempotency-Key was used before with another body/);
-  expect(await idsOf(service.core, project)).toEqual(['1']);
-});
-
-test('a repeat of what failed is tried again', async () => {
-  const project = newProject();
-  const { engine } = service.core;
-  await engine.command('RENAME TABLE tailrace.edge_logs TO tailrace.edge_logs_away');
-  const failed = await send(project, [{ id: '1', project }]);
-  await engine.command('RENAME TABLE tailrace.edge_logs_away TO tailrace.edge_logs');
-  expect(failed.status).not.toBe(200);
-  expect((await send(project, [{ id: '1', project }])).status).toBe(200);
-  expect(await idsOf(service.core, project)).toEqual(['1']);
-});
-
 test('a key means something only to its sender, source and project', async () => {
   const project = newProject();
   const body = [{ id: '1', project }];
@@ -109,11 +72,4 @@ test('a key means something only to its sender, source and project', async () =>
   expect(other.status).toBe(200);
   expect(await idsOf(service.core, project)).toEqual(['1', '1', '1']);
   expect(await idsOf(service.core, project, 'postgres_logs')).toEqual(['1']);
-});
-
-test('without a key every request stores', async () => {
-  const project = newProject();
-  for (const headers of [{}, { 'idempotency-key': '' }])
-    await post(url, TO_EDGE, [{ id: '1', project }], headers);
-  expect(await idsOf(service.core, project)).toEqual(['1', '1']);
 });

@@ -1,8 +1,7 @@
-import { gzipSync } from 'node:zlib';
 import protobuf from 'protobufjs';
 import { afterAll, describe, expect, test } from 'vitest';
-import { expectError, get, request } from '../support/http.ts';
-import { type Body, EDGE, idsOf, post, rowsOf } from '../support/ingest.ts';
+import { expectError, get } from '../support/http.ts';
+import { type Body, EDGE, post, rowsOf } from '../support/ingest.ts';
 import { startProtocolService } from '../support/protocols.ts';
 import { PUBLIC_KEY, startTestService } from '../support/service.ts';
 
@@ -43,6 +42,10 @@ let projects = 0;
 const newProject = () => `otlp-${++projects}`;
 const nanos = (ms = clock.now) => `${ms}000000`;
 const text = (stringValue: string) => ({ stringValue });
+const observed = (agoMs: number) => ({
+  timeUnixNano: '0',
+  observedTimeUnixNano: nanos(clock.now - agoMs),
+});
 const TRACE_ID = '5b8efff798038103d269b633813fc60c';
 const SPAN_ID = 'eee19b7ec3c1b174';
 
@@ -82,57 +85,29 @@ async function messagesOf(project: string): Promise<string[]> {
 describe.each(ENCODINGS)('in %s', (_, type, encode) => {
   test('a record comes back through logs.all with all that it said', async () => {
     const project = newProject();
-    const answer = await send(
-      encode({
-        resourceLogs: [
-          {
-            resource: { attributes: [{ key: 'service.name', value: text('shop') }] },
-            scopeLogs: [
-              {
-                scope: {
-                  name: 'lib',
-                  version: '1.2',
-                  attributes: [{ key: 'a', value: { boolValue: true } }],
-                },
-                logRecords: [
-                  {
-                    timeUnixNano: `${clock.now}123456`,
-                    observedTimeUnixNano: nanos(clock.now - 5_000),
-                    severityNumber: 17,
-                    severityText: 'ERROR',
-                    body: text('é failed'),
-                    attributes: [
-                      { key: 'tailrace.project', value: text(project) },
-                      { key: 'http.status', value: { intValue: '500' } },
-                    ],
-                    flags: 1,
-                    traceId: TRACE_ID,
-                    spanId: SPAN_ID,
-                    eventName: 'checkout',
-                  },
-                ],
-              },
-            ],
-          },
-        ],
-      }),
-      type,
-    );
-    expect(answer.status).toBe(200);
+    const scope = {
+      ...{ name: 'lib', version: '1.2' },
+      attributes: [{ key: 'a', value: { boolValue: true } }],
+    };
+    const record = {
+      ...{ timeUnixNano: `${clock.now}123456`, observedTimeUnixNano: nanos(clock.now - 5_000) },
+      ...{ severityNumber: 17, severityText: 'ERROR', body: text('é failed') },
+      ...{ flags: 1, traceId: TRACE_ID, spanId: SPAN_ID, eventName: 'checkout' },
+      attributes: [
+        { key: 'tailrace.project', value: text(project) },
+        { key: 'http.status', value: { intValue: '500' } },
+      ],
+    };
+    const resource = { attributes: [{ key: 'service.name', value: text('shop') }] };
+    const scopeLogs = [{ scope, logRecords: [record] }];
+    expect((await send(encode({ resourceLogs: [{ resource, scopeLogs }] }), type)).status).toBe(200);
     const { body } = await get(url, `/api/endpoints/query/logs.all?project=${project}`);
     expect(body.result).toEqual([
       {
-        id: expect.any(String),
-        timestamp: clock.now * 1000 + 123,
-        event_message: 'é failed',
+        ...{ id: expect.any(String), timestamp: clock.now * 1000 + 123, event_message: 'é failed' },
         metadata: {
-          level: 'error',
-          severity_text: 'ERROR',
-          severity_number: 17,
-          trace_id: TRACE_ID,
-          span_id: SPAN_ID,
-          flags: 1,
-          event_name: 'checkout',
+          ...{ level: 'error', severity_text: 'ERROR', severity_number: 17, flags: 1 },
+          ...{ trace_id: TRACE_ID, span_id: SPAN_ID, event_name: 'checkout' },
           attributes: { 'tailrace.project': project, 'http.status': 500 },
           resource: { 'service.name': 'shop' },
           scope: { name: 'lib', version: '1.2', attributes: { a: true } },
@@ -143,71 +118,43 @@ describe.each(ENCODINGS)('in %s', (_, type, encode) => {
 
   test('values of every kind are kept exactly', async () => {
     const project = newProject();
+    const list = { values: [{ intValue: '1' }, {}, { arrayValue: { values: [text('a')] } }] };
+    const members = [
+      { key: '2', value: text('b') },
+      { key: '1' },
+      { key: '__proto__', value: { kvlistValue: {} } },
+    ];
     const values = [
-      [{ stringValue: '' }, '""'],
-      [{ stringValue: 'null \u0000 "é😀' }, '"null \\u0000 \\"é😀"'],
+      [text('null \u0000 "é😀'), '"null \\u0000 \\"é😀"'],
       [{ boolValue: false }, 'false'],
-      [{ intValue: '0' }, '0'],
       [{ intValue: '9007199254740993' }, '9007199254740993'],
-      [{ intValue: '9223372036854775807' }, '9223372036854775807'],
       [{ intValue: '-9223372036854775808' }, '-9223372036854775808'],
       [{ doubleValue: 0.1 }, '0.1'],
-      [{ doubleValue: 1e300 }, '1e+300'],
       [{ bytesValue: 'AP8=' }, '"AP8="'],
-      [{ arrayValue: {} }, '[]'],
-      [
-        { arrayValue: { values: [{ intValue: '1' }, {}, { arrayValue: { values: [text('a')] } }] } },
-        '[1,null,["a"]]',
-      ],
-      [{ kvlistValue: {} }, '{}'],
-      [
-        {
-          kvlistValue: {
-            values: [
-              { key: '2', value: text('b') },
-              { key: '1' },
-              { key: '__proto__', value: { kvlistValue: {} } },
-            ],
-          },
-        },
-        '{"2":"b","1":null,"__proto__":{}}',
-      ],
+      [{ arrayValue: list }, '[1,null,["a"]]'],
+      [{ kvlistValue: { values: members } }, '{"2":"b","1":null,"__proto__":{}}'],
       [{}, 'null'],
     ] as const;
     const attributes = values.map(([value], i) => ({ key: `k${i}`, value }));
     const resource = [{ key: 'tailrace.project', value: text(project) }];
     expect((await send(encode(requestOf([{ attributes }], resource)), type)).status).toBe(200);
-    const members = values.map(([, json], i) => `"k${i}":${json}`);
+    const kept = values.map(([, json], i) => `"k${i}":${json}`);
     expect(await metadataOf(project)).toBe(
-      `{"attributes":{${members}},"resource":{"tailrace.project":"${project}"},"scope":{}}`,
+      `{"attributes":{${kept}},"resource":{"tailrace.project":"${project}"},"scope":{}}`,
     );
   });
 
   test.each([
-    [{ stringValue: 'a' }, 'a'],
-    [{ intValue: '9007199254740993' }, '9007199254740993'],
-    [{ kvlistValue: { values: [{ key: 'a', value: { boolValue: true } }] } }, '{"a":true}'],
-    [{ arrayValue: { values: [{}] } }, '[null]'],
-    [{}, 'named'],
-    [undefined, 'named'],
-  ])('a body %j is the message %j', async (body, message) => {
+    ['its text', { body: text('a') }, 'a', 0],
+    ['the JSON of its body', { body: { arrayValue: { values: [{}] } } }, '[null]', 0],
+    ['its name without a body, its time when it was observed', observed(9_000), 'named', 9_000],
+  ])("a record's message is %s", async (_name, record, message, agoMs) => {
     const project = newProject();
-    const record = { id: '1', eventName: 'named', ...(body && { body }) };
-    expect((await send(encode(requestOf([record])), type, { 'x-project': project })).status).toBe(200);
-    expect(await rowsOf(core, project, { columns: 'event_message' })).toEqual([{ event_message: message }]);
-  });
-
-  test.each([
-    ['its own', { timeUnixNano: nanos(), observedTimeUnixNano: nanos(clock.now - 9_000) }, 0],
-    ['when it was observed', { timeUnixNano: '0', observedTimeUnixNano: nanos(clock.now - 9_000) }, 9_000],
-    ['when it was observed, its own missing', { observedTimeUnixNano: nanos(clock.now - 9_000) }, 9_000],
-    ['its arrival', { timeUnixNano: '0', observedTimeUnixNano: '0' }, 0],
-    ['its arrival, where it has none', {}, 0],
-  ])("a record's time is %s", async (_name, times, agoMs) => {
-    const project = newProject();
-    expect((await send(encode(requestOf([times])), type, { 'x-project': project })).status).toBe(200);
-    const [row] = await rowsOf(core, project, { columns: 'toUnixTimestamp64Micro(timestamp) AS at' });
-    expect(row).toEqual({ at: (clock.now - agoMs) * 1000 });
+    const request = requestOf([{ eventName: 'named', ...record }]);
+    expect((await send(encode(request), type, { 'x-project': project })).status).toBe(200);
+    const columns = 'event_message, toUnixTimestamp64Micro(timestamp) AS at';
+    const at = (clock.now - agoMs) * 1000;
+    expect(await rowsOf(core, project, { columns })).toEqual([{ event_message: message, at }]);
   });
 
   test("a record's project is its attribute, else its resource's, else that of X-Project", async () => {
@@ -217,43 +164,15 @@ describe.each(ENCODINGS)('in %s', (_, type, encode) => {
     const records = [record('1', attribute(own)), record('2'), record('3', attribute(''))];
     await send(encode(requestOf(records, attribute(shared))), type, { 'x-project': header });
     await send(encode(requestOf([record('4')])), type, { 'x-project': header });
-    expect(await messagesOf(own)).toEqual(['1']);
-    expect(await messagesOf(shared)).toEqual(['2', '3']);
-    expect(await messagesOf(header)).toEqual(['4']);
-  });
-
-  test('what is refused is told as a partial success, and the rest is stored', async () => {
-    const project = newProject();
-    const records = [
-      { body: text('1') },
-      { body: text('2'), timeUnixNano: nanos(clock.now + 3_600_001) },
-      { body: text('3'), timeUnixNano: nanos() },
-      { body: text('4'), timeUnixNano: '18446744073709551615' },
-    ];
-    const answer = await send(encode(requestOf(records)), type, { 'x-project': project });
-    expect(answer.status).toBe(200);
-    expect(await messagesOf(project)).toEqual(['1', '3']);
-  });
-
-  test('gzip is undone', async () => {
-    const project = newProject();
-    const body = encode(requestOf([{ body: text('a') }]));
-    const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
-    const headers = { 'content-encoding': 'gzip', 'x-project': project };
-    expect((await send(new Uint8Array(gzipSync(bytes)), type, headers)).status).toBe(200);
-    expect(await idsOf(core, project)).toHaveLength(1);
-  });
-
-  test('a request without records is taken', async () => {
-    for (const body of [{}, { resourceLogs: [] }, requestOf([]), { resourceLogs: [{}, { scopeLogs: [{}] }] }])
-      expect((await send(encode(body), type)).status).toBe(200);
+    const stored = await Promise.all([own, shared, header].map(messagesOf));
+    expect(stored).toEqual([['1'], ['2', '3'], ['4']]);
   });
 });
 
 describe('the answer', () => {
   const late = { timeUnixNano: nanos(clock.now + 3_600_001) };
   const reason = expect.stringMatching(
-    /^event 2: has a timestamp more than an hour ahead: [\d .:-]+; event 3: has a/,
+    /^event 2: has a timestamp more than an hour ahead: .*; event 3: has a/,
   );
 
   test('to JSON is JSON, its count a text', async () => {
@@ -279,97 +198,61 @@ describe('the answer', () => {
   });
 });
 
-describe('the source', () => {
-  test('is that of X-Source, else the configured one', async () => {
-    const project = newProject();
-    const headers = { 'x-source': 'postgres.logs', 'x-project': project };
-    expect((await send(requestOf([{}]), 'application/json', headers)).status).toBe(200);
-    expect(await idsOf(core, project, 'postgres_logs')).toHaveLength(1);
-    expect(await idsOf(core, project)).toEqual([]);
-    expectError(await send(requestOf([]), 'application/json', { 'x-source': 'none' }), 'source_not_found');
-  });
+test('records go to the source that accepts an attribute of their resource, else to logs', async () => {
+  const open = await startProtocolService();
+  try {
+    const resource = (name: string) => [
+      { key: 'service.name', value: text(name) },
+      { key: 'tailrace.project', value: text(name) },
+    ];
+    const body = {
+      resourceLogs: ['gateway', 'shop'].map((name) => ({
+        resource: { attributes: resource(name) },
+        scopeLogs: [{ logRecords: [{ body: text('hello') }] }],
+      })),
+    };
+    expect((await post(open.url, '/v1/logs', body)).status).toBe(200);
+    expect(await open.rows('gateway', { table: 'gateway_logs' })).toHaveLength(1);
+    expect(await open.rows('shop', { columns: 'event_message, service' })).toEqual([
+      { event_message: 'hello', service: 'shop' },
+    ]);
+  } finally {
+    await open.close();
+  }
 });
 
-describe('without a configured source', () => {
-  test('records go to the source that accepts an attribute of their resource, else to logs', async () => {
-    const open = await startProtocolService();
-    try {
-      const resource = (name: string) => [
-        { key: 'service.name', value: text(name) },
-        { key: 'tailrace.project', value: text(name) },
-      ];
-      const body = {
-        resourceLogs: ['gateway', 'shop'].map((name) => ({
-          resource: { attributes: resource(name) },
-          scopeLogs: [{ logRecords: [{ body: text('hello') }] }],
-        })),
-      };
-      expect((await post(open.url, '/v1/logs', body)).status).toBe(200);
-      expect(await open.rows('gateway', { table: 'gateway_logs' })).toHaveLength(1);
-      expect(await open.rows('shop', { columns: 'event_message, service' })).toEqual([
-        { event_message: 'hello', service: 'shop' },
-      ]);
-    } finally {
-      await open.close();
-    }
-  });
-});
+test.each(['null', '[]', '{', '{"resourceLogs":1}', '{"resourceLogs":[{"scopeLogs":[{"logRecords":[1]}]}]}'])(
+  'JSON that is not a request is rejected: %s',
+  async (body) => expectError(await send(body), 'invalid_request'),
+);
 
-describe('what is not a request', () => {
-  test.each([
-    'null',
-    '1',
-    '"text"',
-    '[]',
-    'true',
-    '{',
-    '{"resourceLogs":1}',
-    '{"resourceLogs":[null]}',
-    '{"resourceLogs":[{"scopeLogs":5}]}',
-    '{"resourceLogs":[{"scopeLogs":[{"logRecords":[1]}]}]}',
-    '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"severityText":5}]}]}]}',
-  ])('as JSON, %s, is 400', async (body) => {
-    expectError(await send(body), 'invalid_request');
-  });
-
-  test.each([
-    ['cut short', toProtobuf(requestOf([{ body: text('abc') }])).slice(0, -2)],
-    ['of JSON', Buffer.from('{"resourceLogs":[]}')],
-    ['of noise', Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff])],
-    ['nested without end', Buffer.concat(Array(5).fill(Buffer.from([0x0a, 0x7f])))],
-  ])('as protobuf, %s, is 400', async (_, body) => {
-    const answer = await send(new Uint8Array(body), PROTOBUF);
-    expectError(answer, 'invalid_request');
-    expect(answer.body.error.message).toBe('the body is not valid protobuf; it may have been cut short');
-  });
-
-  test('of another type is 415, and none at all is 400', async () => {
-    expectError(await send('{}', 'application/x-ndjson'), 'unsupported_media_type');
-    expectError(await request(url, '/v1/logs', { method: 'POST' }), 'invalid_request');
-  });
+test.each([
+  ['is cut short', toProtobuf(requestOf([{ body: text('abc') }])).slice(0, -2)],
+  ['is JSON', Buffer.from('{"resourceLogs":[]}')],
+  ['is nested without end', Buffer.concat(Array(5).fill(Buffer.from([0x0a, 0x7f])))],
+])('protobuf that %s is rejected', async (_, body) => {
+  const answer = await send(new Uint8Array(body), PROTOBUF);
+  expectError(answer, 'invalid_request');
+  expect(answer.body.error.message).toBe('the body is not valid protobuf; it may have been cut short');
 });
 
 describe('hostile JSON', () => {
   test.each([
-    ['a time that is no number', { timeUnixNano: 'yesterday' }, /timestamp that is neither/],
-    ['a negative time', { timeUnixNano: '-5' }, /timestamp that is neither/],
+    ['a time that is not a number', { timeUnixNano: 'yesterday' }, /timestamp that is neither/],
     ['a value nested too deeply', { body: nest(1_000) }, /nested deeper than 100 levels/],
-  ])('%s is refused with the reason, its neighbour is stored', async (_, record, reason) => {
+  ])('%s is rejected with the reason, its neighbour is stored', async (_, record, reason) => {
     const project = newProject();
-    const answer = await send(requestOf([record, { body: text('good') }]), 'application/json', {
-      'x-project': project,
-    });
-    expect([answer.status, answer.body]).toEqual([
-      200,
-      { partialSuccess: { rejectedLogRecords: '1', errorMessage: expect.stringMatching(reason) } },
-    ]);
-    expect(await idsOf(core, project)).toHaveLength(1);
+    const request = requestOf([record, { body: text('good') }]);
+    const answer = await send(request, 'application/json', { 'x-project': project });
+    const partialSuccess = { rejectedLogRecords: '1', errorMessage: expect.stringMatching(reason) };
+    expect([answer.status, answer.body]).toEqual([200, { partialSuccess }]);
+    expect(await messagesOf(project)).toEqual(['good']);
   });
 
   test.each([
-    [{ severityNumber: '9},"project":"victim","a":{"b":1' }, 'severity_number'],
-    [{ flags: '1,"level":"forged"' }, 'flags'],
-  ])('%j cannot write members of its own', async (record, name) => {
+    ['severity_number', { severityNumber: '9},"project":"victim","a":{"b":1' }],
+    ['flags', { flags: '1,"level":"forged"' }],
+  ])('a text as %s cannot write other members', async (name, record) => {
     const project = newProject();
     const answer = await send(requestOf([record]), 'application/json', { 'x-project': project });
     expect([answer.status, answer.text]).toEqual([200, '{}']);
@@ -377,16 +260,11 @@ describe('hostile JSON', () => {
     expect(JSON.parse(await metadataOf(project))).toMatchObject({ [name]: value });
   });
 
-  test.each([
-    ['"007"', '"007"'],
-    ['7', '7'],
-    ['"1.5"', '"1.5"'],
-    ['"SEVEN"', '"SEVEN"'],
-  ])('an integer %s is kept as %s', async (given, kept) => {
+  test('an integer that is not written as one is kept as it is', async () => {
     const project = newProject();
-    const body = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"attributes":[{"key":"a","value":{"intValue":${given}}}]}]}]}]}`;
-    expect((await send(body, 'application/json', { 'x-project': project })).text).toBe('{}');
-    expect(await metadataOf(project)).toContain(`{"attributes":{"a":${kept}}`);
+    const attributes = [{ key: 'a', value: { intValue: '007' } }];
+    await send(requestOf([{ attributes }]), 'application/json', { 'x-project': project });
+    expect(await metadataOf(project)).toContain('{"attributes":{"a":"007"}');
   });
 });
 

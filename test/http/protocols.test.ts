@@ -1,177 +1,145 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { ProtocolName } from '../../src/definitions/accepts.ts';
+import { isRefusal } from '../../trial/fuzz/refusal.ts';
+import { type TrialEvent, WIRES, type Wire } from '../../trial/wire.ts';
+import type { HttpAnswer } from '../support/http.ts';
 import { type Body, post } from '../support/ingest.ts';
 import { newProject, startProtocolService } from '../support/protocols.ts';
-import { PUBLIC_KEY } from '../support/service.ts';
+import { PUBLIC_KEY, temporaryFolder } from '../support/service.ts';
 
+type Name = keyof typeof WIRES;
+
+const folder = await temporaryFolder();
+const quotas = join(folder.path, 'quotas.yaml');
+const names = Object.keys(WIRES) as Name[]; // the object is written in trial/wire.ts
+await writeFile(quotas, `projects: { ${names.map((name) => `spent-${name}: { events: 1 }`)} }\n`);
 const service = await startProtocolService({
   TAILRACE_BODY_BYTES_MAX: '200000',
   TAILRACE_DECODED_BYTES_MAX: '2000000',
   TAILRACE_DEFAULT_PROJECT: 'default-project',
+  TAILRACE_QUOTAS_FILE: quotas,
 });
-afterAll(service.close);
+afterAll(async () => {
+  await service.close();
+  await folder.remove();
+});
 const { url, clock, rows } = service;
 const { keyring } = service.service;
+const { key: reader } = await keyring.create({ name: 'reader', scopes: ['query'] });
 
-interface Sender {
-  readonly path: string;
-  /** A body with one event. */
-  readonly body: (message: string, members: Readonly<Record<string, unknown>>, time?: unknown) => string;
-  readonly type: string;
-  /** Status where the event is stored, and where it is rejected. */
-  readonly statuses: readonly [stored: number, rejected: number];
-  /** The form of a rejection as a whole. */
-  readonly refusal: RegExp;
-}
-
-const json = 'application/json';
-// Lines of Heroku and syslog name no members: test/http/drains.test.ts, syslog.test.ts.
-const SENDERS: Readonly<Record<Exclude<ProtocolName, 'heroku' | 'syslog'>, Sender>> = {
-  loki: {
-    path: '/loki/api/v1/push',
-    body: (message, members, time = `${clock.now}000000`) =>
-      JSON.stringify({ streams: [{ stream: members, values: [[String(time), message]] }] }),
-    type: json,
-    statuses: [204, 400],
-    refusal: /^[^{]/,
-  },
-  elasticsearch: {
-    path: '/_bulk',
-    body: (message, members, time = clock.now) =>
-      `{"create":{}}\n${JSON.stringify({ '@timestamp': time, message, ...members })}\n`,
-    type: 'application/x-ndjson',
-    statuses: [200, 200],
-    refusal: /^\{"error":\{"type":/,
-  },
-  splunk: {
-    path: '/services/collector',
-    body: (message, members, time = clock.now / 1_000) =>
-      JSON.stringify({ time, event: { message, ...members } }),
-    type: json,
-    statuses: [200, 400],
-    refusal: /^\{"text":"[A-Z][a-z ]+","code":\d+/,
-  },
-  datadog: {
-    path: '/api/v2/logs',
-    body: (message, members, time = clock.now) => JSON.stringify([{ timestamp: time, message, ...members }]),
-    type: json,
-    statuses: [202, 400],
-    refusal: /^\{"errors":\[\{"status":"4/,
-  },
-  vercel: {
-    path: '/drains/vercel',
-    body: (message, members, time = clock.now) => JSON.stringify([{ timestamp: time, message, ...members }]),
-    type: json,
-    statuses: [200, 400],
-    refusal: /^\{"error":"/,
-  },
-  logpush: {
-    path: '/drains/logpush',
-    body: (message, members, time = clock.now) =>
-      `${JSON.stringify({ EdgeStartTimestamp: time, Message: message, ...members })}\n`,
-    type: 'text/plain',
-    statuses: [200, 400],
-    refusal: /^\{"error":"/,
-  },
-  firehose: {
-    path: '/drains/firehose',
-    body: (message, members, time = clock.now) => {
-      const data = Buffer.from(JSON.stringify({ timestamp: time, message, ...members })).toString('base64');
-      return JSON.stringify({ requestId: 'r', timestamp: clock.now, records: [{ data }] });
-    },
-    type: json,
-    statuses: [200, 200],
-    refusal: /^\{"timestamp":\d+,"errorMessage":"/,
-  },
+/** The statuses that a protocol has instead of ours. */
+const OTHER_STATUS: Readonly<Partial<Record<Name, Readonly<Record<number, number>>>>> = {
+  splunk: { 404: 400, 415: 400, 429: 503 },
+};
+/** The status of a request of which an event is rejected. */
+const IN_PART: Readonly<Record<Name, number>> = {
+  ...{ loki: 400, elasticsearch: 200, splunk: 400, datadog: 400, vercel: 400, logpush: 400 },
+  ...{ firehose: 200, heroku: 204, otlp: 200 },
 };
 
-describe.each(Object.entries(SENDERS))('a sender for %s', (_, { path, body, type, statuses, refusal }) => {
-  const [stored, rejected] = statuses;
-  const send = (bytes: Body, headers: Record<string, string> = {}) =>
-    post(url, path, bytes, { 'content-type': type, 'x-api-key': PUBLIC_KEY, ...headers });
+const event = (project: string, id = 'x', timeMs = clock.now, message = ''): TrialEvent => ({
+  ...{ id, timeMs, project, message, metadata: { status: 200 } },
+});
 
-  test('may write a time in any unit, in range', async () => {
+function expectRefusal(name: Name, { path }: Wire, { status, text }: HttpAnswer, ours: number): void {
+  expect([status, text, isRefusal(path, status, text)]).toEqual([
+    OTHER_STATUS[name]?.[ours] ?? ours,
+    expect.any(String),
+    true,
+  ]);
+}
+
+describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name, wire) => {
+  const send = (body: Body, headers: Record<string, string> = {}) =>
+    post(url, wire.path, body, { 'content-type': wire.type, 'x-api-key': PUBLIC_KEY, ...headers });
+  const body = wire.write([event('none')]);
+  // Heroku's lines name no project, and its responses no reason.
+  const isHeroku = name === 'heroku';
+
+  test.each<[string, number, Body, Record<string, string>]>([
+    ['that its key is wrong', 401, body, { 'x-api-key': 'wrong' }],
+    ['that its key has no scope for it', 403, body, { 'x-api-key': reader }],
+    ['that there is no such source', 404, body, { 'x-source': 'no.such' }],
+    ['that a body is too large', 413, wire.write([event('none', 'x', clock.now, 'x'.repeat(250_000))]), {}],
+    [
+      'that a body is a bomb',
+      413,
+      new Uint8Array(gzipSync(Buffer.alloc(5_000_000, ' '))),
+      { 'content-encoding': 'gzip' },
+    ],
+    [
+      'that a body is cut short',
+      400,
+      new Uint8Array(gzipSync(body).subarray(0, 20)),
+      { 'content-encoding': 'gzip' },
+    ],
+    ['that a body is in an unknown encoding', 415, body, { 'content-encoding': 'lzma' }],
+  ])('hears in its own form %s: %i', async (_, status, bytes, headers) => {
+    expectRefusal(name, wire, await send(bytes, headers), status);
+  });
+
+  test('hears that the quota of its project is spent, and until when', async () => {
+    const headers = { 'x-project': `spent-${name}` };
+    const one = wire.write([event(`spent-${name}`)]);
+    expect((await send(one, headers)).status).toBe(wire.ok);
+    const answer = await send(one, headers);
+    expectRefusal(name, wire, answer, 429);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  test('has the good events of a batch stored beside the bad ones', async () => {
     const project = newProject();
-    const units = [1e-3, 1, 1e3, 1e6].map((unit) => Math.floor(clock.now * unit));
-    for (const time of [...units, new Date(clock.now).toISOString()])
-      expect((await send(body('x', { project }, time))).status).toBe(stored);
-    const columns = 'DISTINCT toUnixTimestamp(timestamp) AS at';
-    expect(await rows(project, { columns })).toEqual([{ at: Math.floor(clock.now / 1_000) }]);
-    for (const time of ['soon', clock.now + 7_200_000, '1999-01-01T00:00:00Z', -1, '9'.repeat(400)]) {
-      const answer = await send(body('late', { project }, time));
-      expect([time, answer.status]).toEqual([time, rejected]);
-    }
-    const late = await rows(project, { columns: "countIf(event_message = 'late') AS late" });
-    expect(late).toEqual([{ late: 0 }]);
+    const tooLate = clock.now + 7_200_000;
+    const half = [event(project, 'good-1'), event(project, 'bad', tooLate), event(project, 'good-2')];
+    const answer = await send(wire.write(half), { 'x-project': project });
+    expect(answer.status).toBe(IN_PART[name]);
+    if (!isHeroku) expect(answer.text).toContain('ahead');
+    const stored = (await rows(project)).map((row) => String(row['event_message']).slice(0, 6));
+    expect(stored).toEqual(['good-1', 'good-2']);
   });
 
-  test('of the default project where it names none', async () => {
-    const message = `default ${path}`;
-    await send(body(message, {}));
-    expect(await rows('default-project')).toContainEqual(expect.objectContaining({ event_message: message }));
-  });
-
-  test('with a pinned project sends for no other', async () => {
+  test('of no project sends for the default, and with a pinned project for no other', async () => {
     const [own, other] = [newProject(), newProject()];
+    await send(wire.write([event('', `by-${name}`)]));
+    const messages = (await rows('default-project')).map((row) => String(row['event_message']));
+    expect(messages.some((message) => message.startsWith(`by-${name} `))).toBe(true);
     const { key } = await keyring.create({ name: 'pinned', scopes: ['ingest'], pins: { project: own } });
     const headers = { 'x-api-key': key };
-    expect((await send(body('own', {}), headers)).status).toBe(stored);
-    const answer = await send(body('other', { project: other }), headers);
-    expect(answer.status).toBe(rejected);
-    expect(answer.text).toContain('but the key sends for');
-    const named = await send(body('other', {}), { ...headers, 'x-project': other });
-    expect([named.status, named.text]).toMatchObject([403, expect.stringMatching(refusal)]);
+    expect((await send(wire.write([event('')]), headers)).status).toBe(wire.ok);
+    // The name of the member that names the project may be written with an escape.
+    const named = wire.write([event(other)]);
+    for (const bytes of isHeroku ? [] : [named, named.replace('"project":', '"\\u0070roject":')]) {
+      const answer = await send(bytes, headers);
+      expect([answer.status, answer.text]).toEqual([
+        IN_PART[name],
+        expect.stringContaining('but the key sends for'),
+      ]);
+    }
+    expectRefusal(name, wire, await send(body, { ...headers, 'x-project': other }), 403);
     expect([(await rows(own)).length, (await rows(other)).length]).toEqual([1, 0]);
   });
 
   test('with a key for some sources reaches only these', async () => {
     const project = newProject();
     const { key } = await keyring.create({ name: 'one', scopes: ['ingest'], sources: ['gateway.logs'] });
-    const headers = { 'x-api-key': key };
-    const answer = await send(body('x', { project }), headers);
-    expect([answer.status, answer.text]).toMatchObject([
-      rejected,
-      expect.stringContaining('belongs to no source that this key may send to'),
-    ]);
-    expect((await send(body('x', { project }), { ...headers, 'x-source': 'gateway.logs' })).status).toBe(
-      stored,
-    );
-    expect((await send(body('x', { project }), { ...headers, 'x-source': 'logs' })).status).toBe(403);
-    expect(await rows(project, { table: 'gateway_logs' })).toHaveLength(1);
+    const headers = { 'x-api-key': key, 'x-project': project };
+    const one = wire.write([event(project)]);
+    const answer = await send(one, headers);
+    expect(answer.status).toBe(isHeroku ? 400 : IN_PART[name]);
+    expect(answer.text).toContain('belongs to no source that this key may send to');
+    expect((await send(one, { ...headers, 'x-source': 'gateway.logs' })).status).toBe(wire.ok);
+    expectRefusal(name, wire, await send(one, { ...headers, 'x-source': 'logs' }), 403);
+    const tables = await Promise.all(['gateway_logs', 'logs'].map((table) => rows(project, { table })));
+    expect(tables.map(({ length }) => length)).toEqual([1, 0]);
   });
 
-  test('is rejected in the form that it reads', async () => {
-    const { key: reader } = await keyring.create({ name: 'reader', scopes: ['query'] });
-    const bomb = new Uint8Array(gzipSync(Buffer.alloc(3_000_000, ' ')));
-    const answers = [
-      [403, await send(body('x', {}), { 'x-api-key': reader })],
-      [401, await send(body('x', {}), { 'x-api-key': 'wrong' })],
-      [401, await send(body('x', {}), { 'x-api-key': '' })],
-      [413, await send(body('x'.repeat(250_000), {}))],
-      [413, await send(bomb, { 'content-encoding': 'gzip' })],
-      [400, await send('x', { 'content-encoding': 'gzip' })],
-      [415, await send('x', { 'content-encoding': 'lzma' })],
-    ] as const;
-    for (const [status, answer] of answers) {
-      // Splunk has no 415.
-      const expected = status === 415 && path.startsWith('/services') ? 400 : status;
-      expect([answer.status, answer.text]).toMatchObject([expected, expect.stringMatching(refusal)]);
-    }
-  });
-
-  test('loses no event where another is too deep', async () => {
+  test('has events stored once that come again under the name of their request', async () => {
     const project = newProject();
-    const deep = JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`) as unknown;
-    const answer = await send(body('deep', { project, deep }));
-    expect([answer.status, answer.text]).toMatchObject([rejected, expect.stringContaining('levels')]);
-    expect(await rows(project)).toEqual([]);
-  });
-
-  test('stores events once that come again under an Idempotency-Key', async () => {
-    const project = newProject();
-    const headers = { 'idempotency-key': project };
-    for (let i = 0; i < 3; i++) expect((await send(body('x', { project }), headers)).status).toBe(stored);
+    const headers = { [wire.repeatHeader ?? 'idempotency-key']: project, 'x-project': project };
+    for (let i = 0; i < 3; i++)
+      expect((await send(wire.write([event(project)]), headers)).status).toBe(wire.ok);
     expect(await rows(project)).toHaveLength(1);
   });
 });

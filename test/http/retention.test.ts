@@ -1,19 +1,22 @@
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Overview } from '../../src/management/view.ts';
+import { confirmAll, confirmationFile, reportFile } from '../../src/retention/file.ts';
 import { createService } from '../../src/service/service.ts';
-import { trusted } from '../../src/sql/sql.ts';
-import { readMetric } from '../support/http.ts';
+import { copyFewDefinitions } from '../support/definitions.ts';
+import { get, QUERY_PATH, readMetric } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
-import { type AnswerBody, PRIVATE_KEY, temporaryFolder, testConfig } from '../support/service.ts';
+import { temporaryFolder, testConfig } from '../support/service.ts';
 
 const DAY_MS = 86_400_000;
+const NOW = Date.now();
 const folder = await temporaryFolder();
 afterAll(folder.remove);
-const sourcesDir = join(folder.path, 'sources');
-await cp('sources', sourcesDir, { recursive: true });
-await setRetention(1);
+const [dataDir, filledDir] = [join(folder.path, 'data'), join(folder.path, 'filled')];
+const definitions = await copyFewDefinitions(folder.path);
+const sourcesDir = definitions.TAILRACE_SOURCES_DIR;
 
 async function setRetention(days: number): Promise<void> {
   for (const name of await readdir(sourcesDir)) {
@@ -22,102 +25,153 @@ async function setRetention(days: number): Promise<void> {
   }
 }
 
-/** A service on the one data directory of this file. */
-async function start(now = Date.now()) {
+/** A service on the one data directory, whose clock the test moves. */
+async function start(nowMs: number) {
   const lines: string[] = [];
   const logger = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
-  const env = { TAILRACE_SOURCES_DIR: sourcesDir, TAILRACE_CLOCK_JUMP_HOURS_MAX: '1000' }; // days pass between starts
-  const config = testConfig(folder.path, env);
-  const service = await createService(config, { logger, owner: 'a test', now: () => now });
+  const clock = { now: nowMs };
+  const config = testConfig(dataDir, definitions);
+  const service = await createService(config, { logger, owner: 'a test', now: () => clock.now });
   const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
-  const log = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  return { ...service, url, log };
-}
-
-async function ask(url: string, endpoint: string, query: string): Promise<Record<string, unknown>[]> {
-  const response = await fetch(`${url}/api/endpoints/query/${endpoint}?${query}`, {
-    headers: { 'x-api-key': PRIVATE_KEY },
-  });
-  const { result } = (await response.json()) as AnswerBody;
-  return result;
-}
-
-test('no endpoint returns what is older than its source keeps, also before its day is dropped', async () => {
-  const { core, url, close } = await start();
-  // Two events of the one day that is leaving now, in one part of the table: the second still has to be seen.
-  const bound = Date.now() - DAY_MS;
-  const endOfDay = (Math.floor(bound / DAY_MS) + 1) * DAY_MS - 1;
-  const rows = `SELECT ['old', 'young'][n] AS id, fromUnixTimestamp64Milli([${bound - 1000}, ${endOfDay}][n]) AS timestamp, 'p' AS project`;
-  const from = 'FROM (SELECT number + 1 AS n FROM numbers(2))';
-  await core.engine.command(
-    trusted(`INSERT INTO tailrace.edge_logs (id, timestamp, project, path) ${rows}, '/rest' ${from}`),
-  );
-  await core.engine.command(
-    trusted(
-      `INSERT INTO tailrace.function_edge_logs (id, timestamp, project, execution_time_ms) ${rows}, 5 ${from}`,
-    ),
-  );
-  expect(await idsOf(core, 'p')).toEqual(['old', 'young']);
-  expect(await idsOf(core, 'p', 'function_edge_logs')).toEqual(['old', 'young']);
-
-  const seen = async () => {
-    const logs = await ask(url, 'logs.all', 'project=p&project_tier=ENTERPRISE');
-    const counts = await ask(url, 'usage.api-counts', 'project=p&interval=daily');
-    const stats = await ask(url, 'functions.invocation-stats', 'project=p&interval=7day');
-    const sum = (list: Record<string, unknown>[], name: string) =>
-      list.reduce((n, row) => n + Number(row[name]), 0);
-    return {
-      logs: logs.map((row) => row['id']),
-      rest: sum(counts, 'total_rest_requests'),
-      calls: sum(stats, 'count'),
-    };
-  };
-  expect(await seen()).toEqual({ logs: ['young'], rest: 1, calls: 1 });
-  await close();
-});
-
-test('a longer retention, read again, shows what is still there', async () => {
-  const { core, url, close } = await start();
-  expect(await ask(url, 'logs.all', 'project=p&project_tier=PRO')).toHaveLength(1);
-  await setRetention(30);
-  await core.reload();
-  expect(await ask(url, 'logs.all', 'project=p&project_tier=PRO')).toHaveLength(2);
-  await setRetention(1);
-  await core.reload();
-  expect(await ask(url, 'logs.all', 'project=p&project_tier=PRO')).toHaveLength(1);
-  await close();
-});
-
-test('an event that is older, or more than an hour ahead, is not taken', async () => {
-  const now = Date.now();
-  const { core, url, close } = await start(now);
-  const offsets = [-DAY_MS, -DAY_MS + 600_000, 3_600_000, 3_600_001];
-  const events = offsets.map((offset) => ({ id: `${offset}`, project: 'edges', timestamp: now + offset }));
-  const answer = await post(url, TO_EDGE, events);
-  expect([answer.status, answer.body]).toEqual([
-    406,
-    {
-      message: [
-        expect.stringMatching(/^event 1: is older than the 1 days that cloudflare\.logs\.prod keeps: /),
-        expect.stringMatching(/^event 4: has a timestamp more than an hour ahead: /),
-      ],
+  return {
+    ...service,
+    ...{ url, clock },
+    log: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+    ready: async () => (await get(url, '/ready')).body as unknown as Record<string, string>,
+    stopped: (reason: string) => readMetric(url, 'tailrace_retention_stopped', { reason }),
+    notices: async () => (JSON.parse((await get(url, '/api/overview')).text) as Overview).notices,
+    stored: () => idsOf(service.core, 'p'),
+    /** What callers see, through the reading filters. */
+    async seen() {
+      const sql = 'SELECT id FROM edge_logs ORDER BY id';
+      const { bytes } = await service.core.engine.query(sql, {}, { format: 'TSVRaw' });
+      return bytes.toString().split('\n').slice(0, -1);
     },
-  ]);
-  expect(await idsOf(core, 'edges')).toEqual([`${-DAY_MS + 600_000}`, '3600000']);
+  };
+}
+
+const IDS = Array.from({ length: 10 }, (_, daysAgo) => `${daysAgo}`);
+
+// A store with an event of each of ten days, today the last.
+beforeAll(async () => {
+  const { url, close } = await start(NOW);
+  const metadata = { request: { path: '/rest/v1' } };
+  const events = IDS.map((id) => ({ id, project: 'p', timestamp: NOW - Number(id) * DAY_MS, metadata }));
+  expect((await post(url, TO_EDGE, events)).status).toBe(200);
   await close();
+  await cp(dataDir, filledDir, { recursive: true });
 });
 
-test('what is too old when the service starts goes at once, is logged and counted', async () => {
-  const first = await start();
-  await post(first.url, TO_EDGE, [{ id: '1', project: 'p' }]);
-  const day = new Date().toISOString().slice(0, 10);
-  await first.close();
-  const { core, url, log, close } = await start(Date.now() + 3 * DAY_MS);
-  const dropped = log().filter((line) => line['msg'] === 'a day of events was dropped');
-  expect(dropped).toContainEqual(
-    expect.objectContaining({ table: 'edge_logs', day, reason: 'age', bytes: expect.any(Number) }),
-  );
-  expect(await readMetric(url, 'tailrace_days_dropped_total', { reason: 'age' })).toBe(dropped.length);
-  expect(await idsOf(core, 'p')).toEqual([]);
-  await close();
+/** A service on the filled store. @param without a file that has been lost */
+async function startFilled(nowMs: number, without = 'none') {
+  await rm(dataDir, { recursive: true, force: true });
+  await cp(filledDir, dataDir, { recursive: true });
+  await rm(join(dataDir, without), { force: true });
+  await copyFewDefinitions(folder.path);
+  return await startUntilFinished(nowMs);
+}
+
+async function startUntilFinished(nowMs: number) {
+  const service = await start(nowMs);
+  onTestFinished(service.close);
+  return service;
+}
+
+function confirm(): void {
+  const report = reportFile(dataDir).read();
+  if (report === undefined) throw new Error('no report');
+  confirmationFile(dataDir).write(confirmAll(report));
+}
+
+test('what is older than its source keeps is not returned; a longer retention, read again, shows what is still there', async () => {
+  const service = await startFilled(NOW);
+  await setRetention(2);
+  await service.core.reload();
+  expect(await service.seen()).toEqual(['0', '1']);
+  const { body } = await get(service.url, `${QUERY_PATH}/usage.api-counts?project=p&interval=daily`);
+  expect(body.result.reduce((sum, row) => sum + Number(row['total_rest_requests']), 0)).toBe(2);
+  await setRetention(30);
+  await service.core.reload();
+  expect(await service.seen()).toEqual(IDS);
+});
+
+describe('a clock that is a hundred days ahead', () => {
+  test('deletes nothing at start, hides and rejects nothing, and is reported wherever an operator looks', async () => {
+    const after = await startFilled(NOW + 100 * DAY_MS);
+    const message = /^retention has stopped: the clock says .* which is 100 days ahead .*--confirm/;
+    expect(await after.ready()).toEqual({ status: 'ready', retention: expect.stringMatching(message) });
+    expect(await after.notices()).toEqual([{ topic: 'retention', message: expect.stringMatching(message) }]);
+    expect([await after.stopped('clock'), await after.stopped('share')]).toEqual([1, 0]);
+    const errors = after.log().filter(({ level }) => level === 50);
+    expect(errors).toMatchObject([{ msg: expect.stringMatching(/retention has stopped/) }]);
+    expect([await after.stored(), await after.seen()]).toEqual([IDS, IDS]);
+    const young = { id: 'young', project: 'p', timestamp: NOW };
+    expect((await post(after.url, TO_EDGE, [young])).status).toBe(200);
+    expect(await after.seen()).toContain('young');
+    // Only the confirmation of this jump lets it go on.
+    confirmationFile(dataDir).write({ clockOffsetMs: 95 * DAY_MS, days: [] });
+    await after.retention.watch();
+    expect(await after.stopped('clock')).toBe(1);
+  });
+
+  test('is noticed by the newest event if the time at which the store was open is not known', async () => {
+    const after = await startFilled(NOW + 100 * DAY_MS, 'clock.json');
+    expect(await after.stopped('clock')).toBe(1);
+    // Its own events, of the wrong time, do not make it right, not even for the next start.
+    await post(after.url, TO_EDGE, [{ id: 'late', project: 'p' }]);
+    await after.close();
+    const again = await startUntilFinished(NOW + 100 * DAY_MS);
+    expect(await again.stopped('clock')).toBe(1);
+    expect(await again.stored()).toEqual([...IDS, 'late']);
+  });
+
+  test('while the service runs: retention stops, and goes on when the clock is right', async () => {
+    const service = await startFilled(NOW);
+    service.clock.now = NOW + 100 * DAY_MS;
+    await service.retention.run();
+    expect([await service.stopped('clock'), await service.seen()]).toEqual([1, IDS]);
+    service.clock.now = NOW + 5_000;
+    await service.retention.watch();
+    expect([await service.stopped('clock'), await service.stored()]).toEqual([0, IDS]);
+    expect(await service.ready()).toEqual({ status: 'ready' });
+  });
+});
+
+test('a clock that went back deletes nothing, and is reported', async () => {
+  const after = await startFilled(NOW - 100 * DAY_MS);
+  const clock = expect.stringMatching(/^the clock says .* which is 100 days behind /);
+  expect(await after.ready()).toEqual({ status: 'ready', clock });
+  expect(await after.stored()).toEqual(IDS);
+});
+
+test('a confirmation lets retention go on for what was seen: days are dropped, logged and counted', async () => {
+  const after = await startFilled(NOW + 85 * DAY_MS);
+  expect(reportFile(dataDir).read()?.due).toMatchObject([{ source: 'cloudflare.logs.prod', held: 'clock' }]);
+  confirm();
+  await after.retention.watch();
+  expect(confirmationFile(dataDir).read()).toBeUndefined();
+  const left = ['0', '1', '2', '3', '4', '5'];
+  expect([await after.ready(), await after.stored()]).toEqual([{ status: 'ready' }, left]);
+  const dropped = after.log().filter(({ msg }) => msg === 'a day of events was dropped');
+  const day = new Date(NOW - 9 * DAY_MS).toISOString().slice(0, 10);
+  expect(dropped).toContainEqual(expect.objectContaining({ table: 'edge_logs', day, reason: 'age' }));
+  expect(await readMetric(after.url, 'tailrace_days_dropped_total', { reason: 'age' })).toBe(dropped.length);
+  // The next jump is another one.
+  after.clock.now += 100 * DAY_MS;
+  await after.retention.run();
+  expect([await after.stopped('clock'), await after.stored()]).toEqual([1, left]);
+});
+
+test('a retention that is lowered waits for a confirmation, then deletes', async () => {
+  const service = await startFilled(NOW);
+  await setRetention(3);
+  await service.core.reload();
+  await service.retention.watch();
+  const message = /^retention has stopped for a source: [4-6]0 % of its events \(\d days\)/;
+  expect(await service.ready()).toEqual({ status: 'ready', retention: expect.stringMatching(message) });
+  expect([await service.stopped('share'), await service.stored()]).toEqual([1, IDS]);
+  confirm();
+  await service.retention.watch();
+  expect(await service.stopped('share')).toBe(0);
+  expect((await service.stored()).length).toBeLessThan(6);
 });

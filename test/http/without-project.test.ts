@@ -59,28 +59,15 @@ describe('events without a project', () => {
     const read = await get(url, `${QUERY_PATH}/logs.all`, { 'x-api-key': pinned.key });
     expect(read.body.result.map((row) => row['id'])).toEqual(['seen']);
   });
-
-  test('of a large body, which is read in another thread, are counted too', async () => {
-    const before = await counted(EDGE);
-    const events = Array.from({ length: 200 }, () => ({ event_message: 'x'.repeat(1_000) }));
-    await post(url, TO_EDGE, events);
-    expect((await counted(EDGE)) - before).toBe(200);
-  });
 });
 
 test('every sender in docs/ingest.md names a project', async () => {
   const text = await readFile('docs/ingest.md', 'utf8');
-  const senders = text.slice(text.indexOf('\n## Senders'));
-  const sections = senders.split(/\n(?=\*\*)/).slice(1);
-  const found = sections.map((section) => [
-    /\*\*(.*?)\.?\*\*/.exec(section)?.[1],
-    /project['"]?:? ['"]?aurora/i.test(section),
-  ]);
-  expect(Object.fromEntries(found)).toEqual({
-    Vector: true,
-    'Fluent Bit': true,
-    'OpenTelemetry Collector': true,
-    pino: true,
-    "A web server's log": false, // its lines name it: see the quickstart
-  });
+  const sections = text
+    .slice(text.indexOf('\n## Senders'))
+    .split(/\n(?=\*\*)/)
+    .slice(1);
+  const unnamed = sections.filter((section) => !/project['"]?:? ['"]?aurora/i.test(section));
+  // The lines of a web server's log name it: see the quickstart.
+  expect(unnamed.map((section) => /\*\*(.*?)\.?\*\*/.exec(section)?.[1])).toEqual(["A web server's log"]);
 });

@@ -1,0 +1,57 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { copyEndpointsWithEndless } from '../support/endpoints.ts';
+import { expectError, get, QUERY_PATH, sendRaw } from '../support/http.ts';
+import { idsOf, openRaw, postHead, TO_EDGE } from '../support/ingest.ts';
+import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+
+const endpoints = await copyEndpointsWithEndless();
+const service = await startTestService({
+  env: {
+    TAILRACE_ENDPOINTS_DIR: endpoints.path,
+    TAILRACE_READERS: '1',
+    TAILRACE_QUERY_TIMEOUT_MS: '1500',
+    TAILRACE_QUERY_QUEUE_TIMEOUT_MS: '20000',
+    TAILRACE_REQUEST_TIMEOUT_MS: '1000',
+  },
+});
+afterAll(async () => {
+  await service.close();
+  await endpoints.remove();
+});
+const { url, core } = service;
+const PATH = `${QUERY_PATH}/logs.all?project=p1`;
+
+test.each(['endless.plain', 'endless.cached'])(
+  'a query of %s that takes too long is stopped and answered 504, also one that only waited',
+  async (endpoint) => {
+    const ask = (project: string) => get(url, `${QUERY_PATH}/${endpoint}?project=${project}`);
+    for (const answer of await Promise.all([ask('p1'), ask('p1'), ask('p2')])) {
+      expectError(answer, 'query_timeout');
+      expect(answer.body.error.message).toContain('1500 ms');
+    }
+    await expect.poll(() => core.engine.gauges()).toMatchObject({ running: 0, queued: 0 });
+    expect((await get(url, PATH)).status).toBe(200);
+  },
+);
+
+describe('a client that does not send its request in time loses its connection', () => {
+  test.each([
+    ['nothing at all', ''],
+    ['half of its first line', 'GET /heal'],
+    ['all but its last line', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${PRIVATE_KEY}\r\n`],
+  ])('having sent %s', async (_what, bytes) => {
+    expect(await sendRaw(url, bytes)).toMatch(/"invalid_request"[\s\S]*1000 ms/);
+  });
+
+  test.each([
+    ['header', `GET ${PATH} HTTP/1.1\r\nX-Slow: `],
+    ['body', postHead(TO_EDGE, { 'content-type': 'application/x-ndjson', 'content-length': 1_000 })],
+  ])('sending a %s a byte at a time, and nothing is stored', async (what, head) => {
+    const { socket, closed } = await openRaw(url);
+    socket.write(what === 'body' ? `${head}{"id":"1","project":"late"}\n` : head);
+    const drip = setInterval(() => socket.write(' '), 50);
+    await closed;
+    clearInterval(drip);
+    expect(await idsOf(core, 'late')).toEqual([]);
+  });
+});
