@@ -1,4 +1,5 @@
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { WIRES } from '../../trial/wire.ts';
 import { expectError, readMetric } from '../support/http.ts';
 import { EDGE, idsOf, openRaw, post, postHead, TO_EDGE } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';

@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createService } from '../../src/service/service.ts';
-import { getEngineProcess, untilGone } from '../support/engine-process.ts';
 import { expectError, get, QUERY_PATH, readMetric, request } from '../support/http.ts';
 import { EDGE, idsOf, post, TO_EDGE } from '../support/ingest.ts';
 import { testConfig } from '../support/service.ts';
@@ -112,23 +111,3 @@ test('a full disk is 503, with nothing half stored, until there is room again', 
   expect(stored.filter((id) => !id.startsWith('k'))).toEqual(['1', '3', 'd0', 'd1']);
   expect(stored).toHaveLength(2_004);
 });
-
-test('an engine that ends while the disk is full is back when there is room again', async (context) => {
-  if (!mounted) context.skip('a small file system cannot be mounted here: that takes root');
-  const logger = pino({ level: 'silent' });
-  const service = await createService(testConfig(path), { logger, owner: 'a test' });
-  const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
-  onTestFinished(service.close);
-  expect((await post(url, TO_EDGE, [{ id: 'x', project: 'q' }])).status).toBe(200);
-  const makeRoom = await fillDisk();
-  const pid = getEngineProcess();
-  process.kill(pid, 'SIGKILL');
-  await untilGone(pid);
-  expect((await post(url, TO_EDGE, [{ id: 'y', project: 'q' }])).status).toBe(503);
-  await makeRoom();
-  await expect
-    .poll(async () => (await get(url, '/ready')).status, { timeout: 40_000, interval: 100 })
-    .toBe(200);
-  expect((await post(url, TO_EDGE, [{ id: 'z', project: 'q' }])).status).toBe(200);
-  expect(await idsOf(service.core, 'q')).toEqual(['x', 'z']);
-}, 60_000);

@@ -88,15 +88,18 @@ describe('a bulk request', () => {
     expect((await rows(project)).map((row) => row['event_message']).toSorted()).toEqual(['first', 'last']);
   });
 
-  test.each([
-    ['no action', lines({ message: 'x' }), 400, /line 1 of the body is not an action/],
-    ['two actions in one', lines({ index: {}, create: {} }, {}), 400, /line 1/],
-  ] as const)('with %s is rejected in its client’s form', async (_, body, status, message) => {
-    const answer = await post(url, '/_bulk', body, NDJSON);
-    expect([answer.status, answer.headers.get('x-elastic-product')]).toEqual([status, 'Elasticsearch']);
-    const { error } = JSON.parse(answer.text) as { error: { type: string; reason: string } };
-    expect(error).toMatchObject({ type: 'invalid_request', reason: expect.stringMatching(message) });
-  });
+  test.each([lines({ message: 'x' }), lines({ index: {}, create: {} }, {})])(
+    'without an action is rejected in its client’s form: %j',
+    async (body) => {
+      const answer = await post(url, '/_bulk', body, NDJSON);
+      expect([answer.status, answer.headers.get('x-elastic-product')]).toEqual([400, 'Elasticsearch']);
+      const { error } = JSON.parse(answer.text) as { error: { type: string; reason: string } };
+      expect(error).toMatchObject({
+        type: 'invalid_request',
+        reason: expect.stringMatching(/line 1 of the body/),
+      });
+    },
+  );
 
   test('needs a key, in any of the forms that clients send', async () => {
     const send = async (headers: Record<string, string>) => {

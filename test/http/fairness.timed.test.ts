@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, expect, test, vi } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpointsWithEndless } from '../support/endpoints.ts';
-import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
+import { get, QUERY_PATH, request } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 
 const endpoints = await copyEndpointsWithEndless();
@@ -80,36 +80,5 @@ test('a token that floods its key is rejected, while another token of the key is
     await expectServed(other);
   });
   expect(statuses).toContain(503);
-  await untilEngine(0, 0);
-});
-
-test('a key that hangs up delays nobody: what it began counts until it has ended', async () => {
-  const [flooder, other] = [await newKey('hanging up'), await newKey('other')];
-  let stopped = false;
-  const connection = async () => {
-    while (!stopped) {
-      const init = { headers: { 'x-api-key': flooder }, signal: AbortSignal.timeout(30) };
-      await request(url, `${QUERY_PATH}/endless.plain?project=p1`, init).catch(() => {});
-    }
-  };
-  const ended = Promise.all(Array.from({ length: 4 }, connection));
-  await expectServed(other);
-  expect(gauges().running).toBeLessThanOrEqual(2);
-  stopped = true;
-  await ended;
-  await untilEngine(0, 0);
-});
-
-test('a query that waits too long for its turn is answered 503, with the time to come back', async () => {
-  const flooder = await newKey('flooder');
-  const controller = new AbortController();
-  const init = { headers: { 'x-api-key': flooder }, signal: controller.signal };
-  const endless = request(url, `${QUERY_PATH}/endless.plain?project=p1`, init).catch(() => {});
-  await untilEngine(1, 0);
-  const late = await ask(flooder, 'logs.all?project=p1');
-  expectError(late, 'overloaded');
-  expect(late.body.error.message).toContain('waited 1500 ms');
-  controller.abort();
-  await endless;
   await untilEngine(0, 0);
 });

@@ -47,7 +47,7 @@ describe.each([
     for (const body of bodies) {
       const answer = await send(body);
       expectError(answer, 'invalid_request');
-      expect(answer.body.error.message).toBe(`the body is not valid ${name}, or ends too soon`);
+      expect(answer.body.error.message).toBe(`the body is not valid ${name.toUpperCase()}, or ends too soon`);
     }
     expect(await idsOf(core, project)).toEqual([]);
   });

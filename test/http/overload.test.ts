@@ -74,16 +74,6 @@ describe('a caller that hangs up', () => {
     await last?.hangUp();
     await untilEngine(0, 0);
   });
-
-  test('is no failure of the service: it is counted as 499 and not as an error', async () => {
-    const labels = { route: `${QUERY_PATH}/:endpoint` };
-    expect(await readMetric(url, 'tailrace_http_requests_total', { ...labels, status: '500' })).toBe(0);
-    await vi.waitFor(
-      async () =>
-        expect(await readMetric(url, 'tailrace_http_requests_total', { ...labels, status: '499' })).toBe(8),
-      { timeout: 30_000 },
-    );
-  });
 });
 
 test('a full queue turns calls away at once with 503, and takes them again after; cached answers are served', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { TailraceError } from '../../src/errors.ts';
 import { USAGE_SOURCE } from '../../src/management/usage.ts';
 import { expectError, get, readMetric } from '../support/http.ts';
 import { post } from '../support/ingest.ts';

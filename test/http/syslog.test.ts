@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -72,29 +72,8 @@ describe('lines over TCP', () => {
   test('are not read from networks that may not send', async () => {
     const project = newProject();
     await sendTo(limited, `${line(project, 'x')}\n`);
-    expect(await messages(project)).toEqual([]);
     await expect.poll(async () => (await lost()).get('not_allowed')).toBeGreaterThan(0);
-  });
-
-  test('of one sender with 1,000 connections leave room for others as soon as it closes them', async () => {
-    const project = newProject();
-    const held: Socket[] = [];
-    while (held.length < 1_000) {
-      const socket = connect(pinned, '127.0.0.1').on('error', () => {});
-      await once(socket, 'connect');
-      held.push(socket);
-    }
-    const refused = connect(pinned, '127.0.0.1').on('error', () => {});
-    await once(refused, 'close'); // beyond the bound: closed at once
-    await sendTo(tcp, `${line(project, 'by another port')}\n`);
-    await stored(project).toEqual(['by another port']);
-    for (const socket of held) socket.destroy();
-    const own = `after the crowd of ${project}`;
-    const isStored = async () => {
-      await sendTo(pinned, `${line('pinned', own)}\n`);
-      return await messages('pinned');
-    };
-    await expect.poll(isStored, { timeout: 20_000 }).toContain(own);
+    expect(await messages(project)).toEqual([]);
   });
 });
 

@@ -118,14 +118,6 @@ describe('a body that is decoded on the thread', () => {
   });
 });
 
-test.each(['json', 'otlp-json'] as const)(
-  'a body of more values than any real one has is rejected before it is parsed: %s',
-  async (format) => {
-    const bomb = Buffer.from(`[${'{},'.repeat(8_000_000)}{}]`);
-    await expect(decode(open(), [bomb, format])).rejects.toMatchObject({ code: 'body_too_large' });
-  },
-);
-
 describe('a small body', () => {
   const large = 'x'.repeat(20_000);
   const streams = [{ stream: { large }, values: Array.from({ length: 400 }, () => ['1', 'a']) }];
@@ -186,27 +178,6 @@ describe('the queue of the thread', () => {
     await first;
     await expect(decode(decoder, ['[{"id":"1"', 'json'])).rejects.toMatchObject({ code: 'invalid_request' });
     await decode(decoder, ['[{"id":"2"}]', 'json']);
-  });
-
-  test('gives keys their turns, and each a share of the backlog', async () => {
-    const decoder = openThreaded({ queueBytesMax: 100_000 });
-    const body = [`[${'{},'.repeat(6_000)}{}]`, 'json'] as const; // 18 KB
-    const order: string[] = [];
-    const send = (key: string) =>
-      decode(decoder, body, {
-        key,
-        use: async () => void order.push(key),
-      }).catch((error: unknown) => error);
-    const greedy = Array.from({ length: 20 }, () => send('greedy'));
-    const other = [send('other'), send('other')];
-    const outcomes = await Promise.all(greedy);
-    expect(outcomes.filter((outcome) => outcome === undefined)).toHaveLength(5);
-    expect(outcomes[5]).toMatchObject({
-      code: 'overloaded',
-      message: expect.stringContaining('of this key'),
-    });
-    expect((await Promise.all(other))[0]).toBeUndefined();
-    expect(order.slice(0, 3)).toEqual(['greedy', 'greedy', 'other']);
   });
 
   test('goes on after a body that takes more memory than there is, which is 413', async () => {

@@ -110,14 +110,10 @@ describe('an event', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  test('without a timestamp happens now', () => {
-    expect(parse('{}').timestamp).toBe(NOW);
-    expect(parse('{"timestamp":null}').timestamp).toBe(NOW);
-  });
-
   test('happens from its source’s retention ago, exclusive, up to an hour ahead, inclusive', () => {
     const at = (micros: number) => `{"timestamp":${micros}}`;
     const oldest = NOW - 90 * 86_400_000_000;
+    expect(parse('{"timestamp":null}').timestamp).toBe(NOW);
     expect(parse(at(oldest + 1)).timestamp).toBe(oldest + 1);
     expect(refusalOf(at(oldest))).toBe(
       'is older than the 90 days that test.logs keeps: 2026-08-22 07:00:00.000000',
@@ -128,34 +124,25 @@ describe('an event', () => {
     );
   });
 
+  const NO_TIME = /^has a timestamp that is neither ISO 8601 nor a count of s, ms, µs or ns since 1970$/;
   test.each([
-    ['', 'is not valid JSON'],
-    ['{"a":NaN}', 'is not valid JSON'],
-    ['{"a":1}x', 'is not valid JSON'],
-    ['[1]', 'is not a JSON object'],
-    [
-      '{"timestamp":"yesterday"}',
-      'has a timestamp that is neither ISO 8601 nor a count of s, ms, µs or ns since 1970',
-    ],
-    [
-      '{"timestamp":-1}',
-      'has a timestamp that is neither ISO 8601 nor a count of s, ms, µs or ns since 1970',
-    ],
+    ['', /^is not valid JSON$/],
+    ['{"a":NaN}', /^is not valid JSON$/],
+    ['{"a":1}x', /^is not valid JSON$/],
+    ['[1]', /^is not a JSON object$/],
+    ['{"timestamp":"yesterday"}', NO_TIME],
+    ['{"timestamp":-1}', NO_TIME],
     ['{"timestamp":9999999999999999999}', /^has a timestamp more than an hour ahead/],
-    [`{"id":"${'x'.repeat(257)}"}`, 'has an id of more than 256 characters'],
-    [`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, 'is nested deeper than 100 levels'],
-    [`{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`, /^is (nested|larger)/],
-  ])('%.40s is refused', (text, message) => expect(refusalOf(text)).toMatch(message));
+    [`{"id":"${'x'.repeat(257)}"}`, /^has an id of more than 256 characters$/],
+    [`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, /^is nested deeper than 100 levels$/],
+  ])('%.40s is rejected', (text, message) => expect(refusalOf(text)).toMatch(message));
 
-  test.each(['x'.repeat(50), 'é'.repeat(30), '😀'.repeat(15)])(
-    'larger than the limit in bytes is refused: %s',
-    (text) => {
-      const event = JSON.stringify({ event_message: text });
-      const bytes = Buffer.byteLength(event);
-      expect(parse(event, bytes).message).toBe(text);
-      expect(refusalOf(event, bytes - 1)).toBe(`is larger than ${bytes - 1} bytes`);
-    },
-  );
+  test.each(['x'.repeat(50), '😀'.repeat(15)])('larger than the limit in bytes is rejected: %s', (text) => {
+    const event = JSON.stringify({ event_message: text });
+    const bytes = Buffer.byteLength(event);
+    expect(parse(event, bytes).message).toBe(text);
+    expect(refusalOf(event, bytes - 1)).toBe(`is larger than ${bytes - 1} bytes`);
+  });
 
   test('is one line of JSON for the engine', () => {
     const row = encodeRow(
@@ -207,7 +194,7 @@ describe('a typed value', () => {
   });
 });
 
-test('an event of a year whose day the engine cannot name is refused, or retention would take it for another', () => {
+test('an event of a year whose day the engine cannot name is rejected, or retention would take it for another', () => {
   const source = { ...SOURCE, retentionDays: 36_500 };
   const on = (now: string, timestamp?: string) => () =>
     parseEvent({ text: JSON.stringify({ timestamp }) }, source, {

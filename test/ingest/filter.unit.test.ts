@@ -77,14 +77,6 @@ describe('sample', () => {
     ]);
     expect(pass({ sample: { keep: 1 } }, events).stored).toHaveLength(4_000);
   });
-
-  test('goes by another field', () => {
-    const ofUser = (id: string) => message('m', { user: { id } });
-    const events = [...'abcdefgh'].flatMap((id) => [ofUser(id), ofUser(id)]);
-    const { stored } = pass({ sample: { keep: 0.5, by: 'user.id' } }, events);
-    expect(stored.length % 2).toBe(0);
-    expect([0, 16]).not.toContain(stored.length);
-  });
 });
 
 describe('redact', () => {
