@@ -39,7 +39,7 @@ test('a full disk is 503, with nothing half stored, until there is room again', 
   const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(service.close);
   const { core, keyring } = service;
-  const { id, key } = await keyring.create({ name: 'k', scopes: ['query'] });
+  const { key } = await keyring.create({ name: 'k', scopes: ['query'] });
   const ids = () => idsOf(core, 'p');
   const bulk = (prefix: string) =>
     Array.from({ length: 2_000 }, (_, i) => ({
@@ -75,31 +75,18 @@ test('a full disk is 503, with nothing half stored, until there is room again', 
   const read = await get(url, `${QUERY_PATH}/logs.all?project=p`);
   expect(read.body.result.map((row) => row['id'])).toEqual(['1']);
 
-  // Keys: each statement that writes, with the cause; what is there can be read.
   const headers = { 'content-type': 'application/json' };
   const body = JSON.stringify({ name: 'c', scopes: ['query'] });
-  for (const [method, path] of [
-    ['POST', '/api/keys'],
-    ['POST', `/api/keys/${id}/rotate`],
-    ['DELETE', `/api/keys/${id}`],
-  ] as const) {
-    const answer = await request(url, path, { method, headers, ...(path === '/api/keys' && { body }) });
-    expectError(answer, 'overloaded');
-    expect(answer.body.error.message).toMatch(/^the disk of the data directory is full: nothing was written/);
-  }
+  const created = await request(url, '/api/keys', { method: 'POST', headers, body });
+  expectError(created, 'overloaded');
+  expect(created.body.error.message).toMatch(/^the disk of the data directory is full: nothing was written/);
   expect((await get(url, `${QUERY_PATH}/logs.all?project=p`, { 'x-api-key': key })).status).toBe(200);
   await expect(keyring.flush()).rejects.toThrow('the disk of the data directory is full');
-  expect((await get(url, '/api/keys')).body.result).toMatchObject([{ id, name: 'k', revoked_at: null }]);
 
-  const ready = await get(url, '/ready');
-  expect([ready.status, ready.body]).toEqual([
-    200,
-    { status: 'ready', storing: expect.stringMatching(/^the disk of the data directory is full \(0 bytes/) },
-  ]);
-  expect(await readMetric(url, 'tailrace_disk_free_bytes')).toBe(0);
+  const storing = expect.stringMatching(/^the disk of the data directory is full \(0 bytes/);
+  expect((await get(url, '/ready')).body).toEqual({ status: 'ready', storing });
 
   await makeRoom();
-  expect(await readMetric(url, 'tailrace_disk_free_bytes')).toBeGreaterThan(1_000_000);
   expect((await request(url, '/api/keys', { method: 'POST', headers, body })).status).toBe(201);
   await keyring.flush();
   expect((await post(url, TO_EDGE, [{ id: '3', project: 'p' }])).status).toBe(200);

@@ -153,28 +153,6 @@ describe('keys', () => {
       runs(40),
     );
   });
-
-  test('with nothing waiting, none is rejected, whatever happened before', async () => {
-    const step = fc.record({
-      times: fc.double({ min: 0, max: 4, noNaN: true }),
-      bytesPerMs: fc.constantFrom(0, 1, 100, 10_000, 1_000_000),
-      ms: fc.integer({ min: 0, max: 5_000 }),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 6 }), async (steps) => {
-        const { backpressure, load, pass, clock, send } = simulate();
-        for (const { times, bytesPerMs, ms } of steps) {
-          clock.bytesPerMs = bytesPerMs;
-          await load(times, ms, 100_000);
-        }
-        clock.bytesPerMs = 1e12;
-        await pass(STEP_MS);
-        expect(backpressure.waitMs).toBe(0);
-        expect(send(10 * MIB).isAccepted).toBe(true);
-      }),
-      runs(40),
-    );
-  });
 });
 
 test('a request that fails gives its place back, and is not counted as stored', async () => {
