@@ -77,7 +77,7 @@ describe('a body over the limit', () => {
     ['by its Content-Length, before any of it is sent', { 'content-length': BODY_BYTES_MAX + 1 }, ''],
     // The end never comes.
     ['in chunks, at once', { 'transfer-encoding': 'chunked' }, chunk.repeat(BODY_BYTES_MAX / 65_536 + 1)],
-    ['but not if the key is wrong', { 'x-api-key': 'nobody', 'content-length': 1e12 }, ''],
+    ['for a wrong key instead, unread', { 'x-api-key': 'nobody', 'content-length': 1e12 }, ''],
   ])('is rejected %s', async (_, headers, sent) => {
     const { socket, received, closed } = await openRaw(url);
     socket.write(postHead(TO_EDGE, headers) + sent);
