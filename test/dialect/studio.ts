@@ -3,11 +3,9 @@ import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
 import { UNTYPED_MESSAGE } from '../../src/sandbox/base.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { type TableEvent, type Tables, toJson } from '../../trial/oracle/bigquery/value.ts';
-import { storeLines } from '../endpoints/support.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
-import type { AnswerRow } from './compare.ts';
-import { SOURCES, TABLES } from './generate/schema.ts';
+
+export type AnswerRow = Readonly<Record<string, unknown>>;
 
 interface Reply {
   readonly status: number;
@@ -16,7 +14,7 @@ interface Reply {
   readonly error: { readonly code: string; readonly message: string } | undefined;
 }
 
-/** A service with Studio's endpoints, and what it answers to a SELECT in BigQuery's SQL. @param now ms */
+/** A service with Studio's endpoints, and its answers to SELECTs in BigQuery's SQL. @param now ms */
 export async function openStudio(now: number) {
   const { core, url, close } = await startTestService({ now, env: { TAILRACE_STUDIO: '1' } });
   const { engine } = core;
@@ -26,12 +24,6 @@ export async function openStudio(now: number) {
     if (typeof sql === 'string' && !/^(?:EXPLAIN|SELECT formatQuery)/.test(sql)) executed.push(sql);
     return query(sql, values, options);
   };
-
-  /** Stores events of a project. */
-  async function add(project: string, tables: Tables): Promise<void> {
-    for (const table of TABLES)
-      await storeLines(core, SOURCES[table], linesOf(tables[table] ?? [], project), now);
-  }
 
   async function ask(sql: string, project: string): Promise<Reply> {
     // As Studio sends it, with empty parameters.
@@ -61,24 +53,19 @@ export async function openStudio(now: number) {
     }
   }
 
-  return {
-    add,
-    ask,
-    askTyped,
-    /** Statements that the engine was sent to run, without those that only parse a text. */
-    executed,
-    sources: core.registry.sources,
-    close,
-  };
-}
+  /** What the whole events answer to a SELECT. */
+  async function askWhole(sql: string, project: string): Promise<AnswerRow[]> {
+    const { typedFirst: _, ...whole } = await sandbox(endpoint, { project, sql });
+    const { body } = await run(createQuestion(whole, parseParameters(endpoint, { project }, 65_536)));
+    return (parseExact(body.toString()) as { result: AnswerRow[] }).result; // the runner's answer
+  }
 
-/** Events as their source sends them. */
-function linesOf(events: readonly TableEvent[], project: string): string[] {
-  return events.map((event) => toJson({ ...event, project }));
+  /** `executed` has the statements that the engine was sent to run, without those that only parse a text. */
+  return { core, ask, askTyped, askWhole, executed, close };
 }
 
 /** JSON with whole numbers beyond 2^53 as bigint. */
-function parseExact(text: string): unknown {
+export function parseExact(text: string): unknown {
   const revive = (_: string, value: unknown, context?: { readonly source?: string }) =>
     typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
       ? BigInt(context?.source ?? value)

@@ -19,31 +19,24 @@ const REFUSED: readonly (readonly [sql: string, message: string])[] = [
   ['update edge_logs set id = 1 where true', 'begins with update at line 1, column 1'],
   ['select 1 as a; select 2 as b', 'there is a semicolon at line 1, column 14'],
   ['select id from edge_logs union distinct select id from edge_logs', 'UNION DISTINCT'],
-  ['select id from edge_logs union select id from edge_logs', 'has UNION, which'],
   ['select id from edge_logs intersect distinct select id from edge_logs', 'INTERSECT DISTINCT'],
-  ['select id from edge_logs except distinct select id from edge_logs', 'EXCEPT'],
   // Clauses.
   ['select id from edge_logs limit @n', 'has "@n", which is not understood'],
   ["select id from edge_logs limit '3'", 'a LIMIT or OFFSET other than a whole number at line 1, column 32'],
-  ['select id from edge_logs limit 1.5', 'a LIMIT or OFFSET other than a whole number'],
   ['select id from edge_logs order by 3', 'names column 3 by its place; there are 1'],
   ['select id from edge_logs group by rollup(id)', 'GROUP BY ROLLUP'],
   ['select as struct id from edge_logs', 'AS STRUCT'],
   ['select id, event_message as id from edge_logs', 'two columns id'],
   ["select id as 'x' from edge_logs", 'AS without a plain name'],
-  ['select id as `x y` from edge_logs', 'AS without a plain name'],
   ['select count(*) over (partition by id) as n from edge_logs', 'PARTITION BY'],
   ['select count(*) over (order by id) as n from edge_logs', 'OVER (ORDER BY'],
-  ['select sum(1) over () as n from edge_logs', 'OVER after sum'],
   ['select count(*) over w as n from edge_logs window w as (order by id)', 'OVER with a name'],
   [
     'select count(*) over (rows between 1 preceding and current row) as n from edge_logs',
     'OVER with ROWS in its brackets',
   ],
-  ['select id from edge_logs window w as (order by id)', 'has WINDOW'],
   ['select id from edge_logs for system_time as of current_timestamp()', 'FOR SYSTEM_TIME'],
   ["select id from edge_logs where id ilike 'x'", 'has ILIKE, which BigQuery does not have'],
-  ["select id from edge_logs where id not ilike 'x'", 'has ILIKE, which BigQuery does not have'],
   ['select id from edge_logs where true qualify count(*) over () > 1', 'has QUALIFY'],
   [
     'select string_agg(distinct id) as x from edge_logs',
@@ -63,7 +56,6 @@ const REFUSED: readonly (readonly [sql: string, message: string])[] = [
   ["select numeric '1.5' as x", 'a literal of NUMERIC'],
   ['select * replace (1 as id) from edge_logs', '* REPLACE'],
   ['select true = not false as x', 'has NOT in a place that is not understood; use brackets'],
-  ['select 1 between 0 and 2 = true as x', 'a comparison of a comparison by ='],
   [
     'with a as (select 1 as n), A as (select 2 as n) select n from a',
     'two members A of WITH; give each its own name at line 1, column 28',
@@ -85,13 +77,10 @@ const REFUSED: readonly (readonly [sql: string, message: string])[] = [
     'has RIGHT JOIN, which is not understood; known are JOIN, LEFT JOIN and CROSS JOIN at line 1, column 26',
   ],
   ['select id from edge_logs natural join postgres_logs', 'has NATURAL JOIN'],
-  ['select id from edge_logs outer join postgres_logs using (id)', 'has OUTER JOIN'],
-  ['select id from edge_logs full join postgres_logs using (id)', 'FULL JOIN'],
   ['select id from edge_logs join postgres_logs', 'JOIN without ON or USING'],
   ['select id from edge_logs join postgres_logs using (level)', 'USING (level)'],
   ['select t.id from edge_logs as t join postgres_logs as t using (id)', 'has t twice in FROM'],
   [`select 1 ${M} cross join unnest(m.response) as M`, 'has M twice in FROM'],
-  [`select 1 ${M} cross join unnest(m.response) as t`, 'has t twice in FROM'],
   ['select id from edge_logs, postgres_logs', 'id is in edge_logs and postgres_logs'],
   [`select m.x ${M} with offset as o`, 'WITH OFFSET'],
   ['select x from unnest([1, 2]) as x', 'has ARRAY […]'],
@@ -99,7 +88,6 @@ const REFUSED: readonly (readonly [sql: string, message: string])[] = [
   [`select x.y ${M} cross join unnest(timestamp) as x`, 'UNNEST of timestamp, which is not a record'],
   [`select r.y ${M} left join unnest(m.response) as r on r.x = 1`, 'ON after UNNEST'],
   [`select m.* ${M}`, '* of an unnested record'],
-  [`select * ${M}`, '* of an unnested record'],
   ['select * except (nothing) from edge_logs', 'EXCEPT of what is not a column'],
   [
     'select id from edge_logs where timestamp < timestamp_add(current_timestamp(), interval 999999999 day)',
@@ -108,12 +96,9 @@ const REFUSED: readonly (readonly [sql: string, message: string])[] = [
   // Names.
   ['select nothing from edge_logs', 'has the name nothing, which is not known there'],
   [`select x.y ${M}`, 'has the name x.y'],
-  ['select t.id from edge_logs', 'has the name t.id'],
-  ['select edge_logs.timestamp.x from edge_logs', 'has the name edge_logs.timestamp.x'],
   ['select id from edge_logs where id in (select o.id from postgres_logs where t.id = o.id)', 'has the name'],
   // Functions, operators and types.
   ['select sleep(3) as x', 'calls sleep'],
-  ['select net.host(id) as x from edge_logs', 'calls net.host'],
   ['select safe.parse_timestamp("%F", id) as x from edge_logs', 'calls safe.parse_timestamp'],
   ['select starts_with(id) as x from edge_logs', 'calls starts_with with 1 arguments; it takes 2'],
   ['select array_agg(id) as x from edge_logs', 'calls array_agg'],
@@ -126,7 +111,6 @@ const REFUSED: readonly (readonly [sql: string, message: string])[] = [
   [`select approx_quantiles(m.x, 4)[offset(5)] as x ${M}`, 'an offset beyond the 5 members'],
   [`select approx_quantiles(m.x, 4) as x ${M}`, 'has the array x in its answer'],
   [`select cast(m.x as bytes) as x ${M}`, 'casts to BYTES'],
-  [`select cast(m.x as json) as x ${M}`, 'casts to JSON'],
   [`select m.a < m.b as x ${M}`, 'compares two fields of the metadata by <'],
   ['select id > 3 as x from edge_logs', 'compares a string with a int64'],
   ["select timestamp > 'yesterday' as x from edge_logs", '"yesterday", which is not a timestamp'],
@@ -154,8 +138,33 @@ test.each(REFUSED)('refuses %s', (sql, message) => {
   expect(() => translate(sql)).toThrowError(message);
 });
 
-test('there are many', () => {
-  expect(REFUSED.length).toBeGreaterThanOrEqual(60);
+test.each([
+  "insert into edge_logs (id) values ('x')",
+  'delete from edge_logs where true',
+  'merge into edge_logs using auth_logs on true when matched then delete',
+  'create or replace view v as select id from edge_logs',
+  'create temp function f(x string) returns string language js as "return x"; select f(id) from edge_logs',
+  'drop table if exists edge_logs',
+  'declare x int64 default 1; select x',
+  'set @@time_zone = "UTC"',
+  'begin transaction',
+  'if true then select 1; end if',
+  'execute immediate "select 1"',
+  'call p()',
+  "export data options (uri = 'gs://b/*') as select 1 as one",
+  'grant select on table edge_logs to "user:x"',
+  'explain select 1',
+  'with recursive r as (select 1 as n union all select n + 1 from r where n < 5) select n from r',
+  "select * from (select id, 1 as n from edge_logs) pivot (sum(n) for id in ('a', 'b'))",
+  'select id from edge_logs tablesample system (10 percent)',
+  "from edge_logs |> where id = 'x' |> select id",
+  'select id from edge_logs @{force_index=x}',
+  'select id from edge_logs where id = ?',
+  "select * from external_query('connection', 'select 1')",
+  'select * from `region-us`.information_schema.jobs',
+  'select id from `edge_*`',
+])('refuses %s, with the place', (sql) => {
+  expect(() => translate(sql)).toThrowError(/ at line 1, column \d+/);
 });
 
 test('says where, in the lines of the caller', () => {
@@ -184,10 +193,6 @@ test.each([
     `select ${times(8, 'json_query(').join('')}metadata${times(8, ", '$[0][0][0]')").join('')} as x from edge_logs`,
     'too large',
   ],
-  ['deep casts', `select ${times(30, 'cast(').join('')}1${times(30, ' as string)').join('')}`, LEVELS],
-  ['casts of casts', `select id${times(30, '::text').join('')} from edge_logs`, LEVELS],
-  ['NOT of NOT', `select ${times(30, 'not').join(' ')} true`, LEVELS],
-  ['signs of signs', `select ${times(30, '-').join(' ')} 1`, LEVELS],
   [
     'deep CASE',
     `select ${times(30, 'case when true then').join(' ')} 1 ${times(30, 'end').join(' ')}`,
@@ -205,12 +210,10 @@ test.each([
     `select ${'1'.repeat(60_000)}a`,
     'which is not understood',
   ],
-  ['a long number', `select ${'1'.repeat(60_000)}`, 'beyond INT64'],
   ['long sums', `select ${times(70, '1').join(' + ')} as n`, 'at most 48 of + - * / in a row'],
   ['many SELECTs', times(30, 'select 1 as n').join(' union all '), 'at most 20 SELECTs'],
   ['many columns', `select ${times(300, '1').map((one, i) => `${one} as a${i}`)}`, 'more than 200 columns'],
   ['a text without an end', "select 'x", 'without an end'],
-  ['a comment without an end', 'select 1 /* x', 'without an end'],
 ])('refuses %s before it costs time', (_, sql, message) => {
   expect(() => translate(sql)).toThrowError(message);
 });
