@@ -6,7 +6,9 @@ import { TailraceError } from '../../src/errors.ts';
 import { isAllowedFunction } from '../../src/sandbox/function.ts';
 import { BOUNDS } from '../../src/sandbox/refusal.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { runs, sample, scale } from '../support/property.ts';
+import { createTimeZones } from '../../src/sandbox/time-zone.ts';
+import { runs, scale } from '../support/property.ts';
+import { ATTACKS } from './attacks.ts';
 import { ESCAPES } from './escapes.ts';
 import { LEGITIMATE } from './legitimate.ts';
 import { CANARY, openSandbox, SQL } from './support.ts';
@@ -33,11 +35,6 @@ async function refusal(sql: string): Promise<string> {
 }
 
 describe('escapes', () => {
-  test('are at least 200', () => {
-    expect(new Set(escapes.map(([, text]) => text)).size).toBe(escapes.length);
-    expect(escapes.length).toBeGreaterThanOrEqual(200);
-  });
-
   test.each(escapes)('by %s are refused before they run: %s', async (_, sql) => {
     await refusal(sql);
   });
@@ -50,35 +47,39 @@ describe('escapes', () => {
     expect(tables.map((row) => row['name'])).toEqual(['app_logs', 'secret_logs']);
   });
 
-  test('by any function that is not listed are refused, by its name as a call and as a value', async () => {
+  // Each of the engine's own names, so that a new version of it opens nothing.
+  test('by a function that is not listed are refused, by its name as a call and as a value', async () => {
     const rows = await core.engine.inspect('SELECT name FROM system.functions');
     const others = rows.map((row) => String(row['name'])).filter((name) => !isAllowedFunction(name));
     expect(others.length).toBeGreaterThan(800);
-    for (const name of sample(others.filter((_, i) => i % 7 === 0))) {
-      await refusal(`SELECT \`${name}\`(id) FROM app`);
-      await refusal(`SELECT arrayMap(\`${name}\`, [id]) FROM app`);
-    }
-  }, 60_000);
+    const texts = (name: string) => [
+      `SELECT \`${name}\`(id) FROM app`,
+      `SELECT arrayMap(\`${name}\`, [id]) FROM app`,
+    ];
+    for (const [i, name] of others.entries()) await refusal(texts(name)[i % 2] ?? '');
+  });
+
+  test('by a table function are refused, and none can be called', async () => {
+    const rows = await core.engine.inspect('SELECT name FROM system.table_functions');
+    const names = rows.map((row) => String(row['name']));
+    expect(names.length).toBeGreaterThan(50);
+    expect(names.filter(isAllowedFunction)).toEqual([]);
+    for (const name of names) await refusal(`SELECT * FROM app, \`${name}\`('@file@')`);
+  });
 });
 
-describe('what may be called', () => {
-  test('has no name of a table function', async () => {
-    const rows = await core.engine.inspect('SELECT name FROM system.table_functions');
-    expect(rows.map((row) => String(row['name'])).filter(isAllowedFunction)).toEqual([]);
+describe('texts that keep the engine busy are refused before it resolves a name', () => {
+  test.each(Object.entries(ATTACKS))('%s', async (_, texts) => {
+    for (const sql of texts) await refusal(sql);
   });
+});
 
-  test('means the same in either letter case', async () => {
-    const rows = await core.engine.inspect(
-      'SELECT groupArray(name) AS names FROM system.functions GROUP BY lower(name) HAVING count() > 1',
-    );
-    const names = rows.flatMap((row) => row['names'] as string[]).filter(isAllowedFunction);
-    expect(names.map((name) => name.toLowerCase()).toSorted()).toEqual([
-      'date_diff',
-      'date_diff',
-      'totimezone',
-      'totimezone',
-    ]);
-  });
+test('a function means the same in either letter case', async () => {
+  const rows = await core.engine.inspect(
+    'SELECT groupArray(name) AS names FROM system.functions GROUP BY lower(name) HAVING count() > 1',
+  );
+  const names = rows.flatMap((row) => row['names'] as string[]).filter(isAllowedFunction);
+  expect(new Set(names.map((name) => name.toLowerCase()))).toEqual(new Set(['date_diff', 'totimezone']));
 });
 
 test('every bound is in the documentation', async () => {
@@ -94,7 +95,6 @@ describe('a refusal says what was not allowed and what would be', () => {
       'must not call file(); docs/sandboxing-functions.md lists what can be called',
     ],
     ['SELECT now()', 'must not call now(); use @now, the instant of the query'],
-    ['SELECT * FROM secret_logs', 'must not read secret_logs; what can be read is app, errors'],
     [
       'SELECT * FROM numbers(3)',
       'must not read the table function numbers(); what can be read is app, errors',
@@ -103,34 +103,18 @@ describe('a refusal says what was not allowed and what would be', () => {
       'SELECT * FROM app SETTINGS max_threads = 1',
       'must not have SETTINGS: the limits are those of the service',
     ],
-    ['SELECT * FROM app FORMAT CSV', 'must be one SELECT, without FORMAT, INTO OUTFILE or any other clause'],
-    [
-      'SELECT 1; SELECT 2',
-      'is not SQL that the engine accepts: Syntax error (Multi-statements are not allowed)',
-    ],
     [
       'SELECT @nobody FROM app',
       'names @nobody, which is not declared; declared are @project, @pattern, @now',
     ],
     ['SELECT {a:String} FROM app', 'must not have {…}: write parameters as @name and maps as map(…)'],
-    ['SELECT id FROM app WHERE id IN app', 'must have a list or a SELECT after IN'],
-    [
-      'SELECT user FROM app',
-      'must not name user by itself, which is a function; write a column of this name as view.user',
-    ],
-    ['WITH app AS (SELECT 1) SELECT * FROM app', 'must not call a view app: the name is taken'],
-    ["SELECT match(id, '((a{40}){40}){40}') FROM app", 'has a pattern that is too large a pattern'],
     [`SELECT id LIKE '%a${'_'.repeat(60)}%' FROM app`, 'has a pattern that is too costly a pattern'],
     ['SELECT id LIKE @project FROM app', 'position(text, @name) looks for the value of a parameter'],
-    ["SELECT '{}'::JSON", 'must not CAST to JSON; types are string, bool, int8'],
-    ['SELECT * APPLY(upper) FROM app', 'must not have APPLY'],
-    ['SELECT status FROM app ORDER BY status WITH FILL', 'must not have WITH FILL'],
     [`SELECT '${'x'.repeat(17_000)}'`, 'must be at most 16384 bytes long'],
     [
       "SELECT toHour(timestamp, 'Mars/Olympus') FROM app",
       `must not have the time zone "Mars/Olympus"; a time zone is a name of the tz database, written out: 'UTC'`,
     ],
-    ['SELECT toHour(timestamp, id) FROM app', 'must have the time zone of toHour written out'],
     [
       'SELECT 1 IN (SELECT 1 IN (SELECT 1 IN (SELECT 1 IN (SELECT 1))))',
       'must have at most 3 nested SELECTs in IN, EXISTS or expressions; this one has 4',
@@ -139,19 +123,6 @@ describe('a refusal says what was not allowed and what would be', () => {
       'SELECT length(groupArray(id)) + arrayUniq(arraySort(groupArray(id))) FROM app',
       'units of work for each row of one SELECT; this one has 899; ask for less at once, or give what is collected a limit',
     ],
-    [
-      "SELECT countMatches(id, '(.*x)?') FROM app",
-      'must not have that pattern in countMatches, which finds all matches',
-    ],
-    [
-      'SELECT arrayMap(nobody, [1]) FROM app',
-      'must have a lambda first in arrayMap(…), such as x -> x + 1, not nobody',
-    ],
-    [
-      'SELECT * FROM (WITH x AS (SELECT 1) SELECT 1) AS t, x',
-      'must not read x there: a view can be read after it',
-    ],
-    ["SELECT CAST('x' AS Tuple(a String))", 'must not CAST to a; types are'],
   ])('%s', async (sql, message) => {
     expect(await refusal(sql)).toContain(message);
   });
@@ -182,13 +153,10 @@ describe('what a view keeps out', () => {
     ];
     const forms = (name: string) => [
       `WITH 0 AS ${name} SELECT count() AS c FROM errors`,
-      `WITH 'q' AS ${name} SELECT count() AS c FROM errors`,
       `WITH ((a, b) -> 1) AS ${name} SELECT count() AS c FROM errors`,
       `WITH notEquals AS ${name} SELECT count() AS c FROM errors`,
-      `SELECT 'q' AS ${name}, count() AS c FROM errors`,
       `SELECT count() AS c FROM errors AS ${name}`,
       `SELECT (SELECT count() FROM errors) AS c FROM (SELECT 'q' AS ${name}) AS z`,
-      `SELECT (SELECT count() FROM errors) AS c FROM (SELECT 1) AS ${name}`,
       `SELECT arrayMap(${name} -> (SELECT count() FROM errors), [0])[1] AS c`,
       `WITH x(${name}) AS (SELECT 0) SELECT (SELECT count() FROM errors) AS c FROM x`,
       `WITH ${name} AS (SELECT 'q' AS id) SELECT (SELECT count() FROM errors) AS c FROM ${name}`,
@@ -206,7 +174,7 @@ describe('what a view keeps out', () => {
       }
     }
     expect(answered).toBeGreaterThan(100);
-  }, 60_000);
+  });
 
   test('is only what its own conditions keep out', async () => {
     await expect(ask(`SELECT count() FROM app WHERE intDiv(1, id NOT LIKE 'p%')`)).rejects.toThrow(
@@ -229,20 +197,7 @@ describe('any mix of good and bad parts', () => {
     return list.slice(from, to).join('');
   });
   const glue = fc.constantFrom(
-    '',
-    ' ',
-    '(',
-    ')',
-    ',',
-    ' UNION ALL ',
-    ' FROM ',
-    ' AS x ',
-    '--',
-    '/*',
-    '*/',
-    "'",
-    '`',
-    ';',
+    ...['', ' ', '(', ')', ',', ' UNION ALL ', ' FROM ', ' AS x ', '--', '/*', '*/', "'", '`', ';'],
   );
   const mixed = fc.oneof(
     fc.tuple(cut, glue, cut, glue, cut).map((list) => list.join('')),
@@ -274,7 +229,15 @@ describe('any mix of good and bad parts', () => {
       runs(1500),
     );
     expect(answered).toBeGreaterThan(scale(25));
-  }, 120_000);
+  });
+});
+
+test('a time zone is counted once, and one too many is rejected with those that are loaded', () => {
+  const names = Array.from({ length: 40 }, (_, i) => `Zone/Number_${i}`);
+  const zones = createTimeZones(names);
+  for (const name of names.slice(0, 31)) zones.use([name, 'UTC']);
+  zones.use(names.slice(0, 31));
+  expect(() => zones.use(['Zone/Number_31'])).toThrow(/has 32 of at most 32; those are UTC, Zone\/Number_0/);
 });
 
 test('a SELECT is checked once, and is not kept warm', async () => {
@@ -294,11 +257,6 @@ test('where sandboxing is off, sql is a parameter that nobody declared', async (
 });
 
 describe('legitimate SELECTs', () => {
-  test('are at least 120', () => {
-    expect(new Set(LEGITIMATE).size).toBe(LEGITIMATE.length);
-    expect(LEGITIMATE.length).toBeGreaterThanOrEqual(120);
-  });
-
   test.each(LEGITIMATE)('answer: %s', async (sql) => {
     expect(JSON.stringify(await ask(sql))).not.toContain(CANARY);
   });

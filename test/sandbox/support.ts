@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../../src/errors.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
@@ -71,19 +70,9 @@ const FILES: Readonly<Record<string, string>> = {
 
 /** A third endpoint, for tests of the sandbox itself. */
 const NAMED_FILES: Readonly<Record<string, string>> = {
-  'endpoints/sandbox.named/endpoint.yaml': YAML.replace('5dea32a0', 'b5ea32a0').replace(
-    'sandbox.on',
-    'sandbox.named',
-  ),
+  'endpoints/sandbox.named/endpoint.yaml': YAML.replace('5dea32a0', 'b5ea32a0').replace('.on', '.named'),
   'endpoints/sandbox.named/query.sql': NAMED_SQL,
 };
-
-/** Whether the engine refuses a call for the number of its arguments, whatever they are. */
-export function isWrongCount(error: unknown): boolean {
-  return /\(NUMBER_OF_ARGUMENTS_DOESNT_MATCH\)|\(TOO_(?:FEW|MANY)_ARGUMENTS_FOR_FUNCTION\)/.test(
-    messageOf(error),
-  );
-}
 
 /** Definitions of endpoints alike, `sandbox.on`, `sandbox.off` and those of `more`, in a temporary folder. */
 export async function writeDefinitions(more: Readonly<Record<string, string>> = {}) {

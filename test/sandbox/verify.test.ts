@@ -45,16 +45,6 @@ test.each([
     /must not read secret_logs in an expression of WITH/,
   ],
   [
-    'with a view of an odd name',
-    SQL.replaceAll('errors', '`odd name`'),
-    /letters, digits and underscores only/,
-  ],
-  [
-    'with a view that is materialized',
-    SQL.replace('errors AS (', 'errors AS MATERIALIZED ('),
-    /must have plain views|materialized/i,
-  ],
-  [
     'with a column called like an expression',
     SQL.replace('id, timestamp,', 'id, status AS worst, timestamp,'),
     /no column has the name of an expression/,

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { type FrontRequest, startClickHouseFront } from '../../trial/clickhouse-front.ts';
-import { sample } from '../support/property.ts';
 import { readSandboxUser, SANDBOX_USER } from '../support/sandbox-user.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { LEGITIMATE } from './legitimate.ts';
@@ -49,24 +48,20 @@ describe('on a server with a user for callers’ SQL', () => {
     expect(holding.map(projectOf)).toEqual([undefined, undefined, undefined, 'p']);
   });
 
-  test('its rights are tried where definitions are checked', () => {
-    expect(bySandboxUser(atStart)).toContainEqual(
-      expect.stringMatching(/^EXPLAIN SELECT \* FROM \([\s\S]*UNION ALL/),
-    );
+  test('its rights are tried when definitions are checked', () => {
+    const tried = expect.stringMatching(/^EXPLAIN SELECT \* FROM \([\s\S]*UNION ALL/);
+    expect(bySandboxUser(atStart)).toContainEqual(tried);
   });
 
-  test('a pattern of a caller’s SELECT that is refused is looked at by that user, too', async () => {
-    await expect(ask('SELECT count() FROM app', { pattern: '[' })).rejects.toMatchObject({
-      code: 'invalid_parameter',
-    });
-    expect(bySandboxUser(front.requests)).toContainEqual(expect.stringMatching(/^SELECT replaceRegexpOne/));
-    const asked = front.requests.filter(({ sql }) => /^SELECT replaceRegexpOne/.test(sql));
-    expect(asked.map(({ user }) => user)).toEqual([SANDBOX_USER]);
+  test('a pattern of a caller’s SELECT that is rejected is checked by that user, too', async () => {
+    const asked = ask('SELECT count() FROM app', { pattern: '[' });
+    await expect(asked).rejects.toMatchObject({ code: 'invalid_parameter' });
+    const checks = front.requests.filter(({ sql }) => /^SELECT replaceRegexpOne/.test(sql));
+    expect(checks.map(({ user }) => user)).toEqual([SANDBOX_USER]);
   });
 
   test('every SELECT that callers may send is answered within the profile of users.sql', async () => {
-    const texts = sample(LEGITIMATE);
-    for (const sql of texts) await expect(ask(sql), sql).resolves.toBeInstanceOf(Array);
-    expect(bySandboxUser(front.requests).length).toBeGreaterThanOrEqual(texts.length);
-  }, 120_000);
+    for (const sql of LEGITIMATE) await expect(ask(sql), sql).resolves.toBeInstanceOf(Array);
+    expect(bySandboxUser(front.requests).length).toBeGreaterThanOrEqual(LEGITIMATE.length);
+  });
 });

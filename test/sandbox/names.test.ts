@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
+import { trusted } from '../../src/sql/sql.ts';
+import { LATER_TABLES } from './attacks.ts';
 import { ESCAPES } from './escapes.ts';
 import { LEGITIMATE } from './legitimate.ts';
-import { CANARY, NAMED_SQL, openSandbox } from './support.ts';
+import { CANARY, openSandbox } from './support.ts';
 
 // Views with the names of tables: app_logs has 30 entries of project p, of 76 in the table; secret_logs has none, of 1.
 const { core, check, ask, canaryFile, close } = await openSandbox({}, 'sandbox.named');
@@ -27,16 +29,9 @@ describe('a view with the name of a table', () => {
       ['SELECT count() AS n FROM secret_logs', 0],
       ['SELECT count() AS n FROM app_logs AS a JOIN app_logs AS b ON a.id = b.id', 30],
       ['SELECT count() AS n FROM (SELECT id FROM app_logs UNION ALL SELECT id FROM app_logs)', 60],
-      ['SELECT count() AS n FROM app_logs WHERE id IN (SELECT id FROM app_logs)', 30],
       ['SELECT (SELECT count() FROM app_logs) + (SELECT count() FROM secret_logs) AS n', 30],
       ['WITH x AS (SELECT id FROM app_logs) SELECT count() AS n FROM x, secret_logs', 0],
-      ['WITH x AS (SELECT id FROM app_logs) SELECT count() AS n FROM x JOIN app_logs USING (id)', 30],
-      [
-        'SELECT count() AS n FROM (WITH x AS (SELECT id FROM app_logs), y AS (SELECT id FROM x) SELECT id FROM y)',
-        30,
-      ],
       ['SELECT max(arrayMap(x -> (SELECT count() FROM app_logs), [1])[1]) AS n FROM app_logs', 30],
-      ['WITH (SELECT count() FROM app_logs) AS c SELECT any(c) AS n FROM app_logs', 30],
       ['SELECT count() AS app_logs, app_logs AS n FROM app_logs', 30],
     ] as const)
       expect([sql, (await ask(sql))[0]?.['n']]).toEqual([sql, n]);
@@ -46,15 +41,10 @@ describe('a view with the name of a table', () => {
     'WITH app_logs AS (SELECT * FROM app_logs) SELECT * FROM app_logs',
     'WITH secret_logs AS (SELECT 1 AS id) SELECT * FROM secret_logs',
     'SELECT * FROM (WITH app_logs AS (SELECT id FROM secret_logs) SELECT id FROM app_logs)',
-    'WITH x AS (WITH app_logs AS (SELECT id FROM app_logs) SELECT id FROM app_logs) SELECT id FROM x',
     'SELECT * FROM app_logs AS secret_logs, secret_logs',
-    'SELECT * FROM (SELECT 1) AS app_logs, app_logs',
-    'SELECT * FROM tailrace.app_logs',
     'SELECT * FROM tailrace.secret_logs AS secret_logs',
     'SELECT id FROM app_logs WHERE id IN app_logs',
-    'SELECT id FROM app_logs WHERE id NOT IN (secret_logs)',
     'SELECT count() AS secret_logs FROM app_logs WHERE id IN secret_logs',
-    'WITH (SELECT 1) AS app_logs SELECT * FROM app_logs',
   ])('is not replaced or passed by: %s', async (sql) => {
     await expect(check(sql)).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
@@ -69,36 +59,45 @@ describe('a view with the name of a table', () => {
     }
     expect(answered).toBeGreaterThanOrEqual(LEGITIMATE.length);
   });
+});
 
-  test('stays what it is whatever the caller gives the names that it is made of', async () => {
-    const names = new Set([...(NAMED_SQL.match(/[a-z_]\w*/gi) ?? []), 'equals', 'less', 'and']);
-    const forms = (name: string) => [
-      `WITH 0 AS ${name} SELECT count() AS c FROM app_logs`,
-      `WITH 'q' AS ${name} SELECT count() AS c FROM app_logs`,
-      `WITH notEquals AS ${name} SELECT count() AS c FROM app_logs`,
-      `SELECT 'q' AS ${name}, count() AS c FROM app_logs`,
-      `SELECT count() AS c FROM app_logs AS ${name}`,
-      `SELECT (SELECT count() FROM app_logs) AS c FROM (SELECT 'q' AS ${name}) AS z`,
-      `SELECT (SELECT count() FROM app_logs) AS c FROM (SELECT 1) AS ${name}`,
-      `SELECT arrayMap(${name} -> (SELECT count() FROM app_logs), [0])[1] AS c`,
-      `WITH ${name} AS (SELECT 'q' AS id) SELECT (SELECT count() FROM app_logs) AS c FROM ${name}`,
-      `SELECT (SELECT count() FROM app_logs) AS c FROM app_logs ARRAY JOIN [0] AS ${name} LIMIT 1`,
-    ];
-    let answered = 0;
-    for (const sql of [...names].flatMap(forms))
-      for (const row of (await tryAsk(sql)) ?? []) {
-        answered++;
-        expect([sql, row['c']]).toEqual([sql, 30]);
-      }
-    expect(answered).toBeGreaterThan(100);
+const OVER_LATER = [
+  'WITH later AS (SELECT id FROM app_logs) SELECT id FROM (SELECT id FROM later) WHERE id IN (SELECT id FROM later)',
+  'WITH later AS (SELECT id FROM app_logs), b AS (SELECT id FROM later) SELECT b.id, (SELECT max(id) FROM later) AS m FROM b JOIN later ON b.id = later.id',
+  'WITH later AS (SELECT id FROM app_logs) SELECT id FROM later UNION ALL SELECT id FROM later',
+  'SELECT * FROM (WITH later AS (SELECT id FROM app_logs) SELECT arrayMap(x -> (SELECT max(id) FROM later), [1]) AS m FROM later)',
+  'WITH a AS (WITH later AS (SELECT id FROM app_logs) SELECT id FROM later) SELECT id FROM a',
+];
+
+/** Creates a table as another process on the same server may, at any moment. */
+async function createTable(name: string): Promise<void> {
+  await core.engine.command(trusted(`CREATE TABLE ${name} (id String) ENGINE = MergeTree ORDER BY id`));
+  const bytes = Buffer.from(`${CANARY}\n`);
+  await core.engine.insert({ table: name, columns: ['id'], format: 'TabSeparated', bytes });
+}
+
+describe('a table that is created after a text was checked', () => {
+  test('is never read by it', async () => {
+    const before: unknown[] = [];
+    for (const sql of OVER_LATER) before.push(await ask(sql));
+    await createTable('later');
+    for (const [i, sql] of OVER_LATER.entries()) {
+      // Cached since before; then newly checked, by another spelling of the same.
+      expect(await ask(sql)).toEqual(before[i]);
+      expect(await ask(`${sql} -- again`)).toEqual(before[i]);
+    }
+    for (const sql of LATER_TABLES.map(rename))
+      await expect(check(sql)).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
-  test('is read beside tables that other processes create', async () => {
-    await core.engine.command('CREATE TABLE own (id String) ENGINE = MergeTree ORDER BY id');
-    expect(await ask('WITH own AS (SELECT id FROM app_logs) SELECT count() AS n FROM own')).toEqual([
-      { n: 30 },
-    ]);
-    await expect(check('SELECT id FROM own')).rejects.toThrow(/must not read own/);
+  test('is read by the engine only where the check says so', async () => {
+    await createTable('shadow');
+    const rows = async (sql: string) => JSON.stringify(await core.engine.inspect(trusted(sql)));
+    const view = "shadow AS (SELECT 'own' AS id)";
+    expect(await rows(`WITH ${view} SELECT id FROM (SELECT id FROM shadow)`)).not.toContain(CANARY);
+    expect(await rows('WITH shadow AS (SELECT id FROM shadow) SELECT id FROM shadow')).toContain(CANARY);
+    const beside = `SELECT t.id, shadow.id FROM (WITH ${view} SELECT id FROM shadow) AS t, shadow`;
+    expect(await rows(beside)).toContain(CANARY);
   });
 });
 
@@ -115,9 +114,7 @@ describe('views of one name', () => {
   // The engine looks for a table v inside of v, at any depth.
   test.each([
     'WITH v AS (WITH v AS (SELECT 1 AS n) SELECT n FROM v) SELECT n FROM v',
-    'WITH v AS (SELECT n FROM (WITH v AS (SELECT 1 AS n) SELECT n FROM v)) SELECT n FROM v',
     'WITH w AS (WITH v AS (SELECT 1 AS n) SELECT n FROM v), v AS (SELECT n FROM w) SELECT n FROM v',
-    'WITH w AS (WITH v AS (SELECT 1 AS n) SELECT n FROM v), u AS (SELECT n FROM w), v AS (SELECT n FROM u) SELECT n FROM v',
   ])('are refused if one is made of another: %s', async (sql) => {
     await expect(check(sql)).rejects.toThrow(/must not call a view v: the name is taken/);
   });
@@ -136,19 +133,10 @@ describe('a column', () => {
 
   test.each([
     'arrayMap(file, [@file@])',
-    'arrayMap(f, [@file@])',
-    'arrayMap(upper, [@file@])',
     'arrayMap(identity(file), [@file@])',
     'arrayMap(if(1, file, file), [@file@])',
-    'arrayMap(tuple(file).1, [@file@])',
-    'arrayMap([file][1], [@file@])',
-    'arrayMap(materialize(file), [@file@])',
-    'arraySort(file, [@file@])',
-    'arrayFilter((file), [@file@])',
     'arrayExists(t.file, [@file@])',
     'mapApply(file, map(@file@, 1))',
-    'groupArrayForEach(file, [@file@])',
-    'equals(file, @file@)',
   ])('makes no function of its name: %s', async (call) => {
     for (const [place, decoy] of [
       ['SELECT', 'FROM (SELECT 1 AS file) AS t'],
