@@ -26,11 +26,7 @@ interface Checks {
 
 const CHECKS: Readonly<Record<Kind, Checks>> = {
   endpoint: {
-    files: globSync([
-      'endpoints/*/endpoint.yaml',
-      'studio/endpoints/*/endpoint.yaml',
-      'template/endpoints/*/endpoint.yaml',
-    ]),
+    files: globSync('{endpoints,studio/endpoints,template/endpoints}/*/endpoint.yaml'),
     shape: checkEndpointShape,
     others: (file) => [
       ...checkParameters(file),
@@ -141,20 +137,12 @@ describe.each(KINDS)('the schema of %s', (kind) => {
 
 test.each([
   ['endpoint', 'caching: 60', 'caching: disabled'],
-  ['endpoint', 'type: string, required: true', 'type: string, values: [a], required: true'],
   ['endpoint', 'type: string, required: true', 'type: enum, required: true'],
-  ['endpoint', 'type: string, required: true', 'type: list, required: true'],
-  ['endpoint', 'type: string, required: true', 'type: list, of: enum, required: true'],
   ['endpoint', 'type: string, required: true', 'type: string, default: a, required: true'],
   ['endpoint', 'max_rows: 100', 'max_rows: 100\nsql_dialect: bigquery'],
-  ['source', 'type: keyword, path: metadata.request.method', 'type: keyword'],
   ['source', 'type: keyword, path: metadata.request.method', 'type: boolean, column: path'],
-  ['source', 'type: keyword, path: metadata.request.method', 'type: boolean, contains: x'],
   ['source', 'type: keyword, path: metadata.request.method', 'type: string, path: a, index: substrings'],
-  ['source', 'type: keyword, path: metadata.request.method', 'type: keyword, path: a, otherwise: []'],
-  ['source', 'type: keyword, path: metadata.request.method', 'type: string, column: path, contains: x'],
   ['source', 'type: boolean, column: path', 'type: boolean, path: a, column: path'],
-  ['alert', 'above: 1', 'above: 1, below: 1'],
   ['alert', 'when: { column: failures, above: 1 }', 'when: rows\nno_data: alert'],
 ] as const)('%s: “%s” as “%s” is refused, by the schema as by the reader', (kind, right, changed) => {
   const { files, shape, others } = CHECKS[kind];
