@@ -53,35 +53,17 @@ describe('chart', () => {
 
   test.each([
     ['{ time: at }', '"values" is missing: the columns to draw'],
-    ['{ time: day, values: [n] }', '"time" must name one of "columns": at, path, n, ms, body; not "day"'],
     ['{ time: ms, values: [n] }', '"ms" in "time" must be an integer, in microseconds since 1970, or a stri'],
-    ['{ time: at, series: path, values: [n, ms] }', 'with "series", "values" must be one column'],
-    ['{ time: at, values: [n], bad: [ms] }', '"bad" must name columns of "values", not "ms"'],
     ['{ time: at, series: path, values: [n], top: 8 }', '"top" must be at most 7 with "time"'],
     ['{ values: [n] }', '"time" is missing: "show: line" draws over time'],
     ['{ show: table, time: at }', '"time" is not a field of "show: table", which has show, title, values'],
     ['{ show: number, values: [n], thresholds: [{ severity: warning }] }', 'have one of "above" and "below"'],
     ['{ show: pie, values: [n] }', '"show" must be one of line, bar, stacked, table, number, not "pie"'],
-    ['{ time: at, value: [n] }', 'unknown field "value"; known here: show, title,'],
     ['{ time: at, values: [n, n] }', '"values" must be a list of 1 to 12 different columns, not ["n","n"]'],
   ])('%s is refused with the line and what would be right', (chart, message) => {
     const fault = expect.stringMatching(/^endpoint\.yaml:12: /);
     const { faults } = read(`chart: ${chart}`);
     expect(faults).toContainEqual(fault);
     expect(faults.join('\n')).toContain(message);
-  });
-
-  test('has the line of each fault, and no fault of the map around it', () => {
-    const { faults } = read(`chart:
-  - time: at
-    values: [n]
-  - time: at
-    values: [n]
-    show: pie
-    unit: ''`);
-    expect(faults).toEqual([
-      'endpoint.yaml:17: "show" must be one of line, bar, stacked, table, number, not "pie"',
-      'endpoint.yaml:18: "unit" must be a text of 1 to 20 characters, such as ms, bytes or "%", not ""',
-    ]);
   });
 });

@@ -53,13 +53,9 @@ describe('a dashboard', () => {
     const { dashboards, faults, missing } = await read(GOOD);
     expect([faults, missing]).toEqual([[], []]);
     const [{ rows, ...dashboard } = { rows: [] }] = dashboards;
-    expect(dashboard).toMatchObject({
-      ...{ name: 'checkout', title: 'Checkout', rangeSeconds: 7 * 86_400, parameters: { project: 'aurora' } },
-    });
-    expect(rows.map(({ heightPx, panels }) => [heightPx, panels.length])).toEqual([
-      [120, 2],
-      [220, 1],
-    ]);
+    expect(dashboard).toMatchObject({ name: 'checkout', title: 'Checkout', rangeSeconds: 7 * 86_400 });
+    expect(dashboard).toMatchObject({ parameters: { project: 'aurora' } });
+    expect(rows.map(({ heightPx, panels }) => `${heightPx} ${panels.length}`)).toEqual(['120 2', '220 1']);
     expect(rows.flatMap(({ panels }) => panels)).toMatchObject([
       { endpoint: 'recent.events', show: 'number', title: 'Requests', columns: ['events'], unit: 'req' },
       { endpoint: undefined, show: 'text', text: 'Call ops.' },
@@ -74,24 +70,12 @@ describe('a dashboard', () => {
       'a.yaml:11: no endpoint is called "gone"; there are failing.paths, recent.events, slow.functions',
     ]);
   });
-
-  test('shares neither id nor name with another one', async () => {
-    const { faults } = await read(GOOD, GOOD);
-    expect(faults).toEqual([
-      expect.stringMatching(/^b\.yaml:1: id .* is already taken by .*a\.yaml$/),
-      expect.stringMatching(/^b\.yaml:2: name "checkout" is already taken by .*a\.yaml$/),
-    ]);
-  });
 });
 
 /** [what is written, what is written instead, line, part of the message] */
 const MUTATIONS: readonly (readonly [string, string, number, string])[] = [
   ['name: checkout', 'name: Check Out', 2, '"name" must be words of small letters'],
   ['range: 7d', 'range: 7', 5, '"range" must be a number of minutes, hours or days, such as 30m, 24h or 7d'],
-  ['range: 7d', 'ranges: 7d', 5, 'unknown field "ranges"; known here: id, name, title'],
-  ['  project: aurora', '  projekt: aurora', 7, 'has a parameter "projekt"; they have project'],
-  ['height: 120', 'height: 12', 9, '"height" must be a whole number of pixels from 80 to 1000, not 12'],
-  ['endpoint: recent.events', 'endpoint: 5', 11, '"endpoint" must be the name or UUID of an endpoint'],
   ['endpoint: recent.events\n        ', '', 11, '"endpoint" is missing: name one, or write "show: text"'],
   ['show: number', 'show: text', 11, '"endpoint" is of an endpoint; remove it or "show: text"'],
   ['columns: [events]', 'columns: [n]', 14, 'recent.events has no column "n"; it has events'],
@@ -116,9 +100,6 @@ test('three dashboards ship, without faults', async () => {
   const { definitions, faults } = await readDefinitions({ endpointsDir: '', sourcesDir: '' });
   const { dashboards = [], endpoints } = definitions;
   expect(dashboards.map(({ name }) => name)).toEqual(['functions', 'gateway', 'service']);
-  expect([
-    ...faults,
-    ...verifyDashboards(dashboards, endpoints),
-    ...findMissing(dashboards, endpoints),
-  ]).toEqual([]);
+  expect(faults).toEqual([]);
+  expect([...verifyDashboards(dashboards, endpoints), ...findMissing(dashboards, endpoints)]).toEqual([]);
 });

@@ -1,6 +1,6 @@
-import { mkdir, rmdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   describeFolders,
   findDashboardTarget,
@@ -17,38 +17,28 @@ afterAll(async () => {
   await folder.remove();
 });
 
+afterEach(async () => {
+  for (const name of ['endpoints', 'sources', 'dashboards']) await rm(name, { recursive: true, force: true });
+});
+
 const NONE = { endpointsDir: '', sourcesDir: '' };
 const shipped = (name: string) => join(root, name);
 
 test('the shipped definitions are read where nobody named a folder and there is none, each kind by itself', async () => {
   const both = findFolders(NONE);
-  expect(both).toEqual({
-    endpointsDir: shipped('endpoints'),
-    sourcesDir: shipped('sources'),
-    dashboardsDir: shipped('dashboards'),
-    shipped: ['endpointsDir', 'sourcesDir'],
-  });
-  expect(describeFolders(both)).toEqual([
-    expect.stringContaining('no folder ./endpoints'),
-    expect.anything(),
-  ]);
+  const [endpointsDir, sourcesDir, dashboardsDir] = ['endpoints', 'sources', 'dashboards'].map(shipped);
+  expect(both).toEqual({ endpointsDir, sourcesDir, dashboardsDir, shipped: ['endpointsDir', 'sourcesDir'] });
+  expect(describeFolders(both)[0]).toContain(
+    'there is no folder ./endpoints here, so the endpoints that ship',
+  );
   await mkdir('endpoints');
-  const one = findFolders(NONE);
-  expect(one).toEqual({
-    endpointsDir: './endpoints',
-    sourcesDir: shipped('sources'),
-    shipped: ['sourcesDir'],
-  });
-  await rmdir('endpoints');
+  expect(findFolders(NONE)).toEqual({ endpointsDir: './endpoints', sourcesDir, shipped: ['sourcesDir'] });
 });
 
 test('with TAILRACE_EDIT_ENDPOINTS=copy a copy of the shipped ones is read once it is there, also after a reload', async () => {
   const named = { ...NONE, editEndpoints: 'copy', dataDir: 'data' };
   const before = findFolders(named);
-  expect(before).toMatchObject({
-    endpointsDir: shipped('endpoints'),
-    shipped: ['endpointsDir', 'sourcesDir'],
-  });
+  expect(before).toMatchObject({ endpointsDir: shipped('endpoints'), dashboardsDir: shipped('dashboards') });
   await mkdir('data/definitions/endpoints', { recursive: true });
   const copy = {
     ...{ endpointsDir: 'data/definitions/endpoints', dashboardsDir: 'data/definitions/dashboards' },
@@ -60,12 +50,6 @@ test('with TAILRACE_EDIT_ENDPOINTS=copy a copy of the shipped ones is read once 
   expect(findFolders({ ...named, editEndpoints: '1' })).toMatchObject({ endpointsDir: shipped('endpoints') });
   await mkdir('endpoints');
   expect(findFolders(named)).toMatchObject({ endpointsDir: './endpoints', shipped: ['sourcesDir'] });
-  await rmdir('endpoints');
-});
-
-test('a folder that was named is read, also one that does not exist', () => {
-  const named = { endpointsDir: 'mine', sourcesDir: './sources' };
-  expect(findFolders(named)).toEqual({ ...named, shipped: [] });
 });
 
 test('with TAILRACE_STUDIO the endpoints for Studio are read, unless a folder is named', () => {
@@ -78,11 +62,10 @@ test('with TAILRACE_STUDIO the endpoints for Studio are read, unless a folder is
 test('at a reload a folder that was read stays, and a shipped one gives way to one that appeared', async () => {
   await mkdir('endpoints');
   const first = findFolders(NONE);
-  await rmdir('endpoints');
+  await rm('endpoints', { recursive: true });
   await mkdir('sources');
   const second = findFolders(keepFolders(first));
   expect(second).toEqual({ endpointsDir: './endpoints', sourcesDir: './sources', shipped: [] });
-  await rmdir('sources');
 });
 
 test('dashboards that appear beside the endpoints here are read at a reload', async () => {
@@ -91,17 +74,16 @@ test('dashboards that appear beside the endpoints here are read at a reload', as
   expect([first.dashboardsDir, findDashboardTarget(first)]).toEqual([undefined, './dashboards']);
   await mkdir('dashboards');
   expect(findFolders(keepFolders(first)).dashboardsDir).toBe('./dashboards');
-  await rmdir('dashboards');
-  await rmdir('endpoints');
 });
 
 test('dashboards here are not read with the endpoints of another folder, and that is said', async () => {
-  const other = findFolders({ endpointsDir: 'mine', sourcesDir: './sources' });
+  const named = { endpointsDir: 'mine', sourcesDir: './sources' };
+  const other = findFolders(named);
+  expect(other).toEqual({ ...named, shipped: [] });
   expect(describeFolders(other)).toEqual([]);
   await mkdir('dashboards');
   const note = (dir: string) =>
     `the folder ./dashboards is not read, since the endpoints are those of ${dir}; set TAILRACE_DASHBOARDS_DIR to read it`;
   expect(describeFolders(other)).toEqual([note('mine')]);
   expect(findDashboardTarget(other)).toBeUndefined();
-  await rmdir('dashboards');
 });

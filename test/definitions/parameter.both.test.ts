@@ -17,37 +17,27 @@ afterAll(close);
 
 type Fields = Partial<ParameterFields>;
 
-const FIELDS: Readonly<Record<ParameterTypeName, Fields>> = {
+const FIELDS: Partial<Readonly<Record<ParameterTypeName, Fields>>> = {
   string: { max_length: 20 },
   enum: { values: ['hour', 'day'] },
-  timestamp: {},
-  regex: {},
-  integer: {},
-  number: {},
-  boolean: {},
-  date: {},
-  uuid: {},
   list: { of: 'integer' },
 };
 
-const declare = (type: ParameterTypeName, fields: Fields = FIELDS[type]): Parameter =>
+const declare = (type: ParameterTypeName, fields: Fields = FIELDS[type] ?? {}): Parameter =>
   createParameter('x', { type, description: '', ...fields });
 
 const BYTES_MAX = 1_000;
 
+interface Bound {
+  readonly type: string;
+  readonly value: unknown;
+}
+
 /** What the engine has for `@x` if a caller sends this. */
-async function bind(
-  parameter: Parameter,
-  sent?: string | string[],
-  value = '@x',
-): Promise<{ type: string; value: unknown }> {
+async function bind(parameter: Parameter, sent?: string | string[], value = '@x'): Promise<Bound> {
   const columns = ['type', 'value'].map((name) => ({ name, type: 'string', description: '' }) as const);
-  const endpoint = {
-    ...CACHED,
-    parameters: [parameter],
-    columns,
-    sql: `SELECT toTypeName(@x) AS type, ${value} AS value`,
-  };
+  const text = `SELECT toTypeName(@x) AS type, ${value} AS value`;
+  const endpoint = { ...CACHED, parameters: [parameter], columns, sql: text };
   const values = parseParameters(endpoint, { x: sent }, BYTES_MAX);
   const { sql, format } = createStatement(endpoint);
   const { bytes } = await core.engine.query(sql, values, { format });
@@ -58,33 +48,10 @@ async function bind(
 const sent = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.constantFrom(
-    ...[
-      "'",
-      "\\'",
-      "1'); DROP TABLE x; --",
-      '1 OR 1=1',
-      '[1',
-      "']",
-      "a','b",
-      '\0',
-      '{x:String}',
-      '@now',
-      '--',
-    ],
-    ...[
-      '9223372036854775808',
-      '-9223372036854775808',
-      '+1',
-      '-0',
-      '007',
-      '0x10',
-      '1e5',
-      '1e999',
-      'NaN',
-      'inf',
-    ],
+    ...["'", "\\'", "1'); DROP TABLE x; --", '1 OR 1=1', '[1', "']", "a','b", '\0', '{x:String}', '@now'],
+    ...['9223372036854775808', '-9223372036854775808', '+1', '-0', '007', '0x10', '1e5', '1e999', 'NaN'],
     ...['.5', '5.', 'true', 'TRUE', '1', '0', 'null', ' 1', '1\n', '2026-02-30', '2026-02-28', '0001-01-01'],
-    ...['2200-01-01', '7F0C3A52-5F0B-4A57-9B1C-2F6F3F2B9D10', '1,2', '1,,2', ',', '١', 'day'],
+    ...['2200-01-01', '7F0C3A52-5F0B-4A57-9B1C-2F6F3F2B9D10', '1,2', '1,,2', ',', '١', 'day', '--', '/*'],
   ),
 );
 
@@ -129,7 +96,6 @@ test('one text stands for all spellings of a value', () => {
   const same: [ParameterTypeName, string[]][] = [
     ['integer', ['5', '005']],
     ['integer', ['0', '-0']],
-    ['number', ['0.5', '.5', '5e-1']],
     ['number', ['-0', '-0.0', '-0e5']],
     ['boolean', ['true', '1']],
     ['uuid', ['7F0C3A52-5F0B-4A57-9B1C-2F6F3F2B9D10', '7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10']],
@@ -149,12 +115,8 @@ test.each<[ParameterTypeName, Fields, string | string[] | undefined, unknown]>([
   ['number', {}, '-1.5e3', { type: 'Nullable(Float64)', value: -1500 }],
   ['boolean', { default: false }, '1', { type: 'Bool', value: true }],
   ['date', {}, '2026-11-20', { type: 'Nullable(Date)', value: '2026-11-20' }],
-  ['uuid', {}, undefined, { type: 'Nullable(UUID)', value: null }],
-  ['string', {}, undefined, { type: 'String', value: '' }],
   ['list', { of: 'integer' }, ['1', '2'], { type: 'Array(Int64)', value: [1, 2] }],
-  ['list', { of: 'integer', default: [1, 2] }, undefined, { type: 'Array(Int64)', value: [1, 2] }],
   ['list', { of: 'string' }, ["it's", 'a,b', '\0'], { type: 'Array(String)', value: ["it's", 'a,b', '\0'] }],
-  ['list', { of: 'date' }, '2026-11-20', { type: 'Array(Date)', value: ['2026-11-20'] }],
 ])('%s with %j, sent %j, is %j in the SQL', async (type, fields, given, result) => {
   const row = await bind(declare(type, fields), given);
   if (typeof row.value === 'number' && !Number.isSafeInteger(row.value) && Number.isInteger(row.value))
@@ -174,10 +136,10 @@ const messageOf = (parameter: Parameter, given: string | string[]): string => {
 test.each<[ParameterTypeName, Fields, string | string[], string]>([
   ['integer', { min: 100, max: 599 }, 'abc', 'x must be a whole number, such as 100, not "abc"'],
   ['integer', { min: 100, max: 599 }, '600', 'x must be from 100 to 599, not "600"'],
-  ['boolean', {}, 'yes', 'x must be true or false, not "yes"'],
   ['date', {}, '2026-02-30', 'x must be a date, such as 2026-11-20, not "2026-02-30"'],
   ['uuid', {}, '7f0c', 'x must be a UUID, such as 7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10, not "7f0c"'],
   ['enum', { values: ['a', 'b'] }, 'c'.repeat(70), `x must be one of a, b, not "${'c'.repeat(60)}…"`],
+  ['string', { max_length: 2 }, '日本語', 'x must have at most 2 characters, and has 3'],
   ['string', { max_length: 2 }, '😀😀', 'accepted'],
   ['string', { pattern: '^[a-z]+$' }, 'ABC', 'x must match ^[a-z]+$, not "ABC"'],
   ['string', { pattern: '(?i)^\\pL+$' }, 'É', 'accepted'],
@@ -190,18 +152,15 @@ test.each<[ParameterTypeName, Fields, string | string[], string]>([
 });
 
 test.each<[Fields & { type: ParameterTypeName }, string[]]>([
-  [{ type: 'string', default: 5 }, ['default must be a text; put it in quotes, not 5']],
   [{ type: 'string', min: 5 }, ['min needs type integer or number or list, not string']],
   [{ type: 'integer', min: 5, max: 4 }, ['min must be at most "max", which is 4']],
   [{ type: 'integer', max: 4, default: 5 }, ['default must be from -9223372036854775808 to 4, not 5']],
   [{ type: 'integer', default: 2 ** 60 }, [expect.stringContaining('default must be a whole number')]],
-  [{ type: 'integer', examples: [5, 'a'] }, ['examples must be a whole number, such as 1, not "a"']],
   [{ type: 'list' }, [expect.stringContaining('of is missing: a list has items of one type: string, enum')]],
   [{ type: 'list', of: 'string', min: 5 }, ['min is not for items of type string']],
   [{ type: 'string', pattern: '[' }, [expect.stringMatching(/^pattern is not a pattern of RE2: .*\[/)]],
   [{ type: 'string', pattern: '(a{500}){500}' }, [expect.stringMatching(/^pattern is too large a pattern/)]],
   [{ type: 'string', pattern: `${'a'.repeat(5_000)}+` }, [expect.stringContaining('at most 4096 bytes')]],
-  [{ type: 'string', pattern: '^a$', default: 'b' }, ['default must match ^a$, not "b"']],
 ])('the declaration %j is refused: %j', (fields, messages) => {
   const faults: string[] = [];
   readParameter('x', { description: '', ...fields }, (field, message) => faults.push(`${field} ${message}`));
@@ -209,13 +168,10 @@ test.each<[Fields & { type: ParameterTypeName }, string[]]>([
 });
 
 test('a pattern is in the schema if JavaScript reads it, too, and is matched in a bounded time', () => {
-  expect(declare('string', { pattern: '^a+$' }).schema).toEqual({
-    type: 'string',
-    maxLength: 1000,
-    pattern: '^a+$',
-  });
+  const schema = { type: 'string', maxLength: 1000 };
+  expect(declare('string', { pattern: '^a+$' }).schema).toEqual({ ...schema, pattern: '^a+$' });
   for (const pattern of ['(?i)a', '\\A', '[[:alpha:]]', '\\pL'])
-    expect(declare('string', { pattern }).schema).toEqual({ type: 'string', maxLength: 1000 });
+    expect(declare('string', { pattern }).schema).toEqual(schema);
   const long = declare('string', { pattern: '.' });
   expect(() => long.parse('x'.repeat(1_001))).toThrow('must have at most 1000 characters, and has 1001');
   // Hours in a matcher that goes back.

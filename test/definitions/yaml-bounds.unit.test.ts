@@ -31,22 +31,16 @@ describe('a definition', () => {
     expect(others).toEqual([]);
     expect(fault?.message).toBe('has more than 4000 words and signs; usual definitions have a few hundred');
     expect(fault?.line).toBeGreaterThan(500);
-    const values = Array.from({ length: 1_000 }, (_, i) => `    - v${i}\n`).join('');
-    const [missing] = read(`parameters:\n  a:\n    type: enum\n    values:\n${values}`);
-    expect(missing?.message).toMatch(/^"name" is missing; needed are /);
   });
 
-  test.each([
-    ['a list', 'columns: &c [*c]', '*c is inside its own anchor &c; remove the alias', 14],
-    ['a map', 'columns: &c {a: *c}', '*c is inside its own anchor &c; remove the alias', 17],
-  ])('that is an endless value, %s in itself, is refused', (_, text, message, column) => {
-    expect(read(text)).toEqual([expect.objectContaining({ message, line: 1, column })]);
+  test('that is an endless value, a list in itself, is refused', () => {
+    const message = '*c is inside its own anchor &c; remove the alias';
+    expect(read('columns: &c [*c]')).toEqual([expect.objectContaining({ message, line: 1, column: 14 })]);
   });
 
   test('keeps each key of a map once, also of a map in another', () => {
     const twice = parseYaml('x.yaml', 'a:\n  b: 1\n  c: 2\n  b: 3\n');
     expect(twice).toEqual([{ file: 'x.yaml', line: 4, column: 3, message: 'Map keys must be unique' }]);
-    expect(parseYaml('x.yaml', 'a: {b: 1}\nb: {b: 1}\n')).toMatchObject({ value: { b: { b: 1 } } });
     expect(parseYaml('x.yaml', 'a: &a {b: 1}\nc: {<<: *a, d: 2}\n')).toMatchObject({
       value: { c: { b: 1, d: 2 } },
     });
