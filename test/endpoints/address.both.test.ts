@@ -19,12 +19,10 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const events = Array.from({ length: 10 }, (_, i) => ({
-  id: `e${i}`,
-  timestamp: now * 1000 - i * 12 * 3_600_000_000,
-  project: 'acme',
-  metadata: { project_ref: 'acme', execution_time_ms: i, request: { path: `/rest/${i}` } },
-}));
+const events = Array.from({ length: 10 }, (_, i) => {
+  const metadata = { project_ref: 'acme', execution_time_ms: i, request: { path: `/rest/${i}` } };
+  return { id: `e${i}`, timestamp: now * 1000 - i * 12 * 3_600_000_000, project: 'acme', metadata };
+});
 await storeEvents(service.core, 'cloudflare.logs.prod', events, now);
 await storeEvents(service.core, 'deno-relay-logs', events, now);
 

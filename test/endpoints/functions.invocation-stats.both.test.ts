@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { WireEvent } from '../../trial/oracle/event.ts';
 import { invocationStats } from '../../trial/oracle/invocation-stats.ts';
-import { runs } from '../support/property.ts';
+import { runs, SEED } from '../support/property.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 import { clock, instantAround } from './generate/instant.ts';
 import { MINE, projectValue, rename, renameProjects } from './generate/project.ts';
@@ -23,10 +23,7 @@ const time = fc.oneof(
   { weight: 4, arbitrary: fc.double({ min: 0, max: 400_000, noNaN: true, noDefaultInfinity: true }) },
   { weight: 2, arbitrary: fc.integer({ min: 0, max: 10_000 }) },
   { weight: 2, arbitrary: wrongTime },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom(2 ** 31, 1e17, 1e300, 1.7e308, 3.5e38, 1e-12, 1e-300, -0.5, -1e300),
-  },
+  { weight: 1, arbitrary: fc.constantFrom(2 ** 31, 1e17, 1.7e308, 3.5e38, 1e-12, 1e-300, -0.5, -1e300) },
 );
 const status = fc.constantFrom<unknown[]>(
   ...[99, 100, 199, 200, 204, 299, 302, 399, 400, 401, 499, 500, 599, 600, -1, 0],
@@ -37,20 +34,10 @@ const response = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<unknown[]>(null, 500, 'x', [{ status_code: 500 }]) },
 );
 const functionId = fc.constantFrom<unknown[]>('f1', 'f1', 'f2', 'F1', 'f', 'f11', '', null, 1, ['f1']);
+const fields = { project_ref: projectValue, project: projectValue, function_id: functionId };
+const record = fc.record({ ...fields, execution_time_ms: time, response }, { requiredKeys: [] });
 const metadata = fc.oneof(
-  {
-    weight: 12,
-    arbitrary: fc.record(
-      {
-        project_ref: projectValue,
-        project: projectValue,
-        function_id: functionId,
-        execution_time_ms: time,
-        response,
-      },
-      { requiredKeys: [] },
-    ),
-  },
+  { weight: 12, arbitrary: record },
   { weight: 1, arbitrary: fc.constantFrom<unknown[]>(null, [], 'text', 5) },
 );
 
@@ -85,37 +72,22 @@ async function answerFor(
 }
 
 describe('random invocations', () => {
-  test.for(INTERVALS)('are put in the buckets of %s as the oracle does', async (interval) => {
-    const property = fc.asyncProperty(
-      situation,
-      fc.constantFrom('f1', 'f2', 'f', 'none', '', undefined),
-      async ({ now, events }, function_id) => {
-        const { rows, expected } = await answerFor(events, now, { interval, function_id });
-        expectStats(rows, expected);
-      },
-    );
-    await fc.assert(property, runs(15));
-  });
-
-  test('are put in the buckets of a day when the interval is anything else', async () => {
-    const property = fc.asyncProperty(situation, fc.constantFrom(...JUNK_INTERVALS), async (s, interval) => {
-      const { rows, expected } = await answerFor(s.events, s.now, { interval });
+  test.for([
+    ...INTERVALS.map((interval) => [interval, [interval]] as const),
+    ['1day', JUNK_INTERVALS] as const,
+  ])('are put in the buckets of %s as the oracle does, asked for by one of %j', async ([, intervals]) => {
+    const ids = fc.constantFrom('f1', 'f2', 'f', 'none', '', undefined);
+    const asked = fc.record({ interval: fc.constantFrom(...intervals), function_id: ids });
+    const property = fc.asyncProperty(situation, asked, async ({ now, events }, parameters) => {
+      const { rows, expected } = await answerFor(events, now, parameters);
       expectStats(rows, expected);
     });
     await fc.assert(property, runs(20));
   });
 
   test('belong to their own project only, whatever the names of others hold', async () => {
-    const projects = fc.constantFrom(
-      'acme-eu',
-      'my-acme',
-      'acm',
-      'ACME',
-      'acme ',
-      'acm_',
-      '%',
-      "acme' OR '1'='1",
-    );
+    const names = ['acme-eu', 'my-acme', 'acm', 'ACME', 'acme ', 'acm_', '%', "acme' OR '1'='1"];
+    const projects = fc.constantFrom(...names);
     const property = fc.asyncProperty(situation, projects, async ({ now, events }, name) => {
       // Names without ours in them are shared by all cases, so the case asks for one of its own.
       const project = name.toLowerCase().includes(MINE) ? name : `${name}${MINE}`;
@@ -126,30 +98,67 @@ describe('random invocations', () => {
   });
 });
 
-describe('percentiles', () => {
-  const now = Date.parse('2026-11-20T07:00:00.000Z');
-  const askFor = async (times: readonly number[]) => {
-    const events = times.map((execution_time_ms, i) => ({
-      ...{ id: `${i}`, timestamp: (now - 1_000) * 1000, metadata: { project_ref: MINE, execution_time_ms } },
-    }));
-    const { rows, expected } = await answerFor(events, now, { interval: '1day' });
+describe('one bucket', () => {
+  const now = Date.parse('2028-02-29T23:59:59.999Z');
+  const askFor = async (times: readonly unknown[], status = (_: number) => 200) => {
+    const events = times.map((execution_time_ms, i) => {
+      const response = { status_code: status(i) };
+      const metadata = { project_ref: MINE, execution_time_ms, response };
+      return { id: `e${i}`, timestamp: now * 1000 - i, metadata };
+    });
+    const { rows, expected } = await answerFor(events, now, { interval: '7day' });
+    expect(rows).toHaveLength(1);
     expectStats(rows, expected);
     return rows[0] ?? {};
   };
 
-  test('of times close to each other are not below all of them', async () => {
-    const row = await askFor(Array.from({ length: 200 }, (_, i) => 60_000 + i / 20));
-    expect(Math.abs(Number(row['p95_execution_time']) - 60_009.45)).toBeLessThan(60);
-    expect(row['p95_execution_time']).toBeGreaterThanOrEqual(60_000);
+  /** Execution times, by their place in the order of storing and a number from 0 up to 1. */
+  const shapes: Record<string, (i: number, random: number) => number> = {
+    'spread evenly': (_, random) => random * 1000,
+    'with a long tail': (_, random) => Math.exp(12 * random),
+    'in falling order': (i) => 1e6 - i,
+    'within ten of sixty thousand': (_, random) => 60_000 + 10 * random,
+    'mostly ties, of both signs': (_, random) => Math.floor(random * 3) - 1,
+    'beyond single precision': (_, random) => 1e39 + random * 1e300,
+    'of every magnitude': (i, random) => (i % 2 === 0 ? -1 : 1) * 10 ** (random * 600 - 300),
+  };
+
+  // Around the numbers of times at which a rank is a whole number.
+  test.for(Object.entries(shapes))('has the percentiles of times %s', async ([, shape]) => {
+    for (const size of [1, 2, 19, 20, 21, 99, 100, 101, 250]) {
+      const random = fc.sample(fc.double({ min: 0, max: 1, noNaN: true }), { numRuns: size, seed: SEED });
+      await askFor(random.map((number, i) => shape(i, number)));
+    }
   });
 
-  test('are within 0.1 % of the nearest rank for a time of any size from a nanosecond to a century', async () => {
+  test('of 200 times has the 190th as its p95 and the 198th as its p99', async () => {
+    const time = (i: number) => 56 + i; // whole numbers of 8 bits
+    const row = await askFor(Array.from({ length: 200 }, (_, i) => time((i * 77) % 200)));
+    expect(row).toMatchObject({ min_execution_time: 56, p95_execution_time: time(189) });
+    expect(row).toMatchObject({ p99_execution_time: time(197), max_execution_time: time(199) });
+  });
+
+  test('has percentiles within 0.1 % of the nearest rank for times from a nanosecond to a century', async () => {
     const size = fc.double({ min: -19.9, max: 42.9, noNaN: true });
     const property = fc.asyncProperty(size, fc.constantFrom(1, -1), async (power, sign) => {
       const time = sign * 2 ** power;
       await askFor([time - Math.abs(time) / 4, time, time, time + Math.abs(time) / 4]);
     });
     await fc.assert(property, runs(15));
+  });
+
+  test('has an average within the range of times whose sum would overflow', async () => {
+    const row = await askFor([1.7e308, 1.7e308]);
+    expect(row).toMatchObject({ avg_execution_time: 1.7e308, p95_execution_time: 1.7e308 });
+  });
+
+  test('has a count and nothing else without any time', async () => {
+    expect(Object.values(await askFor([null])).slice(1)).toEqual([null, null, null, null, null, 1, 0]);
+  });
+
+  test('counts all of more than a thousand records, those without a time too', async () => {
+    const times = Array.from({ length: 2500 }, (_, i) => (i % 3 === 0 ? null : i));
+    expect(await askFor(times, (i) => 398 + (i % 4))).toMatchObject({ count: 2500, error_count: 1250 });
   });
 });
 
@@ -169,16 +178,6 @@ describe('the edges of the range', () => {
       [before, 1],
       [first, 1],
     ]);
-  });
-
-  test('buckets without invocations are not returned', async () => {
-    const at = (minutes: number) => ({
-      id: `${minutes}`,
-      timestamp: (now - minutes * 60_000) * 1000,
-      metadata: { project_ref: MINE },
-    });
-    const { rows } = await answerFor([at(1), at(30), at(59)], now, { interval: '1hr' });
-    expect(rows).toHaveLength(3);
   });
 
   test('counts are JSON numbers and timestamps whole microseconds', async () => {

@@ -2,16 +2,8 @@ import { expect } from 'vitest';
 import type { InvocationBucket } from '../../trial/oracle/invocation-stats.ts';
 import type { Row } from './support.ts';
 
-const COLUMNS = [
-  'timestamp',
-  'min_execution_time',
-  'max_execution_time',
-  'avg_execution_time',
-  'p95_execution_time',
-  'p99_execution_time',
-  'count',
-  'error_count',
-];
+const TIMES = ['min', 'max', 'avg', 'p95', 'p99'].map((what) => `${what}_execution_time`);
+const COLUMNS = ['timestamp', ...TIMES, 'count', 'error_count'];
 
 /** Rows are those of the oracle, in order; averages within the precision of their sums. */
 export function expectStats(rows: readonly Row[], expected: readonly InvocationBucket[]): void {

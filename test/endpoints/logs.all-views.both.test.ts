@@ -79,25 +79,18 @@ describe.for(VIEWS)('%s, returned in place of the edge view', ([view, source]) =
       ...fc.sample(question, { numRuns: 10, seed }),
     ]) {
       const about = `seed ${seed}: ${JSON.stringify(asked)}`;
-      const raw = {
-        project: asked.project,
-        project_tier: asked.tier,
-        iso_timestamp_start: asked.start === undefined ? '' : spellings(asked.start)[0],
-        iso_timestamp_end: asked.end === undefined ? '' : spellings(asked.end)[0],
-      };
+      const [start, end] = [asked.start, asked.end].map((at) => (at === undefined ? '' : spellings(at)[0]));
+      const bounds = { iso_timestamp_start: start, iso_timestamp_end: end };
+      const raw = { project: asked.project, project_tier: asked.tier, ...bounds };
       const answer = await run(createQuestion(other, parseParameters(endpoint, raw, 1024)));
       const rows = parseRows(answer.body.toString());
       const matching = matchingLogs(events, source, { ...asked, now: now * 1000 });
       const instants = matching.slice(0, ROWS_MAX).map((event) => event.timestamp);
-      expect(
-        rows.map((row) => row['timestamp']),
-        about,
-      ).toEqual(instants);
+      const timestamps = rows.map((row) => row['timestamp']);
+      expect(timestamps, about).toEqual(instants);
       const ids = new Set(matching.map((event) => event.id));
-      expect(
-        rows.filter((row) => !ids.has(String(row['id']))),
-        about,
-      ).toEqual([]);
+      const others = rows.filter((row) => !ids.has(String(row['id'])));
+      expect(others, about).toEqual([]);
       expect(new Set(rows.map((row) => row['id'])).size, about).toBe(rows.length);
     }
   });

@@ -61,19 +61,15 @@ describe('one rule at a time', () => {
   const now = Date.parse('2026-11-20T07:00:00.000Z');
   let cases = 0;
 
-  /** The answer over HTTP to events whose url names a project of their own. */
-  async function rowsFor(
-    interval: string,
-    events: readonly { ago: number; path?: unknown; url?: unknown }[],
-  ) {
+  type Request = { readonly ago: number; readonly path?: unknown; readonly url?: unknown };
+
+  /** The answer over HTTP to requests of their own project. */
+  async function rowsFor(interval: string, requests: readonly Request[]) {
     const project = `rule${cases++}z`;
     service.clock.now = now;
-    const own = events.map(({ ago, ...request }, i) => ({
-      id: `${project}-${i}`,
-      timestamp: now * 1000 - ago,
-      project,
-      metadata: { request },
-    }));
+    const own = requests.map(({ ago, ...request }, i) => {
+      return { id: `${project}-${i}`, timestamp: now * 1000 - ago, project, metadata: { request } };
+    });
     await storeEvents(service.core, SOURCE, own, now);
     stored.push(...own);
     return await ask(service.url, NAME, { project, interval });
@@ -100,50 +96,26 @@ describe('one rule at a time', () => {
         { ago: bound, path: '/rest' },
         { ago: bound - 1, path: '/storage' },
       ]);
-      expect(rows).toEqual([
-        {
-          timestamp: first,
-          total_rest_requests: 1,
-          total_storage_requests: 1,
-          total_auth_requests: 0,
-          total_realtime_requests: 0,
-        },
-      ]);
+      expect(rows.map((row) => Object.values(row))).toEqual([[first, 1, 1, 0, 0]]);
     },
   );
 
-  test('a path with several markers counts toward each area, once', async () => {
-    const { rows } = await rowsFor('daily', [{ ago: 1, path: '/realtime/auth/storage/rest/rest' }]);
-    expect(rows.map((row) => Object.values(row).slice(1))).toEqual([[1, 1, 1, 1]]);
-  });
-
-  test('a request without a path is in its bucket with counts of 0, never null', async () => {
-    const { rows } = await rowsFor('daily', [{ ago: 1 }, { ago: 1, path: null }, { ago: 2, path: 5 }]);
-    expect(rows.map((row) => Object.values(row).slice(1))).toEqual([[0, 0, 0, 0]]);
-  });
-
   test('a request without a url is found by its project and path, one with a url by that alone', async () => {
-    const { rows } = await rowsFor('hourly', [
-      { ago: 1, path: '/rest' },
-      { ago: 1, path: '/rest', url: null },
-      { ago: 1, path: '/rest', url: 5 },
-      { ago: 1, path: '/rest', url: 'https://elsewhere.example.co/rest' },
-    ]);
+    const urls = [undefined, null, 5, 'https://elsewhere.example.co/rest'];
+    const requests = urls.map((url) => ({ ago: 1, path: '/rest', url }));
+    const { rows } = await rowsFor('hourly', requests);
     expect(rows.map((row) => row['total_rest_requests'])).toEqual([3]);
   });
 
   test('the key of one project counts its own requests that name it, in any spelling of a pattern', async () => {
     const project = 'rule.(pinned)\\z';
     service.clock.now = now;
-    const own = ['https://x.example.com/rest', `https://${project}.example.com/rest`, undefined, 5].map(
-      (url, i) => ({
-        id: `pinned-${i}`,
-        timestamp: now * 1000 - 1,
-        project,
-        metadata: { request: { url, path: '/rest' } },
-      }),
-    );
-    const foreign = own.map((event) => ({ ...event, id: `${event.id}-foreign`, project: 'rule-other' }));
+    const urls = ['https://x.example.com/rest', `https://${project}.example.com/rest`, undefined, 5];
+    const event = { timestamp: now * 1000 - 1, project };
+    const own = urls.map((url, i) => {
+      return { ...event, id: `pinned-${i}`, metadata: { request: { url, path: '/rest' } } };
+    });
+    const foreign = own.map((one) => ({ ...one, id: `${one.id}-foreign`, project: 'rule-other' }));
     await storeEvents(service.core, SOURCE, [...own, ...foreign], now);
     stored.push(...own, ...foreign);
     const raw = { interval: 'daily' };
@@ -153,28 +125,10 @@ describe('one rule at a time', () => {
     expect(counts).toEqual([3]);
   });
 
-  test('buckets come in ascending order and those without requests not at all', async () => {
-    const minute = 60_000_000;
-    const agos = [1, 40 * minute, 3 * minute, 59 * minute, 3 * minute + 1];
-    const { rows } = await rowsFor(
-      'minutely',
-      agos.map((ago) => ({ ago, path: '/rest' })),
-    );
-    expect(rows.map((row) => [row['timestamp'], row['total_rest_requests']])).toEqual([
-      ['2026-11-20T06:01:00', 1],
-      ['2026-11-20T06:20:00', 1],
-      ['2026-11-20T06:56:00', 1],
-      ['2026-11-20T06:57:00', 1],
-      ['2026-11-20T06:59:00', 1],
-    ]);
-  });
-
   test('more than a thousand requests of one bucket are all counted', async () => {
     const paths = ['/rest', '/auth/rest', '/storage', '/other'];
-    const { rows } = await rowsFor(
-      'daily',
-      Array.from({ length: 2400 }, (_, i) => ({ ago: i + 1, path: paths[i % 4] })),
-    );
+    const events = Array.from({ length: 2400 }, (_, i) => ({ ago: i + 1, path: paths[i % 4] }));
+    const { rows } = await rowsFor('daily', events);
     expect(rows.map((row) => Object.values(row))).toEqual([['2026-11-20T00:00:00', 1200, 600, 600, 0]]);
   });
 });

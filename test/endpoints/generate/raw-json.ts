@@ -2,14 +2,7 @@ import fc from 'fast-check';
 
 // Spellings that parsing and writing again would not give back.
 const NUMBERS = [
-  '0',
-  '-0',
-  '1.0',
-  '1e400',
-  '1E+2',
-  '0.1e-7',
-  '9007199254740993',
-  '123456789012345678901234567890',
+  ...['0', '-0', '1.0', '1e400', '1E+2', '0.1e-7', '9007199254740993', '123456789012345678901234567890'],
 ];
 const STRINGS = [
   '""',
@@ -23,16 +16,8 @@ const STRINGS = [
   '"}],{:"',
 ];
 const NAMES = [
-  '"a"',
-  '"10"',
-  '"2"',
-  '"-1"',
-  '"a.b"',
-  '""',
-  '"__proto__"',
-  '"metadata"',
+  ...['"a"', '"10"', '"2"', '"-1"', '"a.b"', '""', '"__proto__"', '"metadata"', '"é"'],
   String.raw`"\u0061"`,
-  '"é"',
 ];
 
 const space = fc.constantFrom('', '', '', ' ', '\t', '  ');

@@ -10,9 +10,7 @@ export function spellings(micros: number): string[] {
     `${utc.day}T${utc.time}.${fraction}000Z`,
     `${utc.day}T${utc.time}.${fraction}999999Z`, // digits beyond the microsecond are cut off
     `${utc.day}T${utc.time}.${fraction}+00:00`,
-    `${utc.day}T${utc.time}.${fraction}-00:00`,
     `${digits(utc.day)}T${digits(utc.time)}.${fraction}Z`,
-    `${digits(utc.day)}T${digits(utc.time)}.${fraction}`,
     ...ZONES.flatMap(([zone, minutes]) => {
       const local = partsOf(micros + minutes * 60_000_000);
       return [
