@@ -9,8 +9,8 @@ export function invalidSql(message: string, cause?: unknown): TailraceError {
 
 /**
  * Bounds of a caller's SELECT, with what is counted in a caller's words. Those of its analysis hold for stored queries and drafts, too
- * (verify/disallowed-syntax.ts). Measured on its text and on the engine's trees before the
- * engine resolves a name: resolving names and computing constants can take minutes for a short text, and no kill stops the engine there.
+ * (verify/disallowed-syntax.ts). Measured on its text and on the engine's trees before the engine resolves a name: resolving names
+ * and computing constants can take minutes for a short text, and no kill stops the engine there.
  */
 export const BOUNDS = {
   tokens: { max: 10_000, unit: 'words and signs' },
