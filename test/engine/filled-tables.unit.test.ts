@@ -49,31 +49,6 @@ describe('whether a table may have rows', () => {
     expect(filled.mayHaveRows('empty')).toBe(true);
   });
 
-  test('is unknown after a command, and read again', async () => {
-    const { filled, stored, writes, state } = open();
-    filled.mayHaveRows('empty');
-    await settle();
-    writes.markAll();
-    stored.delete('full');
-    expect(filled.mayHaveRows('empty')).toBe(true);
-    await settle();
-    expect(filled.mayHaveRows('full')).toBe(false);
-    expect(state.reads).toBe(2);
-  });
-
-  test('is unknown while it cannot be read', async () => {
-    const { filled, state } = open();
-    state.fails = true;
-    filled.mayHaveRows('empty');
-    await settle();
-    expect(filled.mayHaveRows('empty')).toBe(true);
-    state.fails = false;
-    await settle();
-    filled.mayHaveRows('empty');
-    await settle();
-    expect(filled.mayHaveRows('empty')).toBe(false);
-  });
-
   test('is not asked of a store that others may write to', async () => {
     const { filled, state } = open({ seesEveryWrite: false });
     expect(filled.mayHaveRows('empty')).toBe(true);

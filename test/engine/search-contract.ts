@@ -4,45 +4,12 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { TailraceError } from '../../src/errors.ts';
 import { writeValue } from '../../src/sql/quote.ts';
 import { trusted } from '../../src/sql/sql.ts';
+import { pattern as commonPattern } from '../endpoints/generate/pattern.ts';
 import { runs } from '../support/property.ts';
-import { anyPattern, likePattern } from './generate/search.ts';
 
 // Texts near to each other, so that each search matches in some granules and not in others.
-const STEMS = [
-  'aurora',
-  'Aurora',
-  'AURORA',
-  'basalt',
-  'BASALT',
-  'abc',
-  'ABC',
-  'abd',
-  'ac',
-  'abbc',
-  'café',
-  'CAFÉ',
-  'caf',
-];
-const SIGNS = [
-  '.example',
-  '\\',
-  '\\\\',
-  '\\\\\\',
-  '\\u',
-  '[',
-  ']',
-  '|',
-  '{',
-  '%',
-  '_',
-  '(a|b)',
-  '-1',
-  '😀',
-  '\n',
-  'ſ',
-  'K',
-  '',
-];
+const STEMS = 'aurora Aurora AURORA basalt BASALT abc ABC abd ac abbc café CAFÉ caf'.split(' ');
+const SIGNS = [...'.example \\ \\\\ \\\\\\ \\u [ ] | { % _ (a|b) -1 😀 ſ K'.split(' '), '\n', ''];
 const TEXTS = [...STEMS.flatMap((stem) => SIGNS.map((sign) => `${stem}${sign}`)), ...SIGNS, 'x', 'a.b', 'zb'];
 const TABLES = ['searched_merged', 'searched_unmerged'];
 
@@ -95,6 +62,39 @@ async function find(engine: Engine, table: string, condition: string, sought: st
   }
 }
 
+const atom = fc.constantFrom(
+  ...'a ab abc ABC aurora AURORA caf é É 😀 k s x -1 . ^ $ /'.split(' '),
+  ...'\\. \\\\ \\| \\d \\w \\b \\S \\x61 \\x{e9} \\141 \\pL \\Qab\\E \\Q\\E \\A \\z \\t'.split(' '),
+  ...'[a-c] [^a] [Aa] [é] [[] []a] [^]a] [[:alpha:]] [\\w.] [a\\]] { a{x}'.split(' '),
+  ...'(?i) (?s) (?m) (?U) (?-i) (?i-s) () (?:) (?i)(AURORA|BASALT) (?i:A|B) aurora basalt'.split(' '),
+  ...[' ', '\n', '\0'],
+);
+const times = fc.constantFrom('', '', '', '', '*', '+', '?', '{0}', '{2}', '{0,2}', '{1,}', '*?', '??');
+const opening = fc.constantFrom('(', '(', '(?:', '(?i:', '(?s:', '(?-i:', '(?i-s:', '(?P<name>');
+const flaggedPattern = fc.letrec<{ sequence: string; item: string }>((tie) => ({
+  sequence: fc.array(tie('item'), { minLength: 1, maxLength: 4 }).map((items) => items.join('')),
+  item: fc
+    .tuple(
+      fc.oneof(
+        { depthSize: 'small', withCrossShrink: true },
+        atom,
+        fc
+          .tuple(opening, fc.array(tie('sequence'), { minLength: 1, maxLength: 3 }))
+          .map(([open, branches]) => `${open}${branches.join('|')})`),
+      ),
+      times,
+    )
+    .map((parts) => parts.join('')),
+})).sequence;
+const start = fc.constantFrom('', '', '^', '(?i)');
+/** Patterns of RE2, most of which are right, with flags anywhere. */
+const anyPattern = fc.oneof(
+  { weight: 3, arbitrary: fc.tuple(start, flaggedPattern).map((parts) => parts.join('')) },
+  { weight: 1, arbitrary: commonPattern },
+);
+const likePart = fc.constantFrom(...'% _ a aur ora abc Aurora \\ \\\\ \\% \\_ \\u é . ['.split(' '));
+const likePattern = fc.array(likePart, { maxLength: 8 }).map((parts) => parts.join(''));
+
 interface Search {
   readonly forms: readonly ((column: string, sought: string) => string)[];
   /** A condition that no index serves and no reading of the engine's own comes before. */
@@ -124,34 +124,20 @@ async function expectAllFound(engine: Engine, { forms, truth }: Search, sought: 
 export function describeSearches(engine: () => Engine): void {
   beforeAll(() => createTables(engine()));
 
-  test('are asked of a table whose parts are merged, and of one whose are not', async () => {
-    const parts = await engine().inspect(`SELECT table, count() AS n FROM system.parts
-      WHERE active AND database = currentDatabase() AND table LIKE 'searched%' GROUP BY table ORDER BY table`);
-    expect(parts.map(({ table, n }) => [table, Number(n)])).toEqual([
-      ['searched_merged', 1],
-      ['searched_unmerged', 2],
-    ]);
-  });
-
   test.each([
     '(?i)(AURORA|BASALT)',
-    '(?i:AURORA|BASALT)',
     '(?i)(A|B)\\.example',
-    '(?i)(?:aurora|basalt)\\.',
     '(?s)(aurora|basalt)',
-    '^ab(?i)*c',
     '^ab(?)*c',
     '^ab\\Q\\E*c',
     'caf[[]|zb',
     '[]a]b',
-    'abd\\Q\\E*c',
     'café?',
-    'cafñ?é',
   ])('finds every text that the pattern %s matches', async (pattern) => {
     await expectAllFound(engine(), PATTERN, pattern);
   });
 
-  test.each(['café?', 'ab?', '(?i)(AURORA|BASALT)', 'abd\\Q\\E*c', 'caf[[]|zb'])(
+  test.each(['café?', '(?i)(AURORA|BASALT)'])(
     'functions of patterns find what the pattern %s matches',
     async (pattern) => {
       const expected = await find(engine(), 'searched_unmerged', PATTERN.truth, pattern);
@@ -175,9 +161,9 @@ export function describeSearches(engine: () => Engine): void {
   test('finds every text that any pattern matches', async () => {
     const property = fc.asyncProperty(anyPattern, (one) => expectAllFound(engine(), PATTERN, one));
     await fc.assert(property, runs(100));
-  }, 240_000);
+  });
 
-  test.each(['%abc\\u%', 'aurora\\u', '%abc\\\\\\\\\\\\%', '%\\\\\\\\\\\\%', 'a\\.b', '%caf\\\\u%'])(
+  test.each(['%abc\\u%', '%abc\\\\\\\\\\\\%', 'a\\.b', '%caf\\\\u%'])(
     'finds every text that is LIKE %s',
     async (pattern) => {
       await expectAllFound(engine(), LIKE, pattern);
@@ -187,11 +173,10 @@ export function describeSearches(engine: () => Engine): void {
   test('finds every text that is LIKE any pattern', async () => {
     const property = fc.asyncProperty(likePattern, (one) => expectAllFound(engine(), LIKE, one));
     await fc.assert(property, runs(100));
-  }, 240_000);
+  });
 
   test.each([
     ["endsWith(address, substring('é.example', 2))", "endsWith(materialize(address), '\\xa9.example')"],
-    ["startsWith(address, substring('café', 1, 4))", "startsWith(materialize(address), 'caf\\xc3')"],
     [
       "multiSearchAny(address, ['zzz', 'caf\\xc3'])",
       "multiSearchAny(materialize(address), ['zzz', 'caf\\xc3'])",
@@ -213,16 +198,12 @@ export function describeSearches(engine: () => Engine): void {
 
   test.each([
     ['match(address, @sought)', 'basalt'],
-    ['match(address, @sought)', '^basalt\\.'],
     ['match(address, @sought)', '^(basalt|CAFÉ)[.-]'],
-    ['match(address, @sought)', '(?:basalt|abd)\\.exa+mple(-eu)?$'],
     ["match(address, '^' || @sought || '\\\\.')", 'basalt'],
-    ['address REGEXP @sought', 'basalt'],
     ["address LIKE concat('%', @sought, '%')", 'basalt'],
     ["startsWith(address, @sought) AND endsWith(address, '.example')", 'basalt'],
     ["multiSearchAny(address, [@sought, 'BASALT'])", 'basalt'],
     ['match(project, @sought)', '^basalt'],
-    ["project LIKE @sought || '%'", 'basalt'],
   ])('reads no more of a table than it has to for %s of %s', async (condition, sought) => {
     const { read, all } = await countGranules(condition, sought);
     expect(read).toBeLessThan(all / 4);

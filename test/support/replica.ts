@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { createCached } from '../../src/cache/cached.ts';
 import { createSharedFlights } from '../../src/cache/shared/flight.ts';
 import { createRedisCache } from '../../src/cache/shared/redis-cache.ts';
@@ -12,7 +12,10 @@ import { JSON_FORMAT } from '../../src/query/format.ts';
 import type { ParameterValues } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import type { Answer, Run } from '../../src/query/run.ts';
+import { startRedis, type TestRedis } from '../../trial/redis.ts';
 import { CACHED } from './cached-endpoint.ts';
+
+const WAIT = { timeout: 60_000 };
 
 /** Stored, unlike a SELECT of a caller's own: it declares its columns. */
 export const SHARED_ENDPOINT: Endpoint = {
@@ -65,9 +68,9 @@ export async function openReplica(options: ReplicaOptions) {
   const redis = openRedis(
     redisUrl,
     { onUp() {}, onDown() {}, onFailure: () => void counts.failures++ },
-    options.redisDeadlineMs ?? 10_000,
+    options.redisDeadlineMs ?? 60_000,
   );
-  await vi.waitFor(() => expect(redis.isUp).toBe(true), { timeout: 10_000 });
+  await vi.waitFor(() => expect(redis.isUp).toBe(true), WAIT);
   const shared = createRedisCache({
     redis: withClock(redis, options.redisClock),
     ...{ secret: Buffer.from(secret), store: 'test', now, createToken: randomUUID },
@@ -96,9 +99,7 @@ export async function openReplica(options: ReplicaOptions) {
     },
     /** What the engine is asked next. */
     async query(index = 0): Promise<Query> {
-      return await vi.waitFor(() => queries.at(index) ?? Promise.reject(new Error('no such query')), {
-        timeout: 10_000,
-      });
+      return await vi.waitFor(() => queries.at(index) ?? Promise.reject(new Error('no such query')), WAIT);
     },
     /** Moves the clock on, and lets the warmer do what is due then. */
     async pass(seconds: number): Promise<void> {
@@ -132,3 +133,33 @@ function withClock(redis: Redis, clock: ReplicaOptions['redisClock']): Redis {
 }
 
 export type Replica = Awaited<ReturnType<typeof openReplica>>;
+
+/** A Redis that is empty before each test, and the replicas over it, which end with their test. */
+export function useReplicas() {
+  let redis: TestRedis;
+  let client: Awaited<ReturnType<TestRedis['client']>>;
+  const replicas: Replica[] = [];
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  beforeEach(async () => {
+    client = await redis.client();
+    await client.flushAll();
+  });
+  afterEach(() => {
+    for (const replica of replicas.splice(0)) replica.die();
+  });
+  afterAll(() => redis.remove());
+
+  async function open(options: Partial<ReplicaOptions> = {}): Promise<Replica> {
+    const replica = await openReplica({ redisUrl: redis.url, isPrompt: true, ...options });
+    replicas.push(replica);
+    return replica;
+  }
+  return {
+    redis: () => redis,
+    client: () => client,
+    open,
+    openTwo: (options: Partial<ReplicaOptions> = {}) => Promise.all([open(options), open(options)]),
+  };
+}

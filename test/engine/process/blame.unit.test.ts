@@ -38,27 +38,8 @@ test('of a silence the cause is the first query that was sent after the last hea
   expect(blame(sent, { reason: 'stuck', culprit: 'behind', silence })).toEqual(['attack']);
 });
 
-test('of a silence that none such explains each query may be the cause that was sent before it', () => {
-  const silence = { afterMs: 1_000, beforeMs: 2_000 };
-  expect(blame({ a: 100, b: 200, later: 2_001 }, { reason: 'silent', silence })).toEqual(['a', 'b']);
-});
-
-test('is found once, when the first query fails, with a number for each end', () => {
-  const running = new Map<string, Sent>([
-    ['a', { process, lane: 'key', sentMs: 1 }],
-    ['b', { process, lane: 'key', sentMs: 2 }],
-  ]);
-  const find = createBlame(running);
-  expect([...find(process, undefined).tags]).toEqual(['a', 'b']);
-  running.delete('a');
-  expect(find(process, undefined)).toMatchObject({ end: 1, tags: new Set(['a', 'b']) });
-  expect(find(createProcess(2), undefined)).toMatchObject({ end: 2, tags: new Set(), isOfOneKey: false });
-});
-
 test.each([
-  ['a key', ['key'], true],
   ['a key and its tokens', ['key', 'key/one', 'key/two'], true],
-  ['two keys', ['key', 'other'], false],
   ['tokens of two keys', ['key/one', 'other/one'], false],
   ['a key and the service', ['key', undefined], false],
 ])('queries of %s that ran at the end: whether they are of one key', (_, lanes, isOfOneKey) => {

@@ -26,14 +26,6 @@ test('a process that does not open the store in time is ended, and says so', asy
   expect(findEngineProcesses()).toEqual([]);
 });
 
-test('a process that is being opened is ended when the service closes', async () => {
-  const closing = new AbortController();
-  const opening = openProcess(describe(), [], closing.signal);
-  closing.abort(new Error('closing'));
-  await expect(opening).rejects.toThrow('closing');
-  expect(findEngineProcesses()).toEqual([]);
-});
-
 test('a process that cannot be started rejects requests with the reason', async () => {
   const process = startEngineProcess(2, undefined, join(folder.path, 'no-such-program'));
   await expect(process.ask(0, { op: 'memory' })).rejects.toThrow(/could not be started: .*ENOENT/);

@@ -41,16 +41,6 @@ function create(start: (attempt: number) => Promise<EngineProcess>) {
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 describe('a process that ends', () => {
-  test('is replaced at once when it had run for a while', async () => {
-    const second = createProcess(1);
-    const { first, supervisor, restarts, live } = create(async () => second.process);
-    live(60_000);
-    first.end('SIGSEGV');
-    await settle();
-    expect(supervisor).toMatchObject({ state: 'up', restarts: 1, running: second.process });
-    expect(restarts).toEqual([{ reason: 'ended', ended: 'SIGSEGV', failures: 0 }]);
-  });
-
   test('is replaced later each time that it ends soon after its start', async () => {
     const processes = Array.from({ length: 4 }, (_, i) => createProcess(i));
     const { first, supervisor, attempts } = create(async (n) => processes[n - 1]?.process as EngineProcess);
@@ -64,18 +54,6 @@ describe('a process that ends', () => {
     expect(attempts()).toBe(1);
     await vi.advanceTimersByTimeAsync(1);
     expect(attempts()).toBe(2);
-  });
-
-  test('makes callers wait for the next one', async () => {
-    const second = createProcess(1);
-    const { promise: opened, resolve: open } = Promise.withResolvers<EngineProcess>();
-    const { first, supervisor, live } = create(() => opened);
-    live(60_000);
-    first.end('SIGKILL');
-    await settle();
-    const waiting = supervisor.use(never);
-    open(second.process);
-    expect(await waiting).toBe(second.process);
   });
 });
 
@@ -125,44 +103,6 @@ describe('replacing', () => {
     await settle();
     expect(restarts[1]).toMatchObject({ reason: 'ended', ended: 'SIGSEGV' });
   });
-
-  test('lets callers wait for the next from that moment, however long the old one takes to end', async () => {
-    const second = createProcess(1);
-    const { first, supervisor, live } = create(async () => second.process);
-    live(60_000);
-    supervisor.replace(first.process, { reason: 'stuck' });
-    expect(supervisor).toMatchObject({ state: 'restarting', running: undefined });
-    const waiting = supervisor.use(never);
-    await settle();
-    expect(await waiting).toBe(second.process);
-  });
-
-  test('does not affect its successor', async () => {
-    const second = createProcess(1);
-    const { first, supervisor, live } = create(async () => second.process);
-    live(60_000);
-    first.end('SIGKILL');
-    await settle();
-    supervisor.replace(first.process, { reason: 'stuck' });
-    await settle();
-    expect(supervisor.running).toBe(second.process);
-  });
-});
-
-test('a process that ended before its start was noticed is replaced by one other', async () => {
-  const processes = [createProcess(1), createProcess(2), createProcess(3)];
-  const { first, supervisor, restarts, attempts, live } = create(async (attempt) => {
-    const next = processes[attempt - 1];
-    if (next === undefined) throw new Error('one too many');
-    if (attempt === 1) next.end('SIGSEGV');
-    return next.process;
-  });
-  live(60_000);
-  first.end('SIGKILL');
-  await vi.advanceTimersByTimeAsync(60_000);
-  expect(supervisor).toMatchObject({ state: 'up', restarts: 2, running: processes[1]?.process });
-  expect(attempts()).toBe(2);
-  expect(restarts.map(({ failures }) => failures)).toEqual([0, 0]);
 });
 
 describe('closing', () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { QueryOptions } from '../../src/engine/engine.ts';
 import { openServerEngine } from '../../src/engine/server/server.ts';
 import { InputError } from '../../src/errors.ts';
-import { type FrontUser, fail, startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { type FrontUser, startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { readSandboxUser, SANDBOX_USER } from '../support/sandbox-user.ts';
 import { addressOf } from '../support/server-engine.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -61,16 +61,6 @@ describe('a statement', () => {
     expect(usersSeen()).toEqual(['owner']);
   });
 
-  test('of a caller is run by the reader if no sandbox user is set', async () => {
-    const plain = await open(undefined);
-    front.requests.length = 0;
-    await plain.query('SELECT 1', {}, { ...CALLERS, origin: 'logs.all r', lane: 'key' });
-    expect(usersSeen()).toEqual(['reader']);
-    expect(front.requests[0]?.settings.get('log_comment')).toBe('logs.all r');
-    expect(front.requests[0]?.http.has('quota_key')).toBe(false);
-    await plain.close();
-  });
-
   test('of a caller names the project for row policies, and the key for the quota', async () => {
     await engine.query('SELECT 1', {}, { ...CALLERS, origin: 'logs.all r', lane: 'key-id' });
     const [request] = front.requests;
@@ -118,21 +108,6 @@ describe('a statement', () => {
     expect(await count()).toBe('1\n');
     await engine.setReadFilters(new Map());
   });
-
-  test('of a caller beyond the quota is refused for now', async () => {
-    front.intercept = (request, response) => {
-      fail(
-        request,
-        response,
-        'Code: 201. DB::Exception: Quota for user `u` for 60s has been exceeded: queries = 2/1. (QUOTA_EXCEEDED)',
-      );
-      return true;
-    };
-    await expect(engine.query('SELECT 1', {}, CALLERS)).rejects.toMatchObject({
-      code: 'overloaded',
-      message: 'the quota for such queries is used up for now; ask again later',
-    });
-  });
 });
 
 test('callers’ SELECTs have connections and turns of their own, half as many, and never take those of others', async () => {
@@ -162,14 +137,6 @@ describe('at start', () => {
     return String(error);
   };
 
-  test('a wrong password is reported, and never shown', async () => {
-    const message = await failureOf(SANDBOX_USER, 'wr0ng');
-    expect(message).toContain(
-      `CLICKHOUSE_SANDBOX_USER: the server at ${front.url} rejects the user ${SANDBOX_USER}: wrong user or password`,
-    );
-    expect(message).not.toContain('wr0ng');
-  });
-
   test.each([
     [
       'writes',
@@ -179,23 +146,5 @@ describe('at start', () => {
     ['reads_system', 'may read system.query_log; set access_control_improvements.select_from_system_db'],
   ])('a user that %s is refused', async (user, message) => {
     expect(await failureOf(user)).toContain(`CLICKHOUSE_SANDBOX_USER: the user ${user} ${message}`);
-  });
-
-  test('a profile that leaves no room for the limits of a query is refused in the server’s words', async () => {
-    expect(await failureOf('narrow')).toContain(
-      'CLICKHOUSE_SANDBOX_USER: the server at ' +
-        front.url +
-        " rejects the user narrow: Setting max_memory_usage shouldn't be greater than 1000",
-    );
-  });
-
-  test('the query that is tried is sent as those of callers are', async () => {
-    front.requests.length = 0;
-    await (await open(sandbox)).close();
-    const tried = front.requests.find(({ user, sql }) => user === SANDBOX_USER && sql === 'SELECT 1');
-    await engine.query('SELECT 1', {}, { ...CALLERS, origin: 'logs.all r' });
-    expect([...(tried?.settings.keys() ?? [])].toSorted()).toEqual(
-      [...(front.requests.at(-1)?.settings.keys() ?? [])].toSorted(),
-    );
   });
 });

@@ -38,7 +38,7 @@ function answer(sql: RegExp, text: string): void {
   };
 }
 
-test.each(['24.8.4.13', '25.12.1.1', '26.2.9.9'])('a server of version %s is refused', async (version) => {
+test.each(['24.8.4.13', '26.2.9.9'])('a server of version %s is refused', async (version) => {
   answer(/version\(\)/, `${version}\n`);
   const error = await failureOf(open());
   expect(error).toBeInstanceOf(InputError);
@@ -47,16 +47,9 @@ test.each(['24.8.4.13', '25.12.1.1', '26.2.9.9'])('a server of version %s is ref
   );
 });
 
-test.each(['26.3.1.1', '26.10.1.1', '27.1.1.1'])('a server of version %s is accepted', async (version) => {
+test.each(['26.3.1.1', '26.10.1.1'])('a server of version %s is accepted', async (version) => {
   answer(/version\(\)/, `${version}\n`);
   await (await open()).close();
-});
-
-test('a missing database is created, an existing one is left unchanged', async () => {
-  await (await open()).close();
-  front.requests.length = 0;
-  await (await open()).close();
-  expect(front.requests.filter(({ sql }) => sql.startsWith('CREATE'))).toEqual([]);
 });
 
 test.each([
@@ -79,14 +72,7 @@ test.each([
   expect(String(error)).not.toContain('s3cret');
 });
 
-test('users and passwords are sent as they are', async () => {
-  const accounts = { user: 'öwner', password: 'pä:ss', readUser: 'r', readPassword: 'x:y' };
-  await (await open(front.url, accounts)).close();
-  const seen = new Set(front.requests.map(({ user }) => user));
-  expect(seen).toEqual(new Set(['öwner', 'r']));
-});
-
-test.each(['1', '2'])(
+test.each(['1'])(
   'a profile of the reader with readonly = %s is refused, with what to do',
   async (readonly) => {
     answer(/getSetting\('readonly'\)/, `${readonly}\n`);
@@ -96,31 +82,8 @@ test.each(['1', '2'])(
   },
 );
 
-test('limits that the server does not let us set are reported with its message', async () => {
-  front.intercept = (request, response) => {
-    if (request.sql !== 'SELECT 1') return false;
-    fail(
-      request,
-      response,
-      "Code: 452. DB::Exception: Setting max_memory_usage shouldn't be greater than 1000. (SETTING_CONSTRAINT_VIOLATION)",
-    );
-    return true;
-  };
-  expect(String(await failureOf(open()))).toContain(
-    "Setting max_memory_usage shouldn't be greater than 1000.",
-  );
-});
-
 test('a server that is not there is engine_unavailable, with its address', async () => {
   const error = await failureOf(open('http://127.0.0.1:1'));
   expect(error).toMatchObject({ code: 'engine_unavailable' });
   expect(String(error)).toContain('the ClickHouse server at http://127.0.0.1:1 does not respond');
-});
-
-test('a server without TLS is reported as such, in one line', async () => {
-  const error = await failureOf(open(front.url.replace('http:', 'https:')));
-  expect(error).toMatchObject({ code: 'engine_unavailable' });
-  expect(String(error)).toMatch(
-    /does not respond: it does not speak TLS there; is it http:\/\/ or another port\?$/,
-  );
 });

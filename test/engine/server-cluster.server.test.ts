@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { readDefinitions } from '../../src/definitions/read.ts';
 import { createView } from '../../src/engine/external.ts';
 import { applySchema } from '../../src/engine/schema.ts';
 import { readStoreState } from '../../src/engine/store-state.ts';
-import { createTable, truncateTable } from '../../src/engine/table.ts';
-import { InputError, TailraceError } from '../../src/errors.ts';
+import { createTable } from '../../src/engine/table.ts';
+import { InputError } from '../../src/errors.ts';
 import { hasEvents } from '../../src/sample/fill.ts';
 import { openCore } from '../../src/service/open-core.ts';
 import { sql } from '../../src/sql/sql.ts';
@@ -76,19 +75,6 @@ test('rows are deleted from the tables on every server, and looked for on all of
   expect(await engine.inspect('SELECT id FROM edge_logs_local')).toEqual([{ id: 'a' }]);
 });
 
-test('rows that come again under a token are stored once', async () => {
-  const batch = {
-    table: 'edge_logs',
-    columns: ['id', 'timestamp', 'project'],
-    format: 'JSONCompactEachRow',
-    bytes: Buffer.from(`["t","${new Date(now).toISOString().slice(0, 19)}","p"]\n`),
-    token: 'once',
-  } as const;
-  await engine.insert(batch);
-  await engine.insert(batch);
-  expect(await engine.inspect("SELECT count() AS n FROM edge_logs WHERE id = 't'")).toEqual([{ n: 1 }]);
-});
-
 test('read filters hide rows whichever of the two tables a query names', async () => {
   const old = { ...event, id: 'old', timestamp: (now - 365 * 86_400_000) * 1000 };
   await storeEvents(core, NAME, [old], now - 365 * 86_400_000);
@@ -125,16 +111,6 @@ test('an existing schema is left unchanged; a new column is added to both tables
   };
   await expect(applySchema(engine, [{ ...source, columns: [refused] }], refuse)).rejects.toThrow('refused');
   expect(await tablesWith('refused')).toEqual([]);
-});
-
-test('what another process may use by now is not removed because this one has lost the server', async () => {
-  const table = 'shared_logs';
-  const source = { ...registry.getSource(NAME), table, columns: [] };
-  const lose = async () => {
-    throw new TailraceError('engine_unavailable', 'lost');
-  };
-  await expect(applySchema(engine, [source], lose)).rejects.toThrow('lost');
-  expect(await tablesWith('event_message')).toEqual(expect.arrayContaining([table, `${table}_local`]));
 });
 
 test('a new table in which another process has stored events stays where this one’s definitions are refused', async () => {
@@ -183,22 +159,4 @@ test('a source over an existing table is a view on every server, and the table i
   expect(await verifyExternal(engine, [renamed], true)).toMatchObject([
     { line: 1, message: expect.stringMatching(/^"from" cannot be read: /) },
   ]);
-});
-
-test('emptying a source empties the table that holds the rows', async () => {
-  await engine.command(truncateTable(registry.getSource(NAME), 'main'));
-  expect(await hasEvents(engine, registry.sources)).toBe(false);
-});
-
-test('the definitions that ship are the same with and without a cluster but for the tables’ engines', async () => {
-  const { definitions } = await readDefinitions(config);
-  for (const source of definitions.sources) {
-    const [single] = createTable(source, '');
-    const [replicated] = createTable(source, 'main');
-    const same = replicated?.text
-      .replace('_local` ON CLUSTER `main`', '`')
-      .replace('ReplicatedMergeTree', 'MergeTree')
-      .replace(' replicated_', ' non_replicated_');
-    expect(same).toBe(single?.text);
-  }
 });

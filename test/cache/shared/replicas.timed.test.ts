@@ -1,0 +1,84 @@
+import { describe, expect, test, vi } from 'vitest';
+import { findProgram } from '../../../scripts/programs.js';
+import { startFaultyProxy } from '../../../trial/faulty-proxy.ts';
+import { type Replica, useReplicas } from '../../support/replica.ts';
+
+const textOf = ({ answer }: { answer: { body: Buffer } }) => answer.body.toString();
+const WAIT = { timeout: 60_000 };
+
+// Leases end by the real clock of Redis.
+describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Redis', () => {
+  const { redis, open, openTwo } = useReplicas();
+
+  test('that are asked the same a thousand times at once make one query, and all get its answer', async () => {
+    const [a, b] = await openTwo({ isPrompt: false });
+    const asked = Array.from({ length: 1_000 }, (_, i) => (i % 2 === 0 ? a : b).ask({ a: 'same' }));
+    const holder = await Promise.race([a.query().then(() => a), b.query().then(() => b)]);
+    await new Promise((resolve) => setTimeout(resolve, 4_000)); // longer than a lease, which is renewed
+    (await holder.query()).answer('the answer');
+    expect(new Set((await Promise.all(asked)).map(textOf))).toEqual(new Set(['the answer']));
+    expect(a.queries.length + b.queries.length).toBe(1);
+  });
+
+  test('wait for the one that makes an answer no longer than a query may take', async () => {
+    const [a, b] = await openTwo({ isPrompt: false, queryTimeoutMs: 300 });
+    void a.ask().catch(() => {});
+    const query = await a.query();
+    await expect(b.ask()).rejects.toMatchObject({ code: 'query_timeout' });
+    query.answer();
+  });
+
+  test.each(['fails', 'dies'])('make an answer themselves if the one that made it %s', async (how) => {
+    const [a, b] = await openTwo({ isPrompt: false });
+    const first = a.ask().catch(() => 'failed');
+    const query = await a.query();
+    const waiting = b.ask();
+    if (how === 'fails') query.fail(new Error('failed here'));
+    else a.die();
+    (await b.query()).answer('made there');
+    expect(textOf(await waiting)).toBe('made there');
+    query.answer();
+    await first;
+  });
+
+  test('refresh once for each interval in total, also if their clocks differ by seconds', async () => {
+    const redisClock = { aheadMs: 0 };
+    const all: Replica[] = [];
+    for (const aheadMs of [0, 4_000, -4_000]) all.push(await open({ aheadMs, redisClock }));
+    for (const replica of all) await replica.ask();
+    for (const replica of all) await replica.idle();
+    const queries = () => all.reduce((sum, replica) => sum + replica.queries.length, 0);
+    expect(queries()).toBe(1);
+    for (let interval = 0; interval < 5; interval++)
+      for (const seconds of [300, 1, 1]) {
+        for (const replica of all) await replica.ask(); // or they would not be kept warm
+        redisClock.aheadMs += seconds * 1000;
+        await Promise.all(all.map((replica) => replica.pass(seconds)));
+      }
+    expect(queries()).toBe(6);
+  });
+
+  test('have caches of their own without Redis, none fails, and they share again when it is back', async () => {
+    const [a, b] = await openTwo();
+    await redis().kill();
+    await vi.waitFor(() => expect([a.redis.isUp, b.redis.isUp]).toEqual([false, false]), WAIT);
+    for (const outcome of ['miss', 'hit'])
+      for (const replica of [a, b]) expect((await replica.ask()).outcome).toBe(outcome);
+    await redis().start();
+    await vi.waitFor(() => expect([a.redis.isUp, b.redis.isUp]).toEqual([true, true]), WAIT);
+    await a.ask({ a: 'again' });
+    await a.idle();
+    expect((await b.ask({ a: 'again' })).outcome).toBe('shared');
+  });
+
+  test('lose a little time once to a Redis that swallows everything, and none after', async () => {
+    const proxy = await startFaultyProxy(redis().port);
+    const a = await open({ redisUrl: proxy.url.replace('http:', 'redis:'), redisDeadlineMs: 250 });
+    proxy.fault = { kind: 'silent' };
+    const startMs = performance.now();
+    await Promise.all(Array.from({ length: 100 }, (_, i) => a.ask({ a: String(i) })));
+    for (let i = 100; i < 200; i++) expect((await a.ask({ a: String(i) })).outcome).toBe('miss');
+    expect(performance.now() - startMs).toBeLessThan(10_000); // a deadline for each would be 25 s
+    await proxy.close();
+  });
+});

@@ -1,0 +1,32 @@
+import { findServerAddress } from '../../src/config/clickhouse.ts';
+import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
+import { openServerEngine } from '../../src/engine/server/server.ts';
+import { openTestEngine } from '../support/server-engine.ts';
+import { temporaryFolder, testConfig } from '../support/service.ts';
+import type { EngineSize, OpenEngine } from './contract.ts';
+
+// No query of the contract ends by these.
+const QUEUE = { queuePerLaneMax: 10, queueTimeoutMs: 120_000 };
+
+export function openEmbeddedIn(dataDir: string, size: EngineSize) {
+  return openEmbeddedEngine({ ...size, ...QUEUE, dataDir, memoryBytesMax: 2 * 1024 ** 3 });
+}
+
+export const openEmbedded: OpenEngine = async (size) => {
+  const folder = await temporaryFolder();
+  return { engine: await openEmbeddedIn(folder.path, size), remove: folder.remove };
+};
+
+export const openOnServer: OpenEngine = async (size) => {
+  const folder = await temporaryFolder();
+  const server = await openTestEngine(folder.path);
+  const address = findServerAddress(testConfig(folder.path, server.env));
+  if (address === undefined) throw new Error('this suite runs with TEST_ENGINE, as vitest.config.ts sets it');
+  return {
+    engine: await openServerEngine({ ...size, ...QUEUE, address, cluster: '' }),
+    async remove() {
+      await server.remove();
+      await folder.remove();
+    },
+  };
+};

@@ -1,0 +1,189 @@
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { openServerEngine } from '../../src/engine/server/server.ts';
+import { encode, type FrontRequest, startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
+import { addressOf } from '../support/server-engine.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const TAG = 'qwertyuiopasdfgh';
+const UNAVAILABLE = { code: 'engine_unavailable', message: 'the engine is not available' };
+
+const folder = await temporaryFolder();
+const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
+const proxy = await startFaultyProxy(front.port);
+const engine = await openServerEngine({
+  readers: 2,
+  queueMax: 10,
+  queuePerLaneMax: 10,
+  queueTimeoutMs: 120_000,
+  limits: { timeoutMs: 120_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 },
+  address: addressOf(proxy.url),
+  cluster: '',
+  pingPauseMs: 3_600_000, // a ping would take a fault that is meant for a request; server-away.timed.test.ts has them
+});
+await engine.command(
+  `CREATE TABLE rows (id Int64) ENGINE = MergeTree ORDER BY id SETTINGS non_replicated_deduplication_window = 100`,
+);
+front.requests.length = 0;
+afterEach(() => {
+  front.intercept = undefined;
+  proxy.fault = { kind: 'none' };
+  front.requests.length = 0;
+});
+afterAll(async () => {
+  await engine.close();
+  await proxy.close();
+  await front.close();
+  await folder.remove();
+});
+
+const ask = async (sql: string, values = {}) =>
+  (await engine.query(sql, values, { format: 'TSVRaw' })).bytes.toString();
+const insert = (id: number) =>
+  engine.insert({
+    table: 'rows',
+    columns: ['id'],
+    format: 'JSONCompactEachRow',
+    bytes: Buffer.from(`[${id}]\n`),
+  });
+const countOf = (id: number) => ask('SELECT count() FROM rows WHERE id = @id::Int64', { id: String(id) });
+
+/** Answers the next requests instead of the engine, one answer for each; later ones go through. */
+function answerNext(...answers: ((request: FrontRequest, response: ServerResponse) => unknown)[]): void {
+  front.intercept = (request, response) => {
+    const next = answers.shift();
+    next?.(request, response);
+    return next !== undefined;
+  };
+}
+
+test('a request has its values bound by the server, its limits, the right to read only, and its origin', async () => {
+  const options = { format: 'TSVRaw', origin: 'logs.all request-1' } as const;
+  await engine.query('SELECT @a, @b, @a', { a: "it's", b: 'x' }, options);
+  const [request] = front.requests;
+  expect(request?.sql).toBe('SELECT {a:String}, {b:String}, {a:String}');
+  expect(Object.fromEntries(request?.values ?? [])).toEqual({ a: "it\\'s", b: 'x' });
+  expect(Object.fromEntries(request?.settings ?? [])).toMatchObject({
+    readonly: '1',
+    max_execution_time: '121',
+    max_result_bytes: '1048576',
+    log_comment: 'logs.all request-1',
+  });
+  expect(request?.http.get('cancel_http_readonly_queries_on_client_close')).toBe('1');
+  const a = 'x'.repeat(5_000); // too long for an address
+  expect(await ask('SELECT @a', { a })).toBe(`${a}\n`);
+  expect(front.requests[1]?.values.size).toBe(0);
+});
+
+test('a request is answered compressed, and rows are sent compressed', async () => {
+  await insert(1);
+  expect(await countOf(1)).toBe('1\n');
+  expect(front.requests[0]?.headers['content-encoding']).toBe('zstd');
+  expect(front.requests[1]?.headers['accept-encoding']).toBe('zstd');
+});
+
+describe('an answer', () => {
+  test('that ends in an error is that error, and none of its rows', async () => {
+    const text =
+      'Code: 395. DB::Exception: What it says. (FUNCTION_THROW_IF_VALUE_IS_NON_ZERO) (version 26.3.1.1)';
+    const late = `1\n2\n\r\n__exception__\r\n${TAG}\r\n${text}\n${text.length + 1} ${TAG}\r\n__exception__\r\n`;
+    answerNext((request, response) => {
+      response.setHeader('x-clickhouse-exception-tag', TAG);
+      response.end(encode(request, response, Buffer.from(late)));
+    });
+    await expect(ask('SELECT 1')).rejects.toMatchObject({ code: 'query_failed', message: 'What it says.' });
+    expect(front.requests).toHaveLength(1);
+  });
+
+  test('with rows that look like an error is an answer', async () => {
+    const text = 'Code: 159. DB::Exception: x\r\n__exception__\r\n';
+    expect(await ask('SELECT @text', { text })).toBe(`${text}\n`);
+  });
+
+  test.each(['plain', 'compressed'])('that was cut off is asked for again, %s', async (kind) => {
+    const cut = (request: FrontRequest, response: ServerResponse) => {
+      const whole = Buffer.from('wrong\n'.repeat(10_000));
+      const bytes = kind === 'plain' ? whole : encode(request, response, whole);
+      response.write(bytes.subarray(0, bytes.length - 5), () => response.destroy());
+    };
+    answerNext(cut, cut);
+    expect(await ask('SELECT 1')).toBe('1\n');
+    answerNext(cut, cut, cut);
+    await expect(ask('SELECT 1')).rejects.toMatchObject({ ...UNAVAILABLE, retryAfterSeconds: 1 });
+  });
+
+  test('of a proxy that has lost the server is requested again, and never shown', async () => {
+    const lost = (status: number) => (_request: FrontRequest, response: ServerResponse) =>
+      response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Bad gateway of ch-7</h1>');
+    answerNext(lost(502), lost(503));
+    expect(await ask('SELECT 1')).toBe('1\n');
+    answerNext(lost(504), lost(502), lost(503));
+    await expect(ask('SELECT 1')).rejects.toMatchObject(UNAVAILABLE);
+  });
+
+  test('of a proxy that answers in the server’s place is neither rows nor word of events stored', async () => {
+    const page = (_request: FrontRequest, response: ServerResponse) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Back soon</h1>\n');
+    answerNext(page);
+    await expect(ask('SELECT 1')).rejects.toMatchObject(UNAVAILABLE);
+    answerNext(page);
+    await expect(insert(7)).rejects.toMatchObject(UNAVAILABLE);
+    expect(await countOf(7)).toBe('0\n');
+  });
+
+  test('that never ends is not read beyond the bound', async () => {
+    answerNext((_request, response) => {
+      const more = () => response.write('x'.repeat(65_536), (error) => error ?? setImmediate(more));
+      more();
+    });
+    await expect(ask('SELECT 1')).rejects.toMatchObject({
+      code: 'query_failed',
+      message: 'the answer is larger than 1048576 bytes; ask for less',
+    });
+  });
+});
+
+describe('a connection', () => {
+  test('that is reset while idle is opened again', async () => {
+    await insert(2);
+    proxy.reset();
+    await insert(3);
+    proxy.reset();
+    expect([await countOf(2), await countOf(3)]).toEqual(['1\n', '1\n']);
+  });
+
+  test.each([0, 20])(
+    'that breaks after %d bytes of the answer to an insert stores its rows once',
+    async (afterBytes) => {
+      const id = 100 + afterBytes;
+      proxy.fault = { kind: 'cut', afterBytes, times: 2 };
+      await insert(id);
+      expect(front.requests.filter(({ sql }) => sql.startsWith('INSERT'))).toHaveLength(3);
+      expect(await countOf(id)).toBe('1\n');
+    },
+  );
+
+  test('that breaks under a statement that changes tables does not make it come twice', async () => {
+    proxy.fault = { kind: 'cut', afterBytes: 0, times: 1 };
+    const command = engine.command('CREATE TABLE once (id Int64) ENGINE = MergeTree ORDER BY id');
+    await expect(command).rejects.toMatchObject({ code: 'engine_unavailable' });
+    expect(front.requests).toHaveLength(1);
+  });
+});
+
+test('a caller that disconnects ends its query on the server by KILL with its id', async () => {
+  const held = Promise.withResolvers<boolean>();
+  front.intercept = ({ sql }) => (sql === 'SELECT 1' ? held.promise : false);
+  const hangUp = new AbortController();
+  const query = engine.query('SELECT 1', {}, { format: 'TSVRaw', signal: hangUp.signal });
+  await expect.poll(() => front.requests).toHaveLength(1);
+  const id = front.requests[0]?.queryId;
+  hangUp.abort(new Error('hung up'));
+  await expect(query).rejects.toThrow('hung up');
+  const kill = `KILL QUERY WHERE query_id = '${id}' SYNC`;
+  await expect.poll(() => front.requests.map(({ sql }) => sql)).toContain(kill);
+  held.resolve(true);
+  await expect.poll(() => engine.gauges().running).toBe(0);
+});
