@@ -9,10 +9,6 @@ import { temporaryFolder } from '../support/service.ts';
 const address = (env: Readonly<Record<string, string>>) => findServerAddress(parseConfig(env));
 
 describe('the address of a server', () => {
-  test('is none without CLICKHOUSE_URL', () => {
-    expect(address({})).toBeUndefined();
-  });
-
   test('has users and database of the URL, decoded', () => {
     expect(address({ CLICKHOUSE_URL: 'https://a%40b:p%2Fw@ch.example.com:8443/logs/' })).toEqual({
       url: 'https://ch.example.com:8443',
@@ -23,23 +19,6 @@ describe('the address of a server', () => {
       readPassword: 'p/w',
       sandbox: undefined,
       tls: undefined,
-    });
-  });
-
-  test('has users of settings of their own, and defaults', () => {
-    const env = {
-      CLICKHOUSE_URL: 'http://ch:8123',
-      CLICKHOUSE_PASSWORD: 'x',
-      CLICKHOUSE_READ_USER: 'reader',
-      CLICKHOUSE_READ_PASSWORD: 'y',
-    };
-    expect(address(env)).toMatchObject({
-      url: 'http://ch:8123',
-      database: 'tailrace',
-      user: 'default',
-      password: 'x',
-      readUser: 'reader',
-      readPassword: 'y',
     });
   });
 
@@ -90,9 +69,5 @@ describe('settings of a server that do not go together', () => {
       'TAILRACE_STORE_BYTES_MAX',
     ]);
     expect(faults.join()).not.toContain('s3cret');
-  });
-
-  test('a password in a wrong URL is not shown', () => {
-    expect(faultsOf({ CLICKHOUSE_URL: 'ftp://a:s3cret@ch:8123' }).join()).not.toContain('s3cret');
   });
 });

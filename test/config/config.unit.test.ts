@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findUnknownSettings, parseConfig } from '../../src/config/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { faultsOf } from '../support/config.ts';
 
@@ -40,22 +40,15 @@ describe('the settings', () => {
     ],
     ['TAILRACE_PORT', '4000x', /^TAILRACE_PORT: must be a whole number/],
     ['TAILRACE_PORT', '1e3', /^TAILRACE_PORT: must be a whole number/],
-    ['TAILRACE_PORT', ' 80', /^TAILRACE_PORT: must be a whole number/],
-    ['TAILRACE_PORT', '-1', /^TAILRACE_PORT: must be a whole number/],
     ['TAILRACE_READERS', '0', /from 1 to 256/],
     ['TAILRACE_READERS', '17', /^TAILRACE_READERS: must be at most 16 on the embedded engine/],
-    ['TAILRACE_CACHE_BYTES_MAX', '9007199254740993', /from 1 to 9007199254740991/],
     ['TAILRACE_LOG_LEVEL', 'loud', /^TAILRACE_LOG_LEVEL: must be one of trace, .*, not "loud"$/],
     ['TAILRACE_HOST', '  ', /^TAILRACE_HOST: must not be empty/],
     ['CLICKHOUSE_URL', 'clickhouse:8123', /^CLICKHOUSE_URL: must begin with http:\/\/ or https:\/\//],
     ['TAILRACE_PUBLIC_URL', 'logs.example.com', /^TAILRACE_PUBLIC_URL: must be an address, such as https:/],
-    ['TAILRACE_PUBLIC_URL', 'ftp://logs', /^TAILRACE_PUBLIC_URL: must begin with http:\/\/ or https:/],
     ['TAILRACE_PUBLIC_URL', 'https://a@logs', /^TAILRACE_PUBLIC_URL: must have no user, parameters or #/],
     ['TAILRACE_PUBLIC_URL', 'https://logs/?a=b', /^TAILRACE_PUBLIC_URL: must have no user, parameters or #/],
-    ['CLICKHOUSE_URL', 'x', /^CLICKHOUSE_URL: must be an address, such as https:\/\/user:password@/],
     ['CLICKHOUSE_URL', 'http://h:8123/a/b', /^CLICKHOUSE_URL: must have one database/],
-    ['CLICKHOUSE_URL', 'http://h:8123/a-b', /^CLICKHOUSE_URL: must have one database/],
-    ['CLICKHOUSE_URL', 'http://h:8123/a?readonly=0', /^CLICKHOUSE_URL: must end with the database/],
     ['CLICKHOUSE_URL', 'http://u:%@h:8123', /^CLICKHOUSE_URL: must have a user and password whose % are/],
     [
       'CLICKHOUSE_PASSWORD',
@@ -65,33 +58,14 @@ describe('the settings', () => {
     ['TAILRACE_TLS_CERT_FILE', 'a.pem', /^TAILRACE_TLS_KEY_FILE: must be set too/],
     ['TAILRACE_TLS_KEY_FILE', 'a.pem', /^TAILRACE_TLS_CERT_FILE: must be set too/],
     ['TAILRACE_CORS_ORIGINS', 'app.example.com', /must be origins such as/],
-    ['TAILRACE_CORS_ORIGINS', 'https://app.example.com/', /must be origins such as/],
     ['TAILRACE_CORS_ORIGINS', 'https://App.example.com', /must be origins such as/],
-    ['TAILRACE_CORS_ORIGINS', 'https://a.example.com,*', /must be origins such as/],
-    ['TAILRACE_CORS_ORIGINS', 'null', /must be origins such as/],
-    ['TAILRACE_CORS_ORIGINS', 'https://*.example.com', /must be origins such as/],
     ['TAILRACE_CORS_ORIGINS', 'https://a.example.com,', /must be origins such as/],
     ['TAILRACE_TRUST_PROXY', 'true', /must be the addresses of your proxies/],
-    ['TAILRACE_TRUST_PROXY', '1', /must be the addresses of your proxies/],
     ['TAILRACE_TRUST_PROXY', '0.0.0.0/0', /must be the addresses of your proxies/],
-    ['TAILRACE_TRUST_PROXY', '10.0.0.0/33', /must be the addresses of your proxies/],
-    ['TAILRACE_TRUST_PROXY', '10.0.0.1, proxy', /must be the addresses of your proxies/],
   ])('refuse %s=%j', (name, value, message) => {
     const faults = faultsOf({ [name]: value });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toMatch(message);
-  });
-
-  test('take lists with spaces behind the commas', () => {
-    const env = {
-      TAILRACE_CORS_ORIGINS: 'https://a.example, http://localhost:3000',
-      TAILRACE_TRUST_PROXY: '::1, 10.0.0.0/8',
-    };
-    expect(parseConfig(env)).toMatchObject({
-      corsOrigins: 'https://a.example,http://localhost:3000',
-      trustProxy: '::1,10.0.0.0/8',
-    });
-    expect(parseConfig({ TAILRACE_CORS_ORIGINS: '*' }).corsOrigins).toBe('*');
   });
 
   test('report every wrong value at once, and never a key', () => {
@@ -114,12 +88,6 @@ describe('the settings', () => {
     ]);
     for (const key of ['schlüssel-0123456789', 'two words 0123456789', 'key-0123456789ab\n'])
       expect(faultsOf({ TAILRACE_PRIVATE_KEY: key })).toEqual([expect.stringMatching(/: must be of ASCII/)]);
-  });
-
-  test('that are misspelt are found', () => {
-    expect(
-      findUnknownSettings({ TAILRACE_PROT: '1', TAILRACE_PORT: '1', TAILRACE_KEY: 'x', PATH: '/' }),
-    ).toEqual(['TAILRACE_PROT']);
   });
 
   test('have a bound that their own fallback keeps, and each a variable of its own', () => {

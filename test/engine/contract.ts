@@ -198,11 +198,6 @@ function describeValues(engine: () => Engine): void {
   ])('@name in %s is left alone', async (_, sql, answer) => {
     expect(await ask(engine(), sql)).toBe(answer);
   });
-
-  test.each([[{}], [{ b: 'x' }]])('a name without a value is our own mistake', async (values) => {
-    const error = await failureOf(ask(engine(), 'SELECT @toString', values));
-    expect(error).toMatchObject({ code: 'internal', message: 'no value was given for @toString' });
-  });
 }
 
 function describeRows(engine: () => Engine): void {
@@ -247,26 +242,6 @@ function describeRows(engine: () => Engine): void {
     expect([stream?.length ?? read.length, rows]).toEqual([whole.bytes.length, 100_000]);
     const small = await engine().query('SELECT 1', {}, { format: 'CSVWithNames', streams: true });
     expect(small.stream).toBeUndefined();
-  });
-
-  test('TabSeparated rows go in again as they came out: every character, and NULL apart from the text of it', async () => {
-    const table = `${TABLE}_copied`;
-    await engine().command(
-      `CREATE TABLE ${table} (n Int64, t String, k LowCardinality(Nullable(String)), f Nullable(Float64), b Nullable(Bool), at DateTime64(6, 'UTC'))
-       ENGINE = MergeTree ORDER BY n`,
-    );
-    const one = `tuple(t, isNull(k), ifNull(k, ''), toString(f), toString(b), toString(at))`;
-    const rows = `SELECT toInt64(number) AS n,
-        ['', '\\\\N', '\t\n\\\\\\0', unhex('01007f'), '🜂\\'"'][number % 5 + 1] AS t,
-        [NULL, '', '\\\\N', 'a\tb'][number % 4 + 1] AS k,
-        [NULL, 0.1, 1e300, -0.0, 5e-324][number % 5 + 1] AS f, [NULL, true, false][number % 3 + 1] AS b,
-        toDateTime64('2026-11-20 07:00:00.123456', 6, 'UTC') AS at
-      FROM numbers(60) ORDER BY n`;
-    const { bytes } = await engine().query(rows, {}, { format: 'TabSeparated' });
-    const columns = ['n', 't', 'k', 'f', 'b', 'at'];
-    await engine().insert({ table, columns, format: 'TabSeparated', bytes });
-    const sum = (from: string) => ask(engine(), `SELECT count(), sum(sipHash64(n, ${one})) FROM ${from}`);
-    expect(await sum(table)).toBe(await sum(`(${rows})`));
   });
 
   test('rows that were inserted are seen by every reader at once', async () => {
@@ -407,8 +382,6 @@ function describeFailures(engine: () => Engine): void {
   test.each([
     ['a table that is not there', 'SELECT a FROM nowhere'],
     ['a syntax error', 'SELECT FROM WHERE'],
-    ['a value that cannot be read', "SELECT toInt64(materialize('x'))"],
-    ['a division by zero', 'SELECT intDiv(1, materialize(0))'],
   ])('%s is query_failed', async (_, sql) => {
     expect(await failureOf(ask(engine(), sql))).toMatchObject({ code: 'query_failed', status: 422 });
   });

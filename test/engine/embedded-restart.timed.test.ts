@@ -119,22 +119,6 @@ describe('when the engine process is killed', () => {
     expect(await ask('SELECT 2', { identity: 'another' })).toBe('2');
   });
 
-  test('twice while only queries of one key ran, it is refused there with all of its tokens', async () => {
-    const origin = 'some.endpoint request-1';
-    const attack = ['key/one', 'key/two'].map((lane, i) =>
-      settled(ask(`${slow(5_000)} WHERE ${i} < 2`, { lane, origin })),
-    );
-    for (let i = 0; i < 2; i++) {
-      await untilRunning(2);
-      await kill();
-    }
-    for (const one of attack) expect(await one).toMatchObject({ code: 'engine_unavailable' });
-    const lane = 'key/three';
-    await expect(ask('SELECT 1', { lane, origin })).rejects.toThrow('of this key to this endpoint');
-    expect(await ask('SELECT 1', { lane, origin: 'another.endpoint request-2' })).toBe('1');
-    expect(await ask('SELECT 1', { lane: 'other', origin })).toBe('1');
-  });
-
   test('closing at that moment, or while the next one starts, leaves none, and the store to the next', async () => {
     process.kill(getEngineProcess(), 'SIGKILL');
     await engine.close();

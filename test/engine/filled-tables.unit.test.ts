@@ -31,16 +31,6 @@ describe('whether a table may have rows', () => {
     expect(state.reads).toBe(1);
   });
 
-  test('changes with the first write, before it is read again', async () => {
-    const { filled, writes, state } = open();
-    filled.mayHaveRows('empty');
-    await settle();
-    writes.mark('empty', [1]);
-    expect(filled.mayHaveRows('empty')).toBe(true);
-    expect(filled.mayHaveRows('other')).toBe(false);
-    expect(state.reads).toBe(1);
-  });
-
   test('a write during a reading counts, even if the reading does not see it', async () => {
     const { filled, writes } = open();
     filled.mayHaveRows('empty');

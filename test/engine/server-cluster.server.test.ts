@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { createView } from '../../src/engine/external.ts';
 import { applySchema } from '../../src/engine/schema.ts';
 import { readStoreState } from '../../src/engine/store-state.ts';
 import { createTable } from '../../src/engine/table.ts';
@@ -8,7 +7,6 @@ import { InputError } from '../../src/errors.ts';
 import { hasEvents } from '../../src/sample/fill.ts';
 import { openCore } from '../../src/service/open-core.ts';
 import { sql } from '../../src/sql/sql.ts';
-import { verifyExternal } from '../../src/verify/verify-external.ts';
 import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { deleteRows } from '../support/delete-rows.ts';
 import { storeEvents, temporaryFolder, testConfig } from '../support/service.ts';
@@ -131,32 +129,4 @@ test('a new table in which another process has stored events stays where this on
   const empty = { ...source, table: 'empty_logs' };
   await expect(applySchema(engine, [empty], refuse)).rejects.toThrow('refused');
   expect(await tablesWith('event_message')).not.toContain('empty_logs_local');
-});
-
-test('a source over an existing table is a view on every server, and the table is left as it is', async () => {
-  const existing = 'CREATE TABLE existing (at DateTime, who String) ENGINE = MergeTree ORDER BY at';
-  await engine.command(existing);
-  await engine.command("INSERT INTO existing VALUES ('2026-11-20 07:00:00', 'p')");
-  const external = {
-    ...{ database: 'tailrace', table: 'existing', line: 1, typed: [] },
-    common: [
-      { name: 'timestamp', sql: 'at', line: 2 },
-      { name: 'project', sql: 'who', line: 3 },
-    ],
-  };
-  const source = { ...registry.getSource(NAME), table: 'of_existing', columns: [], external };
-  expect(await verifyExternal(engine, [source], true)).toEqual([]);
-  front.requests.length = 0;
-  await applySchema(engine, [...registry.sources, source]);
-  await applySchema(engine, [...registry.sources, source]);
-  const changes = front.requests.filter(({ sql }) => /^(CREATE|ALTER|DROP)/.test(sql));
-  expect(changes.map(({ sql }) => sql)).toEqual([createView(source, external, 'main').text]);
-  expect(changes[0]?.sql).toMatch(/^CREATE OR REPLACE VIEW `of_existing` ON CLUSTER `main` AS\n/);
-  expect(await engine.inspect('SELECT timestamp, project, event_message, metadata FROM of_existing')).toEqual(
-    [{ timestamp: '2026-11-20 07:00:00.000000', project: 'p', event_message: '', metadata: '{}' }],
-  );
-  const renamed = { ...source, external: { ...external, table: 'nowhere' } };
-  expect(await verifyExternal(engine, [renamed], true)).toMatchObject([
-    { line: 1, message: expect.stringMatching(/^"from" cannot be read: /) },
-  ]);
 });

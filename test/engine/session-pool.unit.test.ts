@@ -59,19 +59,6 @@ describe('one session', () => {
     for (let i = 0; i < 7; i++) await release();
     expect(served).toEqual(['flood', 'flood', 'b1', 'c', 'flood', 'b2', 'flood', 'flood']);
   });
-
-  test('passes over a waiter that left', async () => {
-    const { pool, ask, release, served } = createPool(1);
-    await ask('a', 'first');
-    const leaving = new AbortController();
-    const gone = ask('a', 'gone', leaving.signal);
-    void ask('a', 'next');
-    leaving.abort('left');
-    expect(await gone).toBe('left');
-    expect(pool.queued).toBe(1);
-    await release();
-    expect(served).toEqual(['first', 'next']);
-  });
 });
 
 describe('the queue', () => {
@@ -84,14 +71,6 @@ describe('the queue', () => {
     expect(pool.queued).toBe(2);
   });
 
-  test('refuses a query beyond the bound of its lane, and accepts other lanes', async () => {
-    const { pool, ask } = createPool(1, { queuePerLaneMax: 2 });
-    for (let i = 0; i < 3; i++) void ask('a');
-    expect(await ask('a')).toBe('overloaded');
-    void ask('b');
-    expect(pool.queued).toBe(3);
-  });
-
   test('refuses a query that waits too long, with a time to retry', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
@@ -101,15 +80,6 @@ describe('the queue', () => {
     vi.advanceTimersByTime(20);
     await expect(late).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 });
     expect(pool).toMatchObject({ running: 1, queued: 0 });
-  });
-
-  test('rejects every waiting query when it is drained', async () => {
-    const { pool, ask } = createPool(1);
-    await ask('a');
-    const waiting = [ask('a'), ask('b')];
-    pool.drain(new TailraceError('engine_unavailable', 'closing'));
-    expect(await Promise.all(waiting)).toEqual(['engine_unavailable', 'engine_unavailable']);
-    expect(pool.queued).toBe(0);
   });
 });
 
@@ -136,15 +106,6 @@ describe('tokens of one key', () => {
     expect(await ask('a')).toBe('overloaded');
     void ask('b');
     expect(pool.queued).toBe(5);
-  });
-
-  test('leave one of the sessions that the key may hold to the others', async () => {
-    const { pool, served, ask } = createPool(3);
-    for (let i = 0; i < 3; i++) void ask('a/1');
-    void ask('a/2');
-    await ask('b');
-    expect(served).toEqual(['a/1', 'a/2', 'b']);
-    expect(pool.queued).toBe(2);
   });
 });
 

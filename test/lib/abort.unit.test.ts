@@ -22,12 +22,6 @@ describe('waiting until aborted', () => {
 describe('a deadline', () => {
   const late = () => new Error('late');
 
-  test('aborts when it is due', async () => {
-    const deadline = createDeadline(1, late);
-    await new Promise((resolve) => deadline.signal.addEventListener('abort', resolve));
-    expect(deadline.signal.reason).toEqual(late());
-  });
-
   test('aborts with the caller’s reason, but not once it was cleared', () => {
     const caller = new AbortController();
     const [open, cleared] = [

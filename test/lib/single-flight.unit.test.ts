@@ -23,15 +23,6 @@ describe('a single flight', () => {
     expect(begun).toBe(3);
   });
 
-  test('is not begun for a caller who has gone', async () => {
-    const flights = createSingleFlight<number>();
-    const start = () => Promise.reject(new Error('begun'));
-    await expect(flights.run('a', start, { signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow(
-      'gone',
-    );
-    expect(flights.size).toBe(0);
-  });
-
   test('is told the names of those who join it, and not of who began it', async () => {
     const flights = createSingleFlight<string>();
     const work = Promise.withResolvers<string>();

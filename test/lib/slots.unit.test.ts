@@ -20,27 +20,8 @@ test('slots are held by so many at once, and given on in the order of asking, on
 });
 
 const never = new AbortController().signal;
-const settle = () => new Promise(setImmediate);
 
 describe('one slot', () => {
-  test('is acquired by one after the other, in order', async () => {
-    const acquire = createSlots(1);
-    const begun: number[] = [];
-    const locks = [0, 1, 2].map(async (i) => {
-      const lock = await acquire(never);
-      begun.push(i);
-      return lock;
-    });
-    await settle();
-    expect(begun).toEqual([0]);
-    (await locks[0])?.release();
-    await settle();
-    expect(begun).toEqual([0, 1]);
-    (await locks[1])?.release();
-    (await locks[2])?.release();
-    expect(begun).toEqual([0, 1, 2]);
-  });
-
   test('is released by itself after a time, if one was set', async () => {
     vi.useFakeTimers();
     const acquire = createSlots(1);

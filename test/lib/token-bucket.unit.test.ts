@@ -16,24 +16,8 @@ function takeAt(rate: Rate, instants: readonly number[]): boolean[] {
 
 describe('a bucket', () => {
   test('lets a burst pass, then as many as it is filled with', () => {
-    expect(takeAt(RATE, [0, 0, 0, 0, 0, 499, 500, 500, 1500, 1500, 1500])).toEqual([
-      true,
-      true,
-      true,
-      true,
-      false,
-      false,
-      true,
-      false,
-      true,
-      true,
-      false,
-    ]);
-  });
-
-  test('is never fuller than its burst, however long nobody asks', () => {
-    const instants = [0, ...Array.from({ length: 6 }, () => 1e12)];
-    expect(takeAt(RATE, instants).filter(Boolean)).toHaveLength(5);
+    const passed = takeAt(RATE, [0, 0, 0, 0, 0, 499, 500, 500, 1500, 1500, 1500]);
+    expect(passed.map(Number).join('')).toBe('11110010110');
   });
 
   test('tells what is left, when it is full, and when there is a token again', () => {
@@ -47,11 +31,6 @@ describe('a bucket', () => {
     expect(three).toMatchObject({ remaining: 0, resetSeconds: 20, retryAfterSeconds: 10 });
     expect(takeToken(three.bucket, slow, 9_000).passed).toBe(false);
     expect(takeToken(three.bucket, slow, 10_000).passed).toBe(true);
-  });
-
-  test('follows a rate that has changed', () => {
-    const full = takeToken(undefined, { perSecond: 1, burst: 100 }, 0);
-    expect(takeToken(full.bucket, { perSecond: 1, burst: 5 }, 0).remaining).toBe(4);
   });
 
   test('neither fills nor empties when the clock is set back', () => {

@@ -4,15 +4,10 @@ import { createCommitter } from '../../src/ingest/committer.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { encodeRows } from '../../src/ingest/rows.ts';
 import { createBegin } from '../../src/maintenance/deletion/begin.ts';
-import { createDeletions } from '../../src/maintenance/deletion/deletions.ts';
-import { sendCommand } from '../../src/maintenance/socket/client.ts';
-import { createCommands } from '../../src/maintenance/socket/commands.ts';
-import { COMMANDS } from '../../src/maintenance/socket/protocol.ts';
-import { openLocalServer } from '../../src/maintenance/socket/server.ts';
 import { idsOf } from '../support/ingest.ts';
 import { openTestStore } from '../support/service.ts';
 
-const { core, config, close } = await openTestStore();
+const { core, close } = await openTestStore();
 afterAll(close);
 afterEach(() => void vi.useRealTimers());
 const EDGE = core.registry.getSource('cloudflare.logs.prod');
@@ -25,17 +20,12 @@ function rowsOf(project: string, id: string) {
   return encodeRows([parseEvent({ text: JSON.stringify(wire) }, EDGE, rules)]);
 }
 
-/** Calls of the engine that hang, in this test. */
-let asked = 0;
-
 /** The real engine, which hangs in one of its methods until the gate opens. */
 function hangIn(method: 'inspect' | 'insert') {
-  asked = 0;
   const gate = Promise.withResolvers<void>();
   const engine: Engine = {
     ...core.engine,
     [method]: async (argument: never) => {
-      asked++;
       await gate.promise;
       return await core.engine[method](argument);
     },
@@ -91,41 +81,3 @@ test('a deletion does not wait for an insert that hangs', async () => {
   await commit;
   await committer.close();
 });
-
-test('a deletion that has begun holds nothing any more', async () => {
-  const { gate, committer, begin } = hangIn('inspect');
-  gate.resolve();
-  await begin('quick');
-  await committer.commit(EDGE, rowsOf('quick', '1'));
-  expect(await idsOf(core, 'quick')).toEqual(['1']);
-  await committer.close();
-});
-
-test.each([COMMANDS.delete, COMMANDS.count])(
-  'a service that stops does not wait for the command %s',
-  async (path) => {
-    const { gate, engine, committer } = hangIn('inspect');
-    const { registry } = core;
-    const tools = { newId: () => 'id', wait: async () => {} };
-    const deletions = createDeletions({
-      ...{ ...tools, holdInserts: committer.hold, now: () => NOW, control: { record: async () => {} } },
-      core: { engine, registry, eventsDeleted: async () => {} },
-    });
-    const handlers = createCommands({
-      ...tools,
-      config,
-      folders: () => core.folders,
-      engine,
-      registry,
-      deletions,
-    });
-    const local = await openLocalServer({ dataDir: config.dataDir, handlers, onError() {} });
-    const running = await sendCommand(config.dataDir, path, { project: 'hung' });
-    const finished = running?.finish(() => {});
-    await vi.waitFor(() => expect(asked).toBeGreaterThan(0));
-    await Promise.all([local?.close(), expect(finished).rejects.toThrow('the service stopped before')]);
-    gate.resolve();
-    await deletions.idle();
-    await committer.close();
-  },
-);

@@ -22,14 +22,3 @@ test('of two backups that start at once into one folder the second is refused, a
     expect(await readdir(dir)).toEqual(['manifest.json']);
   }
 });
-
-test('a folder that is emptied can be used again', async () => {
-  const dir = join(folder.path, 'again');
-  await mkdir(dir);
-  for (let i = 0; i < 2; i++) {
-    const target = openTarget(dir, data);
-    await writeFile(join(dir, 'some'), '');
-    target.empty();
-    expect(await readdir(dir)).toEqual([]);
-  }
-});

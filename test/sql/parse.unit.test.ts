@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { parseSql } from '../../src/sql/parse.ts';
-import { growth } from '../../trial/growth.ts';
 
 /** Each word with a property of it. */
 function wordsWith<Name extends 'key' | 'depth' | 'pair' | 'clause'>(sql: string, name: Name) {
@@ -38,11 +37,6 @@ describe('the words of a query', () => {
     expect(wordsWith('a (b [c])', 'pair').map(([, pair]) => pair)).toEqual([-1, 6, -1, 5, -1, 3, 1]);
   });
 
-  test('ignore brackets too many', () => {
-    expect(wordsWith(') a ( b', 'pair').map(([, pair]) => pair)).toEqual([-1, -1, -1, -1]);
-    expect(wordsWith(') a ( b', 'depth').map(([, depth]) => depth)).toEqual([0, 0, 0, 1]);
-  });
-
   test('know their clause, which brackets do not end', () => {
     const clauses = parseSql('SELECT (SELECT a) FROM b WHERE c (d) AND e').words;
     expect(clauses.map(({ text, clause }) => `${text} ${clauses[clause]?.text ?? ''}`)).toEqual([
@@ -62,16 +56,4 @@ describe('the words of a query', () => {
       'e WHERE',
     ]);
   });
-});
-
-test('the readers of one text share its words, unless it is large', () => {
-  expect(parseSql('SELECT 1')).toBe(parseSql(['SELECT', '1'].join(' ')));
-  const large = 'a,'.repeat(60_000);
-  expect(parseSql(large)).not.toBe(parseSql(large));
-});
-
-test('the time is in step with the length of the text', () => {
-  let calls = 0; // each text differs, since a known one is not read again
-  for (const part of ['(', ')', '()', 'a (', 'SELECT ', "'a',", '--'])
-    expect(growth((count) => parseSql(`${part.repeat(count)} ${++calls}`), 20_000)).toBeLessThan(3);
 });

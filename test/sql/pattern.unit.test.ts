@@ -1,37 +1,18 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findLikeFault, findPatternFault, PATTERN_BYTES_MAX, patternCost } from '../../src/sql/pattern.ts';
-import { growth } from '../../trial/growth.ts';
-import { PATTERN_TOKENS } from '../../trial/pattern-tokens.ts';
-import { runs } from '../support/property.ts';
 
 // What RE2's own ProgramSize says of each, less the four instructions that every program has.
 test.each([
   ['aurora', 0],
-  ['x'.repeat(65_536), 0],
   ['^aurora\\.', 8],
-  ['a{3}', 3],
   ['(?:ab){3}', 6],
-  ['[a-z]{2,5}', 7],
   ['a{2,}', 3],
-  ['a{,5}', 5],
   ['[]a{9}]{4}', 16],
-  ['\\{9}', 3],
   ['.', 8],
-  ['.{10}', 80],
-  ['[^a]', 8],
   ['\\w', 3],
-  ['\\W', 11],
   ['\\pL', 1_193],
-  ['\\p{L}', 1_193],
-  ['\\p{^L}', 1_197],
-  ['[\\pL\\pN\\pP\\pS]', 1_447],
-  ['\\PN', 472],
   ['(?:\\pL\\PN{0,9}){3}', 3 * (1_197 + 9 * 473)],
-  ['[а-я]', 4],
   ['\\Qa{9}\\E', 4],
-  ['(a', 2],
-  ['a)', 2],
 ])('the size of %s is at least %i, and not many times that', (pattern, size) => {
   const { size: estimated } = patternCost(pattern);
   expect(estimated).toBeGreaterThanOrEqual(size - 1);
@@ -50,15 +31,7 @@ describe('refused is', () => {
     ['what multiplies', '(?:(.*)(.*)(.*)(.*)(.*)){1000}', 'is too large a pattern'],
     ['what held a reader for 34 s', '(?:\\pL\\PN{0,9}){30}~', 'is too large a pattern'],
     ['what needs a new state for every byte', '(?:[a-m].{0,9}){12}[~]', 'is too costly a pattern'],
-    ['the same, written out', `[a-m]${'.'.repeat(60)}[~]`, 'is too costly a pattern'],
     ['the same by alternations', '(?:(?:a|[b-m])(?:.|x)){40}[~]', 'is too costly a pattern'],
-    ['what is too long, unread', `a{${'1'.repeat(65_000)}`, 'must be at most 4096 bytes long'],
-    ['the same in bytes', 'é.'.repeat(1_500), 'must be at most 4096 bytes long'],
-    [
-      'a number of instructions beyond numbers',
-      'a{999}'.repeat(3).replace(/$/, '{999}'.repeat(300)),
-      'more than 10^15',
-    ],
   ])('%s', (_, pattern, message) => {
     expect(findPatternFault(pattern)).toContain(message);
   });
@@ -74,12 +47,7 @@ describe('taken is', () => {
     '^https?://[a-z0-9]{20}\\.supabase\\.(co|in)/(rest|auth|storage)/v1/[^?]*\\?.*select=',
     '(?i)[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}',
     Array.from({ length: 100 }, (_, i) => `project-number-${i}`).join('|'),
-    'error.{0,20}timeout',
     'id=[^&]{20}&',
-    '^\\pL+ \\pL+$',
-    '(?:.*)(?:.*)[~]',
-    '\\[(\\d{4})-(\\d\\d)-(\\d\\d)T.*(WARN|ERROR).*\\]',
-    '[\\pL\\pN_.-]+@[\\w.-]+\\.\\w{2,10}',
   ])('%s', (pattern) => {
     expect(findPatternFault(pattern)).toBeUndefined();
   });
@@ -88,15 +56,3 @@ describe('taken is', () => {
     expect(findLikeFault('%/rest/v1/orders?id=eq.____%')).toBeUndefined();
   });
 });
-
-test('any text has a cost that is a number', () => {
-  const isCost = (text: string) => Object.values(patternCost(text)).every((number) => number >= 0);
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), isCost), runs(1_000));
-});
-
-test.each([...PATTERN_TOKENS, '\\E', '(?i'])(
-  'repetitions of %s are read in a time in proportion to their number',
-  (token) => {
-    expect(growth((n) => patternCost(`a{${token.repeat(n)}`), 4_000)).toBeLessThan(3);
-  },
-);

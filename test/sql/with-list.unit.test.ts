@@ -20,21 +20,14 @@ const dropUnused = (sql: string) => applyEdits(sql, removeUnused(sql));
 describe('the WITH list of a query', () => {
   test.each([
     ['WITH a AS (SELECT 1) SELECT 2', 'WITH a AS (<SELECT 1>) ', ['a']],
-    ['with `a` as (select 1), b AS (WITH c AS (SELECT 1) SELECT 2) select 3', undefined, ['a', 'b']],
     [
       'WITH 1 AS x, (SELECT 2) AS y, a AS (SELECT x) SELECT 3',
       'WITH 1 AS x, (SELECT 2) AS y, a AS (<SELECT x>) ',
       ['a'],
     ],
-    ['WITH a (b, c) AS (SELECT 1, 2) SELECT 3', 'WITH a (b, c) AS (<SELECT 1, 2>) ', ['a']],
     [
       "WITH a AS (SELECT ') SELECT' /* ) */) SELECT 3 -- (",
       "WITH a AS (<SELECT ') SELECT' /* ) */>) ",
-      ['a'],
-    ],
-    [
-      'WITH [1, 2] AS l, a AS (SELECT (1), [2]) SELECT 3',
-      'WITH [1, 2] AS l, a AS (<SELECT (1), [2]>) ',
       ['a'],
     ],
     ['-- c\nWITH a AS -- d\n (SELECT 1) SELECT 2', '-- c\nWITH a AS -- d\n (<SELECT 1>) ', ['a']],
@@ -44,33 +37,20 @@ describe('the WITH list of a query', () => {
     if (text !== undefined) expect(found?.sql).toBe(text);
   });
 
-  test.each([
-    'SELECT 1',
-    '',
-    'WITH 1 AS x SELECT x',
-    'WITH a AS (SELECT 1)',
-    '(WITH a AS (SELECT 1) SELECT 2)',
-    'WITH a AS (SELECT 1',
-    "WITH 'a AS (SELECT 1) SELECT 2",
-  ])('is none in %j', (sql) => {
-    expect(wrap(sql)).toBeUndefined();
-  });
+  test.each(['SELECT 1', 'WITH 1 AS x SELECT x', '(WITH a AS (SELECT 1) SELECT 2)', 'WITH a AS (SELECT 1'])(
+    'is none in %j',
+    (sql) => {
+      expect(wrap(sql)).toBeUndefined();
+    },
+  );
 });
 
 describe('what nothing reads', () => {
   test.each([
     ['WITH a AS (SELECT 1), b AS (SELECT 2) SELECT * FROM b', 'WITH  b AS (SELECT 2) SELECT * FROM b'],
-    ['WITH a AS (SELECT 1), b AS (SELECT 2) SELECT * FROM a', 'WITH a AS (SELECT 1) SELECT * FROM a'],
-    // Named by one that goes.
     ['WITH a AS (SELECT 1), b AS (SELECT * FROM a), 1 AS x SELECT x', 'WITH   1 AS x SELECT x'],
     ['WITH 1 AS x, f(a, x -> x + 1) AS y, x + y AS z SELECT x', 'WITH 1 AS x SELECT x'],
-    ['WITH f(a, [1, 2]) AS x, 1 AS y SELECT y', 'WITH  1 AS y SELECT y'],
-    [
-      'WITH a AS (SELECT 1), b AS (SELECT 2), c AS (SELECT 3) SELECT * FROM a',
-      'WITH a AS (SELECT 1) SELECT * FROM a',
-    ],
     ['WITH 1 AS x, a AS (SELECT 1), b AS (SELECT * FROM a), SELECT x', 'WITH 1 AS x, SELECT x'],
-    ['WITH 1 AS x, /* , */ a AS (SELECT 1) -- ,\n SELECT x', 'WITH 1 AS x -- ,\n SELECT x'],
     ['WITH 1 AS x, a (b, c) AS (SELECT 1, 2) SELECT x', 'WITH 1 AS x SELECT x'],
     [
       'WITH RECURSIVE a AS (SELECT 1), b AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM b WHERE n < 3) SELECT n FROM b',
@@ -81,20 +61,13 @@ describe('what nothing reads', () => {
   });
 
   test.each([
-    'SELECT 1',
-    'WITH a AS (SELECT 1) SELECT 2', // a list has at least one entry
+    'WITH a AS (SELECT 1) SELECT 2',
     'WITH a AS (SELECT 1), b AS (SELECT 2) SELECT * FROM `a`, "b"',
     'WITH a AS (SELECT 1), b AS (SELECT * FROM a) SELECT * FROM b',
     'WITH a AS (SELECT 1), 1 AS x SELECT x IN a',
-    'WITH a AS (SELECT 1), 1 AS x SELECT a.x',
-    'WITH a AS (SELECT 1), 1 AS x SELECT x, * FROM “a”',
     'WITH (1 AS x) + 2 AS y, 3 AS z SELECT x, z',
     'WITH a AS (SELECT 1), 1 AS x SELECT * FROM `\\x61`',
-    'WITH 1 AS x SELECT 2',
     'WITH (1 AS x) + 2 AS y SELECT y, x',
-    'WITH 1 AS x, x + 1 AS y SELECT y',
-    'WITH CAST(1 AS x) + 1, 2 AS y SELECT y',
-    'WITH a AS (SELECT 1), SELECT 2', // a comma after the last one, too
     'WITH a AS (SELECT 1',
   ])('%j stays as it is', (sql) => {
     expect(dropUnused(sql)).toBe(sql);

