@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Core, openCore } from '../../src/service/open-core.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 
@@ -45,29 +45,17 @@ async function removeParts(names: readonly string[]): Promise<void> {
   expect(removed).toBe(names.length);
 }
 
-const partOf = (blocks: string) => `${DAY.replaceAll('-', '')}_${blocks}`;
-
-describe('an insert that is sent again under its token', () => {
-  test('is stored when a kill came between the token and the part', async () => {
-    await insert('a', 'token-a');
-    await insert('b', 'token-b');
-    await core.close();
-    await removeParts([partOf('2_2_0')]);
-    core = await open();
-    await insert('a', 'token-a');
-    await insert('b', 'token-b');
-    expect(await readIds()).toEqual(['a', 'b']);
-  });
-
-  test('is not stored again when its part was merged into another', async () => {
-    await insert('a', 'token-a');
-    await insert('b', 'token-b');
-    await core.engine.command('OPTIMIZE TABLE edge_logs FINAL');
-    await core.close();
-    await removeParts([partOf('1_1_0'), partOf('2_2_0')]);
-    core = await open();
-    await insert('a', 'token-a');
-    await insert('b', 'token-b');
-    expect(await readIds()).toEqual(['a', 'b']);
-  });
+test.each([
+  ['is stored when a kill came between the token and the part', false, ['2_2_0']],
+  ['is not stored again when its part was merged into another', true, ['1_1_0', '2_2_0']],
+])('an insert that is sent again under its token %s', async (_, merges, lost) => {
+  await insert('a', 'token-a');
+  await insert('b', 'token-b');
+  if (merges) await core.engine.command('OPTIMIZE TABLE edge_logs FINAL');
+  await core.close();
+  await removeParts(lost.map((blocks) => `${DAY.replaceAll('-', '')}_${blocks}`));
+  core = await open();
+  await insert('a', 'token-a');
+  await insert('b', 'token-b');
+  expect(await readIds()).toEqual(['a', 'b']);
 });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { createRollupBuilder, type RollupProgress } from '../../src/engine/build-rollups.ts';
-import { rollupProjection } from '../../src/engine/rollup.ts';
 import { applySchema } from '../../src/engine/schema.ts';
 import { dropDay, truncateTable } from '../../src/engine/table.ts';
 import { formatInstant } from '../../src/lib/instant.ts';
@@ -226,27 +225,6 @@ describe('a rollup that is declared later', () => {
     expect(reports[0]).toEqual(['started', { source: source.name, rows: 3, left: 3 }]);
     expect(reports.at(-1)).toEqual(['done', { source: source.name, rows: 3, left: 0 }]);
     expect(await build()).toEqual([]); // nothing is left
-  });
-
-  test('replaces another one, also while that is being built', async () => {
-    const other = {
-      ...source,
-      rollup: { everySeconds: 60, by: ['function_id'], values: [{ sql: 'count() -- all', line: 1 }] },
-    };
-    await applySchema(engine, [other]);
-    await insert(three);
-    await engine.command(
-      trusted(
-        `ALTER TABLE ${source.table} MATERIALIZE PROJECTION ${rollupProjection(other.rollup).name} SETTINGS mutations_sync = 0`,
-      ),
-    );
-    await applySchema(engine, [source]);
-    await build();
-    const definition = await readDefinition();
-    expect(definition.match(/PROJECTION rollup_\w+/g)).toHaveLength(1);
-    const projection = source.rollup === undefined ? '' : rollupProjection(source.rollup).name;
-    expect(definition).toContain(`PROJECTION ${projection} `);
-    expect(await countRows()).toEqual({ inside: 3, outside: 0 });
   });
 
   test('is removed again if the definitions are refused', async () => {

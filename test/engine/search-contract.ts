@@ -38,7 +38,6 @@ async function createTables(engine: Engine): Promise<void> {
 const PATTERN_FORMS = [
   (column: string) => `match(${column}, @sought)`,
   (column: string) => `${column} REGEXP @sought`,
-  (column: string) => `match(${column}, concat('', @sought)) AND id >= 0`,
   (column: string, sought: string) => `match(${column}, ${writeValue(sought)})`,
   (column: string, sought: string) => `\`match\`(${column}, (SELECT ${writeValue(sought)})) /* of a table */`,
   (column: string) => `countMatches(${column}, @sought) > 0 OR match(${column}, @sought)`,
@@ -71,25 +70,15 @@ const atom = fc.constantFrom(
 );
 const times = fc.constantFrom('', '', '', '', '*', '+', '?', '{0}', '{2}', '{0,2}', '{1,}', '*?', '??');
 const opening = fc.constantFrom('(', '(', '(?:', '(?i:', '(?s:', '(?-i:', '(?i-s:', '(?P<name>');
-const flaggedPattern = fc.letrec<{ sequence: string; item: string }>((tie) => ({
-  sequence: fc.array(tie('item'), { minLength: 1, maxLength: 4 }).map((items) => items.join('')),
-  item: fc
-    .tuple(
-      fc.oneof(
-        { depthSize: 'small', withCrossShrink: true },
-        atom,
-        fc
-          .tuple(opening, fc.array(tie('sequence'), { minLength: 1, maxLength: 3 }))
-          .map(([open, branches]) => `${open}${branches.join('|')})`),
-      ),
-      times,
-    )
-    .map((parts) => parts.join('')),
-})).sequence;
-const start = fc.constantFrom('', '', '^', '(?i)');
+const group = fc.tuple(opening, fc.array(atom, { maxLength: 3 }), atom);
+const item = fc.oneof(
+  { weight: 2, arbitrary: atom },
+  { weight: 1, arbitrary: group.map(([open, all, last]) => `${open}${all.join('')}|${last})`) },
+);
+const flagged = fc.array(fc.tuple(item, times), { minLength: 1, maxLength: 4 });
 /** Patterns of RE2, most of which are right, with flags anywhere. */
 const anyPattern = fc.oneof(
-  { weight: 3, arbitrary: fc.tuple(start, flaggedPattern).map((parts) => parts.join('')) },
+  { weight: 3, arbitrary: flagged.map((parts) => parts.flat().join('')) },
   { weight: 1, arbitrary: commonPattern },
 );
 const likePart = fc.constantFrom(...'% _ a aur ora abc Aurora \\ \\\\ \\% \\_ \\u é . ['.split(' '));
@@ -131,55 +120,14 @@ export function describeSearches(engine: () => Engine): void {
     },
   );
 
-  test.each(['café?', '(?i)(AURORA|BASALT)'])(
-    'functions of patterns find what the pattern %s matches',
-    async (pattern) => {
-      const expected = await find(engine(), 'searched_unmerged', PATTERN.truth, pattern);
-      for (const condition of [
-        'countMatches(address, @sought) > 0',
-        "extract(address, @sought) != ''",
-        'notEmpty(extractAll(address, @sought))',
-        "replaceRegexpAll(address, @sought, '') != address",
-        "regexpExtract(address, @sought, 0) != ''",
-        "REGEXP_SUBSTR(address, @sought, 0) != ''",
-        'regexpPosition(address, @sought) > 0',
-        'regexp_instr(address, @sought) > 0',
-      ])
-        expect([condition, await find(engine(), 'searched_merged', condition, pattern)]).toEqual([
-          condition,
-          expected,
-        ]);
-    },
-  );
-
   test('finds every text that any pattern matches', async () => {
     const property = fc.asyncProperty(anyPattern, (one) => expectAllFound(engine(), PATTERN, one));
     await fc.assert(property, runs(100));
   });
 
-  test.each(['%abc\\u%', '%abc\\\\\\\\\\\\%', 'a\\.b', '%caf\\\\u%'])(
-    'finds every text that is LIKE %s',
-    async (pattern) => {
-      await expectAllFound(engine(), LIKE, pattern);
-    },
-  );
-
   test('finds every text that is LIKE any pattern', async () => {
     const property = fc.asyncProperty(likePattern, (one) => expectAllFound(engine(), LIKE, one));
     await fc.assert(property, runs(100));
-  });
-
-  test.each([
-    ["endsWith(address, substring('é.example', 2))", "endsWith(materialize(address), '\\xa9.example')"],
-    [
-      "multiSearchAny(address, ['zzz', 'caf\\xc3'])",
-      "multiSearchAny(materialize(address), ['zzz', 'caf\\xc3'])",
-    ],
-    ["address LIKE '%\\xa9.ex%'", "materialize(address) LIKE '%\\xa9.ex%'"],
-  ])('finds by bytes that are no whole letters: %s', async (condition, truth) => {
-    const expected = await find(engine(), 'searched_unmerged', truth, '');
-    expect(expected).not.toBe('[]\n');
-    expect(await find(engine(), 'searched_merged', condition, '')).toBe(expected);
   });
 
   /** How many granules of how many a condition is looked for in, after the index and the order of the table. */
@@ -193,11 +141,9 @@ export function describeSearches(engine: () => Engine): void {
   test.each([
     ['match(address, @sought)', 'basalt'],
     ['match(address, @sought)', '^(basalt|CAFÉ)[.-]'],
-    ["match(address, '^' || @sought || '\\\\.')", 'basalt'],
     ["address LIKE concat('%', @sought, '%')", 'basalt'],
     ["startsWith(address, @sought) AND endsWith(address, '.example')", 'basalt'],
     ["multiSearchAny(address, [@sought, 'BASALT'])", 'basalt'],
-    ['match(project, @sought)', '^basalt'],
   ])('reads no more of a table than it has to for %s of %s', async (condition, sought) => {
     const { read, all } = await countGranules(condition, sought);
     expect(read).toBeLessThan(all / 4);

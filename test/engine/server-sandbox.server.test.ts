@@ -23,8 +23,8 @@ const users: Record<string, FrontUser> = {
   reads_others: { ...right, grants: ['GRANT SELECT ON other.* TO reads_others'] },
 };
 const front = await startClickHouseFront(join(folder.path, 'clickhouse'), '', { users });
-const limits = { timeoutMs: 5_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 };
-const size = { queueMax: 5, queuePerLaneMax: 5, queueTimeoutMs: 5_000, limits, cluster: '' };
+const limits = { timeoutMs: 30_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 };
+const size = { queueMax: 5, queuePerLaneMax: 5, queueTimeoutMs: 120_000, limits, cluster: '' };
 const accounts = { user: 'owner', readUser: 'reader' };
 
 const open = (sandbox: { user: string; password: string } | undefined, readers = 2) =>
@@ -117,8 +117,8 @@ test('callers’ SELECTs have connections and turns of their own, half as many, 
     return new Promise((resolve) => held.push(() => resolve(false)));
   };
   const slow = [1, 2, 3].map(() => engine.query('SELECT 1', {}, CALLERS));
-  await vi.waitFor(() => expect(engine.gauges()).toMatchObject({ running: 1, queued: 2 }), 10_000);
-  await vi.waitFor(() => expect(held).toHaveLength(1), 10_000);
+  await vi.waitFor(() => expect(engine.gauges()).toMatchObject({ running: 1, queued: 2 }), 60_000);
+  await vi.waitFor(() => expect(held).toHaveLength(1), 60_000);
   const others = [1, 2, 3].map(() => engine.query('SELECT 2', {}, { format: 'TSVRaw' }));
   expect((await Promise.all(others)).map(({ bytes }) => bytes.toString())).toEqual(['2\n', '2\n', '2\n']);
   expect(engine.gauges()).toMatchObject({ running: 1, queued: 2 });

@@ -17,8 +17,8 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const limits = { timeoutMs: 5_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 };
-const size = { readers: 1, queueMax: 1, queuePerLaneMax: 1, queueTimeoutMs: 1_000, limits };
+const limits = { timeoutMs: 120_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 };
+const size = { readers: 1, queueMax: 1, queuePerLaneMax: 1, queueTimeoutMs: 120_000, limits };
 const open = (url = front.url, more = {}) =>
   openServerEngine({ ...size, cluster: '', address: { ...addressOf(url), ...more } });
 
@@ -38,18 +38,15 @@ function answer(sql: RegExp, text: string): void {
   };
 }
 
-test.each(['24.8.4.13', '26.2.9.9'])('a server of version %s is refused', async (version) => {
-  answer(/version\(\)/, `${version}\n`);
+test('a server of 26.3 or later is accepted, an earlier one is refused', async () => {
+  answer(/version\(\)/, '26.10.1.1\n');
+  await (await open()).close();
+  answer(/version\(\)/, '26.2.9.9\n');
   const error = await failureOf(open());
   expect(error).toBeInstanceOf(InputError);
   expect(String(error)).toContain(
-    `CLICKHOUSE_URL: the server at ${front.url} is ClickHouse ${version}; Tailrace needs 26.3 or later`,
+    `CLICKHOUSE_URL: the server at ${front.url} is ClickHouse 26.2.9.9; Tailrace needs 26.3 or later`,
   );
-});
-
-test.each(['26.3.1.1', '26.10.1.1'])('a server of version %s is accepted', async (version) => {
-  answer(/version\(\)/, `${version}\n`);
-  await (await open()).close();
 });
 
 test.each([
@@ -72,15 +69,12 @@ test.each([
   expect(String(error)).not.toContain('s3cret');
 });
 
-test.each(['1'])(
-  'a profile of the reader with readonly = %s is refused, with what to do',
-  async (readonly) => {
-    answer(/getSetting\('readonly'\)/, `${readonly}\n`);
-    const error = await failureOf(open());
-    expect(error).toBeInstanceOf(InputError);
-    expect(String(error)).toMatch(/has the setting readonly = \d, .* restrict the user to reading by GRANTs/);
-  },
-);
+test('a profile of the reader with readonly = 1 is refused, with what to do', async () => {
+  answer(/getSetting\('readonly'\)/, '1\n');
+  const error = await failureOf(open());
+  expect(error).toBeInstanceOf(InputError);
+  expect(String(error)).toMatch(/has the setting readonly = 1, .* restrict the user to reading by GRANTs/);
+});
 
 test('a server that is not there is engine_unavailable, with its address', async () => {
   const error = await failureOf(open('http://127.0.0.1:1'));

@@ -14,18 +14,6 @@ describe('marks', () => {
     expect(marks.changedMinutes('b', version)).toEqual(NOTHING);
     expect(marks.changedMinutes('a', marks.version)).toEqual(NOTHING);
   });
-
-  test('beyond their bound combine the oldest minutes, and lose none', () => {
-    const marks = createWriteMarks(4);
-    marks.mark('a', [1, 2, 3]);
-    const early = marks.version;
-    marks.mark('a', [4, 5]);
-    expect(marks.changedMinutes('a', 0)).toEqual({ before: 3, minutes: [3, 4, 5] });
-    expect(marks.changedMinutes('a', early)).toEqual({ before: -Infinity, minutes: [4, 5] });
-    const late = marks.version;
-    marks.mark('a', [1]);
-    expect(marks.changedMinutes('a', late)).toEqual({ before: 3, minutes: [] });
-  });
 });
 
 describe('a watched engine', () => {

@@ -74,24 +74,6 @@ describe.skipIf(findProgram('redis-server') === undefined)('a connection to Redi
     await proxy.close();
   });
 
-  test('is not given up because this process was busy itself', async () => {
-    const { redis, told } = open();
-    await waitFor(() => expect(redis.isUp).toBe(true));
-    const asked = ping(redis);
-    const untilMs = performance.now() + 600;
-    while (performance.now() < untilMs); // nothing else runs meanwhile
-    expect(await asked).toBe('PONG');
-    expect(told).toEqual(['up']);
-  });
-
-  test('stays when Redis refuses a command, which is told', async () => {
-    const { redis, told } = open();
-    await waitFor(() => expect(redis.isUp).toBe(true));
-    expect(await redis.run((send) => send(['NONSENSE']))).toBeUndefined();
-    expect(told).toEqual(['up', 'failure']);
-    expect(await ping(redis)).toBe('PONG');
-  });
-
   test('runs scripts, also those that Redis has not seen or has forgotten', async () => {
     const { redis } = open();
     await waitFor(() => expect(redis.isUp).toBe(true));

@@ -34,16 +34,4 @@ describe('one slot', () => {
     expect(next).toHaveBeenCalled();
     vi.useRealTimers();
   });
-
-  test('an aborted wait does not delay those behind it', async () => {
-    const acquire = createSlots(1);
-    const first = await acquire(never);
-    const left = new AbortController();
-    const leaving = acquire(left.signal);
-    const behind = acquire(never);
-    left.abort(new Error('hung up'));
-    await expect(leaving).rejects.toThrow('hung up');
-    first.release();
-    await behind;
-  });
 });

@@ -38,14 +38,3 @@ test('a transaction that finds the disk full fails with that, not with "cannot r
   transact(database, () => add.run('after'));
   expect(database.prepare('SELECT text FROM rows').all()).toEqual([{ text: 'after' }]);
 });
-
-test('a transaction whose work fails is undone, and fails with that', () => {
-  const database = openSmall();
-  const work = () => {
-    database.exec("INSERT INTO rows VALUES ('a')");
-    throw new Error('mine');
-  };
-  const error = failureOf(() => transact(database, work));
-  expect([error, findSqliteFailure(error)]).toEqual([new Error('mine'), undefined]);
-  expect(database.prepare('SELECT * FROM rows').all()).toEqual([]);
-});

@@ -33,11 +33,6 @@ describe('a bucket', () => {
     expect(takeToken(three.bucket, slow, 10_000).passed).toBe(true);
   });
 
-  test('neither fills nor empties when the clock is set back', () => {
-    const taken = takeToken(undefined, RATE, 10_000);
-    expect(takeToken(taken.bucket, RATE, 0)).toMatchObject({ passed: true, remaining: 2 });
-  });
-
   test('never lets more pass than burst and rate allow, and lets in whoever waits as long as told', () => {
     const rates = fc.record({
       perSecond: fc.double({ min: 0.01, max: 1000, noNaN: true }),

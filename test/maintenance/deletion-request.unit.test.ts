@@ -15,16 +15,17 @@ const OWN: Source = {
   external: undefined,
   file: '',
 };
+const external = { database: undefined, table: 'otel', line: 1, common: [], typed: [] };
 const FOREIGN: Source = {
   ...OWN,
-  id: '00000000-0000-4000-8000-000000000002',
+  id: `${OWN.id.slice(0, -1)}2`,
   name: 'foreign.logs',
   table: 'foreign',
-  external: { database: undefined, table: 'otel', line: 1, common: [], typed: [] },
+  external,
 };
 const PROTECTED: Source = {
   ...OWN,
-  id: '00000000-0000-4000-8000-000000000003',
+  id: `${OWN.id.slice(0, -1)}3`,
   name: 'trail',
   table: 'trail',
   isProtected: true,

@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/pro
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { copyDefinitions, restoreDefinitions } from '../../src/maintenance/backup/definitions.ts';
+import { restoreDefinitions } from '../../src/maintenance/backup/definitions.ts';
 import { copyPart } from '../../src/maintenance/backup/files.ts';
 import { BACKUP_FORMAT, type ManifestFile, writeManifest } from '../../src/maintenance/backup/manifest.ts';
 import { readBackup, restoreBackup } from '../../src/maintenance/backup/restore.ts';
@@ -64,20 +64,6 @@ const listOf = async (dir: string) =>
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name).slice(dir.length + 1))
     .toSorted();
-
-test('a backup has the dashboards, too, and a restore writes them', async () => {
-  const dirs = Object.fromEntries(
-    ['endpoints', 'sources', 'dashboards'].map((kind) => [kind, join(own, kind)] as const),
-  ) as { endpoints: string; sources: string; dashboards: string };
-  for (const dir of Object.values(dirs)) await put(join(dir, 'one.yaml'), `name: ${dir}`);
-  const files = await copyDefinitions(dirs, backup, COPYING);
-  const path = 'definitions/dashboards/one.yaml';
-  expect(files).toContainEqual(describeText(path, `name: ${dirs.dashboards}`));
-  const targets = Object.fromEntries(Object.keys(dirs).map((kind) => [kind, join(own, 'restored', kind)]));
-  const restored = await restoreDefinitions(backup, { files }, { ...(targets as typeof dirs), shipped: {} });
-  expect(restored.map(({ state }) => state)).toEqual(['restored', 'restored', 'restored']);
-  expect(await readFile(join(own, 'restored/dashboards/one.yaml'), 'utf8')).toBe(`name: ${dirs.dashboards}`);
-});
 
 describe('a restore', () => {
   test('writes the files that the manifest lists, and no other', async () => {

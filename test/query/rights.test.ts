@@ -61,6 +61,14 @@ const CHECK_ALONE = {
   'a file that its answer goes into': `SELECT 1 INTO OUTFILE '${written}.out'`,
   'the queries that run': 'SHOW PROCESSLIST',
   'another database': 'USE system',
+  'a file through a lambda of APPLY': `SELECT * APPLY(x -> File(x)) FROM (SELECT '/etc/passwd' AS n)`,
+  'system tables in a subquery': 'SELECT id FROM edge_logs WHERE id IN (SELECT query FROM system.processes)',
+  'system tables by a text inside APPLY': `SELECT * APPLY(x -> (SELECT count() FROM merge('system', 'proc'))) FROM (SELECT 1 AS n)`,
+  'the index past what may be seen': `SELECT part_name FROM mergeTreeIndex('tailrace', 'edge_logs')`,
+  'a name that writes lines into the parse tree': 'SELECT 2 AS `odd\n  name`',
+  'limits that are lifted inside': 'SELECT * FROM (SELECT 1 AS id SETTINGS readonly = 0)',
+  'what stands behind its brackets': 'SELECT 1) UNION ALL SELECT * FROM (SELECT 1',
+  'a statement behind a comment': 'SELECT 1 /*\n*/) FORMAT Null; DROP TABLE edge_logs --',
 } as const;
 
 const [endpoint] = core.registry.endpoints;

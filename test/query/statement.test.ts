@@ -46,9 +46,3 @@ test.each([
     expect(await read(sql, values, true)).toBe(await read(sql, values, false));
   }
 });
-
-test('rows with JSON keep an order by the place of a column', async () => {
-  const rows = (clause: string) =>
-    read(`SELECT number AS n, '{}' AS text FROM numbers(9, 3) ORDER BY ${clause}`, VALUES, false);
-  expect(await rows('(1)')).toBe(await rows('n'));
-});

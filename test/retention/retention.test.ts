@@ -9,7 +9,7 @@ const { core, close } = await openTestStore();
 afterAll(close);
 const { engine } = core;
 const DAY_MS = 86_400_000;
-const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+const TODAY = Date.UTC(2026, 10, 20);
 const NOON = TODAY + DAY_MS / 2;
 const DEFAULT_DAYS = 90;
 
