@@ -365,26 +365,6 @@ describe('a warm answer', () => {
   });
 });
 
-test('answers that are not kept warm take no room from those that are', async () => {
-  const t = setUp({ keysMax: 1 });
-  await t.fill({ a: '1', b: '' });
-  const cold = { ...CACHED, id: '00000000-0000-4000-8000-000000000000', warmingSeconds: undefined };
-  const asked = t.askFor(cold, { a: '', b: '' });
-  t.query(-1).answer();
-  await asked;
-  const warmer = createWarmer({
-    store: t.store,
-    cached: t.cached,
-    endpoints: () => [cold, CACHED],
-    now: () => t.clock.now,
-    concurrencyMax: 1,
-    onRefresh: () => {},
-  });
-  t.clock.now += 300_000;
-  warmer.tick();
-  expect(t.queries).toHaveLength(3);
-});
-
 describe('a caller that bounds the age', () => {
   test('gets what is kept where that is young enough, else an answer of now, which is kept', async () => {
     const t = setUp({ endpoint: UNWARMED });

@@ -54,6 +54,8 @@ describe('the settings', () => {
     ['TAILRACE_TLS_CERT_FILE', 'a.pem', /^TAILRACE_TLS_KEY_FILE: must be set too/],
     ['TAILRACE_CORS_ORIGINS', 'app.example.com', /must be origins such as/],
     ['TAILRACE_CORS_ORIGINS', 'https://a.example.com,', /must be origins such as/],
+    ['TAILRACE_CORS_ORIGINS', 'null', /must be origins such as/],
+    ['TAILRACE_TRUST_PROXY', 'true', /must be the addresses of your proxies/],
     ['TAILRACE_TRUST_PROXY', '0.0.0.0/0', /must be the addresses of your proxies/],
   ])('refuse %s=%j', (name, value, message) => {
     const faults = faultsOf({ [name]: value });

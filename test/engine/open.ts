@@ -3,18 +3,15 @@ import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
 import { openServerEngine } from '../../src/engine/server/server.ts';
 import { openTestEngine } from '../support/server-engine.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
-import type { EngineSize, OpenEngine } from './contract.ts';
+import type { OpenEngine } from './contract.ts';
 
 // No query of the contract ends by these.
 const QUEUE = { queuePerLaneMax: 10, queueTimeoutMs: 120_000 };
 
-export function openEmbeddedIn(dataDir: string, size: EngineSize) {
-  return openEmbeddedEngine({ ...size, ...QUEUE, dataDir, memoryBytesMax: 2 * 1024 ** 3 });
-}
-
 export const openEmbedded: OpenEngine = async (size) => {
   const folder = await temporaryFolder();
-  return { engine: await openEmbeddedIn(folder.path, size), remove: folder.remove };
+  const options = { ...size, ...QUEUE, dataDir: folder.path, memoryBytesMax: 2 * 1024 ** 3 };
+  return { engine: await openEmbeddedEngine(options), remove: folder.remove };
 };
 
 export const openOnServer: OpenEngine = async (size) => {

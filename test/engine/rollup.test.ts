@@ -205,14 +205,6 @@ test.each([
   },
 );
 
-async function readDefinition(): Promise<string> {
-  const [table] = await engine.inspect(
-    trusted(`SELECT create_table_query AS sql FROM system.tables
-      WHERE database = currentDatabase() AND name = '${source.table}'`),
-  );
-  return String(table?.['sql']);
-}
-
 describe('a rollup that is declared later', () => {
   const three = [EVENT, { ...EVENT, day: 1 }, { ...EVENT, day: 2 }];
 
@@ -225,16 +217,5 @@ describe('a rollup that is declared later', () => {
     expect(reports[0]).toEqual(['started', { source: source.name, rows: 3, left: 3 }]);
     expect(reports.at(-1)).toEqual(['done', { source: source.name, rows: 3, left: 0 }]);
     expect(await build()).toEqual([]); // nothing is left
-  });
-
-  test('is removed again if the definitions are refused', async () => {
-    await build(withoutRollup);
-    const refused = new Error('refused');
-    const accept = async () => {
-      throw refused;
-    };
-    await expect(applySchema(engine, [source], accept)).rejects.toThrow(refused);
-    expect(await readDefinition()).not.toContain('PROJECTION');
-    await applySchema(engine, [source]);
   });
 });

@@ -113,8 +113,8 @@ describe('the tables of sources', () => {
     expect(await describeTables()).toEqual(before);
   });
 
-  test('gain columns whose values are computed for the events already there, at any path', async () => {
-    const source = makeSource([]);
+  test('gain columns of any name whose values are computed for the events already there, at any path', async () => {
+    const source = makeSource([], { table: 'select' });
     await applySchema(engine, [source]);
     const names = ['a.b', "it's", 'a\\b', 'a`b', '@x', ''];
     const members = names.map((name) => `${JSON.stringify(name)}:{"c":"found"}`).join();
@@ -122,7 +122,8 @@ describe('the tables of sources', () => {
       (v, i) => `{"id":"${i}","level":"top ${i}","metadata":{"v":${v},${members}}}`,
     );
     await store(source, events);
-    const nested = names.map((name, i) => column(`nested_${i}`, 'string', ['metadata', name, 'c']));
+    const words = 'index projection primary select ttl null'.split(' '); // of SQL, as names of columns
+    const nested = names.map((name, i) => column(words[i] ?? '', 'string', ['metadata', name, 'c']));
     const wider = { ...source, columns: [...every, column('top', 'string', ['level']), ...nested] };
     await applySchema(engine, [wider]);
     await applySchema(engine, [wider]);
@@ -229,18 +230,6 @@ describe('the tables of sources', () => {
     expect(fault).toMatch(message);
     expect(rest).toEqual([]);
     expect(await describeTables()).toEqual(before);
-  });
-
-  test('take any name that a definition may give, also those that are words of SQL', async () => {
-    const names = 'index constraint projection primary select from default ttl null'.split(' ');
-    const columns = names.map((name) => column(name, 'string', ['metadata', name]));
-    const source = makeSource([], { table: 'select' });
-    await applySchema(engine, [source]);
-    await applySchema(engine, [{ ...source, columns }]);
-    const whole = makeSource(columns, { table: 'table' });
-    await applySchema(engine, [whole]);
-    await store(whole, [`{"id":"1","metadata":{"index":"a","null":"b"}}`]);
-    expect(await engine.inspect('SELECT * FROM tailrace.`table`')).toMatchObject([{ index: 'a', null: 'b' }]);
   });
 
   test('keep events beyond their retention, whatever the engine merges: to delete them is for Tailrace', async () => {

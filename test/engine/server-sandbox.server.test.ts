@@ -15,10 +15,6 @@ const right = await readSandboxUser(PASSWORD);
 const users: Record<string, FrontUser> = {
   [SANDBOX_USER]: right,
   reads_system: { ...right, mayReadSystem: true },
-  narrow: {
-    ...right,
-    profile: '<constraints><max_memory_usage><max>1000</max></max_memory_usage></constraints>',
-  },
   writes: { ...right, grants: ['GRANT SELECT, INSERT ON tailrace.* TO writes'] },
   reads_others: { ...right, grants: ['GRANT SELECT ON other.* TO reads_others'] },
 };

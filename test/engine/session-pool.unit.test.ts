@@ -39,16 +39,6 @@ function createPool(readers: number, limits: Partial<PoolLimits> = {}) {
 }
 
 describe('one session', () => {
-  test('is handed out first come, first served within a lane', async () => {
-    const { pool, served, ask, release } = createPool(1);
-    await ask('a', 'a0');
-    for (const name of ['a1', 'a2', 'a3']) void ask('a', name);
-    expect(pool).toMatchObject({ running: 1, queued: 3 });
-    for (let i = 0; i < 4; i++) await release();
-    expect(served).toEqual(['a0', 'a1', 'a2', 'a3']);
-    expect(pool).toMatchObject({ running: 0, queued: 0 });
-  });
-
   test('goes from lane to lane, however many wait in one', async () => {
     const { served, ask, release } = createPool(1);
     await ask('flood');
@@ -62,15 +52,6 @@ describe('one session', () => {
 });
 
 describe('the queue', () => {
-  test('refuses a query beyond its bound', async () => {
-    const { pool, ask } = createPool(1, { queueMax: 2 });
-    await ask('a');
-    void ask('a');
-    void ask('b');
-    expect(await ask('c')).toBe('overloaded');
-    expect(pool.queued).toBe(2);
-  });
-
   test('refuses a query that waits too long, with a time to retry', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
@@ -162,23 +143,5 @@ describe('a query that several wait for', () => {
     await shared;
     expect(served).toEqual(['running', 'shared']);
     expect(pool.queued).toBe(1);
-  });
-});
-
-describe('a change of all sessions', () => {
-  test('happens at once if a session is idle, otherwise before its next query', async () => {
-    const { pool, ask, served } = createPool(2);
-    const held = (await ask('a', 'running')) as Session;
-    void ask('a', 'next'); // a key may not hold the last session
-    const changed: string[] = [];
-    const all = pool.renew(async ({ name }) => void changed.push(name));
-    await Promise.resolve();
-    expect(changed).toHaveLength(1);
-    expect(changed).not.toContain(held.name);
-    pool.release(held);
-    await all;
-    expect(changed).toContain(held.name);
-    await Promise.resolve();
-    expect(served).toEqual(['running', 'next']);
   });
 });

@@ -77,12 +77,3 @@ test('a data directory that is a file is refused in one line', async () => {
     `data directory ${file} cannot be used: it is a file, not a folder; set TAILRACE_DATA_DIR to a writable folder`,
   ]);
 });
-
-// Not even root may write there: one cannot be made, the other looks writable and is not.
-test.each(['/sys/tailrace/data', '/proc'])('the data directory %s is refused in one line', (dir) => {
-  const faults = faultsOf(() => lockStore(dir, 'x'));
-  expect(faults).toHaveLength(1);
-  expect(faults[0]).toMatch(
-    new RegExp(`^data directory ${dir} cannot be used: [^\\n]+ to a writable folder$`),
-  );
-});

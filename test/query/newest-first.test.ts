@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
 import { FORMATS, JSON_FORMAT, NDJSON_FORMAT } from '../../src/query/format.ts';
 import { createNewestFirst } from '../../src/query/newest-first.ts';
@@ -8,16 +8,16 @@ import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion, type Question } from '../../src/query/question.ts';
 import { createRunner, type Run } from '../../src/query/run.ts';
 import { runs } from '../support/property.ts';
-import { openTestStore, storeEvents } from '../support/service.ts';
+import { storeEvents } from '../support/service.ts';
+import { newProject, useSharedService } from '../support/shared-service.ts';
 
 const SOURCE = 'cloudflare.logs.prod';
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const PAGES_MAX = 3;
 
-const { core, close } = await openTestStore();
-afterAll(close);
-await core.engine.setReadFilters(new Map()); // they follow the real clock
+// biome-ignore lint/correctness/useHookAtTopLevel: it is not a hook of React.
+const { core } = await useSharedService();
 const clock = { now: Date.UTC(2026, 10, 22, 12) };
 const endpoint = core.registry.getEndpoint('logs.all');
 const runAll = createRunner(core.engine, () => clock.now);
@@ -42,11 +42,9 @@ function ask(parameters: Readonly<Record<string, string>>, format = JSON_FORMAT)
   return createQuestion(endpoint, parseParameters(endpoint, parameters, 1024), format);
 }
 
-let projects = 0;
-
 /** Stores events of a new project, at these ages in ms. */
 async function storeAges(ages: readonly number[]): Promise<string> {
-  const project = `p${projects++}`;
+  const project = newProject();
   const events = ages.map((age, i) => ({
     id: `${i}`,
     timestamp: new Date(clock.now - age).toISOString(),
@@ -114,32 +112,5 @@ describe('the newest rows', () => {
     expect(later.body.equals((await runAll(question)).body)).toBe(true);
     clock.now += MINUTE_MS;
     expect((await run(question)).queries, 'a minute later').toBe(1);
-  });
-
-  test('of two queries have one instant, the time of both, and the lanes of all callers', async () => {
-    const seen: { instantMs: number | undefined; lanes: string[] }[] = [];
-    let join = (_lane: string) => {};
-    const run = createRun(async (question, options = {}) => {
-      const lanes: string[] = [];
-      seen.push({ instantMs: options.part?.instantMs, lanes });
-      options.onJoin?.((lane) => void lanes.push(lane));
-      join(`lane ${seen.length}`);
-      clock.now += 1;
-      return { ...(await runAll(question, options)), engineMs: 2 };
-    });
-    const listeners: ((lane: string) => void)[] = [];
-    join = (lane) => {
-      for (const listener of listeners) listener(lane);
-    };
-    const began = clock.now;
-    const question = ask({ project: await storeAges([]) });
-    const { engineMs, instantMs } = await run(question, {
-      onJoin: (listener) => void listeners.push(listener),
-    });
-    expect({ engineMs, instantMs }).toEqual({ engineMs: 4, instantMs: began });
-    expect(seen).toEqual([
-      { instantMs: began, lanes: ['lane 1', 'lane 2'] },
-      { instantMs: began, lanes: ['lane 1', 'lane 2'] },
-    ]);
   });
 });

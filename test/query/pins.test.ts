@@ -1,14 +1,14 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createParameter } from '../../src/definitions/parameter.ts';
 import { findOwner, parsePinnedParameters } from '../../src/query/pins.ts';
 import { escapePattern } from '../../src/sql/pattern.ts';
 import { CACHED } from '../support/cached-endpoint.ts';
 import { refusalOf } from '../support/keys.ts';
-import { openTestStore } from '../support/service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const UUID = '7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10';
-const { core, close } = await openTestStore();
-afterAll(close);
+// biome-ignore lint/correctness/useHookAtTopLevel: it is not a hook of React.
+const { core } = await useSharedService();
 const parse = (name: string, raw: Record<string, string | string[]>, pins: Record<string, string>) =>
   parsePinnedParameters(core.registry.getEndpoint(name), raw, { pins, bytesMax: 1_000 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { applyEdits, applyEditsIn } from '../../src/sql/edit.ts';
+import { applyEdits } from '../../src/sql/edit.ts';
 
 test('of two edits of one place only the outer one applies', () => {
   const edits = [
@@ -9,19 +9,6 @@ test('of two edits of one place only the outer one applies', () => {
     { start: 1, end: 2, text: 'inner' },
   ];
   expect(applyEdits('abcdef', edits)).toBe('a-f');
-});
-
-test('ranges have the edits inside of them', () => {
-  const edits = [
-    { start: 1, end: 2, text: 'B' },
-    { start: 3, end: 4, text: 'D' },
-    { start: 5, end: 6, text: 'F' },
-  ];
-  const ranges = [
-    { start: 0, end: 2 },
-    { start: 4, end: 6 },
-  ];
-  expect(applyEditsIn('abcdef', edits, ranges)).toEqual(['aB', 'eF']);
 });
 
 test('edits of separate places are the same as one after the other from the end', () => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createRewriter, findParameters } from '../../src/sql/parameter.ts';
 import { identifier, sql as write } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
-import { openTestStore } from '../support/service.ts';
+import { useSharedService } from '../support/shared-service.ts';
 
 const names = (sql: string) => findParameters(sql).map((use) => use.name);
 
@@ -67,9 +67,9 @@ describe('rewriting @name', () => {
 });
 
 describe('the engine agrees', async () => {
-  const { core, close } = await openTestStore();
+  // biome-ignore lint/correctness/useHookAtTopLevel: it is not a hook of React.
+  const { core } = await useSharedService();
   const { engine } = core;
-  afterAll(close);
 
   // Tokens with what each adds to a concatenation: `p` is a parameter, everything else is text or nothing.
   const inner = fc.constantFrom('@p', '@p @p', 'x@p', '--@p', '/*@p', '//', '# ', 'é😀', '@@p', '');

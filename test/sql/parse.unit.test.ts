@@ -25,35 +25,15 @@ describe('the words of a query', () => {
   });
 
   test('know the brackets around them, and each bracket its other one', () => {
-    expect(wordsWith('a (b [c])', 'depth')).toEqual([
-      ['a', 0],
-      ['(', 0],
-      ['b', 1],
-      ['[', 1],
-      ['c', 2],
-      [']', 1],
-      [')', 0],
-    ]);
+    expect(wordsWith('a (b [c])', 'depth').map(([, depth]) => depth)).toEqual([0, 0, 1, 1, 2, 1, 0]);
     expect(wordsWith('a (b [c])', 'pair').map(([, pair]) => pair)).toEqual([-1, 6, -1, 5, -1, 3, 1]);
   });
 
   test('know their clause, which brackets do not end', () => {
-    const clauses = parseSql('SELECT (SELECT a) FROM b WHERE c (d) AND e').words;
-    expect(clauses.map(({ text, clause }) => `${text} ${clauses[clause]?.text ?? ''}`)).toEqual([
-      'SELECT ',
-      '( SELECT',
-      'SELECT ',
-      'a SELECT',
-      ') SELECT',
-      'FROM SELECT',
-      'b FROM',
-      'WHERE FROM',
-      'c WHERE',
-      '( WHERE',
-      'd ',
-      ') WHERE',
-      'AND WHERE',
-      'e WHERE',
-    ]);
+    const { words } = parseSql('SELECT (SELECT a) FROM b WHERE c (d) AND e');
+    const clauses = words.map(({ text, clause }) => `${text} ${words[clause]?.text ?? ''}`);
+    expect(clauses.join(', ')).toBe(
+      'SELECT , ( SELECT, SELECT , a SELECT, ) SELECT, FROM SELECT, b FROM, WHERE FROM, c WHERE, ( WHERE, d , ) WHERE, AND WHERE, e WHERE',
+    );
   });
 });

@@ -135,7 +135,7 @@ function withClock(redis: Redis, clock: ReplicaOptions['redisClock']): Redis {
 export type Replica = Awaited<ReturnType<typeof openReplica>>;
 
 /** A Redis that is empty before each test, and the replicas over it, which end with their test. */
-export function useReplicas() {
+export function setUpReplicas() {
   let redis: TestRedis;
   let client: Awaited<ReturnType<TestRedis['client']>>;
   const replicas: Replica[] = [];

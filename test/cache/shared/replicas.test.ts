@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { findProgram } from '../../../scripts/programs.js';
 import { withSelect } from '../../../src/sandbox/base.ts';
-import { SHARED_ENDPOINT, useReplicas } from '../../support/replica.ts';
+import { SHARED_ENDPOINT, setUpReplicas } from '../../support/replica.ts';
 
 const IN_HEX =
   "return (redis.call('GET', KEYS[1]):gsub('.', function (c) return string.format('%02x', string.byte(c)) end))";
 const textOf = ({ answer }: { answer: { body: Buffer } }) => answer.body.toString();
 
 describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Redis', () => {
-  const { client, open, openTwo } = useReplicas();
+  const { client, open, openTwo } = setUpReplicas();
   const namesOf = (kind: string) => client().keys(`tailrace:1:${kind}:*`);
   const bytesOf = async (name: string) =>
     Buffer.from(String(await client().eval(IN_HEX, { keys: [name] })), 'hex');

@@ -101,17 +101,4 @@ describe('closing', () => {
     expect(restarts).toEqual([]);
     await expect(supervisor.use(never)).rejects.toMatchObject({ code: 'engine_unavailable' });
   });
-
-  test('ends a process that is just being started', async () => {
-    const { promise: opened, resolve: open } = Promise.withResolvers<EngineProcess>();
-    const { first, supervisor, live } = create(() => opened);
-    live(60_000);
-    first.end('SIGKILL');
-    await settle();
-    const closed = supervisor.close();
-    const late = createProcess(1);
-    open(late.process);
-    expect(await closed).toBeUndefined();
-    expect(await late.process.ended).toBe('SIGKILL');
-  });
 });
