@@ -67,7 +67,6 @@ describe('rewriting @name', () => {
 });
 
 describe('the engine agrees', async () => {
-  // biome-ignore lint/correctness/useHookAtTopLevel: it is not a hook of React.
   const { core } = await useSharedService();
   const { engine } = core;
 
