@@ -1,173 +1,144 @@
+import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createBrowserClient } from '../support/browser-client.ts';
-import { type Lie, startLyingProvider } from '../support/lying-provider.ts';
-import { startProvider } from '../support/oidc.ts';
-import { startWithProvider } from '../support/people.ts';
+import { HEADER, type Lie, withClaims } from '../support/lying-provider.ts';
+import { CLIENT_SECRET } from '../support/oidc.ts';
+import { startLyingPeople } from '../support/people.ts';
 
-type People = Awaited<ReturnType<typeof start>>;
-const start = () => startWithProvider(startLyingProvider);
-let people: People;
+// Each kind of attack on a sign-in once; attacks.timed.test.ts tries many shapes of each.
+
+type Browser = ReturnType<typeof createBrowserClient>;
+let people: Awaited<ReturnType<typeof startLyingPeople>>;
+let atStart: readonly unknown[];
 beforeAll(async () => {
-  people = await start();
+  people = await startLyingPeople({ described: 'https://other.example' });
+  atStart = [(await people.begin()).page, (await people.call('usage.ingest')).status];
+  people.provider.lie.now = {};
 });
 afterAll(() => people.close());
 
-/** A browser that has begun a sign-in. @returns also the provider's page */
-async function begin() {
-  people.clock.now += 60_000; // for the rate of sign-ins
-  const browser = createBrowserClient();
-  const response = await browser.send(`${people.url}/auth/login?to=/api/me`);
-  return { browser, page: response.headers.get('location') ?? '' };
-}
+const seconds = (more: number) => Math.floor(Date.now() / 1000) + more;
+const FAILED = { to: '/?sign_in=failed', isIn: false };
+const EXPIRED = { to: '/?sign_in=expired', isIn: false };
 
-/** Sends a browser to the callback. @returns where it goes next, and whether it has a session */
-async function come(browser: ReturnType<typeof createBrowserClient>, back: string) {
-  const response = await browser.send(back);
-  const me = await browser.send(`${people.url}/api/me`);
-  return { to: response.headers.get('location'), isIn: me.status === 200 };
-}
-
-async function signInWith(now: Lie, change: Record<string, string> = {}) {
-  people.provider.lie.now = now;
-  const { browser, page } = await begin();
-  const outcome = await come(browser, people.provider.pass(page, change));
-  people.provider.lie.now = {};
-  return outcome;
-}
-
-test('a right ID token signs in', async () => {
-  expect(await signInWith({})).toEqual({ to: '/api/me', isIn: true });
-  expect(await signInWith({ expiresIn: -30, issuedIn: 30 })).toMatchObject({ isIn: true }); // a clock that differs
+test('a provider that names another issuer signs nobody in until it is right, and keys go on', async () => {
+  expect(atStart).toEqual(['/?sign_in=unavailable', 200]);
+  expect((await people.begin()).page).toContain(`${people.provider.issuer}/auth?`);
 });
 
-describe('an ID token', () => {
-  test.each<[string, Lie]>([
-    ['without a signature', { sign: 'none' }],
-    ['signed with the secret of the client', { sign: 'secret' }],
-    ['signed with another key under a known name', { sign: 'stranger' }],
-    ['of another issuer', { issuer: 'https://other.example' }],
-    ['for another client', { audience: 'another' }],
-    ['with another nonce', { nonce: 'another' }],
-    ['that has expired', { expiresIn: -120 }],
-    ['whose user info is that of somebody else', { infoOf: 'mal' }],
-  ])('%s signs nobody in', async (_, lie) => {
-    expect(await signInWith(lie)).toEqual({ to: '/?sign_in=failed', isIn: false });
-  });
+test('a right ID token signs in', async () => {
+  expect(await people.signInWith({})).toEqual({ to: '/api/me', isIn: true });
+});
+
+const asText = (secret: string) => new TextEncoder().encode(secret);
+test.each<[string, Lie]>([
+  ['without a signature', { token: ({ claims }) => new UnsecuredJWT(claims).encode() }],
+  [
+    'signed with the secret of the client',
+    {
+      token: ({ claims }) =>
+        new SignJWT(claims).setProtectedHeader({ ...HEADER, alg: 'HS256' }).sign(asText(CLIENT_SECRET)),
+    },
+  ],
+  [
+    'whose signature is that of other claims',
+    {
+      async token(right) {
+        const [tokens, others] = await Promise.all(
+          [{}, { sub: 'root' }].map((one) => withClaims(() => one)(right)),
+        );
+        return [...(others ?? '').split('.').slice(0, 2), tokens?.split('.')[2]].join('.');
+      },
+    },
+  ],
+  ['of another issuer', { token: withClaims(() => ({ iss: 'https://other.example' })) }],
+  ['for another client', { token: withClaims(() => ({ aud: 'another' })) }],
+  ['with another nonce', { token: withClaims(() => ({ nonce: 'another' })) }],
+  ['that has expired', { token: withClaims(() => ({ exp: seconds(-3_600) })) }],
+  ['whose user info is that of somebody else', { infoOf: 'mal' }],
+])('an ID token %s signs nobody in', async (_, lie) => {
+  expect(await people.signInWith(lie)).toEqual(FAILED);
 });
 
 describe('the response of a provider', () => {
-  test.each<[string, Record<string, string>]>([
-    ['with another state', { state: 'another' }],
-    ['without a state', { state: '' }],
-  ])('%s opens no session', async (_, change) => {
-    expect(await signInWith({}, change)).toEqual({ to: '/?sign_in=expired', isIn: false });
-  });
-
-  test('of another issuer is not taken for its own', async () => {
-    expect(await signInWith({}, { iss: 'https://other.example' })).toMatchObject({ isIn: false });
+  test('with another state, or of another issuer, opens no session', async () => {
+    for (const state of ['another', '']) expect(await people.signInWith({}, { state })).toEqual(EXPIRED);
+    expect(await people.signInWith({}, { iss: 'https://other.example' })).toMatchObject({ isIn: false });
   });
 
   test('that refuses says so', async () => {
-    const outcome = await signInWith({}, { error: 'access_denied', error_description: '<script>' });
+    const outcome = await people.signInWith({}, { error: 'access_denied', error_description: '<script>' });
     expect(outcome).toEqual({ to: '/?sign_in=refused', isIn: false });
   });
 
   test('in the browser of somebody else signs nobody in: no login CSRF', async () => {
-    const { page } = await begin();
-    const attackers = people.provider.pass(page);
-    const { browser: victim } = await begin(); // who has begun another one
-    expect(await come(victim, attackers)).toEqual({ to: '/?sign_in=expired', isIn: false });
-    expect(await come(createBrowserClient(), attackers)).toEqual({ to: '/?sign_in=expired', isIn: false });
+    const attackers = people.provider.pass((await people.begin()).page);
+    const { browser: victim } = await people.begin(); // who has begun another one
+    for (const browser of [victim, createBrowserClient()])
+      expect(await people.come(browser, attackers)).toEqual(EXPIRED);
   });
 
   test('is good once, even if the provider accepts its code again', async () => {
-    const { browser, page } = await begin();
+    const { browser, page } = await people.begin();
     const back = people.provider.pass(page);
     const jar = new Map(browser.jarOf(people.url));
-    expect(await come(browser, back)).toMatchObject({ isIn: true });
+    expect(await people.come(browser, back)).toMatchObject({ isIn: true });
     const thief = createBrowserClient();
     for (const [name, value] of jar) thief.jarOf(people.url).set(name, value);
-    expect(await come(thief, back)).toEqual({ to: '/?sign_in=expired', isIn: false });
+    expect(await people.come(thief, back)).toEqual(EXPIRED);
   });
 
   test('is too late after ten minutes', async () => {
-    const { browser, page } = await begin();
+    const { browser, page } = await people.begin();
     people.clock.now += 601_000;
-    expect(await come(browser, people.provider.pass(page))).toEqual({ to: '/?sign_in=expired', isIn: false });
+    expect(await people.come(browser, people.provider.pass(page))).toEqual(EXPIRED);
   });
 });
 
+test('a sign-in returns to no other origin, and says so before it begins', async () => {
+  for (const to of ['//evil.example', '/\\evil.example', 'https://evil.example', '/auth/login']) {
+    people.clock.now += 60_000;
+    const url = `${people.url}/auth/login?to=${encodeURIComponent(to)}`;
+    expect([to, (await fetch(url, { redirect: 'manual' })).status]).toEqual([to, 400]);
+  }
+});
+
 describe('a cookie', () => {
-  const SECRET = 'ts_0123456789ab_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
   const send = (headers: Record<string, string>) =>
     fetch(`${people.url}/api/me`, { headers }).then(({ status }) => status);
-  const cookieOf = (browser: ReturnType<typeof createBrowserClient>) =>
-    [...browser.jarOf(people.url)][0] ?? ['', ''];
+  const cookieOf = (browser: Browser) => [...browser.jarOf(people.url)][0] ?? ['', ''];
 
   test('that was there before the sign-in is not that of the session: no fixation', async () => {
-    const { browser, page } = await begin();
+    const { browser, page } = await people.begin();
     const name = `tailrace-${new URL(people.url).port}`;
-    browser.jarOf(people.url).set(name, SECRET);
-    expect(await come(browser, people.provider.pass(page))).toMatchObject({ isIn: true });
-    expect(browser.jarOf(people.url).get(name)).not.toBe(SECRET);
-    expect(await send({ cookie: `${name}=${SECRET}` })).toBe(401);
+    const secret = `ts_0123456789ab_${'A'.repeat(43)}`;
+    browser.jarOf(people.url).set(name, secret);
+    expect(await people.come(browser, people.provider.pass(page))).toMatchObject({ isIn: true });
+    expect(browser.jarOf(people.url).get(name)).not.toBe(secret);
+    expect(await send({ cookie: `${name}=${secret}` })).toBe(401);
   });
 
   test('of an earlier sign-in ends with the next one', async () => {
-    const { browser, page } = await begin();
-    await come(browser, people.provider.pass(page));
+    const { browser, page } = await people.begin();
+    await people.come(browser, people.provider.pass(page));
     const [name, old] = cookieOf(browser);
-    const next = await browser.send(`${people.url}/auth/login`);
-    await come(browser, people.provider.pass(next.headers.get('location') ?? ''));
+    await people.come(browser, people.provider.pass((await people.begin(browser)).page));
     expect(cookieOf(browser)[1]).not.toBe(old);
     expect(await send({ cookie: `${name}=${old}` })).toBe(401);
   });
 
-  test('of plain HTTP that passed a proxy, or came twice, does not count: a sibling host could have set it', async () => {
-    const { browser, page } = await begin();
-    await come(browser, people.provider.pass(page));
+  test('of plain HTTP that passed a proxy, came twice, or was changed does not count', async () => {
+    const { browser, page } = await people.begin();
+    await people.come(browser, people.provider.pass(page));
     const [name, value] = cookieOf(browser);
     const changed = `${value.slice(0, -1)}${value.endsWith('A') ? 'E' : 'A'}`;
     const cookie = `${name}=${value}`;
     expect(await send({ cookie })).toBe(200);
-    expect(await send({ cookie, 'x-forwarded-for': '192.0.2.1' })).toBe(401);
+    expect(await send({ cookie, 'x-forwarded-for': '192.0.2.1' })).toBe(401); // a sibling host could have set it
     expect(await send({ cookie: `${cookie}; ${cookie}` })).toBe(401);
     expect(await send({ cookie: `${name}=${changed}` })).toBe(401);
     expect(await send({ 'x-api-key': value })).toBe(401);
   });
-});
-
-test('a provider that names another issuer is not asked to sign anybody in', async () => {
-  const provider = await startLyingProvider();
-  provider.lie.now = { described: 'https://other.example' };
-  const fresh = await startWithProvider(async () => provider);
-  const ask = async () =>
-    (await fetch(`${fresh.url}/auth/login`, { redirect: 'manual' })).headers.get('location');
-  try {
-    expect(await ask()).toBe('/?sign_in=unavailable');
-    provider.lie.now = {}; // and it recovers by itself
-    expect(await ask()).toContain(`${provider.issuer}/auth?`);
-  } finally {
-    await fresh.close();
-  }
-});
-
-test('a provider that is down at the start keeps nobody with a key out, and sign-ins begin when it responds', async () => {
-  const fresh = await startWithProvider(async (url) => {
-    const provider = await startProvider(url);
-    await provider.stop();
-    return provider;
-  });
-  const ask = async () =>
-    (await fetch(`${fresh.url}/auth/login`, { redirect: 'manual' })).headers.get('location');
-  try {
-    expect((await fresh.call('usage.ingest')).status).toBe(200);
-    expect(await ask()).toBe('/?sign_in=unavailable');
-    await fresh.provider.listen();
-    expect(await ask()).toContain(`${fresh.provider.issuer}/auth?`);
-  } finally {
-    await fresh.close();
-  }
 });
 
 test('sign-ins from one address are bounded', async () => {

@@ -1,16 +1,24 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SavedSearchView } from '../../src/management/view.ts';
+import { request } from '../support/http.ts';
 import { ROLES, startPeople } from '../support/people.ts';
 import { runProgram } from '../support/program.ts';
 import { openTail } from '../support/tail.ts';
 
-// What a session has opened, while it ends.
+// What people who have signed in have open, cached and saved.
 
-type People = Awaited<ReturnType<typeof startPeople>>;
-let people: People;
+let people: Awaited<ReturnType<typeof startPeople>>;
 beforeAll(async () => {
   people = await startPeople();
-  people.provider.accounts.set('al', { name: 'Al', groups: ['platform'] });
+  const { accounts } = people.provider;
+  accounts.set('al', { name: 'Al', groups: ['platform'] });
+  for (const [name, projects] of [
+    ['carol', 'aurora'],
+    ['dan', 'aurora'],
+    ['eve', 'borealis'],
+  ] as const)
+    accounts.set(name, { name, kind: 'customer', projects });
 });
 afterAll(() => people.close());
 
@@ -51,46 +59,106 @@ describe('a live tail', () => {
   });
 });
 
-describe('a cached answer', () => {
-  test('is that of all with the same rights, and no cache in between may keep it', async () => {
-    const path = '/api/endpoints/query/usage.api-counts?project=aurora&interval=daily';
-    const [ada, al] = [await people.signIn('ada'), await people.signIn('al')];
-    const ask = async (browser: typeof ada, headers = {}) => {
-      const response = await browser.send(people.url + path, { headers });
-      await response.arrayBuffer();
-      return response;
-    };
-    await ask(ada);
-    for (const browser of [ada, al]) {
-      const response = await ask(browser);
-      expect(response.headers.get('cache-status')).toMatch(/^Tailrace; hit/);
-      expect(response.headers.get('cache-control')).toBe('private, no-cache');
-      expect(response.headers.get('vary')).toContain('Cookie');
-      const etag = response.headers.get('etag') ?? '';
-      expect((await ask(browser, { 'if-none-match': etag })).status).toBe(304);
-    }
-    await al.act('POST', '/auth/logout');
-    expect((await ask(al)).status).toBe(401);
-    expect((await ask(ada)).status).toBe(200);
-  });
+test('a cached answer is that of all with the same rights, and no cache in between may keep it', async () => {
+  const path = '/api/endpoints/query/usage.api-counts?project=aurora&interval=daily';
+  const [ada, al] = [await people.signIn('ada'), await people.signIn('al')];
+  const ask = async (browser: typeof ada, headers = {}) => {
+    const response = await browser.send(people.url + path, { headers });
+    await response.arrayBuffer();
+    return response;
+  };
+  await ask(ada);
+  for (const browser of [ada, al]) {
+    const { headers } = await ask(browser);
+    expect(headers.get('cache-status')).toMatch(/^Tailrace; hit/);
+    expect(headers.get('cache-control')).toBe('private, no-cache');
+    expect(headers.get('vary')).toContain('Cookie');
+    expect((await ask(browser, { 'if-none-match': headers.get('etag') ?? '' })).status).toBe(304);
+  }
+  await al.act('POST', '/auth/logout');
+  expect((await ask(al)).status).toBe(401);
+  expect((await ask(ada)).status).toBe(200);
 });
 
-describe('tailrace people', () => {
-  test('ends sessions of a running service, by person, at once for all', async () => {
-    await runPeople('end', '--all');
-    const [ada, first, second] = [
-      await people.signIn('ada'),
-      await people.signIn('bob'),
-      await people.signIn('bob'),
+test('tailrace people ends sessions of a running service, by person, at once for all', async () => {
+  await runPeople('end', '--all');
+  const [ada, first, second] = [
+    await people.signIn('ada'),
+    await people.signIn('bob'),
+    await people.signIn('bob'),
+  ];
+  const { stdout } = await runPeople('list');
+  expect(stdout).toMatch(/ada@example\.com .* platform /);
+  expect(stdout).toMatch(/Bob .* support .* 2 /);
+  expect((await runPeople('end', 'Bob')).stdout).toBe('2 sessions ended.\n');
+  const statusOf = async (browser: typeof ada) => (await browser.me()).status;
+  for (const browser of [first, second]) await expect.poll(() => statusOf(browser)).toBe(401);
+  expect(await statusOf(ada)).toBe(200);
+  const trail = await ada.send(`${people.url}/api/keys/log`);
+  expect(await trail.text()).toMatch(/"action":"ended"[^}]*"actor":"cli"[^}]*of Bob \(person:/);
+});
+
+describe('a saved search', () => {
+  async function sign(account: string) {
+    people.clock.now += 2_000; // for the rate of sign-ins
+    const { act } = await people.signIn(account);
+    const call = async (method: string, path = '', body?: object) => {
+      const headers = { 'content-type': 'application/json' };
+      const sent = body === undefined ? {} : { body: JSON.stringify(body), headers };
+      const response = await act(method, `/api/searches${path}`, sent);
+      const text = await response.text();
+      return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+    };
+    return {
+      names: async () =>
+        ((await call('GET')).body.result as SavedSearchView[]).map(
+          ({ name, author }) => `${name} of ${author}`,
+        ),
+      save: async (name: string, shared: string | null = null) =>
+        (await call('POST', '', { name, address: 'q=level%3Aerror', shared })).body,
+      remove: async (id: string) => (await call('DELETE', `/${id}`)).status,
+    };
+  }
+
+  test('is seen by its owner alone, until it is shared with all who see the same events', async () => {
+    const [ada, carol, dan, eve, bob] = [
+      await sign('ada'),
+      await sign('carol'),
+      await sign('dan'),
+      await sign('eve'),
+      await sign('bob'),
     ];
-    const { stdout } = await runPeople('list');
-    expect(stdout).toMatch(/ada@example\.com .* platform /);
-    expect(stdout).toMatch(/Bob .* support .* 2 /);
-    expect((await runPeople('end', 'Bob')).stdout).toBe('2 sessions ended.\n');
-    const statusOf = async (browser: typeof ada) => (await browser.me()).status;
-    for (const browser of [first, second]) await expect.poll(() => statusOf(browser)).toBe(401);
-    expect(await statusOf(ada)).toBe(200);
-    const trail = await ada.send(`${people.url}/api/keys/log`);
-    expect(await trail.text()).toMatch(/"action":"ended"[^}]*"actor":"cli"[^}]*of Bob \(person:/);
+    const { id } = await carol.save('slow');
+    for (const other of [ada, dan, eve]) expect(await other.names()).toEqual([]);
+    expect(await ada.remove(id)).toBe(404);
+    expect(await carol.save('slow', 'all')).toMatchObject({ id, shared: 'all', is_own: true });
+    for (const other of [ada, dan]) expect(await other.names()).toEqual(['slow of carol']);
+    // Another project, and a role that is limited to endpoints, so that it cannot search.
+    for (const other of [eve, bob]) expect(await other.names()).toEqual([]);
+    await carol.save('slow');
+    expect(await dan.names()).toEqual([]);
+    // Of somebody whom nothing limits.
+    await ada.save('project borealis', 'all');
+    expect(await carol.names()).toEqual(['slow of carol']);
+  });
+
+  test('that is shared with a role is seen by nobody else, beside those who manage the service', async () => {
+    const [ada, carol, dan, eve] = [
+      await sign('ada'),
+      await sign('carol'),
+      await sign('dan'),
+      await sign('eve'),
+    ];
+    const { key } = await people.service.keyring.create({
+      ...{ name: 'same reach', scopes: ['query'], pins: { project: 'aurora' } },
+    });
+    const { id } = await carol.save('customers', 'role');
+    expect(await dan.names()).toEqual(['customers of carol']);
+    expect(await eve.names()).toEqual([]);
+    const byKey = await request(people.url, '/api/searches', { headers: { 'x-api-key': key } });
+    expect(byKey.body.result).toEqual([]);
+    for (const other of [dan, eve]) expect(await other.remove(id)).toBe(404);
+    expect(await ada.remove(id)).toBe(204);
+    expect(await dan.names()).toEqual([]);
   });
 });

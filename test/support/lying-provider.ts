@@ -1,23 +1,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
-import { CLIENT_ID, CLIENT_SECRET, freePort } from './oidc.ts';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { CLIENT_ID, freePort } from './oidc.ts';
 
-/** What an ID token of the lying provider is like; each part has a right default. */
+/** In what the responses of the lying provider differ from right ones. */
 export interface Lie {
-  readonly issuer?: string;
-  readonly audience?: string;
-  readonly nonce?: string;
-  /** Seconds from now. */
-  readonly expiresIn?: number;
-  readonly issuedIn?: number;
-  readonly sign?: 'none' | 'secret' | 'stranger' | 'key';
+  readonly token?: Forge;
   /** The issuer that its own description names. */
   readonly described?: string;
   /** `iss` of the authorization response. */
   readonly iss?: string;
-  /** Replaces the ID token; `undefined`: there is none. */
-  readonly token?: (right: RightToken) => string | undefined | Promise<string | undefined>;
   /** Subject of the user info. */
   readonly infoOf?: string;
 }
@@ -29,13 +21,25 @@ export interface RightToken {
   readonly publicKey: CryptoKey;
 }
 
+/** Creates an ID token; `undefined`: there is none. */
+export type Forge = (right: RightToken) => string | undefined | Promise<string | undefined>;
+
+export const HEADER = { alg: 'RS256', kid: 'own' };
+
+/** An ID token with other claims, but a right signature. `undefined` removes a claim. */
+export const withClaims =
+  (change: (right: RightToken['claims']) => object): Forge =>
+  ({ claims, key }) =>
+    new SignJWT({ ...claims, ...change(claims) } as JWTPayload).setProtectedHeader(HEADER).sign(key);
+
+export const signRight = withClaims(() => ({}));
+
 /** A provider that answers as the test says; it accepts any code, any number of times. */
 export async function startLyingProvider() {
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
-  const own = await generateKeyPair('RS256');
-  const stranger = await generateKeyPair('RS256');
-  const lie: { now: Lie; nonce: string; codes: number } = { now: {}, nonce: '', codes: 0 };
+  const { privateKey: key, publicKey } = await generateKeyPair('RS256');
+  const lie: { now: Lie; nonce: string } = { now: {}, nonce: '' };
 
   const server = createServer((request, response) => {
     answer(new URL(request.url ?? '/', issuer)).then(
@@ -48,10 +52,8 @@ export async function startLyingProvider() {
 
   async function answer({ pathname }: URL): Promise<object> {
     if (pathname === '/.well-known/openid-configuration') return describe();
-    if (pathname === '/jwks')
-      return { keys: [{ ...(await exportJWK(own.publicKey)), kid: 'own', alg: 'RS256', use: 'sig' }] };
+    if (pathname === '/jwks') return { keys: [{ ...(await exportJWK(publicKey)), ...HEADER, use: 'sig' }] };
     if (pathname === '/me') return { sub: lie.now.infoOf ?? 'ada', groups: ['platform'] };
-    lie.codes++;
     return { access_token: 'a', token_type: 'Bearer', expires_in: 60, id_token: await createIdToken() };
   }
 
@@ -71,35 +73,9 @@ export async function startLyingProvider() {
   }
 
   async function createIdToken(): Promise<string | undefined> {
-    const {
-      issuer: iss = issuer,
-      audience = CLIENT_ID,
-      nonce = lie.nonce,
-      expiresIn = 60,
-      issuedIn = 0,
-      sign = 'key',
-    } = lie.now;
-    const nowSeconds = Math.floor(Date.now() / 1000);
-    const claims = {
-      iss,
-      aud: audience,
-      sub: 'ada',
-      nonce,
-      iat: nowSeconds + issuedIn,
-      exp: nowSeconds + expiresIn,
-    };
-    if (lie.now.token !== undefined)
-      return await lie.now.token({ claims, key: own.privateKey, publicKey: own.publicKey });
-    if (sign === 'none') return new UnsecuredJWT(claims).encode();
-    const keys = {
-      key: own.privateKey,
-      stranger: stranger.privateKey,
-      secret: new TextEncoder().encode(CLIENT_SECRET),
-    };
-    const key: CryptoKey | Uint8Array = keys[sign];
-    return await new SignJWT(claims)
-      .setProtectedHeader({ alg: sign === 'secret' ? 'HS256' : 'RS256', kid: 'own' })
-      .sign(key);
+    const iat = Math.floor(Date.now() / 1000);
+    const claims = { iss: issuer, aud: CLIENT_ID, sub: 'ada', nonce: lie.nonce, iat, exp: iat + 600 };
+    return await (lie.now.token ?? signRight)({ claims, key, publicKey });
   }
 
   return {
@@ -110,12 +86,8 @@ export async function startLyingProvider() {
       const { searchParams } = new URL(authorizationUrl);
       lie.nonce = searchParams.get('nonce') ?? '';
       const back = new URL(searchParams.get('redirect_uri') ?? '');
-      const sent = {
-        code: 'a-code',
-        state: searchParams.get('state') ?? '',
-        iss: lie.now.iss ?? issuer,
-        ...change,
-      };
+      const state = searchParams.get('state') ?? '';
+      const sent = { code: 'a-code', state, iss: lie.now.iss ?? issuer, ...change };
       for (const [name, value] of Object.entries(sent)) back.searchParams.set(name, value);
       return back.href;
     },

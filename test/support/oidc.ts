@@ -1,24 +1,17 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createTcpServer } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import Provider, { type Configuration } from 'oidc-provider';
+import { findFreePort as freePort } from '../../trial/free-port.ts';
+
+/** Provider and service have to know each other's port before they start. */
+export { freePort };
 
 export const CLIENT_ID = 'tailrace';
 export const CLIENT_SECRET = 'a-secret-of-the-tests-0123456789abcdef';
 
 /** Claims of an account; `sub` is its name. */
 export type Account = Readonly<Record<string, unknown>>;
-
-/** A port that was free a moment ago: provider and service have to know each other's before they start. */
-export async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** A signing key of a provider. */
 async function createSigningKey(kid: string): Promise<JWK> {

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Me } from '../../src/management/view.ts';
 import { createBrowserClient } from './browser-client.ts';
+import { type Lie, startLyingProvider } from './lying-provider.ts';
 import { CLIENT_ID, CLIENT_SECRET, freePort, startProvider } from './oidc.ts';
 import { startTestService, temporaryFolder } from './service.ts';
 
@@ -74,4 +75,40 @@ export async function startPeople(env: Readonly<Record<string, string>> = {}) {
   }
 
   return { ...started, signIn };
+}
+
+/** A service whose provider lies. @param atStart lies while the service starts */
+export async function startLyingPeople(atStart: Lie = {}) {
+  const started = await startWithProvider(async () => {
+    const provider = await startLyingProvider();
+    provider.lie.now = atStart;
+    return provider;
+  });
+  const { url, clock, provider } = started;
+  type Browser = ReturnType<typeof createBrowserClient>;
+
+  /** Begins a sign-in in a browser. @returns also the provider's page */
+  async function begin(browser = createBrowserClient()) {
+    clock.now += 60_000; // for the rate of sign-ins
+    const response = await browser.send(`${url}/auth/login?to=/api/me`);
+    return { browser, page: response.headers.get('location') ?? '' };
+  }
+
+  /** Sends a browser to the callback. @returns where it goes next, and whether it has a session */
+  async function come(browser: Browser, back: string) {
+    const response = await browser.send(back);
+    const me = await browser.send(`${url}/api/me`);
+    return { to: response.headers.get('location'), isIn: me.status === 200 };
+  }
+
+  /** Signs in while the provider lies. @param change of its response */
+  async function signInWith(lie: Lie, change: Readonly<Record<string, string>> = {}) {
+    provider.lie.now = lie;
+    const { browser, page } = await begin();
+    const outcome = await come(browser, provider.pass(page, change));
+    provider.lie.now = {};
+    return outcome;
+  }
+
+  return { ...started, begin, come, signInWith };
 }

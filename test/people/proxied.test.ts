@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as http from '../support/http.ts';
+import { ROLES } from '../support/people.ts';
+import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+
+/** The address of the proxy; others of this machine are those of attackers. */
+const PROXY = '127.0.0.9';
+const PUBLIC_URL = 'https://logs.example.com';
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+let service: Awaited<ReturnType<typeof startTestService>>;
+beforeAll(async () => {
+  const rolesFile = join(folder.path, 'roles.yaml');
+  await writeFile(rolesFile, ROLES);
+  service = await startTestService({
+    env: {
+      TAILRACE_CONSOLE_KEYS: '0',
+      TAILRACE_PUBLIC_URL: PUBLIC_URL,
+      TAILRACE_TRUST_PROXY: PROXY,
+      TAILRACE_TRUSTED_USER_HEADER: 'X-Forwarded-Email',
+      TAILRACE_TRUSTED_GROUPS_HEADER: 'X-Forwarded-Groups',
+      TAILRACE_ROLES_FILE: rolesFile,
+    },
+  });
+});
+afterAll(() => service?.close());
+
+type Headers = Readonly<Record<string, string | string[]>>;
+const ADA = { 'x-forwarded-email': 'ada@example.com', 'x-forwarded-groups': 'platform' };
+
+function statusFrom(localAddress: string, headers: Headers): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${service.url}/api/self`, { localAddress, headers, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.once('error', reject).end();
+  });
+}
+
+test('the header by which a proxy names a user counts from the proxy only, and only once', async () => {
+  expect(await statusFrom(PROXY, ADA)).toBe(200);
+  const forged: [string, Headers][] = [
+    ['127.0.0.1', ADA],
+    ['127.0.0.1', { ...ADA, 'x-forwarded-for': PROXY }],
+    [PROXY, { ...ADA, 'x-forwarded-email': ['mal@example.com', 'ada@example.com'] }],
+    [PROXY, { ...ADA, 'x-forwarded-groups': ['guests', 'platform'] }],
+  ];
+  for (const [address, headers] of forged)
+    expect([headers, await statusFrom(address, headers)]).toEqual([headers, 401]);
+});
+
+test('if keys may not sign in to the console, none opens a session, and programs go on with theirs', async () => {
+  const headers = { 'x-api-key': PRIVATE_KEY, origin: PUBLIC_URL, 'x-tailrace-console': '1' };
+  const refused = await http.request(service.url, '/auth/key', { method: 'POST', headers });
+  http.expectError(refused, 'forbidden');
+  expect(refused.headers.getSetCookie()).toEqual([]);
+  expect(JSON.parse((await http.get(service.url, '/auth/options')).text)).toMatchObject({ keys: false });
+  expect((await service.call('usage.ingest')).status).toBe(200);
+});

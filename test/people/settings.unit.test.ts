@@ -1,0 +1,65 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { readDefinitions } from '../../src/definitions/read.ts';
+import { InputError } from '../../src/errors.ts';
+import { readRoles } from '../../src/people/roles-file.ts';
+import { faultsOf } from '../support/config.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+
+const RIGHT = {
+  TAILRACE_PUBLIC_URL: 'https://logs.example.com',
+  TAILRACE_OIDC_ISSUER: 'https://login.example.com/realms/main',
+  TAILRACE_OIDC_CLIENT_ID: 'tailrace',
+  TAILRACE_OIDC_CLIENT_SECRET: 'secret',
+  TAILRACE_ROLES_FILE: 'roles.yaml',
+};
+
+test.each([
+  [{ TAILRACE_OIDC_ISSUER: 'http://login.example.com' }, /^TAILRACE_OIDC_ISSUER.*https:/],
+  [{ TAILRACE_PUBLIC_URL: 'http://logs.example.com' }, /^TAILRACE_PUBLIC_URL.*https:/],
+  [{ TAILRACE_OIDC_SCOPES: 'profile' }, /^TAILRACE_OIDC_SCOPES.*openid/],
+  [{ TAILRACE_ROLES_FILE: '' }, /^TAILRACE_ROLES_FILE: must be set too/],
+  [{ TAILRACE_TRUSTED_USER_HEADER: 'x-user' }, /^TAILRACE_TRUST_PROXY: must be set too/],
+])('settings of sign-in with %j are rejected', (wrong, fault) => {
+  expect(faultsOf(RIGHT)).toEqual([]);
+  expect(faultsOf({ ...RIGHT, ...wrong })).toEqual([expect.stringMatching(fault)]);
+});
+
+async function faultsOfRoles(text: string) {
+  const path = join(folder.path, 'roles.yaml');
+  await writeFile(path, text);
+  const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
+  const error = await readRoles(path, definitions).catch((reason: unknown) => reason);
+  return error instanceof InputError ? error.faults : [];
+}
+
+test('a file of roles with unknown names is rejected, each with its line', async () => {
+  const faults = await faultsOfRoles(
+    [
+      'a: { groups: [a], scopes: [query], sources: [no.such] }',
+      'b: { groups: [b], scopes: [query], endpoints: [no.endpoint] }',
+      'c: { groups: [c], scopes: [query], pins: { no_parameter: x } }',
+      'd: { scopes: [query] }',
+      'e: { addresses: ["*"], scopes: [query] }',
+      'f: { groups: [f], scopes: [query], pins: { project: "claim:" } }',
+    ].join('\n'),
+  );
+  const found = [/:1: .*no\.such/, /:2: .*no\.endpoint/, /:3: .*no_parameter/, /:4: d fits nobody/];
+  for (const one of [...found, /:5: .*not a mail address/, /:6: .*must name a claim/])
+    expect(faults).toContainEqual(expect.stringMatching(one));
+  expect(faults).toHaveLength(6);
+});
+
+test.each([
+  ['a: { groups: [a], scopes: [qeury] }', /must be one of query.*"qeury"/],
+  ['a: { groups: [a], scopes: [query], pins: { project: [b] } }', /a text/],
+  ['a: { group: [a], scopes: [query] }', /unknown field "group"/],
+  ['- { groups: [a], scopes: [query] }', /a map of at most 1000 roles/],
+  ['a: {', /:\d+/],
+])('a file of roles like %j is rejected', async (text, fault) => {
+  expect(await faultsOfRoles(text)).toContainEqual(expect.stringMatching(fault));
+});
