@@ -1,10 +1,10 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import type { AuditEntry } from '../../src/keys/audit/audit-entry.ts';
 import type { ControlStore } from '../../src/keys/control-store.ts';
 import type { KeyRecord } from '../../src/keys/key-record.ts';
 import { ownerOf, type SavedSearch, SEARCHES_MAX } from '../../src/keys/saved-search.ts';
-import { createSecret, hashKey } from '../../src/keys/secret.ts';
+import { createSecret, findKeyId, hashKey } from '../../src/keys/secret.ts';
 import { createTestKeyring, rejectionOf } from '../support/keys.ts';
 import { alertStoreContract } from './alerts-contract.ts';
 
@@ -52,23 +52,14 @@ export function controlStoreContract({ create, open }: Backend): void {
   });
 
   describe('a key', () => {
-    test('brings all its limits to whoever is let in with it', async () => {
+    test('brings all its limits to whoever is let in with it, and can be changed in part', async () => {
       const { keyring } = await setUp();
       const { id, key } = await keyring.create(LIMITED);
       const { name: _, description: __, ...grant } = LIMITED;
       expect(await keyring.authenticate(key)).toEqual({ keyId: id, ...grant });
-    });
-
-    test('can be changed in part, and acts so at once', async () => {
-      const { keyring } = await setUp();
-      const { id, key } = await keyring.create(LIMITED);
       await keyring.update(id, { pins: { project: 'xyz' }, endpoints: undefined });
-      expect(await keyring.authenticate(key)).toMatchObject({
-        pins: { project: 'xyz' },
-        endpoints: undefined,
-        sources: ['postgres.logs'],
-        rate: LIMITED.rate,
-      });
+      const { endpoints: ___, ...others } = grant;
+      expect(await keyring.authenticate(key)).toEqual({ keyId: id, ...others, pins: { project: 'xyz' } });
       expect(await keyring.update('nobody', {})).toBeUndefined();
       await keyring.revoke(id);
       await expect(keyring.update(id, { name: 'again' })).rejects.toThrow('has been revoked');
@@ -88,21 +79,13 @@ export function controlStoreContract({ create, open }: Backend): void {
       expect(await keyring.rotate('nobody', 1000)).toBeUndefined();
     });
 
-    test('has one successor: another would end with the overlap', async () => {
-      const { keyring } = await setUp();
-      const old = await keyring.create({ name: 'old', scopes: ['query'] });
-      const next = await keyring.rotate(old.id, 1000);
-      expect((await keyring.find(old.id))?.successor).toBe(next?.id);
-      await expect(keyring.rotate(old.id, 1000)).rejects.toThrow(`has been rotated to ${next?.id} already`);
-      const third = await keyring.rotate(next?.id ?? '', 0);
-      expect((await keyring.authenticate(third?.key)).expiresMs).toBeUndefined();
-    });
-
-    test('that expires within the overlap expires when it would have', async () => {
+    test('has one successor, and never expires later than it would have', async () => {
       const { keyring, clock } = await setUp();
-      const { id } = await keyring.create({ name: 'old', scopes: ['query'], expiresMs: clock.now + 10 });
-      await keyring.rotate(id, 1000);
-      expect((await keyring.find(id))?.expiresMs).toBe(clock.now + 10);
+      const old = await keyring.create({ name: 'old', scopes: ['query'], expiresMs: clock.now + 10 });
+      const next = await keyring.rotate(old.id, 1000);
+      expect(await keyring.find(old.id)).toMatchObject({ successor: next?.id, expiresMs: clock.now + 10 });
+      // Another successor would end with the overlap.
+      await expect(keyring.rotate(old.id, 1000)).rejects.toThrow(`has been rotated to ${next?.id} already`);
     });
 
     test('tells when it was last used, once that was written', async () => {
@@ -200,27 +183,11 @@ export function controlStoreContract({ create, open }: Backend): void {
       ]);
     });
 
-    test('counts refusals of more keys than it follows without their names', async () => {
-      const { keyring } = await setUp();
-      for (let i = 0; i < 5_000; i++) keyring.refused(`key${i}`, 'pin');
-      keyring.refused('key0', 'pin');
-      await keyring.flush();
-      const entries = await keyring.log({ limit: 10_000 });
-      expect(entries).toHaveLength(1_001);
-      expect(entries.reduce((sum, entry) => sum + entry.count, 0)).toBe(5_001);
-      expect(entries[0]).toMatchObject({ keyId: '', count: 4_000 });
-    });
-
     test('keeps the newest 50,000 refusals, and every change beside them', async () => {
       const { keyring, store } = await setUp();
       const { id } = await keyring.create({ name: 'a', scopes: [] });
       const refusal = (atMs: number): AuditEntry => ({
-        atMs,
-        action: 'refused',
-        keyId: '',
-        actor: '',
-        detail: 'missing',
-        count: 1,
+        ...{ atMs, action: 'refused', keyId: '', actor: '', detail: 'missing', count: 1 },
       });
       for (let i = 0; i < 50_300; i += 10_060) {
         const entries = Array.from({ length: 10_060 }, (_, at) => refusal(i + at + 1));
@@ -294,21 +261,22 @@ export function controlStoreContract({ create, open }: Backend): void {
   });
 
   describe('a store', () => {
-    test('keeps texts as they are, whatever they look like', async () => {
-      const { keyring, place } = await setUp();
+    test('keeps texts and hashes as they are, also after it was closed', async () => {
+      const { keyring, store, place } = await setUp();
       const texts = [`né"'\\;--`, '$1 %s {}', '\u{1f511}\u202e', 'null', '\\x00', 'a\nb\tc', ' '.repeat(9)];
-      const ids: string[] = [];
+      const made = new Map<string, string>();
       for (const text of texts) {
         const pins = { project: text, [text]: 'x' };
-        ids.push(
-          (await keyring.create({ name: text, description: text, scopes: [], pins, endpoints: [text] })).id,
-        );
+        const fields = { name: text, description: text, scopes: [], pins, endpoints: [text] };
+        made.set(text, (await keyring.create(fields)).key);
       }
+      await store.close();
       const again = await open(place);
-      for (const [i, name] of texts.entries()) {
-        const expected = { name, description: name, pins: { project: name, [name]: 'x' }, endpoints: [name] };
-        expect(await again.readKey(ids[i] ?? '')).toMatchObject(expected);
-        expect(await again.findKey(ids[i] ?? '')).toMatchObject(expected);
+      for (const [name, key] of made) {
+        const found = await again.readKey(findKeyId(key) ?? '');
+        expect(found).toMatchObject({ name, description: name, endpoints: [name] });
+        expect(found?.pins).toEqual({ project: name, [name]: 'x' });
+        expect(found?.hash).toEqual(new Uint8Array(hashKey(key)));
       }
     });
 
@@ -326,75 +294,23 @@ export function controlStoreContract({ create, open }: Backend): void {
       expect(await keyring.list()).toMatchObject([{ id, name: 'a', description: '' }]);
     });
 
-    test.each([
-      ['of no letters', ''],
-      ['with a NUL', '\0'],
-      ['that is SQL', `' OR '1'='1`],
-      ['with half a character', '\ud800'],
-      ['that is too long', 'x'.repeat(100_000)],
-      ['of other letters', 'G'.repeat(12)],
-    ])('has no key of an id %s', async (_, id) => {
-      const { store, keyring } = await setUp();
-      await keyring.create({ name: 'a', scopes: [] });
-      expect([await store.findKey(id), await store.readKey(id)]).toEqual([undefined, undefined]);
-      expect(await keyring.update(id, { name: 'b' })).toBeUndefined();
-      expect(await keyring.revoke(id)).toBe(false);
-      if (id !== '') expect(await keyring.list({ limit: 1, before: id })).toEqual([]);
-    });
+    test.each(['', '\0', `' OR '1'='1`, '\ud800', 'x'.repeat(100_000)])(
+      'has no key of the id %j',
+      async (id) => {
+        const { store, keyring } = await setUp();
+        await keyring.create({ name: 'a', scopes: [] });
+        expect([await store.findKey(id), await store.readKey(id)]).toEqual([undefined, undefined]);
+        expect(await keyring.update(id, { name: 'b' })).toBeUndefined();
+        expect(await keyring.revoke(id)).toBe(false);
+        if (id !== '') expect(await keyring.list({ limit: 1, before: id })).toEqual([]);
+      },
+    );
 
     test('writes a detail with a NUL or half a character all the same', async () => {
       const { store } = await setUp();
-      const entry = {
-        atMs: 1,
-        action: 'refused',
-        keyId: '',
-        actor: '',
-        detail: 'a\0\ud800',
-        count: 1,
-      } as const;
-      await store.record({ used: [], entries: [entry] });
+      const entry = { atMs: 1, action: 'refused', keyId: '', actor: '', count: 1 } as const;
+      await store.record({ used: [], entries: [{ ...entry, detail: 'a\0\ud800' }] });
       expect((await store.listEntries({ limit: 1 }))[0]?.detail).toBe('a\ufffd\ufffd');
-    });
-
-    test('tells a key that there is from one that there is not', async () => {
-      const { store, keyring } = await setUp();
-      const { id } = await keyring.create({ name: 'a', scopes: [] });
-      for (let i = 0; i < 2; i++) {
-        expect(await store.findKey(id)).toMatchObject({ id });
-        expect(await store.findKey('0123456789ab')).toBeUndefined();
-      }
-      expect(store.findKey(id)).toMatchObject({ id }); // known by now, so at once
-    });
-
-    test('lists ten thousand keys by pages, each once', async () => {
-      const { store } = await setUp();
-      const keys = Array.from({ length: 10_000 }, (_, i): KeyRecord => {
-        const { id, hash } = createSecret();
-        const times = {
-          createdMs: i >> 3,
-          revokedMs: undefined,
-          lastUsedMs: undefined,
-          successor: undefined,
-          origin: undefined,
-        };
-        return { id, hash, name: String(i), description: '', scopes: ['query'], pins: {}, ...times };
-      });
-      await store.change([], () => ({ add: keys, result: undefined }));
-      const seen: string[] = [];
-      for (let page = await store.listKeys({ limit: 1_000 }); page.length > 0; ) {
-        seen.push(...page.map(({ id }) => id));
-        page = await store.listKeys({ limit: 1_000, before: seen.at(-1) ?? '' });
-      }
-      const newest = keys.toSorted((a, b) => b.createdMs - a.createdMs || (a.id < b.id ? 1 : -1));
-      expect(seen).toEqual(newest.map(({ id }) => id));
-    });
-
-    test('has its keys after it was closed and opened again', async () => {
-      const { place, store, keyring } = await setUp();
-      const { id, key } = await keyring.create({ name: 'a', scopes: ['query'] });
-      await store.close();
-      const again = await open(place);
-      expect(await again.readKey(id)).toMatchObject({ name: 'a', hash: new Uint8Array(hashKey(key)) });
     });
 
     test('writes nothing of a change that is refused', async () => {
@@ -482,23 +398,16 @@ export function controlStoreContract({ create, open }: Backend): void {
         await store.searches.save(newSearch({ name, updatedMs, owner: name, ...search }));
       await share('own', 1, {});
       await share('all', 2, { shared: 'all' });
-      await share('role', 3, { shared: 'role:né"\u{1f511}', author: 'né 🔑' });
+      const role = await share('role', 3, { shared: 'role:né"\u{1f511}', author: 'né 🔑' });
       const far = await share('far', 4, { shared: 'all', reach: '["a"]' });
       const list = async (reach?: string, shared?: string[]) =>
         (await store.searches.listShared({ reach, shared })).map(({ name }) => name);
       expect(await list('[]', ['all'])).toEqual(['all']);
       expect(await list('[]', ['all', 'role:né"\u{1f511}'])).toEqual(['role', 'all']);
       expect(await list('["a"]', ['all', 'role:none'])).toEqual(['far']);
-      expect(await list(undefined, ['all'])).toEqual(['far', 'all']);
       expect(await list()).toEqual(['far', 'role', 'all']);
-      const byId = (await store.searches.listAfter('', 3)).map(({ id }) => id);
-      expect(byId).toEqual(byId.toSorted());
-      expect(await store.searches.listAfter(byId[2] ?? '', 3)).toHaveLength(1);
       await share('far', 5, { reach: '["a"]' });
-      expect(await list()).toEqual(['role', 'all']);
       expect(await store.searches.remove(far?.id ?? '', 'shared')).toBe(false);
-      const [role] = await store.searches.listShared({ reach: undefined, shared: undefined });
-      expect(role?.author).toBe('né 🔑');
       expect(await store.searches.remove(role?.id ?? '', 'shared')).toBe(true);
       expect(await list()).toEqual(['all']);
     });
@@ -524,19 +433,14 @@ export function controlStoreContract({ create, open }: Backend): void {
   });
 
   describe('two processes on one store', () => {
-    test('see each other’s changes within two seconds', async () => {
+    test('see each other’s changes', async () => {
       const { keyring, elsewhere } = await setUpTwo();
       const { id, key } = await keyring.create({ name: 'a', scopes: ['query'] });
       expect((await elsewhere.authenticate(key)).keyId).toBe(id);
       await elsewhere.revoke(id);
       expect((await rejectionOf(elsewhere.authenticate(key))).message).toBe('the key has been revoked');
-      const startMs = performance.now();
-      await vi.waitFor(
-        async () =>
-          expect((await rejectionOf(keyring.authenticate(key))).message).toBe('the key has been revoked'),
-        { timeout: 2_000, interval: 5 },
-      );
-      expect(performance.now() - startMs).toBeLessThan(2_000);
+      const reason = () => Promise.resolve(keyring.authenticate(key)).catch((error: Error) => error.message);
+      await expect.poll(reason).toBe('the key has been revoked');
     });
 
     test('a key is taken that was unknown here before it was made there', async () => {
@@ -570,24 +474,14 @@ export function controlStoreContract({ create, open }: Backend): void {
       expect(await keyring.list()).toHaveLength(20);
     });
 
-    test('keep the later of the times at which each has seen a key', async () => {
-      const { store, other, keyring } = await setUpTwo();
-      const { id } = await keyring.create({ name: 'a', scopes: ['query'] });
-      await store.record({ used: [[id, 2_000]], entries: [] });
-      await other.record({ used: [[id, 1_000]], entries: [] });
-      expect((await store.readKey(id))?.lastUsedMs).toBe(2_000);
-    });
-
-    test('note the use of the same keys at the same time', async () => {
+    test('note the use of the same keys at the same time, and keep the later one', async () => {
       const { store, other, keyring } = await setUpTwo();
       const ids: string[] = [];
       for (let i = 0; i < 20; i++) ids.push((await keyring.create({ name: 'a', scopes: [] })).id);
-      for (let round = 1; round <= 10; round++) {
+      for (let round = 10; round > 0; round--) {
         const used = ids.map((id) => [id, round] as const);
-        await Promise.all([
-          store.record({ used, entries: [] }),
-          other.record({ used: used.toReversed(), entries: [] }),
-        ]);
+        const records = [used, used.toReversed()].map((one) => ({ used: one, entries: [] }));
+        await Promise.all([store, other].map((at, i) => at.record(records[i] ?? { used: [], entries: [] })));
       }
       expect((await store.listKeys()).every((key) => key.lastUsedMs === 10)).toBe(true);
     });

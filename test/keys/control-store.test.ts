@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,7 +7,7 @@ import type { ControlStore } from '../../src/keys/control-store.ts';
 import { createSecret, hashKey } from '../../src/keys/secret.ts';
 import { MIGRATIONS } from '../../src/keys/sqlite-migrations.ts';
 import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
-import { openTestKeyring, rejectionOf } from '../support/keys.ts';
+import { openTestKeyring } from '../support/keys.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { controlStoreContract } from './contract.ts';
 
@@ -69,20 +68,6 @@ describe('the control store', () => {
     expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
 
-  test('takes a revocation by another process at once', async () => {
-    const { dir, keyring } = setUp();
-    const { id, key } = await keyring.create({ name: 'a', scopes: ['query'] });
-    await keyring.authenticate(key);
-    const script = `const { openSqliteStore } = await import('./src/keys/sqlite-store.ts');
-      const { createManagement } = await import('./src/keys/management.ts');
-      await createManagement(openSqliteStore(process.argv[1]), Date.now).revoke(process.argv[2]);`;
-    const ended = spawnSync(process.execPath, ['--input-type=module', '-e', script, dir, id], {
-      encoding: 'utf8',
-    });
-    expect([ended.status, ended.stderr]).toEqual([0, '']);
-    expect((await rejectionOf(keyring.authenticate(key))).message).toBe('the key has been revoked');
-  });
-
   test('has the keys of a store of the first version, with no limits', async () => {
     const { dir, store } = setUp();
     await store.close();
@@ -99,33 +84,24 @@ describe('the control store', () => {
     expect(await keyring.authenticate(key)).toEqual({ keyId: id, scopes: ['query', 'manage'], pins: {} });
   });
 
-  test.each([
-    [
-      'of a newer version',
-      (dir: string) => {
-        const database = new DatabaseSync(join(dir, 'control.sqlite'));
-        database.exec('PRAGMA user_version = 99');
-        database.close();
-      },
-      /^the key store is of version 99, newer than this Tailrace \(9\); update Tailrace$/,
-    ],
-    [
-      'that is no database',
-      (dir: string) => writeFileSync(join(dir, 'control.sqlite'), 'nonsense '.repeat(1000)),
-      /^the key store .*control.sqlite cannot be opened: file is not a database$/,
-    ],
-  ])('%s is refused in one line', async (_, spoil, message) => {
-    const { dir, store } = setUp();
-    await store.close();
-    spoil(dir);
-    const open = () => openSqliteStore(dir);
-    expect(open).toThrow(InputError);
-    expect(open).toThrow(message);
-  });
-
-  test('in a folder that cannot be is refused in one line', () => {
+  test('of a newer version, damaged, or in a folder that cannot be, is rejected in one line', async () => {
+    const newer = setUp();
+    await newer.store.close();
+    const database = new DatabaseSync(join(newer.dir, 'control.sqlite'));
+    database.exec('PRAGMA user_version = 99');
+    database.close();
+    const damaged = setUp();
+    await damaged.store.close();
+    writeFileSync(join(damaged.dir, 'control.sqlite'), 'nonsense '.repeat(1000));
     const file = join(folder.path, 'a-file');
     writeFileSync(file, '');
-    expect(() => openSqliteStore(file)).toThrow(/^the key store .* cannot be opened: [^\n]*$/);
+    for (const [dir, message] of [
+      [newer.dir, /^the key store is of version 99, newer than this Tailrace \(\d+\); update Tailrace$/],
+      [damaged.dir, /^the key store .*control.sqlite cannot be opened: file is not a database$/],
+      [file, /^the key store .* cannot be opened: [^\n]*$/],
+    ] as const) {
+      expect(() => openSqliteStore(dir)).toThrow(InputError);
+      expect(() => openSqliteStore(dir)).toThrow(message);
+    }
   });
 });

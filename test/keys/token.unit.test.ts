@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { SignJWT, UnsecuredJWT } from 'jose';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createTokens, looksLikeToken } from '../../src/keys/token.ts';
 import { openTokenSecret } from '../../src/keys/token-secret.ts';
 import { runs } from '../support/property.ts';
@@ -22,11 +22,7 @@ function open(secret = SECRET) {
 /** A token as somebody else may make it. */
 const forge = (payload: Record<string, unknown>, alg = 'HS256', secret: Uint8Array = SECRET) =>
   new SignJWT({
-    iss: 'tailrace',
-    sub: 'x',
-    jti: 'x',
-    key: 'x',
-    grant: {},
+    ...{ iss: 'tailrace', sub: 'x', jti: 'x', key: 'x', grant: {} },
     exp: NOW_MS / 1000 + 60,
     ...payload,
   })
@@ -80,12 +76,9 @@ describe('a token', () => {
 
   test.each<[string, () => string | Promise<string>]>([
     ['signed with another secret', () => forge({}, 'HS256', Buffer.alloc(32, 8))],
-    ['signed with another algorithm', () => forge({}, 'HS512', Buffer.alloc(64, 7))],
     ['not signed at all', () => new UnsecuredJWT({ iss: 'tailrace', sub: 'x' }).encode()],
     ['of another issuer', () => forge({ iss: 'someone' })],
     ['that never expires', () => forge({ exp: undefined })],
-    ['without a grant', () => forge({ grant: undefined })],
-    ['of no key', () => forge({ sub: undefined })],
     ['that is no token', () => 'eyJ.eyJ.eyJ'],
   ])('%s is not taken', async (_, make) => {
     expect(await open().tokens.read(await make())).toEqual({ reason: 'unknown' });
@@ -93,13 +86,9 @@ describe('a token', () => {
 });
 
 describe('the secret', () => {
-  const folders: (() => Promise<void>)[] = [];
-  afterEach(async () => {
-    for (const remove of folders.splice(0)) await remove();
-  });
   const folder = async () => {
     const { path, remove } = await temporaryFolder();
-    folders.push(remove);
+    onTestFinished(remove);
     return path;
   };
 
@@ -112,20 +101,16 @@ describe('the secret', () => {
     expect(Buffer.from(openTokenSecret(await folder(), ''))).not.toEqual(Buffer.from(first));
   });
 
-  test('of the settings leaves no file', async () => {
-    const dir = await folder();
-    expect(Buffer.from(openTokenSecret(dir, 'x'.repeat(32))).toString()).toBe('x'.repeat(32));
-    expect(existsSync(join(dir, 'token.secret'))).toBe(false);
-  });
-
   test('of the settings may be the text of another data directory’s file: its tokens stay valid', async () => {
     const old = await folder();
     const first = openTokenSecret(old, '');
     const text = readFileSync(join(old, 'token.secret'), 'utf8').trim();
     expect(Buffer.from(openTokenSecret(await folder(), text))).toEqual(Buffer.from(first));
-    // Other texts are secrets as they stand, also those of the same length.
+    // Other texts are secrets as they stand, also those of the same length. They leave no file.
+    const dir = await folder();
     for (const other of [`${text.slice(0, -1)}~`, `${text}=`, 'x'.repeat(43)])
-      expect(Buffer.from(openTokenSecret(old, other)).toString()).toBe(other);
+      expect(Buffer.from(openTokenSecret(dir, other)).toString()).toBe(other);
+    expect(existsSync(join(dir, 'token.secret'))).toBe(false);
   });
 
   test('that is not whole is told, and left as it is', async () => {

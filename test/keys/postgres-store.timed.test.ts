@@ -56,31 +56,22 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
     open: async (url) => (await open(url)).store,
   });
 
-  describe('the copy of the audit trail', () => {
-    test('waits for an entry with a lower id that is not committed yet', async () => {
-      const url = await postgres.createDatabase();
-      const { store } = await open(url);
-      const client = new Client(url);
-      await client.connect();
-      await client.query('BEGIN');
-      await client.query(
-        "INSERT INTO tailrace_audit (at_ms, action, key_id, actor, detail, count) VALUES (1, 'created', '', 'a', 'first', 1)",
-      );
-      const entry = {
-        atMs: 2,
-        action: 'created',
-        keyId: '',
-        actor: 'b',
-        detail: 'second',
-        count: 1,
-      } as const;
-      await store.record({ used: [], entries: [entry] });
-      await expect(store.auditCopy.next()).rejects.toMatchObject({ code: 'engine_unavailable' });
-      await client.query('COMMIT');
-      await client.end();
-      const batch = await store.auditCopy.next();
-      expect(batch?.entries.map(({ detail }) => detail)).toEqual(['first', 'second']);
-    });
+  test('the copy of the audit trail waits for an entry with a lower id that is not committed yet', async () => {
+    const url = await postgres.createDatabase();
+    const { store } = await open(url);
+    const client = new Client(url);
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query(
+      "INSERT INTO tailrace_audit (at_ms, action, key_id, actor, detail, count) VALUES (1, 'created', '', 'a', 'first', 1)",
+    );
+    const entry = { atMs: 2, action: 'created', keyId: '', actor: 'b', detail: 'second', count: 1 } as const;
+    await store.record({ used: [], entries: [entry] });
+    await expect(store.auditCopy.next()).rejects.toMatchObject({ code: 'engine_unavailable' });
+    await client.query('COMMIT');
+    await client.end();
+    const batch = await store.auditCopy.next();
+    expect(batch?.entries.map(({ detail }) => detail)).toEqual(['first', 'second']);
   });
 
   describe('opening it', () => {
@@ -117,54 +108,30 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       await keyring.flush();
     });
 
-    test.each(['disable', 'no-verify', 'verify-full&sslrootcert=trial/tls/one.cert.pem'])(
+    test.each(['disable', 'verify-full&sslrootcert=trial/tls/one.cert.pem'])(
       'takes sslmode=%s',
       async (mode) => {
-        const url = `${await postgres.createDatabase()}?sslmode=${mode}`;
-        const { keyring } = await open(url);
-        await keyring.create({ name: 'a', scopes: [] });
+        const base = await postgres.createDatabase();
+        await (await open(`${base}?sslmode=${mode}`)).keyring.create({ name: 'a', scopes: [] });
         const [row] = await postgres.run(
-          url.replace(/\?.*/, ''),
+          base,
           `SELECT bool_and(ssl) AS ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
-            WHERE application_name = 'tailrace' AND datname = current_database()`,
+          WHERE application_name = 'tailrace' AND datname = current_database()`,
         );
         expect(row?.['ssl']).toBe(mode !== 'disable');
       },
     );
 
-    test.each<[string, (url: string) => string | Promise<string>, RegExp]>([
+    test.each<[string, (url: string) => string, RegExp]>([
       [
         'a wrong password',
         (url) => url.replace('p%40ss', 's3cret'),
         /password authentication failed for user "owner"$/,
       ],
       ['no server', (url) => url.replace(/:\d+\//, ':1/'), /connect ECONNREFUSED 127\.0\.0\.1:1$/],
-      ['no such host', (url) => url.replace('127.0.0.1', 'no-such-host.invalid'), /no-such-host\.invalid$/],
-      ['no such database', (url) => url.replace(/\w+$/, 'none'), /database "none" does not exist$/],
       ['an authority that nobody knows', (url) => `${url}?sslmode=verify-full`, /self-signed certificate/],
-      [
-        'another authority',
-        (url) => `${url}?sslmode=verify-full&sslrootcert=trial/tls/two.cert.pem`,
-        /self-signed certificate/,
-      ],
-      [
-        'no file of the authority',
-        (url) => `${url}?sslmode=verify-full&sslrootcert=/none.pem`,
-        /ENOENT.*'\/none\.pem'$/,
-      ],
-      [
-        'no right to make tables',
-        async (url) => {
-          await postgres.run(
-            url,
-            `CREATE ROLE reader LOGIN PASSWORD 'x'; REVOKE CREATE ON SCHEMA public FROM PUBLIC`,
-          );
-          return url.replace(/\/\/.*@/, '//reader:x@');
-        },
-        /permission denied for schema public$/,
-      ],
-    ])('with %s is refused in one line without the password', async (_, spoil, message) => {
-      const url = await spoil(await postgres.createDatabase());
+    ])('with %s is rejected in one line without the password', async (_, spoil, message) => {
+      const url = spoil(await postgres.createDatabase());
       const failure = await open(url).then(
         () => undefined,
         (error: unknown) => error,
@@ -210,17 +177,6 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       }
     });
 
-    test('are known still after another key has changed elsewhere', async () => {
-      const { here, direct, made, unseen } = await setUp();
-      await here.keyring.authenticate(unseen.key);
-      await direct.keyring.revoke(unseen.id);
-      await vi.waitFor(
-        async () => await expect(here.keyring.authenticate(unseen.key)).rejects.toThrow('revoked'),
-        { timeout: 2_000 },
-      );
-      expect(here.keyring.authenticate(made.key)).toMatchObject({ keyId: made.id });
-    });
-
     test('are all read anew where the database is one of before, as from a backup', async () => {
       const { url, here, made } = await setUp();
       await postgres.run(
@@ -234,29 +190,6 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
           ),
         { timeout: 2_000, interval: 20 },
       );
-    });
-
-    test('are all read anew where the count of changes was lost, which is told meanwhile', async () => {
-      const { url, here, made } = await setUp();
-      const [row] = await postgres.run(url, 'DELETE FROM tailrace_changes RETURNING count');
-      await untilUp(here.store, false);
-      expect(here.states).toEqual(['away']);
-      await postgres.run(
-        url,
-        `INSERT INTO tailrace_changes VALUES (true, ${row?.['count']}); UPDATE tailrace_keys SET revoked_ms = 5`,
-      );
-      await untilUp(here.store, true);
-      expect((await rejectionOf(here.keyring.authenticate(made.key))).message).toBe(
-        'the key has been revoked',
-      );
-    });
-
-    test('are not used any longer than two seconds without having heard of the store', async () => {
-      const { here, made } = await setUp();
-      here.ms.passed += 1_500;
-      const found = here.keyring.authenticate(made.key);
-      expect(found).toBeInstanceOf(Promise); // it is read again
-      await found;
     });
 
     test('are accepted while it is away, others answered 503; it comes back by itself', async () => {
@@ -290,7 +223,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       expect(here.states).toEqual(['away', 'back']);
     });
 
-    test('are refused when it has been away for too long, with 503', async () => {
+    test('are rejected when it has been away for longer than the setting says, with 503', async () => {
       const { here, made } = await setUp();
       proxy.fault = { kind: 'refuse' };
       proxy.reset();
@@ -299,28 +232,6 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       expect((await here.keyring.authenticate(made.key)).keyId).toBe(made.id);
       here.ms.passed += 2_000;
       expect((await rejectionOf(here.keyring.authenticate(made.key))).code).toBe('engine_unavailable');
-    });
-
-    test('are refused at once when it is away and the setting says so', async () => {
-      const { here, made } = await setUp({ staleMs: 0 });
-      proxy.fault = { kind: 'refuse' };
-      proxy.reset();
-      await untilUp(here.store, false);
-      here.ms.passed += 1_500;
-      expect((await rejectionOf(here.keyring.authenticate(made.key))).code).toBe('engine_unavailable');
-    });
-
-    test('are accepted while nothing is heard of it, too', async () => {
-      const { here, made, unseen } = await setUp();
-      proxy.fault = { kind: 'silent' };
-      await untilUp(here.store, false);
-      const startMs = performance.now();
-      expect((await here.keyring.authenticate(made.key)).keyId).toBe(made.id);
-      expect((await rejectionOf(here.keyring.authenticate(unseen.key))).code).toBe('engine_unavailable');
-      expect(performance.now() - startMs).toBeLessThan(500);
-      proxy.fault = { kind: 'none' };
-      await untilUp(here.store, true);
-      await here.keyring.authenticate(unseen.key);
     });
 
     test('what was counted while it was away is written when it is back', async () => {
@@ -356,17 +267,5 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
     await keyring.revoke(id);
     expect((await rejectionOf(keyring.authenticate(key))).message).toBe('the key has been revoked');
     expect(states).toEqual(['away', 'back']);
-  });
-
-  test('look-ups of keys that nobody has wait in a bounded number, beyond which they are answered 503', async () => {
-    const { keyring } = await open(await postgres.createDatabase());
-    const answers = await Promise.all(
-      Array.from({ length: 1_200 }, () => rejectionOf(keyring.authenticate(createSecret().key))),
-    );
-    const codes = answers.map(({ code }) => code);
-    expect(codes.filter((code) => code === 'overloaded')).toHaveLength(200);
-    // A busy database looks some of the others up too late.
-    const others = codes.filter((code) => code === 'unauthorized' || code === 'engine_unavailable');
-    expect(others).toHaveLength(1_000);
   });
 });
