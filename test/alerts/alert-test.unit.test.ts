@@ -1,35 +1,27 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { writeEntry } from '../../src/alerts/history.ts';
 import { createAlert } from '../../src/definitions/alert.ts';
-import { parseYaml } from '../../src/definitions/yaml-file.ts';
-import { TailraceError } from '../../src/errors.ts';
+import { readDefinitions } from '../../src/definitions/read.ts';
+import { createRegistry } from '../../src/definitions/registry.ts';
 import { openControlStore } from '../../src/keys/open-control-store.ts';
 import { createAlertTest } from '../../src/management/alert-test.ts';
-import { startTestService, temporaryFolder, testConfig } from '../support/service.ts';
+import { temporaryFolder, testConfig } from '../support/service.ts';
 
 const folder = await temporaryFolder();
 const control = await openControlStore(testConfig(folder.path));
-const { core, close } = await startTestService();
+const read = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
+const shipped = createRegistry(read.definitions);
 afterAll(async () => {
-  await close();
   await control.close();
   await folder.remove();
 });
 
-const file = parseYaml(
-  'alert.yaml',
-  `id: 5f1f3f0a-8c1e-4a52-9a58-0d6a2f6a4c12
-name: a.test
-description: A test.
-endpoint: logs.all
-every: 60
-when: rows
-text: rows
-to: [ops, mail]
-`,
-);
-if (Array.isArray(file)) throw new Error('the file has no fault');
-const alert = createAlert(file);
+const NAME = 'a.test';
+const value = {
+  ...{ id: '5f1f3f0a-8c1e-4a52-9a58-0d6a2f6a4c12', name: NAME, description: 'A test.', endpoint: 'logs.all' },
+  ...{ every: 60, when: 'rows', text: 'rows', to: ['ops', 'mail'] },
+};
+const alert = createAlert({ file: '', text: '', value, fault: () => ({ file: '', line: 1, message: '' }) });
 const caller = { keyId: 'private', endpoints: undefined, pins: {} };
 const { signal } = new AbortController();
 let nowMs = Date.now();
@@ -39,8 +31,8 @@ beforeEach(() => {
 });
 
 /** @param receivers those that the service has */
-function create(receivers: readonly string[]) {
-  const registry = { ...core.registry, alerts: [alert], getAlert: () => alert };
+function create(receivers: readonly string[], deliveryMsMax: number) {
+  const registry = { ...shipped, alerts: [alert], getAlert: () => alert };
   const parts = { control, registry, parameterBytesMax: 1_000, now: () => nowMs, newId: () => 'id' };
   const command = {
     ...{ registry, store: control.alerts, receivers: () => new Set(receivers), now: () => nowMs },
@@ -49,12 +41,11 @@ function create(receivers: readonly string[]) {
       return { outcome: { kind: 'failed', reason: 'the table is gone' }, notes: [] } as const;
     },
   };
-  return createAlertTest({ command, parts, deliveryMsMax: 500 });
+  return createAlertTest({ command, parts, deliveryMsMax });
 }
 
 test('a response waits for a bounded time, and says what each receiver made of its message', async () => {
-  const pending = create(['ops'])(caller, 'a.test', signal);
-  expect(await pending).toEqual({
+  expect(await create(['ops'], 0)(caller, NAME, signal)).toEqual({
     result: {
       ops: 'not accepted so far; it is sent again for a day',
       mail: 'TAILRACE_RECEIVERS_FILE has no receiver of this name',
@@ -66,10 +57,9 @@ test('a response waits for a bounded time, and says what each receiver made of i
 });
 
 test('a message that was given up is not called sent', async () => {
-  const pending = create(['ops', 'mail'])(caller, 'a.test', signal);
+  const pending = create(['ops', 'mail'], 600_000)(caller, NAME, signal);
   const { alerts } = control;
-  const next = (receiver: string) => expect.poll(() => alerts.nextMessage(receiver, nowMs)).toBeDefined();
-  await next('mail');
+  await expect.poll(() => alerts.nextMessage('mail', nowMs)).toBeDefined();
   const [ops, mail] = [await alerts.nextMessage('ops', nowMs), await alerts.nextMessage('mail', nowMs)];
   const entry = writeEntry({ change: 'not_delivered', receiver: 'ops', reason: 'the hook is gone' });
   await alerts.dropMessage(ops?.id ?? '', alert.id, { id: `${ops?.id}z`, atMs: nowMs, entry });
@@ -78,18 +68,14 @@ test('a message that was given up is not called sent', async () => {
 });
 
 test('a few tests are made each minute: others are rejected without an evaluation', async () => {
-  const run = create([]);
-  for (let i = 0; i < 5; i++) await run(caller, 'a.test', signal);
+  const run = create([], 0);
+  const limited = { ...caller, endpoints: ['usage.api-counts'] };
+  await expect(run(limited, NAME, signal)).rejects.toMatchObject({ code: 'not_found' }); // takes no turn
+  for (let i = 0; i < 5; i++) await run(caller, NAME, signal);
   const before = evaluations;
-  const error = await run(caller, 'a.test', signal).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(TailraceError);
-  expect(error).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 10 });
+  const rejection = { code: 'rate_limited', retryAfterSeconds: 10 };
+  await expect(run(caller, NAME, signal)).rejects.toMatchObject(rejection);
   expect(evaluations).toBe(before);
   nowMs += 10_000;
-  await run(caller, 'a.test', signal);
-});
-
-test('a caller that may not see the alert takes no turn', async () => {
-  const limited = { ...caller, endpoints: ['usage.api-counts'] };
-  await expect(create([])(limited, 'a.test', signal)).rejects.toMatchObject({ code: 'not_found' });
+  await run(caller, NAME, signal);
 });

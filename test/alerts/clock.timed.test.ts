@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AlertMessage } from '../../src/alerts/outbox.ts';
 import type { AlertView } from '../../src/management/alert-view.ts';
 import { writeAlerts } from '../support/alert-files.ts';
 import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
@@ -55,12 +56,8 @@ const listStates = async () =>
   Object.fromEntries((await listAlerts()).map(({ name, state }) => [name, state]));
 const listMessages = () =>
   receiver.received.map(({ body }) => {
-    const { alert, status, instances } = JSON.parse(body) as {
-      readonly alert: string;
-      readonly status: string;
-      readonly instances: readonly { readonly labels: { readonly path?: string } }[];
-    };
-    return [alert, status, ...instances.map(({ labels }) => labels.path ?? '')].join(' ');
+    const { alert, status, instances } = JSON.parse(body) as AlertMessage;
+    return [alert, status, ...instances.map(({ labels }) => labels['path'])].join(' ');
   });
 
 /** Lets a few ticks pass by the clock of the test. */
@@ -97,18 +94,4 @@ test('afterwards alerts fire as before', async () => {
   running.clock.now += 1_000;
   const listNew = () => listMessages().slice(firstMessages.length).toSorted();
   await expect.poll(listNew).toEqual(['fires firing /pay', 'kept firing /pay']);
-});
-
-test.each([
-  ['ahead', JUMP_MS],
-  ['back', -2 * JUMP_MS],
-])('once a time 100 days %s is accepted, alerts are evaluated as of it', async (_, jumpMs) => {
-  const before = listMessages().length;
-  running.clock.now += jumpMs;
-  running.core.clock.accept();
-  const states = { fires: 'inactive', waits: 'inactive', kept: 'firing', missed: 'firing' };
-  await expect.poll(listStates).toEqual(states);
-  await watch();
-  const ended = ['fires resolved /cart /pay', 'missed no_data '];
-  expect(listMessages().slice(before).toSorted()).toEqual(jumpMs > 0 ? ended : []);
 });
