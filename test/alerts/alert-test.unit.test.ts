@@ -45,13 +45,10 @@ function create(receivers: readonly string[], deliveryMsMax: number) {
 }
 
 test('a response waits for a bounded time, and says what each receiver made of its message', async () => {
-  expect(await create(['ops'], 0)(caller, NAME, signal)).toEqual({
-    result: {
-      ops: 'not accepted so far; it is sent again for a day',
-      mail: 'TAILRACE_RECEIVERS_FILE has no receiver of this name',
-    },
-    ...{ firing: 0, last_error: 'the table is gone' },
-  });
+  const ops = 'not accepted so far; it is sent again for a day';
+  const mail = 'TAILRACE_RECEIVERS_FILE has no receiver of this name';
+  const answer = { result: { ops, mail }, firing: 0, last_error: 'the table is gone' };
+  expect(await create(['ops'], 0)(caller, NAME, signal)).toEqual(answer);
   const left = await control.alerts.nextMessage('ops', nowMs);
   await control.alerts.removeMessage(left?.id ?? '');
 });

@@ -141,46 +141,27 @@ export function controlStoreContract({ create, open }: Backend): void {
       expect(await keyring.log({ limit: 1, before: first?.id })).toEqual([second]);
     });
 
-    test('counts what was refused by key and reason, and holds no secret', async () => {
+    test('counts what was refused by key, reason and few of many addresses, and holds no secret', async () => {
       const { keyring, clock, store } = await setUp();
       const { id, key } = await keyring.create({ name: 'a', scopes: [] });
       const forged = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;
-      for (let i = 0; i < 2_000; i++) await rejectionOf(keyring.authenticate(createSecret().key));
-      for (const other of [undefined, forged, 'junk', 'junk']) await rejectionOf(keyring.authenticate(other));
+      for (const other of [forged, 'junk', 'junk']) await rejectionOf(keyring.authenticate(other));
+      for (let i = 0; i < 2_000; i++) await rejectionOf(keyring.authenticate(undefined, `2001:db8::${i}`));
       await keyring.revoke(id);
       await rejectionOf(keyring.authenticate(key));
-      keyring.refused(id, 'pin');
-      await keyring.flush();
-      await keyring.flush();
+      keyring.refused(id, 'pin', '192.0.2.9');
+      for (const _ of [1, 2]) await keyring.flush();
       const refused = (await keyring.log({ limit: 100 })).filter((entry) => entry.action === 'refused');
-      expect(refused.map(({ keyId, detail, count }) => [keyId, detail, count])).toEqual([
-        [id, 'pin', 1],
+      expect(refused.map(({ keyId, detail, count }) => [keyId, detail, count]).toSorted()).toEqual([
+        ['', 'missing from 2001:db8::0, 2001:db8::1, 2001:db8::2 and others', 2_000],
+        ['', 'unknown', 2],
+        [id, 'pin from 192.0.2.9', 1],
         [id, 'revoked', 1],
         [id, 'unknown', 1],
-        ['', 'missing', 1],
-        ['', 'unknown', 2_002],
       ]);
       expect(refused.every((entry) => entry.actor === '' && entry.atMs === clock.now)).toBe(true);
       const secret = key.split('_').slice(2).join('_');
       expect(JSON.stringify(await store.listEntries({ limit: 1000 }))).not.toContain(secret);
-    });
-
-    test('names the addresses of what was refused, few of many, in one entry of each reason', async () => {
-      const { keyring } = await setUp();
-      const { id } = await keyring.create({ name: 'a', scopes: [] });
-      for (const last of [1, 1, 2]) await rejectionOf(keyring.authenticate('junk', `192.0.2.${last}`));
-      for (let i = 0; i < 2_000; i++) await rejectionOf(keyring.authenticate(undefined, `2001:db8::${i}`));
-      keyring.refused(id, 'pin', '192.0.2.9');
-      await keyring.flush();
-      await rejectionOf(keyring.authenticate('junk', '192.0.2.3'));
-      await keyring.flush();
-      const refused = (await keyring.log({ limit: 100 })).filter((entry) => entry.action === 'refused');
-      expect(refused.map(({ keyId, detail, count }) => [keyId, detail, count])).toEqual([
-        ['', 'unknown from 192.0.2.3', 1],
-        [id, 'pin from 192.0.2.9', 1],
-        ['', 'missing from 2001:db8::0, 2001:db8::1, 2001:db8::2 and others', 2_000],
-        ['', 'unknown from 192.0.2.1, 192.0.2.2', 3],
-      ]);
     });
 
     test('keeps the newest 50,000 refusals, and every change beside them', async () => {
@@ -415,20 +396,13 @@ export function controlStoreContract({ create, open }: Backend): void {
     test('are shared by a key and its successors, and end with the last of them', async () => {
       const { keyring, store } = await setUp();
       const first = await keyring.create({ name: 'a', scopes: ['query'] });
-      const second = await keyring.rotate(first.id, 1_000);
-      const third = await keyring.rotate(second?.id ?? '', 1_000);
-      const owners = [first.record, await store.readKey(second?.id ?? ''), third?.record].map(
-        (key) => key && ownerOf(key),
-      );
-      expect(owners).toEqual([first.id, first.id, first.id]);
+      const next = await keyring.rotate(first.id, 1_000);
+      expect(next && ownerOf(next.record)).toBe(first.id);
       await store.searches.save(newSearch({ owner: first.id, name: 'shared' }));
-      await store.searches.save(newSearch({ owner: 'private', name: 'other' }));
       await keyring.revoke(first.id);
-      await keyring.update(third?.id ?? '', { name: 'b' });
-      await keyring.revoke(second?.id ?? '');
       expect(await namesOf(store, first.id)).toEqual(['shared']);
-      await keyring.revoke(third?.id ?? '');
-      expect(await namesOf(store, first.id, 'private')).toEqual(['other']);
+      await keyring.revoke(next?.id ?? '');
+      expect(await namesOf(store, first.id)).toEqual([]);
     });
   });
 

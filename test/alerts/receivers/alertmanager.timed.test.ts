@@ -28,7 +28,9 @@ test.skipIf(!hasAlertmanager)(
       pollMs: RESEND_MS,
     });
     const list = async () =>
-      (await alertmanager.alerts()).toSorted((a, b) => String(a.labels['path']).localeCompare(String(b.labels['path'])));
+      (await alertmanager.alerts()).toSorted((a, b) =>
+        String(a.labels['path']).localeCompare(String(b.labels['path'])),
+      );
     const paths = async () => (await list()).map(({ labels }) => labels['path']);
     try {
       // Labels and values as rows have them: names that Alertmanager does not know, no value, every sign.
