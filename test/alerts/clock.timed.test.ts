@@ -47,13 +47,12 @@ async function fail(path: string): Promise<void> {
   await storeEvents(core, 'cloudflare.logs.prod', [event], clock.now);
 }
 
-async function listAlerts(): Promise<AlertView[]> {
+async function listStates(): Promise<Record<string, string>> {
   const response = await fetch(`${running.url}/api/alerts`, { headers: { 'x-api-key': PRIVATE_KEY } });
-  return ((await response.json()) as { result: AlertView[] }).result;
+  const { result } = (await response.json()) as { readonly result: readonly AlertView[] };
+  return Object.fromEntries(result.map(({ name, state }) => [name, state]));
 }
 
-const listStates = async () =>
-  Object.fromEntries((await listAlerts()).map(({ name, state }) => [name, state]));
 const listMessages = () =>
   receiver.received.map(({ body }) => {
     const { alert, status, instances } = JSON.parse(body) as AlertMessage;

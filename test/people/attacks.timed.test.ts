@@ -116,8 +116,6 @@ const algorithms = ['none', 'NONE', 'nOnE', 'none ', '', 'null', 'RS256', 'HS256
 const SECRETS: Shapes<(right: RightToken) => string | Promise<string>> = {
   'the client secret': () => CLIENT_SECRET,
   'the public key as PEM': ({ publicKey }) => exportSPKI(publicKey),
-  'the public key as JWK': async ({ publicKey }) => JSON.stringify(await exportJWK(publicKey)),
-  'its modulus': async ({ publicKey }) => String((await exportJWK(publicKey)).n),
   'the client': () => CLIENT_ID.padEnd(64, '\0'),
 };
 const FORGED: Shapes<Forge> = {
@@ -138,36 +136,26 @@ const FORGED: Shapes<Forge> = {
   ...mapShapes(named(['RS256', 'RS512', 'PS256', 'ES256', 'EdDSA']), (alg) => byStranger(() => ({}), alg)),
   'a stranger’s key in the header': byStranger(async (key) => ({ jwk: await exportJWK(key) })),
   'a stranger’s key by address': byStranger(() => ({ jku: 'http://127.0.0.1:9/jwks' })),
-  'a stranger’s certificate': byStranger(() => ({ x5u: 'http://127.0.0.1:9/x', x5c: ['AA'] })),
-  'a stranger without a key id': byStranger(() => ({ kid: undefined })),
   'a stranger by another key id': byStranger(() => ({ kid: '../../dev/null' })),
   'claims of another': changed(([head, , sign], { claims }) => [
     head,
     encode({ ...claims, sub: 'root' }),
     sign,
   ]),
-  'another header': changed(([, body, sign]) => [encode({ ...HEADER, typ: 'at+jwt' }), body, sign]),
   'a cut signature': changed(([head, body, sign]) => [head, body, sign?.slice(0, -8)]),
-  'two parts': changed(([head, body]) => [head, body]),
-  'five parts': changed((parts) => [...parts, '', '']),
   'claims that are not an object': changed(([head, , sign]) => [head, encode([]), sign]),
   'no token': () => undefined,
 };
 
 const seconds = (more: number) => Math.floor(Date.now() / 1000) + more;
-const DAY = 86_400;
 const CLAIMS: Shapes<Forge> = mapShapes(
   {
     expired: { exp: seconds(-90) },
-    'expired long ago': { exp: seconds(-365 * DAY) },
     'without an expiry': { exp: undefined },
     'with a text as expiry': { exp: 'never' },
-    'with a negative expiry': { exp: -1 },
     'without a time of issue': { iat: undefined },
-    'valid only tomorrow': { nbf: seconds(DAY) },
+    'valid only tomorrow': { nbf: seconds(86_400) },
     'without a subject': { sub: undefined },
-    'with a number as subject': { sub: 7 },
-    'of another subject than the user info': { sub: 'mal' },
     'for nobody': { aud: undefined },
     'for a list without the client': { aud: ['a', 'b'] },
     'for several, of which another is authorized': { aud: [CLIENT_ID, 'b'], azp: 'b' },
@@ -194,7 +182,6 @@ test('nothing of another issuer counts: neither an ID token nor a response', asy
   const others = {
     ...lookAlikes(issuer),
     'with a slash': `${issuer}/`,
-    'with a query': `${issuer}?a`,
     'over HTTPS': `https://${host}`,
     'by a name': `http://localhost:${port}`,
     'with a user': `http://a@${host}`,

@@ -82,17 +82,14 @@ test('a cached answer is that of all with the same rights, and no cache in betwe
 
 test('tailrace people ends sessions of a running service, by person, at once for all', async () => {
   await runPeople('end', '--all');
-  const [ada, first, second] = [
-    await people.signIn('ada'),
-    await people.signIn('bob'),
-    await people.signIn('bob'),
-  ];
+  const ada = await people.signIn('ada');
+  const bobs = [await people.signIn('bob'), await people.signIn('bob')];
   const { stdout } = await runPeople('list');
   expect(stdout).toMatch(/ada@example\.com .* platform /);
   expect(stdout).toMatch(/Bob .* support .* 2 /);
   expect((await runPeople('end', 'Bob')).stdout).toBe('2 sessions ended.\n');
   const statusOf = async (browser: typeof ada) => (await browser.me()).status;
-  for (const browser of [first, second]) await expect.poll(() => statusOf(browser)).toBe(401);
+  for (const browser of bobs) await expect.poll(() => statusOf(browser)).toBe(401);
   expect(await statusOf(ada)).toBe(200);
   const trail = await ada.send(`${people.url}/api/keys/log`);
   expect(await trail.text()).toMatch(/"action":"ended"[^}]*"actor":"cli"[^}]*of Bob \(person:/);
@@ -120,14 +117,15 @@ describe('a saved search', () => {
     };
   }
 
+  type Person = Awaited<ReturnType<typeof sign>>;
+  async function signAll<N extends readonly string[]>(...accounts: N) {
+    const signed: Person[] = [];
+    for (const account of accounts) signed.push(await sign(account));
+    return signed as { [K in keyof N]: Person }; // one for each
+  }
+
   test('is seen by its owner alone, until it is shared with all who see the same events', async () => {
-    const [ada, carol, dan, eve, bob] = [
-      await sign('ada'),
-      await sign('carol'),
-      await sign('dan'),
-      await sign('eve'),
-      await sign('bob'),
-    ];
+    const [ada, carol, dan, eve, bob] = await signAll('ada', 'carol', 'dan', 'eve', 'bob');
     const { id } = await carol.save('slow');
     for (const other of [ada, dan, eve]) expect(await other.names()).toEqual([]);
     expect(await ada.remove(id)).toBe(404);
@@ -143,12 +141,7 @@ describe('a saved search', () => {
   });
 
   test('that is shared with a role is seen by nobody else, beside those who manage the service', async () => {
-    const [ada, carol, dan, eve] = [
-      await sign('ada'),
-      await sign('carol'),
-      await sign('dan'),
-      await sign('eve'),
-    ];
+    const [ada, carol, dan, eve] = await signAll('ada', 'carol', 'dan', 'eve');
     const { key } = await people.service.keyring.create({
       ...{ name: 'same reach', scopes: ['query'], pins: { project: 'aurora' } },
     });

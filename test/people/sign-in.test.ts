@@ -128,11 +128,8 @@ describe('a session', () => {
   });
 
   test('is seen and ended by its person, and no other', async () => {
-    const [one, other, eve] = [
-      await people.signIn('bob'),
-      await people.signIn('bob'),
-      await people.signIn('eve'),
-    ];
+    const eve = await people.signIn('eve');
+    const [one, other] = [await people.signIn('bob'), await people.signIn('bob')];
     const list = await other.send(`${people.url}/api/sessions`);
     const { result } = (await list.json()) as { result: { id: string; current: boolean }[] };
     expect(result.filter(({ current }) => current)).toHaveLength(1);
