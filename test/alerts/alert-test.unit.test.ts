@@ -53,8 +53,10 @@ test('a response waits for a bounded time, and says what each receiver made of i
   await control.alerts.removeMessage(left?.id ?? '');
 });
 
-test('a message that was given up is not called sent', async () => {
-  const pending = create(['ops', 'mail'], 600_000)(caller, NAME, signal);
+test('one test at a time waits for its receivers, and a message that was given up is not called sent', async () => {
+  const run = create(['ops', 'mail'], 600_000);
+  const pending = run(caller, NAME, signal);
+  await expect(run(caller, NAME, signal)).rejects.toMatchObject({ code: 'rate_limited' });
   const { alerts } = control;
   await expect.poll(() => alerts.nextMessage('mail', nowMs)).toBeDefined();
   const [ops, mail] = [await alerts.nextMessage('ops', nowMs), await alerts.nextMessage('mail', nowMs)];

@@ -19,7 +19,7 @@ interface Issuer {
 }
 
 /** A service with a file of roles, whose people sign in at a provider. @param start gets the address of the service */
-export async function startWithProvider<P extends Issuer>(
+async function startWithProvider<P extends Issuer>(
   start: (url: string) => Promise<P>,
   env: Readonly<Record<string, string>> = {},
 ) {
