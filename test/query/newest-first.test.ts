@@ -9,7 +9,7 @@ import { createQuestion, type Question } from '../../src/query/question.ts';
 import { createRunner, type Run } from '../../src/query/run.ts';
 import { runs } from '../support/property.ts';
 import { storeEvents } from '../support/service.ts';
-import { newProject, useSharedService } from '../support/shared-service.ts';
+import { newProject, shareService } from '../support/shared-service.ts';
 
 const SOURCE = 'cloudflare.logs.prod';
 const MINUTE_MS = 60_000;
@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000;
 const PAGES_MAX = 3;
 
 // biome-ignore lint/correctness/useHookAtTopLevel: it is not a hook of React.
-const { core } = await useSharedService();
+const { core } = await shareService();
 const clock = { now: Date.UTC(2026, 10, 22, 12) };
 const endpoint = core.registry.getEndpoint('logs.all');
 const runAll = createRunner(core.engine, () => clock.now);

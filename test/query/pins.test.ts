@@ -4,11 +4,11 @@ import { findOwner, parsePinnedParameters } from '../../src/query/pins.ts';
 import { escapePattern } from '../../src/sql/pattern.ts';
 import { CACHED } from '../support/cached-endpoint.ts';
 import { refusalOf } from '../support/keys.ts';
-import { useSharedService } from '../support/shared-service.ts';
+import { shareService } from '../support/shared-service.ts';
 
 const UUID = '7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10';
 // biome-ignore lint/correctness/useHookAtTopLevel: it is not a hook of React.
-const { core } = await useSharedService();
+const { core } = await shareService();
 const parse = (name: string, raw: Record<string, string | string[]>, pins: Record<string, string>) =>
   parsePinnedParameters(core.registry.getEndpoint(name), raw, { pins, bytesMax: 1_000 });
 

@@ -3,10 +3,10 @@ import { createPages } from '../../src/definitions/pages.ts';
 import { createParameter } from '../../src/definitions/parameter.ts';
 import { createStatement } from '../../src/query/statement.ts';
 import { CACHED } from '../support/cached-endpoint.ts';
-import { useSharedService } from '../support/shared-service.ts';
+import { shareService } from '../support/shared-service.ts';
 
 // biome-ignore lint/correctness/useHookAtTopLevel: it is not a hook of React.
-const { core } = await useSharedService();
+const { core } = await shareService();
 
 const BY = ['timestamp desc', 'id desc'];
 const columns = [

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createRewriter, findParameters } from '../../src/sql/parameter.ts';
 import { identifier, sql as write } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
-import { useSharedService } from '../support/shared-service.ts';
+import { shareService } from '../support/shared-service.ts';
 
 const names = (sql: string) => findParameters(sql).map((use) => use.name);
 
@@ -67,7 +67,7 @@ describe('rewriting @name', () => {
 });
 
 describe('the engine agrees', async () => {
-  const { core } = await useSharedService();
+  const { core } = await shareService();
   const { engine } = core;
 
   // Tokens with what each adds to a concatenation: `p` is a parameter, everything else is text or nothing.

@@ -12,7 +12,7 @@ let projects = 0;
  * its worker). A test uses its own project (`newProject`), key names and search words, so that it sees only its own events, and never
  * asserts on totals of the whole service. A file that needs settings, definitions, restarts or totals starts its own service.
  */
-export function useSharedService(): Promise<TestService> {
+export function shareService(): Promise<TestService> {
   shared.tailraceSharedService ??= startTestService();
   const service = shared.tailraceSharedService;
   // A test may move the clock; the next one finds the real time again.
