@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { expectError, QUERY_PATH, request, sendRaw } from '../support/http.ts';
 import { PRIVATE_KEY } from '../support/service.ts';
-import { useSharedService } from '../support/shared-service.ts';
+import { shareService } from '../support/shared-service.ts';
 
-// biome-ignore lint/correctness/useHookAtTopLevel: it is not a hook of React.
-const service = await useSharedService();
+const service = await shareService();
 const { url } = service;
 const LOGS = `${QUERY_PATH}/logs.all?project=p1`;
 

@@ -16,7 +16,6 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const PAGES_MAX = 3;
 
-// biome-ignore lint/correctness/useHookAtTopLevel: it is not a hook of React.
 const { core } = await shareService();
 const clock = { now: Date.UTC(2026, 10, 22, 12) };
 const endpoint = core.registry.getEndpoint('logs.all');

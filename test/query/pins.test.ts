@@ -7,7 +7,6 @@ import { refusalOf } from '../support/keys.ts';
 import { shareService } from '../support/shared-service.ts';
 
 const UUID = '7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10';
-// biome-ignore lint/correctness/useHookAtTopLevel: it is not a hook of React.
 const { core } = await shareService();
 const parse = (name: string, raw: Record<string, string | string[]>, pins: Record<string, string>) =>
   parsePinnedParameters(core.registry.getEndpoint(name), raw, { pins, bytesMax: 1_000 });

@@ -5,7 +5,6 @@ import { createStatement } from '../../src/query/statement.ts';
 import { CACHED } from '../support/cached-endpoint.ts';
 import { shareService } from '../support/shared-service.ts';
 
-// biome-ignore lint/correctness/useHookAtTopLevel: it is not a hook of React.
 const { core } = await shareService();
 
 const BY = ['timestamp desc', 'id desc'];
