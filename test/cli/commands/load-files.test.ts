@@ -11,11 +11,11 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { rowsOf } from '../../support/ingest.ts';
 import { runProgram } from '../../support/program.ts';
 import { PRIVATE_KEY, temporaryFolder } from '../../support/service.ts';
-import { newProject, useSharedService as sharedService } from '../../support/shared-service.ts';
+import { newProject, shareService } from '../../support/shared-service.ts';
 
 const folder = await temporaryFolder();
 const file = (name: string) => join(folder.path, name);
-const { url, core } = await sharedService();
+const { url, core } = await shareService();
 afterAll(folder.remove);
 
 const load = (args: readonly string[], env: Record<string, string> = {}) =>

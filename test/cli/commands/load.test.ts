@@ -7,10 +7,10 @@ import { edgeEvents, toNdjson } from '../../support/events.ts';
 import { EDGE, idsOf } from '../../support/ingest.ts';
 import { runProgram } from '../../support/program.ts';
 import { PUBLIC_KEY, temporaryFolder } from '../../support/service.ts';
-import { newProject, useSharedService as sharedService } from '../../support/shared-service.ts';
+import { newProject, shareService } from '../../support/shared-service.ts';
 
 const folder = await temporaryFolder();
-const service = await sharedService();
+const service = await shareService();
 afterAll(folder.remove);
 const file = (name: string) => join(folder.path, name);
 const KEY = { TAILRACE_KEY: PUBLIC_KEY };
