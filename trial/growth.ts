@@ -17,7 +17,7 @@ export function growth(work: (n: number) => unknown, n: number): number {
 }
 
 /** Time of this thread on a core, ms: the mean of as many runs as the kernel's clock needs. */
-export function coreMs(work: () => unknown): number {
+function coreMs(work: () => unknown): number {
   const start = process.threadCpuUsage();
   for (let runs = 1; ; runs++) {
     work();

@@ -54,7 +54,7 @@ function count(cost: number): string {
 }
 
 /** The cost of a pattern, read once from left to right. A plain text costs nothing. */
-export function patternCost(pattern: string): PatternCost {
+function patternCost(pattern: string): PatternCost {
   if (!META.test(pattern)) return NOTHING;
   const groups: Group[] = [openGroup()];
   let at = 0;

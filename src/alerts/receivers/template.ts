@@ -12,7 +12,7 @@ export interface TemplateFault {
 }
 
 /** A template that cannot be parsed, or exceeds a bound while it is rendered. */
-export class TemplateError extends Error implements TemplateFault {
+class TemplateError extends Error implements TemplateFault {
   override readonly name = 'TemplateError';
   readonly line: number;
 

@@ -77,7 +77,7 @@ export async function openFirst(open: (signal?: AbortSignal) => Promise<EnginePr
 }
 
 /** @throws Error when it takes longer; then the process has ended */
-export async function openWithin(
+async function openWithin(
   msMax: number,
   open: (signal: AbortSignal) => Promise<EngineProcess>,
   signal: AbortSignal,
