@@ -3,14 +3,13 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Evaluate } from '../../src/alerts/evaluate.ts';
 import { createEvaluator, type EvaluatorOptions } from '../../src/alerts/evaluator.ts';
 import { readEntry } from '../../src/alerts/history.ts';
-import { createOutbox, writeMessage } from '../../src/alerts/outbox.ts';
+import { createOutbox } from '../../src/alerts/outbox.ts';
 import type { Outcome } from '../../src/alerts/state.ts';
 import { lastTick } from '../../src/alerts/tick.ts';
 import { type Alert, createAlert } from '../../src/definitions/alert.ts';
 import { EVERY_ALERT } from '../../src/keys/alerts/alert-record.ts';
 import type { AlertStore } from '../../src/keys/alerts/alert-store.ts';
 import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
-import { alertMessage } from '../support/alert-message.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -105,13 +104,6 @@ describe('an evaluation', () => {
     const changes = (await historyOf(store)).join();
     expect(changes).toBe('firing,firing,not_delivered,resolved,not_delivered');
   });
-
-  test('of alerts with one interval is at different times', () => {
-    const tick = (_: unknown, i: number) => lastTick({ name: `a.${i}`, everyMs: MINUTE_MS }, START_MS);
-    const ticks = Array.from({ length: 100 }, tick);
-    expect(new Set(ticks).size).toBeGreaterThan(90);
-    expect(ticks.every((ms) => ms <= START_MS && ms > START_MS - MINUTE_MS)).toBe(true);
-  });
 });
 
 test('alerts that are due again when they end do not keep the others waiting', async () => {
@@ -177,47 +169,6 @@ test('an evaluation that could not be written is repeated, with one message', as
   expect(await receive(store)).toEqual(['firing: /a fails']);
 });
 
-test('an alert whose file goes is resolved, and the history says why', async () => {
-  const { store, world, at } = open();
-  await at(0, rows('/a'));
-  world.alerts = [];
-  await at(1);
-  expect(await receive(store)).toEqual([
-    'firing: /a fails',
-    'resolved: Resolved: failing: the alert was removed from the definitions',
-  ]);
-  expect(await historyOf(store)).toEqual(['firing', 'not_delivered', 'note', 'resolved', 'not_delivered']);
-  expect((await store.readStates()).size).toBe(0);
-});
-
-test('what fired before its parameters changed is resolved, and it begins anew', async () => {
-  const { store, world, at } = open();
-  await at(0, rows('/a'));
-  world.alerts = [alertOf({ parameters: { project: 'beacon' } })];
-  for (const minute of [2, 4]) await at(minute, rows('/a'));
-  expect(await receive(store)).toEqual([
-    'firing: /a fails',
-    'resolved: Resolved: failing: its endpoint or parameters have changed',
-    'firing: /a fails',
-  ]);
-});
-
-test('a receiver that an alert no longer has gets a resolved message, the others nothing', async () => {
-  const { store, world, at } = open({
-    alert: alertOf({ to: ['ops', 'other'] }),
-    receivers: ['ops', 'other'],
-  });
-  await at(0, rows('/a'));
-  expect(await receive(store)).toEqual(['firing: /a fails']);
-  world.alerts = [alertOf({ to: ['other'] })];
-  await at(1, rows('/a'));
-  await at(2, rows('/a'));
-  expect(await receive(store)).toEqual(['resolved: Resolved: failing: it is no longer sent to ops']);
-  await at(3, rows());
-  expect(await receive(store)).toEqual([]);
-  expect(await receive(store, 'other')).toEqual(['firing: /a fails', 'resolved: Resolved: /a fails']);
-});
-
 test.each([
   ['a silence', ID],
   ['a silence of every alert', EVERY_ALERT],
@@ -233,25 +184,4 @@ test.each([
   expect(await receive(store)).toEqual([]);
   await at(3, rows('/a', '/b'));
   expect(await receive(store)).toEqual(['firing: /a fails']);
-});
-
-test('a silence covers waiting messages of its alert, of instances with its labels, until it ends', async () => {
-  const { store } = open();
-  const outbox = createOutbox(store, () => 0);
-  for (const alertId of ['silenced', 'other']) {
-    const message = writeMessage({ alertId, message: alertMessage() });
-    await store.addMessage({ id: alertId, receiver: alertId, message }, 1_000);
-  }
-  await store.addSilence({
-    ...{ id: 's', alert: 'silenced', labels: '{"path":"/a"}', untilMs: 2_000 },
-    ...{ comment: 'x', author: 'cli', createdMs: 1_000 },
-  });
-  const find = async (name: string, nowMs: number) => {
-    const queued = await outbox.next(name, nowMs);
-    const isSilenced = await outbox.silenced(queued?.id ?? '', nowMs);
-    return ['/a', '/b'].filter((path) => isSilenced({ path, host: 'h' }));
-  };
-  expect(await find('silenced', 1_999)).toEqual(['/a']);
-  expect(await find('other', 1_999)).toEqual([]);
-  expect(await find('silenced', 2_000)).toEqual([]);
 });

@@ -5,7 +5,7 @@ import type { AlertMessage } from '../../src/alerts/outbox.ts';
 import { sendCommand } from '../../src/maintenance/socket/client.ts';
 import { COMMANDS } from '../../src/maintenance/socket/protocol.ts';
 import type { AlertEntryView, AlertView } from '../../src/management/alert-view.ts';
-import { readEagerAlert, storeFailures } from '../support/failing-paths.ts';
+import { readEagerAlert, storeFailures } from '../support/alerting.ts';
 import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
 import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
 
@@ -161,26 +161,14 @@ describe('a service', () => {
     expect((await remove({})).status).toBe(404);
   });
 
-  test('shows what its evaluations saw, with the threshold', async () => {
-    const { status, json } = await call(`/${NAME}`);
-    expect([status, json]).toMatchObject([
-      200,
-      {
-        ...{ name: NAME, per: ['path'], parameters: { project: 'aurora' } },
-        when: { column: 'failures', is: 'above', value: 1 },
-        chart: { column: 'failures', threshold: 1, points: [{ low: 2, high: 2 }] },
-      },
-    ]);
-    expect((await call('/nothing')).status).toBe(404);
-  });
-
   test('sends a test message for a key that may manage, and says what its receivers made of it', async () => {
     const send = (key = PRIVATE_KEY, name = NAME) => call(`/${name}/test`, { key, method: 'POST' });
     const answer = { result: { ops: 'sent' }, firing: 1, last_error: null };
     expect(await send()).toMatchObject({ status: 200, json: answer });
     expect(messagesTo('/one')).toMatchObject([{ status: 'firing' }, { test: true }]);
     expect((await send(await createKey({}))).status).toBe(403);
-    expect((await send(PRIVATE_KEY, 'nothing')).status).toBe(404);
+    const limited = { scopes: ['query', 'manage'], endpoints: ['logs.all'] };
+    expect((await send(await createKey(limited))).status).toBe(404);
     down.add('/one');
     const failed = await send();
     expect(failed.json['result']).toEqual({ ops: expect.stringMatching(/503.*; it is sent again later$/) });
@@ -211,22 +199,6 @@ describe('a reload', () => {
     await testAlert();
     await expect.poll(() => sentTo('/two').length).toBe(before + 1);
     expect(sentTo('/three')).toEqual([]);
-  });
-
-  test('gives up messages to a receiver that is gone, and the history says so', async () => {
-    down.add('/gone');
-    await writeReceivers({ ops: '/two', old: '/gone' });
-    await writeAlert('[ops, old]');
-    await running.core.reload();
-    await testAlert();
-    await expect.poll(() => sentTo('/gone').length).toBe(1);
-    await writeReceivers({ ops: '/two' });
-    await writeAlert('[ops]');
-    await running.core.reload();
-    const reason = 'TAILRACE_RECEIVERS_FILE has no receiver of this name';
-    await expect
-      .poll(async () => (await readHistory())[0])
-      .toMatchObject({ change: 'not_delivered', receiver: 'old', reason });
   });
 
   test('resolves a firing alert whose file is removed, and its message and history say why', async () => {

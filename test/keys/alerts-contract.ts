@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AlertStore } from '../../src/keys/alerts/alert-store.ts';
 import type { AlertWrite } from '../../src/keys/alerts/alert-write.ts';
-import { copyAlerts } from '../../src/keys/alerts/copy-alerts.ts';
 
 const LIFE_MS = 60_000;
 const SILENCE = {
@@ -35,14 +34,6 @@ export function alertStoreContract(open: () => Promise<readonly [AlertStore, Ale
       expect(await other.nextMessage('r', 1e13)).toBeUndefined();
     });
 
-    test('the outbox is counted by receiver, with the time of its oldest message', async () => {
-      const [one, other] = await open();
-      expect(await one.readOutbox()).toEqual([]);
-      for (const [id, atMs] of Object.entries({ 1: 5_000, 2: 4_000 }))
-        await one.addMessage({ id, receiver: 'a', message: '{}' }, atMs);
-      expect(await other.readOutbox()).toEqual([{ receiver: 'a', messages: 2, oldestMs: 4_000 }]);
-    });
-
     test('a lease that is not renewed can be taken', async () => {
       const [one, other] = await open();
       await one.lease('one', 1);
@@ -74,44 +65,6 @@ export function alertStoreContract(open: () => Promise<readonly [AlertStore, Ale
       expect((await other.readStates()).size).toBe(0);
     });
 
-    test('a copy has all that another store has, once', async () => {
-      const [from, to] = [(await open())[0], (await open())[0]];
-      const stateAt = (tickMs: number) => JSON.stringify({ name: 'a', state: { tickMs } });
-      const write = async (store: AlertStore, more: Partial<AlertWrite>) =>
-        store.write({ ...WRITE, ...more, fence: (await store.lease('one', LIFE_MS)) ?? 0 });
-      const history = Array.from({ length: 250 }, (_, i) => ({
-        ...{ id: String(i).padStart(5, '0'), atMs: i, entry: `"${i}"` },
-      }));
-      const messages = ['m1', 'm2'].map((id) => ({ id, receiver: 'ops', message: '{"alertId":"a"}' }));
-      await write(from, { state: stateAt(5), history, messages });
-      await write(from, { alert: 'b', state: stateAt(5) });
-      await from.addSilence(SILENCE);
-      await from.postponeMessage('m1', { dueMs: 9_000, reason: '500' });
-      await write(to, { alert: 'b', state: stateAt(7) });
-
-      expect(await copyAlerts(from, to)).toEqual({ added: 1 + 250 + 1 + 2, left: 1 });
-      expect(new Map(await to.readStates())).toEqual(
-        new Map([
-          ['a', stateAt(5)],
-          ['b', stateAt(7)],
-        ]),
-      );
-      expect(await to.listSilences(1_000)).toEqual([SILENCE]);
-      const note = { change: 'note', reason: expect.stringContaining('a message to ops was copied') };
-      const [last, before, ...copied] = await to.listHistory('a', { limit: 300 });
-      expect([last, before].map((one) => JSON.parse(one?.entry ?? ''))).toEqual([note, note]);
-      expect(copied).toEqual(history.toReversed());
-      expect(await to.nextMessage('ops', 8_999)).toMatchObject({ id: 'm2', tries: 0, firstMs: 1_000 });
-      await to.removeMessage('m2'); // sent
-      expect(await to.nextMessage('ops', 8_999)).toBeUndefined();
-      expect(await to.nextMessage('ops', 9_000)).toMatchObject({ id: 'm1', tries: 1 });
-
-      await write(from, { state: stateAt(6) });
-      expect(await copyAlerts(from, to)).toEqual({ added: 1, left: 254 });
-      expect((await to.readStates()).get('a')).toBe(stateAt(6));
-      expect(await to.nextMessage('ops', 8_999)).toBeUndefined();
-    });
-
     test('silences are listed until they end, which leaves room for others', async () => {
       const [one, other] = await open();
       const add = (id: string, createdMs: number, untilMs: number) =>
@@ -123,14 +76,6 @@ export function alertStoreContract(open: () => Promise<readonly [AlertStore, Ale
       expect((await other.listSilences(2_000)).map(({ id }) => id)).toEqual(['accepted']);
     });
 
-    test('texts of callers may have a NUL', async () => {
-      const [one] = await open();
-      expect(await one.addSilence({ ...SILENCE, comment: 'a\0b' })).toBe(true);
-      expect(await one.listSilences(1_500)).toMatchObject([{ comment: expect.stringMatching(/^a.b$/s) }]);
-      expect(await one.removeSilence('a', 's\0')).toBeUndefined();
-      expect(await one.listHistory('a', { limit: 1, before: '\0' })).toEqual([]);
-    });
-
     test('a silence can be ended by the id of its alert and its own, once', async () => {
       const [one, other] = await open();
       await one.addSilence(SILENCE);
@@ -138,35 +83,6 @@ export function alertStoreContract(open: () => Promise<readonly [AlertStore, Ale
       expect(await other.removeSilence('a', 's')).toEqual(SILENCE);
       expect(await one.removeSilence('a', 's')).toBeUndefined();
       expect(await one.listSilences(1_500)).toEqual([]);
-    });
-
-    test('points are the extremes of five minutes, for a day, of one measure, of the process with the lease', async () => {
-      const [one, other] = await open();
-      const fence = (await one.lease('one', LIFE_MS)) ?? 0;
-      const dayMs = 86_400_000;
-      const all = { measure: 'm', fromMs: 0, untilMs: 9 * dayMs };
-      const see = (atMs: number, low: number, high: number, measure = 'm') =>
-        one.write({ ...WRITE, fence, point: { measure, atMs, low, high } });
-      await see(300_000, 1, 5);
-      await see(360_000, 2.5, 7.5);
-      await see(420_000, 0, 1);
-      await see(600_000, 3, 3);
-      expect(await other.listPoints('a', all)).toEqual([
-        { atMs: 420_000, low: 0, high: 7.5 },
-        { atMs: 600_000, low: 3, high: 3 },
-      ]);
-      expect(await other.listPoints('a', { ...all, fromMs: 420_001 })).toHaveLength(1);
-      expect(
-        await other.write({ ...WRITE, fence: fence - 1, point: { ...all, atMs: 1, low: 9, high: 9 } }),
-      ).toBe(false);
-      // The same five minutes of the next day replace those of this one, and so does another measure.
-      await see(300_000 + dayMs, 4, 4);
-      await see(660_000, 8, 8, 'other');
-      expect(await other.listPoints('a', all)).toEqual([{ atMs: 300_000 + dayMs, low: 4, high: 4 }]);
-      for (let i = 0; i < 300; i++) await see(i * 300_000, i, i);
-      expect(await other.listPoints('a', all)).toHaveLength(288);
-      await one.write({ ...WRITE, fence, state: undefined });
-      expect(await other.listPoints('a', all)).toEqual([]);
     });
 
     test('history is kept for a time, and to a bound', async () => {

@@ -37,16 +37,6 @@ describe('the keyring', () => {
     expect(await keyring.hasUsableKey()).toBe(false);
   });
 
-  test('takes a key up to the instant that it expires', async () => {
-    const { keyring, clock } = setUp();
-    const { key } = await keyring.create({ name: 'a', scopes: ['query'], expiresMs: clock.now + 1000 });
-    clock.now += 999;
-    await keyring.authenticate(key);
-    clock.now += 1;
-    expect((await rejectionOf(keyring.authenticate(key))).message).toBe('the key has expired');
-    expect(await keyring.hasUsableKey()).toBe(false);
-  });
-
   test.each([undefined, '', 'nonsense', createSecret().key, ' '.repeat(100_000), '\0\ud800'])(
     'rejects %j',
     async (key) => {

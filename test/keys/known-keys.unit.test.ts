@@ -86,17 +86,6 @@ describe('a key', () => {
     state.ageMs++;
     await expect(known.find(ID)).rejects.toThrow('away');
   });
-
-  test('that was seen is used where it turns out while it is asked for that the store is away', async () => {
-    const { known, state, hold } = setUp();
-    await known.find(ID);
-    state.ageMs = FRESH_MS;
-    const answer = hold();
-    const asked = known.find(ID);
-    state.isAway = true;
-    answer();
-    expect(await asked).toBe(RECORD);
-  });
 });
 
 test('look-ups are bounded; one for each key, however many wait for it', async () => {

@@ -1,16 +1,13 @@
-import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { hasPostgres, startPostgres, type TestPostgres } from '../../trial/postgres.ts';
 import { createBrowserClient } from '../support/browser-client.ts';
-import { ROLES, startPeople } from '../support/people.ts';
-import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+import { startPeople } from '../support/people.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
 
 // Two replicas behind one address, which people know: each request may reach either of them.
-
-const TAIL = '/api/endpoints/query/logs.all?project=aurora';
 
 let postgres: TestPostgres;
 let front: Awaited<ReturnType<typeof startClickHouseFront>>;
@@ -107,44 +104,5 @@ describe.skipIf(!hasPostgres)('two replicas with one control store', () => {
     const { session } = await meOf(here, other);
     await ask(here, ada, `/api/sessions/${String(session)}`, { method: 'DELETE' });
     for (const one of [bob, other]) await expect.poll(() => statusOf(there, one)).toBe(401);
-  });
-
-  test('a role that changes does so at both within seconds', async () => {
-    const bob = await here.signIn('bob');
-    const change = ROLES.replace('[support], scopes: [query]', '[support], scopes: [metrics]');
-    for (const [roles, scopes, status] of [
-      [change, ['metrics'], 403],
-      [ROLES, ['query'], 200],
-    ] as const) {
-      await writeFile(here.rolesFile, roles);
-      for (const at of [here, there]) {
-        await expect.poll(async () => (await meOf(at, bob))['scopes']).toEqual(scopes);
-        expect((await ask(at, bob, TAIL)).status).toBe(status);
-      }
-    }
-  });
-
-  test('the session of a key ends with the key at both', async () => {
-    const { key, id } = await here.service.keyring.create({ name: 'mine', scopes: ['query'] });
-    const browser = createBrowserClient();
-    const headers = { 'x-api-key': key, origin: here.url, 'x-tailrace-console': '1' };
-    expect((await browser.send(`${here.url}/auth/key`, { method: 'POST', headers })).status).toBe(200);
-    expect(await statusOf(there, browser)).toBe(200);
-    const revoked = await fetch(`${there.url}/api/keys/${id}`, {
-      method: 'DELETE',
-      headers: { 'x-api-key': PRIVATE_KEY },
-    });
-    expect(revoked.status).toBe(200);
-    for (const at of [there, here]) await expect.poll(() => statusOf(at, browser)).toBe(401);
-  });
-
-  test('sessions go on while PostgreSQL is down, and sign-ins when it is back', async () => {
-    const ada = await here.signIn('ada');
-    for (const at of [here, there]) expect(await statusOf(at, ada)).toBe(200);
-    await postgres.run(here.config.controlUrl, 'CHECKPOINT'); // its files are not synced in the tests
-    await postgres.kill();
-    for (const at of [here, there]) expect(await statusOf(at, ada)).toBe(200);
-    await postgres.start();
-    await expect.poll(async () => await statusOf(there, await here.signIn('bob'))).toBe(200);
   });
 });

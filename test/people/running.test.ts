@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SavedSearchView } from '../../src/management/view.ts';
-import { request } from '../support/http.ts';
 import { ROLES, startPeople } from '../support/people.ts';
 import { runProgram } from '../support/program.ts';
 import { openTail } from '../support/tail.ts';
@@ -138,20 +137,5 @@ describe('a saved search', () => {
     // Of somebody whom nothing limits.
     await ada.save('project borealis', 'all');
     expect(await carol.names()).toEqual(['slow of carol']);
-  });
-
-  test('that is shared with a role is seen by nobody else, beside those who manage the service', async () => {
-    const [ada, carol, dan, eve] = await signAll('ada', 'carol', 'dan', 'eve');
-    const { key } = await people.service.keyring.create({
-      ...{ name: 'same reach', scopes: ['query'], pins: { project: 'aurora' } },
-    });
-    const { id } = await carol.save('customers', 'role');
-    expect(await dan.names()).toEqual(['customers of carol']);
-    expect(await eve.names()).toEqual([]);
-    const byKey = await request(people.url, '/api/searches', { headers: { 'x-api-key': key } });
-    expect(byKey.body.result).toEqual([]);
-    for (const other of [dan, eve]) expect(await other.remove(id)).toBe(404);
-    expect(await ada.remove(id)).toBe(204);
-    expect(await dan.names()).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Engine, QueryOptions } from '../../src/engine/engine.ts';
 import { isKept } from '../../src/engine/table.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { bindPosition } from '../../src/query/position.ts';
@@ -6,7 +7,6 @@ import { createQuestion, type Question } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
 import { createSearch, SEARCH } from '../../src/search/search.ts';
 import { openTestStore, storeEvents } from '../support/service.ts';
-import { watchQueries } from '../support/watched-engine.ts';
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
@@ -16,7 +16,14 @@ const { engine, registry } = core;
 const source = registry.getSource('cloudflare.logs.prod');
 const days = source.retentionDays;
 
-const { watched, asked } = watchQueries(engine);
+const asked: QueryOptions[] = [];
+const watched: Engine = {
+  ...engine,
+  query(sql, values, options) {
+    asked.push(options);
+    return engine.query(sql, values, options);
+  },
+};
 const run = createRunner(
   watched,
   () => NOW_MS,

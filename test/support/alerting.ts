@@ -6,18 +6,33 @@ import { startTestService, storeEvents } from './service.ts';
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3';
 
+/** The shipped alert failing.paths, evaluated each second, which fires from two failures on. */
+export async function readEagerAlert(): Promise<string> {
+  const shipped = await readFile('template/alerts/failing.paths.yaml', 'utf8');
+  return `${shipped.replace(/^(every|delay|for): .*\n/gm, '')}every: 1\n`;
+}
+
+/** Stores two failures of /cart, and moves the clock to after them. */
+export async function storeFailures({
+  clock,
+  core,
+}: Pick<Awaited<ReturnType<typeof startTestService>>, 'clock' | 'core'>): Promise<void> {
+  const event = {
+    ...{ timestamp: clock.now * 1000, project: 'aurora', event_message: 'GET /cart 500' },
+    metadata: { request: { path: '/cart' }, response: { status_code: 500 } },
+  };
+  await storeEvents(core, 'cloudflare.logs.prod', [event, event], clock.now);
+  clock.now += 5_000;
+}
+
 /** A service with an alert that fires, and two receivers: `ops` accepts its messages, `broken` does not. */
 export async function startAlertingService() {
   const folder = await copyEndpoints();
   await cp('template/endpoints', folder.path, { recursive: true });
   const alerts = join(folder.path, '../alerts');
   await mkdir(alerts);
-  const shipped = await readFile('template/alerts/failing.paths.yaml', 'utf8');
-  const eager = shipped
-    .replace(/^(every|delay|for): .*\n/gm, '')
-    .replace('above: 1', 'above: 0')
-    .replace('[ops]', '[ops, broken]');
-  await writeFile(join(alerts, 'failing.paths.yaml'), `${eager}every: 1\n`);
+  const eager = (await readEagerAlert()).replace('[ops]', '[ops, broken]');
+  await writeFile(join(alerts, 'failing.paths.yaml'), eager);
   const ops = await startReceiver();
   const broken = await startReceiver((_, response) => response.writeHead(500).end());
   const write = (name: string, url: string) =>
@@ -31,15 +46,10 @@ export async function startAlertingService() {
       TAILRACE_RECEIVERS_FILE: receiversFile,
     },
   });
-  const { clock, core } = service;
-  const failed = {
-    ...{ timestamp: clock.now * 1000, project: 'aurora', event_message: 'GET /cart 500' },
-    metadata: { request: { path: '/cart' }, response: { status_code: 500 } },
-  };
-  await storeEvents(core, 'cloudflare.logs.prod', [failed], clock.now);
-  clock.now += 5_000;
+  await storeFailures(service);
   return {
     ...service,
+    ops,
     async close() {
       await service.close();
       ops.close();

@@ -15,14 +15,13 @@ export interface Lie {
 }
 
 /** What a right ID token is made of. */
-export interface RightToken {
+interface RightToken {
   readonly claims: JWTPayload & { readonly nonce: string };
   readonly key: CryptoKey;
-  readonly publicKey: CryptoKey;
 }
 
 /** Creates an ID token; `undefined`: there is none. */
-export type Forge = (right: RightToken) => string | undefined | Promise<string | undefined>;
+type Forge = (right: RightToken) => string | undefined | Promise<string | undefined>;
 
 export const HEADER = { alg: 'RS256', kid: 'own' };
 
@@ -32,7 +31,7 @@ export const withClaims =
   ({ claims, key }) =>
     new SignJWT({ ...claims, ...change(claims) } as JWTPayload).setProtectedHeader(HEADER).sign(key);
 
-export const signRight = withClaims(() => ({}));
+const signRight = withClaims(() => ({}));
 
 /** A provider that answers as the test says; it accepts any code, any number of times. */
 export async function startLyingProvider() {
@@ -75,7 +74,7 @@ export async function startLyingProvider() {
   async function createIdToken(): Promise<string | undefined> {
     const iat = Math.floor(Date.now() / 1000);
     const claims = { iss: issuer, aud: CLIENT_ID, sub: 'ada', nonce: lie.nonce, iat, exp: iat + 600 };
-    return await (lie.now.token ?? signRight)({ claims, key, publicKey });
+    return await (lie.now.token ?? signRight)({ claims, key });
   }
 
   return {

@@ -1,45 +1,20 @@
 import type { AlertMessage, Outbox, OutboxMessage } from '../../src/alerts/outbox.ts';
 
-/** An outbox without a store: what is due comes in the order of `put`. */
-export interface MemoryOutbox extends Outbox {
-  put(receiver: string, message: AlertMessage, firstAtMs: number): string;
-  readonly waiting: ReadonlyMap<
-    string,
-    OutboxMessage & { readonly dueAtMs: number; readonly reason?: string }
-  >;
-  readonly finished: readonly string[];
-  readonly givenUp: ReadonlyMap<string, string>;
-  /** Every method rejects with it while it is set. */
-  failure: Error | undefined;
-  isSilenced: (labels: Readonly<Record<string, string>>) => boolean;
-  clear(): void;
-}
+type Labels = Readonly<Record<string, string>>;
 
-export function createMemoryOutbox(): MemoryOutbox {
+/** An outbox without a store: what is due comes in the order of `put`. */
+export function createMemoryOutbox() {
   const waiting = new Map<string, OutboxMessage & { dueAtMs: number; reason?: string }>();
   const finished: string[] = [];
   const givenUp = new Map<string, string>();
-  let put = 0;
+  let created = 0;
+  const state = {
+    /** Every method rejects with it while it is set. */
+    failure: undefined as Error | undefined,
+    isSilenced: (_: Labels) => false,
+  };
 
-  const outbox: MemoryOutbox = {
-    waiting,
-    finished,
-    givenUp,
-    failure: undefined,
-    isSilenced: () => false,
-    put(receiver, message, firstAtMs) {
-      const id = `msg_${++put}`;
-      waiting.set(id, { id, receiver, message, tries: 0, firstAtMs, dueAtMs: firstAtMs });
-      return id;
-    },
-    clear() {
-      waiting.clear();
-      givenUp.clear();
-      finished.length = 0;
-      put = 0;
-      outbox.failure = undefined;
-      outbox.isSilenced = () => false;
-    },
+  const outbox: Outbox = {
     async next(receiver, nowMs) {
       check();
       return [...waiting.values()].find((one) => one.receiver === receiver && one.dueAtMs <= nowMs);
@@ -64,13 +39,27 @@ export function createMemoryOutbox(): MemoryOutbox {
     },
     async silenced() {
       check();
-      return outbox.isSilenced;
+      return state.isSilenced;
     },
   };
 
   function check(): void {
-    if (outbox.failure !== undefined) throw outbox.failure;
+    if (state.failure !== undefined) throw state.failure;
   }
 
-  return outbox;
+  return Object.assign(state, outbox, {
+    ...{ waiting, finished, givenUp },
+    put(receiver: string, message: AlertMessage, firstAtMs: number): string {
+      const id = `msg_${++created}`;
+      waiting.set(id, { id, receiver, message, tries: 0, firstAtMs, dueAtMs: firstAtMs });
+      return id;
+    },
+    clear() {
+      waiting.clear();
+      givenUp.clear();
+      finished.length = 0;
+      created = 0;
+      Object.assign(state, { failure: undefined, isSilenced: () => false });
+    },
+  });
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { type Configuration } from 'oidc-provider';
 import { findFreePort as freePort } from '../../trial/free-port.ts';
 
@@ -13,12 +13,6 @@ export const CLIENT_SECRET = 'a-secret-of-the-tests-0123456789abcdef';
 /** Claims of an account; `sub` is its name. */
 export type Account = Readonly<Record<string, unknown>>;
 
-/** A signing key of a provider. */
-async function createSigningKey(kid: string): Promise<JWK> {
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
-  return { ...(await exportJWK(privateKey)), kid, alg: 'RS256', use: 'sig' };
-}
-
 const PATH = '/realms/main';
 
 /**
@@ -26,13 +20,14 @@ const PATH = '/realms/main';
  *
  * @param serviceUrl to which it sends browsers back
  */
-export async function startProvider(serviceUrl: string, { port }: { readonly port?: number } = {}) {
-  const own = port ?? (await freePort());
+export async function startProvider(serviceUrl: string) {
+  const own = await freePort();
   const issuer = `http://127.0.0.1:${own}${PATH}`;
   const accounts = new Map<string, Account>();
   const state = { as: 'ada' };
-  let keys = [await createSigningKey('first')];
-  let provider = createProvider();
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const keys = [{ ...(await exportJWK(privateKey)), kid: 'own', alg: 'RS256', use: 'sig' }];
+  const provider = createProvider();
 
   function createProvider(): Provider {
     const configuration: Configuration = {
@@ -104,11 +99,6 @@ export async function startProvider(serviceUrl: string, { port }: { readonly por
     /** Claims by the name of the account. */
     accounts,
     state,
-    /** Signs with a new key from now on; `isKept`: the old one is still published. */
-    async rotateKey({ isKept }: { readonly isKept: boolean }) {
-      keys = [await createSigningKey(`next-${keys.length}`), ...(isKept ? keys : [])];
-      provider = createProvider();
-    },
     async stop() {
       server.closeAllConnections();
       server.close();

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished, test } from 'vitest';
-import { createFindLink } from '../../../src/alerts/message.ts';
 import type { AlertMessage } from '../../../src/alerts/outbox.ts';
 import { RECEIVER_KINDS } from '../../../src/alerts/receivers/kinds.ts';
 import { redact } from '../../../src/alerts/receivers/redact.ts';
-import { parsePublicUrl } from '../../../src/config/url.ts';
 import { alertMessage } from '../../support/alert-message.ts';
 import { type ReceiverServer, startReceiver } from '../../support/receiver-server.ts';
 
@@ -48,19 +46,6 @@ test('signs a webhook so that the library of Standard Webhooks verifies it, by e
   expect(received?.body).toEqual(alertMessage());
   const [marked] = await send('webhook', { secret }, alertMessage({ isTest: true }));
   expect(marked?.body).toMatchObject({ test: true });
-});
-
-test('shows Slack blocks of plain text', async () => {
-  const [received] = await send('slack', {});
-  expect(received?.body).toMatchObject({
-    text: '[firing] checkout.errors: /orders failed 12 times',
-    blocks: [
-      { type: 'header', text: { type: 'plain_text', text: '[firing] checkout.errors' } },
-      { type: 'section', text: { type: 'plain_text', text: '/orders failed 12 times' } },
-      { type: 'section', text: { text: 'path=/orders (failures: 12)\npath=/carts (failures: null)' } },
-      { text: { text: '<https://logs.example.com/alerts?name=checkout.errors&amp;a=1|Open in Tailrace>' } },
-    ],
-  });
 });
 
 test('no text of a row pings a channel, makes a link in Slack, or exceeds its bounds', async () => {
@@ -137,46 +122,6 @@ test('sends Alertmanager an alert for each instance, which ends unless it is sen
   expect(resolved?.body).toMatchObject([{ labels: sent, endsAt: '2026-11-20T12:00:00.000Z' }]);
 });
 
-test.each([
-  ['pagerduty', { routing_key }, (body: { dedup_key: string }) => body.dedup_key],
-  ['alertmanager', {}, ([{ labels }]: [{ labels: object }]) => JSON.stringify(labels)],
-] as const)(
-  '%s keeps a condition apart from a query that fails or finds nothing',
-  async (kind, fields, identify) => {
-    const about = async (status: AlertMessage['status'], own?: 'no_data' | 'error') => {
-      const instances = [{ labels: {}, values: {}, ...(own && { kind: own }) }];
-      const [received] = await send(kind, fields, alertMessage({ status, instances }));
-      return identify(received?.body);
-    };
-    const fired = [await about('firing'), await about('no_data', 'no_data'), await about('error', 'error')];
-    expect(new Set(fired).size).toBe(3);
-    const over = [
-      await about('resolved'),
-      await about('resolved', 'no_data'),
-      await about('resolved', 'error'),
-    ];
-    expect(over).toEqual(fired);
-  },
-);
-
-const OWN_FIELDS = {
-  webhook: { secret: secretOf('a') },
-  slack: {},
-  pagerduty: { routing_key },
-  alertmanager: {},
-};
-
-test.each(Object.entries(OWN_FIELDS))('%s gets a link to the alert, or none', async (kind, fields) => {
-  const link = createFindLink(parsePublicUrl('https://logs.example.com/a|b>c/"d"&e/'))('checkout.errors');
-  expect(link).toMatch(/^https:\/\/logs\.example\.com\/a[^<>" ]*\/alerts\/checkout\.errors$/);
-  const { link: _, ...without } = alertMessage();
-  const [linked] = await send(kind, fields, { ...without, ...(link !== undefined && { link }) });
-  const [unlinked] = await send(kind, fields, without);
-  expect(linked?.text).toContain(kind === 'slack' ? link?.replace('|', '%7C').replace('&', '&amp;') : link);
-  expect(unlinked?.text).not.toMatch(/alerts\/checkout|undefined|Open in/);
-  expect(createFindLink('')('checkout.errors')).toBeUndefined();
-});
-
 test('says why a receiver did not accept a message, and whether that was this message', async () => {
   const fail = async (status: number, headers: Record<string, string> = {}) => {
     const server = await start((_, response) => response.writeHead(status, headers).end('no such\nteam'));
@@ -193,6 +138,21 @@ test('says why a receiver did not accept a message, and whether that was this me
   const at = new Date(Date.now() + 3_600_000).toUTCString();
   expect((await fail(503, { 'retry-after': at })).retryAfterMs).toBeGreaterThan(1_000_000);
   expect(await fail(302, { location: 'http://127.0.0.1:9' })).toMatchObject({ isRejected: true });
+});
+
+test('does not read a response without an end', async () => {
+  const server = await start((_, response) => {
+    const write = () => {
+      while (!response.destroyed && response.write('x'.repeat(65_536)));
+    };
+    response.writeHead(500).on('drain', write);
+    write();
+  });
+  const sending = open('slack', { url: server.url }).send(
+    { id: 'm', message: alertMessage(), sentAtMs },
+    signal,
+  );
+  await expect(sending).rejects.toThrow(/^returned 500: x{1,1000}$/);
 });
 
 test('hides every part of a URL that may be a key, also if a response repeats only that', () => {

@@ -61,39 +61,23 @@ const slack = (fields: string) => `first: { kind: slack, url: https://a.b }\na: 
 const webhook = (secret: string) => `\na: { kind: webhook, url: https://a.b, secret: ${secret} }`;
 const email = (fields: string) => `\na: { kind: email, url: "smtp://a.b", ${fields} }`;
 test.each([
-  ['\na: 1', 'must be a map of fields, such as { kind: slack, url: … }'],
   ['a:\n  kind: sms', 'unknown kind of receiver; known are webhook, slack, pagerduty, alertmanager, email'],
-  ['a:\n  kind: constructor', 'unknown kind of receiver; '],
-  ['\na: { kind: slack }', '"url" is missing'],
   [slack('url: https://a.b, uri: x'), 'unknown field; known here: kind, private, url'],
-  [slack('url: ftp://a.b'), '"url" must be a URL, such as https://hooks.example.com/alerts'],
   [slack('url: http://a.b'), '"url" must begin with https://; without TLS only with private: true'],
   ...['[::1]', '169.254.169.254', '2130706433'].map((host): [string, string] => [
     slack(`url: "https://${host}"`),
     '"url" is a private or loopback address, which needs private: true',
   ]),
   [slack(`url: "\${NOT_SET}"`), 'NOT_SET is not set; set this variable of the environment'],
-  ['\na: { kind: pagerduty, routing_key: abc }', '"routing_key" must be the 32 letters and digits'],
   [
     email('from: a@b.c, to: ["a@b.c\\r\\nBcc: x@y.z"]'),
     '"to[0]" must be an address, such as ops@example.com',
   ],
   [webhook(SECRET.slice(6)), '"secret" must begin with whsec_'],
-  [
-    webhook('whsec_aGVsbG8='),
-    '"secret" must be 24 to 64 bytes as base64, not 5; openssl rand -base64 32 makes one',
-  ],
-  [webhook('[]'), '"secret" must be whsec_ and base64, or a list of up to 5'],
 ])('names the line of a fault and what would be right: %j', async (text, fault) => {
   const [first, ...others] = await faultsOf(text);
   expect(others).toEqual([]);
   expect(first).toContain(`2: ${fault}`);
-});
-
-test('rejects a file of too many receivers', async () => {
-  const entries = Array.from({ length: 101 }, (_, i) => `r${i}: { kind: slack, url: https://a.example.com }`);
-  expect((await read(entries.slice(1).join('\n'))).size).toBe(100);
-  expect(await faultsOf(entries.join('\n'))).toEqual(['1: has 101 receivers; at most 100 are allowed']);
 });
 
 test('no message repeats a value of the file, whatever is wrong with it', async () => {
@@ -132,13 +116,4 @@ test('no kind connects to a name that has come to mean a private address', async
     await expect(send(outgoing, new AbortController().signal), name).rejects.toThrow('has no public address');
   server.close();
   expect(connections).toBe(0);
-});
-
-test('a receiver whose entry has not changed is the same one in the next reading', async () => {
-  const known = await read(GOOD);
-  const changed = { ...environment, SLACK_URL: 'https://a.b/c' };
-  const text = GOOD.replace('hooks.example.com/a', 'hooks.example.com/b');
-  const again = await read(text, { environment: changed, known });
-  const same = [...again].filter(([name, receiver]) => known.get(name) === receiver);
-  expect(same.map(([name]) => name)).toEqual(['two', 'duty', 'prometheus', 'mail']);
 });

@@ -63,32 +63,6 @@ test('sends what is stored, in its order and once, as soon as it is woken', asyn
   expect(events).toMatchObject(ids.map((id) => ({ kind: 'sent', receiver: 'ops', id, tries: 1 })));
 });
 
-test('goes on with other receivers: a try under way ends, and the next one is to the new receiver', async () => {
-  const { promise: accepted, resolve: accept } = Promise.withResolvers<void>();
-  const old = receiver('ops', () => accepted);
-  const same = receiver('same');
-  open(old, same);
-  outbox.put('ops', alertMessage(), Date.now());
-  sender?.wake();
-  await pass(0);
-  const next = receiver('ops');
-  const replaced = sender?.replace([next, same]);
-  outbox.put('ops', alertMessage(), Date.now());
-  sender?.wake();
-  await pass(0);
-  expect([old.sent.length, next.sent.length]).toEqual([0, 0]);
-  accept();
-  await replaced;
-  await pass(0);
-  expect([...old.sent, ...next.sent].map(({ id }) => id)).toEqual(outbox.finished);
-  expect([old.sent.length, next.sent.length]).toEqual([1, 1]);
-  await sender?.replace([same]);
-  outbox.put('ops', alertMessage(), Date.now());
-  outbox.put('same', alertMessage(), Date.now());
-  await pass(10_000);
-  expect([next.sent.length, same.sent.length]).toEqual([1, 1]);
-});
-
 test('tries again with back-off and the same id, and keeps the order meanwhile', async () => {
   let isDown = true;
   const tries: Outgoing[] = [];
@@ -214,19 +188,4 @@ test('a receiver that forgets is sent again what fires, unless it is silenced, u
   outbox.put('am', about('resolved', 240, 'b'), Date.now());
   await pass(600_000);
   expect([outbox.waiting.size, new Set(outbox.finished).size]).toEqual([0, 3]);
-});
-
-test('a receiver that forgets gets after a restart what it got before: nothing resolved fires again', async () => {
-  outbox.put('am', about('firing', 0, 'a', 'b'), START_MS);
-  open({ ...receiver('am'), resendMs: 60_000 });
-  await pass(10_000);
-  outbox.put('am', about('resolved', 10, 'a'), Date.now());
-  await pass(10_000);
-  await sender?.close();
-  const after = { ...receiver('am'), resendMs: 60_000 };
-  open(after);
-  await pass(600_000);
-  const firing = after.sent.filter(({ status }) => status === 'firing');
-  expect(firing.filter(({ paths }) => paths.includes('a'))).toEqual([]);
-  expect(firing.length).toBeGreaterThan(8);
 });

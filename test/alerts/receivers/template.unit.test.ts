@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  findTemplateFaults,
-  renderText,
-  TEMPLATE_CHARS_MAX,
-  templateVariables,
-} from '../../../src/alerts/receivers/template.ts';
+import { renderText, TEMPLATE_CHARS_MAX, templateVariables } from '../../../src/alerts/receivers/template.ts';
 
 const ROW = { path: '/rest/v1/orders', failures: 12, region: null };
 
@@ -14,27 +9,6 @@ test('writes the columns of a row into the text', () => {
   );
   expect(renderText('{% if failures > 10 %}many{% else %}few{% endif %}', ROW)).toBe('many');
   expect(renderText('{{ failures | divided_by: 5.0 }} {{ path | upcase }}', ROW)).toBe('2.4 /REST/V1/ORDERS');
-});
-
-test('names each unknown variable with its line and the one that is meant', () => {
-  expect(findTemplateFaults('{{ path }}\n{{ failure }} {{ zebra }}', ['path', 'failures'])).toEqual([
-    { line: 2, message: 'unknown variable "failure"; did you mean failures?' },
-    { line: 2, message: 'unknown variable "zebra"; known here: path, failures' },
-  ]);
-  const assigned = '{% assign a = path %}{% for i in list %}{{ i.x }}{{ a }}{% endfor %}{{ b.c }}';
-  expect(templateVariables(assigned).toSorted()).toEqual(['b', 'list', 'path']);
-});
-
-test.each([
-  ['{{ a', '{{ a is not closed; end it with }}'],
-  ['{% if a %}x', '{% if a %} is not closed; add {% endif %}'],
-  ['{% include "/etc/passwd" %}', /^unknown tag "include" here; known: if, unless, /],
-  ['{{ a | date }}', /^unknown filter "date"; known: append, /],
-  ['{{ }}', /^is not a Liquid template: .*such as \{\{ path \}\} failed/],
-])('names the line of a fault and what would be right: %s', (template, message) => {
-  const [fault, ...others] = findTemplateFaults(`first\nsecond ${template}`, ['a', 'b']);
-  expect([fault?.line, others]).toEqual([2, []]);
-  expect(fault?.message).toMatch(message);
 });
 
 test.each([
