@@ -1,5 +1,4 @@
 export type Program =
-  | 'alertmanager'
   | 'chromium'
   | 'logrotate'
   | 'nginx'

@@ -8,7 +8,6 @@ const LIBRARIES = '/usr/lib';
 const POSTGRES = `${LIBRARIES}/postgresql`;
 
 const PROGRAMS = {
-  alertmanager: { package: 'prometheus-alertmanager', names: ['prometheus-alertmanager', 'alertmanager'] },
   chromium: {
     package: 'chromium',
     names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],

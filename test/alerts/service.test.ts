@@ -203,6 +203,7 @@ describe('a reload', () => {
 
   test('resolves a firing alert whose file is removed, and its message and history say why', async () => {
     const reason = 'the alert was removed from the definitions';
+    await writeReceivers({ ops: '/two' });
     await rm(alertFile);
     await running.core.reload();
     await expect

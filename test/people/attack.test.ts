@@ -66,11 +66,6 @@ describe('the response of a provider', () => {
     expect(await people.signInWith({}, { iss: 'https://other.example' })).toMatchObject({ isIn: false });
   });
 
-  test('that refuses says so', async () => {
-    const outcome = await people.signInWith({}, { error: 'access_denied', error_description: '<script>' });
-    expect(outcome).toEqual({ to: '/?sign_in=refused', isIn: false });
-  });
-
   test('in the browser of somebody else signs nobody in: no login CSRF', async () => {
     const attackers = people.provider.pass((await people.begin()).page);
     const { browser: victim } = await people.begin(); // who has begun another one

@@ -53,11 +53,3 @@ test('a file of roles with unknown names is rejected, each with its line', async
     expect(faults).toContainEqual(expect.stringMatching(one));
   expect(faults).toHaveLength(6);
 });
-
-test.each([
-  ['a: { groups: [a], scopes: [qeury] }', /must be one of query.*"qeury"/],
-  ['a: { groups: [a], scopes: [query], pins: { project: [b] } }', /a text/],
-  ['a: { group: [a], scopes: [query] }', /unknown field "group"/],
-])('a file of roles like %j is rejected', async (text, fault) => {
-  expect(await faultsOfRoles(text)).toContainEqual(expect.stringMatching(fault));
-});

@@ -18,17 +18,10 @@ export async function copyEndpoints() {
 /** The shipped endpoints, and two that never end: `endless.plain` is not cached, `endless.cached` is. */
 export async function copyEndpointsWithEndless() {
   const folder = await copyEndpoints();
-  await addEndpoint(folder.path, {
-    name: 'endless.plain',
-    id: 'a0000000-0000-4000-8000-000000000001',
-    sql: ENDLESS_SQL,
-    caching: 'disabled',
-  });
-  await addEndpoint(folder.path, {
-    name: 'endless.cached',
-    id: 'a0000000-0000-4000-8000-000000000002',
-    sql: ENDLESS_SQL,
-    caching: 900,
-  });
+  for (const endpoint of [
+    { name: 'endless.plain', id: 'a0000000-0000-4000-8000-000000000001', caching: 'disabled' },
+    { name: 'endless.cached', id: 'a0000000-0000-4000-8000-000000000002', caching: 900 },
+  ] as const)
+    await addEndpoint(folder.path, { ...endpoint, sql: ENDLESS_SQL });
   return folder;
 }

@@ -4,8 +4,8 @@ const PIECES = [
   ...String.raw`.. . / // \ # " ' | > *a << %2e%2e%2f ..%2f %00 %5c ．．／ ‥ ∕ ⁄ ~ $HOME - * ? a zzz`.split(
     ' ',
   ),
-  ...String.raw`logs.all test.stored endpoint.yaml .git link dangling inner null true 1e5 0x1f`.split(' '),
-  ...String.raw`etc/passwd /etc/passwd /proc/self/cwd C: file:/// A É __proto__ con`.split(' '),
+  ...'logs.all test.stored endpoint.yaml .git link dangling inner null true 1e5 0x1f'.split(' '),
+  ...'etc/passwd /etc/passwd /proc/self/cwd C: file:/// A É __proto__ con'.split(' '),
   ...['\0', '\n', '\r\n', '\u2028', '\u202e', '\ud800', ' ', ' #', ': ', '&a ', '`id`', 'x'.repeat(99)],
 ];
 

@@ -1,18 +1,13 @@
 import type { AlertMessage, Outbox, OutboxMessage } from '../../src/alerts/outbox.ts';
 
-type Labels = Readonly<Record<string, string>>;
-
 /** An outbox without a store: what is due comes in the order of `put`. */
 export function createMemoryOutbox() {
   const waiting = new Map<string, OutboxMessage & { dueAtMs: number; reason?: string }>();
   const finished: string[] = [];
   const givenUp = new Map<string, string>();
   let created = 0;
-  const state = {
-    /** Every method rejects with it while it is set. */
-    failure: undefined as Error | undefined,
-    isSilenced: (_: Labels) => false,
-  };
+  /** Every method rejects with `failure` while it is set. */
+  const state = { failure: undefined as Error | undefined };
 
   const outbox: Outbox = {
     async next(receiver, nowMs) {
@@ -39,7 +34,7 @@ export function createMemoryOutbox() {
     },
     async silenced() {
       check();
-      return state.isSilenced;
+      return () => false;
     },
   };
 
@@ -59,7 +54,7 @@ export function createMemoryOutbox() {
       givenUp.clear();
       finished.length = 0;
       created = 0;
-      Object.assign(state, { failure: undefined, isSilenced: () => false });
+      state.failure = undefined;
     },
   });
 }

@@ -165,27 +165,3 @@ test('closing stops the try; its message stays, and is sent with the same id aft
   await pass(0);
   expect(ops.sent.map((one) => one.id)).toEqual([id]);
 });
-const about = (status: AlertMessage['status'], second: number, ...paths: string[]) => {
-  const at = (START_MS + second * 1_000) * 1_000;
-  return alertMessage({ status, at, instances: paths.map((path) => ({ labels: { path }, values: {} })) });
-};
-type Sent = ReturnType<typeof receiver>['sent'];
-const lastly = (sent: Sent) => sent.slice(-2).map(({ status, paths }) => `${status} ${paths}`);
-
-test('a receiver that forgets is sent again what fires, unless it is silenced, until it is resolved', async () => {
-  const made = { ...receiver('am'), resendMs: 60_000 };
-  outbox.put('am', about('firing', 0, 'a', 'b'), START_MS);
-  open(made);
-  await pass(119_000);
-  expect(made.sent.map(({ atMs }) => (atMs - START_MS) / 1_000)).toEqual([0, 60]);
-  outbox.isSilenced = ({ path }) => path === 'a';
-  await pass(60_000);
-  expect(lastly(made.sent)).toEqual(['firing a,b', 'firing b']);
-  outbox.isSilenced = () => false;
-  outbox.put('am', about('resolved', 179, 'a'), Date.now());
-  await pass(61_000);
-  expect(lastly(made.sent)).toEqual(['firing b', 'resolved a']);
-  outbox.put('am', about('resolved', 240, 'b'), Date.now());
-  await pass(600_000);
-  expect([outbox.waiting.size, new Set(outbox.finished).size]).toEqual([0, 3]);
-});
