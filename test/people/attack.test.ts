@@ -5,8 +5,6 @@ import { HEADER, type Lie, withClaims } from '../support/lying-provider.ts';
 import { CLIENT_SECRET } from '../support/oidc.ts';
 import { startLyingPeople } from '../support/people.ts';
 
-// Each kind of attack on a sign-in once; attacks.timed.test.ts tries many shapes of each.
-
 type Browser = ReturnType<typeof createBrowserClient>;
 let people: Awaited<ReturnType<typeof startLyingPeople>>;
 let atStart: readonly unknown[];
