@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readEagerAlert, storeFailures } from '../../support/failing-paths.ts';
+import { readEagerAlert, storeFailures } from '../../support/alerting.ts';
 import { runProgram } from '../../support/program.ts';
 import { startReceiver } from '../../support/receiver-server.ts';
 import { PRIVATE_KEY, startTestService, temporaryFolder } from '../../support/service.ts';
