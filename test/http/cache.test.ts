@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { readMetric } from '../support/http.ts';
-import { post } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';
 
 const service = await startTestService({ now: Date.parse('2026-11-20T12:00:30.000Z') });
@@ -48,15 +47,6 @@ describe('Cache-Status and Age', () => {
       '0',
     ]);
   });
-
-  test('are not sent with errors, which are never kept', async () => {
-    const before = await queries(USAGE);
-    for (let i = 0; i < 2; i++) {
-      const { status, headers } = await call('usage.api-counts', { project: '(', interval: 'hourly' });
-      expect([status, headers.get('cache-status'), headers.get('age')]).toEqual([400, null, null]);
-    }
-    expect((await queries(USAGE)) - before).toBe(2);
-  });
 });
 
 describe('warming', () => {
@@ -76,31 +66,4 @@ describe('warming', () => {
     await passSeconds(300, 'done');
     await vi.waitFor(async () => expect(await ask()).toEqual(['Tailrace; hit; ttl=900', '0']), 60_000);
   });
-});
-
-test('a stale response is computed from what still holds, and whole with no-cache', async () => {
-  const DAY = 86_400_000;
-  const endpoint = 'functions.invocation-stats';
-  const send = async (agoMs: number) => {
-    const metadata = { project_ref: 'p1', execution_time_ms: 1.5 };
-    const event = { timestamp: new Date(clock.now - agoMs).toISOString(), event_message: '', metadata };
-    expect((await post(url, '/api/logs?source_name=deno-relay-logs', [event])).status).toBe(200);
-  };
-  const recomputed = (extent: string) =>
-    readMetric(url, 'tailrace_cache_recomputed_total', { endpoint, extent });
-  const counts = async (headers: Record<string, string> = {}) =>
-    (await call(endpoint, { project: 'p1', interval: '7day' }, headers)).body.result.map(
-      (row) => row['count'],
-    );
-  for (const daysAgo of [0, 1, 5]) await send(daysAgo * DAY);
-  expect(await counts()).toEqual([1, 1, 1]);
-  await send(5 * DAY);
-  await send(10);
-  clock.now += 901_000;
-  expect(await counts()).toEqual([2, 1, 2]);
-  expect([await recomputed('incremental'), await recomputed('full')]).toEqual([1, 0]);
-  const before = await queries({ endpoint });
-  expect(await counts({ 'cache-control': 'no-cache' })).toEqual([2, 1, 2]);
-  expect(await queries({ endpoint })).toBe(before + 1);
-  expect(await recomputed('incremental')).toBe(1);
 });

@@ -1,13 +1,8 @@
-import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
-import { pino } from 'pino';
 import { afterAll, expect, test, vi } from 'vitest';
-import { createService } from '../../src/service/service.ts';
 import { copyEndpointsWithEndless } from '../support/endpoints.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
-import { startTestService, temporaryFolder, testConfig } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
 
 const endpoints = await copyEndpointsWithEndless();
 afterAll(endpoints.remove);
@@ -62,22 +57,4 @@ test('what ends before the bound is answered in full', async () => {
   await arrived;
   await service.close();
   expect([(await running).status, (await running).text]).toEqual([200, '{"result":[]}']);
-});
-
-test('a service that cannot open a late part closes the earlier ones, as a service that ends does', async () => {
-  const folder = await temporaryFolder();
-  const start = () =>
-    createService(testConfig(folder.path), { logger: pino({ level: 'silent' }), owner: 'a test' });
-  // SQLite removes this file when the last connection is closed.
-  const isControlOpen = () => existsSync(join(folder.path, 'control.sqlite-wal'));
-  const answers = join(folder.path, 'idempotency.sqlite');
-  await mkdir(answers);
-  await expect(start()).rejects.toThrow(answers);
-  expect(isControlOpen()).toBe(false);
-  await rm(answers, { recursive: true });
-  const service = await start();
-  expect(isControlOpen()).toBe(true);
-  await service.close();
-  expect(isControlOpen()).toBe(false);
-  await folder.remove();
 });

@@ -32,7 +32,6 @@ const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avi
 
 test.each([
   ['/', 200],
-  ['/endpoints/logs.all', 200],
   ['/sources/postgres.logs', 200],
   ['/nope', 404],
   ['/nope?q=/api/', 404],
@@ -57,7 +56,6 @@ test('a console that is not built is missing, with the command that builds it', 
 });
 
 test.each([
-  ['GET', '/nope', '*/*'],
   ['GET', '/nope', 'application/json, text/html;q=0.9'],
   ['POST', '/nope', BROWSER],
   ['GET', '/api/nope', BROWSER],

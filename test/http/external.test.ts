@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import { copyFewDefinitions } from '../support/definitions.ts';
-import { expectError, get, readMetric } from '../support/http.ts';
+import { expectError } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 
@@ -116,8 +116,6 @@ test('the existing table is never changed, and a definition that is there is not
 describe('faults are reported with file and line', () => {
   test.each([
     ['project: ServiceName', 'project: TraceId', 9, '"project" must not be null, and is Nullable(String)'],
-    ['expression: SeverityText', 'expression: Bytes', 13, '"level" must be a text, and is UInt64'],
-    ['project: ServiceName', 'project: Service', 9, '"project" Unknown expression'],
     ['project: ServiceName', 'project: "ServiceName AS p) AS a, (1"', 9, '"project" '],
     ['project: ServiceName', 'project: "file(\'/etc/passwd\')"', 9, '"project" must not call file()'],
     [
@@ -126,8 +124,6 @@ describe('faults are reported with file and line', () => {
       9,
       '"project" must not read system',
     ],
-    ['table: otel_logs', 'table: nowhere', 6, '"from" cannot be read: '],
-    ['expression: Bytes', 'expression: Bytes, index: substrings', 15, 'unknown field "index"'],
   ])('%s → %s', async (right, wrong, line, message) => {
     await writeFile(FILE, GOOD.replace(right, wrong));
     const error = await core.reload().then(
@@ -161,41 +157,6 @@ test('nothing is sent to it, by any way', async () => {
     expectError(answer, 'invalid_request');
     expect(answer.body.error.message).toContain('reads an existing table (managed: false)');
   }
-});
-
-test('it is shown as what it is', async () => {
-  const { result } = (await get(service.url, '/api/sources')).body;
-  const of = (wanted: string) => result.find(({ name }) => name === wanted);
-  expect(of('otel.logs')).toMatchObject({ managed: false, retention_days: null });
-  expect(of('cloudflare.logs.prod')).toMatchObject({ managed: true });
-  expect((await get(service.url, '/api/projects')).body.result).not.toContain('s1');
-});
-
-test('a refresh of buckets computes all of them, since nobody tells what came to the table', async () => {
-  const sql = `SELECT toUnixTimestamp64Micro(toDateTime64(toStartOfHour(timestamp), 6, 'UTC')) AS hour, count() AS events
-    FROM otel_events WHERE project = @project AND timestamp >= toDateTime64(@bucket_from, 6, 'UTC') AND timestamp < toDateTime64(@bucket_until, 6, 'UTC')
-    GROUP BY hour ORDER BY hour`;
-  const bucket = 'caching: 60\ncache_warming: 20\nbucket: { column: hour, width: 3600, range: 86400 }';
-  await writeEndpoint('otel.hours-x', bucket, sql, { hour: 'integer', events: 'integer' });
-  await core.reload();
-  const total = async () => {
-    const { body } = await service.call('otel.hours-x', { project: 's1' });
-    expect(body.error).toBeUndefined();
-    return body.result.reduce((sum, row) => sum + Number(row['events']), 0);
-  };
-  expect(await total()).toBeLessThan(90_000);
-  // By another's hand: what is written this way leaves no mark.
-  const { version } = core.writes;
-  await engine.inspect(
-    "INSERT INTO otel_logs (Timestamp, ServiceName) SELECT toDateTime64('2026-11-20 07:00:00', 9, 'UTC'), 's1' FROM numbers(100000)",
-  );
-  expect(core.writes.version).toBe(version);
-  service.clock.now += 600_000;
-  expect(await total()).toBeGreaterThan(90_000);
-  const extent = (of: string) =>
-    readMetric(service.url, 'tailrace_cache_recomputed_total', { endpoint: 'otel.hours-x', extent: of });
-  expect([(await extent('full')) > 0, await extent('incremental')]).toEqual([true, 0]);
-  await rm(join(endpointsDir, 'otel.hours-x'), { recursive: true });
 });
 
 test('query sandboxing and pins hold on it as on others', async () => {

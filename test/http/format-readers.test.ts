@@ -126,16 +126,3 @@ test('NDJSON is a row a line, as JSON has them, and nothing without rows', async
   expect(`{"result":[${lines.trimEnd().split('\n').join(',')}]}`).toBe(json);
   expect(await fetchBytes('formats.types?count=0&format=ndjson')).toHaveLength(0);
 });
-
-test('bytes that are no UTF-8 are replaced in each format, as in JSON', async () => {
-  const text = 'a\ufffdb';
-  const read = async (format: string) => await fetchBytes(`formats.bytes?format=${format}`);
-  expect((await read('ndjson')).toString()).toBe(`{"text":"${text}"}\n`);
-  expect((await read('csv')).toString()).toBe(`"text"\r\n"${text}"\r\n`);
-  expect(
-    tableFromIPC(await read('arrow'))
-      .get(0)
-      ?.toJSON(),
-  ).toEqual({ text });
-  expect((await readParquet('formats.bytes')).rows).toEqual([{ text }]);
-});

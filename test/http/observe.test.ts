@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
-import { expectError, get, QUERY_PATH, readMetric, request } from '../support/http.ts';
+import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
 
 const lines: string[] = [];
@@ -67,26 +67,6 @@ describe('the log', () => {
 });
 
 describe('/metrics', () => {
-  test('counts requests by status, answers by cache outcome, failures by code', async () => {
-    const count = async () => {
-      const route = `${QUERY_PATH}/:endpoint`;
-      const endpoint = 'usage.api-counts';
-      return await Promise.all([
-        readMetric(url, 'tailrace_http_requests_total', { route, status: '200' }),
-        readMetric(url, 'tailrace_http_requests_total', { route, status: '400' }),
-        readMetric(url, 'tailrace_answers_total', { endpoint, cache: 'miss' }),
-        readMetric(url, 'tailrace_answers_total', { endpoint, cache: 'hit' }),
-        readMetric(url, 'tailrace_failures_total', { endpoint, code: 'invalid_parameter' }),
-        readMetric(url, 'tailrace_engine_queries_total', { endpoint }),
-      ]);
-    };
-    const before = await count();
-    const path = `${QUERY_PATH}/usage.api-counts?interval=daily`;
-    for (const project of ['counted', 'counted', 'counted', '']) await get(url, `${path}&project=${project}`);
-    const after = await count();
-    expect(after.map((value, i) => value - (before[i] ?? 0))).toEqual([3, 1, 1, 2, 1, 1]);
-  });
-
   test('does not grow with what callers send', async () => {
     // Node's own series of garbage collection appear with the first collection of their kind.
     const series = async () =>

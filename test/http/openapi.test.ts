@@ -2,7 +2,6 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, expect, test } from 'vitest';
 import { ERROR_CODES } from '../../src/errors.ts';
-import { runCli } from '../support/cli.ts';
 import { FORMAT_NAMES } from '../support/formats.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
 import { PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';
@@ -10,7 +9,7 @@ import { PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts
 const OPENAPI_PATH = '/openapi.json';
 const service = await startTestService();
 afterAll(service.close);
-const { url, clock, core, config } = service;
+const { url, clock, core } = service;
 const { keyring } = service.service;
 
 interface Responses {
@@ -103,13 +102,4 @@ test('a key sees the endpoints that it may read; without one, none is named', as
   expect(endpointsOf(await documentOf(key))).toEqual([`${QUERY_PATH}/logs.all`]);
   expect(endpointsOf(await documentOf(PUBLIC_KEY))).toEqual([]);
   expectError(await get(url, OPENAPI_PATH, { 'x-api-key': 'wrong' }), 'unauthorized');
-});
-
-test('tailrace openapi prints it with every endpoint, beside a service, and with the address that is given', async () => {
-  const env = { TAILRACE_SOURCES_DIR: config.sourcesDir };
-  const { code, stdout, stderr } = await runCli(['openapi', '--server', 'https://logs.example.com'], { env });
-  expect([code, stderr]).toEqual([0, '']);
-  const printed = JSON.parse(stdout) as Document;
-  expect(printed.servers).toEqual([{ url: 'https://logs.example.com' }]);
-  expect({ ...printed, servers: document.servers }).toEqual(document);
 });

@@ -7,7 +7,7 @@ import { PUBLIC_KEY, startTestService } from '../support/service.ts';
 
 const service = await startTestService();
 afterAll(service.close);
-const { url, clock, core } = service;
+const { url, clock } = service;
 const { keyring } = service.service;
 
 async function read<T>(path: string, key?: string): Promise<T> {
@@ -26,19 +26,6 @@ beforeEach(() => {
 });
 
 describe('the overview', () => {
-  test('counts searches beside the endpoints, for keys that are not limited to endpoints', async () => {
-    const before = (await overview()).search;
-    for (const part of ['rows', 'histogram'])
-      expect((await get(url, `/api/search?q=x&part=${part}`)).status).toBe(200);
-    await get(url, '/api/search?q=(');
-    const { search, endpoints } = await overview();
-    expect((search?.requests ?? 0) - (before?.requests ?? 0)).toBe(3);
-    expect(search).toMatchObject({ name: 'search', failures: 1, hit_ratio: null });
-    expect(search?.failure_codes).toEqual({ invalid_parameter: 1 });
-    expect(endpoints.map(({ name }) => name)).not.toContain('search');
-    expect((await overview(await keyOf({ scopes: ['manage'], endpoints: ['logs.all'] }))).search).toBeNull();
-  });
-
   test('is for keys with manage, each within its lists', async () => {
     expectError(await get(url, '/api/overview', { 'x-api-key': await keyOf({}) }), 'forbidden');
     const key = await keyOf({ scopes: ['manage'], endpoints: ['logs.all'], sources: [EDGE] });
@@ -56,25 +43,6 @@ describe('the definitions', () => {
     expect(result[0]?.parameters.map((one) => one.pinned)).toEqual(['p1', null, null, null]);
     const all = await read<{ result: EndpointView[] }>('/api/endpoints');
     expect(all.result.map((one) => one.sql?.includes('SELECT'))).toEqual([true, true, true, true]);
-  });
-
-  test('have the sources of their events that the key may search', async () => {
-    const sourcesOf = async (fields: object) => {
-      const { result } = await read<{ result: EndpointView[] }>('/api/endpoints', await keyOf(fields));
-      return Object.fromEntries(result.map(({ name, sources }) => [name, sources]));
-    };
-    expect(await sourcesOf({})).toMatchObject({
-      'functions.invocation-stats': ['deno-relay-logs'],
-      'usage.api-counts': [EDGE],
-    });
-    expect(await sourcesOf({ sources: [EDGE] })).toEqual({
-      'functions.invocation-stats': [],
-      'logs.all': [EDGE],
-      'usage.api-counts': [EDGE],
-      'usage.ingest': [],
-    });
-    expect(await sourcesOf({ endpoints: ['usage.api-counts'] })).toEqual({ 'usage.api-counts': [] });
-    expect(await sourcesOf({ scopes: ['manage'] })).toMatchObject({ 'usage.api-counts': [] });
   });
 
   test('of the key itself are returned to any key', async () => {
@@ -106,16 +74,4 @@ describe('the projects', () => {
       complete: true,
     });
   });
-});
-
-test('without an engine the overview still answers, and says so', async () => {
-  await core.engine.close();
-  clock.now += 6_000;
-  expect((await overview()).endpoints.length).toBe(4);
-  await expect
-    .poll(async () => (await overview()).engine)
-    .toMatchObject({
-      state: 'unavailable',
-      message: 'the engine does not respond',
-    });
 });

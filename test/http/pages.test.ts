@@ -131,34 +131,6 @@ describe('following the links', () => {
     const wanted = there.map((event) => (event as { id: string }).id);
     expect(wanted.filter((id) => !ids.includes(id))).toEqual([]);
   });
-
-  test('reads each row once in ascending order, in pages of the declared size', async () => {
-    const ids = await readAll(own.url, pathOf('pages.oldest', 'p'));
-    expect(ids).toHaveLength(40);
-    expect(new Set(ids).size).toBe(40);
-    const { rows } = await read(own.url, pathOf('pages.oldest', 'p'));
-    expect(rows).toHaveLength(7);
-  });
-});
-
-describe('the link', () => {
-  test('is on answers from the cache, to HEAD, and with 304', async () => {
-    const path = `${pathOf('pages.oldest', 'p')}&cached=1`;
-    const computed = await read(own.url, path);
-    expect(computed.next).toMatch(
-      /^\/api\/endpoints\/query\/pages\.oldest\?project=p&cached=1&cursor=[\w.-]+$/,
-    );
-    const cached = await read(own.url, path);
-    const head = await read(own.url, path, { method: 'HEAD' });
-    expect(cached.headers.get('cache-status')).toContain('hit');
-    expect([cached.next, head.next]).toEqual([computed.next, computed.next]);
-    const etag = computed.headers.get('etag') ?? '';
-    // fetch() itself would ask for an answer that is not cached.
-    const same = await fetch(own.url + path, {
-      headers: { 'x-api-key': PRIVATE_KEY, 'if-none-match': etag, 'cache-control': 'no-transform' },
-    });
-    expect([same.status, same.headers.get('link')]).toEqual([304, computed.headers.get('link')]);
-  });
 });
 
 describe('a cursor', () => {

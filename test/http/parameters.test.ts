@@ -1,13 +1,10 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { parseIgnored } from '../../src/query/undeclared.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
-import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
-import { runs } from '../support/property.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { expectError, get, QUERY_PATH } from '../support/http.ts';
+import { startTestService, storeEvents } from '../support/service.ts';
 import { createWays } from '../support/ways.ts';
 
 const endpoints = await copyEndpoints();
@@ -79,19 +76,6 @@ test.each([
   expect(await expectRejected(path, [parameter])).toMatch(message);
 });
 
-test('any other interval of functions.invocation-stats behaves as 1day, cache entry included', async () => {
-  const ask = (interval: string) => call('functions.invocation-stats', { project: 'p1', interval });
-  const day = await ask('1day');
-  expect(day.body.result).toHaveLength(1);
-  for (const interval of ['1DAY', '2day', 'x'.repeat(1000), '']) {
-    const other = await ask(interval);
-    expect([other.body, other.headers.get('cache-status')]).toEqual([
-      day.body,
-      expect.stringContaining('hit'),
-    ]);
-  }
-});
-
 describe('a hostile value', () => {
   /** As they are in the query string. */
   const VALUES = {
@@ -129,15 +113,6 @@ describe('a hostile value', () => {
       }
     }
   });
-
-  test.each([`' OR 1=1 -- /* */ "\`$$ @now \\`, 'a\0b', '𝒯ail🏞race', 'é'.repeat(32_768)])(
-    'as the name of a project gets its own entries and no others: %.20s',
-    async (project) => {
-      await storeEvents(core, 'cloudflare.logs.prod', [{ id: 'own', timestamp, project }], clock.now);
-      const { body } = await get(url, `${QUERY_PATH}/logs.all?project=${encodeURIComponent(project)}`);
-      expect(body.result.map((row) => row['id'])).toEqual(['own']);
-    },
-  );
 });
 
 describe('parameters that are not declared', () => {
@@ -155,38 +130,6 @@ describe('parameters that are not declared', () => {
     const unchanged = await ways.ask({ 'if-none-match': String(first.headers.etag) });
     expect([unchanged.status, unchanged.headers[NAME], unchanged.byFramework]).toEqual([304, IGNORED, false]);
     expect((await ways.askFramework({})).headers[NAME]).toBe(IGNORED);
-  });
-
-  test('are named beside an error, and of a body, a search and a live tail', async () => {
-    const wrong = await get(url, `${LOOSE}?projct=q`);
-    expectError(wrong, 'invalid_parameter');
-    expect(wrong.headers.get(NAME)).toBe('projct');
-    const body = JSON.stringify({ project: 'p', Project: 'q', __proto__x: 'r' });
-    const headers = { 'content-type': 'application/json' };
-    const posted = await request(url, LOOSE, { method: 'POST', headers, body });
-    expect([posted.status, posted.headers.get(NAME)]).toEqual([200, 'Project, __proto__x']);
-    const accept = { 'x-api-key': PRIVATE_KEY, accept: 'text/event-stream' };
-    const opened = await fetch(`${url}/api/search?surce=x`, { headers: accept });
-    expect([opened.status, opened.headers.get(NAME)]).toEqual([200, 'surce']);
-    await opened.body?.cancel();
-  });
-
-  test('of any text make one short header of plain names, without keys', async () => {
-    const key = await get(url, `${LOOSE}?project=p&api_keyx`); // its `=` was forgotten
-    expect(key.headers.get(NAME)).toBe('api_key%E2%80%A6');
-    const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 90 });
-    await fc.assert(
-      fc.asyncProperty(fc.uniqueArray(name, { minLength: 1, maxLength: 14 }), async (names) => {
-        const query = names.map((one) => `${encodeURIComponent(one.toWellFormed())}=1`).join('&');
-        const { status, headers } = await get(url, `${LOOSE}?project=p&${query}`);
-        const value = headers.get(NAME) ?? '';
-        expect([status, value.length <= 1_100]).toEqual([200, true]);
-        expect(value).toMatch(/^(?:[\w.!~*'()%-]+(?:, [\w.!~*'()%-]+)*)?(?:(?:, |^)\+\d+)?$/);
-        const all = new Set(names.map((one) => one.toWellFormed()));
-        for (const one of parseIgnored(value)) expect(one.endsWith('…') || all.has(one), one).toBe(true);
-      }),
-      runs(200),
-    );
   });
 
   test('are rejected by a strict endpoint, which names those that it has, also if the rest is cached', async () => {

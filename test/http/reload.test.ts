@@ -52,12 +52,6 @@ describe('a reload empties the answers of the endpoints that read what has chang
     ['a source that nobody reads', source('postgres.logs'), retain(30), ['test.uncertain']],
     ['a column of a source', source('gotrue.logs.prod'), (text) => text + EXTRA, ['test.uncertain']],
     [
-      'the source of invocations',
-      source('deno-relay-logs'),
-      retain(31),
-      ['functions.invocation-stats', 'test.uncertain'],
-    ],
-    [
       'the source of requests',
       source('cloudflare.logs.prod'),
       retain(1),

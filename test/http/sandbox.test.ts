@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { storeCanaries, writeDefinitions } from '../sandbox/support.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
 
 const definitions = await writeDefinitions();
 const { core, clock, url, call, close } = await startTestService({
@@ -73,24 +73,6 @@ describe('a SELECT in sql', () => {
     expectError(failed, 'query_failed');
     expect(failed.text).not.toContain('GET /rest');
   });
-
-  test('is stopped inside the engine when its caller hangs up, though the body has long been read', async () => {
-    const tables = Array.from({ length: 8 }, (_, i) => `app AS a${i}`).join(', ');
-    const hangUp = new AbortController();
-    const body = JSON.stringify({ project: 'p', sql: `SELECT sum(cityHash64(a0.id, a7.id)) FROM ${tables}` });
-    const headers = { ...JSON_TYPE, 'x-api-key': PRIVATE_KEY };
-    const call = fetch(`${url}${QUERY_PATH}/sandbox.on`, {
-      method: 'POST',
-      body,
-      headers,
-      signal: hangUp.signal,
-    });
-    const ended = expect(call).rejects.toThrow(/abort/i);
-    await expect.poll(() => core.engine.gauges().running).toBe(1);
-    hangUp.abort();
-    await ended;
-    await expect.poll(() => core.engine.gauges().running).toBe(0);
-  });
 });
 
 describe('POST to any endpoint', () => {
@@ -104,13 +86,6 @@ describe('POST to any endpoint', () => {
       method: 'POST',
     });
     expect(none.body).toEqual(expected);
-  });
-
-  test('rejects a parameter that is in both', async () => {
-    const twice = await post('sandbox.off', { project: 'p' }, { query: '?project=p' });
-    expectError(twice, 'invalid_parameter');
-    const message = 'was sent 2 times; send it once';
-    expect(twice.body.error.errors).toEqual([{ parameter: 'project', message }]);
   });
 
   test.each([

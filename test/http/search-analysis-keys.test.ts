@@ -97,10 +97,4 @@ describe.each<[string, () => Promise<string>, Sees]>([
   function isSame(one: Required<Sees>, name: string): boolean {
     return one[name as keyof Sees] === sees[name as keyof Sees];
   }
-
-  test.each(Object.keys(sees))('finds nothing to compare in another %s', async (name) => {
-    const other = `${name}:${hidden?.[name as keyof Sees]}`;
-    for (const parameters of [{ q: other }, { q: 'outcome:bad', against: other }])
-      expect((await ask({ part: 'compare', ...parameters }, credential)).body.result).toEqual([]);
-  });
 });

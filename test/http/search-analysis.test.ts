@@ -107,25 +107,8 @@ test.each([
   expect(scores).toEqual(scores.toSorted((a, b) => b - a));
 });
 
-test('leaves out fields that the searches name, what they are computed from, and fields whose values hardly repeat', async () => {
-  const named = async (parameters: Record<string, string>) => {
-    const { body, text } = await compare({ project: 'seed3', limit: '1000', ...parameters });
-    expect(body.result, text).not.toEqual([]);
-    return new Set(body.result.map(({ field }) => field));
-  };
-  const byLevel = await named({});
-  for (const field of ['level', 'response.status_code', 'request.id', 'id', 'timestamp', 'event_message'])
-    expect(byLevel).not.toContain(field);
-  for (const field of ['region', 'request.path', 'mixed']) expect(byLevel).toContain(field);
-  const byStatus = await named({ q: 'metadata.response.status_code:500', against: 'region:eu' });
-  for (const field of ['level', 'response.status_code', 'region']) expect(byStatus).not.toContain(field);
-  const byPath = await named({ q: 'request.path:/a' });
-  for (const field of ['request.path', 'is_rest']) expect(byPath).not.toContain(field);
-});
-
 // `part=patterns`, on messages of forty templates; and samples.
 const SOURCE = 'postgREST.logs.prod';
-const MANY = 'pgbouncer.logs.prod';
 const TEMPLATES = 40;
 const labelled = createLabelled(createRandom(`patterns ${SEED}`), 6_000);
 const toEvent = (message: string, i: number, project = 'aurora') => ({
@@ -169,43 +152,4 @@ test('finds at least 95 % of forty templates, with their counts and times', asyn
       'too many connections for role "anon"',
     ]),
   );
-});
-
-test('shows any message as one pattern', async () => {
-  const hostile = [
-    "it's '); DROP TABLE edge_logs; -- \\",
-    '\0 nul \u{1D11E} "open',
-    '<num> @project {x} $1 \\1',
-    ' \n\t ',
-  ];
-  for (const [i, message] of [...hostile, 'é'.repeat(5_000)].entries()) {
-    const project = `hostile-${i}`;
-    await storeEvents(core, MANY, [toEvent(message, 0, project), toEvent(message, 1, project)], nowMs);
-    expect((await findPatterns({ source: MANY, project })).body.result).toMatchObject([{ count: 2 }]);
-  }
-});
-
-test('reads a sample of many messages, says its share, and scales templates with many words', async () => {
-  const count = 60_000;
-  const letters = (i: number) => [...String(i % 9_000)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
-  const messageOf = (i: number) =>
-    i % 3 === 0 ? 'ready' : i % 2 === 0 ? `user ${letters(i)} logged in` : `task ${i} done`;
-  const many = Array.from({ length: count }, (_, i) => toEvent(messageOf(i), i, 'many'));
-  await storeEvents(core, MANY, many, nowMs);
-  const ask = (part: string) =>
-    search({ source: MANY, project: 'many', part, q: part === 'compare' ? 'ready' : '' });
-  const { body, headers } = await ask('patterns');
-  expect(headers.get('x-sampled')).toBe('0.5');
-  expect(body.result).toHaveLength(3);
-  for (const { pattern, share } of body.result) {
-    expect(['ready', 'user <word> logged in', 'task <num> done']).toContain(pattern);
-    expect(share).toBeCloseTo(1 / 3, 1);
-  }
-  const sum = body.result.reduce((all, row) => all + Number(row['count']), 0);
-  expect(sum / count).toBeCloseTo(0.5, 1);
-  expect((await ask('fields')).headers.get('x-sampled')).toBe('0.25');
-  const compared = await ask('compare');
-  expect(Number(compared.headers.get('x-sampled'))).toBeLessThan(1);
-  const level = compared.body.result.find(({ field }) => field === 'level');
-  expect(level).toMatchObject({ value: 'info', share: 1, against_share: 1 });
 });

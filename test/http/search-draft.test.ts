@@ -1,12 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { runTests } from '../../src/cli/testing/run-tests.ts';
 import type { SearchDraftView } from '../../src/management/view.ts';
 import { expectError, get, request } from '../support/http.ts';
 import { sample } from '../support/property.ts';
-import { PRIVATE_KEY, startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
+import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
 
 // `GET /api/search/endpoint`: the files that it returns pass the checks, and their query returns what the search returns.
 const nowMs = Date.UTC(2026, 10, 20, 12);
@@ -55,17 +52,6 @@ for (const [nth, source] of SOURCES.entries())
     nowMs,
   );
 
-const found = {
-  ...{ id: 'found', timestamp: new Date(nowMs - 1_000_000).toISOString(), project: 'aurora' },
-  event_message: 'Timeout',
-  metadata: {
-    request: { path: '/rest/v1/a', method: 'GET' },
-    response: { status_code: 503, body: 'never-read' },
-    secret: 'never-read',
-  },
-};
-await storeEvents(core, EDGE, [found], nowMs);
-
 type Parameters = Readonly<Record<string, string>>;
 const HISTOGRAM = { part: 'histogram', buckets: '4' };
 const pathOf = (path: string, parameters: Parameters) =>
@@ -104,12 +90,9 @@ function toRows(rows: readonly Row[], by: string, name: string | undefined): Row
 const byKey = (a: Row, b: Row) => (keyOf(a) < keyOf(b) ? -1 : 1);
 const keyOf = ({ value: _, count: __, ...row }: Row) => JSON.stringify(Object.entries(row).toSorted());
 
-const drafts = new Map<string, SearchDraftView>();
-
 /** Checks a draft, runs it, and compares its rows with the search's own. */
 async function compare(parameters: Parameters): Promise<SearchDraftView> {
   const files = await draft(parameters);
-  drafts.set(JSON.stringify(parameters), files);
   const { definition, sql, values } = files;
   const shown = `${definition}\n${sql}`;
   expect((await post('check', { definition, sql }))['errors'], shown).toEqual([]);
@@ -164,62 +147,6 @@ test.each(
   await compare(parameters);
 });
 
-describe('writes what a person would', () => {
-  test('with parameters of the searched values, a chart, and trimmed events', async () => {
-    const q = 'response.status_code:>=500 request.path:/rest/v1/a timeout -level:info';
-    const files = await compare({ ...HISTOGRAM, q, project: 'aurora', source: EDGE, buckets: '60' });
-    for (const condition of [
-      'AND project = @project',
-      'AND status_code >= @status_code_from',
-      'AND path = @path',
-      "AND lower(event_message) LIKE '%timeout%'",
-      'AND NOT ifNull(status_code < 400, false)',
-    ])
-      expect(files.sql).toContain(`\n      ${condition}\n`);
-    expect(parse(files.definition)).toMatchObject({
-      name: 'edge-logs.count-by-level',
-      parameters: {
-        project: { type: 'string', required: true, examples: ['aurora'] },
-        from: { type: 'timestamp' },
-        until: { type: 'timestamp' },
-        step: { type: 'integer', default: 60 },
-        status_code_from: { type: 'integer', default: 500 },
-        path: { type: 'string', default: '/rest/v1/a', search: 'request.path' },
-      },
-      chart: {
-        show: 'stacked',
-        time: 'timestamp',
-        series: 'level',
-        values: ['count'],
-        bad: ['error', 'fatal'],
-      },
-    });
-    expect(files.values).toEqual({ project: 'aurora', from: FROM, until: UNTIL });
-    const { events, cases } = parse(files.test ?? '');
-    expect(cases[0].parameters).toEqual(files.values);
-    expect(events[EDGE]).toEqual([
-      {
-        id: 'found',
-        timestamp: '2026-11-20T11:43:20Z',
-        project: 'aurora',
-        event_message: 'Timeout',
-        metadata: { request: { path: '/rest/v1/a' }, response: { status_code: 503 } },
-      },
-    ]);
-  });
-
-  test('with at most 20 events, a chart for each view, and no test if no event was found', async () => {
-    const { test: text } = await draft({ part: 'rows', limit: '100' });
-    expect(Object.values(parse(text ?? '').events).flat()).toHaveLength(20);
-    const shownOf = async (parameters: Parameters) => parse((await draft(parameters)).definition).chart.show;
-    expect(await shownOf({ part: 'rows' })).toBe('table');
-    expect(await shownOf({ ...HISTOGRAM, measure: 'p95(execution_time_ms)' })).toBe('line');
-    expect(await shownOf({ ...HISTOGRAM, source: EDGE, by: 'source', buckets: '1' })).toBe('number');
-    expect(await shownOf({ part: 'values', field: 'request.path' })).toBe('bar');
-    expect((await draft({ q: 'found-nowhere', part: 'rows' })).test).toBeNull();
-  });
-});
-
 describe('keeps what a search keeps', () => {
   const ask = (parameters: Parameters, headers: Record<string, string> = {}) =>
     get(url, pathOf('/api/search/endpoint', parameters), headers);
@@ -250,25 +177,4 @@ describe('keeps what a search keeps', () => {
     expectError(await ask({}, await createKey({ scopes: ['ingest'] })), 'forbidden');
     expectError(await ask({}, { 'x-api-key': '' }), 'unauthorized');
   });
-});
-
-test('the test of a draft passes', async () => {
-  const folder = await temporaryFolder();
-  const tested = [...drafts.values()].filter((one) => one.test !== null).slice(0, 4);
-  for (const [i, { name, definition, sql, test: text }] of tested.entries()) {
-    const own = `n${i}.${name}`;
-    const at = join(folder.path, own);
-    await mkdir(join(at, 'tests'), { recursive: true });
-    const id = `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`;
-    const named = `id: ${id}\n${definition.replace(/^name: .*/, `name: ${own}`)}`;
-    await writeFile(join(at, 'endpoint.yaml'), named);
-    await writeFile(join(at, 'query.sql'), sql);
-    await writeFile(join(at, 'tests', 'search.yaml'), text ?? '');
-  }
-  const config = { ...service.config, endpointsDir: folder.path, shipped: [] };
-  const results = await runTests({ config, names: [] });
-  await folder.remove();
-  expect(results.map(({ isPassed, outcome }) => [isPassed, outcome])).toEqual(
-    tested.map(() => [true, expect.anything()]),
-  );
 });

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { SearchTree } from '../../src/search/tree.ts';
 import { trusted } from '../../src/sql/sql.ts';
 import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
-import { findEvents, type SearchedEvent, textOf } from '../../trial/oracle/search.ts';
+import { findEvents, type SearchedEvent } from '../../trial/oracle/search.ts';
 import { get } from '../support/http.ts';
 import { createFindAtDoor, storeSearched } from '../support/matched.ts';
 import { runs, sample } from '../support/property.ts';
@@ -135,18 +135,6 @@ test.each(['as they came', 'merged'])('finds the events that an oracle finds, %s
   );
 });
 
-test('the index leaves out the parts that cannot have the text', async () => {
-  const parts = async (text: string) => {
-    const condition = `lower(event_message) LIKE '%${text}%'`;
-    const plan = await core.engine.inspect(
-      trusted(`EXPLAIN indexes = 1 SELECT id FROM ${TABLE} PREWHERE ${condition}`),
-    );
-    const lines = plan.map((line) => Object.values(line)[0]).join('\n');
-    return /event_message_substrings[\s\S]*?Parts: (\d+)\//.exec(lines)?.[1];
-  };
-  expect([await parts('stanbul'), await parts('nowhere')]).toEqual(['2', '0']);
-});
-
 test('finds all cases of every letter, and no other letter', async () => {
   const size = 20;
   const starts = Array.from({ length: Math.ceil(LETTERS.length / size) }, (_, i) => i * size);
@@ -159,27 +147,4 @@ test('finds all cases of every letter, and no other letter', async () => {
     const found = await ask({ q: printSearch(tree), limit: '1000' });
     expect(idsOf(found)).toEqual(idsOf(findEvents(events, sources, tree)));
   }
-});
-
-test('a value in quotes is found as often as it is listed', async () => {
-  const listed = await ask({ part: 'values', field: 'x' });
-  expect(listed.length).toBe(20);
-  for (const { value, count: times } of listed) {
-    expect(await count(`x:${JSON.stringify(value)}`), String(value)).toBe(times);
-    const own = events.filter((event) => textOf(event, core.registry.getSource(SOURCE), ['x']) === value);
-    expect(own).toHaveLength(Number(times));
-  }
-});
-
-test.each([
-  ['x:1189998819991197253', ['1189998819991197253']],
-  ['x:>=9007199254740993 x:<9007199254740994', ['9007199254740993', '9007199254740993.0']],
-  ['x:"05"', ['05']],
-  ['x:05', ['05']],
-  ['x:5', ['5']],
-  ['x:5.0', ['5', '5.0']],
-  ['x:>1e300', ['1.5e300']],
-])('%s finds only values that are listed as %j', async (q, values) => {
-  const listed = await ask({ q, part: 'values', field: 'x' });
-  expect(listed.map(({ value }) => value).toSorted()).toEqual(values);
 });

@@ -107,11 +107,6 @@ describe.each([
     expect(await tails[0]?.next(1)).toEqual([]);
     expectError(await get(url, path, { ...EVENTS, 'x-api-key': revoked.key }), 'unauthorized');
   });
-
-  test('with a wrong cursor is rejected before it begins, in JSON', async () => {
-    expectError(await get(url, `${pathOf('p')}&cursor=x`, EVENTS), 'invalid_parameter');
-    expectError(await get(url, pathOf('p'), { ...EVENTS, 'last-event-id': 'x.y' }), 'invalid_parameter');
-  });
 });
 
 test('live tails are rejected beyond the number of a key, and beyond the number of all', async () => {
@@ -127,15 +122,6 @@ test('live tails are rejected beyond the number of a key, and beyond the number 
   expect(sixth.body.error.message).toContain('5 live tails are open');
   for (const tail of [...tails, fifth]) tail.close();
   await vi.waitFor(async () => (await openTail(url, path)).close(), 60_000);
-});
-
-test('a tail is sent to a caller that prefers it, and only of what has one', async () => {
-  const both = { accept: 'text/event-stream;q=0.5, application/json' };
-  expect((await get(url, `${LOGS}?project=p`, both)).body.result).toEqual([]);
-  for (const path of [`${QUERY_PATH}/usage.api-counts?project=p&interval=daily`, `${SEARCH}?part=histogram`])
-    expectError(await get(url, path, EVENTS), 'not_acceptable');
-  const limited = await keyring.create({ ...READER, endpoints: ['logs.all'] });
-  expectError(await get(url, SEARCH, { ...EVENTS, 'x-api-key': limited.key }), 'forbidden');
 });
 
 test('live tails end when the service shuts down', async () => {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
 import { expectError, get, type HttpAnswer, QUERY_PATH } from '../support/http.ts';
@@ -111,34 +109,4 @@ describe('what is wider than the key', () => {
     expectError(answer, 'forbidden');
     expect(answer.body.error.message).toMatch(/^a token cannot do more than its key: /);
   });
-});
-
-describe('a wish for a token', () => {
-  test.each<[string, object, RegExp]>([
-    ['for the scope manage', { scopes: ['manage'] }, /scopes.* must be one of query, ingest/],
-    ['for a second', { ttl_seconds: 1 }, /ttl_seconds must be a whole number of seconds from 60 to 86400/],
-  ])('%s is told what would be right', async (_, body, message) => {
-    const answer = await ask((await newKey()).key, body);
-    expectError(answer, 'invalid_request');
-    expect(answer.body.error.message).toMatch(message);
-  });
-
-  test('is counted in the audit trail, without the token', async () => {
-    const { id, key } = await newKey();
-    const token = await mint(key);
-    await mint(key);
-    await keyring.flush();
-    const entries = (await keyring.log({ limit: 100 })).filter((entry) => entry.keyId === id);
-    expect(entries.map(({ action, count }) => [action, count])).toEqual([
-      ['minted', 2],
-      ['created', 1],
-    ]);
-    expect(JSON.stringify(entries)).not.toContain(token);
-  });
-});
-
-test('the secret of tokens lies with the keys and is in no answer', async () => {
-  const secret = readFileSync(join(service.config.dataDir, 'token.secret'), 'utf8').trim();
-  const answer = await ask((await newKey()).key);
-  expect(answer.text).not.toContain(secret);
 });

@@ -42,11 +42,6 @@ rows:
   - panels: [{ endpoint: failing.paths }]
 `;
 
-interface Fault {
-  readonly message: string;
-  readonly line?: number;
-}
-
 async function post(path: string, body: object, key = PRIVATE_KEY) {
   const answer = await request(service.url, `/api/workbench/${path}`, {
     method: 'POST',
@@ -55,8 +50,6 @@ async function post(path: string, body: object, key = PRIVATE_KEY) {
   });
   return { ...answer, json: answer.body as unknown as Record<string, unknown> };
 }
-const check = async (kind: string, definition: string) =>
-  (await post(`${kind}/check`, { definition })).json as { errors: Fault[]; dashboard?: object | null };
 
 describe.each([
   ['alerts', 'alert', ALERT],
@@ -66,12 +59,6 @@ describe.each([
     post(`${kind}/save`, { name, definition, version }, key);
   const fileOf = (name: string) => join(dirOf(kind), `${name}.yaml`);
   const read = async () => (await get(service.url, `/api/workbench/${kind}/made.here`)).body as unknown;
-
-  test('is checked without an id, and within bounds', async () => {
-    expect((await check(kind, good)).errors).toEqual([]);
-    const long = await check(kind, `${good}#${'x'.repeat(70_000)}`);
-    expect(long.errors[0]?.message).toContain('accepts at most 65536');
-  });
 
   test('is written with an id, served, and changed by those who have read it', async () => {
     const made = await save(good);
@@ -90,13 +77,6 @@ describe.each([
     expect((await service.service.keyring.log({ limit: 1 }))[0]).toMatchObject({
       ...{ action: 'saved', actor: 'private', detail: `${one} made.here ${first.json['version']}` },
     });
-  });
-
-  test('keeps its id, and its name is that of the file', async () => {
-    const { definition, version } = (await read()) as { definition: string; version: string };
-    const other = definition.replace(/^id: .*/, 'id: 00000000-0000-4000-8000-000000000001');
-    expectError(await save(other, version), 'invalid_definition');
-    expectError(await save(good, null, 'other.name'), 'invalid_definition');
   });
 
   test('is not written with faults, beside another file with faults, or through a link', async () => {
@@ -124,23 +104,4 @@ describe.each([
     expectError(await save(good.replace('made.here', 'x'), null, 'x', key), 'forbidden');
     expectError(await post(`${kind}/check`, { definition: good }, key), 'forbidden');
   });
-
-  test('has a history', async () => {
-    const of = `/api/workbench/history/${kind}/made.here`;
-    const [latest] = (await get(service.url, of)).body.result;
-    const { body } = await get(service.url, `${of}/${latest?.['id']}`);
-    expect(body).toMatchObject({ by: 'private', sql: null, definition: expect.stringContaining('First') });
-  });
-});
-
-test.each([
-  ['alerts', ALERT, 'endpoint: failing.paths', 'endpoint: nothing', 3, 'no endpoint is called "nothing"'],
-  ['alerts', ALERT, 'per: [path]', 'per: [road]', 7, 'has no column "road"'],
-  ['alerts', ALERT, '{{ path }}', '{{ road }}', 8, 'road'],
-  ['alerts', ALERT, '[ops]', '[opps]', 9, 'has no receiver "opps"; it has ops'],
-  ['dashboards', DASHBOARD, 'failing.paths', 'gone', 5, 'no endpoint is called "gone"'],
-  ['dashboards', DASHBOARD, 'description:', 'desc:', 3, 'unknown field'],
-])('a fault of %s has its line', async (kind, good, right, wrong, line, message) => {
-  const { errors } = await check(kind, good.replace(right, wrong));
-  expect(errors).toContainEqual(expect.objectContaining({ line, message: expect.stringContaining(message) }));
 });

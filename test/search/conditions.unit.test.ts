@@ -28,18 +28,10 @@ function ask({ sources, terms, part = 'rows', against = 0 }: Asked): void {
 test.each([
   { part: 'rows', sources: 16, most: 128 },
   { part: 'rows', sources: 32, most: 64 },
-  { part: 'fields', sources: 32, most: 64 },
-  { part: 'patterns', sources: 32, most: 64 },
   { part: 'compare', sources: 8, most: 128 },
   { part: 'compare', sources: 16, most: 64 },
   { part: 'compare', sources: 32, most: 32 },
 ])('part=$part of $sources sources has at most $most terms', ({ part, sources, most }) => {
   ask({ part, sources, terms: most });
   expect(() => ask({ part, sources, terms: most + 1 })).toThrow(`more than ${most} terms`);
-});
-
-test('each of two searches that are compared has as many', () => {
-  ask({ part: 'compare', sources: 16, terms: 64, against: 64 });
-  const faulty = () => ask({ part: 'compare', sources: 16, terms: 1, against: 65 });
-  expect(faulty).toThrow('against has more than 64 terms');
 });

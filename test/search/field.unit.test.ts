@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { createDialect } from '../../src/definitions/dialect.ts';
 import type { Source, SourceColumn } from '../../src/definitions/source.ts';
 import { createFields, type Fields, listFields } from '../../src/search/field.ts';
 
@@ -46,8 +45,4 @@ test('a column of one path is read for that path', () => {
   const fields = createFields(single);
   expect(fields.find(['request', 'path'])).toEqual({ kind: 'text', sql: 'T.`route`' });
   expect(extracted(fields)).toEqual([]);
-});
-
-test('SELECTs of another dialect read a path from its JSON if a column has several', () => {
-  expect(createDialect('bigquery', [SOURCE]).tables.get('test_logs')).toEqual([]);
 });

@@ -26,26 +26,8 @@ test.each([
   expect(describe(q)).toContain(hint);
 });
 
-test.each([
-  '',
-  'a -> b',
-  'a=',
-  '!!',
-  '>5',
-  'source:*',
-  '1=1',
-  'a:!b',
-  'a:b=c',
-  '/rest/',
-  'path:"/a.*/"',
-  '{}',
-  '|',
-])('a search for %j gets none', (q) => {
+test.each(['a -> b', '1=1', 'a:b=c', '/rest/', 'path:"/a.*/"', '{}'])('a search for %j gets none', (q) => {
   expect(describe(q)).toBeUndefined();
-});
-
-test('a hint is short, however long the search is', () => {
-  expect(describe(`a=${'b'.repeat(8_000)}`)?.length).toBeLessThan(400);
 });
 
 test('a search that takes too long or too much fails with what to do', () => {

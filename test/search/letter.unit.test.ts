@@ -17,14 +17,3 @@ test('letters are the same as by Unicode’s simple case folding, but none beyon
   expect(wrong).toEqual([]);
   expect(LETTERS.filter((letter) => casesOf(letter) !== undefined && !cased.includes(letter))).toEqual([]);
 });
-
-test.each<readonly [string, string | undefined]>([
-  ['σ', 'Σςσ'],
-  ['ǅ', 'Ǆǅǆ'],
-  ['ß', 'ßẞ'],
-  ['\u212b', 'Åå\u212b'],
-  ['ꭰ', 'Ꭰꭰ'],
-  ...['k', '\u212a', 'İ', 'ı', 'ſ', '接'].map((letter) => [letter, undefined] as const),
-])('%s is one of %s', (letter, cases) => {
-  expect(casesOf(letter)).toBe(cases);
-});

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
-import { parseField, parseSearch } from '../../src/search/parse.ts';
+import { parseSearch } from '../../src/search/parse.ts';
 import type { SearchTree } from '../../src/search/tree.ts';
 import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
 import { runs } from '../support/property.ts';
@@ -110,13 +110,6 @@ describe('reads', () => {
     expect(error.errors[0]).toMatchObject({ position, message: expect.stringContaining(form) });
   });
 
-  test.each(['x:[500', 'x:[1,2]', '"{app=" x', '{app=x}', 'x:{a', 'x:"[1 TO 2]"', '[1 TO 2]'])(
-    '%j is a search',
-    (text) => {
-      expect(parse(text)).toBeDefined();
-    },
-  );
-
   test('and before or, parentheses first, and terms side by side as and', () => {
     const word = (text: string) => ({ kind: 'text', value: [text] });
     expect(bare(parse('a b or c and (d OR e)'))).toEqual({
@@ -145,12 +138,6 @@ describe('refuses, with the place and what would be right', () => {
   ])('%j', (text, position, message) => {
     const error = catchError(() => parse(text));
     expect(error.errors).toEqual([{ parameter: 'q', position, message: expect.stringContaining(message) }]);
-  });
-
-  test('a field that is none', () => {
-    expect(parseField('request.path', 'by')).toEqual(['request', 'path']);
-    for (const text of ['', 'a b', 'a..b', 'a:b', 'a*', '"a'])
-      expect(catchError(() => parseField(text, 'by')).errors).toMatchObject([{ parameter: 'by' }]);
   });
 });
 

@@ -19,21 +19,6 @@ describe('the headers of a hit', () => {
   const of = (ageSeconds: number, vary?: string, endpoint = ENDPOINT) =>
     whole({ question: { endpoint }, vary }, servedAs('hit', ageSeconds), representation);
 
-  test('are created once a second', () => {
-    expect(of(1)).toBe(of(1));
-    expect([find(of(1), 'age'), find(of(1), 'cache-status')]).toEqual(['1', 'Tailrace; hit; ttl=59']);
-    expect([find(of(2), 'age'), find(of(2), 'cache-status')]).toEqual(['2', 'Tailrace; hit; ttl=58']);
-  });
-
-  test('follow the origin and the definition', () => {
-    of(3);
-    expect(find(of(3, 'Origin'), 'vary')).toMatch(/^Origin, /);
-    expect(find(of(3), 'vary')).not.toContain('Origin');
-    expect(find(of(3, undefined, { ...ENDPOINT, cachingSeconds: 5 }), 'cache-control')).toBe(
-      'private, max-age=5',
-    );
-  });
-
   test('are not those of the request that computed the answer', () => {
     of(0);
     const first = whole({ question: { endpoint: ENDPOINT } }, servedAs('miss', 0), representation);

@@ -25,20 +25,6 @@ describe('a representation', () => {
     expect(DECOMPRESS[encoding](form.body).toString()).toBe(LONG);
   });
 
-  test('is made once, also for those who ask at the same time', async () => {
-    const answer = answerOf(LONG);
-    const represent = createRepresent();
-    const [a, b] = await Promise.all([represent(answer, 'br'), represent(answer, 'br')]);
-    expect(a).toBe(b);
-    expect(await represent(answer, 'br')).toBe(a);
-  });
-
-  test('of a small answer is the answer itself', () => {
-    const answer = answerOf('{"result":[]}');
-    const form = createRepresent()(answer, 'zstd');
-    expect(form).toMatchObject({ encoding: 'identity', body: answer.body });
-  });
-
   test('that compresses badly is sent and not kept: the cache does not count it', async () => {
     const noise = Array.from({ length: 50 }, (_, i) => hash('sha512', `${i}`, 'base64')).join('');
     const answer = answerOf(noise);

@@ -5,7 +5,6 @@ import { parseParameters } from '../../src/query/parameters.ts';
 import type { Position } from '../../src/query/position.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner, type Run, type RunOptions } from '../../src/query/run.ts';
-import { trusted } from '../../src/sql/sql.ts';
 import type { EndReason } from '../../src/tail/event.ts';
 import type { Sink } from '../../src/tail/member.ts';
 import { createTails, type TailRequest } from '../../src/tail/tails.ts';
@@ -190,18 +189,6 @@ describe('the tails of one question', () => {
     tails.close();
   });
 
-  test('get no old rows that come into view when newer ones are deleted', async () => {
-    const tails = openTails({ tailBufferBytesMax: 1_000_000 });
-    await storeRows(range(0, 150), (i) => 60_000 - i);
-    const reader = await open(tails);
-    const remove = `ALTER TABLE edge_logs DELETE WHERE project = '${project}' AND id >= 'e000100' SETTINGS mutations_sync = 2`;
-    await core.engine.command(trusted(remove));
-    await storeRows(['new'], () => 10);
-    await tick(tails, () => reader.ids().length > 0);
-    expect(reader.ids()).toEqual(['new']);
-    tails.close();
-  });
-
   test('end with a reason if more rows come at once than are read', async () => {
     const tails = openTails();
     const reader = await open(tails);
@@ -214,54 +201,33 @@ describe('the tails of one question', () => {
   });
 });
 
-describe('the memory of live tails', () => {
-  test('has no more rows than a page after a burst, and older ones are read again', async () => {
-    const tails = openTails({ tailBufferBytesMax: 1_000_000 });
-    const reader = await open(tails);
-    await storeRows(range(0, 330), (i) => 60_000 - i);
-    await tick(tails, () => reader.ids().length === 330);
-    queries = 0;
-    const again = await open(tails, [String((NOW - 60_000 + 29) * 1_000), 'e000029']);
-    expect(queries).toBeGreaterThan(0);
-    expect(again.ids()).toEqual(range(30, 330));
-    await storeRows(['next'], () => 10);
-    await tick(tails, () => again.ids().length === 301 && reader.ids().length === 331);
-    expect([again.ids().at(-1), reader.ids().at(-1)]).toEqual(['next', 'next']);
-    tails.close();
-  });
+test('a reader that is too slow is ended with a reason, and the others go on', async () => {
+  const tails = openTails();
+  const [slow, quick] = [await open(tails), await open(tails)];
+  slow.state.isSlow = true;
+  await storeRows(range(0, 90), (i) => 60_000 - i);
+  await tick(tails, () => quick.ids().length === 90);
+  expect([slow.reason(), slow.ids()]).toEqual([undefined, range(0, 90)]);
+  await storeRows(['next'], () => 10);
+  await tick(tails, () => quick.ids().length === 91);
+  expect([slow.reason(), slow.ids().length, quick.reason()]).toEqual(['slow_reader', 90, undefined]);
+  expect(ended).toEqual(['slow_reader']);
+  tails.close();
 });
 
-describe('a reader that is too slow', () => {
-  test('is ended with a reason, and the others go on', async () => {
-    const tails = openTails();
-    const [slow, quick] = [await open(tails), await open(tails)];
-    slow.state.isSlow = true;
-    await storeRows(range(0, 90), (i) => 60_000 - i);
-    await tick(tails, () => quick.ids().length === 90);
-    expect([slow.reason(), slow.ids()]).toEqual([undefined, range(0, 90)]);
-    await storeRows(['next'], () => 10);
-    await tick(tails, () => quick.ids().length === 91);
-    expect([slow.reason(), slow.ids().length, quick.reason()]).toEqual(['slow_reader', 90, undefined]);
-    expect(ended).toEqual(['slow_reader']);
-    tails.close();
-  });
-});
-
-describe('a tail', () => {
-  test('goes on after queries that fail, and ends if they go on failing', async () => {
-    const tails = openTails();
-    const reader = await open(tails);
-    fault = () => new Error('no engine');
-    await storeRows(['a']);
-    for (let i = 1; i < 40; i++) await tick(tails, () => failures.length === i);
-    expect(reader.reason()).toBeUndefined();
-    fault = () => undefined;
-    await tick(tails, () => reader.ids().length === 1);
-    fault = () => new Error('no engine');
-    await storeRows(['b']);
-    for (let i = 40; i < 80; i++) await tick(tails, () => failures.length === i);
-    expect([reader.reason(), ended]).toEqual(['unavailable', ['unavailable']]);
-  });
+test('a tail goes on after queries that fail, and ends if they go on failing', async () => {
+  const tails = openTails();
+  const reader = await open(tails);
+  fault = () => new Error('no engine');
+  await storeRows(['a']);
+  for (let i = 1; i < 40; i++) await tick(tails, () => failures.length === i);
+  expect(reader.reason()).toBeUndefined();
+  fault = () => undefined;
+  await tick(tails, () => reader.ids().length === 1);
+  fault = () => new Error('no engine');
+  await storeRows(['b']);
+  for (let i = 40; i < 80; i++) await tick(tails, () => failures.length === i);
+  expect([reader.reason(), ended]).toEqual(['unavailable', ['unavailable']]);
 });
 
 describe('tails that go on after a position', () => {
@@ -309,29 +275,6 @@ describe('tails that go on after a position', () => {
     await expect.poll(() => [readers.length, next.readers.length]).toEqual([4, 1]);
     resolve(true);
     tails.close();
-  });
-
-  test('that end while they are opened tell their reader why', async () => {
-    await storeRows(range(0, 330), (i) => 60_000 - i);
-    const position = [String((NOW - 60_000 + 29) * 1_000), 'e000029'];
-    for (const [at, waitsFor] of [
-      [undefined, 1],
-      [position, 2],
-    ] as const) {
-      const tails = openTails();
-      const asked: unknown[] = [];
-      onQuery = async (options) => {
-        asked.push(options);
-        if (asked.length < waitsFor) return;
-        const { promise, reject } = Promise.withResolvers<void>();
-        options?.signal?.addEventListener('abort', () => reject(options.signal?.reason));
-        await promise;
-      };
-      const opened = open(tails, at === undefined ? undefined : [...at]);
-      await expect.poll(() => asked.length).toBe(waitsFor);
-      tails.close();
-      expect((await opened).reason()).toBe('shutdown');
-    }
   });
 });
 

@@ -32,7 +32,7 @@ test('the overview says what a scrape says', async () => {
   await readOverview(); // sizes of before are kept
   await cause();
   clock.now += 6_000; // and are too old by now
-  const { endpoints, sources, store, engine } = await readOverview();
+  const { endpoints, sources, store } = await readOverview();
 
   for (const shown of endpoints) {
     const endpoint = shown.name;
@@ -61,12 +61,5 @@ test('the overview says what a scrape says', async () => {
     expect(shown.without_project).toBe(await scrape('events_without_project_total', { source }));
   }
   expect(sources.find(({ name }) => name === EDGE)).toMatchObject({ rows: 3, without_project: 1 });
-  expect(store).toMatchObject({
-    rows: await scrape('stored_rows'),
-    bytes: await scrape('stored_bytes'),
-    cache_entries: await scrape('cache_entries'),
-    cache_bytes: await scrape('cache_bytes'),
-    ingest_queued_bytes: await scrape('ingest_queued_bytes'),
-  });
-  expect(engine.restarts).toBe(await scrape('engine_restarts_total'));
+  expect(store).toMatchObject({ rows: await scrape('stored_rows'), bytes: await scrape('stored_bytes') });
 });

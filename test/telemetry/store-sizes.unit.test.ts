@@ -20,21 +20,6 @@ function createSizes() {
   return { clock, reads, readSizes };
 }
 
-test('callers share one reading, which is repeated after five seconds and not before', async () => {
-  const { clock, reads, readSizes } = createSizes();
-  const both = Promise.all([readSizes(), readSizes()]);
-  reads[0]?.resolve(holding(1));
-  const first = { tables: holding(1), readMs: 1_000_000, hasFailed: false };
-  expect(await both).toEqual([first, first]);
-  clock.now += 4_999;
-  expect(await readSizes()).toEqual(first);
-  expect(reads.length).toBe(1);
-  clock.now += 1;
-  const again = readSizes();
-  reads[1]?.resolve(holding(2));
-  expect(await again).toEqual({ tables: holding(2), readMs: 1_005_000, hasFailed: false });
-});
-
 test('without an answer of the engine the sizes are those of before, if there are any', async () => {
   const { clock, reads, readSizes } = createSizes();
   const none = readSizes();

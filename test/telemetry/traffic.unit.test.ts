@@ -34,16 +34,4 @@ describe('the traffic of an endpoint', () => {
     expect(minutes.reduce((total, one) => total + one.requests, 0)).toBe(requests);
     expect(now.ofSource('s')).toMatchObject({ events_per_second: 2 });
   });
-
-  test('has percentiles near the one request that there was, of the hour and of its minute', () => {
-    const { traffic, pass, request } = createCounts();
-    pass(60, 0);
-    request(127);
-    const { p50_ms: p50, p99_ms: p99, minutes } = traffic.read().ofEndpoint('a', true);
-    for (const ms of [p50, p99, minutes.at(-1)?.p99_ms]) {
-      expect(ms).toBeGreaterThan(122);
-      expect(ms).toBeLessThan(132);
-    }
-    expect(minutes[0]?.p50_ms).toBeNull();
-  });
 });

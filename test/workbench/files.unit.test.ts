@@ -1,8 +1,7 @@
 import { chmod, mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { TailraceError } from '../../src/errors.ts';
-import { readTexts, toSaveError, writeTexts } from '../../src/workbench/files.ts';
+import { readTexts, writeTexts } from '../../src/workbench/files.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const root = await temporaryFolder();
@@ -58,19 +57,4 @@ test('a save can be taken back, and keeps the rights of the files', async () => 
   await takeBack();
   expect(await readTexts(folder)).toEqual(OLD);
   expect((await stat(join(folder, 'query.sql'))).mode & 0o777).toBe(0o640);
-});
-
-test.each([
-  ['EROFS', 'forbidden', 'read-only file system'],
-  ['EACCES', 'forbidden', 'user of the service'],
-  ['ENOSPC', 'overloaded', 'disk is full'],
-])('a failure %s says why and that nothing was saved, without a path', async (code, expected, text) => {
-  const failure = await writeTexts(folder, NEW, { rename: failAt(2, code) }).catch((error) =>
-    toSaveError(error, 'logs.mine'),
-  );
-  expect(failure).toBeInstanceOf(TailraceError);
-  expect(failure).toMatchObject({ code: expected, message: expect.stringContaining(text) });
-  expect((failure as TailraceError).message).toContain('nothing was saved');
-  expect((failure as TailraceError).message).not.toContain(root.path);
-  expect(await readTexts(folder)).toEqual(OLD);
 });

@@ -1,4 +1,3 @@
-import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createHistory } from '../../src/workbench/history.ts';
@@ -34,21 +33,4 @@ test('keeps 50 versions and 1 MiB of a definition, the last one always', async (
   expect(await kept()).toEqual(Array.from({ length: 50 }, (_, i) => 59 - i));
   for (let i = 60; i < 75; i++) await keep(i, 100_000);
   expect(await kept()).toEqual([74, 73, 72, 71, 70, 69, 68, 67, 66, 65]);
-});
-
-test('keeps 64 MiB in all: histories that were written least recently are deleted', async () => {
-  const history = open('all');
-  const sql = 'x'.repeat(1_000_000);
-  const count = 70;
-  const keep = (id: string) =>
-    history.keep({ kind: 'alerts', id, by: 'x', before: undefined, texts: { definition: sql } });
-  for (let i = 0; i < count; i++) {
-    await keep(`a${i}`);
-    await utimes(join(root.path, `all/alerts-a${i}.json`), i, i);
-  }
-  await keep('last');
-  const left = await readdir(join(root.path, 'all'));
-  expect(left).toHaveLength(67);
-  expect(left).toContain('alerts-last.json');
-  expect(left).not.toContain('alerts-a0.json');
 });

@@ -31,11 +31,3 @@ test('whatever a result has is read again as it was, beside the cases before', (
     runs(200),
   );
 });
-
-test('comments of the file stay', () => {
-  const text = '# why\nnow: 2026-01-01T00:00:00Z # then\ncases:\n  # one\n  - { name: a, rows: [] }\n';
-  const added = withCase(text, { name: 'b', now: NOW, parameters: {}, rows: [{ n: 1 }] });
-  expect(added).toMatch(
-    /^# why\nnow: .* # then\ncases:\n {2}# one\n {2}- \{ name: a, rows: \[\] \}\n {2}- name: b\n/,
-  );
-});
