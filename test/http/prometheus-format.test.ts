@@ -6,6 +6,7 @@ import { parseMetrics } from '../support/metrics.ts';
 const service = await startFormatsService();
 const { url, fetchBytes } = service;
 afterAll(service.close);
+type Sample = ReturnType<typeof parseMetrics>[number];
 
 test('samples for Prometheus are read as they are, whatever is in labels and values', async () => {
   const labels = ['', '\\', '"', 'a\nb\r\t', '{x="y"} 1 # ,', 'é😀'];
@@ -19,7 +20,8 @@ test('samples for Prometheus are read as they are, whatever is in labels and val
     }),
   });
   expect(answer.status, answer.text).toBe(200);
-  const samples = parseMetrics(answer.text);
+  const byNumber = (a: Sample, b: Sample) => Number(a.labels['other']) - Number(b.labels['other']);
+  const samples = parseMetrics(answer.text).toSorted(byNumber);
   const of = (name: string) => samples.filter((one) => one.name === `formats_samples_2_${name}`);
   expect(of('whole').map((one) => one.labels)).toEqual(
     labels.map((label, i) => ({ ...(label !== '' && { label }), other: `${i}` })),
