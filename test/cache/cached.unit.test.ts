@@ -18,7 +18,6 @@ const UNCACHED: Endpoint = { ...CACHED, cachingSeconds: undefined, warmingSecond
 interface Asked {
   readonly values: ParameterValues;
   readonly signal: AbortSignal | undefined;
-  readonly lane: string | undefined;
   answer(text?: string): void;
   fail(error: Error): void;
 }
@@ -26,9 +25,7 @@ interface Asked {
 function setUp(
   options: {
     endpoint?: Endpoint;
-    random?: number;
     bytesMax?: number;
-    keysMax?: number;
     concurrencyMax?: number;
     staleIfErrorSeconds?: number;
   } = {},
@@ -36,28 +33,22 @@ function setUp(
   const clock = { now: 1_000_000_000_000 };
   const now = () => clock.now;
   const queries: Asked[] = [];
-  const run: Run = ({ values }, { signal, lane } = {}) => {
+  const run: Run = ({ values }, { signal } = {}) => {
     const instantMs = clock.now; // as the real runner: the instant is taken when the query begins
     return new Promise<Answer>((resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
       const answer = (text = `answer ${queries.length}`) =>
         resolve({ body: Buffer.from(text), rows: 1, format: JSON_FORMAT, instantMs, engineMs: 1 });
-      queries.push({ values, signal, lane, answer, fail: reject });
+      queries.push({ values, signal, answer, fail: reject });
     });
   };
   const store = createMemoryStore(options.bytesMax ?? 1_000_000);
-  /** Failures of refreshes that nobody waited for. */
-  const failedBehind: unknown[] = [];
-  let endedBehind = 0;
   const cached = createCached({
-    ...{ run, store, now, random: () => options.random ?? 0 },
+    ...{ run, store, now, random: () => 0 },
     refresh: (question, _, runOptions) => run(question, runOptions),
-    warmKeysMax: options.keysMax ?? 100,
+    warmKeysMax: 100,
     staleIfErrorSeconds: options.staleIfErrorSeconds ?? 0,
-    onRefresh(_, error) {
-      endedBehind++;
-      if (error !== undefined) failedBehind.push(error);
-    },
+    onRefresh() {},
   });
   const endpoints = { current: options.endpoint ?? CACHED };
   const refreshes: unknown[] = [];
@@ -106,8 +97,6 @@ function setUp(
     ask,
     askFor,
     askWithin,
-    failedBehind,
-    endedBehind: () => endedBehind,
     fill,
     pass,
   };
@@ -122,18 +111,6 @@ describe('an answer', () => {
     t.clock.now += 1;
     expect(await t.fill()).toMatchObject({ outcome: 'miss', ageSeconds: 0 });
     expect(t.queries).toHaveLength(2);
-  });
-
-  test('is as old as its query, however long that took', async () => {
-    const t = setUp({ endpoint: UNWARMED });
-    const asked = t.ask();
-    t.clock.now += 10_000;
-    t.query(0).answer();
-    expect(await asked).toMatchObject({ outcome: 'miss', ageSeconds: 10 });
-    t.clock.now += 889_999;
-    expect(await t.ask()).toMatchObject({ outcome: 'hit' });
-    t.clock.now += 1;
-    expect(await t.fill()).toMatchObject({ outcome: 'miss' });
   });
 
   test('from before the clock was set back is not served, and the new one lives and stays warm as any', async () => {
@@ -253,15 +230,6 @@ describe('a warm answer', () => {
     expect(t.refreshes).toEqual(Array.from({ length: 5 }, () => undefined));
   });
 
-  test('is refreshed up to a tenth of the interval early, as chance has it', async () => {
-    const t = setUp({ random: 0.5 });
-    await t.fill();
-    t.pass(284);
-    expect(t.queries).toHaveLength(1);
-    t.pass(1);
-    expect(t.queries).toHaveLength(2);
-  });
-
   test('is left alone once nobody asked for `caching` seconds, and refreshes do not count as asking', async () => {
     const t = setUp();
     await t.fill();
@@ -295,36 +263,6 @@ describe('a warm answer', () => {
     expect((await t.fill()).outcome).toBe('miss');
   });
 
-  test('is refreshed once at a time', async () => {
-    const t = setUp();
-    await t.fill();
-    t.pass(900);
-    expect(t.queries).toHaveLength(2);
-  });
-
-  test('shares its refresh with the callers that come when it has died meanwhile', async () => {
-    const t = setUp();
-    await t.fill();
-    t.pass(900);
-    const asked = t.ask();
-    expect(t.queries).toHaveLength(2);
-    t.query(-1).answer();
-    expect(await asked).toMatchObject({ outcome: 'collapsed' });
-  });
-
-  test('waits for the engine in a lane of its own, and callers in those of their keys', async () => {
-    const t = setUp();
-    const asked = [CACHED, UNCACHED].map((endpoint, i) =>
-      t.askFor(endpoint, { a: '', b: '' }, { lane: `key${i}` }),
-    );
-    for (const query of t.queries) query.answer();
-    await Promise.all(asked);
-    t.pass(300);
-    expect(t.queries.map(({ lane }) => lane)).toEqual(['key0', 'key1', 'warmer']);
-    t.query(-1).answer();
-    await t.warmer.idle();
-  });
-
   test('waits while as many refreshes run as may at once', async () => {
     const t = setUp({ concurrencyMax: 2 });
     for (const a of ['1', '2', '3']) await t.fill({ a, b: '' });
@@ -336,18 +274,6 @@ describe('a warm answer', () => {
     t.pass(1);
     expect(t.queries).toHaveLength(6);
     expect(new Set(t.queries.slice(3).map((query) => query.values['a']))).toEqual(new Set(['1', '2', '3']));
-  });
-
-  test('is one of those asked for last, as many as are kept warm', async () => {
-    const t = setUp({ keysMax: 2 });
-    for (const a of ['1', '2', '3']) {
-      t.clock.now++;
-      await t.fill({ a, b: '' });
-    }
-    t.clock.now++;
-    await t.ask({ a: '1', b: '' });
-    t.pass(300);
-    expect(t.queries.slice(3).map((query) => query.values['a'])).toEqual(['1', '3']);
   });
 
   test.each([
@@ -385,27 +311,6 @@ describe('a caller that bounds the age', () => {
     expect((await Promise.all(both)).map(({ outcome }) => outcome)).toEqual(['miss', 'collapsed']);
     expect(t.queries).toHaveLength(2);
   });
-
-  test('and all who come later keep the younger answer, when a refresh begun before ends after it', async () => {
-    const bucket = {
-      column: 't',
-      by: undefined,
-      spans: new Map(),
-      aligned: true,
-      latenessSeconds: undefined,
-    };
-    const t = setUp({ endpoint: { ...CACHED, bucket: { ...bucket, sources: [] } } });
-    await t.fill();
-    t.clock.now += 300_000;
-    await t.ask(); // refreshed behind its back
-    t.clock.now += 1_000;
-    const asked = t.askWithin(0);
-    t.query(2).answer('younger');
-    await asked;
-    t.query(1).answer('older');
-    await vi.waitFor(() => expect(t.endedBehind()).toBe(1));
-    expect((await t.ask()).answer.body.toString()).toBe('younger');
-  });
 });
 
 describe('an answer whose refresh is overdue', () => {
@@ -419,21 +324,6 @@ describe('an answer whose refresh is overdue', () => {
     t.query(-1).answer('new');
     await vi.waitFor(async () => expect((await t.ask()).answer.body.toString()).toBe('new'));
     expect(t.queries).toHaveLength(2);
-  });
-
-  test('stays where the refresh fails, which is tried again after an interval', async () => {
-    const t = setUp();
-    await t.fill(undefined, 'old');
-    t.clock.now += 300_000;
-    await t.ask();
-    t.query(-1).fail(new Error('away'));
-    await vi.waitFor(() => expect(t.failedBehind).toHaveLength(1));
-    t.clock.now += 299_999;
-    expect((await t.ask()).answer.body.toString()).toBe('old');
-    expect(t.queries).toHaveLength(2);
-    t.clock.now += 1;
-    await t.ask();
-    expect(t.queries).toHaveLength(3);
   });
 });
 

@@ -104,23 +104,6 @@ let cases = 0;
 const newProject = () => `case-${cases++}-`;
 
 describe('a refreshed answer equals one computed anew', () => {
-  test.for<[string, string, number[], number, number[], RefreshExtent]>([
-    ['when nothing has happened', '7day', [0, DAY, 5 * DAY], MINUTE, [], 'incremental'],
-    ['after events on time', '7day', [DAY], MINUTE, [0, 10], 'incremental'],
-    ['after late events', '7day', [0, 2 * DAY], 0, [4 * DAY, 4 * DAY + 1], 'incremental'],
-    ['after events that are ahead', '1hr', [0], MINUTE, [-50 * MINUTE], 'incremental'],
-    ['after a time longer than the range', '1hr', [0], HOUR, [], 'full'],
-    ['after the clock went back', '1hr', [0, HOUR + MINUTE], -5 * MINUTE, [], 'full'],
-  ])('%s', async ([, interval, before, waitMs, after, extent]) => {
-    const project = newProject();
-    world.now = NOON;
-    await store(project, ...before);
-    const { answer } = await expectSame(project, interval);
-    await store(project, ...after);
-    world.now += waitMs;
-    expect((await expectSame(project, interval, answer)).extent).toBe(extent);
-  });
-
   test('whatever was stored, in whatever order', async () => {
     const ago = fc.oneof(
       fc.integer({ min: 0, max: 3 * SECOND }),
@@ -148,17 +131,6 @@ describe('a refreshed answer equals one computed anew', () => {
 });
 
 describe('an answer of an earlier process', () => {
-  test('has the late events that came before a kill, and after it', async () => {
-    const project = newProject();
-    world.now = NOON;
-    await store(project, 0, DAY, 5 * DAY);
-    await expectSame(project, '7day');
-    await open.stored.save();
-    await store(project, 3 * DAY); // not saved
-    await restart(false);
-    expect(await expectSame(project, '7day')).toMatchObject({ events: 4, extent: 'incremental' });
-  });
-
   test('is not found after a deletion, and names nobody in its file then', async () => {
     const project = newProject();
     world.now = NOON;

@@ -1,10 +1,7 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findServerAddress } from '../../src/config/clickhouse.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { faultsOf } from '../support/config.ts';
-import { temporaryFolder } from '../support/service.ts';
 
 const address = (env: Readonly<Record<string, string>>) => findServerAddress(parseConfig(env));
 
@@ -20,31 +17,6 @@ describe('the address of a server', () => {
       sandbox: undefined,
       tls: undefined,
     });
-  });
-
-  test('has a user for callers’ SQL where one is set, and none otherwise', () => {
-    const env = { CLICKHOUSE_URL: 'http://ch:8123', CLICKHOUSE_READ_USER: 'reader' };
-    expect(address(env)?.sandbox).toBeUndefined();
-    const account = { CLICKHOUSE_SANDBOX_USER: 'sandbox', CLICKHOUSE_SANDBOX_PASSWORD: 'z' };
-    expect(address({ ...env, ...account })).toMatchObject({
-      readUser: 'reader',
-      sandbox: { user: 'sandbox', password: 'z' },
-    });
-  });
-
-  test('has the files of TLS, and says which cannot be read', async () => {
-    const folder = await temporaryFolder();
-    const file = (name: string) => join(folder.path, name);
-    for (const name of ['ca', 'cert', 'key']) await writeFile(file(name), name);
-    const url = { CLICKHOUSE_URL: 'https://ch:8443' };
-    expect(address({ ...url, CLICKHOUSE_CA_FILE: file('ca') })?.tls).toEqual({ ca_cert: Buffer.from('ca') });
-    const own = { CLICKHOUSE_CERT_FILE: file('cert'), CLICKHOUSE_KEY_FILE: file('key') };
-    const tls = address({ ...url, CLICKHOUSE_CA_FILE: file('ca'), ...own })?.tls;
-    expect(tls).toMatchObject({ cert: Buffer.from('cert'), key: Buffer.from('key') });
-    expect(() => address({ ...url, CLICKHOUSE_CA_FILE: file('none') })).toThrow(
-      /^CLICKHOUSE_CA_FILE: cannot be read: ENOENT/,
-    );
-    await folder.remove();
   });
 });
 

@@ -38,14 +38,9 @@ describe('the settings', () => {
       '65536',
       'TAILRACE_PORT: must be a whole number of port from 0 to 65535, such as 4000, not "65536"',
     ],
-    ['TAILRACE_PORT', '4000x', /^TAILRACE_PORT: must be a whole number/],
-    ['TAILRACE_READERS', '0', /from 1 to 256/],
     ['TAILRACE_READERS', '17', /^TAILRACE_READERS: must be at most 16 on the embedded engine/],
     ['TAILRACE_LOG_LEVEL', 'loud', /^TAILRACE_LOG_LEVEL: must be one of trace, .*, not "loud"$/],
-    ['TAILRACE_HOST', '  ', /^TAILRACE_HOST: must not be empty/],
-    ['TAILRACE_PUBLIC_URL', 'logs.example.com', /^TAILRACE_PUBLIC_URL: must be an address, such as https:/],
     ['TAILRACE_PUBLIC_URL', 'https://logs/?a=b', /^TAILRACE_PUBLIC_URL: must have no user, parameters or #/],
-    ['CLICKHOUSE_URL', 'http://h:8123/a/b', /^CLICKHOUSE_URL: must have one database/],
     [
       'CLICKHOUSE_PASSWORD',
       'x',
@@ -53,7 +48,6 @@ describe('the settings', () => {
     ],
     ['TAILRACE_TLS_CERT_FILE', 'a.pem', /^TAILRACE_TLS_KEY_FILE: must be set too/],
     ['TAILRACE_CORS_ORIGINS', 'app.example.com', /must be origins such as/],
-    ['TAILRACE_CORS_ORIGINS', 'https://a.example.com,', /must be origins such as/],
     ['TAILRACE_CORS_ORIGINS', 'null', /must be origins such as/],
     ['TAILRACE_TRUST_PROXY', 'true', /must be the addresses of your proxies/],
     ['TAILRACE_TRUST_PROXY', '0.0.0.0/0', /must be the addresses of your proxies/],
@@ -83,19 +77,5 @@ describe('the settings', () => {
     ]);
     for (const key of ['schlüssel-0123456789', 'two words 0123456789', 'key-0123456789ab\n'])
       expect(faultsOf({ TAILRACE_PRIVATE_KEY: key })).toEqual([expect.stringMatching(/: must be of ASCII/)]);
-  });
-
-  test('have a bound that their own fallback keeps, and each a variable of its own', () => {
-    const tiny = { cores: 1, memoryBytes: 256 * 1024 ** 2 };
-    const huge = { cores: 256, memoryBytes: 4 * 1024 ** 4 };
-    for (const { fallback, parse } of Object.values(SETTINGS)) {
-      const values =
-        typeof fallback === 'function'
-          ? [tiny, MACHINE, huge].map((machine) => fallback(machine))
-          : [fallback];
-      for (const value of values) if (value !== '') expect(parse(String(value))).toBe(value);
-    }
-    const variables = Object.values(SETTINGS).flatMap((setting) => [setting.env, ...setting.aliases]);
-    expect(new Set(variables).size).toBe(variables.length);
   });
 });

@@ -8,8 +8,6 @@ const GIB = 1024 ** 3;
 describe('defaults that follow the machine', () => {
   test.each([
     [1, 1, 2, 512, 128, 64, 2, 32],
-    [2, 4, 2, 2_048, 512, 64, 2, 64],
-    [4, 16, 4, 8_192, 2_048, 128, 4, 128],
     [64, 512, 16, 131_072, 32_768, 2_048, 16, 512],
   ])('%i cores and %i GiB', (cores, gib, readers, engine, query, cache, mergeThreads, marks) => {
     const machine = { cores, memoryBytes: gib * GIB };
@@ -20,11 +18,5 @@ describe('defaults that follow the machine', () => {
       cacheBytesMax: cache * MIB,
     });
     expect(sizeEngine(machine, engine * MIB)).toEqual({ mergeThreads, markCacheBytes: marks * MIB });
-  });
-
-  test('leave alone what is set', () => {
-    const env = { TAILRACE_READERS: '3', TAILRACE_CACHE_BYTES_MAX: '5000000' };
-    const machine = { cores: 8, memoryBytes: 64 * GIB };
-    expect(parseConfig(env, machine)).toMatchObject({ readers: 3, cacheBytesMax: 5_000_000 });
   });
 });

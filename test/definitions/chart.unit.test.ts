@@ -53,12 +53,8 @@ describe('chart', () => {
 
   test.each([
     ['{ time: at }', '"values" is missing: the columns to draw'],
-    ['{ time: ms, values: [n] }', '"ms" in "time" must be an integer, in microseconds since 1970, or a stri'],
     ['{ time: at, series: path, values: [n], top: 8 }', '"top" must be at most 7 with "time"'],
     ['{ values: [n] }', '"time" is missing: "show: line" draws over time'],
-    ['{ show: table, time: at }', '"time" is not a field of "show: table", which has show, title, values'],
-    ['{ show: number, values: [n], thresholds: [{ severity: warning }] }', 'have one of "above" and "below"'],
-    ['{ show: pie, values: [n] }', '"show" must be one of line, bar, stacked, table, number, not "pie"'],
     ['{ time: at, values: [n, n] }', '"values" must be a list of 1 to 12 different columns, not ["n","n"]'],
   ])('%s is refused with the line and what would be right', (chart, message) => {
     const fault = expect.stringMatching(/^endpoint\.yaml:12: /);

@@ -1,12 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import {
-  describeFolders,
-  findDashboardTarget,
-  findFolders,
-  keepFolders,
-} from '../../src/definitions/folders.ts';
+import { describeFolders, findFolders, keepFolders } from '../../src/definitions/folders.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const root = process.cwd();
@@ -50,40 +45,4 @@ test('with TAILRACE_EDIT_ENDPOINTS=copy a copy of the shipped ones is read once 
   expect(findFolders({ ...named, editEndpoints: '1' })).toMatchObject({ endpointsDir: shipped('endpoints') });
   await mkdir('endpoints');
   expect(findFolders(named)).toMatchObject({ endpointsDir: './endpoints', shipped: ['sourcesDir'] });
-});
-
-test('with TAILRACE_STUDIO the endpoints for Studio are read, unless a folder is named', () => {
-  const first = findFolders({ ...NONE, studio: '1', defaultTier: 'PRO' });
-  expect(first).toMatchObject({ endpointsDir: shipped('studio/endpoints'), defaultTier: 'PRO' });
-  expect(findFolders(keepFolders(first))).toEqual(first);
-  expect(findFolders({ ...NONE, studio: '1', endpointsDir: 'mine' }).endpointsDir).toBe('mine');
-});
-
-test('at a reload a folder that was read stays, and a shipped one gives way to one that appeared', async () => {
-  await mkdir('endpoints');
-  const first = findFolders(NONE);
-  await rm('endpoints', { recursive: true });
-  await mkdir('sources');
-  const second = findFolders(keepFolders(first));
-  expect(second).toEqual({ endpointsDir: './endpoints', sourcesDir: './sources', shipped: [] });
-});
-
-test('dashboards that appear beside the endpoints here are read at a reload', async () => {
-  await mkdir('endpoints');
-  const first = findFolders(NONE);
-  expect([first.dashboardsDir, findDashboardTarget(first)]).toEqual([undefined, './dashboards']);
-  await mkdir('dashboards');
-  expect(findFolders(keepFolders(first)).dashboardsDir).toBe('./dashboards');
-});
-
-test('dashboards here are not read with the endpoints of another folder, and that is said', async () => {
-  const named = { endpointsDir: 'mine', sourcesDir: './sources' };
-  const other = findFolders(named);
-  expect(other).toEqual({ ...named, shipped: [] });
-  expect(describeFolders(other)).toEqual([]);
-  await mkdir('dashboards');
-  const note = (dir: string) =>
-    `the folder ./dashboards is not read, since the endpoints are those of ${dir}; set TAILRACE_DASHBOARDS_DIR to read it`;
-  expect(describeFolders(other)).toEqual([note('mine')]);
-  expect(findDashboardTarget(other)).toBeUndefined();
 });

@@ -2,7 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { formatFault } from '../../src/definitions/fault.ts';
-import { hasNewestFirst } from '../../src/definitions/pages.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -67,19 +66,8 @@ describe('a cursor', () => {
   });
 
   test.each([
-    ['timestamp DESC, id asc', true],
-    ['timestamp asc, id asc', false],
-  ])('by %s has the newest rows first: %s', async (by, expected) => {
-    const { pages } = await read(ENDPOINT.replace('timestamp desc, id desc', by), SQL);
-    expect(pages !== undefined && hasNewestFirst(pages)).toBe(expected);
-  });
-
-  test.each([
     ['id desc', 'id', 7, '"by" must name each column with its direction, asc or desc, such as timestamp des'],
-    ['id desc', 'id desc, id asc', 7, '"by" has "id" twice; name each column once'],
-    ['timestamp desc, id desc', '', 7, '"by" must be a list of columns with their directions'],
     ['size: 100', 'size: 101', 7, '"size" must be at most the LIMIT of the query, which is 100'],
-    ['size: 100', 'size: 10001', 7, '"size" must be a whole number of rows from 1 to 10000, not 10001'],
     ['  project:', '  cursor: { type: string, description: x }\n  project:', 9, '"cursor" is where callers'],
   ])('with %j as %j is refused', async (from, to, line, message) => {
     expect(ENDPOINT).toContain(from);
@@ -104,21 +92,11 @@ describe('a cursor', () => {
     const QUERIED = `SELECT * FROM test_logs WHERE project = @project AND t >= @page_from AND t <= @page_until
 AND (@cursor_id IS NULL OR t < @page_until OR id < @cursor_id) LIMIT 100`;
 
-    test('names the bounds of a caller, and continues after @page_until', async () => {
-      const { pages, faults } = await read(RANGED, QUERIED);
-      expect(faults).toEqual([]);
-      expect(pages?.range).toEqual({ after: 'start', until: 'end' });
-      expect((await read(ENDPOINT, QUERIED)).pages?.range).toEqual({ after: undefined, until: undefined });
-      expect((await read(ENDPOINT, SQL)).pages?.range).toBeUndefined();
-    });
-
     test.each([
       ['[timestamp desc, ', '[', 'yaml', '"by" must begin with timestamp desc'],
-      ['timestamp desc', 'timestamp asc', 'yaml', '"by" must begin with timestamp desc'],
       ['after: start', 'after: project', 'yaml', '"after" must name a parameter of type timestamp'],
       [/@page_until/g, '@cursor_timestamp', 'sql', 'must use @page_until: a page has the rows with'],
       ['t >= @page_from AND', '', 'sql', 'must use @page_from: a page has the rows with'],
-      ['LIMIT 100', '-- LIMIT 100', 'sql', 'must end with LIMIT 100, the "size" of a page'],
       [/start/g, 'page_from', 'yaml', '"page_from" is bound by the service if there is a "cursor"'],
     ])('%s as %j is refused', async (from, to, file, message) => {
       const [yaml, sql] = [RANGED, QUERIED].map((text, i) =>

@@ -56,14 +56,6 @@ const sent = fc.oneof(
 );
 
 describe.each(PARAMETER_TYPES)('a parameter of type %s', (type) => {
-  const parameter = declare(type);
-
-  test('has an example and values that a caller can send', () => {
-    const { example = 'x', values } = parameter;
-    for (const value of [example, ...values])
-      expect(findParameterValue(parameter, String(value), BYTES_MAX)).toBeDefined();
-  });
-
   test('reaches the engine as the value that was checked, of its type, or is refused, whatever is sent', async () => {
     const required = declare(type, { ...FIELDS[type], required: true });
     const property = fc.asyncProperty(sent, async (text) => {
@@ -110,11 +102,9 @@ test('one text stands for all spellings of a value', () => {
 
 test.each<[ParameterTypeName, Fields, string | string[] | undefined, unknown]>([
   ['integer', {}, '9223372036854775807', { type: 'Nullable(Int64)', value: '9223372036854775807' }],
-  ['integer', {}, undefined, { type: 'Nullable(Int64)', value: null }],
   ['integer', { default: 7 }, '', { type: 'Int64', value: 7 }],
   ['number', {}, '-1.5e3', { type: 'Nullable(Float64)', value: -1500 }],
   ['boolean', { default: false }, '1', { type: 'Bool', value: true }],
-  ['date', {}, '2026-11-20', { type: 'Nullable(Date)', value: '2026-11-20' }],
   ['list', { of: 'integer' }, ['1', '2'], { type: 'Array(Int64)', value: [1, 2] }],
   ['list', { of: 'string' }, ["it's", 'a,b', '\0'], { type: 'Array(String)', value: ["it's", 'a,b', '\0'] }],
 ])('%s with %j, sent %j, is %j in the SQL', async (type, fields, given, result) => {
@@ -136,30 +126,22 @@ const messageOf = (parameter: Parameter, given: string | string[]): string => {
 test.each<[ParameterTypeName, Fields, string | string[], string]>([
   ['integer', { min: 100, max: 599 }, 'abc', 'x must be a whole number, such as 100, not "abc"'],
   ['integer', { min: 100, max: 599 }, '600', 'x must be from 100 to 599, not "600"'],
-  ['date', {}, '2026-02-30', 'x must be a date, such as 2026-11-20, not "2026-02-30"'],
-  ['uuid', {}, '7f0c', 'x must be a UUID, such as 7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10, not "7f0c"'],
   ['enum', { values: ['a', 'b'] }, 'c'.repeat(70), `x must be one of a, b, not "${'c'.repeat(60)}…"`],
   ['string', { max_length: 2 }, '日本語', 'x must have at most 2 characters, and has 3'],
-  ['string', { max_length: 2 }, '😀😀', 'accepted'],
   ['string', { pattern: '^[a-z]+$' }, 'ABC', 'x must match ^[a-z]+$, not "ABC"'],
   ['string', { pattern: '(?i)^\\pL+$' }, 'É', 'accepted'],
   ['list', { of: 'string', pattern: '^\\w+$' }, 'a,b c', 'x has "b c", which must match ^\\w+$'],
   ['string', {}, ['a', 'b'], 'x was sent 2 times; send it once'],
-  ['list', { of: 'integer' }, '1,a', 'x has "a", which must be a whole number, such as 1'],
-  ['list', { of: 'integer', max_items: 2 }, ['1', '2', '3'], 'x must have at most 2 items, and has 3'],
 ])('%s with %j refuses %j: %s', (type, fields, given, message) => {
   expect(messageOf(declare(type, fields), given)).toBe(message);
 });
 
 test.each<[Fields & { type: ParameterTypeName }, string[]]>([
   [{ type: 'string', min: 5 }, ['min needs type integer or number or list, not string']],
-  [{ type: 'integer', min: 5, max: 4 }, ['min must be at most "max", which is 4']],
   [{ type: 'integer', max: 4, default: 5 }, ['default must be from -9223372036854775808 to 4, not 5']],
   [{ type: 'integer', default: 2 ** 60 }, [expect.stringContaining('default must be a whole number')]],
   [{ type: 'list' }, [expect.stringContaining('of is missing: a list has items of one type: string, enum')]],
-  [{ type: 'list', of: 'string', min: 5 }, ['min is not for items of type string']],
   [{ type: 'string', pattern: '[' }, [expect.stringMatching(/^pattern is not a pattern of RE2: .*\[/)]],
-  [{ type: 'string', pattern: '(a{500}){500}' }, [expect.stringMatching(/^pattern is too large a pattern/)]],
   [{ type: 'string', pattern: `${'a'.repeat(5_000)}+` }, [expect.stringContaining('at most 4096 bytes')]],
 ])('the declaration %j is refused: %j', (fields, messages) => {
   const faults: string[] = [];

@@ -25,17 +25,3 @@ test('after a kill -9 of its process the engine comes back with every row whose 
   await engine.close();
   await remove();
 });
-
-test('a query is not compiled when it runs again: a short one would take several times as long', async () => {
-  const { engine, remove } = await openEmbedded(SIZE);
-  const compiled =
-    "SELECT sum(value) FROM system.events WHERE event IN ('CompileFunction', 'CompileExpressionsMicroseconds')";
-  const sql =
-    'SELECT sum(number * 2 + 1), count() FROM numbers(100) WHERE number % 7 > 2 GROUP BY number % 3';
-  const count = async () => JSON.stringify(await engine.inspect(compiled));
-  const before = await count();
-  for (let run = 0; run < 6; run++) await engine.query(sql, {}, { format: 'TSVRaw' });
-  expect(await count()).toBe(before);
-  await engine.close();
-  await remove();
-});

@@ -38,12 +38,4 @@ describe('whether a table may have rows', () => {
     await settle();
     expect(filled.mayHaveRows('empty')).toBe(true);
   });
-
-  test('is not asked of a store that others may write to', async () => {
-    const { filled, state } = open({ seesEveryWrite: false });
-    expect(filled.mayHaveRows('empty')).toBe(true);
-    await settle();
-    expect(filled.mayHaveRows('empty')).toBe(true);
-    expect(state.reads).toBe(0);
-  });
 });

@@ -6,7 +6,7 @@ import { applySchema } from '../../src/engine/schema.ts';
 import { tableColumns } from '../../src/engine/table.ts';
 import { InputError } from '../../src/errors.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
-import { findValue, typedValue, typedValues } from '../../src/ingest/typed.ts';
+import { findValue, typedValue } from '../../src/ingest/typed.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
 import { writeValue } from '../../src/sql/quote.ts';
 import { type SqlText, textOf, trusted } from '../../src/sql/sql.ts';
@@ -147,40 +147,6 @@ describe('the tables of sources', () => {
     expect(await readAll(fresh)).toEqual(old.map((row) => ({ ...row, timestamp: expect.anything() })));
   });
 
-  test('gain a column of several paths, with the value that ingest takes: the first of its type', async () => {
-    const paths = [['metadata', 'req', 'path'], ['metadata', 'request.path'], ['path']];
-    const columns: SourceColumn[] = every.map((one) => ({
-      ...one,
-      path: ['metadata', 'request', 'path'],
-      otherPaths: paths,
-    }));
-    const [text] = columns;
-    if (text !== undefined) columns.push({ ...text, name: 'a_text', otherwise: ['project'] });
-    const values = ['"x"', '""', '7', '1.5', 'true', 'null', '{}'];
-    const both = (first: string, second: string) =>
-      `"metadata":{"request":{"path":${first}},"req":{"path":${second}}}`;
-    const members = values.flatMap((one) => [
-      `"metadata":{"request.path":${one}}`,
-      `"path":${one}`,
-      ...values.map((two) => both(one, two)),
-    ]);
-    const lines = members.map((member, i) => `{"id":"${100 + i}","project":"p",${member}}`);
-    const narrow = makeSource([]);
-    await applySchema(engine, [narrow]);
-    await store(narrow, lines);
-    await applySchema(engine, [{ ...narrow, columns }]);
-    const wide = makeSource(columns);
-    await applySchema(engine, [wide]);
-    await store(wide, lines);
-    const taken = await readAll(wide);
-    expect(await readAll({ ...narrow, columns })).toEqual(taken);
-    expect(taken).toHaveLength(lines.length);
-    const at = (member: string) => taken[members.indexOf(member)];
-    expect(at(both('null', '"x"'))).toMatchObject({ a_string: 'x', an_integer: null, a_text: 'x' });
-    expect(at(both('7', '"x"'))).toMatchObject({ a_string: 'x', an_integer: 7, a_number: 7 });
-    expect(at('"path":true')).toMatchObject({ a_boolean: true, a_text: 'p' });
-  });
-
   test('keep columns that no source names any more, with their data', async () => {
     const source = makeSource(every);
     await applySchema(engine, [source]);
@@ -208,27 +174,6 @@ describe('the tables of sources', () => {
       'sources/test.logs.yaml: column "a_string" of test.logs is stored as Nullable(String) and cannot become Nullable(Int64); give the new column another name',
       'sources/test.logs.yaml: column "a_number" of test.logs is stored as Nullable(Float64) and cannot become Nullable(Bool); give the new column another name',
     ]);
-    expect(await describeTables()).toEqual(before);
-  });
-
-  test.each([
-    ['path', { path: ['metadata', 'elsewhere'] }, /is stored from another path of the event: /],
-    [
-      'text to find',
-      { contains: { column: 'a_string', text: 'b' } },
-      /is stored with another rule: position\(/,
-    ],
-  ])('refuse another %s, naming the column, and change nothing', async (_, other, message) => {
-    const found = { ...column('has_a', 'boolean', []), contains: { column: 'a_string', text: 'a' } };
-    const stored = 'path' in other ? every[0] : found;
-    const source = makeSource([...every, found]);
-    await applySchema(engine, [source]);
-    const before = await describeTables();
-    const columns = [...every, found].map((one) => (one.name === stored?.name ? { ...one, ...other } : one));
-    const [fault, ...rest] = await faultsOf(applySchema(engine, [{ ...source, columns }]));
-    expect(fault).toContain(`column "${stored?.name}" of test.logs `);
-    expect(fault).toMatch(message);
-    expect(rest).toEqual([]);
     expect(await describeTables()).toEqual(before);
   });
 
@@ -296,54 +241,4 @@ describe('the value of a typed column', () => {
     });
     await fc.assert(property, runs(300));
   });
-
-  test('is the same for both if it says whether another column contains a text', async () => {
-    const char = fc.constantFrom(...`'\\\0"%éÉaA\n\`😀`, '\ud83d', '\ude00', '\ufffd');
-    const text = (minLength: number, maxLength: number) =>
-      fc.array(char, { minLength, maxLength, size: 'max' }).map((chars) => chars.join(''));
-    const held = fc
-      .tuple(text(0, 4), text(1, 3), text(0, 4))
-      .map(([before, found, after]) => ({ value: before + found + after, found }));
-    const other = fc.record({ value: fc.option(text(0, 8)), found: text(0, 3) }); // a project may be empty
-    const property = fc.asyncProperty(
-      fc.array(fc.oneof(held, other), { minLength: 1, maxLength: 20 }),
-      async (cases) => {
-        const computed: SourceColumn[] = cases.map(({ found }, i) => ({
-          ...column(`c${i}`, 'boolean', []),
-          contains: { column: 'path', text: found },
-        }));
-        computed.push({ ...column('own', 'boolean', []), contains: { column: 'path', text: undefined } });
-        const source = makeSource([column('path', 'string', ['path']), ...computed]);
-        const expressions = tableColumns(source).filter(({ type }) => type === 'Bool');
-        const values = cases.map(
-          ({ value, found }) => `(${value === null ? 'NULL' : writeValue(value)}, ${writeValue(found)})`,
-        );
-        const [row = {}] = await engine.inspect(
-          trusted(`SELECT ${expressions.map(({ name, expression }) => `groupArray((${expression})::Bool) AS ${name}`).join(', ')}
-           FROM (SELECT arrayJoin([${values.join(', ')}]::Array(Tuple(Nullable(String), String))) AS row, row.1 AS path,
-             row.2::LowCardinality(String) AS project)`),
-        );
-        for (const [i, { value, found }] of cases.entries()) {
-          const taken = typedValues((path) => findValue({ path: value }, path), found, source.columns).slice(
-            1,
-          );
-          expect(taken).toEqual(computed.map(({ name }) => (row[name] as boolean[])[i]));
-        }
-      },
-    );
-    await fc.assert(property, runs(150));
-  });
-
-  // The engine's reader gives up on a text that holds such a number anywhere, so no column of that event is computed.
-  test.each(['18446744073709551616', '"\\ud800"'])(
-    'is not computed from a text that holds %s',
-    async (odd) => {
-      const source = makeSource([]);
-      await applySchema(engine, [source]);
-      await store(source, [`{"id":"1","metadata":{"v":"x","odd":${odd}}}`]);
-      const wider = { ...source, columns: [column('a_string', 'string', ['metadata', 'v'])] };
-      await applySchema(engine, [wider]);
-      expect(await readAll(wider)).toMatchObject([{ a_string: null, metadata: `{"v":"x","odd":${odd}}` }]);
-    },
-  );
 });

@@ -42,12 +42,6 @@ const PATTERN_FORMS = [
   (column: string, sought: string) => `\`match\`(${column}, (SELECT ${writeValue(sought)})) /* of a table */`,
   (column: string) => `countMatches(${column}, @sought) > 0 OR match(${column}, @sought)`,
 ];
-const LIKE_FORMS = [
-  (column: string) => `${column} LIKE @sought`,
-  (column: string) => `like(${column}, @sought)`,
-  (column: string) => `NOT notLike(${column}, '' || @sought)`,
-  (column: string, sought: string) => `${column} LIKE ${writeValue(sought)}`,
-];
 
 /** Ids for which a condition holds, or that the engine refuses it. */
 async function find(engine: Engine, table: string, condition: string, sought: string): Promise<string> {
@@ -81,8 +75,6 @@ const anyPattern = fc.oneof(
   { weight: 3, arbitrary: flagged.map((parts) => parts.flat().join('')) },
   { weight: 1, arbitrary: commonPattern },
 );
-const likePart = fc.constantFrom(...'% _ a aur ora abc Aurora \\ \\\\ \\% \\_ \\u é . ['.split(' '));
-const likePattern = fc.array(likePart, { maxLength: 8 }).map((parts) => parts.join(''));
 
 interface Search {
   readonly forms: readonly ((column: string, sought: string) => string)[];
@@ -94,7 +86,6 @@ const PATTERN: Search = {
   forms: PATTERN_FORMS,
   truth: String.raw`replaceRegexpOne(materialize(address), @sought, '\x01\\0') != materialize(address)`,
 };
-const LIKE: Search = { forms: LIKE_FORMS, truth: 'materialize(address) LIKE @sought' };
 
 async function expectAllFound(engine: Engine, { forms, truth }: Search, sought: string): Promise<void> {
   const expected = await find(engine, 'searched_unmerged', truth, sought);
@@ -123,29 +114,5 @@ export function describeSearches(engine: () => Engine): void {
   test('finds every text that any pattern matches', async () => {
     const property = fc.asyncProperty(anyPattern, (one) => expectAllFound(engine(), PATTERN, one));
     await fc.assert(property, runs(100));
-  });
-
-  test('finds every text that is LIKE any pattern', async () => {
-    const property = fc.asyncProperty(likePattern, (one) => expectAllFound(engine(), LIKE, one));
-    await fc.assert(property, runs(100));
-  });
-
-  /** How many granules of how many a condition is looked for in, after the index and the order of the table. */
-  async function countGranules(condition: string, sought: string): Promise<{ read: number; all: number }> {
-    const sql = `EXPLAIN indexes = 1 SELECT count() FROM searched_merged WHERE ${condition}`;
-    const plan = (await engine().query(sql, { sought }, { format: 'TSVRaw' })).bytes.toString();
-    const counts = [...plan.matchAll(/Granules: (\d+)\/(\d+)/g)];
-    return { read: Number(counts.at(-1)?.[1]), all: Number(counts[0]?.[2]) };
-  }
-
-  test.each([
-    ['match(address, @sought)', 'basalt'],
-    ['match(address, @sought)', '^(basalt|CAFÉ)[.-]'],
-    ["address LIKE concat('%', @sought, '%')", 'basalt'],
-    ["startsWith(address, @sought) AND endsWith(address, '.example')", 'basalt'],
-    ["multiSearchAny(address, [@sought, 'BASALT'])", 'basalt'],
-  ])('reads no more of a table than it has to for %s of %s', async (condition, sought) => {
-    const { read, all } = await countGranules(condition, sought);
-    expect(read).toBeLessThan(all / 4);
   });
 }

@@ -83,24 +83,6 @@ test('read filters hide rows whichever of the two tables a query names', async (
   }
 });
 
-test('an existing schema is left unchanged; a new column is added to both tables', async () => {
-  front.requests.length = 0;
-  await applySchema(engine, registry.sources);
-  expect(front.requests.filter(({ sql }) => /^(CREATE|ALTER|DROP)/.test(sql))).toEqual([]);
-  const source = registry.getSource(NAME);
-  const [first] = source.columns;
-  if (first === undefined) throw new Error('it has typed columns');
-  const column = { ...first, name: 'added', path: ['metadata', 'added'], hasSubstringIndex: false };
-  await applySchema(engine, [{ ...source, columns: [...source.columns, column] }]);
-  expect(await engine.inspect('SELECT added FROM edge_logs LIMIT 1')).toEqual([{ added: null }]);
-  const refused = { ...column, name: 'refused' };
-  const refuse = async () => {
-    throw new InputError(['refused']);
-  };
-  await expect(applySchema(engine, [{ ...source, columns: [refused] }], refuse)).rejects.toThrow('refused');
-  expect(await tablesWith('refused')).toEqual([]);
-});
-
 test('a new table in which another process has stored events stays where this one’s definitions are refused', async () => {
   const refuse = async () => {
     throw new InputError(['refused']);

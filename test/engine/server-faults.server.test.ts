@@ -77,13 +77,6 @@ test('a request has its values bound by the server, its limits, the right to rea
   expect(front.requests[1]?.values.size).toBe(0);
 });
 
-test('a request is answered compressed, and rows are sent compressed', async () => {
-  await insert(1);
-  expect(await countOf(1)).toBe('1\n');
-  expect(front.requests[0]?.headers['content-encoding']).toBe('zstd');
-  expect(front.requests[1]?.headers['accept-encoding']).toBe('zstd');
-});
-
 describe('an answer', () => {
   test('that ends in an error is that error, and none of its rows', async () => {
     const text =
@@ -114,15 +107,6 @@ describe('an answer', () => {
     await expect(ask('SELECT 1')).rejects.toMatchObject({ ...UNAVAILABLE, retryAfterSeconds: 1 });
   });
 
-  test('of a proxy that has lost the server is requested again, and never shown', async () => {
-    const lost = (status: number) => (_request: FrontRequest, response: ServerResponse) =>
-      response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Bad gateway of ch-7</h1>');
-    answerNext(lost(502), lost(503));
-    expect(await ask('SELECT 1')).toBe('1\n');
-    answerNext(lost(504), lost(502), lost(503));
-    await expect(ask('SELECT 1')).rejects.toMatchObject(UNAVAILABLE);
-  });
-
   test('of a proxy that answers in the server’s place is neither rows nor word of events stored', async () => {
     const page = (_request: FrontRequest, response: ServerResponse) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Back soon</h1>\n');
@@ -132,28 +116,9 @@ describe('an answer', () => {
     await expect(insert(7)).rejects.toMatchObject(UNAVAILABLE);
     expect(await countOf(7)).toBe('0\n');
   });
-
-  test('that never ends is not read beyond the bound', async () => {
-    answerNext((_request, response) => {
-      const more = () => response.write('x'.repeat(65_536), (error) => error ?? setImmediate(more));
-      more();
-    });
-    await expect(ask('SELECT 1')).rejects.toMatchObject({
-      code: 'query_failed',
-      message: 'the answer is larger than 1048576 bytes; ask for less',
-    });
-  });
 });
 
 describe('a connection', () => {
-  test('that is reset while idle is opened again', async () => {
-    await insert(2);
-    proxy.reset();
-    await insert(3);
-    proxy.reset();
-    expect([await countOf(2), await countOf(3)]).toEqual(['1\n', '1\n']);
-  });
-
   test.each([0, 20])(
     'that breaks after %d bytes of the answer to an insert stores its rows once',
     async (afterBytes) => {

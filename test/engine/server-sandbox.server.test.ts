@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { QueryOptions } from '../../src/engine/engine.ts';
@@ -68,30 +67,6 @@ describe('a statement', () => {
     expect(request?.settings.get('readonly')).toBe('1');
     await engine.query('SELECT 1', {}, { ...CALLERS, sandboxed: { project: undefined } });
     expect(front.requests[1]?.settings.get('log_comment')).toBe('{}');
-  });
-
-  test('of a caller is sent with no setting that the profile of users.sql does not let it change', async () => {
-    for (const format of ['TSVRaw', 'JSONEachRow', 'CSVWithNames', 'ArrowStream', 'Parquet'] as const)
-      await engine.query('SELECT 1', {}, { ...CALLERS, format, origin: 'logs.all r', lane: 'key-id' });
-    const file = await readFile('deploy/clickhouse/users.sql', 'utf8');
-    const [profile = ''] = /CREATE SETTINGS PROFILE tailrace_sandbox [\s\S]*?;/.exec(file) ?? [];
-    const changeable = [...profile.matchAll(/(\w+)(?: = \d+ MAX \d+)? CHANGEABLE_IN_READONLY/g)];
-    const ofHttp = ['default_format', 'quota_key', 'wait_end_of_query']; // parameters of the request, and no settings
-    const names = front.requests.flatMap(({ settings, http }) => [...settings.keys(), ...http.keys()]);
-    const sent = [...new Set(names)].filter(
-      (name) => !ofHttp.includes(name) && name !== 'readonly', // which is 1 there already
-    );
-    expect(profile).toMatch(/readonly = 1,/);
-    expect(sent.toSorted()).toEqual(changeable.map(([, name = '']) => name).toSorted());
-  });
-
-  test('of a caller is held to the profile of its user', async () => {
-    const options = { format: 'TSVRaw' } as const;
-    const nested = `${'SELECT * FROM ('.repeat(60)}SELECT 1${')'.repeat(60)}`;
-    await expect(engine.query(nested, {}, { ...options, ...CALLERS })).rejects.toMatchObject({
-      code: 'query_failed',
-    });
-    expect((await engine.query(nested, {}, options)).bytes.toString()).toBe('1\n');
   });
 
   test('of a caller sees no row that the filters hide', async () => {

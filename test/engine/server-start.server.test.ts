@@ -68,16 +68,3 @@ test.each([
   );
   expect(String(error)).not.toContain('s3cret');
 });
-
-test('a profile of the reader with readonly = 1 is refused, with what to do', async () => {
-  answer(/getSetting\('readonly'\)/, '1\n');
-  const error = await failureOf(open());
-  expect(error).toBeInstanceOf(InputError);
-  expect(String(error)).toMatch(/has the setting readonly = 1, .* restrict the user to reading by GRANTs/);
-});
-
-test('a server that is not there is engine_unavailable, with its address', async () => {
-  const error = await failureOf(open('http://127.0.0.1:1'));
-  expect(error).toMatchObject({ code: 'engine_unavailable' });
-  expect(String(error)).toContain('the ClickHouse server at http://127.0.0.1:1 does not respond');
-});

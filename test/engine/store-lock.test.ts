@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { findOwner, lockStore } from '../../src/engine/store-lock.ts';
@@ -61,19 +60,4 @@ test('refuses a second process, and is free once the first was killed with -9', 
   await gone;
   expect([findOwner(dir), existsSync(join(dir, 'owner.txt'))]).toEqual([undefined, true]);
   lockStore(dir, 'second').release();
-});
-
-test('a lock file that is none is not taken for another owner', async () => {
-  const dir = join(folder.path, 'broken');
-  await mkdir(dir);
-  await writeFile(join(dir, 'lock.sqlite'), 'not a database '.repeat(100));
-  expect(faultsOf(() => lockStore(dir, 'x'))[0]).toContain('cannot be used: file is not a database');
-});
-
-test('a data directory that is a file is refused in one line', async () => {
-  const file = join(folder.path, 'file');
-  await writeFile(file, '');
-  expect(faultsOf(() => lockStore(file, 'x'))).toEqual([
-    `data directory ${file} cannot be used: it is a file, not a folder; set TAILRACE_DATA_DIR to a writable folder`,
-  ]);
 });

@@ -2,20 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { Engine, InsertBatch } from '../../src/engine/engine.ts';
 import { createWriteMarks, watchWrites } from '../../src/engine/write-marks.ts';
 
-const NOTHING = { before: -Infinity, minutes: [] };
-
-describe('marks', () => {
-  test('return the minutes of writes after a version, of one table', () => {
-    const marks = createWriteMarks(10);
-    marks.mark('a', [1, 2]);
-    const { version } = marks;
-    marks.mark('a', [2, 3]);
-    expect(marks.changedMinutes('a', version)).toEqual({ before: -Infinity, minutes: [2, 3] });
-    expect(marks.changedMinutes('b', version)).toEqual(NOTHING);
-    expect(marks.changedMinutes('a', marks.version)).toEqual(NOTHING);
-  });
-});
-
 describe('a watched engine', () => {
   const batch: InsertBatch = {
     ...{ table: 'a', columns: [], format: 'JSONCompactEachRow', bytes: Buffer.alloc(0) },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createDeadline, untilAborted } from '../../src/lib/abort.ts';
+import { untilAborted } from '../../src/lib/abort.ts';
 
 describe('waiting until aborted', () => {
   test('ends with the work, when that comes first', async () => {
@@ -16,26 +16,5 @@ describe('waiting until aborted', () => {
     await expect(waiting).rejects.toThrow('left');
     work.reject(new Error('late'));
     await expect(untilAborted(work.promise, AbortSignal.abort(new Error('early')))).rejects.toThrow('early');
-  });
-});
-
-describe('a deadline', () => {
-  const late = () => new Error('late');
-
-  test('aborts with the caller’s reason, but not once it was cleared', () => {
-    const caller = new AbortController();
-    const [open, cleared] = [
-      createDeadline(1e6, late, caller.signal),
-      createDeadline(1e6, late, caller.signal),
-    ];
-    cleared.clear();
-    caller.abort('left');
-    expect(open.signal.reason).toBe('left');
-    expect(cleared.signal.aborted).toBe(false);
-    open.clear();
-  });
-
-  test('is not even set for a caller who has gone', () => {
-    expect(() => createDeadline(1e6, late, AbortSignal.abort(new Error('gone')))).toThrow('gone');
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
-import { createScript, openRedis, type Redis, runScript } from '../../src/lib/redis.ts';
+import { openRedis, type Redis } from '../../src/lib/redis.ts';
 import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
 import { startRedis, type TestRedis } from '../../trial/redis.ts';
 
@@ -30,27 +30,6 @@ describe.skipIf(findProgram('redis-server') === undefined)('a connection to Redi
   const ping = (redis: Redis) => redis.run((send) => send(['PING']));
   const waitFor = (check: () => void) => vi.waitFor(check, { timeout: 30_000 });
 
-  test('is made behind the back of the start, and answers', async () => {
-    const { redis, told } = open();
-    expect(await ping(redis)).toBeUndefined();
-    await waitFor(() => expect(redis.isUp).toBe(true));
-    expect(await ping(redis)).toBe('PONG');
-    await redis.run((send) => send(['SET', 'bytes', Buffer.from([0, 255, 13, 10])]));
-    expect(await redis.run((send) => send(['GET', 'bytes']))).toEqual(Buffer.from([0, 255, 13, 10]));
-    expect(await redis.run((send) => send(['GET', 'none']))).toBeNull();
-    expect(told).toEqual(['up']);
-  });
-
-  test('that breaks is told once, and comes back by itself', async () => {
-    const { redis, told } = open();
-    await waitFor(() => expect(redis.isUp).toBe(true));
-    await server.kill();
-    await waitFor(() => expect(told).toEqual(['up', 'away']));
-    await server.start();
-    await waitFor(() => expect(told).toEqual(['up', 'away', 'up']));
-    expect(await ping(redis)).toBe('PONG');
-  });
-
   test('that swallows everything costs all who ask together one deadline, and those after them nothing', async () => {
     const proxy = await startFaultyProxy(server.port);
     const { redis, told } = open(proxy.url.replace('http:', 'redis:'));
@@ -72,16 +51,5 @@ describe.skipIf(findProgram('redis-server') === undefined)('a connection to Redi
     await waitFor(() => expect(redis.isUp).toBe(true));
     expect(await ping(redis)).toBe('PONG');
     await proxy.close();
-  });
-
-  test('runs scripts, also those that Redis has not seen or has forgotten', async () => {
-    const { redis } = open();
-    await waitFor(() => expect(redis.isUp).toBe(true));
-    const script = createScript('return {KEYS[1], ARGV[1]}');
-    const run = () => redis.run((send) => runScript(send, script, { keys: ['key'], args: ['argument'] }));
-    const both = [Buffer.from('key'), Buffer.from('argument')];
-    expect([await run(), await run()]).toEqual([both, both]);
-    await redis.run((send) => send(['SCRIPT', 'FLUSH']));
-    expect(await run()).toEqual(both);
   });
 });

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { startTask, type TaskRun } from '../../src/lib/task.ts';
 
 /** A task whose timer is `tick`. */
@@ -21,21 +21,6 @@ function start(run: () => unknown) {
   );
   return { ...task, runs, clock, timer };
 }
-
-test('runs each time that its timer ticks, and reports name and duration', async () => {
-  let count = 0;
-  const { timer, clock, runs, trigger } = start(() => {
-    count++;
-    clock.now += 7;
-  });
-  expect([timer.everyMs, count]).toEqual([250, 0]);
-  timer.tick?.();
-  await trigger(); // joins the run
-  timer.tick?.();
-  await trigger();
-  expect(count).toBe(2);
-  expect(runs).toEqual(Array(2).fill({ name: 'sweep', ms: 7 }));
-});
 
 test('a run that takes longer is not overlapped, and ticks meanwhile are not made up for', async () => {
   const gates: PromiseWithResolvers<void>[] = [];
@@ -66,23 +51,4 @@ test('a run that fails is reported, and the next one starts as usual', async () 
     { name: 'sweep', ms: 0, error: new Error('once') },
     { name: 'sweep', ms: 0 },
   ]);
-});
-
-test('stopping ends the timer and waits for the run, but not for ever', async () => {
-  vi.useFakeTimers();
-  try {
-    const { timer, trigger, stop } = start(() => new Promise(() => {}));
-    void trigger();
-    let hasStopped = false;
-    const stopped = stop().then(() => {
-      hasStopped = true;
-    });
-    expect(timer.tick).toBeUndefined();
-    await vi.advanceTimersByTimeAsync(4_999);
-    expect(hasStopped).toBe(false);
-    await vi.advanceTimersByTimeAsync(1);
-    await stopped;
-  } finally {
-    vi.useRealTimers();
-  }
 });

@@ -13,7 +13,6 @@ const BAD_ZONES = [
 
 /** Calls, with `?` where their zone is. */
 const ZONED_CALLS = [
-  'toTimezone(timestamp, ?)',
   'toDateTime64(@now, 6, ?)',
   'parseDateTimeBestEffort(@now, ?)',
   "formatDateTime(timestamp, '%Y', ?)",
@@ -21,8 +20,6 @@ const ZONED_CALLS = [
   'toStartOfInterval(timestamp, INTERVAL 1 DAY, toDateTime(0), ?)',
   'timestamp AT TIME ZONE ?',
   'arrayMap(t -> toHour(t, ?), [timestamp])',
-  'maxIf(toHour(timestamp, ?), 1)',
-  'count() OVER (ORDER BY toHour(timestamp, ?))',
   '(SELECT toHour(timestamp, ?) FROM app LIMIT 1)',
 ];
 
@@ -50,7 +47,6 @@ const ZONES = [
 ].map((call) => `SELECT ${call} FROM app`);
 const ZONES_BY_NAME = [
   "WITH 'file:/dev/ptmx' AS zone SELECT toHour(timestamp, zone) FROM app",
-  "WITH (SELECT 'file:/dev/ptmx') AS zone SELECT toHour(timestamp, zone) FROM app",
   "WITH hour AS f SELECT arrayMap(f, [timestamp], ['file:/dev/ptmx']) FROM app",
   "WITH z AS (SELECT 'file:/dev/ptmx' AS zone) SELECT toHour(timestamp, zone) FROM app, z",
   "SELECT toHour(timestamp, zone) FROM app ARRAY JOIN ['file:/dev/ptmx'] AS zone",
@@ -133,7 +129,6 @@ export const LATER_TABLES: readonly string[] = [
   'WITH later AS (SELECT 1 AS id) SELECT later.id, b.id FROM app AS later, later AS b',
   'WITH a AS (WITH later AS (SELECT id FROM app) SELECT id FROM later) SELECT a.id FROM a JOIN later USING (id)',
   'WITH later AS f SELECT arrayMap(f, [1]) FROM app',
-  'SELECT id FROM app WHERE id IN later',
 ];
 
 /** Kind → texts. */

@@ -6,7 +6,6 @@ import { TailraceError } from '../../src/errors.ts';
 import { isAllowedFunction } from '../../src/sandbox/function.ts';
 import { BOUNDS } from '../../src/sandbox/refusal.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { createTimeZones } from '../../src/sandbox/time-zone.ts';
 import { runs, scale } from '../support/property.ts';
 import { ATTACKS } from './attacks.ts';
 import { ESCAPES } from './escapes.ts';
@@ -90,22 +89,10 @@ test('every bound is in the documentation', async () => {
 
 describe('a refusal says what was not allowed and what would be', () => {
   test.each([
-    [
-      "SELECT file('x') FROM app",
-      'must not call file(); docs/sandboxing-functions.md lists what can be called',
-    ],
     ['SELECT now()', 'must not call now(); use @now, the instant of the query'],
     [
       'SELECT * FROM numbers(3)',
       'must not read the table function numbers(); what can be read is app, errors',
-    ],
-    [
-      'SELECT * FROM app SETTINGS max_threads = 1',
-      'must not have SETTINGS: the limits are those of the service',
-    ],
-    [
-      'SELECT @nobody FROM app',
-      'names @nobody, which is not declared; declared are @project, @pattern, @now',
     ],
     ['SELECT {a:String} FROM app', 'must not have {…}: write parameters as @name and maps as map(…)'],
     [`SELECT id LIKE '%a${'_'.repeat(60)}%' FROM app`, 'has a pattern that is too costly a pattern'],
@@ -230,14 +217,6 @@ describe('any mix of good and bad parts', () => {
     );
     expect(answered).toBeGreaterThan(scale(25));
   });
-});
-
-test('a time zone is counted once, and one too many is rejected with those that are loaded', () => {
-  const names = Array.from({ length: 40 }, (_, i) => `Zone/Number_${i}`);
-  const zones = createTimeZones(names);
-  for (const name of names.slice(0, 31)) zones.use([name, 'UTC']);
-  zones.use(names.slice(0, 31));
-  expect(() => zones.use(['Zone/Number_31'])).toThrow(/has 32 of at most 32; those are UTC, Zone\/Number_0/);
 });
 
 test('a SELECT is checked once, and is not kept warm', async () => {

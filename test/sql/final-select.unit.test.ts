@@ -14,37 +14,15 @@ describe('the final SELECT of a query', () => {
     expect(found?.limit).toBe(limit);
   });
 
-  test('keeps what stands before the list, and each item as it is written', () => {
-    const found = findFinalSelect('WITH 1 AS x\nSELECT x, -- comment\n  x + 1 AS y FROM t');
-    expect(found?.before).toBe('WITH 1 AS x\nSELECT');
-    expect(found?.items).toEqual([
-      { name: 'x', sql: 'x' },
-      { name: 'y', sql: 'x + 1 AS y' },
-    ]);
-  });
-
   test.each([
     'SELECT * FROM t',
-    'SELECT a.b FROM t',
-    'SELECT `a` FROM t',
     'SELECT DISTINCT a FROM t',
     'SELECT a FROM t UNION ALL SELECT a FROM u',
-    'FROM t SELECT a',
     'SELECT a FROM t LIMIT 5 OFFSET 2',
-    'SELECT a FROM t LIMIT 5 BY a',
     'SELECT a, count() AS n FROM t GROUP BY a WITH TOTALS',
     'SELECT a FROM t ORDER BY a WITH FILL',
-    'SELECT a AS b WHERE b',
     'SELECT a FROM (t',
   ])('is left as it is in %j', (sql) => {
     expect(findFinalSelect(sql)).toBeUndefined();
-  });
-
-  test.each([
-    ['SELECT a FROM t ORDER BY 1', true],
-    ['SELECT a FROM t ORDER BY (1) DESC', true],
-    ['SELECT a FROM t WHERE b > now() - toIntervalDay(7) ORDER BY f(a, 1)', false],
-  ])('%j counts items: %j', (sql, counts) => {
-    expect(findFinalSelect(sql)?.countsItems).toBe(counts);
   });
 });

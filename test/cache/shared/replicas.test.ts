@@ -63,17 +63,6 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
     expect(await client().keys('*')).toEqual([expect.stringMatching(/^tailrace:1:answer:[\w-]{43}$/)]);
   });
 
-  test('give a caller who wants an answer of now one that the others then find', async () => {
-    const { b } = await share();
-    b.clock.aheadMs += 1_000;
-    const fresh = await b.ask({ a: 'x' }, { maxAgeSeconds: 0 });
-    expect([fresh.outcome, fresh.ageSeconds]).toEqual(['miss', 0]);
-    await b.idle();
-    const c = await open();
-    expect(textOf(await c.ask({ a: 'x' }, { onlyIfCached: true }))).toBe(textOf(fresh));
-    await expect(c.ask({ a: 'y' }, { onlyIfCached: true })).rejects.toMatchObject({ code: 'not_cached' });
-  });
-
   describe('an answer in Redis', () => {
     test('that was changed, cut or made up is not served, is deleted and counted', async () => {
       const { name, bytes } = await share();

@@ -1,13 +1,13 @@
 import { describe, expect, test, vi } from 'vitest';
 import { findProgram } from '../../../scripts/programs.js';
-import { type Replica, setUpReplicas } from '../../support/replica.ts';
+import { setUpReplicas } from '../../support/replica.ts';
 
 const textOf = ({ answer }: { answer: { body: Buffer } }) => answer.body.toString();
 const WAIT = { timeout: 60_000 };
 
 // Leases end by the real clock of Redis.
 describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Redis', () => {
-  const { redis, open, openTwo } = setUpReplicas();
+  const { redis, openTwo } = setUpReplicas();
 
   test('that are asked the same a thousand times at once make one query, and all get its answer', async () => {
     const [a, b] = await openTwo({ isPrompt: false });
@@ -30,23 +30,6 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
     expect(textOf(await waiting)).toBe('made there');
     query.answer();
     await first;
-  });
-
-  test('refresh once for each interval in total, also if their clocks differ by seconds', async () => {
-    const redisClock = { aheadMs: 0 };
-    const all: Replica[] = [];
-    for (const aheadMs of [0, 4_000, -4_000]) all.push(await open({ aheadMs, redisClock }));
-    for (const replica of all) await replica.ask();
-    for (const replica of all) await replica.idle();
-    const queries = () => all.reduce((sum, replica) => sum + replica.queries.length, 0);
-    expect(queries()).toBe(1);
-    for (let interval = 0; interval < 5; interval++)
-      for (const seconds of [300, 1, 1]) {
-        for (const replica of all) await replica.ask(); // or they would not be kept warm
-        redisClock.aheadMs += seconds * 1000;
-        await Promise.all(all.map((replica) => replica.pass(seconds)));
-      }
-    expect(queries()).toBe(6);
   });
 
   test('have caches of their own without Redis, none fails, and they share again when it is back', async () => {

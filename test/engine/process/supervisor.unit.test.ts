@@ -38,25 +38,6 @@ function create(start: (attempt: number) => Promise<EngineProcess>) {
   return { first, supervisor, restarts, attempts: () => attempts, live: (ms: number) => (nowMs += ms) };
 }
 
-const settle = () => vi.advanceTimersByTimeAsync(0);
-
-describe('a process that ends', () => {
-  test('is replaced later each time that it ends soon after its start', async () => {
-    const processes = Array.from({ length: 4 }, (_, i) => createProcess(i));
-    const { first, supervisor, attempts } = create(async (n) => processes[n - 1]?.process as EngineProcess);
-    first.end('SIGSEGV');
-    await vi.advanceTimersByTimeAsync(249);
-    expect(supervisor.state).toBe('restarting');
-    await vi.advanceTimersByTimeAsync(1);
-    expect(supervisor.state).toBe('up');
-    processes[0]?.end('SIGSEGV');
-    await vi.advanceTimersByTimeAsync(499);
-    expect(attempts()).toBe(1);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(attempts()).toBe(2);
-  });
-});
-
 describe('a caller', () => {
   test('is refused at once while the engine is lost, and served when it is back', async () => {
     const back = createProcess(9);
@@ -74,20 +55,6 @@ describe('a caller', () => {
     expect(await supervisor.use(never)).toBe(back.process);
     expect(restarts.map(({ failures }) => failures)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     expect(restarts[3]?.error).toEqual(new Error('no disk'));
-  });
-});
-
-describe('replacing', () => {
-  test('ends the process that runs, for a reason that is reported', async () => {
-    const second = createProcess(1);
-    const { first, supervisor, restarts, live } = create(async () => second.process);
-    live(60_000);
-    supervisor.replace(first.process, { reason: 'stuck' });
-    await settle();
-    expect(restarts).toEqual([{ reason: 'stuck', ended: 'SIGKILL', failures: 0 }]);
-    second.end('SIGSEGV');
-    await settle();
-    expect(restarts[1]).toMatchObject({ reason: 'ended', ended: 'SIGSEGV' });
   });
 });
 
