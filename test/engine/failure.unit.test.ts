@@ -20,10 +20,6 @@ describe('an error of the engine', () => {
     expect(code('Query memory limit exceeded: would use 96 MiB')).toBe('query_failed');
   });
 
-  test.each([new Error('socket closed'), undefined])('without a code it is engine_unavailable', (error) => {
-    expect(toTailraceError(error)).toMatchObject({ code: 'engine_unavailable', status: 503 });
-  });
-
   test('that quotes a value like a refused pattern does not reveal it', () => {
     const text = "Cannot parse string 'not a valid re2 pattern: the secret is swordfish' as Int64";
     const error = toTailraceError(thrown(6, text, 'CANNOT_PARSE_TEXT'));

@@ -90,5 +90,3 @@ describe('a table that is created after a text was checked', () => {
       await expect(check(sql)).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 });
-
-describe('a column', () => {});

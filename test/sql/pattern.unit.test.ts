@@ -6,7 +6,6 @@ describe('refused is', () => {
     ['what multiplies', '(?:(.*)(.*)(.*)(.*)(.*)){1000}', 'is too large a pattern'],
     ['what held a reader for 34 s', '(?:\\pL\\PN{0,9}){30}~', 'is too large a pattern'],
     ['what needs a new state for every byte', '(?:[a-m].{0,9}){12}[~]', 'is too costly a pattern'],
-    ['the same by alternations', '(?:(?:a|[b-m])(?:.|x)){40}[~]', 'is too costly a pattern'],
   ])('%s', (_, pattern, message) => {
     expect(findPatternFault(pattern)).toContain(message);
   });
@@ -22,7 +21,6 @@ describe('taken is', () => {
     '^https?://[a-z0-9]{20}\\.supabase\\.(co|in)/(rest|auth|storage)/v1/[^?]*\\?.*select=',
     '(?i)[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}',
     Array.from({ length: 100 }, (_, i) => `project-number-${i}`).join('|'),
-    'id=[^&]{20}&',
   ])('%s', (pattern) => {
     expect(findPatternFault(pattern)).toBeUndefined();
   });

@@ -20,11 +20,6 @@ const dropUnused = (sql: string) => applyEdits(sql, removeUnused(sql));
 describe('the WITH list of a query', () => {
   test.each([
     [
-      'WITH 1 AS x, (SELECT 2) AS y, a AS (SELECT x) SELECT 3',
-      'WITH 1 AS x, (SELECT 2) AS y, a AS (<SELECT x>) ',
-      ['a'],
-    ],
-    [
       "WITH a AS (SELECT ') SELECT' /* ) */) SELECT 3 -- (",
       "WITH a AS (<SELECT ') SELECT' /* ) */>) ",
       ['a'],
