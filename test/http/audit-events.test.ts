@@ -1,16 +1,9 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { pino } from 'pino';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createManagement } from '../../src/keys/management.ts';
-import { openSqliteStore, SQLITE_FILE } from '../../src/keys/sqlite-store.ts';
-import { createService, type Service } from '../../src/service/service.ts';
+import { afterAll, describe, expect, test } from 'vitest';
 import { trusted } from '../../src/sql/sql.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
-import { openTestEngine } from '../support/server-engine.ts';
-import { PRIVATE_KEY, startTestService, temporaryFolder, testConfig } from '../support/service.ts';
+import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 
 const AUDIT = 'tailrace.audit';
 
@@ -113,40 +106,4 @@ describe('the events of the audit trail', () => {
     expect(await count('aurora', { project: 'aurora' })).toBe(0);
     expectError(await read('all', { project: 'aurora' }), 'forbidden');
   });
-});
-
-test('a copy of the audit trail is made when the service closes; over restarts nothing is stored twice', async () => {
-  const folder = await temporaryFolder();
-  const backend = await openTestEngine(folder.path);
-  onTestFinished(async () => {
-    await backend.remove();
-    await folder.remove();
-  });
-  const config = testConfig(folder.path, backend.env);
-  const start = () => createService(config, { logger: pino({ level: 'silent' }), owner: 'a test' });
-  const details = async ({ core: { engine } }: Service) => {
-    const rows = await engine.inspect('SELECT event_message FROM tailrace_audit ORDER BY event_message');
-    return rows.map((row) => row['event_message']);
-  };
-
-  const first = await start();
-  const { id: one } = await first.keyring.create({ name: 'one', scopes: ['query'] });
-  await first.close();
-  const control = openSqliteStore(folder.path); // as `tailrace keys create` without a service
-  const { id: two } = await createManagement(control, Date.now).create({ name: 'two', scopes: ['query'] });
-  const old = { action: 'deleted', keyId: '', actor: 'cli', detail: '1 event', count: 1 } as const;
-  // The source would have deleted it.
-  await control.record({ used: [], entries: [{ ...old, atMs: Date.now() - 500 * 86_400_000 }] });
-  await control.close();
-  // As after the restoration of an older control store: what has been copied is copied again.
-  const database = new DatabaseSync(join(folder.path, SQLITE_FILE));
-  database.exec('UPDATE audit_copy SET copied = 0, claimed = 1');
-  database.close();
-  const expected = [one, two].map((id) => `created ${id} by cli (scope query)`).toSorted();
-  const second = await start();
-  await expect.poll(() => details(second)).toEqual(expected);
-  await second.close();
-  const third = await start();
-  expect(await details(third)).toEqual(expected);
-  await third.close();
 });

@@ -15,7 +15,6 @@ async function createKey(): Promise<string> {
 // Requests as many clients send them: `Content-Type: application/json`, and no body.
 describe.each([
   ['without a length', ''],
-  ['with a length of 0', 'content-length: 0\r\n'],
   ['in chunks, none of which has a byte', 'transfer-encoding: chunked\r\n'],
 ])('an empty JSON body %s', (_name, head) => {
   async function send(method: string, path: string, type = 'Application/JSON; charset=utf-8') {
@@ -30,9 +29,6 @@ describe.each([
     expect([revoked.status, revoked.text]).toEqual([200, expect.stringContaining('"revoked_at":"2')]);
     const answer = await send('POST', LOGS);
     expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('{"result":[]}')]);
-    expect((await send('POST', '/api/tokens')).status).toBe(201);
-    expect((await send('POST', '/nowhere')).status).toBe(404);
-    expect((await send('DELETE', '/health')).status).toBe(405);
   });
 
   test.each([
@@ -50,19 +46,6 @@ describe.each([
 const post = (path: string, body: string, type = 'application/json') =>
   request(url, path, { method: 'POST', headers: { 'content-type': type }, body });
 
-test.each([
-  ['/api/keys', 'text/plain', 'send application/json'],
-  ['/api/logs?source_name=postgres.logs', 'text/csv', 'send application/json or application/x-ndjson'],
-  ['/v1/logs', 'text/plain;charset=x', 'send application/json or application/x-protobuf'],
-])(
-  'a body of another type is rejected at %s, which names %s and what is read',
-  async (path, type, message) => {
-    const answer = await post(path, '{}', type);
-    expectError(answer, 'unsupported_media_type');
-    expect(answer.body.error.message).toContain(`"${type}", which this path does not read; ${message}`);
-  },
-);
-
 test.each(['/api/keys', '/api/logs?source_name=postgres.logs', '/v1/logs', LOGS, '/mcp'])(
   'a body that is not JSON is rejected with its place at %s',
   async (path) => {
@@ -74,19 +57,3 @@ test.each(['/api/keys', '/api/logs?source_name=postgres.logs', '/v1/logs', LOGS,
     expect(answer.body.error.errors).toEqual([{ parameter: 'body', message, ...place }]);
   },
 );
-
-test('a body that is not JSON is rejected with its place if it is decoded on a thread, too', async () => {
-  const body = `[${'{"id":"x","event_message":"y"},\n'.repeat(3_000)}{"id":]`;
-  const { body: sent } = await post('/api/logs?source_name=postgres.logs', body);
-  expect(sent.error.errors).toMatchObject([{ parameter: 'body', line: 3_001, column: 7 }]);
-});
-
-test('a body with a member that every object has is rejected', async () => {
-  for (const path of ['/api/keys', LOGS]) expectError(await post(path, '{"__proto__":1}'), 'invalid_request');
-});
-
-test.each(['traces', 'metrics'])('/v1/%s says what is accepted', async (signal) => {
-  const answer = await request(url, `/v1/${signal}`, { method: 'POST' });
-  expectError(answer, 'not_found');
-  expect(answer.body.error.message).toContain("OpenTelemetry's logs are accepted at /v1/logs");
-});

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { request } from '../support/http.ts';
 import { type Body, post } from '../support/ingest.ts';
 import { newProject, startProtocolService } from '../support/protocols.ts';
 import { PUBLIC_KEY } from '../support/service.ts';
@@ -55,15 +54,5 @@ describe('a log for Datadog', () => {
       { event_message: 'one', at: Number(at) },
       { event_message: 'two', at: Number(at) },
     ]);
-  });
-
-  test('may have its key in the query string; senders check theirs', async () => {
-    expect(
-      (await send({ message: 'x' }, `${PATH}?dd-api-key=${PUBLIC_KEY}`, { 'dd-api-key': '' })).status,
-    ).toBe(202);
-    const valid = await request(url, '/api/v1/validate', {
-      headers: { 'x-api-key': '', 'dd-api-key': PUBLIC_KEY },
-    });
-    expect([valid.status, valid.text]).toEqual([200, '{"valid":true}']);
   });
 });

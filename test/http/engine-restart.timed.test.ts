@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { getEngineProcess, untilGone } from '../support/engine-process.ts';
-import { get, QUERY_PATH, readMetric } from '../support/http.ts';
+import { get, QUERY_PATH } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 
@@ -27,17 +27,6 @@ beforeAll(async () => {
 
 const send = async () =>
   (await post(service.url, '/api/logs?source_name=cloudflare.logs.prod', [{ project: 'p' }])).status;
-
-test('a killed engine is back for the next caller, with every event', async () => {
-  const pid = getEngineProcess();
-  process.kill(pid, 'SIGKILL');
-  await untilGone(pid);
-  await expect.poll(() => statusOf('/ready'), { timeout: 30_000 }).toBe(200);
-  expect((await service.call('logs.all', { project: 'p' })).body.result).toHaveLength(1);
-  expect(await send()).toBe(200);
-  expect(await readMetric(service.url, 'tailrace_engine_restarts_total')).toBe(1);
-  expect(lines.join('')).toContain('the engine process ended and is started again');
-});
 
 test('while it cannot be started, cached answers are served, the rest says when to come back, and all is well afterwards', async () => {
   const store = join(service.config.dataDir, 'store');

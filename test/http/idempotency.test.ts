@@ -31,16 +31,6 @@ const newProject = () => `once-${++projects}`;
 const send = (key: string, body: object, headers = {}) =>
   post(url, TO_EDGE, body, { 'idempotency-key': key, ...headers });
 
-test('a repeat is answered as the first was, with its reasons, and stores nothing', async () => {
-  const project = newProject();
-  const body = [{ id: '1', project }, 5, { project, id: '3' }];
-  const first = await send(project, body);
-  const second = await send(project, body);
-  expect(first.body).toEqual({ message: ['event 2: is not a JSON object'] });
-  expect([second.status, second.text]).toEqual([first.status, first.text]);
-  expect(await idsOf(service.core, project)).toEqual(['1', '3']);
-});
-
 test('a repeat after a crash between the commit and its record stores nothing', async () => {
   const project = newProject();
   const yesterday = Date.now() - 86_400_000;

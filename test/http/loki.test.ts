@@ -80,27 +80,9 @@ describe('a push to Loki', () => {
     expect(new Set(stored.map((row) => JSON.stringify(row))).size).toBe(1);
   });
 
-  test('goes to the source that accepts its label, or that X-Source names', async () => {
-    const project = newProject();
-    await push({
-      streams: [
-        { stream: { project, app: 'gateway' }, values: [[nanos(), 'g']] },
-        { stream: { project, app: 'other' }, values: [[nanos(), 'o']] },
-      ],
-    });
-    await push(stream({ project }, [nanos(), 'n']), { 'x-source': 'gateway.logs' });
-    const messages = async (table: string) =>
-      (await rows(project, { table })).map((row) => row['event_message']).toSorted();
-    expect([await messages('gateway_logs'), await messages('logs')]).toEqual([['g', 'n'], ['o']]);
-    expect((await push(stream({}, [nanos(), '']), { 'x-source': 'none' })).status).toBe(404);
-  });
-
   test.each([
-    ['no JSON', '{', {}, 400, /not valid JSON from line 1/],
-    ['another media type', 'x', { 'content-type': 'text/csv' }, 415, /send application\/json or/],
     ['bytes that are not Snappy', new Uint8Array([5, 0xfc, 0xfa, 255, 255, 255]), PROTOBUF, 400, /Snappy/],
     ['Snappy of 4 GB, as it says', new Uint8Array([255, 255, 255, 255, 15, 0]), PROTOBUF, 400, /Snappy/],
-    ['Snappy of another length', new Uint8Array([10, 16, 1, 2, 3, 4, 5]), PROTOBUF, 400, /Snappy/],
   ] as const)('of %s is rejected in text', async (_, body, headers, status, message) => {
     const answer = await push(body, headers);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([
@@ -150,9 +132,4 @@ describe('the labels of a stream', () => {
       runs(300),
     );
   });
-
-  test.each(['', '{a}', '{a="b"', '{a="\\q"}', '{a="b"} x'])(
-    'are nothing where they are not well-formed: %s',
-    (text) => expect(parseLabels(text)).toBeUndefined(),
-  );
 });

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { isRefusal } from '../../trial/fuzz/refusal.ts';
@@ -7,24 +5,16 @@ import { type TrialEvent, WIRES, type Wire } from '../../trial/wire.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type Body, post } from '../support/ingest.ts';
 import { newProject, startProtocolService } from '../support/protocols.ts';
-import { PUBLIC_KEY, temporaryFolder } from '../support/service.ts';
+import { PUBLIC_KEY } from '../support/service.ts';
 
 type Name = keyof typeof WIRES;
 
-const folder = await temporaryFolder();
-const quotas = join(folder.path, 'quotas.yaml');
-const names = Object.keys(WIRES) as Name[]; // the object is written in trial/wire.ts
-await writeFile(quotas, `projects: { ${names.map((name) => `spent-${name}: { events: 1 }`)} }\n`);
 const service = await startProtocolService({
   TAILRACE_BODY_BYTES_MAX: '200000',
   TAILRACE_DECODED_BYTES_MAX: '2000000',
   TAILRACE_DEFAULT_PROJECT: 'default-project',
-  TAILRACE_QUOTAS_FILE: quotas,
 });
-afterAll(async () => {
-  await service.close();
-  await folder.remove();
-});
+afterAll(service.close);
 const { url, clock, rows } = service;
 const { keyring } = service.service;
 const { key: reader } = await keyring.create({ name: 'reader', scopes: ['query'] });
@@ -78,15 +68,6 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
     ['that a body is in an unknown encoding', 415, body, { 'content-encoding': 'lzma' }],
   ])('hears in its own form %s: %i', async (_, status, bytes, headers) => {
     expectRefusal(name, wire, await send(bytes, headers), status);
-  });
-
-  test('hears that the quota of its project is spent, and until when', async () => {
-    const headers = { 'x-project': `spent-${name}` };
-    const one = wire.write([event(`spent-${name}`)]);
-    expect((await send(one, headers)).status).toBe(wire.ok);
-    const answer = await send(one, headers);
-    expectRefusal(name, wire, answer, 429);
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
   test('has the good events of a batch stored beside the bad ones', async () => {

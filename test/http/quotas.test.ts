@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test, vi } from 'vitest';
-import { TailraceError } from '../../src/errors.ts';
-import { USAGE_SOURCE } from '../../src/management/usage.ts';
+import { afterAll, describe, expect, test } from 'vitest';
 import { expectError, get, readMetric } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, startTestService, temporaryFolder } from '../support/service.ts';
@@ -99,34 +97,6 @@ describe('a quota of queries', () => {
     expect(await statusOf({ project: 'asked', days: '3' })).toBe(200);
     clock.now = START;
   });
-
-  test('of core time counts that of the engine', async () => {
-    await setQuotas('projects: { heavy: { core_seconds: 1 } }\n');
-    expect(await statusOf({ project: 'heavy', days: '1' })).toBe(200);
-    await vi.spyOn(core.engine, 'query').withImplementation(
-      async () => ({ bytes: Buffer.from(''), rows: 0, elapsedMs: 1, coreMs: 1_000 }),
-      async () => expect(await statusOf({ project: 'heavy', days: '2' })).toBe(200),
-    );
-    const refused = await ask({ project: 'heavy', days: '3' });
-    expect(refused.body.error.message).toMatch(/has spent its quota of 1 core seconds a day/);
-  });
-
-  test('counts a query that times out, and none that the queue has rejected', async () => {
-    await setQuotas('projects: { late: { queries: 1 } }\n');
-    const failWith = (code: 'overloaded' | 'query_timeout', days: string) =>
-      vi.spyOn(core.engine, 'query').withImplementation(
-        () => Promise.reject(new TailraceError(code, 'as the engine does')),
-        async () => expectError(await ask({ project: 'late', days }), code),
-      );
-    await failWith('overloaded', '1');
-    await failWith('query_timeout', '2');
-    expectError(await ask({ project: 'late', days: '3' }), 'rate_limited');
-  });
-});
-
-test('usage cannot be sent by anybody', async () => {
-  const { status, body } = await post(url, `/api/logs?source=${USAGE_SOURCE}`, [event('busy')]);
-  expect([status, body.error.message]).toEqual([400, expect.stringMatching(/is written by Tailrace/)]);
 });
 
 test('what was stored and asked outlives the service: quotas go on, and usage.ingest has it by project and key', async () => {

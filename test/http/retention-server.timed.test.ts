@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
-import { confirmAll, confirmationFile, reportFile } from '../../src/retention/file.ts';
 import { createService } from '../../src/service/service.ts';
 import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { get, readMetric } from '../support/http.ts';
-import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
+import { post, TO_EDGE } from '../support/ingest.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 
 const DAY_MS = 86_400_000;
@@ -29,31 +28,6 @@ async function start(dataDir: string, nowMs: number) {
   const stopped = () => readMetric(url, 'tailrace_retention_stopped', { reason: 'clock' });
   return { ...service, url, stopped };
 }
-
-test('days on a server are deleted by the service, which holds its clock against the past as well', async () => {
-  const first = await start('one', NOW);
-  const events = [0, 8, 9].map((daysAgo) => ({
-    id: `${daysAgo}`,
-    project: 'p',
-    timestamp: NOW - daysAgo * DAY_MS,
-  }));
-  expect((await post(first.url, TO_EDGE, events)).status).toBe(200);
-  await first.close();
-
-  const second = await start('one', NOW + 86 * DAY_MS);
-  expect(await second.stopped()).toBe(1);
-  expect(await idsOf(second.core, 'p')).toEqual(['0', '8', '9']);
-  // Another replica, whose data directory is new, goes by the newest event.
-  const replica = await start('two', NOW + 86 * DAY_MS);
-  expect(await replica.stopped()).toBe(1);
-
-  const report = reportFile(join(folder.path, 'one')).read();
-  if (report === undefined) throw new Error('no report');
-  confirmationFile(join(folder.path, 'one')).write(confirmAll(report));
-  await second.retention.watch();
-  expect(await second.stopped()).toBe(0);
-  expect(await idsOf(second.core, 'p')).toEqual(['0']);
-});
 
 test('a server whose clock is ahead stops it, and hides nothing', async () => {
   const service = await start('three', NOW);

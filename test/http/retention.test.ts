@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Overview } from '../../src/management/view.ts';
-import { confirmAll, confirmationFile, reportFile } from '../../src/retention/file.ts';
 import { createService } from '../../src/service/service.ts';
 import { copyFewDefinitions } from '../support/definitions.ts';
 import { get, QUERY_PATH, readMetric } from '../support/http.ts';
@@ -77,12 +76,6 @@ async function startUntilFinished(nowMs: number) {
   return service;
 }
 
-function confirm(): void {
-  const report = reportFile(dataDir).read();
-  if (report === undefined) throw new Error('no report');
-  confirmationFile(dataDir).write(confirmAll(report));
-}
-
 test('what is older than its source keeps is not returned; a longer retention, read again, shows what is still there', async () => {
   const service = await startFilled(NOW);
   await setRetention(2);
@@ -108,10 +101,6 @@ describe('a clock that is a hundred days ahead', () => {
     const young = { id: 'young', project: 'p', timestamp: NOW };
     expect((await post(after.url, TO_EDGE, [young])).status).toBe(200);
     expect(await after.seen()).toContain('young');
-    // Only the confirmation of this jump lets it go on.
-    confirmationFile(dataDir).write({ clockOffsetMs: 95 * DAY_MS, days: [] });
-    await after.retention.watch();
-    expect(await after.stopped('clock')).toBe(1);
   });
 
   test('is noticed by the newest event if the time at which the store was open is not known', async () => {
@@ -142,36 +131,4 @@ test('a clock that went back deletes nothing, and is reported', async () => {
   const clock = expect.stringMatching(/^the clock says .* which is 100 days behind /);
   expect(await after.ready()).toEqual({ status: 'ready', clock });
   expect(await after.stored()).toEqual(IDS);
-});
-
-test('a confirmation lets retention go on for what was seen: days are dropped, logged and counted', async () => {
-  const after = await startFilled(NOW + 85 * DAY_MS);
-  expect(reportFile(dataDir).read()?.due).toMatchObject([{ source: 'cloudflare.logs.prod', held: 'clock' }]);
-  confirm();
-  await after.retention.watch();
-  expect(confirmationFile(dataDir).read()).toBeUndefined();
-  const left = ['0', '1', '2', '3', '4', '5'];
-  expect([await after.ready(), await after.stored()]).toEqual([{ status: 'ready' }, left]);
-  const dropped = after.log().filter(({ msg }) => msg === 'a day of events was dropped');
-  const day = new Date(NOW - 9 * DAY_MS).toISOString().slice(0, 10);
-  expect(dropped).toContainEqual(expect.objectContaining({ table: 'edge_logs', day, reason: 'age' }));
-  expect(await readMetric(after.url, 'tailrace_days_dropped_total', { reason: 'age' })).toBe(dropped.length);
-  // The next jump is another one.
-  after.clock.now += 100 * DAY_MS;
-  await after.retention.run();
-  expect([await after.stopped('clock'), await after.stored()]).toEqual([1, left]);
-});
-
-test('a retention that is lowered waits for a confirmation, then deletes', async () => {
-  const service = await startFilled(NOW);
-  await setRetention(3);
-  await service.core.reload();
-  await service.retention.watch();
-  const message = /^retention has stopped for a source: [4-6]0 % of its events \(\d days\)/;
-  expect(await service.ready()).toEqual({ status: 'ready', retention: expect.stringMatching(message) });
-  expect([await service.stopped('share'), await service.stored()]).toEqual([1, IDS]);
-  confirm();
-  await service.retention.watch();
-  expect(await service.stopped('share')).toBe(0);
-  expect((await service.stored()).length).toBeLessThan(6);
 });

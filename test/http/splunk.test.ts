@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { request } from '../support/http.ts';
 import { type Body, post } from '../support/ingest.ts';
 import { newProject, startProtocolService } from '../support/protocols.ts';
 import { PUBLIC_KEY } from '../support/service.ts';
@@ -53,26 +52,5 @@ describe('an event for Splunk’s collector', () => {
     expect(await rows(project)).toEqual(
       ['  two', 'l\ufffd', 'one "1"'].map((event_message) => ({ event_message, metadata })),
     );
-  });
-
-  test.each([
-    ['no event', '', 400, { code: 5, text: 'No data' }],
-    ['an empty object', '{}', 400, { code: 6, 'invalid-event-number': 0 }],
-    ['a blank event', '{"event":"x"}{"event":""}', 400, { code: 6, 'invalid-event-number': 1 }],
-    ['an open object', '{"event":"x"}{"event":', 400, { code: 6, 'invalid-event-number': 1 }],
-  ])('that is %s gets the collector’s code', async (_, body, status, answer) => {
-    expect(await send(body)).toMatchObject({ status, answer });
-  });
-
-  test('needs a key', async () => {
-    const codes = async (authorization: string) => await send('', PATH, { authorization });
-    expect(await codes('')).toMatchObject({ status: 401, answer: { code: 3 } });
-    expect(await codes('Splunk x')).toMatchObject({ status: 401, answer: { code: 3 } });
-    const { key } = await service.service.keyring.create({ name: 'reader', scopes: ['query'] });
-    expect(await codes(`Splunk ${key}`)).toMatchObject({ status: 403, answer: { code: 4 } });
-    const basic = `Basic ${Buffer.from(`x:${PUBLIC_KEY}`).toString('base64')}`;
-    expect(await codes(basic)).toMatchObject({ status: 400, answer: { code: 5 } });
-    const health = await request(url, '/services/collector/health', { headers: { 'x-api-key': '' } });
-    expect([health.status, health.text]).toEqual([200, '{"text":"HEC is healthy","code":17}']);
   });
 });

@@ -55,13 +55,6 @@ describe('lines over TCP', () => {
     });
   });
 
-  test('that are too long are lost by themselves, and bytes that are not UTF-8 become U+FFFD', async () => {
-    const project = newProject();
-    const latin = Buffer.concat([Buffer.from(`${line(project, 'caf')}`), Buffer.from([0xe9, 0x0a])]);
-    await sendTo(tcp, `${line(project, 'x'.repeat(LINE_BYTES_MAX))}\n`, latin, `${line(project, 'b')}\n`);
-    await stored(project).toEqual(['b', 'caf\ufffd']);
-  });
-
   test('belong to the project of their port, for which no line can name another', async () => {
     const other = newProject();
     await sendTo(pinned, '<13>h a: plain\n', `${line(other, 'not here')}\n`);

@@ -1,38 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { copyEndpointsWithEndless } from '../support/endpoints.ts';
-import { expectError, get, QUERY_PATH, sendRaw } from '../support/http.ts';
+import { QUERY_PATH, sendRaw } from '../support/http.ts';
 import { idsOf, openRaw, postHead, TO_EDGE } from '../support/ingest.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 
-const endpoints = await copyEndpointsWithEndless();
-const service = await startTestService({
-  env: {
-    TAILRACE_ENDPOINTS_DIR: endpoints.path,
-    TAILRACE_READERS: '1',
-    TAILRACE_QUERY_TIMEOUT_MS: '1500',
-    TAILRACE_QUERY_QUEUE_TIMEOUT_MS: '20000',
-    TAILRACE_REQUEST_TIMEOUT_MS: '1000',
-  },
-});
-afterAll(async () => {
-  await service.close();
-  await endpoints.remove();
-});
+const service = await startTestService({ env: { TAILRACE_REQUEST_TIMEOUT_MS: '1000' } });
+afterAll(service.close);
 const { url, core } = service;
 const PATH = `${QUERY_PATH}/logs.all?project=p1`;
-
-test.each(['endless.plain', 'endless.cached'])(
-  'a query of %s that takes too long is stopped and answered 504, also one that only waited',
-  async (endpoint) => {
-    const ask = (project: string) => get(url, `${QUERY_PATH}/${endpoint}?project=${project}`);
-    for (const answer of await Promise.all([ask('p1'), ask('p1'), ask('p2')])) {
-      expectError(answer, 'query_timeout');
-      expect(answer.body.error.message).toContain('1500 ms');
-    }
-    await expect.poll(() => core.engine.gauges()).toMatchObject({ running: 0, queued: 0 });
-    expect((await get(url, PATH)).status).toBe(200);
-  },
-);
 
 describe('a client that does not send its request in time loses its connection', () => {
   test.each([

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Overview } from '../../src/management/view.ts';
-import { get, QUERY_PATH, readMetric } from '../support/http.ts';
+import { get, readMetric } from '../support/http.ts';
 import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -12,7 +12,6 @@ const service = await startTestService({
 });
 afterAll(service.close);
 const { url, clock } = service;
-const { keyring } = service.service;
 
 const AUTH = 'gotrue.logs.prod';
 const counted = (source: string) => readMetric(url, 'tailrace_events_without_project_total', { source });
@@ -41,23 +40,6 @@ describe('events without a project', () => {
     expect(warnings()).toEqual([{ [EDGE]: 1, [AUTH]: 2 }]);
     expect([await counted(EDGE), await counted(AUTH)]).toEqual([3, 2]);
     expect([await shown(EDGE), await shown(AUTH), await shown('postgres.logs')]).toEqual([3, 2, 0]);
-  });
-
-  test('are none where the event, the header or the key names one, nor where they are refused', async () => {
-    clock.now += 60_000;
-    const before = await counted(EDGE);
-    const pinned = await keyring.create({
-      name: 'k',
-      scopes: ['ingest', 'query'],
-      pins: { project: 'mine' },
-    });
-    await post(url, TO_EDGE, [{ metadata: { project_ref: 'p' } }, { metadata: { project: 'p' } }]);
-    await post(url, TO_EDGE, [{}], { 'x-project': 'p' });
-    await post(url, TO_EDGE, [{ id: 'seen' }], { 'x-api-key': pinned.key });
-    await post(url, TO_EDGE, [{ timestamp: 'yesterday' }, 1]);
-    expect([await counted(EDGE), warnings()]).toEqual([before, []]);
-    const read = await get(url, `${QUERY_PATH}/logs.all`, { 'x-api-key': pinned.key });
-    expect(read.body.result.map((row) => row['id'])).toEqual(['seen']);
   });
 });
 

@@ -82,12 +82,6 @@ describe('a service that can keep up', () => {
     const { load } = simulate();
     expect(await load(times, 60_000)).toMatchObject({ refused: 0 });
   });
-
-  test('rejects nothing by a guess, before its rate is known', async () => {
-    const { send, backpressure } = simulate();
-    const sent = Array.from({ length: 100 }, () => send(MIB).isAccepted);
-    expect([sent.every(Boolean), backpressure.waitMs]).toEqual([true, 0]);
-  });
 });
 
 describe('a service with twice as much to do as it can', () => {
@@ -101,37 +95,6 @@ describe('a service with twice as much to do as it can', () => {
     expect(waitsMs.length / ((30_000 * 10_000) / 500_000)).toBeGreaterThan(0.95);
     expect(Math.max(...waitsMs)).toBeLessThan(1.3 * WAIT_MS_MAX);
     expect(new Set(refusals)).toEqual(new Set(['wait']));
-  });
-
-  test('rejects with the code and the headers of a request to be sent again on its connection', async () => {
-    const { load, send } = simulate();
-    await load(2, 20_000);
-    const refused = Array.from({ length: 10 }, () => send(500_000)).find(({ isAccepted }) => !isAccepted);
-    expect(await refused?.outcome).toMatchObject({
-      code: 'overloaded',
-      message: expect.stringMatching(/^the events are rejected for now: they would wait about \d+ ms; /),
-      retryAfterSeconds: 1,
-      headers: { connection: 'keep-alive' },
-    });
-  });
-});
-
-describe('an engine that stands still', () => {
-  test('is noticed by its insert: everything is rejected until the insert ends, then accepted', async () => {
-    const { backpressure, clock, send, pass, refusals } = simulate();
-    const gate = Promise.withResolvers<void>();
-    const insert = backpressure.watch(() => gate.promise);
-    clock.now += WAIT_MS_MAX;
-    expect(send(100).isAccepted).toBe(true);
-    clock.now += 1;
-    const refused = send(100);
-    expect(await refused.outcome).toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 });
-    expect(refusals).toEqual(['engine']);
-    gate.resolve();
-    await insert;
-    expect(send(100).isAccepted).toBe(true);
-    await pass(STEP_MS);
-    expect(backpressure.waitMs).toBe(0);
   });
 });
 
@@ -153,12 +116,4 @@ describe('keys', () => {
       runs(40),
     );
   });
-});
-
-test('a request that fails gives its place back, and is not counted as stored', async () => {
-  const { backpressure, send } = simulate();
-  const failure = new Error('not stored');
-  for (let i = 0; i < 50; i++)
-    await expect(backpressure.run('key', 64 * MIB, () => Promise.reject(failure))).rejects.toBe(failure);
-  expect(send(1).isAccepted).toBe(true);
 });

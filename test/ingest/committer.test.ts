@@ -1,11 +1,9 @@
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { blockColumns } from '../../src/engine/block-column.ts';
 import type { Engine, InsertBatch } from '../../src/engine/engine.ts';
 import { TailraceError } from '../../src/errors.ts';
 import { type CommitOptions, type CommitterOptions, createCommitter } from '../../src/ingest/committer.ts';
 import { type Event, parseEvent } from '../../src/ingest/event.ts';
-import { createRowEncoder, encodeRows } from '../../src/ingest/rows.ts';
-import { MICROS_PER_DAY } from '../../src/lib/instant.ts';
+import { encodeRows } from '../../src/ingest/rows.ts';
 import { idsOf } from '../support/ingest.ts';
 import { openTestStore } from '../support/service.ts';
 
@@ -75,36 +73,6 @@ function openHeld(options: Partial<CommitterOptions> = {}, isHeld = (_number: nu
 }
 
 describe('grouping', () => {
-  describe('while more large requests are expected', () => {
-    const day = Math.floor((NOW * 1_000) / MICROS_PER_DAY);
-    const asBlocks = (one: Event) => {
-      const encoder = createRowEncoder({ columns: blockColumns(EDGE), day });
-      encoder.add(one);
-      return encoder.finish();
-    };
-
-    test('blocks wait for them, to be committed together', async () => {
-      const expectsMore = vi.fn(() => true);
-      const { committer, event, inserts, stored } = open({ waitMs: 50, expectsMore });
-      const first = committer.commit(EDGE, asBlocks(event('1')));
-      await vi.waitFor(() => expect(expectsMore.mock.calls.length).toBeGreaterThan(1));
-      expectsMore.mockReturnValue(false);
-      await Promise.all([first, committer.commit(EDGE, asBlocks(event('2')))]);
-      expect(inserts.map(({ format }) => format)).toEqual(['blocks']);
-      expect(await stored()).toEqual(['1', '2']);
-    });
-
-    test('blocks wait a bounded time, and text not at all', async () => {
-      const expectsMore = vi.fn(() => true);
-      const { committer, event, commit, stored } = open({ waitMs: 1, expectsMore });
-      await commit([event('1')]);
-      expect(expectsMore).not.toHaveBeenCalled();
-      await committer.commit(EDGE, asBlocks(event('2')));
-      expect(expectsMore.mock.calls.length).toBeLessThan(20);
-      expect(await stored()).toEqual(['1', '2']);
-    });
-  });
-
   test('while one group is being committed the next gathers', async () => {
     const { committer, event, commit, ids, untilInserts, release } = openHeld({}, (number) => number === 1);
     const first = commit([event('1')]);
@@ -115,17 +83,6 @@ describe('grouping', () => {
     await Promise.all([first, ...others]);
     expect(ids()).toEqual([['1'], ['2', '3', '4']]);
     expect(committer.gauges()).toEqual(IDLE);
-  });
-
-  test('a group that is large enough does not wait, and those after it are committed too', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { event, commit, ids } = open({ waitMs: 100, groupBytesMax: 1_000 });
-    await commit([event('1', { text: 'x'.repeat(2_000) })]);
-    vi.advanceTimersByTime(100); // the time that the group would have waited passes while nothing is queued
-    const second = commit([event('2')]);
-    vi.advanceTimersByTime(100);
-    await second;
-    expect(ids()).toEqual([['1'], ['2']]);
   });
 
   test('each source and each day is an insert of its own', async () => {

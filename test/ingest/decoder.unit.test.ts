@@ -118,29 +118,6 @@ describe('a body that is decoded on the thread', () => {
   });
 });
 
-describe('a small body', () => {
-  const large = 'x'.repeat(20_000);
-  const streams = [{ stream: { large }, values: Array.from({ length: 400 }, () => ['1', 'a']) }];
-  const small = { inlineBytesMax: 64 * 1024, inlineMarksMax: 1_000 };
-
-  test.each<[string, BodyFormat, string, Record<string, string>]>([
-    ['many values', 'json', `[${'1,'.repeat(2_000)}1]`, {}],
-    ['many lines', 'ndjson', '{}\n'.repeat(2_000), {}],
-    ['many fields', 'otlp-protobuf', '\x0a\x00'.repeat(2_000), {}],
-    ['events that repeat what they share', 'loki-json', JSON.stringify({ streams }), {}],
-    ['lines that repeat the query string', 'datadog-lines', 'a\n'.repeat(400), { ddtags: large }],
-  ])('of %s is decoded on the thread: %s', async (_, format, text, context) => {
-    const bytes = () => Buffer.from(text, 'latin1');
-    const run = (options: Partial<typeof OPTIONS>) => {
-      const input = { bytes: bytes(), format, context, source: EDGE, candidates: [], rules: RULES };
-      return open(options).decode('key', input, async ({ parts }) => parts.length);
-    };
-    const busy = { queueBytesMax: 0 }; // the thread takes nothing
-    await expect(run({ ...small, ...busy })).rejects.toMatchObject({ code: 'overloaded' });
-    expect(await run({ ...small, inlineBytesMax: 64 * MIB, inlineMarksMax: 10_000, ...busy })).toBe(1);
-  });
-});
-
 describe('nesting deeper than the stack allows', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   const good = '{"message":"a"}';
@@ -190,14 +167,5 @@ describe('the queue of the thread', () => {
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'body_too_large' } });
     expect(next).toMatchObject({ status: 'fulfilled', value: { parts: [{ accepted: 1 }] } });
     expect(acceptedOf(await decode(decoder, ['[{"id":"3"}]', 'json']))).toBe(1);
-  });
-
-  test('is empty after the thread has ended: a body on it is 503, and the next one is decoded', async () => {
-    const decoder = openThreaded({ queueBytesMax: 10 });
-    const lost = decode(decoder, [`[${'{},'.repeat(40_000)}{}]`, 'json']);
-    const closed = decoder.close();
-    await expect(lost).rejects.toMatchObject({ code: 'engine_unavailable' });
-    await closed;
-    expect(acceptedOf(await decode(decoder, ['[{"id":"2"}]', 'json']))).toBe(1);
   });
 });

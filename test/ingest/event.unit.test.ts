@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
-import { encodeRow, parseEvent, parseTimestamp } from '../../src/ingest/event.ts';
+import { parseEvent, parseTimestamp } from '../../src/ingest/event.ts';
 import { RefusedEvent } from '../../src/ingest/read-event.ts';
-import { findValue, typedValue } from '../../src/ingest/typed.ts';
 import { json, space } from '../support/json-text.ts';
 import { runs } from '../support/property.ts';
 
@@ -68,15 +67,6 @@ describe('an event', () => {
   });
 
   test.each([
-    ['{"event_message":"a","message":"b"}', 'a', '{"message":"b"}'],
-    ['{"event_message":{"a": 1}}', '{"a": 1}', ''],
-    ['{"event_message":null}', '', ''],
-    ['{"event_message":"a\\nb"}', 'a\nb', ''],
-  ])('%s has its message', (text, message, attributes) => {
-    expect(parse(text)).toMatchObject({ message, attributes });
-  });
-
-  test.each([
     ['{"project":"a","metadata":{"project_ref":"b"}}', 'a'],
     ['{"project":"","metadata":{"project_ref":"b","project":"c"}}', 'b'],
     ['{"project":null,"metadata":{"project":"c"}}', 'c'],
@@ -92,14 +82,6 @@ describe('an event', () => {
     ['{"metadata":{"__proto__":{"status":200}}}', [null, null]],
     ['{"__proto__":{"level":"x"}}', [null, null]],
   ])('%s has its typed values', (text, typed) => expect(parse(text).typed).toEqual(typed));
-
-  test('of a member named __proto__ keeps it as any other', () => {
-    expect(parse('{"__proto__":{"a":1},"metadata":{"__proto__":2}}')).toMatchObject({
-      attributes: '{"__proto__":{"a":1}}',
-      metadata: '{"__proto__":2}',
-    });
-    expect(Object.prototype).not.toHaveProperty('a');
-  });
 
   test('keeps its id, or is given one of its own', () => {
     expect(parse('{"id":"x\\u0041"}').id).toBe('xA');
@@ -143,15 +125,6 @@ describe('an event', () => {
     expect(parse(event, bytes).message).toBe(text);
     expect(refusalOf(event, bytes - 1)).toBe(`is larger than ${bytes - 1} bytes`);
   });
-
-  test('is one line of JSON for the engine', () => {
-    const row = encodeRow(
-      parse(
-        '{"id":"1","timestamp":"2026-11-20T06:00:00.5Z","event_message":"a\\nb","project":"p","metadata":{"status":1}}',
-      ),
-    );
-    expect(row).toBe('["1","2026-11-20 06:00:00.500000","p","a\\nb","{\\"status\\":1}","",1,null]\n');
-  });
 });
 
 describe('a timestamp', () => {
@@ -171,27 +144,6 @@ describe('a timestamp', () => {
     ['""', undefined],
     ['99999999999999999999', undefined],
   ])('%s is %s µs', (text, micros) => expect(parseTimestamp(text)).toBe(micros));
-});
-
-describe('a typed value', () => {
-  const texts = ['x', ''];
-  const values = [...texts, 1, 0, -1.5, 2 ** 53, true, false, null, undefined, [], {}, ['x']];
-  test.each<[ColumnType, unknown[]]>([
-    ['string', texts],
-    ['keyword', texts],
-    ['integer', [1, 0]],
-    ['number', [1, 0, -1.5, 2 ** 53]],
-    ['boolean', [true, false]],
-  ])('of a column of %s is what fits, else null', (type, fitting) => {
-    for (const value of values) expect(typedValue(value, type)).toBe(fitting.includes(value) ? value : null);
-  });
-
-  test('is found only by own members of objects', () => {
-    const event = { a: { b: 1 }, list: [{ b: 1 }], text: 'x' };
-    expect(findValue(event, ['a', 'b'])).toBe(1);
-    const paths = ['a.c', 'list.0.b', 'list.length', 'text.length', 'toString', 'a.__proto__', 'a.b.c'];
-    for (const path of paths) expect(findValue(event, path.split('.'))).toBeUndefined();
-  });
 });
 
 test('an event of a year whose day the engine cannot name is rejected, or retention would take it for another', () => {

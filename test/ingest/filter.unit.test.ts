@@ -39,22 +39,6 @@ function pass(fields: Fields, events: readonly object[]) {
 
 const message = (event_message: string, metadata: object = {}) => ({ event_message, metadata });
 
-describe('drop', () => {
-  test('leaves out what any of its searches finds, before anything else is looked at', () => {
-    const { stored, counts } = pass(
-      { drop: ['path:/health level:<error', 'noise'], sample: { keep: 0, unless: 'path:*' } },
-      [
-        message('a', { path: '/health', level: 'info' }),
-        message('b', { path: '/health', level: 'error' }),
-        message('NOISE of c'),
-        message('d'),
-      ],
-    );
-    expect(stored.map((event) => event.message)).toEqual(['b']);
-    expect(counts).toEqual({ drop: 2, sample: 1, redact: 0 });
-  });
-});
-
 describe('sample', () => {
   const events = Array.from({ length: 4_000 }, (_, i) =>
     message(`m${i}`, { trace_id: `trace-${i % 1_000}`, level: i === 7 ? 'error' : 'info' }),
@@ -69,13 +53,6 @@ describe('sample', () => {
     expect(once.counts.sample).toBe(4_000 - once.stored.length);
     const again = pass({ sample: { keep: 0.1 } }, events.toReversed());
     expect(new Set(again.stored.map(({ typed }) => typed[1]))).toEqual(new Set(traces.keys()));
-  });
-
-  test('keeps what `unless` finds, everything at 1, and nothing else at 0', () => {
-    expect(pass({ sample: { keep: 0, unless: 'level:>=error' } }, events).stored).toMatchObject([
-      { message: 'm7' },
-    ]);
-    expect(pass({ sample: { keep: 1 } }, events).stored).toHaveLength(4_000);
   });
 });
 

@@ -4,7 +4,6 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readLines } from '../../src/ingest/lines.ts';
-import { countFrames, readFrames } from '../../src/ingest/protocols/frames.ts';
 import { readBody } from '../../src/ingest/read-body.ts';
 import { runs } from '../support/property.ts';
 
@@ -44,20 +43,6 @@ describe('the lines of a stream', () => {
     });
     await fc.assert(property, runs(1000));
   });
-});
-
-test.each([
-  ['5 <1>1 1 a0 ', 3],
-  ['1 a'.repeat(20_000), 20_000],
-])('frames are counted as they are read: %.20s', (text, count) => {
-  const bytes = Buffer.from(text);
-  expect([...readFrames(bytes)]).toHaveLength(count);
-  expect(countFrames(bytes)).toBe(count);
-});
-
-test.each(['1 ax', '1 a9 b', '1 a123456789 b'])('no frame behind a fault is counted: %s', (text) => {
-  expect(() => [...readFrames(Buffer.from(text))]).toThrow('frames with their lengths');
-  expect(countFrames(Buffer.from(text))).toBe(1);
 });
 
 describe('a compressed body', () => {

@@ -12,7 +12,7 @@ interface Reply {
 }
 
 /** A sink to a service that sends these replies, the last one again and again. */
-async function open(replies: readonly Reply[], options: Partial<RemoteSinkOptions> = {}, path = '') {
+async function open(replies: readonly Reply[], options: Partial<RemoteSinkOptions> = {}) {
   const left = [...replies];
   service = await startReceiver((_, response) => {
     const [{ status, body = '{"message":"Logged!"}', headers = {} } = { status: 200 }] = left;
@@ -21,7 +21,7 @@ async function open(replies: readonly Reply[], options: Partial<RemoteSinkOption
   });
   const waits: number[] = [];
   const sink = createRemoteSink({
-    url: `${service.url}${path}`,
+    url: service.url,
     key: 'k',
     source: 'a b',
     project: '',
@@ -33,17 +33,6 @@ async function open(replies: readonly Reply[], options: Partial<RemoteSinkOption
   });
   return { sink, waits, received: service.received };
 }
-
-test.each(['', '/', '/logs/tailrace/'])('an address that ends with %o is asked below it', async (path) => {
-  const counts: number[] = [];
-  const reply = { status: 200, headers: { 'x-events-without-project': '2' } };
-  const onWithoutProject = (events: number) => void counts.push(events);
-  const { sink, received } = await open([reply], { onWithoutProject }, path);
-  await sink.add(1, '{}');
-  await sink.flush();
-  expect(received.map((one) => one.path)).toEqual([`${path.replace(/\/$/, '')}/api/logs?source=a%20b`]);
-  expect([sink.stored, counts]).toEqual([1, [2]]);
-});
 
 describe('a service that cannot store events', () => {
   const unavailable = { status: 503, body: '{"error":{"message":"full"}}' };
@@ -65,21 +54,5 @@ describe('a service that cannot store events', () => {
     expect(waits).toEqual([500, 7_000, 30_000, 4_000]);
     expect(new Set(received.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
     expect([sink.stored, rejected]).toEqual([1, [[6, 'is not valid JSON']]]);
-  });
-
-  test('is given up after ten tries, and no batch behind it is sent', async () => {
-    const { sink, waits, received } = await open([unavailable]);
-    for (const line of [1, 2]) {
-      await sink.add(line, '{}');
-      await expect(sink.flush()).rejects.toThrow('did not accept the events in 10 tries: 503 full');
-    }
-    expect([received.length, waits.length, Math.max(...waits)]).toEqual([10, 9, 30_000]);
-  });
-
-  test('is not asked again if it rejects the request', async () => {
-    const { sink, received } = await open([{ status: 404, body: '{"error":{"message":"none"}}' }]);
-    await sink.add(1, '{}');
-    await expect(sink.flush()).rejects.toThrow('rejects the events: 404 none');
-    expect(received).toHaveLength(1);
   });
 });
