@@ -53,5 +53,6 @@ test('while it cannot be started, cached answers are served, the rest says when 
   await rename(`${store}-moved`, store);
   await expect.poll(() => statusOf('/ready'), { timeout: 40_000, interval: 200 }).toBe(200);
   expect(await statusOf('/health')).toBe(200);
+  expect(await send()).toBe(200);
   expect((await service.call('logs.all', { project: 'p' })).body.result).toHaveLength(2);
 }, 100_000);
