@@ -28,7 +28,7 @@ const POSITION =
 const SCOPE = / in (?:scope|query) (?:SELECT|WITH|\().*?(?=\. Maybe you meant|\. \([A-Z_]+\)\s*$|$)/is;
 
 /** Returns a message of the engine without the statement, which is longer than the author's text. */
-export function cutStatement(message: string): string {
+function cutStatement(message: string): string {
   return message
     .replace(POSITION, ' at “$1”. ')
     .replace(SCOPE, '')

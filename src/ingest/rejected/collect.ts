@@ -22,9 +22,9 @@ export interface RejectedEvent {
 }
 
 // Kinds of one request: a body with more differs in every event, and its last kinds say nothing new.
-export const KINDS_MAX = 50;
+const KINDS_MAX = 50;
 /** A longer event is cut. */
-export const SAMPLE_CHARS_MAX = 2_000;
+const SAMPLE_CHARS_MAX = 2_000;
 const REASON_CHARS_MAX = 500;
 
 type Kind = { -readonly [name in keyof Rejection]: Rejection[name] };

@@ -34,7 +34,7 @@ const QUOTED = `if(match(n, ${guardText('match', String.raw`^[^\s\x0b\pZ\x{feff}
 export const NAME_OF_PATH = `arrayStringConcat(arrayMap(n -> ${QUOTED}, splitByChar(${BEFORE_NAME}, substring(path, 2))), '.')`;
 
 /** Lists the fields of a source's events that its file or the row declares, as a search names them. */
-export const listDeclared = (source: Source): readonly string[] =>
+const listDeclared = (source: Source): readonly string[] =>
   listFields(source)
     .map(({ name }) => name)
     .filter((name) => !SKIPPED.has(name));
