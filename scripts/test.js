@@ -22,7 +22,7 @@ const isGate = only.length === 0;
 await install();
 await buildConsole();
 if (isGate) {
-  installPrograms(say, ['chromium']);
+  installPrograms(say, ['chromium', 'redis-server']);
   say('checking format, layers, types and unused code');
   await check();
   const rings = GATE.flatMap((ring) => ['--project', ring]);
