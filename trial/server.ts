@@ -75,7 +75,7 @@ export function findListeners(parent: number): number[] {
   return listChildren(parent).filter(isListener);
 }
 
-export function isListener(pid: number): boolean {
+function isListener(pid: number): boolean {
   try {
     return /\brelay\/main\.[jt]s\b/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
   } catch {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { endLeftProcesses, runCli, startCli, startServe } from '../support/cli.ts';
@@ -143,5 +143,29 @@ describe.skipIf(ON_SERVER)('backup and restore', () => {
         code: 1,
         stderr: expect.stringContaining('"tailrace restore" did not finish'),
       });
+  });
+
+  test('a backup or a service that is killed leaves no snapshot behind', async () => {
+    const env = { ...(await makeDefinitions()), TAILRACE_DATA_DIR: at('snapped') };
+    await fill(env, 3000);
+    const service = await startServe(env);
+    const shadow = join(at('snapped'), 'store/shadow');
+    const snapshots = async () =>
+      (await readdir(shadow).catch(() => [])).filter((name) => name.startsWith('tailrace')).length;
+    const take = async (name: string) => {
+      const backup = startCli(['backup', at(name)], { env });
+      await vi.waitFor(async () => expect(await snapshots()).toBe(1), { timeout: 60_000, interval: 2 });
+      return backup;
+    };
+    const first = await take('killed-backup');
+    first.child.kill('SIGKILL');
+    await vi.waitFor(async () => expect(await snapshots()).toBe(0), 20_000);
+
+    const second = await take('killed-service');
+    await service.stop('SIGKILL');
+    expect((await second.ended).code).not.toBe(null);
+    const again = await startServe(env);
+    expect(await snapshots()).toBe(0);
+    await again.stop();
   });
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
-import { findListeners, isListener } from '../../trial/server.ts';
+import { findListeners } from '../../trial/server.ts';
 import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
 import { get, QUERY_PATH, readMetric } from '../support/http.ts';
 import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
@@ -65,29 +65,6 @@ test('a listener process that is killed takes only its own connections with it, 
   });
   for (let i = 0; i < CONNECTIONS; i++) expect((await get(service.url, '/ready', headers)).status).toBe(200);
   expect((await service.stop()).code).toBe(0);
-});
-
-test('SIGTERM to the whole group serves what runs, and leaves no process', async () => {
-  const service = await startServe(env);
-  const pids = listenersOf(service);
-  const half = await halfRequest(service.url);
-  await get(service.url, '/health', {}); // the service has gone round its loop since
-  for (const pid of pids) process.kill(pid, 'SIGTERM');
-  const ended = service.stop();
-  await service.waitFor(/"msg":"stopping"/);
-  expect(await half.finish()).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*"ok"/);
-  expect((await ended).code).toBe(0);
-  expect(pids.filter(isListener)).toEqual([]);
-});
-
-test('a service that is killed leaves no process behind, and the next one has its port', async () => {
-  const service = await startServe(env);
-  const { port } = new URL(service.url);
-  const pids = listenersOf(service);
-  await service.stop('SIGKILL');
-  await vi.waitFor(() => expect(pids.filter(isListener)).toEqual([]));
-  const next = await startServe({ ...env, TAILRACE_PORT: port });
-  expect(next.url).toBe(service.url);
 });
 
 test('a revoked key is rejected by every listener process from the next request on', async () => {

@@ -35,15 +35,6 @@ describe('a service that is unavailable', () => {
     expect((await load.ended).code).toBe(0);
     expect(await idsOf(service.core, project)).toEqual(IDS);
   });
-
-  test('SIGTERM ends the tries: one line says what is not stored, exit 3', async () => {
-    proxy.fault = { kind: 'refuse' };
-    const load = startCli(args(proxy.url), { env, stdin: toNdjson(edgeEvents(5)) });
-    await load.waitFor(/trying again/);
-    load.child.kill('SIGTERM');
-    const { code, stderr } = await load.ended;
-    expect([code, stderr]).toEqual([3, expect.stringMatching(/line 1 and those after it are not stored\n$/)]);
-  });
 });
 
 describe('standard input that stays open', () => {
@@ -56,13 +47,6 @@ describe('standard input that stays open', () => {
     }
     load.child.stdin?.end();
     expect((await load.ended).code).toBe(0);
-  });
-
-  test('is not read on when the service rejects what has come', async () => {
-    const load = startCli(args(service.url), { env: { TAILRACE_KEY: 'nobody' } });
-    load.child.stdin?.write(toNdjson(edgeEvents(1)));
-    const { code, stderr } = await load.ended; // standard input is open to the end
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/401 the key is not known\n$/)]);
   });
 });
 

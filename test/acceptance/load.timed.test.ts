@@ -1,7 +1,7 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { endLeftProcesses, runCli, runShell, startCli } from '../support/cli.ts';
+import { endLeftProcesses, runCli, startCli } from '../support/cli.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
 import { edgeEvents, toNdjson, writeManyEvents } from '../support/events.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -11,28 +11,15 @@ const file = (name: string) => join(folder.path, name);
 afterEach(endLeftProcesses);
 afterAll(folder.remove);
 
-// More than a pipe holds, so that it is still full when the first batch is stored; and more than a second's work.
-const LARGE = 60_000;
+// More than a second's work.
 const MANY = 600_000;
 
-beforeAll(async () => {
-  await writeManyEvents(file('large.ndjson'), LARGE);
-  await writeManyEvents(file('many.ndjson'), MANY);
-});
-
-/** Standard error without the progress that a slow machine has time to tell. */
-const complaintsOf = (stderr: string) => stderr.replaceAll(/^.* events, .*\/s, .* rejected\n/gm, '');
+beforeAll(() => writeManyEvents(file('many.ndjson'), MANY));
 
 let stores = 0;
 const newStore = () => ({ TAILRACE_DATA_DIR: file(`data-${++stores}`) });
 const load = (env: Record<string, string>, files: string[], stdin = '') =>
   runCli(['load', 'cloudflare.logs.prod', ...files], { env, stdin });
-
-async function idsOf(env: Record<string, string>, project = 'p1'): Promise<string[]> {
-  const { stdout } = await runCli(['query', 'logs.all', '-p', `project=${project}`], { env });
-  const { result } = JSON.parse(stdout) as { result: { id: string }[] };
-  return result.map((row) => row.id).sort();
-}
 
 /** Every event of a project, beyond the 100 that logs.all returns. */
 async function countRest(env: Record<string, string>, project: string): Promise<number> {
@@ -45,34 +32,6 @@ async function countRest(env: Record<string, string>, project: string): Promise<
   const { result } = JSON.parse(stdout) as { result: { total_rest_requests: number }[] };
   return result.reduce((sum, row) => sum + row.total_rest_requests, 0);
 }
-
-test('takes all of a standard input that is still coming in while it stores, as a pipe and as a file', async () => {
-  for (const how of [
-    'cat "$1" | "$0" "$2" load cloudflare.logs.prod -',
-    '"$0" "$2" load cloudflare.logs.prod - < "$1"',
-  ]) {
-    const env = newStore();
-    const done = await runShell(how, [file('large.ndjson')], env);
-    expect([done.code, complaintsOf(done.stderr)]).toEqual([0, '']);
-    expect(await countRest(env, 'many')).toBe(LARGE);
-  }
-});
-
-test('stores the rest when nobody reads its reports any more', async () => {
-  const env = newStore();
-  const bad = 'not json\n'.repeat(20_000); // far more reports than a pipe holds
-  await writeFile(file('reports.ndjson'), `${bad}${toNdjson(edgeEvents(1))}`);
-  await writeFile(file('after.ndjson'), toNdjson([{ ...edgeEvents(1)[0], id: 'e1' }]));
-  const files = [file('reports.ndjson'), file('after.ndjson')];
-  const done = await runShell(
-    '{ "$0" "$2" load cloudflare.logs.prod "$1" "$3"; echo "exit $?" >&3; } 2>&1 >&1 3>"$1.exit" | head -1',
-    files,
-    env,
-  );
-  expect(done.stdout).toContain('reports.ndjson:1: is not valid JSON');
-  expect(await readFile(`${files[0]}.exit`, 'utf8')).toBe('exit 1\n');
-  expect(await idsOf(env)).toEqual(['e0', 'e1']);
-});
 
 /** Starts a load that takes seconds; resolves when a first batch is in the store. */
 async function startLongLoad(env: Record<string, string>) {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { endLeftProcesses, startServe } from '../support/cli.ts';
-import { ON_SERVER } from '../support/cli-engine.ts';
 import { copyEndpoints, ENDLESS_SQL } from '../support/endpoints.ts';
 import { get, QUERY_PATH, readMetric } from '../support/http.ts';
 import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
@@ -36,43 +35,6 @@ describe('SIGTERM', () => {
     const { code } = await service.stop();
     expect(code).toBe(0);
     expect((await running).body.error).toMatchObject({ code: 'engine_unavailable', status: 503 });
-  });
-
-  // Of the embedded engine: a server's query is the server's to end.
-  test.skipIf(ON_SERVER)(
-    'during a query that cannot be stopped ends the engine process, answers its caller and exits 0',
-    async () => {
-      // One call over one row, inside of which the engine looks at no limit: an hour, at least.
-      const text = "replaceAll(materialize(repeat('a', 1000000)), 'a', 'aaaaaaaa')";
-      const call = `position(${text}, concat(substring(${text}, 1, 4000000), 'b'))`;
-      const sql = `SELECT toInt64(${call}) AS n FROM numbers(1) WHERE @project != ''`;
-      await addEndpoint(endpoints.path, { ...EXTRA, sql });
-      const service = await startServe({ ...env, TAILRACE_SHUTDOWN_TIMEOUT_MS: '300' });
-      const running = ask(service.url, 'extra');
-      await vi.waitFor(async () => expect(await readMetric(service.url, 'tailrace_engine_running')).toBe(1), {
-        timeout: 60_000,
-      });
-      const { code } = await service.stop();
-      expect(code).toBe(0);
-      expect((await running).body.error).toMatchObject({ code: 'engine_unavailable', status: 503 });
-      await rm(join(endpoints.path, 'extra'), { recursive: true });
-    },
-    120_000, // far below that hour
-  );
-
-  test('that comes again later ends a stop that takes too long', async () => {
-    await addEndpoint(endpoints.path, { ...ENDLESS, caching: 'disabled' });
-    const service = await startServe(env);
-    const running = ask(service.url, 'endless').catch(() => 'cut off');
-    await vi.waitFor(async () => expect(await readMetric(service.url, 'tailrace_engine_running')).toBe(1), {
-      timeout: 60_000,
-    });
-    service.child.kill('SIGTERM');
-    await service.waitFor(/"stopping"/);
-    const again = setInterval(() => service.child.kill('SIGTERM'), 200);
-    const { code } = await service.ended;
-    clearInterval(again);
-    expect([code, await running]).toEqual(['SIGTERM', 'cut off']);
   });
 });
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
 import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
-import { get, QUERY_PATH } from '../support/http.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const exec = promisify(execFile);
@@ -18,21 +17,6 @@ test('a data directory that another service holds ends the second with 3, and th
   const { code, stderr } = await runCli(['serve'], { env });
   expect([code, stderr]).toEqual([3, expect.stringContaining(`tailrace serve (pid ${service.child.pid})`)]);
   expect((await service.stop()).code).toBe(0);
-});
-
-test('keys that the command creates and revokes act on the service that runs beside it', async () => {
-  const service = await startServe(env);
-  expect(service.output().stdout).not.toMatch(/tr_\w+/); // the first start created a key
-  const [, command = ''] = /^ {2}npx tailrace (keys create .+)$/m.exec(service.output().stdout) ?? [];
-  const made = await runCli(command.split(' '), { env });
-  const ask = async (path: string) =>
-    (await get(service.url, path, { 'x-api-key': made.stdout.trim() })).status;
-  for (const path of ['/api/overview', '/api/sources', '/api/keys/log', `${QUERY_PATH}/logs.all?project=p1`])
-    expect([path, await ask(path)]).toEqual([path, 200]);
-  const [, id = ''] = /Key (\S+) with scope/.exec(made.stderr) ?? [];
-  expect((await runCli(['keys', 'revoke', id], { env })).code).toBe(0);
-  expect(await ask(`${QUERY_PATH}/logs.all?project=p1`)).toBe(401);
-  expect((await service.stop('SIGINT')).code).toBe(0);
 });
 
 // Each ends the start at another file.

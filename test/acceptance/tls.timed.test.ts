@@ -1,33 +1,20 @@
-import { copyFile, readFile, rename } from 'node:fs/promises';
 import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
 import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
 
 // Made for these tests alone, for 127.0.0.1 and localhost.
 const PAIRS = join(import.meta.dirname, '../../trial/tls');
 const folder = await temporaryFolder();
-const cert = join(folder.path, 'cert.pem');
-const key = join(folder.path, 'key.pem');
+const cert = join(PAIRS, 'one.cert.pem');
 const env = {
   TAILRACE_DATA_DIR: join(folder.path, 'data'),
   TAILRACE_PRIVATE_KEY: PRIVATE_KEY,
   TAILRACE_TLS_CERT_FILE: cert,
-  TAILRACE_TLS_KEY_FILE: key,
+  TAILRACE_TLS_KEY_FILE: join(PAIRS, 'one.key.pem'),
 };
-/** Puts a pair in the place of another as a renewal does: each file at once, the two one after the other. */
-async function install(name: 'one' | 'two'): Promise<void> {
-  for (const [kind, file] of [
-    ['cert', cert],
-    ['key', key],
-  ] as const) {
-    await copyFile(join(PAIRS, `${name}.${kind}.pem`), `${file}.new`);
-    await rename(`${file}.new`, file);
-  }
-}
-beforeEach(() => install('one'));
 afterEach(endLeftProcesses);
 afterAll(folder.remove);
 
@@ -38,13 +25,6 @@ function dial(url: string, options: object = {}): Promise<TLSSocket> {
     const socket = connect({ host: '127.0.0.1', port: Number(port), rejectUnauthorized: false, ...options });
     socket.once('secureConnect', () => resolve(socket)).once('error', reject);
   });
-}
-
-async function nameOf(url: string): Promise<string> {
-  const socket = await dial(url);
-  const name = String(socket.getPeerCertificate().subject.CN);
-  socket.destroy();
-  return name;
 }
 
 function health(url: string): Promise<{ status: number; hsts: unknown }> {
@@ -75,25 +55,5 @@ describe('with certificate and key', () => {
     expect((await service.stop()).code).toBe(0);
     expect(performance.now() - begun).toBeLessThan(5_000);
     idle.destroy();
-  });
-
-  test('a new pair is used without a restart, and one that is not whole is not', async () => {
-    const service = await startServe(env);
-    expect(await nameOf(service.url)).toBe('tailrace test one');
-    await install('two');
-    await vi.waitFor(async () => expect(await nameOf(service.url)).toBe('tailrace test two'), {
-      timeout: 60_000,
-    });
-
-    await copyFile(join(PAIRS, 'one.cert.pem'), cert); // with the key of the other
-    await service.waitFor(/cannot be used: the old one stays/);
-    expect(await nameOf(service.url)).toBe('tailrace test two');
-    expect(service.output().stderr).not.toContain((await readFile(key, 'utf8')).split('\n')[1]);
-
-    await copyFile(join(PAIRS, 'one.key.pem'), key);
-    await vi.waitFor(async () => expect(await nameOf(service.url)).toBe('tailrace test one'), {
-      timeout: 60_000,
-    });
-    expect((await service.stop()).code).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -52,35 +52,6 @@ async function saveByRename(n: number): Promise<void> {
   await writeFile(join(folder.path, 'new.sql'), sqlOf(n));
   await rename(join(folder.path, 'new.sql'), query);
 }
-
-const DASHBOARD = `id: a0000000-0000-4000-8000-000000000023
-name: seen
-title: Seen
-rows:
-  - panels: [{ endpoint: watched }]
-`;
-
-test('serve --watch sees a folder of dashboards that appears, a changed one, and keeps what it serves at a fault', async () => {
-  await service.stop();
-  // The endpoints of the working folder, which nobody names.
-  const { TAILRACE_ENDPOINTS_DIR: _endpoints, TAILRACE_SOURCES_DIR: _sources, ...rest } = env;
-  service = await startServe(rest, ['--watch'], folder.path);
-  const dashboards = join(folder.path, 'dashboards');
-  const expectTitle = (title: string | undefined) =>
-    vi.waitFor(
-      async () => expect((await get(service.url, '/api/dashboards/seen')).body).toMatchObject({ title }),
-      { timeout: 60_000 },
-    );
-  await mkdir(dashboards);
-  await writeFile(join(dashboards, 'seen.yaml'), DASHBOARD);
-  await expectTitle('Seen');
-  await writeFile(join(dashboards, 'seen.yaml'), DASHBOARD.replace('Seen', 'Changed'));
-  await expectTitle('Changed');
-  await writeFile(join(dashboards, 'seen.yaml'), DASHBOARD.replace('rows', 'rws'));
-  await waitForLine(1, 'tailrace: definitions not reloaded: the old ones are still served');
-  await expectTitle('Changed');
-  await rm(dashboards, { recursive: true });
-});
 
 describe('serve --watch', () => {
   test('sees every one of several atomic saves in a row, however they are done', async () => {

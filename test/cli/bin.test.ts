@@ -1,8 +1,8 @@
-import { cp, readdir, writeFile } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { nodePackage, pinnedNode } from '../../bin/bundled-node.js';
-import { runCli, startProgram } from '../support/cli.ts';
+import { startProgram } from '../support/cli.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -21,23 +21,4 @@ test('on an old Node, without that of the packages, says what to install', async
   expect(stderr).toBe(
     `tailrace: needs Node 24 or newer, and this is v20.19.0; install it beside tailrace by "npm install ${nodePackage}@${pinnedNode()}", or put a newer Node first in PATH\n`,
   );
-});
-
-// The tests' own cache would be used.
-const NONE_GIVEN = { NODE_COMPILE_CACHE: '' };
-
-test('keeps compiled code in the cache directory of its user', async () => {
-  const { code } = await runCli(['--version'], { env: { XDG_CACHE_HOME: folder.path, ...NONE_GIVEN } });
-  expect(code).toBe(0);
-  expect((await readdir(join(folder.path, 'tailrace'), { recursive: true })).length).toBeGreaterThan(100);
-});
-
-test('runs as well if that directory cannot be written, or cannot exist', async () => {
-  const file = join(folder.path, 'file');
-  await writeFile(file, '');
-  // Node's own recursive mkdir never returns below /proc.
-  for (const cache of [file, ...(process.platform === 'linux' ? ['/proc/x'] : [])])
-    expect(await runCli(['--version'], { env: { XDG_CACHE_HOME: cache, ...NONE_GIVEN } })).toMatchObject({
-      ...{ code: 0, stderr: '' },
-    });
 });

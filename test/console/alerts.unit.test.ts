@@ -31,20 +31,6 @@ describe('the form of an alert', () => {
     for (const [i, line] of text.split('\n').entries())
       if (/^\w+:/.test(line)) expect(line.startsWith(`${fields[i]}:`)).toBe(true);
   });
-
-  test('writes a value in the type of its column, and what is not one as it is', () => {
-    const draft = { ...createDraft(ENDPOINT, {}), is: 'equals' as const };
-    const when = (column: string, value: string) =>
-      parse(toFile({ ...draft, column, value }, COLUMNS).text).when;
-    expect(when('failures', '1.5')).toEqual({ column: 'failures', equals: 1.5 });
-    expect(when('failures', 'many')).toEqual({ column: 'failures', equals: 'many' });
-    expect(when('path', '7')).toEqual({ column: 'path', equals: '7' });
-    expect(when('down', 'true')).toEqual({ column: 'down', equals: true });
-    expect(when('', '')).toBe('rows');
-    expect(parse(toFile({ ...draft, text: 'a: "b"\n- {{ path }}' }, COLUMNS).text).text).toBe(
-      'a: "b"\n- {{ path }}',
-    );
-  });
 });
 
 describe('the chart of an alert', () => {

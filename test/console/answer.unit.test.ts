@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { formatJson, parseCacheStatus, parseJson } from '../../console/src/api/answer.ts';
 import { ApiError, parseAnswer } from '../../console/src/api/client.ts';
-import { withChoices } from '../../console/src/api/session.ts';
 import { ownMember } from '../../console/src/format/own.ts';
-import { findMark } from '../../console/src/page/endpoint/log.ts';
-import { createSnippets } from '../../console/src/page/endpoint/snippet.ts';
 import { formatUrl, parseUrl } from '../../console/src/page/endpoint/url-state.ts';
 import { SENDERS, type SenderTarget } from '../../console/src/page/send/senders.ts';
 import { formatValue, toLine, valueAt } from '../../console/src/ui/lines/line.ts';
@@ -21,16 +18,6 @@ test.each([
   ['Tailrace; hit; ttl=-12; fwd=stale; fwd-status=503; detail=stale-if-error', 'stale'],
 ])('Cache-Status %s is %s', (header, state) => {
   expect(parseCacheStatus(header)).toBe(state);
-});
-
-test.each([
-  [{ response: { status_code: 503 } }, '503', 'error'],
-  [[{ response: [{ status_code: 404 }] }], '404', 'warn'],
-  [{ level: 'WARNING' }, 'warning', 'warn'],
-  [null, null, 'none'],
-  [{ status: 'done' }, null, 'none'],
-])('a line with %j is marked %s, %s', (metadata, level, tone) => {
-  expect(findMark(metadata)).toEqual({ level, tone });
 });
 
 const parameter = (name: string, control: 'text' | 'time' = 'text') => ({
@@ -60,17 +47,6 @@ describe('the address of a view', () => {
     } as const;
     expect(parseUrl(formatUrl(state), endpoint)).toEqual(state);
   });
-});
-
-test('the calls quote what a shell, JavaScript and Python would read otherwise', () => {
-  const [curl, javascript, python] = createSnippets('https://a.example', 'logs.all', {
-    project: `it's "$HOME"`,
-    empty: '',
-  });
-  expect(curl?.text).toContain(
-    `'https://a.example/api/endpoints/query/logs.all?project=it%27s+%22%24HOME%22'`,
-  );
-  for (const one of [javascript, python]) expect(one?.text).toContain('"project": "it\'s \\"$HOME\\""');
 });
 
 /** What every object inherits: names that a caller may use like any other. */
@@ -112,15 +88,6 @@ describe.each(INHERITED)('the name %s', (name) => {
     const metadata = JSON.parse(`{"${name}":"there"}`) as unknown;
     expect(valueAt(toLine({ ...row, metadata }), name)).toBe('there');
   });
-});
-
-test('choices are added to a path, unless it has others', () => {
-  const choices = { project: 'a b' };
-  expect(withChoices('/api/me', choices)).toBe('/api/me?project=a+b');
-  expect(withChoices('/api/search?q=x', choices)).toBe('/api/search?q=x&project=a+b');
-  expect(withChoices('/api/search?project=c', choices)).toBe('/api/search?project=c');
-  expect(withChoices('/api/search?q=why?&limit=1', choices)).toBe('/api/search?q=why?&limit=1&project=a+b');
-  expect(withChoices('/api/me', {})).toBe('/api/me');
 });
 
 const SOURCE: SenderTarget['source'] = {

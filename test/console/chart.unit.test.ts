@@ -46,35 +46,6 @@ describe('a chart over time', () => {
     ]);
     expect(drawn.summary(drawn.series[0]?.values ?? [])).toBe('15 in all');
   });
-
-  test('has a series for each value of a column, the greatest first, the rest as one', () => {
-    const columns = [column('at'), column('path', 'string', '', 'request.path:*'), column('n')];
-    const rows = hours(
-      ...[1, 2, 3, 4, 5].map((n) => ({ hour: 0, path: `/${n}`, n })),
-      { hour: 1, path: '/1', n: 1 },
-      { hour: 1, path: '/2', n: 1 },
-      { hour: 1, path: null, n: 1 },
-    );
-    const drawn = drawTime({ series: 'path', values: ['n'], top: 3, bad: ['/4'] }, { columns, rows });
-    expect(drawn.series.map(({ label, color, values, search }) => [label, color, values, search])).toEqual([
-      ['/5', 'data-1', [5, 0], 'request.path:/5'],
-      ['/4', 'data-bad', [4, 0], 'request.path:/4'],
-      ['/2', 'data-2', [2, 1], 'request.path:/2'],
-      ['3 others', 'data-other', [4, 2], undefined],
-    ]);
-    const least = drawTime({ series: 'path', values: ['n'], top: 3, unit: 'ms' }, { columns, rows });
-    expect(least.series.at(-1)).toMatchObject({ label: '3 others, greatest', values: [2, 1] });
-  });
-
-  test('marks the buckets of which the answer has only a part', () => {
-    const columns = [column('at'), column('n')];
-    const rows = hours({ hour: 0, n: 1 }, { hour: 1, n: 1 }, { hour: 2, n: 1 });
-    const partialOf = (from: number | undefined, until: number) =>
-      drawTime({ values: ['n'] }, { columns, rows, range: { from, until, widthSeconds: undefined } }).partial;
-    expect(partialOf(1, 10_000)).toEqual([0, 2]);
-    expect(partialOf(0, 10_800)).toEqual([]);
-    expect(partialOf(undefined, 10_799)).toEqual([2]);
-  });
 });
 
 describe('an endpoint without a chart', () => {

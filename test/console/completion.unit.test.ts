@@ -43,24 +43,6 @@ function insert(
   return [text.slice(0, from) + textToInsert(suggestion, rest), rest];
 }
 
-describe('while a term is typed', () => {
-  test('fields that contain it are offered, those that begin with it first', () => {
-    expect(offer('pa|').labels).toEqual(['request.path']);
-    expect(offer('timeout -(E|').labels).toEqual([
-      'event_message',
-      'level',
-      'project',
-      'request.path',
-      'response.status_code',
-    ]);
-    expect(offer('timeout -(st|').labels).toEqual(['response.status_code', 'request.path']);
-    expect(accept('timeout -(st| or x', 'response.status_code')).toBe(
-      'timeout -(response.status_code:| or x',
-    );
-    expect(accept('pa|:error', 'request.path')).toBe('request.path:|error');
-  });
-});
-
 describe('after a field and its colon', () => {
   const values = [
     { value: 'error', count: 1200 },

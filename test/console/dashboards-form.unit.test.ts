@@ -2,8 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import {
   readForm,
-  withoutPanel,
-  withPanel,
   withPanelText,
   withParameter,
   withRange,
@@ -28,9 +26,6 @@ rows:
       - endpoint: b
         title: "5"
 `;
-
-const namesOf = (text: string) =>
-  readForm(text)?.rows.map((panels) => panels.map(({ endpoint, text }) => endpoint || text));
 
 function formOf(text: string) {
   const form = readForm(text);
@@ -62,12 +57,5 @@ describe('the form of a dashboard', () => {
     expect(parse(withPanelText(TEXT, [1, 0], { field: 'title', value: '' })).rows[1].panels[0]).toEqual({
       endpoint: 'b',
     });
-  });
-
-  test('adds a panel to a row or a new row, and removes a row with its last panel', () => {
-    expect(namesOf(withPanel(TEXT, [0, 1], 'c'))).toEqual([['a', 'c', 'Call ops.'], ['b']]);
-    expect(namesOf(withPanel(TEXT, [2, 0], 'c'))).toEqual([['a', 'Call ops.'], ['b'], ['c']]);
-    expect(namesOf(withoutPanel(TEXT, [0, 0]))).toEqual([['Call ops.'], ['b']]);
-    expect(namesOf(withoutPanel(TEXT, [1, 0]))).toEqual([['a', 'Call ops.']]);
   });
 });

@@ -3,10 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { findNext } from '../../console/src/api/answer.ts';
 import { formatPattern } from '../../console/src/format/pattern-text.ts';
 import { formatAddress, parseAddress } from '../../console/src/page/explore/address.ts';
-import { toBars } from '../../console/src/page/explore/histogram/series.ts';
 import { resolveSearch, searchPath } from '../../console/src/page/explore/search/search.ts';
 import { planCounts, planSlices } from '../../console/src/page/explore/search/slice.ts';
-import { formatTrace, isTraceField } from '../../console/src/page/explore/trace.ts';
 import { exclude } from '../../console/src/ui/lines/term.ts';
 import { ADDRESS_NAMES } from '../../src/management/saved-searches.ts';
 import { parseSearch } from '../../src/search/parse.ts';
@@ -51,14 +49,6 @@ describe('the address of Explore', () => {
       }),
     );
   });
-
-  test('has the names that saved searches accept', () => {
-    const times = { from: undefined, until: undefined };
-    const names = [formatAddress(ADDRESS), formatAddress({ ...ADDRESS, ...times, range: '3h' })].flatMap(
-      (text) => [...new URLSearchParams(text).keys()],
-    );
-    expect(new Set(names)).toEqual(new Set(ADDRESS_NAMES));
-  });
 });
 
 const NOW_MS = Date.parse('2026-11-20T12:34:56.789Z');
@@ -100,42 +90,6 @@ test('a request has what is set, and the cursor of the page before', () => {
   );
   expect(findNext(new Headers({ link: '</api/search?q=a&cursor=x%2By>; rel="next"' }))).toBe('x+y');
   expect(findNext(new Headers())).toBeUndefined();
-});
-
-const MINUTE_MS = 60_000;
-const MINUTE_NOW_MS = Date.parse('2026-11-20T12:34:20Z');
-const ASKED = { q: '', source: [], project: '', from: undefined, until: undefined };
-const SEARCH = resolveSearch({ ...ASKED, range: '1h' }, MINUTE_NOW_MS, 0);
-
-test('bars are stacked by level from the worst, with those without events, and the running minute is partial', () => {
-  const startMs = SEARCH.fromMs + MINUTE_MS;
-  const bars = toBars(
-    [
-      { startMs, value: 'info', count: 5 },
-      { startMs, value: 'error', count: 2 },
-      { startMs: startMs + MINUTE_MS, value: null, count: 1 },
-    ],
-    SEARCH,
-    { by: 'level' },
-  );
-  expect(bars.total).toBe(8);
-  expect(bars.starts).toHaveLength(61);
-  expect(bars.series.map(({ label, total, color }) => [label, total, color])).toEqual([
-    ['error', 2, 'data-bad'],
-    ['info', 5, 'data-1'],
-    ['no level', 1, 'border-control'],
-  ]);
-  expect(bars.series[0]?.counts.slice(0, 3)).toEqual([0, 2, 0]);
-  expect(bars.partial.flatMap((isPartial, i) => (isPartial ? [i] : []))).toEqual([60]);
-});
-
-test('a trace is searched for by the names under which senders write it', () => {
-  const fields = ['trace_id', 'metadata.otel.trace_id', 'trace.id', 'traceId', 'my_trace_id'];
-  expect(fields.map(isTraceField)).toEqual([true, true, true, true, false]);
-  expect(formatTrace('metadata.otel.trace_id', '4bf9')).toBe(
-    '(otel.trace_id:4bf9 or trace_id:4bf9 or traceId:4bf9 or trace.id:4bf9 or traceID:4bf9)',
-  );
-  expect(parseSearch(formatTrace('trace_id', 'a "b"'), 100)?.kind).toBe('or');
 });
 
 const parse = (q: string) => parseSearch(q, 100);

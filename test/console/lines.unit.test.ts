@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { linesPath } from '../../console/src/page/endpoint/lines.ts';
 import { parseFilter } from '../../console/src/page/endpoint/log-filter.ts';
-import {
-  attributesOf,
-  formatValue,
-  type Line,
-  mergeLines,
-  toLine,
-  valueAt,
-} from '../../console/src/ui/lines/line.ts';
+import { attributesOf, formatValue, toLine, valueAt } from '../../console/src/ui/lines/line.ts';
 import { addTerm, exclude, termOf } from '../../console/src/ui/lines/term.ts';
 import type { EndpointView } from '../../src/management/view.ts';
 import { parseSearch } from '../../src/search/parse.ts';
@@ -78,19 +71,6 @@ describe('a filter', () => {
     expect(addTerm('x or y', 'a:1')).toBe('(x or y) a:1');
     expect(addTerm('"x"or y', 'a:1')).toBe('("x"or y) a:1');
     expect(addTerm('x a:1', 'a:1')).toBe('x a:1');
-  });
-});
-
-describe('lines', () => {
-  const create = (micros: number, id = String(micros)): Line =>
-    toLine({ source: 's', id, timestamp: micros });
-
-  test('are kept newest first, each once', () => {
-    const [one, two, three, four] = [1, 2, 3, 4].map((micros) => create(micros));
-    if (!one || !two || !three || !four) throw new Error('four lines');
-    expect(mergeLines([three, two], [two, one])).toEqual([three, two, one]);
-    expect(mergeLines([three, two], [one, four])).toEqual([four, three, two, one]);
-    expect(mergeLines([create(1, 'a')], [create(1, 'b')]).map(({ id }) => id)).toEqual(['b', 'a']);
   });
 });
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseAnsi } from '../../console/src/format/ansi.ts';
-import { fillLink } from '../../console/src/format/link.ts';
 import { showControls, showText } from '../../console/src/format/log-text.ts';
 import { formatField, formatTerm, joinSearches } from '../../console/src/format/search-text.ts';
 import { parseField, parseSearch } from '../../src/search/parse.ts';
@@ -32,8 +31,6 @@ describe('the text of an event', () => {
   });
 });
 
-const parts = (text: string) => parseAnsi(text).map(({ text: shown, style }) => [shown, style]);
-
 test('any text is shown without control characters, the same with colours and without', () => {
   const controls = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
   const part = fc.constantFrom(...'[]031;m\\\0\u0007\r\n\u202e\u0090a', ESC, '38;5;');
@@ -53,22 +50,6 @@ test('any text is shown without control characters, the same with colours and wi
     }),
     runs(300),
   );
-});
-
-describe('the colours of terminal codes', () => {
-  test('are parts of the text until they are reset', () => {
-    expect(parts(`a ${ESC}[31mb${ESC}[1mc${ESC}[0md`)).toEqual([
-      ['a ', {}],
-      ['b', { color: 'red' }],
-      ['c', { color: 'red', bold: true }],
-      ['d', {}],
-    ]);
-    expect(parts(`${ESC}[1;4;90;41mx${ESC}[22;24;39my${ESC}[m${ESC}[2Kz`)).toEqual([
-      ['x', { bold: true, underline: true, color: 'grey', ground: 'red' }],
-      ['y', expect.objectContaining({ bold: false, underline: false, color: undefined, ground: 'red' })],
-      ['z', {}],
-    ]);
-  });
 });
 
 const parse = (text: string) => parseSearch(text, 100);
@@ -108,12 +89,4 @@ describe('the text of a search', () => {
         items: [parse(text), parse('c')].map((tree) => expect.objectContaining({ kind: tree?.kind })),
       });
   });
-});
-
-test('a link of a value has it encoded, whatever it is', () => {
-  const fill = (value: string) =>
-    fillLink('https://a.example/{value}?p={project}', (name) => ({ value })[name] ?? 'x');
-  expect(fill('../a b?c#d{value}')).toBe('https://a.example/..%2Fa%20b%3Fc%23d%7Bvalue%7D?p=x');
-  expect(fill('\ud800')).toBe('https://a.example/%EF%BF%BD?p=x');
-  expect(fill('')).toBeUndefined();
 });

@@ -67,19 +67,3 @@ test('the list leads to an alert with its instances, chart, history and lines; a
   await page.getByRole('link', { name: 'Explore them' }).click();
   await page.getByRole('main').getByText('GET /cart 500').first().waitFor();
 });
-
-test('an alert is silenced by keyboard with one form, and the silence is ended early', async () => {
-  const page = await openAlert();
-  await page.getByRole('button', { name: 'Silence it' }).focus();
-  await page.keyboard.press('Enter');
-  const form = page.getByRole('dialog', { name: `Silence ${NAME}` });
-  await form.getByRole('button', { name: '4 h' }).click();
-  await form.getByLabel('path').fill('/cart');
-  await form.getByLabel('Why').fill('the shop is upgraded');
-  await page.keyboard.press('Enter');
-  await form.waitFor({ state: 'detached' });
-  await regionOf(page, 'Silences').getByText('only path = /cart').first().waitFor();
-  await page.locator('.alert-head').getByText('silenced').waitFor();
-  await press(page, /End it now.*the shop is upgraded/);
-  await regionOf(page, 'Silences').getByText('Not silenced').waitFor();
-});

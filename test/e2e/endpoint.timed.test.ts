@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { open, run, startBrowser } from './browser.ts';
-import { callService, createKey, KEY, rowsOf, send, URL_OF_SERVICE } from './service.ts';
+import { createKey, KEY, rowsOf, send, URL_OF_SERVICE } from './service.ts';
 
 startBrowser(URL_OF_SERVICE);
 
@@ -85,14 +85,6 @@ describe('an endpoint', () => {
     await page.getByRole('tab', { name: 'SQL' }).click();
     await page.getByText('The SQL needs the scope manage.').waitFor();
   });
-
-  test('has ready-made calls that work and hold no key', async () => {
-    const page = await openEndpoint(STATS);
-    const text = await page.getByRole('region', { name: 'The call in curl' }).innerText();
-    expect(text).not.toContain(KEY);
-    const address = /'(http[^']+)'/.exec(text)?.[1] ?? '';
-    expect((await callService(address.replace(URL_OF_SERVICE, ''))).status).toBe(200);
-  });
 });
 
 const barOf = (page: Page) => page.getByRole('group', { name: /^Selected:/ });
@@ -155,26 +147,6 @@ test('logs are paged through to the end while newer ones arrive: each entry once
 });
 
 const panelOf = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
-
-test('the panels of a dashboard share the time that is pointed at, and a zoom', async () => {
-  const page = await open('/dashboards/gateway?project=aurora', { key: KEY });
-  await panelOf(page, 'Requests by day').getByRole('application').waitFor();
-  await panelOf(page, 'Requests by area').getByRole('application').focus();
-  for (const key of ['Home', 'ArrowRight']) await page.keyboard.press(key);
-  const days = panelOf(page, 'Requests by day').locator('.chart-time');
-  await expect.poll(() => days.innerText()).not.toBe('');
-  expect(await page.locator('.chart-time').first().innerText()).toBe(await days.innerText());
-  await page.keyboard.press('Shift+ArrowRight');
-  await page
-    .getByRole('group', { name: /^Selected:/ })
-    .getByRole('button', { name: 'Zoom' })
-    .click();
-  await panelOf(page, 'Requests by day').getByRole('button', { name: 'Reset zoom' }).click();
-  await expect.poll(() => page.getByRole('button', { name: 'Reset zoom' }).count()).toBe(0);
-  const saved = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'PNG' }).click();
-  expect((await saved).suggestedFilename()).toBe('gateway.png');
-});
 
 test('a key sees its own panels, with its pins', async () => {
   const key = await createKey({ endpoints: ['usage.api-counts'], pins: { project: 'aurora' } });

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { open, startBrowser } from './browser.ts';
@@ -55,42 +54,6 @@ describe('the search', () => {
     await expect.poll(() => addressOf(page).get('q')).toMatch(/^request\.method:\w+ -project:\w+$/);
   });
 
-  test('of a long range goes from newest to oldest; stopped, it keeps what is there and says so', async () => {
-    const page = await open('/', { key: KEY });
-    const held = Promise.withResolvers<void>();
-    const slices: string[] = [];
-    await page.route('**/api/search?*', async (route) => {
-      const query = new URL(route.request().url()).searchParams;
-      if (query.has('part')) return route.continue();
-      slices.push(query.get('until') ?? '');
-      if (slices.length === 3)
-        await held.promise; // until it is stopped
-      else await route.continue();
-    });
-    await page.goto(`${URL_OF_SERVICE}/explore?range=7d&q=level:fatal`);
-    await expect.poll(() => slices.length).toBe(3);
-    expect(slices).toEqual(slices.toSorted().reverse());
-    await page.getByRole('button', { name: 'Stop', exact: true }).click();
-    await eventsOf(page)
-      .getByText(/Stopped back to .*, 2 of 7/)
-      .waitFor();
-    await eventsOf(page).getByText('partial', { exact: true }).waitFor();
-    await eventsOf(page).getByRole('button', { name: 'Continue' }).click();
-    await expect.poll(() => slices.length).toBeGreaterThan(3);
-    expect(slices[3]).toBe(slices[2]);
-    held.resolve();
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
-  });
-
-  test.each([
-    ['from=2026-11-20T08:00:00Z&until=2026-11-20T07:00:00Z', 400, /must be before "until"/],
-    ['source=no.such', 404, /no\.such/],
-    ['by=timestamp', 400, /by must be another field/],
-  ])('of %s says what is wrong', async (address, status, message) => {
-    const page = await open(`/explore?${address}`, { key: KEY, expected: [status] });
-    await page.getByRole('alert').getByText(message).first().waitFor();
-  });
-
   test('of a pinned key has only its project', async () => {
     const key = await createKey({ pins: { project: 'aurora' } });
     const page = await open('/explore?project=basalt&columns=project&range=7d', { key });
@@ -124,21 +87,6 @@ describe('lines', () => {
     await newOf('2').click();
     await headsOf(page).filter({ hasText: 'later 1' }).waitFor();
   });
-
-  test('are saved as CSV, page by page', async () => {
-    const page = await explore('range=7d&source=cloudflare.logs.prod');
-    await page.getByRole('button', { name: 'Download' }).click();
-    const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'CSV', exact: true }).click();
-    const text = await readFile(await (await saved).path(), 'utf8');
-    const rows =
-      text
-        .replaceAll(/"[^"]*"/g, '')
-        .trimEnd()
-        .split('\n').length - 1;
-    expect(rows).toBeGreaterThan(1_000);
-    await histogramOf(page).locator('strong').getByText(rows.toLocaleString('en')).waitFor();
-  });
 });
 
 describe('views of a search', () => {
@@ -162,23 +110,5 @@ describe('views of a search', () => {
         expect.stringMatching(/^\+0 ms logs .*begins$/),
         expect.stringMatching(/^\+250 ms postgres.logs .*selects$/),
       ]);
-  });
-
-  test('messages are grouped into patterns, which filter', async () => {
-    const project = `patterns-${Date.now()}`;
-    const messages = Array.from({ length: 12 }, (_, i) => `user ${1_000 + i} logged in from 10.0.0.${i}`);
-    await send(
-      'logs',
-      [...messages, 'disk is full'].map((event_message) => ({ project, event_message })),
-    );
-    const page = await open(`/explore?project=${project}`, { key: KEY });
-    await page.getByRole('tab', { name: 'Patterns' }).click();
-    const patterns = page.getByRole('list', { name: 'Patterns, most frequent first' }).getByRole('listitem');
-    await expect.poll(() => patterns.first().innerText()).toMatch(/12\s[\s\S]*user <.*logged in from/);
-    await patterns
-      .first()
-      .getByRole('button', { name: /^Exclude/ })
-      .click();
-    await expect.poll(() => patterns.allInnerTexts()).toEqual([expect.stringContaining('disk is full')]);
   });
 });

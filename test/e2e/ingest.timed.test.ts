@@ -56,30 +56,3 @@ test('the events of a project are counted, then deleted once its name is written
   const other = await open('/admin?show=deletion', { key: limited, apart: true });
   await other.getByText('This key may not delete events').waitFor();
 });
-
-test('rejected events are listed with their key, reason and text', async () => {
-  const key = await createKey({ name: 'old sender', scopes: ['ingest'] });
-  const old = { timestamp: 'yesterday', event_message: 'long ago' };
-  expect(await send('logs', [old], key)).toBe(406);
-  const page = await open('/admin?show=events', { key: KEY });
-  const line = page.getByRole('row', { name: /timestamp.* old sender/s });
-  await line.getByText('The last one').click();
-  await line.getByText('"event_message":"long ago"').waitFor();
-});
-
-test('the reference lists the endpoints of a key after signing in, and tries one', async () => {
-  const page = await open('/docs');
-  await page.getByText('/api/overview').first().waitFor();
-  expect(await page.getByText('/api/endpoints/query/').count()).toBe(0);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByLabel('API key').fill(KEY);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('/api/endpoints/query/usage.api-counts').first().click();
-  await page.getByRole('button', { name: 'Try it out' }).click();
-  await page.getByLabel('project', { exact: true }).fill('aurora');
-  await page.getByRole('button', { name: 'Execute' }).click();
-  await page.locator('.live-responses-table').getByText('total_rest_requests').first().waitFor();
-  const command = await page.locator('.curl-command pre').innerText();
-  expect(command).toContain('project=aurora');
-  expect(command).not.toContain(KEY);
-});

@@ -72,14 +72,3 @@ test('a key is revoked after a question, at once', async () => {
     .poll(async () => (await trailOf(page).allInnerTexts()).join(' ').replaceAll(/\s+/g, ' '))
     .toContain('The environment’s private key revoked to revoke');
 });
-
-test('a rotated key has a successor with the same rights', async () => {
-  const old = await createKey({ name: 'to rotate' });
-  const page = await openKeys();
-  await page.getByRole('button', { name: 'Rotate to rotate' }).click();
-  await page.getByLabel('The old key stays valid for').selectOption('0');
-  await page.getByRole('button', { name: 'Create the new key' }).click();
-  const created = page.getByRole('region', { name: 'to rotate: the new key' });
-  const key = await created.locator('code').first().innerText();
-  expect([await statusOf(old), await statusOf(key)]).toEqual([401, 200]);
-});

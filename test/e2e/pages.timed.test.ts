@@ -99,29 +99,3 @@ test('by keyboard alone a person signs in, runs an endpoint, and creates and rev
   await enter('Revoke the key');
   await page.getByText('The key by keyboard is revoked').waitFor();
 });
-
-test.each([
-  ['/', 300_000, 0],
-  ['/explore', 300_000, 0],
-  ['/workbench', 250_000, 130_000],
-])('the first load of %s is below %i bytes, and %i of the editor', async (path, max, editorMax) => {
-  const page = await open(path, { key: KEY, apart: true }); // with an empty cache
-  await page.locator('#content').getByRole('heading', { level: 1 }).waitFor();
-  await page.waitForLoadState('networkidle');
-  const load = await page.evaluate(async () => {
-    const entries = [
-      ...performance.getEntriesByType('navigation'),
-      ...performance.getEntriesByType('resource'),
-    ] as PerformanceResourceTiming[];
-    const sums = { bytes: 0, editorBytes: 0 };
-    for (const { name, transferSize } of entries.filter((entry) => !entry.name.includes('/api/'))) {
-      const text = name.endsWith('.js') ? await (await fetch(name)).text() : '';
-      // The class of CodeMirror's element.
-      sums[text.includes('cm-editor') ? 'editorBytes' : 'bytes'] += transferSize;
-    }
-    return sums;
-  });
-  expect(load.bytes).toBeGreaterThan(50_000);
-  expect(load.bytes).toBeLessThan(max);
-  expect(load.editorBytes).toBeLessThanOrEqual(editorMax);
-});

@@ -18,13 +18,6 @@ const addressOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchP
 const optionsOf = (page: Page) => page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option');
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true }).click();
 
-async function search(page: Page, text: string): Promise<void> {
-  await queryOf(page).fill(text);
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('Enter');
-  await expect.poll(() => addressOf(page)['q']).toBe(text || undefined);
-}
-
 test('the query field completes a field and a value by keyboard, and Enter runs the search', async () => {
   const page = await openExplore();
   const query = queryOf(page);
@@ -67,36 +60,4 @@ test('the time range is typed, and moved by buttons and keys', async () => {
   await expect.poll(() => addressOf(page)).toEqual({ range: '40m' });
   await page.keyboard.press('o');
   await expect.poll(() => addressOf(page)).toEqual({ range: '80m' });
-});
-
-const panelOf = (page: Page) => page.getByRole('dialog', { name: 'Saved searches' });
-
-test('searches are saved, replaced after a question, opened and deleted', async () => {
-  const page = await openExplore('/explore?range=6h&q=level%3Aerror', {
-    key: await createKey({ name: 'saves' }),
-  });
-  const panel = panelOf(page);
-  const save = async () => {
-    await press(page, 'Saved');
-    await panel.getByLabel('Name of this search').fill(' failures ');
-    await panel.getByRole('button', { name: 'Save', exact: true }).click();
-  };
-  await save();
-  await panel.getByText('Saved as failures.').waitFor();
-  await page.keyboard.press('Escape');
-  await search(page, 'level:fatal');
-  await save();
-  await panel.getByText('failures exists.').waitFor();
-  await panel.getByText('level:error · 6h').waitFor();
-  await panel.getByRole('button', { name: 'Replace' }).click();
-  await panel.getByText('level:fatal · 6h').waitFor();
-  await page.keyboard.press('Escape');
-  await search(page, '');
-  await press(page, 'Saved');
-  await panel.getByRole('button', { name: /^failures/ }).click();
-  await expect.poll(() => addressOf(page)).toEqual({ q: 'level:fatal', range: '6h' });
-  await press(page, 'Saved');
-  await panel.getByRole('button', { name: 'Delete failures' }).click();
-  await panel.getByRole('button', { name: 'Delete for good failures' }).click();
-  await panel.getByText('You have no saved searches yet.').waitFor();
 });

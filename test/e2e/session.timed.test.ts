@@ -5,10 +5,8 @@ import { callService, createKey, KEY, URL_OF_SERVICE } from './service.ts';
 
 startBrowser(URL_OF_SERVICE);
 
-const alertOf = (page: Page) => page.getByRole('main').getByRole('alert');
 const goTo = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name, exact: true }).click();
-const MISSING = ['could not be loaded', 'Failed to fetch dynamically imported module'];
 
 describe('signing in', () => {
   test('accepts a right key for every tab, and keeps neither it nor its session where scripts can read it', async () => {
@@ -60,38 +58,5 @@ describe('signing in', () => {
     await goTo(page, 'Sources');
     await page.getByRole('heading', { name: 'Sources', level: 1 }).waitFor();
     expect(await page.getByText('cloudflare.logs.prod').count()).toBe(0);
-  });
-});
-
-describe('a page that cannot be shown', () => {
-  test('because of an upgrade says that a new version is here, and a reload shows it', async () => {
-    const page = await open('/', { key: KEY, expected: [404, ...MISSING] });
-    await page.getByText('Engine and store').waitFor();
-    await page.route('**/assets/keys-*.js', (route) => route.fulfill({ status: 404, json: {} }));
-    await page.route(`${URL_OF_SERVICE}/`, async (route) => {
-      const response = await route.fetch();
-      const body = (await response.text()).replaceAll('/assets/index-', '/assets/index-2-');
-      await route.fulfill({ response, body });
-    });
-    await goTo(page, 'Keys');
-    await alertOf(page).getByText('A new version is here').waitFor();
-    await page.unrouteAll({ behavior: 'wait' });
-    await alertOf(page).getByRole('button', { name: 'Reload' }).click();
-    await page.getByRole('button', { name: 'Create a key' }).waitFor(); // still signed in
-  });
-
-  test('because the service is unreachable says so, and is loaded once the service is back', async () => {
-    const page = await open('/', {
-      key: KEY,
-      apart: true,
-      expected: ['ERR_INTERNET_DISCONNECTED', ...MISSING],
-    });
-    await page.getByText('Engine and store').waitFor();
-    await page.context().setOffline(true);
-    await goTo(page, 'Keys');
-    await alertOf(page).getByText('The service could not be reached').waitFor();
-    await page.context().setOffline(false);
-    await alertOf(page).getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('button', { name: 'Create a key' }).waitFor();
   });
 });

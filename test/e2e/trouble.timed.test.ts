@@ -32,15 +32,6 @@ describe('a slow engine', () => {
       .filter({ hasText: /8000 ms[\s\S]*Query a shorter range[\s\S]*504 query_timeout/ })
       .waitFor();
   });
-
-  test('is relieved of a query whose page is left', async () => {
-    const page = await open('/endpoints/endless.plain', { key });
-    await page.getByLabel('project').fill('p2');
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await expect.poll(() => core.engine.gauges().running).toBe(1);
-    await page.getByRole('link', { name: 'Overview' }).click();
-    await expect.poll(() => core.engine.gauges().running).toBe(0);
-  });
 });
 
 test('without its engine the console says so, and keys can still be revoked', async () => {

@@ -35,18 +35,6 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Cli
   return startProgram(process.execPath, [CLI, ...args], options);
 }
 
-/** Runs a line of shell in which `$0` is Node, `$1` the first of `args`, `$2` bin/tailrace.js, `$3` and on the others. */
-export async function runShell(
-  line: string,
-  [first = '', ...others]: readonly string[],
-  env: CliOptions['env'] = {},
-) {
-  return await startProgram('/bin/sh', ['-c', line, process.execPath, first, CLI, ...others], {
-    env,
-    stdin: '',
-  }).ended;
-}
-
 /** Starts any program, with no more of this process's environment than a shell would give, and the engine of the tests. */
 export function startProgram(
   command: string,

@@ -4,41 +4,11 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
-import { findFreePort } from '../../trial/free-port.ts';
 
 export interface Nginx {
   readonly port: number;
   /** Lets what runs finish, writes out the log, ends. */
   quit(): Promise<void>;
-}
-
-/**
- * nginx on a free port of 127.0.0.1, all of its files below `prefix`.
- *
- * @param http lines of its `http` block
- * @param server lines of its only server
- */
-export async function startNginx(
-  prefix: string,
-  { http, server }: { http: string; server: string },
-): Promise<Nginx> {
-  const port = await findFreePort();
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${prefix}/${name};`,
-  );
-  const config = [
-    'daemon off;',
-    'master_process off;',
-    `pid ${prefix}/nginx.pid;`,
-    'error_log stderr;',
-    'events {}',
-    'http {',
-    ...temporary,
-    http,
-    `server { listen 127.0.0.1:${port}; ${server} }`,
-    '}',
-  ];
-  return await runNginx(prefix, { config: config.join('\n'), port });
 }
 
 /** nginx with a whole configuration of one's own, which listens on `port` of 127.0.0.1 and does not become a daemon. */

@@ -148,9 +148,3 @@ test('days with events of others are rejected before anything is sent, and mixed
   expect((await copy('--mix')).code).toBe(0);
   await expectThere([...EVENTS, ...others]);
 });
-
-test('an address that cannot be meant is rejected without its password', async () => {
-  const { code, stderr } = await runProgram(['copy', '--to', 'ftp://user:secret@x'], env);
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/^tailrace: --to: must begin with http/)]);
-  expect(stderr).not.toContain('secret');
-});

@@ -39,19 +39,6 @@ test.each(['service', 'gateway'])(
   },
 );
 
-test('a UUID finds a dashboard, too; another name gets the nearest', async () => {
-  const byId = await runProgram(['dashboards', 'export', 'B5CF1F3A-9c1d-4b0e-8f2a-7d6a1c3e5d90'], env);
-  expect(JSON.parse(byId.stdout)).toMatchObject({ title: 'Service' });
-  expect(await runProgram(['dashboards', 'export', 'servce'], env)).toEqual({
-    ...{ code: 1, stdout: '' },
-    stderr: 'tailrace: no dashboard has the UUID or name "servce"; did you mean service?\n',
-  });
-  const none = await runProgram(['dashboards', 'export', 'x'], {
-    ...{ TAILRACE_ENDPOINTS_DIR: 'template/endpoints', TAILRACE_SOURCES_DIR: 'template/sources' },
-  });
-  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('TAILRACE_DASHBOARDS_DIR')]);
-});
-
 test('a panel without its endpoint is a warning; a fault of a file is an error', async () => {
   await fileOf('gone', '{ endpoint: was.removed, title: Gone }, { endpoint: usage.ingest }');
   const { code, stdout, stderr } = await runProgram(['dashboards', 'export', 'gone'], env);

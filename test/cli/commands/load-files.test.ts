@@ -1,8 +1,4 @@
-import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -57,25 +53,6 @@ describe('a Parquet file', () => {
       ...{ request: { path: '/x', status: 200 }, inner: { odd: '/y' } },
     });
   });
-
-  test('of an answer of Tailrace is loaded as it was exported', async () => {
-    const [from, to] = [newProject(), newProject()];
-    const body = [
-      { id: 'a', project: from, event_message: 'm', timestamp: `${at}Z`, metadata: { n: [1, { x: null }] } },
-    ];
-    await fetch(`${url}/api/logs?source=cloudflare.logs.prod`, {
-      method: 'POST',
-      headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const answer = await fetch(`${url}/api/endpoints/query/logs.all?project=${from}&format=parquet`, {
-      headers: { 'x-api-key': PRIVATE_KEY },
-    });
-    await writeFile(file('export.parquet'), Buffer.from(await answer.arrayBuffer()));
-    expect((await load([file('export.parquet')], { TAILRACE_DEFAULT_PROJECT: to })).code).toBe(0);
-    const expected = { id: 'a', event_message: 'm', metadata: '{"n":[1,{"x":null}]}' };
-    expect(await stored(to)).toEqual([expect.objectContaining(expected)]);
-  });
 });
 
 describe('a CSV file', () => {
@@ -93,43 +70,6 @@ describe('a CSV file', () => {
 });
 
 describe('an address', () => {
-  test('of HTTP is read by the command: Parquet by its name, lines by --format', async () => {
-    const project = newProject();
-    await writeParquet('web.parquet', `SELECT 'w' || range AS id, '${project}' AS project FROM range(3)`);
-    await writeFile(
-      file('web'),
-      `{"id":"n1","project":"${project}","metadata":{"big":18446744073709551615}}\nno JSON\n`,
-    );
-    const server = createServer((request, response) => {
-      const path = file((request.url ?? '').slice(1).replace(/\?.*/, ''));
-      stat(path).then(
-        ({ size }) => {
-          response.setHeader('content-length', size);
-          if (request.method === 'HEAD') response.end();
-          else createReadStream(path).pipe(response);
-        },
-        () => response.writeHead(404).end(),
-      );
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const web = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    try {
-      expect(await load([`${web}/web.parquet?v=1`])).toMatchObject({ code: 0, stderr: '' });
-      const lines = await load([`${web}/web`, '--format', 'ndjson']);
-      expect([lines.code, lines.stderr]).toEqual([1, expect.stringMatching(/\/web:2: is not valid JSON/)]);
-      const missing = await load([`${web}/none.csv`]);
-      expect([missing.code, missing.stderr]).toEqual([
-        1,
-        expect.stringMatching(/none\.csv: cannot be read: .*404/),
-      ]);
-    } finally {
-      server.close();
-    }
-    const rows = await stored(project);
-    expect(rows.map(({ id }) => id).toSorted()).toEqual(['n1', 'w0', 'w1', 'w2']);
-    expect(rows.find(({ id }) => id === 'n1')?.['metadata']).toBe('{"big":18446744073709551615}');
-  });
-
   test('of S3 stands for all files that it fits, with the credentials of the environment', async () => {
     const project = newProject();
     const directory = file('s3');
@@ -167,13 +107,11 @@ test.each([
   [['a.parquet', '--map', 'time=x'], '--map time=x: write <field>=<column>; the fields are id, timestamp'],
   [['a.parquet', '--map', 'id=nope'], 'the file has no column "nope"; it has x'],
   [['ftp://host/a.csv'], 'cannot be read from ftp://'],
-  [['-', '--resume', 'state'], '--resume needs files'],
-  [['a.parquet', '--resume', 'a.parquet'], 'cannot be read as a file of --resume'],
   [['broken.parquet'], 'broken.parquet: cannot be read: '],
 ])('%j is refused', async (args, message) => {
   await writeParquet('a.parquet', 'SELECT 1 AS x');
   await writeFile(file('broken.parquet'), 'no Parquet');
-  const paths = args.map((arg) => (/^a\.|^broken|^state/.test(arg) ? file(arg) : arg));
+  const paths = args.map((arg) => (/^a\.|^broken/.test(arg) ? file(arg) : arg));
   const { code, stderr } = await load(paths);
   expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
 });

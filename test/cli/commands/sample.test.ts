@@ -1,45 +1,12 @@
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { fillWithSample, sampleCommand } from '../../../src/cli/commands/sample.ts';
-import { openCore } from '../../../src/service/open-core.ts';
+import { fillWithSample } from '../../../src/cli/commands/sample.ts';
 import { copyFewDefinitions } from '../../support/definitions.ts';
-import { runProgram } from '../../support/program.ts';
-import { openTestStore, storeEvents, temporaryFolder, testConfig } from '../../support/service.ts';
+import { openTestStore, storeEvents, temporaryFolder } from '../../support/service.ts';
 
 const folder = await temporaryFolder();
 const definitions = await copyFewDefinitions(folder.path);
 afterAll(folder.remove);
 const never = new AbortController().signal;
-
-test.each([
-  ['--rows', '0'],
-  ['--rows', '1e6'],
-  ['--seed', '4294967297'],
-  ['--days', '91'],
-  ['--projects', '1001'],
-])('tailrace sample rejects %s %j, naming the bounds', async (option, value) => {
-  const command = sampleCommand()
-    .exitOverride()
-    .configureOutput({ writeErr: () => {} });
-  await expect(command.parseAsync([option, value], { from: 'user' })).rejects.toThrow(
-    /It must be a whole number from \d+ to \d+\./,
-  );
-});
-
-test('tailrace sample stores the rows asked for, and says so', async () => {
-  const env = { ...definitions, TAILRACE_DATA_DIR: join(folder.path, 'data') };
-  const done = await runProgram(['sample', '--rows', '900', '--days', '2', '--projects', '2'], env);
-  expect([done.code, done.stdout]).toEqual([
-    0,
-    expect.stringMatching(/^sample: 900 events, [\d,]+\/s, are stored\n$/),
-  ]);
-  const core = await openCore(testConfig(env.TAILRACE_DATA_DIR, env), 'a test');
-  const rows = await core.engine.inspect(
-    'SELECT count() AS events, uniqExact(project) AS projects, min(timestamp) > now() - 172900 AS young FROM edge_logs',
-  );
-  await core.close();
-  expect(rows).toEqual([{ events: 900, projects: 2, young: 1 }]);
-});
 
 describe('fillWithSample', () => {
   let store: Awaited<ReturnType<typeof openTestStore>>;
