@@ -1,4 +1,5 @@
 const SPAN_MS = 20;
+
 /** Time of this thread on a core, ms: the mean of as many runs as the kernel's clock needs. */
 function coreMs(work: () => unknown): number {
   const start = process.threadCpuUsage();
