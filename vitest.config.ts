@@ -38,7 +38,6 @@ export default defineConfig({
     setupFiles: 'test/support/property.ts',
     globalSetup: 'test/support/run-folder.ts',
     reporters: ['default', './test/support/bound-reporter.ts', './test/support/time-reporter.ts'],
-    tags: [{ name: 'slow', description: 'Moves to a .timed file.' }],
     env: {
       // Readers of an engine hold a libuv thread each while they compute.
       UV_THREADPOOL_SIZE: '16',
@@ -102,7 +101,7 @@ export default defineConfig({
           name: 'timed',
           isolate: true,
           include: [`test/${TIMED}`],
-          exclude: [PACKAGES, TIMED_PROGRAMS, TIMED_BROWSER],
+          exclude: [PACKAGES, TIMED_PROGRAMS, TIMED_BROWSER, 'test/**/*.server.timed.test.ts'],
         },
       },
       {
@@ -110,7 +109,7 @@ export default defineConfig({
         test: {
           name: 'timed-server',
           isolate: true,
-          include: ['test/**/*.both.timed.test.ts'],
+          include: ['test/**/*.{server,both}.timed.test.ts'],
           exclude: [PACKAGES, TIMED_PROGRAMS],
           env: { TEST_ENGINE: process.env['TEST_ENGINE'] ?? 'front' },
         },
