@@ -30,7 +30,7 @@ const PROGRAM_MS_MAX = 300_000;
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    maxWorkers: 3,
     testTimeout: TEST_MS_MAX,
     hookTimeout: TEST_MS_MAX,
     // A busy machine may be late; each wait ends as soon as what it waits for is there.
