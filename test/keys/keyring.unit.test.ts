@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { isScope, SCOPES } from '../../src/keys/grant.ts';
 import { requireScope } from '../../src/keys/keyring.ts';
 import { createSecret } from '../../src/keys/secret.ts';
-import { openTestKeyring, refusalOf, rejectionOf } from '../support/keys.ts';
+import { createTestKeyring, openTestKeyring, refusalOf, rejectionOf } from '../support/keys.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -56,6 +56,28 @@ describe('the keyring', () => {
     expect((await rejectionOf(keyring.authenticate(forged))).message).toBe('the key is not known');
     await keyring.revoke(id);
     expect((await rejectionOf(keyring.authenticate(forged))).message).toBe('the key is not known');
+  });
+
+  test('takes a key until the instant at which it expires', async () => {
+    const { keyring, clock } = setUp();
+    const { key } = await keyring.create({ name: 'a', scopes: ['query'], expiresMs: clock.now + 1_000 });
+    clock.now += 999;
+    expect(await keyring.authenticate(key)).toMatchObject({ scopes: ['query'] });
+    clock.now += 1;
+    expect((await rejectionOf(keyring.authenticate(key))).message).toBe('the key has expired');
+  });
+
+  test('takes no token and no session of a key of the environment that was replaced', async () => {
+    const { keyring, store, clock } = setUp({ privateKey });
+    const caller = await keyring.authenticate(privateKey);
+    const grant = { scopes: ['query'], pins: {}, expiresMs: clock.now + 60_000 } as const;
+    const { token } = await keyring.mint(caller, grant);
+    const held = await keyring.hold(caller);
+    expect(await keyring.authenticate(token)).toMatchObject({ keyId: 'private', scopes: ['query'] });
+    expect(await keyring.resume(held)).toEqual(caller);
+    const replaced = createTestKeyring(store, { privateKey: 'another' }).keyring;
+    for (const work of [() => replaced.authenticate(token), () => replaced.resume(held)])
+      expect((await rejectionOf(work())).message).toBe('the key is not known');
   });
 
   test.each(SCOPES)('of the scopes only %s lets one in where it is asked for', async (scope) => {
