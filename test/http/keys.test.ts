@@ -237,3 +237,13 @@ test('a pinned key and an unpinned one that ask the same of a project share the 
     'stored',
   );
 });
+
+test('a key with other pins or endpoints by now is not answered as before at the same URL', async () => {
+  const stats = 'functions.invocation-stats?interval=1hr&project=before';
+  for (const change of [{ pins: { project: 'after' } }, { endpoints: ['logs.all'] }]) {
+    const { id, key } = await keyring.create({ name: 'c', scopes: ['query'], pins: { project: 'before' } });
+    for (const _ of [1, 2]) expect((await withKey(key, stats)).status).toBe(200);
+    await keyring.update(id, change);
+    expectError(await withKey(key, stats), 'forbidden');
+  }
+});
