@@ -54,6 +54,15 @@ describe('sample', () => {
     const again = pass({ sample: { keep: 0.1 } }, events.toReversed());
     expect(new Set(again.stored.map(({ typed }) => typed[1]))).toEqual(new Set(traces.keys()));
   });
+
+  test('keeps what `unless` finds, nothing else at 0, and does not count what is dropped', () => {
+    const { stored, counts } = pass(
+      { drop: 'm8', sample: { keep: 0, unless: 'level:error' } },
+      events.slice(0, 9),
+    );
+    expect(stored.map(({ message }) => message)).toEqual(['m7']);
+    expect(counts).toEqual({ drop: 1, sample: 7, redact: 0 });
+  });
 });
 
 describe('redact', () => {

@@ -100,4 +100,13 @@ describe('the setting', () => {
       },
     ]);
   });
+
+  test.each([
+    ['allow=0.0.0.0/0', /^has "0\.0\.0\.0\/0" in allow; /],
+    ['allow=10.0.0.0/8,::/0', /^has "::\/0" in allow; /],
+    ['alow=10.0.0.0/8', /^has the unknown parameter "alow"/],
+    ['ca=/x.pem', /^has ca for tcp/],
+  ])('refuses what would let in more than was meant: %s', (query, message) => {
+    expect(() => readSyslog(`tcp://0.0.0.0:6514?${query}`)).toThrow(message);
+  });
 });
