@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { describeJudgement, describeTransitions } from '../../src/alerts/history.ts';
 import {
   type AlertState,
   type Instance,
@@ -42,6 +43,18 @@ test('an instance fires after it has held for `for`, without a gap, and resolves
     ...['0 firing /a', '1 firing /b', '2 resolved /a', '3 firing /a', '4 resolved /b', '5 resolved /a'],
   ]);
   expect(send(outcomes, { forMs: 2 * MINUTE_MS })).toEqual(['3 firing /b', '4 resolved /b']);
+});
+
+test('the history has each change once, not what is sent again, and the first of several failures', () => {
+  const options = { rules: { ...RULES, repeatMs: MINUTE_MS }, isSilenced: () => false };
+  let state: AlertState = NO_STATE;
+  const history = [rows('/a'), rows('/a'), FAILED, FAILED, rows()].map((outcome, minute) => {
+    const next = step(state, { tickMs: minute * MINUTE_MS, outcome }, options);
+    state = next.state;
+    const events = [...describeJudgement({ notes: [] }, state), ...describeTransitions(next.transitions)];
+    return events.map(({ change }) => change).join();
+  });
+  expect(history).toEqual(['firing', '', 'failed', '', 'resolved']);
 });
 
 const NAMES = ['/a', '/b', '/c', '/d', '/e', '/f'];
