@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { type AcceptedProtocol, createAccepts } from '../../src/definitions/accepts.ts';
+import { readDefinitions } from '../../src/definitions/read.ts';
+import type { Source } from '../../src/definitions/source.ts';
+import { decodeBatch } from '../../src/ingest/decode-batch.ts';
+import type { BodyFormat } from '../../src/ingest/wire-events.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 20);
+const rules = { now: NOW_MS * 1_000, eventBytesMax: 10_000, project: 'p' };
+const json = (value: unknown) => JSON.stringify(value);
+const otlp = (name: string) => ({
+  resource: { attributes: [{ key: 'service.name', value: { stringValue: name } }] },
+  scopeLogs: [{ logRecords: [{ body: { stringValue: 'x' } }] }],
+});
+const loki = (app: string) => ({ stream: { app }, values: [[`${NOW_MS}000000`, 'x']] });
+
+type Body = readonly [
+  AcceptedProtocol,
+  label: string,
+  BodyFormat,
+  write: (values: readonly string[]) => string,
+];
+
+/** A body of each protocol with an event for each value of the label. */
+const BODIES: readonly Body[] = [
+  ['loki', 'app', 'loki-json', (all) => json({ streams: all.map(loki) })],
+  ['otlp', 'service.name', 'otlp-json', (all) => json({ resourceLogs: all.map(otlp) })],
+  [
+    'elasticsearch',
+    'index',
+    'elasticsearch-bulk',
+    (all) => all.map((_index) => `${json({ index: { _index } })}\n{}\n`).join(''),
+  ],
+  [
+    'splunk',
+    'sourcetype',
+    'splunk-events',
+    (all) => all.map((sourcetype) => json({ event: 'x', sourcetype })).join(''),
+  ],
+  ['datadog', 'service', 'datadog-json', (all) => json(all.map((service) => ({ message: 'x', service })))],
+];
+
+const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
+const [LOGS] = definitions.sources.filter(({ name }) => name === 'logs');
+
+function accepting(name: string, equals: string, bodies: readonly Body[]): Source {
+  if (LOGS === undefined) throw new Error('the general source is not defined');
+  return {
+    ...LOGS,
+    id: name,
+    name,
+    accepts: createAccepts(bodies.map(([protocol, label]) => ({ protocol, label, equals }))),
+  };
+}
+
+test.each(BODIES)(
+  'an event of %s goes to the source that accepts its %s, else to the general one',
+  (...body) => {
+    const [protocol, , format, write] = body;
+    const bytes = Buffer.from(write(['gateway', 'shop-1', 'shop-', 'shop', 'gateways', 'gateway']));
+    /** Returns the events of each source. */
+    const route = (...candidates: Source[]) => {
+      const { parts, refused } = decodeBatch({
+        bytes,
+        format,
+        protocol,
+        source: undefined,
+        candidates,
+        rules,
+      });
+      return { ...Object.fromEntries(parts.map(({ source, accepted }) => [source.name, accepted])), refused };
+    };
+    const general = accepting('logs', 'none', []);
+    const [exact, beginning] = [
+      accepting('exact', 'gateway', BODIES),
+      accepting('beginning', 'shop-*', BODIES),
+    ];
+    expect(route(general, exact, beginning)).toEqual({ exact: 2, beginning: 2, logs: 2, refused: 0 });
+    expect(route(exact)).toEqual({ exact: 2, refused: 4 });
+    const others = BODIES.filter((one) => one !== body && one[0] !== protocol);
+    expect(route(general, accepting('exact', 'gateway', others))).toEqual({ logs: 6, refused: 0 });
+  },
+);
