@@ -66,6 +66,19 @@ describe('an event', () => {
     expect(parse('{"id":"1"}').attributes).toBe('');
   });
 
+  test('has its message and id from the places that its source names, where it has none of its own', () => {
+    const places = { messagePaths: [['metadata', 'msg'], ['log']], idPaths: [['metadata', 'uid'], ['uid']] };
+    const read = (event: object) => {
+      const wire = { text: JSON.stringify(event) };
+      const rules = { now: NOW, eventBytesMax: 1_000, project: '' };
+      const { id, message } = parseEvent(wire, { ...SOURCE, ...places }, rules);
+      return [id, message];
+    };
+    expect(read({ metadata: { msg: 'm', uid: 7 }, log: 'l', uid: 'u' })).toEqual(['7', 'm']);
+    expect(read({ metadata: { msg: null }, log: { a: 1 }, uid: 'u' })).toEqual(['u', '{"a":1}']);
+    expect(read({ id: 'i', message: 'own', metadata: { msg: 'm', uid: 7 } })).toEqual(['i', 'own']);
+  });
+
   test.each([
     ['{"project":"a","metadata":{"project_ref":"b"}}', 'a'],
     ['{"project":"","metadata":{"project_ref":"b","project":"c"}}', 'b'],
