@@ -43,31 +43,27 @@ const BODIES: readonly Body[] = [
 const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
 const [LOGS] = definitions.sources.filter(({ name }) => name === 'logs');
 
-function accepting(name: string, equals: string, bodies: readonly Body[]): Source {
+type Rule = readonly [AcceptedProtocol, label: string, ...unknown[]];
+
+function accepting(name: string, equals: string, labels: readonly Rule[]): Source {
   if (LOGS === undefined) throw new Error('the general source is not defined');
   return {
     ...LOGS,
     id: name,
     name,
-    accepts: createAccepts(bodies.map(([protocol, label]) => ({ protocol, label, equals }))),
+    accepts: createAccepts(labels.map(([protocol, label]) => ({ protocol, label, equals }))),
   };
 }
 
 test.each(BODIES)(
   'an event of %s goes to the source that accepts its %s, else to the general one',
   (...body) => {
-    const [protocol, , format, write] = body;
+    const [protocol, label, format, write] = body;
     const bytes = Buffer.from(write(['gateway', 'shop-1', 'shop-', 'shop', 'gateways', 'gateway']));
     /** Returns the events of each source. */
     const route = (...candidates: Source[]) => {
-      const { parts, refused } = decodeBatch({
-        bytes,
-        format,
-        protocol,
-        source: undefined,
-        candidates,
-        rules,
-      });
+      const input = { bytes, format, protocol, source: undefined, candidates, rules };
+      const { parts, refused } = decodeBatch(input);
       return { ...Object.fromEntries(parts.map(({ source, accepted }) => [source.name, accepted])), refused };
     };
     const general = accepting('logs', 'none', []);
@@ -77,7 +73,7 @@ test.each(BODIES)(
     ];
     expect(route(general, exact, beginning)).toEqual({ exact: 2, beginning: 2, logs: 2, refused: 0 });
     expect(route(exact)).toEqual({ exact: 2, refused: 4 });
-    const others = BODIES.filter((one) => one !== body && one[0] !== protocol);
+    const others = BODIES.filter(([name]) => name !== protocol).map(([name]): Rule => [name, label]);
     expect(route(general, accepting('exact', 'gateway', others))).toEqual({ logs: 6, refused: 0 });
   },
 );
