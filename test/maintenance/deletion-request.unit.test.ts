@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { createRegistry } from '../../src/definitions/registry.ts';
 import type { Source } from '../../src/definitions/source.ts';
-import { describeDeletion, parseDeletion, toCondition } from '../../src/maintenance/deletion/request.ts';
+import type { ClockState } from '../../src/lib/clock-guard.ts';
+import { createKeepProjects } from '../../src/maintenance/deletion/keep-projects.ts';
+import {
+  type Deletion,
+  describeDeletion,
+  parseDeletion,
+  toCondition,
+} from '../../src/maintenance/deletion/request.ts';
 
 const OWN: Source = {
   id: '00000000-0000-4000-8000-000000000001',
@@ -63,5 +70,37 @@ describe('what is to be deleted', () => {
     expect(describeDeletion(deletion, false)).toBe(
       'events of project "a\' OR 1=1 --\\\\" in own.logs, before 2026-11-20T06:00:00.123456Z',
     );
+  });
+});
+
+describe('the retention of a project', () => {
+  /** Applies seven days at a time of the clock. @returns the deletions that this starts */
+  async function keep(state: ClockState): Promise<Deletion[]> {
+    const started: Deletion[] = [];
+    const clockMs = Date.UTC(2026, 10, 20, 7);
+    const job = { id: '', acceptedMs: 0, counted: [], state: 'done', progress: undefined } as const;
+    const internal = { ...OWN, name: 'internal', isInternal: true };
+    const run = createKeepProjects({
+      engine: { inspect: async () => [{ project: 'short' }] },
+      sources: () => [internal, OWN, FOREIGN, PROTECTED],
+      days: () => new Map([['short', 7]]),
+      clock: { last: () => ({ state, clockMs, plausibleMs: clockMs, isOther: false }) },
+      deletions: {
+        async start(deletion) {
+          started.push(deletion);
+          return { ...job, deletion, done: Promise.resolve() };
+        },
+      },
+    });
+    await run();
+    return started;
+  }
+
+  test('deletes whole days from the sources that events are sent to, and nothing while the clock is ahead', async () => {
+    const before = Date.UTC(2026, 10, 13) * 1_000;
+    const deletion = { project: 'short', sources: [OWN], leftOut: [], before };
+    expect(await keep('plausible')).toEqual([deletion]);
+    expect(await keep('behind')).toEqual([deletion]);
+    expect(await keep('ahead')).toEqual([]);
   });
 });
