@@ -69,6 +69,7 @@ function open(
 function openHeld(options: Partial<CommitterOptions> = {}, isHeld = (_number: number) => true) {
   const gate = Promise.withResolvers<void>();
   const opened = open(options, (_, number) => (isHeld(number) ? gate.promise : undefined));
+  onTestFinished(() => gate.resolve()); // before the committer is closed, which a failed test would wait for
   return { ...opened, release: gate.resolve };
 }
 
