@@ -144,7 +144,11 @@ export async function openRemote(
   const { url, key } = remote;
   const address = `${url.replace(/\/+$/, '')}${path}`;
   try {
-    const response = await fetch(address, { headers: { 'x-api-key': key, ...headers }, ...request });
+    // A redirect followed would send the key on to another host.
+    const response = await fetch(address, {
+      ...{ headers: { 'x-api-key': key, ...headers }, redirect: 'manual' },
+      ...request,
+    });
     if (response.ok) return response;
     const body = Buffer.from(await response.arrayBuffer());
     throw toError(
@@ -205,8 +209,10 @@ function toError(url: string, { status, statusText, headers }: Response, body: B
       error.code,
       [`${url}: ${error.message}`, ...describeIgnored(headers)].join('; '),
     );
+  const location = headers.get('location');
+  const to = location === null ? '' : ` to ${location}; give the address of the service itself`;
   return new InputError([
-    `${url} is not a Tailrace service: it responded with ${status} ${statusText}`.trimEnd(),
+    `${url} is not a Tailrace service: it responded with ${`${status} ${statusText}`.trimEnd()}${to}`,
   ]);
 }
 

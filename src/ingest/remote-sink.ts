@@ -115,6 +115,7 @@ async function post(
   try {
     const response = await fetch(`${url.replace(/\/+$/, '')}/api/logs?source=${encodeURIComponent(source)}`, {
       method: 'POST',
+      redirect: 'manual', // followed, it would send the key on to another host
       signal: AbortSignal.timeout(REQUEST_MS_MAX),
       body: bytes,
       headers: {
@@ -177,5 +178,7 @@ function readReasons(body: unknown): ReadonlyMap<number, string> {
 
 async function readMessage(response: Response): Promise<string> {
   const body = (await response.json().catch(() => undefined)) as { error?: { message?: string } } | undefined;
-  return body?.error?.message ?? response.statusText;
+  const location = response.headers.get('location');
+  const to = location === null ? '' : ` to ${location}; give the address of the service itself`;
+  return body?.error?.message ?? `${response.statusText}${to}`;
 }

@@ -56,3 +56,11 @@ describe('a service that cannot store events', () => {
     expect([sink.stored, rejected]).toEqual([1, [[6, 'is not valid JSON']]]);
   });
 });
+
+test('a service that redirects is not followed: the key would go to another host', async () => {
+  const location = 'http://elsewhere.example/api/logs';
+  const { sink, received } = await open([{ status: 307, headers: { location } }]);
+  await sink.add(1, '{}');
+  await expect(sink.flush()).rejects.toThrow(`307 Temporary Redirect to ${location}; give the address`);
+  expect(received).toHaveLength(1);
+});

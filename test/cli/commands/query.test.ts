@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { writeDefinitions } from '../../sandbox/support.ts';
 import { runProgram } from '../../support/program.ts';
+import { startReceiver } from '../../support/receiver-server.ts';
 import {
   PRIVATE_KEY,
   PUBLIC_KEY,
@@ -76,5 +77,16 @@ describe('tailrace query --url', () => {
     const { code, stdout, stderr } = await query(['sandbox.off', ...args], env);
     expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(message)]);
     expect(stderr).toMatch(/^tailrace: [^\n]*\n$/);
+  });
+
+  test('does not follow a redirect, which would send the key to another host', async () => {
+    const location = `${url}/api/endpoints/query/sandbox.off?project=p1`;
+    const other = await startReceiver((_, response) => response.writeHead(302, { location }).end());
+    const { code, stderr } = await query(['sandbox.off', ...P1], KEY, other.url);
+    other.close();
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`302 Found to ${location}; give the address`),
+    ]);
   });
 });
