@@ -2,10 +2,16 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 /** Of README.md and docs/*.md, as `wc -w` counts them. Say a fact once and link to it before this grows. */
-const WORDS_MAX = 35_900;
+const WORDS_MAX = 20_000;
 const COLUMNS_MAX = 150;
 
-const pages = globSync(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/**/*.md']).toSorted();
+const pages = globSync([
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'contributing/*.md',
+  'docs/**/*.md',
+]).toSorted();
 const read = (path: string) => readFileSync(path, 'utf8');
 
 test('the README and the pages of docs/ are short enough to be read', () => {

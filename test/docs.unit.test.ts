@@ -15,7 +15,8 @@ const texts = new Map(
     'README.md',
     'CONTRIBUTING.md',
     'SECURITY.md',
-    'docs/llms.txt',
+    ...globSync('contributing/*.md'),
+    ...globSync('docs/*.txt'),
     ...readdirSync('schema').map((name) => join('schema', name)),
     ...docs.map((name) => join('docs', name)),
   ].map((path) => [path, readFileSync(path, 'utf8')]),
@@ -66,7 +67,7 @@ describe('links', () => {
     const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: string[] };
     const paths = files.flatMap((pattern) => globSync([pattern, `${pattern}/**`]));
     const packed = new Set([...paths, 'LICENSE', 'README.md']);
-    const pages = [...packed].filter((path) => /\.md$|^docs\/llms\.txt$/.test(path));
+    const pages = [...packed].filter((path) => /\.(?:md|txt)$/.test(path));
     expect(pages.length).toBeGreaterThan(docs.length);
     const left = pages.flatMap((path) =>
       linksOf(readFileSync(path, 'utf8'))
@@ -96,10 +97,9 @@ describe('links', () => {
 });
 
 describe('anchors', () => {
-  test('are there for every setting and every error code', () => {
+  test('are there for every setting', () => {
     const settings = Object.values(SETTINGS).map(({ env }) => `docs/settings.md#${env.toLowerCase()}`);
-    const codes = Object.keys(ERROR_CODES).map((code) => `docs/errors.md#${code}`);
-    expect([...settings, ...codes].filter((place) => !existsAt(place))).toEqual([]);
+    expect(settings.filter((place) => !existsAt(place))).toEqual([]);
   });
 
   test('and pages that code, messages and configurations name are there', () => {

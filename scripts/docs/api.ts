@@ -8,11 +8,17 @@ const END = '<!-- End of routes. -->';
 
 /** docs/api.md with the list of the routes as they are defined. @throws Error if the page has no place for it */
 export function apiPage(): string {
-  const lines = ROUTES.map((route) => {
+  const lines = ROUTES.filter(isListed).map((route) => {
     const methods = route.cors === undefined ? route.method : `${route.method}, OPTIONS`;
     return `- ${methods} ${showPaths(pathsOf(route))} (${showKey(route)}): ${route.summary}`;
   });
   return replaceGenerated('docs/api.md', [START, END], lines.join('\n'));
+}
+
+/** True unless only the console calls it: /openapi.json has its API, and nobody calls its pages by hand. */
+function isListed(route: Route): boolean {
+  const isPage = route.operation === undefined && route.scopes === 'none' && route.method === 'GET';
+  return !isPage && !pathsOf(route).some((path) => path.startsWith('/api/workbench'));
 }
 
 /** Every path, or, if all paths have the same suffixes, the paths without a suffix and the suffixes. */

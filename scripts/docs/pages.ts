@@ -1,4 +1,4 @@
-import { type Command, Help, type Option } from 'commander';
+import type { Argument, Command, Option } from 'commander';
 import { FILE_SCHEMAS } from '../../src/cli/file-schemas.ts';
 import { createProgram } from '../../src/cli/main.ts';
 import { SETTINGS, type Setting } from '../../src/config/settings.ts';
@@ -11,9 +11,9 @@ import type { Source } from '../../src/definitions/source.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { AGGREGATES, COMBINATORS, FUNCTIONS } from '../../src/sandbox/function.ts';
 import { apiPage } from './api.ts';
-import { capacityPage } from './capacity.ts';
 import { indexForAgents } from './llms.ts';
-import { page, wrap } from './page.ts';
+import { metricsPage } from './metrics.ts';
+import { page, table, wrap } from './page.ts';
 import { performancePage } from './performance.ts';
 import { ingestPage, protocolPages } from './protocols.ts';
 
@@ -27,10 +27,10 @@ export async function renderPages(): Promise<Map<string, string>> {
     ...protocolPages(),
     ['docs/settings.md', settingsPage()],
     ['docs/errors.md', errorsPage()],
+    ['docs/metrics.md', metricsPage()],
     ['docs/cli.md', await cliPage()],
-    ['docs/sandboxing-functions.md', functionsPage()],
+    ['docs/sandboxing-functions.txt', functionsText()],
     ['docs/shipped-sources.md', sourcesPage(definitions.sources)],
-    ['docs/capacity.md', capacityPage()],
     ['docs/performance.md', performancePage()],
     ...Object.entries(FILE_SCHEMAS).map(
       ([name, create]) => [`schema/${name}.json`, `${JSON.stringify(create(), undefined, 2)}\n`] as const,
@@ -67,12 +67,9 @@ default. An empty value counts as not set.`,
   );
 }
 
-/** A heading for each code, so that each has an anchor. */
 function errorsPage(): string {
   const codes = Object.entries(ERROR_CODES);
-  const sections = codes.map(
-    ([code, { status, meaning }]) => `## \`${code}\`\n\n${wrap(`${status}: ${meaning}`)}`,
-  );
+  const rows = codes.map(([code, { status, meaning }]) => [`\`${code}\``, String(status), meaning]);
   const ofTailrace = codes.filter(([, { exit }]) => exit === 3).map(([code]) => `\`${code}\``);
   return page(
     'Errors',
@@ -86,7 +83,7 @@ function errorsPage(): string {
 
 429 and 503 carry \`Retry-After\` in seconds, 401 \`WWW-Authenticate\`, 405 \`Allow\`. The log has the cause of a 5xx under the request id; the
 response does not. A command that fails with ${ofTailrace.join(', ')} exits with 3; any other code means 1.`,
-    sections.join('\n\n'),
+    table(['Code', 'Status', 'Meaning'], rows),
   );
 }
 
@@ -95,7 +92,7 @@ async function cliPage(): Promise<string> {
   return page(
     'Commands',
     `Run commands as \`npx tailrace …\`; supervisors start [node itself](operating.md#start-and-stop). [Settings](settings.md) are environment
-variables. Each command has \`--help\`.
+variables. \`--help\` of a command explains its options.
 
 Exit codes:
 
@@ -108,19 +105,18 @@ Exit codes:
   );
 }
 
+/** Its options without their descriptions, which `--help` prints. */
 function commandSection(command: Command): string {
-  const head = `## ${pathOf(command)}\n\n${command.description()}`;
-  if (command.options.length + command.registeredArguments.length === 0) return head;
+  const head = `## ${pathOf(command)}\n\n${wrap(command.description())}`;
   const options = command.options.filter((one) => !isShared(command, one));
+  const shared = options.length < command.options.length ? ['<options of keys create>'] : [];
   const terms = [
-    ...command.registeredArguments.map((one) => [one.name(), new Help().argumentDescription(one)] as const),
-    ...options.map((one) => [one.flags, describeOption(one)] as const),
+    ...command.registeredArguments.map(showArgument),
+    ...options.map(({ flags }) => `[${flags}]`),
+    ...shared,
   ];
-  const width = Math.max(...terms.map(([term]) => term.length));
-  const lines = terms.map(([term, text]) => `  ${term.padEnd(width)}  ${text}`);
-  const shared =
-    options.length < command.options.length ? ['  and the options of `tailrace keys create`'] : [];
-  return `${head}\n\n\`\`\`\n${[...usageOf(command), ...lines, ...shared].join('\n')}\n\`\`\``;
+  if (terms.length === 0) return head;
+  return `${head}\n\n\`\`\`\n${wrap(`- ${pathOf(command)} ${terms.join(' ')}`).slice('- '.length)}\n\`\`\``;
 }
 
 /** True of options of `keys update` that `keys create` has, too. */
@@ -130,33 +126,21 @@ function isShared(command: Command, option: Option): boolean {
   return create?.options.some(({ flags }) => flags === option.flags) ?? false;
 }
 
-/** With its default, but for an empty list. */
-function describeOption(option: Option): string {
-  return new Help().optionDescription(option).replace(/ \(default: (\[\]|\{\})\)$/, '');
+function showArgument(one: Argument): string {
+  const name = `${one.name()}${one.variadic ? '…' : ''}`;
+  return one.required ? `<${name}>` : `[${name}]`;
 }
 
-/** Nothing for a command that has only options. */
-function usageOf(command: Command): string[] {
-  const values = command.registeredArguments.map((one) => {
-    const name = `${one.name()}${one.variadic ? '…' : ''}`;
-    return one.required ? `<${name}>` : `[${name}]`;
-  });
-  if (values.length === 0) return [];
-  return [[pathOf(command), ...(command.options.length > 0 ? ['[options]'] : []), ...values].join(' ')];
-}
-
-function functionsPage(): string {
-  const lines = Object.entries({ ...FUNCTIONS, ...AGGREGATES }).map(([kind, names]) => {
-    const shown = names.split(/\s+/).map((name) => `\`${name}\``);
-    return wrap(`- ${kind}: ${shown.join(' ')}`);
-  });
-  const suffixes = COMBINATORS.map((suffix) => `\`-${suffix}\``).join(', ');
-  return page(
-    'Functions of sandboxed queries',
-    `What callers' SELECTs may call on an endpoint with [query sandboxing](sandboxing.md). Operators are functions, too: \`+\` is
-\`plus\`, \`x[1]\` is \`arrayElement\`. Aggregate functions may have the suffixes ${suffixes}.`,
-    lines.join('\n'),
+/** A list to search in, not to read: a text beside the pages. */
+function functionsText(): string {
+  const lines = Object.entries({ ...FUNCTIONS, ...AGGREGATES }).map(([kind, names]) =>
+    wrap(`- ${kind}: ${names.trim().split(/\s+/).join(', ')}`),
   );
+  return `Functions of callers' SELECTs (sandboxing.md), generated by \`npm run docs\`. Operators are functions, too: + is plus, x[1] is arrayElement.
+Aggregate functions may have the suffixes ${COMBINATORS.map((suffix) => `-${suffix}`).join(', ')}.
+
+${lines.join('\n')}
+`;
 }
 
 function sourcesPage(sources: readonly Source[]): string {

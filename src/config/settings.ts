@@ -375,7 +375,7 @@ export const SETTINGS = {
   listeners: integer(
     'TAILRACE_LISTENERS',
     { fallback: 1, min: 1, max: 64, unit: 'processes' },
-    'Processes that [accept connections](scaling.md#more-cores-on-one-machine) and end TLS for the service. 1: the service does so itself. More need Linux.',
+    'Processes that [accept connections](scaling.md#when-to-move) and end TLS for the service. 1: the service does so itself. More need Linux.',
   ),
   connectionsMax: integer(
     'TAILRACE_CONNECTIONS_MAX',

@@ -107,7 +107,7 @@ function refuseFunction(name: string): void {
   const isClock = /^(?:now|now64|today|yesterday)$/i.test(name);
   const instead = isClock
     ? 'use @now, the instant of the query'
-    : 'docs/sandboxing-functions.md lists what can be called';
+    : 'docs/sandboxing-functions.txt lists what can be called';
   throw invalidSql(`must not call ${name}(); ${instead}`);
 }
 

@@ -32,31 +32,36 @@ interface ServedAlert {
 
 const OUTCOMES = ['sent', 'failed', 'given_up'] as const;
 
-/** Creates the metrics of alerts; docs/operating.md explains them. A series has its alert's endpoint, by which limited keys are filtered. */
+/** Creates the metrics of alerts; docs/metrics.md lists them. A series has its alert's endpoint, by which limited keys are filtered. */
 export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings: AlertReadings) {
   const { now, isEvaluating, readFiring, readOutbox, receivers } = readings;
-  const evaluations = counter('tailrace_alert_evaluations_total', 'Evaluations of alerts, by result.', [
-    'alert',
-    'endpoint',
-    'result',
-  ]);
-  const tries = counter('tailrace_alert_messages_total', 'Tries to send a message, by outcome.', [
-    'receiver',
-    'outcome',
-  ]);
+  const evaluations = counter(
+    'tailrace_alert_evaluations_total',
+    'Evaluations, by alert, endpoint and result: done or failed.',
+    ['alert', 'endpoint', 'result'],
+  );
+  const tries = counter(
+    'tailrace_alert_messages_total',
+    'Tries to send a message, by receiver and outcome: sent, failed or given_up.',
+    ['receiver', 'outcome'],
+  );
   const failing = new Set<string>();
   gauge('tailrace_alerts_evaluating', 'Whether this process evaluates the alerts: 1 or 0.', () =>
     Number(isEvaluating()),
   );
-  gauge('tailrace_alerts_firing', 'Firing instances, by alert; of the process that evaluates.', async () => {
-    if (!isEvaluating()) return undefined;
-    const firing = await unlessFailed(readFiring);
-    return firing?.map(({ name, endpoint, instances }) => ({
-      labels: { alert: name, endpoint },
-      value: instances,
-    }));
-  });
-  gauge('tailrace_alert_receiver_failing', 'Whether the last try of a receiver failed: 1 or 0.', () =>
+  gauge(
+    'tailrace_alerts_firing',
+    'Firing instances, by alert and endpoint; of the replica that evaluates.',
+    async () => {
+      if (!isEvaluating()) return undefined;
+      const firing = await unlessFailed(readFiring);
+      return firing?.map(({ name, endpoint, instances }) => ({
+        labels: { alert: name, endpoint },
+        value: instances,
+      }));
+    },
+  );
+  gauge('tailrace_alert_receiver_failing', 'Whether the last try failed, by receiver: 1 or 0.', () =>
     receivers().map(({ name }) => ({ labels: { receiver: name }, value: Number(failing.has(name)) })),
   );
   const ofOutbox =
@@ -79,7 +84,7 @@ export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings:
   );
   gauge(
     'tailrace_alert_outbox_oldest_seconds',
-    'Age of the oldest message in the outbox, by receiver; without those that keep theirs.',
+    'Age of the oldest message in the outbox, by receiver; not for Alertmanager.',
     ofOutbox((queued, { isStanding }) =>
       isStanding ? undefined : Math.max(0, now() - (queued?.oldestMs ?? now())) / 1000,
     ),

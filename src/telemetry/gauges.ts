@@ -28,7 +28,7 @@ export interface GaugedParts {
   readonly build: { readonly version: string; readonly engine: string; readonly node: string };
 }
 
-/** Exposes the state of the parts; docs/operating.md explains each gauge. */
+/** Exposes the state of the parts; docs/metrics.md lists each gauge. */
 export function registerGauges(registry: MetricRegistry, parts: GaugedParts): void {
   const { gauge, expose } = registry;
   const { engine, cache, control, ingest, tails, build } = parts;
@@ -37,7 +37,7 @@ export function registerGauges(registry: MetricRegistry, parts: GaugedParts): vo
   );
   expose({
     name: 'tailrace_engine_restarts_total',
-    help: 'Times that the engine process was started again.',
+    help: 'Restarts of the engine process.',
     type: 'counter',
     read: () => [{ labels: {}, value: engine.gauges().restarts }],
   });
@@ -51,12 +51,14 @@ export function registerGauges(registry: MetricRegistry, parts: GaugedParts): vo
   gauge('tailrace_cache_entries', 'Answers in the cache.', () => cache.size);
   gauge('tailrace_cache_bytes', 'Bytes of the answers in the cache.', () => cache.calculatedSize);
   gauge('tailrace_tails_open', 'Live tails.', () => tails.count);
-  gauge('tailrace_control_store_up', '1, or 0 while it is unavailable.', () => Number(control.isUp()));
+  gauge('tailrace_control_store_up', 'Whether the store of keys can be reached: 1 or 0.', () =>
+    Number(control.isUp()),
+  );
   gauge('tailrace_ingest_queued_bytes', 'Events waiting to be stored.', () => ingest().queuedBytes);
   gauge('tailrace_ingest_queued_requests', 'Requests waiting for a commit.', () => ingest().queuedRequests);
   gauge(
     'tailrace_ingest_wait_seconds',
-    'Estimated wait until all of these are stored.',
+    'Estimated wait until all waiting events are stored.',
     () => ingest().waitMs / 1000,
   );
   gauge('tailrace_storing', 'Whether events can be stored: 1, or 0 if the disk is full.', async () =>
@@ -80,11 +82,11 @@ export function registerGauges(registry: MetricRegistry, parts: GaugedParts): vo
     'Bytes of the events on disk, by source.',
     ofSources(({ bytes }) => bytes),
   );
-  gauge('tailrace_rollup_rows_left', 'Events that are not in the rollup of their source yet.', () =>
+  gauge('tailrace_rollup_rows_left', 'Events not yet in a new rollup, by source.', () =>
     [...parts.rollupRowsLeft()].map(([source, value]) => ({ labels: { source }, value })),
   );
   gauge('tailrace_disk_free_bytes', 'Free bytes on the disk of the data directory.', parts.readFreeBytes);
-  gauge('tailrace_build_info', 'Versions of what runs, as labels; always 1.', () => [
+  gauge('tailrace_build_info', 'Always 1; labels: version, engine, node.', () => [
     { labels: build, value: 1 },
   ]);
 }

@@ -6,7 +6,7 @@ import { createMetricRegistry, type MetricRegistry } from './prometheus.ts';
 
 /**
  * The counts of the service. Each metric is defined here once, with the name, the help and the labels under which Prometheus reads it;
- * docs/operating.md explains them. Members that end in `Counts` or `Durations` are read by the overview, the others record.
+ * docs/metrics.md lists them. Members that end in `Counts` or `Durations` are read by the overview, the others record.
  */
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -27,20 +27,25 @@ export function createMetrics(now: () => number) {
 }
 
 function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: MetricRegistry) {
-  const requestCounts = counter('tailrace_http_requests_total', 'Requests by route, endpoint and status.', [
-    'route',
-    'endpoint',
-    'status',
-  ]);
-  const requestDurations = histogram('tailrace_http_request_seconds', 'Time from request to answer.', [
-    'route',
-    'endpoint',
-  ]);
-  const limited = counter('tailrace_rate_limited_total', 'Responses 429, by reason.', ['reason']);
-  for (const reason of ['key', 'address', 'quota'] as const) limited.at(reason);
-  const closed = counter('tailrace_connections_closed_total', 'Connections closed by a bound, by reason.', [
+  const requestCounts = counter(
+    'tailrace_http_requests_total',
+    'Requests, by route, endpoint and status; 499: the client hung up.',
+    ['route', 'endpoint', 'status'],
+  );
+  const requestDurations = histogram(
+    'tailrace_http_request_seconds',
+    'Time from request to response, by route and endpoint.',
+    ['route', 'endpoint'],
+  );
+  const limited = counter('tailrace_rate_limited_total', 'Responses 429, by reason: key, address or quota.', [
     'reason',
   ]);
+  for (const reason of ['key', 'address', 'quota'] as const) limited.at(reason);
+  const closed = counter(
+    'tailrace_connections_closed_total',
+    'Connections closed by a bound, by reason: address, total or idle.',
+    ['reason'],
+  );
   for (const reason of ['address', 'total', 'idle'] as const) closed.at(reason);
   // The hot path: a request finds its series without label objects, and without keys built from labels.
   const seriesOf = memoize((route: string) =>
@@ -49,10 +54,14 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
       durations: requestDurations.at(route, endpoint),
     })),
   );
-  const tailsEnded = counter('tailrace_tails_ended_total', 'Live tails that ended, by reason.', ['reason']);
+  const tailsEnded = counter(
+    'tailrace_tails_ended_total',
+    'Live tails that ended, by reason; left: by their reader.',
+    ['reason'],
+  );
   tailsEnded.at('left');
   let open = 0;
-  gauge('tailrace_connections_open', 'Connections of clients.', () => open);
+  gauge('tailrace_connections_open', 'Open connections.', () => open);
   return {
     requestCounts,
     requestDurations,
@@ -67,7 +76,7 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
     /** Counts a request whose rate only this replica knew: Redis was unavailable. */
     rateHeldLocally: unlabelledCounter(
       'tailrace_rate_local_total',
-      'Requests limited only by the rate of this replica, since Redis was unavailable.',
+      'Requests limited by this replica only, without Redis.',
     ).inc,
     /** @param count connections open now */
     connectionsOpen(count: number) {
@@ -81,26 +90,32 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
 }
 
 function createQueryMetrics({ counter, histogram }: MetricRegistry, now: () => number) {
-  const answerCounts = counter('tailrace_answers_total', 'Answers by endpoint and cache outcome.', [
-    'endpoint',
-    'cache',
-  ]);
-  const failureCounts = counter('tailrace_failures_total', 'Failed calls by endpoint and error code.', [
+  const answerCounts = counter(
+    'tailrace_answers_total',
+    'Answers, by endpoint and cache: hit, shared (by a replica), miss, collapsed, stale or bypass.',
+    ['endpoint', 'cache'],
+  );
+  const failureCounts = counter('tailrace_failures_total', 'Failed calls, by endpoint and error code.', [
     'endpoint',
     'code',
   ]);
-  const rowCounts = counter('tailrace_rows_returned_total', 'Rows returned by endpoint.', ['endpoint']);
-  const started = counter('tailrace_engine_queries_total', 'Queries handed to the engine.', ['endpoint']);
-  const durations = histogram('tailrace_engine_query_seconds', 'Time of a query inside the engine.', [
+  const rowCounts = counter('tailrace_rows_returned_total', 'Rows returned, by endpoint.', ['endpoint']);
+  const started = counter('tailrace_engine_queries_total', 'Queries sent to the engine, by endpoint.', [
     'endpoint',
   ]);
-  const refreshes = counter('tailrace_cache_refreshes_total', 'Refreshes of warm answers.', [
-    'endpoint',
-    'result',
-  ]);
+  const durations = histogram(
+    'tailrace_engine_query_seconds',
+    'Time of a query in the engine, by endpoint.',
+    ['endpoint'],
+  );
+  const refreshes = counter(
+    'tailrace_cache_refreshes_total',
+    'Refreshes of warm answers, by endpoint and result: done or failed.',
+    ['endpoint', 'result'],
+  );
   const recomputed = counter(
     'tailrace_cache_recomputed_total',
-    'Kept answers with buckets that were computed again, by extent.',
+    'Refreshes with time buckets, by endpoint and extent: incremental or full.',
     ['endpoint', 'extent'],
   );
   const seriesOf = memoize((endpoint: string) => ({
@@ -134,22 +149,26 @@ function createQueryMetrics({ counter, histogram }: MetricRegistry, now: () => n
 /** Creates the metrics of what replicas share. */
 function createSharedMetrics({ counter, unlabelledCounter, gauge }: MetricRegistry) {
   let isRedisUp = false;
-  gauge('tailrace_redis_up', 'Whether Redis is connected, 1 or 0.', () => Number(isRedisUp));
-  const lookups = counter('tailrace_shared_cache_lookups_total', 'Look-ups of answers of other replicas.', [
-    'result',
-  ]);
+  gauge('tailrace_redis_up', 'Whether Redis can be reached: 1 or 0.', () => Number(isRedisUp));
+  const lookups = counter(
+    'tailrace_shared_cache_lookups_total',
+    'Look-ups in Redis, by result: hit, miss or taken (another replica refreshes).',
+    ['result'],
+  );
   for (const result of ['hit', 'miss', 'taken'] as const) lookups.at(result);
   return {
     redisUp(isUp: boolean) {
       isRedisUp = isUp;
     },
-    redisFailed: unlabelledCounter('tailrace_redis_failures_total', 'Commands that Redis did not execute.')
-      .inc,
+    redisFailed: unlabelledCounter(
+      'tailrace_redis_failures_total',
+      'Commands that Redis did not execute in time.',
+    ).inc,
     sharedLookup: lookups.inc,
     /** Counts an entry in Redis that was not an answer written by a replica. */
     sharedRefused: unlabelledCounter(
       'tailrace_shared_cache_refused_total',
-      'Entries of the shared cache that no replica had written.',
+      'Entries in Redis that no replica had signed; never served.',
     ).inc,
   };
 }
@@ -159,37 +178,46 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
   const refused = counter('tailrace_events_refused_total', 'Events rejected, by source.', ['source']);
   const withoutProjectCounts = counter(
     'tailrace_events_without_project_total',
-    'Events stored that belong to no project, by source.',
+    'Events stored without a project, by source.',
     ['source'],
   );
   const repaired = counter(
     'tailrace_events_repaired_total',
-    'Events stored in which U+FFFD stands for bytes that are not UTF-8, by source.',
+    'Events stored with U+FFFD for bytes that are not UTF-8, by source.',
     ['source'],
   );
   const filtered = counter(
     'tailrace_events_filtered_total',
-    'Events that rules of their source left out or changed, by source and rule: drop, sample or redact.',
+    'Events to which rules applied, by source and rule: drop, sample or redact.',
     ['source', 'rule'],
   );
   const syslogLost = counter(
     'tailrace_syslog_lost_total',
-    'Lines of syslog that were not stored, by reason.',
+    'Lines of syslog not stored, by reason: too_long, queue_full, not_allowed or not_stored.',
     ['reason'],
   );
   for (const reason of SYSLOG_LOSSES) syslogLost.at(reason);
-  const commits = counter('tailrace_commits_total', 'Groups of events committed, by source.', [
+  const commits = counter('tailrace_commits_total', 'Batches, by source and result: done or failed.', [
     'source',
     'result',
   ]);
-  const overloads = counter('tailrace_ingest_overloaded_total', 'Requests with events rejected for now.', [
-    'reason',
-  ]);
+  const overloads = counter(
+    'tailrace_ingest_overloaded_total',
+    'Requests with events rejected for now, by reason: wait, engine, backlog or share.',
+    ['reason'],
+  );
   for (const reason of OVERLOADS) overloads.at(reason);
-  const dropped = counter('tailrace_days_dropped_total', 'Days of a table dropped by retention.', ['reason']);
+  const dropped = counter(
+    'tailrace_days_dropped_total',
+    'Days dropped by retention, by reason: age or size.',
+    ['reason'],
+  );
   let stopped: readonly string[] = [];
-  gauge('tailrace_retention_stopped', 'Whether retention has stopped, by reason: 1 or 0.', () =>
-    ['clock', 'share'].map((reason) => ({ labels: { reason }, value: Number(stopped.includes(reason)) })),
+  gauge(
+    'tailrace_retention_stopped',
+    'Whether retention has stopped, by reason (clock or share): 1 or 0.',
+    () =>
+      ['clock', 'share'].map((reason) => ({ labels: { reason }, value: Number(stopped.includes(reason)) })),
   );
   return {
     storedCounts,
@@ -227,11 +255,15 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
 
 /** Creates the metrics of repeated work (lib/task.ts). */
 function createTaskMetrics({ counter, histogram, gauge }: MetricRegistry, now: () => number) {
-  const durations = histogram('tailrace_task_seconds', 'Time of a run of a repeated task.', ['task']);
-  const failures = counter('tailrace_task_failures_total', 'Runs of repeated tasks that failed.', ['task']);
+  const durations = histogram('tailrace_task_seconds', 'Time of a run of repeated work, by task.', ['task']);
+  const failures = counter('tailrace_task_failures_total', 'Failed runs of repeated work, by task.', [
+    'task',
+  ]);
   const succeededMs = new Map<string, number>();
-  gauge('tailrace_task_success_timestamp_seconds', 'End of the last run that succeeded; 0: none yet.', () =>
-    [...succeededMs].map(([task, ms]) => ({ labels: { task }, value: ms / 1000 })),
+  gauge(
+    'tailrace_task_success_timestamp_seconds',
+    'Last success of repeated work, by task; 0: none yet.',
+    () => [...succeededMs].map(([task, ms]) => ({ labels: { task }, value: ms / 1000 })),
   );
   return {
     /** Registers a started task; none of its runs has ended. */

@@ -48,7 +48,10 @@ export function createMetricRegistry() {
   for (const metric of registry.getMetricsAsArray())
     if (metric instanceof Gauge && metric.name.endsWith('_total')) registry.removeSingleMetric(metric.name);
 
-  function expose({ name, help, type, read }: ExposedMetric): void {
+  const exposed: ExposedMetric[] = [];
+  function expose(exposedMetric: ExposedMetric): void {
+    const { name, help, type, read } = exposedMetric;
+    exposed.push(exposedMetric);
     const metric = new Gauge({ name, help, registers: [registry] });
     // prom-client does not count. Its registry renders the result of this method, which its types leave out.
     const readShown = async () => {
@@ -60,6 +63,8 @@ export function createMetricRegistry() {
 
   return {
     expose,
+    /** In the order of their definition, without those of the process; docs/metrics.md is generated from them. */
+    exposed: exposed as readonly ExposedMetric[],
     unlabelledCounter(name: string, help: string): Count {
       const count = createCount();
       expose({ name, help, type: 'counter', read: () => [{ labels: {}, value: count.value }] });

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
-import { methodsOf, pathsOf } from '../../src/http/route.ts';
+import { pathsOf } from '../../src/http/route.ts';
 import { ALLOWED_METHODS, ROUTES } from '../../src/http/routes/index.ts';
 import { SCOPES, type Scope } from '../../src/keys/grant.ts';
 import { createSecret } from '../../src/keys/secret.ts';
@@ -99,31 +98,6 @@ describe('/openapi.json', () => {
     expect(names.toSorted()).toEqual(expected.toSorted());
   });
 });
-
-test('docs/api.md has a line for each route, and no other', () => {
-  const lines = [...readFileSync('docs/api.md', 'utf8').matchAll(/^- ([A-Z, ]+) (`\/.*?) \((.*?)\): /gm)];
-  const listed = lines.map(([, methods = '', paths = '', key]) => [
-    methods,
-    readListed(paths).map(toPath).toSorted(),
-    [...(key ?? '').matchAll(/`(\w+)`/g)].map(([, scope]) => scope),
-  ]);
-  const routes = ROUTES.map((route) => [
-    methodsOf(route)
-      .filter((method) => method !== 'HEAD')
-      .join(', '),
-    pathsOf(route).toSorted(),
-    typeof route.scopes === 'string' || route.scopes.length === SCOPES.length ? [] : route.scopes,
-  ]);
-  expect(listed).toEqual(routes);
-});
-
-/** The paths of a line of docs/api.md, with each of the suffixes that it lists. */
-function readListed(shown: string): string[] {
-  const [bases = [], suffixes = []] = shown
-    .split('each also with')
-    .map((part) => [...part.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path));
-  return bases.flatMap((base) => [base, ...suffixes.map((suffix) => `${base}${suffix}`)]);
-}
 
 /** The paths of Fastify's tree of routes. */
 function readPaths(tree: string): string[] {

@@ -29,15 +29,15 @@ test('no file imports itself, however many files are in between', () => {
   expect(cycles).toEqual([]);
 });
 
-/** Folders and files of src/, in the order of the tree in docs/architecture.md. */
-const rooms = readFileSync('docs/architecture.md', 'utf8')
+/** Folders and files of src/, in the order of the tree in contributing/architecture.md. */
+const rooms = readFileSync('contributing/architecture.md', 'utf8')
   .split('\n```\n')[1]
   ?.split('\n')
   .filter((line) => /^ {2}\S/.test(line))
   .flatMap((line) => line.slice(2).split(/[ /]/, 1));
 const roomOf = (file: string) => file.split('/', 1)[0] ?? '';
 
-test('every folder of src/ is a line of the tree in docs/architecture.md', () => {
+test('every folder of src/ is a line of the tree in contributing/architecture.md', () => {
   expect([...new Set(files.map(roomOf))].toSorted()).toEqual(rooms?.toSorted());
 });
 
