@@ -15,10 +15,11 @@ export function apiPage(): string {
   return replaceGenerated('docs/api.md', [START, END], lines.join('\n'));
 }
 
-/** True unless only the console calls it: /openapi.json has its API, and nobody calls its pages by hand. */
+/** False for pages, and for what the console alone calls as a rule: /openapi.json describes it. */
 function isListed(route: Route): boolean {
   const isPage = route.operation === undefined && route.scopes === 'none' && route.method === 'GET';
-  return !isPage && !pathsOf(route).some((path) => path.startsWith('/api/workbench'));
+  const isOfConsole = route.operation?.tag === 'console' && !pathsOf(route).includes('/api/search');
+  return !isPage && !isOfConsole;
 }
 
 /** Every path, or, if all paths have the same suffixes, the paths without a suffix and the suffixes. */

@@ -109,10 +109,10 @@ Exit codes:
 function commandSection(command: Command): string {
   const head = `## ${pathOf(command)}\n\n${wrap(command.description())}`;
   const options = command.options.filter((one) => !isShared(command, one));
-  const shared = options.length < command.options.length ? ['<options of keys create>'] : [];
+  const shared = options.length < command.options.length ? ['<those of keys create>'] : [];
   const terms = [
     ...command.registeredArguments.map(showArgument),
-    ...options.map(({ flags }) => `[${flags}]`),
+    ...options.map(({ long, flags }) => long ?? flags),
     ...shared,
   ];
   if (terms.length === 0) return head;
