@@ -105,18 +105,16 @@ Exit codes:
   );
 }
 
-/** Its options without their descriptions, which `--help` prints. */
+/** Its arguments and options, without their descriptions, which `--help` prints. */
 function commandSection(command: Command): string {
-  const head = `## ${pathOf(command)}\n\n${wrap(command.description())}`;
   const options = command.options.filter((one) => !isShared(command, one));
-  const shared = options.length < command.options.length ? ['<those of keys create>'] : [];
   const terms = [
     ...command.registeredArguments.map(showArgument),
     ...options.map(({ long, flags }) => long ?? flags),
-    ...shared,
+    ...(options.length < command.options.length ? ['<those of keys create>'] : []),
   ];
-  if (terms.length === 0) return head;
-  return `${head}\n\n\`\`\`\n${wrap(`- ${pathOf(command)} ${terms.join(' ')}`).slice('- '.length)}\n\`\`\``;
+  const shown = terms.length === 0 ? '' : ` \`${terms.join(' ')}\``;
+  return `## ${pathOf(command)}\n\n${wrap(`${command.description()}${shown}`)}`;
 }
 
 /** True of options of `keys update` that `keys create` has, too. */
