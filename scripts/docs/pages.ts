@@ -54,7 +54,7 @@ function settingsPage(): string {
       const parts = [
         help,
         ...aliases.map((alias) => `Alias: \`${alias}\`.`),
-        ...(value === '' ? [] : [`Default: ${value}.`]),
+        ...(value === '' ? [] : [`(${value})`]),
       ];
       return `## \`${env}\`\n\n${wrap(parts.join(' '))}`;
     },
@@ -62,14 +62,14 @@ function settingsPage(): string {
   return page(
     'Settings',
     `Configure Tailrace by environment variables. It reads them once at start and reports all invalid values together; nothing falls back to a
-default. An empty value counts as not set.`,
+default. An empty value counts as not set. Defaults are in brackets.`,
     sections.join('\n\n'),
   );
 }
 
 function errorsPage(): string {
   const codes = Object.entries(ERROR_CODES);
-  const rows = codes.map(([code, { status, meaning }]) => [`\`${code}\``, String(status), meaning]);
+  const rows = codes.map(([code, { status, meaning }]) => [`\`${code}\` ${status}`, meaning]);
   const ofTailrace = codes.filter(([, { exit }]) => exit === 3).map(([code]) => `\`${code}\``);
   return page(
     'Errors',
@@ -83,7 +83,7 @@ function errorsPage(): string {
 
 429 and 503 carry \`Retry-After\` in seconds, 401 \`WWW-Authenticate\`, 405 \`Allow\`. The log has the cause of a 5xx under the request id; the
 response does not. A command that fails with ${ofTailrace.join(', ')} exits with 3; any other code means 1.`,
-    table(['Code', 'Status', 'Meaning'], rows),
+    table(['Code, status', 'Meaning'], rows),
   );
 }
 
