@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { renderPages } from './docs/pages.ts';
 
 const pages = await renderPages();
-for (const folder of ['docs/endpoints', 'docs/senders', 'schema']) mkdirSync(folder, { recursive: true });
+for (const folder of ['docs/endpoints', 'schema']) mkdirSync(folder, { recursive: true });
 for (const name of readdirSync('docs/endpoints')) rmSync(join('docs/endpoints', name));
 for (const [path, text] of pages) {
   writeFileSync(path, text);

@@ -15,7 +15,7 @@ import { indexForAgents } from './llms.ts';
 import { metricsPage } from './metrics.ts';
 import { page, table, wrap } from './page.ts';
 import { performancePage } from './performance.ts';
-import { ingestPage, protocolPages } from './protocols.ts';
+import { sendersPage } from './protocols.ts';
 
 /** Every page that is generated from the code: path from the repository's root → text. */
 export async function renderPages(): Promise<Map<string, string>> {
@@ -23,8 +23,7 @@ export async function renderPages(): Promise<Map<string, string>> {
   refuseFaults(faults);
   const pages = new Map([
     ['docs/api.md', apiPage()],
-    ['docs/ingest.md', ingestPage()],
-    ...protocolPages(),
+    ['docs/senders.md', sendersPage()],
     ['docs/settings.md', settingsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/metrics.md', metricsPage()],
@@ -144,24 +143,17 @@ ${lines.join('\n')}
 function sourcesPage(sources: readonly Source[]): string {
   return page(
     'Shipped sources',
-    `Send to and query these sources, which ship with Tailrace. Each lists its table, its UUID, and its typed columns with their paths in an event;
-[sources](sources.md) shows how to add your own.`,
+    `Send to and query these sources, or [add your own](sources.md). Each has its table, its UUID, and its typed columns with their first paths;
+their files are in \`sources/\`.`,
     sources.map(sourceSection).join('\n\n'),
   );
 }
 
 function sourceSection({ name, table: tableName, id, description, columns }: Source): string {
-  const lines = columns.map((column) => {
-    const { otherwise = [], contains } = column;
-    const path = [
-      contains === undefined
-        ? `\`${column.path.join('.')}\``
-        : `\`${contains.column}\` contains ${contains.text === undefined ? 'project' : `\`${contains.text}\``}`,
-      ...(otherwise.length > 0 ? [`else ${otherwise.join(' and ')}`] : []),
-    ];
-    return wrap(`- \`${column.name}\` (${column.type}, ${path.join(', ')}): ${column.description}`);
-  });
-  return `## ${name}\n\n${wrap(`${description} Table \`${tableName}\`, UUID \`${id}\`.`)}\n\n${lines.join('\n')}`;
+  const shown = columns.map(({ name: column, path, contains }) =>
+    contains === undefined ? `\`${column}\` (\`${path.join('.')}\`)` : `\`${column}\``,
+  );
+  return `## ${name}\n\n${wrap(`${description} \`${tableName}\`, \`${id}\`: ${shown.join(', ')}.`)}`;
 }
 
 function bucketFacts(bucket: Bucket | undefined): string[][] {
@@ -175,26 +167,28 @@ function bucketFacts(bucket: Bucket | undefined): string[][] {
 
 function endpointPage(endpoint: Endpoint): string {
   const { id, name, description } = endpoint;
-  const seconds = (value: number | undefined) => (value === undefined ? 'disabled' : `${value} seconds`);
+  const folder = `../../endpoints/${name}`;
+  const caching = [
+    endpoint.cachingSeconds === undefined ? 'not cached' : `cached for ${endpoint.cachingSeconds} seconds`,
+    ...(endpoint.warmingSeconds === undefined ? [] : [`refreshed every ${endpoint.warmingSeconds}`]),
+  ];
   const facts = [
-    ['Max rows', String(endpoint.maxRows)],
-    ['Caching', seconds(endpoint.cachingSeconds)],
-    ['Cache warming', seconds(endpoint.warmingSeconds)],
-    ['Query sandboxing', endpoint.sandboxing ? 'enabled' : 'disabled'],
+    ['UUID', `\`${id}\``],
+    ['Answers', `at most ${endpoint.maxRows} rows, ${caching.join(', ')}`],
     ...bucketFacts(endpoint.bucket),
-    ['SQL', `[query.sql](../../endpoints/${name}/query.sql)`],
+    ['Files', `[endpoint.yaml](${folder}/endpoint.yaml), [query.sql](${folder}/query.sql)`],
   ];
   const parameters = endpoint.parameters.map((one) =>
     wrap(`- \`${one.name}\` (${one.type}, ${rule(one)}): ${one.description}`),
   );
-  const columns = endpoint.columns.map((one) => wrap(`- \`${one.name}\` (${one.type}): ${one.description}`));
+  const columns = endpoint.columns.map((one) => `\`${one.name}\` (${one.type})`);
   return page(
     name,
-    wrap(`${description} Call \`GET /api/endpoints/query/${name}\` or \`GET /api/endpoints/query/${id}\`.`),
+    wrap(`${description} \`GET /api/endpoints/query/${name}\``),
     [
       facts.map(([fact, value]) => wrap(`- ${fact}: ${value}`)).join('\n'),
       `## Parameters\n\n${parameters.join('\n')}`,
-      `## Columns\n\n${columns.join('\n')}`,
+      `## Columns\n\n${wrap(`${columns.join(', ')}.`)}`,
     ].join('\n\n'),
   );
 }

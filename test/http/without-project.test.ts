@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Overview } from '../../src/management/view.ts';
@@ -43,13 +44,10 @@ describe('events without a project', () => {
   });
 });
 
-test('every sender in docs/ingest.md names a project', async () => {
-  const text = await readFile('docs/ingest.md', 'utf8');
-  const sections = text
-    .slice(text.indexOf('\n## Senders'))
-    .split(/\n(?=\*\*)/)
-    .slice(1);
-  const unnamed = sections.filter((section) => !/project['"]?:? ['"]?aurora/i.test(section));
-  // The lines of a web server's log name it: see the quickstart.
-  expect(unnamed.map((section) => /\*\*(.*?)\.?\*\*/.exec(section)?.[1])).toEqual(["A web server's log"]);
+test('every configuration in deploy/senders/ names a project', async () => {
+  const files = (await readdir('deploy/senders')).filter((file) => !file.includes('syslog')); // whose port names it
+  const texts = await Promise.all(files.map((file) => readFile(join('deploy/senders', file), 'utf8')));
+  expect(
+    files.filter((_, i) => !/project["']?:? ?["']?(?:aurora|\$tailrace_project)/i.test(texts[i] ?? '')),
+  ).toEqual([]);
 });

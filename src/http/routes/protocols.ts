@@ -49,7 +49,7 @@ function eventRoute(name: keyof typeof PROTOCOLS, protocol: Protocol, route: Eve
       content: Object.fromEntries(route.bodies.map(({ shown }) => [shown, { schema: {} }])),
     },
     bodies: route.bodies,
-    answer: { 200: { description: 'See docs/ingest.md.' } },
+    answer: { 200: { description: 'See docs/senders.md.' } },
     errors: ['source_not_found', 'overloaded'],
     handle: async (parts: IngestParts, request: EventRequest, reply) => {
       const sent = describe(request);

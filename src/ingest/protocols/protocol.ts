@@ -75,15 +75,13 @@ export interface InfoRoute extends ProtocolRoute {
   reply(request: ProtocolRequest, settings: ProtocolSettings): ProtocolReply;
 }
 
-/** What docs/ingest.md says about a protocol. */
+/** What docs/senders.md says about a protocol. */
 export interface ProtocolDocs {
   readonly title: string;
   /** The address of a protocol without routes. */
   readonly address?: string;
   /** Senders that the tests run. */
   readonly tested: string;
-  /** Others that speak it. */
-  readonly untested: string;
   /** How senders send the key, besides `X-API-KEY` and `Authorization: Bearer`. */
   readonly key: string;
   readonly timestamp: string;
@@ -92,7 +90,7 @@ export interface ProtocolDocs {
   readonly metadata: string;
   /** Labels that `accepts` may name. */
   readonly labels: string;
-  /** Responses: all stored; some rejected; nothing stored. */
+  /** The response if all events are stored, and others that differ from most protocols'. */
   readonly answers: string;
 }
 

@@ -11,7 +11,7 @@ import { syslog } from './syslog/syslog.ts';
 import { vercel } from './vercel/vercel.ts';
 
 /**
- * The protocols of log senders besides Logflare's and OTLP, in the order of docs/ingest.md. A new one is a folder here, a line in this table, one in
+ * The protocols of log senders besides Logflare's and OTLP, in the order of docs/senders.md. A new one is a folder here, a line in this table, one in
  * formats.ts, and its name in definitions/accepts.ts.
  */
 export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = {

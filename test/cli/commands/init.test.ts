@@ -70,7 +70,6 @@ describe('the template', () => {
   test.each([
     ['endpoint.yaml', 'README.md', 'yaml'],
     ['query.sql', 'README.md', 'sql'],
-    ['tests/last-hour.yaml', 'docs/testing-endpoints.md', 'yaml'],
   ])('has the %s that %s shows', async (name, page, language) => {
     const [, shown] = new RegExp(`\`\`\`${language}\n([^\`]*)\`\`\``).exec(await read(page)) ?? [];
     expect(await read('template/endpoints/failing.paths', name)).toBe(shown);

@@ -62,7 +62,7 @@ test('gives NOT in front of brackets the precedence of BigQuery', () => {
 });
 
 test('the page lists every function', async () => {
-  const page = await readFile('docs/studio-sql.md', 'utf8');
+  const page = await readFile('docs/supabase.md', 'utf8');
   const tables = [FUNCTIONS.keys(), ...[AGGREGATES, CHOICES, JSON_FUNCTIONS].map(Object.keys)];
   const names = tables.flatMap((table) => [...table]);
   expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);

@@ -14,14 +14,13 @@ export const datadog: Protocol = {
   docs: {
     title: 'Datadog',
     tested: '@datadog/datadog-api-client, pino-datadog-transport, winston (HTTP)',
-    untested: 'Datadog’s agent, Vector, Fluent Bit; datadog-winston knows only Datadog’s own addresses',
-    key: '`DD-API-KEY`, or `dd-api-key` in the query string',
+    key: '`DD-API-KEY`',
     timestamp: '`timestamp`, `@timestamp` or `date`, else the header `DD-Message-Timestamp`',
     message: '`message`',
     project: '`project`, or the tag `project`',
     metadata: 'the other members; `ddtags` also as the map `tags`',
     labels: '`service`, `ddsource`, `hostname`, other members',
-    answers: '202 `{}`; 400 with the reasons if some are rejected; 503',
+    answers: '202 `{}`',
   },
   findKey: (request) => headerOf(request, 'dd-api-key') ?? textOf(request.query['dd-api-key']),
   events: [

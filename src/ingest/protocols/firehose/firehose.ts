@@ -13,15 +13,14 @@ const REQUEST_ID = 'x-amz-firehose-request-id';
 export const firehose: Protocol = {
   docs: {
     title: 'Amazon Data Firehose',
-    tested: 'bodies as AWS documents them',
-    untested: 'Firehose, CloudWatch Logs',
+    tested: 'its documented bodies',
     key: '`X-Amz-Firehose-Access-Key`',
-    timestamp: '`timestamp` of a record’s object or of CloudWatch’s event, else that of the request',
+    timestamp: '`timestamp` of the object or of CloudWatch’s event, else of the request',
     message: '`message`; of a record that is not JSON each line',
-    project: '`project` of the object or of the common attributes',
+    project: '`project` of the object or common attributes',
     metadata: 'the other members; common attributes; CloudWatch’s `logGroup`, `logStream`, `owner`',
     labels: '`logGroup`, common attributes, members of the object',
-    answers: '200 `{"requestId":…,"timestamp":…}`, with `errorMessage` where events are rejected; 503',
+    answers: '200 `{"requestId":…,"timestamp":…}`, with `errorMessage` where events are rejected',
   },
   findKey: (request) => headerOf(request, 'x-amz-firehose-access-key'),
   events: [

@@ -7,15 +7,14 @@ const TEXT = 'text/plain; charset=utf-8';
 export const heroku: Protocol = {
   docs: {
     title: 'Heroku log drains',
-    tested: 'frames as Heroku documents them',
-    untested: 'Heroku',
+    tested: 'its documented frames',
     key: 'password in the drain’s address',
     timestamp: 'time of the line',
     message: 'text of the line',
     project: 'none: pin the key',
     metadata: '`level`, `app`, `process`, `hostname`, `drain`',
     labels: '`app`, `process`, `hostname`, `drain`',
-    answers: '204 if any is stored; 400 with the reasons; 503',
+    answers: '204 if any is stored',
   },
   findKey: findBasicKey,
   events: [

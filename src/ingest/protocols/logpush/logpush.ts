@@ -4,15 +4,14 @@ import { type Protocol, reasonsText } from '../protocol.ts';
 export const logpush: Protocol = {
   docs: {
     title: 'Cloudflare Logpush',
-    tested: 'bodies as Cloudflare documents them',
-    untested: 'Cloudflare',
-    key: '`header_X-API-Key` in the destination’s query string, which Cloudflare sends as a header',
+    tested: 'its documented bodies',
+    key: '`header_X-API-Key` in the destination’s query string',
     timestamp: '`EdgeStartTimestamp`, `EventTimestampMs`, `Timestamp`, `Datetime`, `TimestampMs` or `When`',
-    message: '`Message`, else method, status, host and path of the request',
+    message: '`Message`, else the request',
     project: 'none: pin the key, or add `header_X-Project`',
     metadata: 'all members',
     labels: '`ZoneName`, `ClientRequestHost`, other members',
-    answers: '200 `{}`; 400 with the reasons if some are rejected; 503',
+    answers: '200 `{}`',
   },
   findKey: () => undefined,
   events: [

@@ -36,10 +36,9 @@ export const splunk: Protocol = {
   docs: {
     title: 'Splunk HEC',
     tested: 'splunk-logging',
-    untested: 'Vector, Fluent Bit',
     key: '`Authorization: Splunk`, or the password of `Basic`',
     timestamp: '`time`',
-    message: '`event`, or its `message` or `msg`; at `/raw` each line',
+    message: '`event`, its `message` or `msg`; at `/raw` each line',
     project: '`project` of `event` or `fields`',
     metadata: 'members of `event` and `fields`; `host`, `source`, `sourcetype`, `index`',
     labels: '`host`, `source`, `sourcetype`, `index`',

@@ -4,19 +4,15 @@ import type { Protocol } from '../protocol.ts';
 export const syslog: Protocol = {
   docs: {
     title: 'Syslog',
-    address: 'the ports of [`TAILRACE_SYSLOG`](../settings.md#tailrace_syslog): TCP, TLS, UDP',
+    address: 'the ports of [`TAILRACE_SYSLOG`](settings.md#tailrace_syslog): TCP, TLS, UDP',
     tested: 'rsyslog (TCP, UDP, TLS), syslog-client, winston-syslog',
-    untested:
-      'syslog-ng (3.38 was run by hand: its Debian package conflicts with rsyslog’s), journald, routers',
-    key: 'none: whoever reaches the port may send; `allow` names networks, `ca` who signs certificates of senders',
-    timestamp:
-      'time of the line; without a year (RFC 3164) UTC, at most a day ahead; without one the arrival',
+    key: 'none: `allow` names networks, `ca` who signs certificates of senders',
+    timestamp: 'time of the line, without a year (RFC 3164) UTC; else the arrival',
     message: 'text of the line',
     project: '`project` of the port, else the parameter `project` of structured data `tailrace`',
     metadata: '`level`, `facility`, `host`, `app`, `process`, `message_id`, structured data as `data`',
     labels: '`app`, `host`, `facility`, `level`',
-    answers:
-      'none: the protocol has no acknowledgements, so lines that were under way are lost if the service ends',
+    answers: 'none: lines that were under way are lost if the service ends',
   },
   findKey: () => undefined,
   events: [],

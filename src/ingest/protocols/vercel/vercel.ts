@@ -14,15 +14,14 @@ const PATH = '/drains/vercel';
 export const vercel: Protocol = {
   docs: {
     title: 'Vercel log drains',
-    tested: 'bodies as Vercel documents them',
-    untested: 'Vercel',
-    key: 'a custom header of the drain; `x-vercel-signature` is also checked if [`TAILRACE_VERCEL_SECRET`](../settings.md#tailrace_vercel_secret) is set',
+    tested: 'its documented bodies',
+    key: 'a custom header of the drain; also `x-vercel-signature` with [`TAILRACE_VERCEL_SECRET`](settings.md#tailrace_vercel_secret)',
     timestamp: '`timestamp`',
     message: '`message`',
-    project: '`project`, which Vercel does not send: pin the key, or send `X-Project`',
+    project: 'none: pin the key, or send `X-Project`',
     metadata: 'the other members, such as `source`, `projectId`, `proxy`',
     labels: '`projectName`, `source`, `host`, other members',
-    answers: '200 `{}`; 400 with the reasons if some are rejected; 503',
+    answers: '200 `{}`',
   },
   findKey: () => undefined,
   events: [
