@@ -32,17 +32,17 @@ export function Shell(props: ShellProps) {
   };
   return (
     <div className="shell">
-      <a className="skip" href="#content">
+      <a className="shell-skip" href="#content">
         Skip to the content
       </a>
-      <header className="bar">
-        <Link href="/" className="brand">
+      <header className="shell-bar">
+        <Link href="/" className="shell-brand">
           <Mark />
           Tailrace
         </Link>
         <button
           type="button"
-          className="button menu"
+          className="button shell-menu"
           ref={menu}
           aria-expanded={open}
           aria-controls="side"
@@ -52,7 +52,7 @@ export function Shell(props: ShellProps) {
         </button>
       </header>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what the menu button opens */}
-      <div id="side" className={open ? 'side open' : 'side'} onKeyDown={onKeyDown}>
+      <div id="side" className={open ? 'shell-side is-open' : 'shell-side'} onKeyDown={onKeyDown}>
         <Boundary place="navigation">
           <Navigation onGo={() => setOpen(false)} />
         </Boundary>
@@ -130,7 +130,7 @@ function Navigation({ onGo }: { readonly onGo: () => void }) {
   const { value, error } = useRead(queries.endpoints, { isWanted: mayList, everyMs: ENDPOINTS_EVERY_MS });
   return (
     <nav aria-label="Console">
-      <ul className="pages">
+      <ul className="shell-pages">
         {offeredTo(self).map((page) =>
           page.title === undefined ? null : (
             <NavItem key={page.path} href={page.path} label={page.title} onGo={onGo} />
@@ -224,7 +224,7 @@ function Preferences({ onSignIn, onSignOut, onChoose }: ShellProps) {
         {self.id === '' ? (
           <>
             <span>No key</span>
-            <button type="button" className="button quiet" onClick={onSignIn}>
+            <button type="button" className="button is-quiet" onClick={onSignIn}>
               Sign in
             </button>
           </>
@@ -239,7 +239,7 @@ function Preferences({ onSignIn, onSignOut, onChoose }: ShellProps) {
                 </>
               )}
             </Link>
-            <button type="button" className="button quiet" onClick={onSignOut}>
+            <button type="button" className="button is-quiet" onClick={onSignOut}>
               Sign out
             </button>
           </>

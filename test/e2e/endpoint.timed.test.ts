@@ -15,7 +15,7 @@ const searchOf = (page: Page) => new URL(page.url()).searchParams;
 
 async function legendOf(page: Page, chart: string): Promise<string[]> {
   const entries = page.getByRole('figure', { name: chart }).getByRole('listitem');
-  const texts = await entries.filter({ has: page.locator('.legend-value') }).allInnerTexts();
+  const texts = await entries.filter({ has: page.locator('.chart-legend-value') }).allInnerTexts();
   return texts.map((text) => text.replaceAll(/\s+/g, ' ').trim());
 }
 

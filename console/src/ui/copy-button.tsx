@@ -23,7 +23,7 @@ export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
   };
   const words = { '': label, copied: 'Copied', failed: 'Select and copy by hand' };
   return (
-    <button type="button" className="button quiet copy" title={title} onClick={() => void copy()}>
+    <button type="button" className="button is-quiet" title={title} onClick={() => void copy()}>
       <span aria-live="polite">{words[state]}</span>
     </button>
   );

@@ -21,7 +21,7 @@ export function ErrorNote({ error }: { readonly error: ApiError }) {
   const { message, code, status, errors, requestId, retryAfterSeconds } = error;
   const advice = ownMember(ADVICE, code);
   return (
-    <div className="note bad" role="alert">
+    <div className="note is-bad" role="alert">
       <strong>{message}</strong>
       {errors.length > 1 && (
         <ul>

@@ -13,7 +13,7 @@ export function FormActions({ submit, submitting, busy, onCancel }: FormActionsP
       <button type="button" className="button" onClick={onCancel}>
         Cancel
       </button>
-      <button type="submit" className="button primary" disabled={busy}>
+      <button type="submit" className="button is-primary" disabled={busy}>
         {busy ? submitting : submit}
       </button>
     </div>

@@ -12,7 +12,7 @@ interface PanelProps {
 export function Panel({ title, actions, flush = false, children }: PanelProps) {
   const id = useId();
   return (
-    <section className={flush ? 'panel flush' : 'panel'} aria-labelledby={id}>
+    <section className={flush ? 'panel is-flush' : 'panel'} aria-labelledby={id}>
       <div className="panel-head">
         <h2 id={id}>{title}</h2>
         {actions}

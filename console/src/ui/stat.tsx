@@ -14,8 +14,8 @@ export function Stat({ label, value, unit, tone, below }: StatProps) {
     <div className="stat">
       <dt>{label}</dt>
       <dd className={tone === undefined ? '' : `tone-${tone}`}>
-        <span>{value}</span> {unit !== undefined && <span className="unit">{unit}</span>}
-        {below !== undefined && <div className="below">{below}</div>}
+        <span>{value}</span> {unit !== undefined && <span className="stat-unit">{unit}</span>}
+        {below !== undefined && <div className="stat-below">{below}</div>}
       </dd>
     </div>
   );

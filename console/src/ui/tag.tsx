@@ -3,5 +3,5 @@ import type { ReactNode } from 'react';
 export type Tone = 'neutral' | 'ok' | 'warn' | 'bad' | 'accent';
 
 export function Tag({ tone = 'neutral', children }: { readonly tone?: Tone; readonly children: ReactNode }) {
-  return <span className={tone === 'neutral' ? 'tag' : `tag ${tone}`}>{children}</span>;
+  return <span className={tone === 'neutral' ? 'tag' : `tag is-${tone}`}>{children}</span>;
 }

@@ -26,7 +26,7 @@ export function AdminPage() {
         <h1>Admin</h1>
         <p>Who uses the service, what it rejects, and what it deletes.</p>
       </div>
-      <div className="admin">
+      <div>
         <Tabs
           label="Parts of this page"
           tabs={PARTS}

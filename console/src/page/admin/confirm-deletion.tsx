@@ -44,7 +44,7 @@ export function ConfirmDeletion({ request, counted, busy, onClose, onConfirm }: 
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="button danger" disabled={busy || typed !== expected}>
+          <button type="submit" className="button is-danger" disabled={busy || typed !== expected}>
             {busy ? 'Deleting…' : 'Delete the events'}
           </button>
         </div>

@@ -102,7 +102,7 @@ export function DeletionForm({ busy, onCount, onChange }: DeletionFormProps) {
       </Field>
       <button
         type="submit"
-        className="button primary"
+        className="button is-primary"
         disabled={busy || (whose === 'project' && project === '')}
       >
         Count the events

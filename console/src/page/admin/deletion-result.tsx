@@ -13,7 +13,7 @@ export function DeletionResult({ deletion }: { readonly deletion: DeletionView }
   const { state, rows, sources, left_out: leftOut, progress } = deletion;
   const events = rows === 1 ? '1 event' : `${formatCount(rows)} events`;
   return (
-    <div className={state === 'failed' ? 'note bad' : 'note info'} role="status">
+    <div className={state === 'failed' ? 'note is-bad' : 'note is-info'} role="status">
       <strong>{rows === 0 && state === 'planned' ? 'No event matches.' : TITLES[state](events)}</strong>
       {progress !== null && (
         <span className="small muted">

@@ -63,7 +63,7 @@ export function Deletion() {
         {counted !== undefined && counted.rows > 0 && (
           <button
             type="button"
-            className="button danger"
+            className="button is-danger"
             disabled={remove.isPending}
             onClick={() => setAsked(true)}
           >

@@ -20,7 +20,7 @@ export function useKeyNames(): ReadonlyMap<string, string> {
 /** The name and the id of a key. */
 export function KeyName({ id, name = OWN[id] }: { readonly id: string; readonly name?: string | undefined }) {
   return (
-    <span className="named">
+    <span className="panel-table-name">
       {name !== undefined && <span>{name}</span>}
       {OWN[id] === undefined && <code className="small muted">tr_{id}_…</code>}
     </span>

@@ -34,7 +34,7 @@ export function RejectedRequests() {
       line={(one) => (
         <tr key={[one.code, one.reason, one.method, one.route, one.key, one.address].join(' ')}>
           <th scope="row">
-            <div className="named">
+            <div className="panel-table-name">
               <span>
                 <Tag tone="bad">
                   {one.status} {one.code}

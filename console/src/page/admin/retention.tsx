@@ -32,7 +32,7 @@ export function Retention() {
   return (
     <>
       {message !== null && (
-        <div className="note bad" role="alert">
+        <div className="note is-bad" role="alert">
           <strong>{stopped.length > 0 ? 'Retention has stopped' : 'The clock is behind'}</strong>
           <span>{message}</span>
         </div>
@@ -51,7 +51,7 @@ export function Retention() {
           {due.map((one) => (
             <tr key={`${one.source} ${one.reason} ${one.held}`}>
               <th scope="row">
-                <div className="named">
+                <div className="panel-table-name">
                   <span>{one.source}</span>
                   <span className="small muted">{REASONS[one.reason]}</span>
                 </div>

@@ -105,7 +105,7 @@ function Line({ row, by }: { readonly row: Row; readonly by: By }) {
           value || <span className="muted">without a project</span>
         )}
       </th>
-      <td data-label="By day" className="trend">
+      <td data-label="By day" className="overview-trend">
         <Sparkline values={days} points={days.length} label={`${formatCount(events)} events by day`} />
       </td>
       <td data-label="Events" className="numeric">

@@ -55,7 +55,7 @@ function AlertLine({ alert, nowMs }: { readonly alert: AlertView; readonly nowMs
   return (
     <tr className="alert-line">
       <th scope="row">
-        <div className="named">
+        <div className="panel-table-name">
           <span>
             <Link href={`/alerts/${name}`}>{name}</Link> <Tag>{severity}</Tag>
           </span>

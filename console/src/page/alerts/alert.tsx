@@ -62,7 +62,7 @@ function Known({ alert, error, path }: KnownProps) {
       <Head alert={alert} lines={endpoint && alertLinesPath(alert, endpoint, Date.now())} path={path} />
       {error !== undefined && <ErrorNote error={error} />}
       {alert.last_error !== null && (
-        <div className="note bad" role="alert">
+        <div className="note is-bad" role="alert">
           <strong>The last evaluation failed</strong>
           <span>{alert.last_error}</span>
         </div>

@@ -124,7 +124,7 @@ function SilencePanel({ title, silences, empty, path, read, mayManage, begin }: 
             {mayManage && (
               <button
                 type="button"
-                className="button quiet"
+                className="button is-quiet"
                 disabled={isPending}
                 onClick={() => mutate(silence)}
               >

@@ -39,7 +39,7 @@ export function TestDialog({ name, to, path, onClose }: TestDialogProps) {
           {data === undefined ? 'Cancel' : 'Close'}
         </button>
         {data === undefined && (
-          <button type="button" className="button primary" disabled={isPending} onClick={() => mutate()}>
+          <button type="button" className="button is-primary" disabled={isPending} onClick={() => mutate()}>
             {isPending ? 'Sending…' : 'Send the test'}
           </button>
         )}

@@ -50,7 +50,7 @@ export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: A
       )}
       {run.state === 'running' && answer === undefined && <p className="muted">Running…</p>}
       {answer !== undefined && (
-        <div className={run.state === 'running' ? 'answer busy' : 'answer'}>
+        <div className={run.state === 'running' ? 'answer is-busy' : 'answer'}>
           <Views {...{ endpoint, values, answer, url, onChange }} isCurrent={run.state === 'done'} />
           <Downloads endpoint={endpoint} values={values} />
         </div>

@@ -44,7 +44,7 @@ function Sql({ sql }: Pick<EndpointView, 'sql'>) {
 
 function Columns({ columns }: Pick<EndpointView, 'columns'>) {
   return (
-    <dl className="columns">
+    <dl className="endpoint-columns">
       {columns.map(({ name, type, description }) => (
         <div key={name}>
           <dt>
@@ -63,7 +63,7 @@ function Calls({ endpoint, values }: DefinitionProps) {
   const snippet = snippets.find((one) => one.id === selected);
   return (
     <>
-      <div className="call-choice">
+      <div className="endpoint-call">
         <Segmented label="Language" options={snippets} selected={selected} onSelect={setSelected} />
         <span className="small muted">
           The code reads your key from <code>TAILRACE_KEY</code>.

@@ -28,7 +28,7 @@ export function Downloads({ endpoint, values }: DownloadsProps) {
           <button
             key={format}
             type="button"
-            className="button quiet"
+            className="button is-quiet"
             disabled={isPending}
             onClick={() => mutate(format)}
           >

@@ -71,11 +71,11 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
         );
       })}
       <div className="parameter-actions">
-        <button type="submit" className="button primary" disabled={busy}>
+        <button type="submit" className="button is-primary" disabled={busy}>
           {busy ? 'Running…' : 'Run'}
         </button>
         {endpoint.caching_seconds !== null && (
-          <label className="check">
+          <label className="field-check">
             <input type="checkbox" checked={fresh} onChange={(event) => setFresh(event.target.checked)} />
             Bypass the cache
           </label>

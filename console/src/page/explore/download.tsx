@@ -52,7 +52,7 @@ export function Download({ search }: { readonly search: Search }) {
               </button>
             ))}
             {state.kind === 'running' && (
-              <button type="button" className="button quiet" onClick={stop}>
+              <button type="button" className="button is-quiet" onClick={stop}>
                 Stop
               </button>
             )}

@@ -52,7 +52,7 @@ export function ExploreHead(props: ExploreHeadProps) {
           <SaveAsEndpoint address={address} search={search} />
           <CopyLinks address={address} search={search} />
           <Download search={search} />
-          <button type="button" className="button quiet" onClick={onHelp}>
+          <button type="button" className="button is-quiet" onClick={onHelp}>
             Keys <kbd>?</kbd>
           </button>
         </div>
@@ -156,7 +156,7 @@ function QueryRow({ address, fields, running, error, onRun, onStop }: ExploreHea
           Stop
         </button>
       ) : (
-        <button type="button" className="button primary explore-run" onClick={() => onRun(draft)}>
+        <button type="button" className="button is-primary explore-run" onClick={() => onRun(draft)}>
           Search
         </button>
       )}

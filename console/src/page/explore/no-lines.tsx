@@ -42,7 +42,7 @@ export function NoLines({ address, lines, onChange }: NoLinesProps): ReactNode {
       {isShort && (
         <button
           type="button"
-          className="button quiet"
+          className="button is-quiet"
           onClick={() => onChange({ range: '7d', from: undefined, until: undefined })}
         >
           Search the last 7 days

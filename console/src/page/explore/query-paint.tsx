@@ -37,7 +37,7 @@ export function QueryPaint({ text, faultAt, input }: QueryPaintProps) {
     <div className="query-paint" aria-hidden="true">
       <div ref={content}>
         {tokens.map(({ kind, from, until }) => (
-          <span key={from} className={`token-${kind}`}>
+          <span key={from} className={`query-token is-${kind}`}>
             {text.slice(from, until)}
           </span>
         ))}

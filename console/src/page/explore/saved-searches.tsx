@@ -151,7 +151,7 @@ function SaveForm({ input, searches, hasRole, onSave }: SaveFormProps) {
         {hasRole && <option value="role">For {SHARES.role}</option>}
         <option value="all">For {SHARES.all}</option>
       </select>
-      <button type="submit" className="button primary" disabled={name === '' || searches === undefined}>
+      <button type="submit" className="button is-primary" disabled={name === '' || searches === undefined}>
         {isAsked ? 'Replace' : 'Save'}
       </button>
       <p className="saved-note" role="status">
@@ -183,7 +183,7 @@ function SavedLine({ search, isOpen, onOpen, onDelete }: SavedLineProps) {
       {onDelete !== undefined && (
         <button
           type="button"
-          className={isAsked ? 'button quiet danger' : 'button quiet'}
+          className={isAsked ? 'button is-quiet is-danger' : 'button is-quiet'}
           onClick={isAsked ? onDelete : () => setAsked(true)}
         >
           {isAsked ? 'Delete for good' : 'Delete'}

@@ -30,7 +30,7 @@ export function SourceChoice({ sources, chosen, onChange }: SourceChoiceProps) {
         <>
           <span className="visually-hidden">Sources: </span>
           <span className="explore-chosen">{describe(chosen)}</span>
-          <span className="caret" aria-hidden="true" />
+          <span className="popover-caret" aria-hidden="true" />
         </>
       }
     >
@@ -38,7 +38,7 @@ export function SourceChoice({ sources, chosen, onChange }: SourceChoiceProps) {
         <fieldset className="explore-sources" aria-label="Sources to search">
           <button
             type="button"
-            className="button quiet"
+            className="button is-quiet"
             aria-pressed={chosen.length === 0}
             onClick={() => onChange([])}
           >
@@ -47,7 +47,7 @@ export function SourceChoice({ sources, chosen, onChange }: SourceChoiceProps) {
           {[...sources, ...unknown.map((name) => ({ name, description: 'unknown to this key' }))].map(
             ({ name, description }) => (
               <div key={name} className="explore-source">
-                <label className="check" title={description}>
+                <label className="field-check" title={description}>
                   <input
                     type="checkbox"
                     checked={isTicked(name)}
@@ -58,7 +58,7 @@ export function SourceChoice({ sources, chosen, onChange }: SourceChoiceProps) {
                 </label>
                 <button
                   type="button"
-                  className="button quiet"
+                  className="button is-quiet"
                   aria-label={`Only ${name}`}
                   onClick={() => onChange([name])}
                 >

@@ -38,7 +38,7 @@ export function SuggestionList({ id, suggestions, active, note, onAccept }: Sugg
               className="suggestion"
               onMouseDown={() => onAccept(suggestion)}
             >
-              <span className={`suggestion-label token-${suggestion.kind}`}>
+              <span className={`suggestion-label query-token is-${suggestion.kind}`}>
                 {showText(suggestion.label)}
               </span>
               <span className="suggestion-detail">{suggestion.detail}</span>

@@ -14,12 +14,12 @@ export function CreatedKey({
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each key
   useEffect(() => panel.current?.focus(), [made.key]);
   return (
-    <section className="panel made-key" aria-labelledby="made-key" tabIndex={-1} ref={panel}>
+    <section className="panel created-key" aria-labelledby="made-key" tabIndex={-1} ref={panel}>
       <h2 id="made-key">{made.name}: the new key</h2>
       <p className="tone-warn">
         <strong>Copy it now; it is not shown again</strong>: the service keeps only its hash.
       </p>
-      <div className="made-key-text">
+      <div className="created-key-text">
         <code>{made.key}</code>
         <CopyButton text={made.key} label="Copy the key" />
       </div>

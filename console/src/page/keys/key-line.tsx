@@ -21,7 +21,7 @@ export function KeyLine({ record, nowMs, onRotate, onRevoke }: KeyLineProps) {
   return (
     <tr className="key-line">
       <th scope="row">
-        <div className="named">
+        <div className="panel-table-name">
           <span>
             {record.name} {record.id === self.id && <Tag tone="accent">yours</Tag>}
           </span>
@@ -67,11 +67,11 @@ export function KeyLine({ record, nowMs, onRotate, onRevoke }: KeyLineProps) {
         ) : (
           <span className="key-buttons">
             {record.successor === null && (
-              <button type="button" className="button quiet" onClick={() => onRotate(record)}>
+              <button type="button" className="button is-quiet" onClick={() => onRotate(record)}>
                 Rotate<span className="visually-hidden"> {record.name}</span>
               </button>
             )}
-            <button type="button" className="button quiet tone-bad" onClick={() => onRevoke(record)}>
+            <button type="button" className="button is-quiet tone-bad" onClick={() => onRevoke(record)}>
               Revoke<span className="visually-hidden"> {record.name}</span>
             </button>
           </span>
@@ -85,7 +85,7 @@ function Limits({ record }: { readonly record: KeyView }) {
   const limits = limitsOf(record);
   if (limits.length === 0) return <span className="muted">none</span>;
   return (
-    <dl className="limits">
+    <dl className="key-limit-list">
       {limits.map(({ name, value }) => (
         <div key={name}>
           <dt>{name}</dt>

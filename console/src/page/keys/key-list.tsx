@@ -17,7 +17,7 @@ interface KeyListProps {
 export function KeyList({ keys, onMake, onRotate, onRevoke }: KeyListProps) {
   const { items, hasMore, busy, loadMore } = keys;
   const make = (
-    <button type="button" className="button primary" onClick={onMake}>
+    <button type="button" className="button is-primary" onClick={onMake}>
       Create a key
     </button>
   );

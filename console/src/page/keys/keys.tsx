@@ -88,7 +88,7 @@ function Done({ message }: { readonly message: string }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each message
   useEffect(() => note.current?.focus(), [message]);
   return (
-    <div className="note info" role="status" tabIndex={-1} ref={note}>
+    <div className="note is-info" role="status" tabIndex={-1} ref={note}>
       {message}
     </div>
   );

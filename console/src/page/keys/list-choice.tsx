@@ -34,9 +34,9 @@ export function ListChoice({ legend, items, listed, own, fault, onChange }: List
         onSelect={(id) => onChange(id === 'all' ? null : [])}
       />
       {listed !== null && (
-        <div className="choices listed">
+        <div className="choices is-listed">
           {items.map((item) => (
-            <label className="check" key={item.id}>
+            <label className="field-check" key={item.id}>
               <input
                 type="checkbox"
                 checked={listed.includes(spell(item))}

@@ -64,7 +64,7 @@ export function PinFields({ pins, endpoints, fault, onChange }: PinFieldsProps) 
           </datalist>
           <button
             type="button"
-            className="button quiet"
+            className="button is-quiet"
             onClick={() => onChange(pins.filter((pin) => pin.id !== id))}
           >
             Remove<span className="visually-hidden"> the pin of {name}</span>

@@ -37,7 +37,7 @@ export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) 
         <button type="button" className="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="button" className="button danger" disabled={isPending} onClick={() => mutate()}>
+        <button type="button" className="button is-danger" disabled={isPending} onClick={() => mutate()}>
           {isPending ? 'Revoking…' : 'Revoke the key'}
         </button>
       </div>

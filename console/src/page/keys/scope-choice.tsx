@@ -27,7 +27,7 @@ export function ScopeChoice({ scopes, fault, onChange }: ScopeChoiceProps) {
     >
       <div className="choices">
         {SCOPES.map(([scope, meaning]) => (
-          <label className="check" key={scope}>
+          <label className="field-check" key={scope}>
             <input
               type="checkbox"
               checked={scopes.includes(scope)}

@@ -77,12 +77,12 @@ function Line({ traffic, endpoint, nowMs }: LineProps) {
   return (
     <tr className="traffic-line">
       <th scope="row">
-        <div className="named">
+        <div className="panel-table-name">
           <Link href={endpoint?.href ?? `/endpoints/${name}`}>{endpoint?.label ?? name}</Link>
           <span className="small muted">{endpoint?.description}</span>
         </div>
       </th>
-      <td data-label="Requests, last hour" className="trend">
+      <td data-label="Requests, last hour" className="overview-trend">
         <Sparkline
           values={minutes.map((one) => one.requests)}
           label={`${formatCount(requests)} requests in the last hour`}
@@ -110,7 +110,7 @@ function Line({ traffic, endpoint, nowMs }: LineProps) {
         {formatShort(traffic.rows)}
       </td>
       <td data-label="Failed" className="numeric" title={codes.join(', ')}>
-        <span className="failures">
+        <span className="overview-failures">
           <span className={failures > 0 ? 'tone-bad' : ''}>{formatCount(failures)}</span>
           {last_failure !== null && (
             <>

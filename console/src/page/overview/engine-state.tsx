@@ -10,7 +10,7 @@ export function EngineState({ overview }: { readonly overview: Overview }) {
   const nowMs = Date.parse(at);
   return (
     <Panel title="Engine and store">
-      <dl className="facts">
+      <dl className="overview-facts">
         <Fact label="Readers busy" share={engine.running / engine.readers}>
           {engine.running} of {engine.readers}
         </Fact>
@@ -49,7 +49,7 @@ function Fact({
       <dd className="number">
         {children}
         {share !== undefined && (
-          <span className="meter" aria-hidden="true">
+          <span className="overview-meter" aria-hidden="true">
             <span style={{ width: `${Math.min(100, share * 100)}%` }} />
           </span>
         )}

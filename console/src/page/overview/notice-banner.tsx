@@ -10,7 +10,7 @@ const TITLES: Readonly<Record<Notice['topic'], string>> = {
 /** Notices that need an operator, although queries are still served. */
 export function NoticeBanner({ notices }: { readonly notices: readonly Notice[] }) {
   return notices.map(({ topic, message }) => (
-    <div key={topic} className="note bad" role="alert">
+    <div key={topic} className="note is-bad" role="alert">
       <strong>{TITLES[topic]}</strong>
       <span>{message}</span>
     </div>

@@ -42,14 +42,14 @@ export function SourceList({ overview }: { readonly overview: Overview }) {
       {sources.map((source) => (
         <tr key={source.name} className="source-line">
           <th scope="row">
-            <div className="named">
+            <div className="panel-table-name">
               <Link href={`/sources/${source.name}`}>{source.name}</Link>
               <span className="small muted">
                 table <code>{source.table}</code>
               </span>
             </div>
           </th>
-          <td data-label="Events in, last hour" className="trend">
+          <td data-label="Events in, last hour" className="overview-trend">
             <Sparkline
               values={source.minutes}
               label={`${formatCount(source.minutes.reduce((sum, one) => sum + one, 0))} events in the last hour`}
@@ -62,21 +62,21 @@ export function SourceList({ overview }: { readonly overview: Overview }) {
             {formatShort(source.rows)}
           </td>
           <td data-label="On disk" className="numeric">
-            <span className="size">
+            <span className="overview-size">
               {formatBytes(source.bytes)}
-              <span className="meter" aria-hidden="true">
+              <span className="overview-meter" aria-hidden="true">
                 <span style={{ width: `${(100 * source.bytes) / most}%` }} />
               </span>
             </span>
           </td>
-          <td data-label="Oldest" className="oldest">
+          <td data-label="Oldest" className="overview-oldest">
             {source.oldest === null ? '–' : <Ago iso={source.oldest} nowMs={nowMs} />}
           </td>
           <td data-label="Newest">
             {source.newest === null ? '–' : <Ago iso={source.newest} nowMs={nowMs} />}
           </td>
           {hasLines && (
-            <td data-label="Lines" className="lines">
+            <td data-label="Lines" className="overview-lines">
               <ExploreLink source={source.name} />
             </td>
           )}

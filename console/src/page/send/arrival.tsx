@@ -29,7 +29,7 @@ export function Arrival() {
   return (
     <Panel title="First event">
       <p className="arrival" role="status">
-        <span className={isOn ? 'light on' : 'light'} aria-hidden="true" />
+        <span className={isOn ? 'arrival-light is-on' : 'arrival-light'} aria-hidden="true" />
         {isOn ? (
           <span>
             {arrived.map(({ name, count }, i) => (
@@ -50,7 +50,7 @@ export function Arrival() {
         )}
       </p>
       {isOn && (
-        <button type="button" className="button quiet" onClick={() => setBefore(undefined)}>
+        <button type="button" className="button is-quiet" onClick={() => setBefore(undefined)}>
           Wait for another
         </button>
       )}

@@ -49,7 +49,7 @@ export function SessionsPage() {
                 ) : (
                   <button
                     type="button"
-                    className="button quiet"
+                    className="button is-quiet"
                     disabled={end.isPending}
                     onClick={() => end.mutate(one.id)}
                   >

@@ -78,11 +78,11 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
           <Mark />
           <h1>Tailrace</h1>
         </div>
-        {problem !== undefined && <div className="note bad">{problem}</div>}
-        {message !== undefined && <div className="note info">{message}</div>}
+        {problem !== undefined && <div className="note is-bad">{problem}</div>}
+        {message !== undefined && <div className="note is-info">{message}</div>}
         {options?.provider === true && (
           <a
-            className="button primary"
+            className="button is-primary"
             href={`/auth/login?to=${encodeURIComponent(placeOf(window.location))}`}
           >
             Sign in with your company’s account
@@ -112,7 +112,7 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
               </div>
             </div>
             <button
-              className={options?.provider === true ? 'button' : 'button primary'}
+              className={options?.provider === true ? 'button' : 'button is-primary'}
               type="submit"
               disabled={busy}
             >

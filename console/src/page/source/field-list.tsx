@@ -42,7 +42,7 @@ function FieldLine({ column }: { readonly column: SourceView['columns'][number] 
   return (
     <tr className="field-line">
       <th scope="row">
-        <div className="named">
+        <div className="panel-table-name">
           <code>{name}</code>
           <span className="small muted">{description}</span>
         </div>

@@ -80,7 +80,7 @@ function SourceLine({ source, state, nowMs, hasLines }: SourceLineProps) {
   return (
     <tr className="source-summary">
       <th scope="row">
-        <div className="named">
+        <div className="panel-table-name">
           <Link href={`/sources/${name}`}>{name}</Link>
           <span className="small muted">{description}</span>
           {state != null && state.without_project > 0 && (
@@ -90,7 +90,7 @@ function SourceLine({ source, state, nowMs, hasLines }: SourceLineProps) {
           )}
         </div>
       </th>
-      <td data-label="Table" className="table-name">
+      <td data-label="Table" className="source-summary-table">
         <code className="small">{table}</code>
       </td>
       <td data-label="Fields" className="numeric">
@@ -101,7 +101,7 @@ function SourceLine({ source, state, nowMs, hasLines }: SourceLineProps) {
       </td>
       {state !== undefined && <Live state={source.managed ? state : null} nowMs={nowMs} />}
       {hasLines && (
-        <td data-label="Lines" className="lines">
+        <td data-label="Lines" className="source-summary-lines">
           <ExploreLink source={name} />
         </td>
       )}

@@ -69,7 +69,7 @@ export function Bench({ name, draftName, opened, workbench, choice, onSaved }: B
           save={save}
         />
       </div>
-      {workbench.notice !== null && work.isChanged && <div className="note info">{workbench.notice}</div>}
+      {workbench.notice !== null && work.isChanged && <div className="note is-info">{workbench.notice}</div>}
       <SaveNotes name={name} opened={opened} work={work} save={save} />
       {check.error !== undefined && <ErrorNote error={check.error} />}
       <section className="panel bench" aria-label="Query and definition">

@@ -103,23 +103,23 @@ function TextBench({ kind, file, refusal, actions, form, onCheck, onReload }: Te
         </div>
       </div>
       <div className="bench-notes" aria-live="polite">
-        {refusal !== null && <div className="note info">Not saved here: {refusal}.</div>}
+        {refusal !== null && <div className="note is-info">Not saved here: {refusal}.</div>}
         {isRestored && (
-          <div className="note info bench-note">
+          <div className="note is-info bench-note">
             <span>
               These are your unsaved changes.
               {base.version !== file.version && ' The file has changed since you began.'}
             </span>
-            <button type="button" className="button quiet" onClick={() => reset(file)}>
+            <button type="button" className="button is-quiet" onClick={() => reset(file)}>
               Discard them
             </button>
           </div>
         )}
         {saving.saved !== undefined && !isChanged && (
-          <div className="note info">Saved, and served from now on.</div>
+          <div className="note is-info">Saved, and served from now on.</div>
         )}
         {isConflict && (
-          <div className="note bad bench-note">
+          <div className="note is-bad bench-note">
             <span>
               <strong>Not saved.</strong> {saving.error?.message}
             </span>

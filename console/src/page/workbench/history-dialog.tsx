@@ -110,7 +110,7 @@ function Compared({ path, mine, toFiles, onRestore, onClose }: HistoryDialogProp
         </button>
         <button
           type="button"
-          className="button primary"
+          className="button is-primary"
           disabled={version === undefined || changed.length === 0}
           onClick={() => {
             if (version !== undefined) onRestore(version);

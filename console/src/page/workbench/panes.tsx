@@ -75,7 +75,7 @@ export function Panes({ workbench, files, faults, onEdit, onRun, onUseColumns }:
           <h2>endpoint.yaml</h2>
           <button
             type="button"
-            className="button quiet"
+            className="button is-quiet"
             disabled={onUseColumns === undefined}
             onClick={onUseColumns}
           >

@@ -113,11 +113,11 @@ function Shown<T>({ work, idle, children }: ShownProps<T>) {
   if (work.state === 'failed') return <ErrorNote error={work.error} />;
   if (value === undefined) {
     const text = { idle, stopped: 'Stopped.', running: 'Running…', done: '' }[work.state];
-    return <p className="muted bench-idle">{text}</p>;
+    return <p className="muted">{text}</p>;
   }
   return (
-    <div className={work.state === 'running' ? 'bench-answer busy' : 'bench-answer'}>
-      <Suspense fallback={<p className="muted bench-idle">Loading…</p>}>{children(value)}</Suspense>
+    <div className={work.state === 'running' ? 'bench-answer is-busy' : 'bench-answer'}>
+      <Suspense fallback={<p className="muted">Loading…</p>}>{children(value)}</Suspense>
     </div>
   );
 }

@@ -49,7 +49,7 @@ export function RunForm(props: RunFormProps) {
         </Field>
       ))}
       <div className="bench-run">
-        <button type="submit" className="button primary" aria-disabled={busy}>
+        <button type="submit" className="button is-primary" aria-disabled={busy}>
           {busy ? 'Running…' : 'Run'}
         </button>
         <button type="button" className="button" disabled={!busy} onClick={onStop}>

@@ -20,24 +20,24 @@ export function SaveNotes({ name, opened, work, save }: SaveNotesProps) {
     <>
       <div className="bench-notes" aria-live="polite">
         {work.isRestored && saving.state === 'idle' && (
-          <div className="note info bench-note">
+          <div className="note is-info bench-note">
             <span>
               These are your unsaved changes.
               {work.base.version !== opened.version && ' The files have changed since you began.'}
             </span>
-            <button type="button" className="button quiet" onClick={() => work.reset(opened)}>
+            <button type="button" className="button is-quiet" onClick={() => work.reset(opened)}>
               Discard them
             </button>
           </div>
         )}
         {!work.isKept && (
-          <div className="note bad">
+          <div className="note is-bad">
             The browser’s storage is full: a reload loses the changes. Save or copy them first.
           </div>
         )}
         {saving.state === 'saved' && <SavedNote saved={saving.saved} />}
         {saving.state === 'conflict' && !isAsking && (
-          <div className="note bad bench-note">
+          <div className="note is-bad bench-note">
             <span>
               <strong>Not saved.</strong> {saving.error.message}
             </span>

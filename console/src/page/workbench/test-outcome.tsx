@@ -17,7 +17,7 @@ export function TestOutcome({ tests, children }: TestOutcomeProps) {
         ? `${tests.length === 1 ? 'Its test' : `All ${tests.length} tests`} passed.`
         : `${failed.length} of ${tests.length} tests failed:`;
   return (
-    <div className={failed.length === 0 ? 'note info' : 'note bad'}>
+    <div className={failed.length === 0 ? 'note is-info' : 'note is-bad'}>
       <span>
         {children} {outcome}
       </span>

@@ -54,7 +54,7 @@ export function Broken({ error, onRetry }: BrokenProps) {
           )}
           <div className="empty-actions">
             {!isMissing && served !== 'other' && (
-              <button type="button" className="button primary" onClick={onRetry}>
+              <button type="button" className="button is-primary" onClick={onRetry}>
                 Try again
               </button>
             )}

@@ -127,7 +127,7 @@ function SelectionBar({ chart, selected, linesOf, noLines, onZoom, onClose }: Se
         noLines !== undefined && <span className="small muted">{noLines}</span>
       ) : (
         <>
-          <Link className="button primary small-button" href={lines}>
+          <Link className="button is-primary chart-button" href={lines}>
             Show the lines
           </Link>
           {series.map(({ label, search }) => (
@@ -136,11 +136,11 @@ function SelectionBar({ chart, selected, linesOf, noLines, onZoom, onClose }: Se
         </>
       )}
       {selected.last > selected.first && (
-        <button type="button" className="button small-button" onClick={onZoom}>
+        <button type="button" className="button chart-button" onClick={onZoom}>
           Zoom
         </button>
       )}
-      <button type="button" className="button quiet" aria-label="Close the selection" onClick={close}>
+      <button type="button" className="button is-quiet" aria-label="Close the selection" onClick={close}>
         ✕
       </button>
     </div>
@@ -156,7 +156,7 @@ interface SeriesLinkProps {
 function SeriesLink({ label, href }: SeriesLinkProps) {
   if (!href) return null;
   return (
-    <Link className="button small-button" href={href} aria-label={`Show the lines: ${label}`}>
+    <Link className="button chart-button" href={href} aria-label={`Show the lines: ${label}`}>
       {label}
     </Link>
   );

@@ -56,7 +56,7 @@ export function TimeChart(props: TimeChartProps) {
         </h3>
         {children ?? (!hidesTitle && <span className="small muted">times in {zoneName(zone)}</span>)}
         {zoom !== undefined && (
-          <button type="button" className="button quiet" onClick={onReset}>
+          <button type="button" className="button is-quiet" onClick={onReset}>
             Reset zoom
           </button>
         )}
@@ -92,14 +92,16 @@ function Legend({ chart, at, isLive }: LegendProps) {
   const { zone } = usePreference().preference;
   const { partial, series, thresholds = [], format, summary } = chart;
   return (
-    <ul className="legend" aria-live={isLive ? 'polite' : 'off'}>
+    <ul className="chart-legend" aria-live={isLive ? 'polite' : 'off'}>
       {series.map((one) => {
         const value = at === null ? undefined : one.values[at];
         return (
           <li key={one.label}>
-            <span className={`swatch ${one.kind === 'bar' ? 'area' : (one.kind ?? 'area')} ${one.color}`} />
+            <span
+              className={`chart-swatch is-${one.kind === 'bar' ? 'area' : (one.kind ?? 'area')} is-${one.color}`}
+            />
             <span className="muted">{one.label}</span>
-            <span className="number legend-value">
+            <span className="number chart-legend-value">
               {value === undefined ? summary(one.values) : value === null ? '–' : format(value)}
             </span>
           </li>
@@ -107,13 +109,13 @@ function Legend({ chart, at, isLive }: LegendProps) {
       })}
       {thresholds.map(({ label, color }) => (
         <li key={label}>
-          <span className={`swatch dashed ${color}`} />
+          <span className={`chart-swatch is-dashed is-${color}`} />
           <span className="muted">{label}</span>
         </li>
       ))}
       {partial.length > 0 && (
         <li>
-          <span className="swatch partial" />
+          <span className="chart-swatch is-partial" />
           <span className="muted">partial</span>
         </li>
       )}

@@ -18,7 +18,8 @@ export function TextDiff({ label, before, after }: TextDiffProps) {
       <div className="code-bar">
         {label}
         <span className="text-diff-names">
-          <span className="removed">− {before.name}</span> <span className="added">+ {after.name}</span>
+          <span className="text-diff-removed">− {before.name}</span>{' '}
+          <span className="text-diff-added">+ {after.name}</span>
         </span>
       </div>
       <section className="code-text" aria-label={`Differences in ${label}`} tabIndex={0}>
@@ -40,7 +41,7 @@ export function TextDiff({ label, before, after }: TextDiffProps) {
 function Run({ run: { kind, lines } }: { readonly run: DiffRun }) {
   if (kind === 'skipped')
     return (
-      <span className="skipped">{`⋯ ${lines.length} equal ${lines.length === 1 ? 'line' : 'lines'}\n`}</span>
+      <span className="text-diff-skipped">{`⋯ ${lines.length} equal ${lines.length === 1 ? 'line' : 'lines'}\n`}</span>
     );
   const sign = { equal: '  ', added: '+ ', removed: '− ' }[kind];
   const text = lines.map((line) => `${sign}${showControls(line)}\n`).join('');

@@ -85,11 +85,11 @@ export function TopValues({ field, ...actions }: FieldActionsProps) {
 export function FieldActions({ field, columns, onColumn, onBy }: FieldActionsProps) {
   return (
     <div>
-      <button type="button" className="button quiet" onClick={() => onColumn(field)}>
+      <button type="button" className="button is-quiet" onClick={() => onColumn(field)}>
         {columns.includes(field) ? 'Remove column' : 'Add as column'}
       </button>
       {onBy !== undefined && (
-        <button type="button" className="button quiet" onClick={() => onBy(field)}>
+        <button type="button" className="button is-quiet" onClick={() => onBy(field)}>
           Count by it
         </button>
       )}
@@ -122,7 +122,7 @@ export function FieldValueList({ field, values, onFilter }: FieldValueListProps)
           </button>
           <button
             type="button"
-            className="button quiet"
+            className="button is-quiet"
             aria-label={`Exclude ${value}`}
             title="Exclude"
             onClick={() => onFilter(exclude(termOf(field, value)))}

@@ -19,7 +19,7 @@ export function LineHeader({ columns, hasSource, widths, onColumn }: LineHeaderP
     ...(hasSource ? [['source', 'Source'] as const] : []),
   ] as const;
   return (
-    <div className={columns.length === 0 ? 'line-header plain' : 'line-header'}>
+    <div className={columns.length === 0 ? 'line-header is-plain' : 'line-header'}>
       {parts.map(([column, label]) => (
         <span key={column} className={`line-${column}`}>
           {label}

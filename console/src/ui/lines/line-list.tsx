@@ -43,7 +43,7 @@ export function LineList(props: LineListProps) {
   const hasSource = lines[0]?.source !== '';
   return (
     <section
-      className={`line-list${old ? ' old' : ''}${wrap ? ' wrap' : ''}`}
+      className={`line-list${old ? ' is-old' : ''}${wrap ? ' is-wrapped' : ''}`}
       ref={scroll}
       tabIndex={-1}
       style={widths.toStyle(columns, hasSource)}
@@ -62,7 +62,7 @@ export function LineList(props: LineListProps) {
               key={item.key}
               data-index={item.index}
               ref={virtual.measureElement}
-              className={`line level-${line.tone}${line.key === marked?.key ? ' marked' : ''}`}
+              className={`line is-${line.tone}${line.key === marked?.key ? ' is-marked' : ''}`}
               style={{ transform: `translateY(${item.start - HEADER_PX}px)` }}
             >
               <LineRow

@@ -28,7 +28,7 @@ export function LineRow({ line, columns, widths, open, current, panel, onToggle 
   return (
     <button
       type="button"
-      className="log-row line-head"
+      className="line-row line-head"
       tabIndex={current ? 0 : -1}
       aria-expanded={open}
       aria-controls={open ? panel : undefined}

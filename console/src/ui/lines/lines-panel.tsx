@@ -69,7 +69,7 @@ export function LinesPanel(props: LinesPanelProps) {
         {children}
         <button
           type="button"
-          className="button quiet"
+          className="button is-quiet"
           aria-pressed={showFields}
           onClick={() => setShowFields(!showFields)}
         >
@@ -81,7 +81,7 @@ export function LinesPanel(props: LinesPanelProps) {
         )}
         <Status {...{ lines, filtered, at }} />
         {filtered !== undefined && lines.hasMore && state.kind !== 'running' && (
-          <button type="button" className="button quiet" onClick={more}>
+          <button type="button" className="button is-quiet" onClick={more}>
             Load older
           </button>
         )}

@@ -20,20 +20,20 @@ export function LiveControls({ live, tail, paused, onPaused, onLive }: LiveContr
     <>
       <button
         type="button"
-        className="button quiet"
+        className="button is-quiet"
         aria-pressed={live}
         onClick={() => {
           onPaused(false);
           onLive(!live);
         }}
       >
-        <span className={live && !paused ? 'pulse on' : 'pulse'} aria-hidden="true" />
+        <span className={live && !paused ? 'live-pulse is-on' : 'live-pulse'} aria-hidden="true" />
         Live
       </button>
       {live && (
         <button
           type="button"
-          className="button quiet"
+          className="button is-quiet"
           aria-pressed={paused}
           onClick={() => onPaused(!paused)}
         >
@@ -41,7 +41,7 @@ export function LiveControls({ live, tail, paused, onPaused, onLive }: LiveContr
         </button>
       )}
       {tail.count > 0 && (
-        <button type="button" className="button quiet line-waiting" onClick={onShow}>
+        <button type="button" className="button is-quiet line-waiting" onClick={onShow}>
           {formatCount(tail.count)} new
         </button>
       )}

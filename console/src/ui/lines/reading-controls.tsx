@@ -18,7 +18,7 @@ export function ReadingControls({ lines }: { readonly lines: readonly Line[] }) 
     <>
       <button
         type="button"
-        className="button quiet"
+        className="button is-quiet"
         aria-pressed={wrap}
         title="Show long messages in several lines"
         onClick={() => change({ wrap: !wrap })}
@@ -28,7 +28,7 @@ export function ReadingControls({ lines }: { readonly lines: readonly Line[] }) 
       {hasCodes && (
         <button
           type="button"
-          className="button quiet"
+          className="button is-quiet"
           aria-pressed={ansi}
           title="Draw the colours of terminal codes"
           onClick={() => change({ ansi: !ansi })}

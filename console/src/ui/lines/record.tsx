@@ -49,7 +49,7 @@ export function Record({ id, line, ...actions }: RecordProps) {
         <Segmented label="Show the event as" options={VIEWS} selected={view} onSelect={setView} />
         {around !== undefined && (
           <>
-            <Link href={around} className="button quiet">
+            <Link href={around} className="button is-quiet">
               Around this line
             </Link>
             <CopyButton text={`${location.origin}${around}`} label="Copy link to this line" />
@@ -84,7 +84,7 @@ function Fields({ line, ...actions }: LineActions & { readonly line: Line }) {
             <dd>
               <button
                 type="button"
-                className={`record-value ${kindOf(value)}`}
+                className={`record-value is-${kindOf(value)}`}
                 aria-haspopup="menu"
                 onClick={({ currentTarget }) => setChosen({ field, value, anchor: currentTarget })}
               >

@@ -39,7 +39,7 @@ export function WorkNote({ state, doing, what, progress, onResume }: WorkNotePro
     <span className="work-note small number" role="status">
       <Tag tone={state.kind === 'failed' ? 'bad' : 'warn'}>partial</Tag>
       {state.kind === 'failed' ? `${what} failed: ${state.error.message}` : `Stopped${back}${share}`}
-      <button type="button" className="button quiet" onClick={onResume}>
+      <button type="button" className="button is-quiet" onClick={onResume}>
         {state.kind === 'failed' ? 'Retry' : 'Continue'}
       </button>
     </span>

@@ -67,7 +67,7 @@ export function DataTable<Row extends RowData>({ caption, rows, columns }: DataT
   const hidden = useHiddenColumns(scroll, columns);
   const note = useId();
   return (
-    <div className={hidden > 0 ? 'data-table-frame more' : 'data-table-frame'}>
+    <div className={hidden > 0 ? 'data-table-frame is-more' : 'data-table-frame'}>
       <section className="data-table" ref={scroll} tabIndex={0} aria-label={caption} aria-describedby={note}>
         <table>
           <caption className="visually-hidden">{caption}</caption>
@@ -124,7 +124,7 @@ function toShown(value: string | number | null): string | number | null {
 /** Fills the space of the rows above or below the rendered ones. */
 function Spacer({ height, span }: { readonly height: number; readonly span: number }) {
   return (
-    <tr className="spacer">
+    <tr className="data-table-spacer">
       <td colSpan={span} style={{ height }} />
     </tr>
   );

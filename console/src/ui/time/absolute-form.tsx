@@ -83,7 +83,7 @@ export function AbsoluteForm({ value, onChange }: RangePanelProps) {
       })}
       <div className="absolute-range-end">
         <span className="small muted">{zoneName(zone)}, 24 hours. You can paste timestamps.</span>
-        <button type="submit" className="button primary">
+        <button type="submit" className="button is-primary">
           Apply
         </button>
       </div>

@@ -17,12 +17,12 @@ export function RangePanel({ value, onChange }: RangePanelProps) {
   return (
     <>
       <TypedRange onChange={onChange} />
-      <fieldset className="group quick-ranges" aria-label="Quick ranges">
+      <fieldset className="group range-quick" aria-label="Quick ranges">
         {QUICK_RANGES.map((range) => (
           <button
             key={range}
             type="button"
-            className="button quiet"
+            className="button is-quiet"
             aria-pressed={value.kind === 'last' && value.range === range}
             onClick={() => onChange({ kind: 'last', range })}
           >
@@ -87,7 +87,7 @@ function RecentRanges({ onChange }: Pick<RangePanelProps, 'onChange'>) {
         <button
           key={formatRange(range)}
           type="button"
-          className="button quiet"
+          className="button is-quiet"
           onClick={() => onChange(range)}
         >
           {describeRange(range, zone)}

@@ -33,7 +33,7 @@ export function TimeControl({ value, picks, clear, onChange, ...shared }: TimeCo
           <button
             key={label}
             type="button"
-            className="button quiet"
+            className="button is-quiet"
             disabled={disabled}
             onClick={() => onChange(`${new Date(Date.now() + fromNowMs).toISOString().slice(0, 19)}Z`)}
           >
@@ -42,7 +42,7 @@ export function TimeControl({ value, picks, clear, onChange, ...shared }: TimeCo
         ))}
         <button
           type="button"
-          className="button quiet"
+          className="button is-quiet"
           disabled={disabled || value === ''}
           onClick={() => onChange('')}
         >

@@ -29,7 +29,7 @@ export function TimeRangeControl({ value, onChange, ...refresh }: TimeRangeContr
           <>
             <span className="visually-hidden">Time range: </span>
             <span className="time-range-label">{describeRange(value, zone)}</span>
-            <span className="caret" aria-hidden="true" />
+            <span className="popover-caret" aria-hidden="true" />
           </>
         }
       >
@@ -91,7 +91,7 @@ type RefreshControlProps = Pick<TimeRangeControlProps, 'refreshSeconds' | 'onRef
 
 function RefreshControl({ refreshSeconds, onRefreshSeconds, onRefresh }: RefreshControlProps) {
   return (
-    <div className="refresh">
+    <div className="time-range-refresh">
       <button type="button" className="button" onClick={onRefresh}>
         Refresh
       </button>

@@ -37,7 +37,7 @@ export function EditDashboard() {
           actions={
             <button
               type="button"
-              className="button quiet"
+              className="button is-quiet"
               onClick={() => navigate(`${path}?${withEditor(search, false)}`)}
             >
               Close the editor

@@ -32,7 +32,7 @@ export function ParameterFields({ label, values, declared, onChange }: Parameter
           />
           <button
             type="button"
-            className="button quiet"
+            className="button is-quiet"
             aria-label={`Remove ${name}`}
             onClick={() => onChange(name, undefined)}
           >

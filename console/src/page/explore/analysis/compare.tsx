@@ -46,7 +46,7 @@ export function Compare({ address, search, onChange, onFilter }: CompareProps) {
           Drag over the chart to mark a range.
         </span>
         {address.mark !== '' && (
-          <button type="button" className="button quiet" onClick={() => onChange({ mark: '' })}>
+          <button type="button" className="button is-quiet" onClick={() => onChange({ mark: '' })}>
             Remove the mark
           </button>
         )}
@@ -80,7 +80,7 @@ function Differences({ sets, search, onFilter }: DifferencesProps) {
         none={`Nothing sets ${sets.label} apart from ${sets.otherLabel}, or one of both has no events.`}
       />
       <div className="analysis-scroll">
-        <ol className="difference-list" aria-label="Differences, most telling first">
+        <ol aria-label="Differences, most telling first">
           {found.rows?.map((row) => (
             <DifferenceRow key={`${row.field} ${row.value}`} {...{ row, sets, onFilter }} />
           ))}
@@ -109,9 +109,9 @@ function DifferenceRow({ row, sets, onFilter }: DifferenceRowProps) {
   const term = termOf(field, value);
   const shown = value === null ? 'no value' : showText(value) || '(empty)';
   return (
-    <li className="difference">
-      <span className="difference-name">
-        <span className="difference-field">{showText(field)}</span>
+    <li className="compare-difference">
+      <span className="compare-difference-name">
+        <span className="compare-difference-field">{showText(field)}</span>
         <button
           type="button"
           className="field-filter"
@@ -122,7 +122,7 @@ function DifferenceRow({ row, sets, onFilter }: DifferenceRowProps) {
         </button>
         <button
           type="button"
-          className="button quiet"
+          className="button is-quiet"
           aria-label={`Exclude ${field} ${shown}`}
           title="Exclude"
           onClick={() => onFilter(exclude(term))}
@@ -130,7 +130,7 @@ function DifferenceRow({ row, sets, onFilter }: DifferenceRowProps) {
           −
         </button>
       </span>
-      <span className="difference-shares">
+      <span className="compare-difference-shares">
         <Share label={sets.label} {...{ share, count }} />
         <Share label={sets.otherLabel} share={againstShare} count={againstCount} isOther />
       </span>
@@ -147,10 +147,13 @@ interface ShareProps {
 
 function Share({ label, share, count, isOther = false }: ShareProps) {
   return (
-    <span className={isOther ? 'share other' : 'share'} title={`${formatCount(count)} events`}>
+    <span
+      className={isOther ? 'compare-share is-other' : 'compare-share'}
+      title={`${formatCount(count)} events`}
+    >
       <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-        <rect className="share-all" width="100" height="8" />
-        <rect className="share-part" width={share * 100} height="8" />
+        <rect className="compare-share-all" width="100" height="8" />
+        <rect className="compare-share-part" width={share * 100} height="8" />
       </svg>
       <span className="number">{formatPercent(share)}</span>
       <span className="small muted">{label}</span>

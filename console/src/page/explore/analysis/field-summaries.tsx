@@ -99,7 +99,7 @@ function Summary({ summary, isSample, ...actions }: SummaryProps) {
       )}
       <FieldValueList field={field} values={top} onFilter={actions.onFilter} />
       {(isSample || distinct > top.length) && (
-        <button type="button" className="button quiet" onClick={() => setExact(true)}>
+        <button type="button" className="button is-quiet" onClick={() => setExact(true)}>
           {isSample ? 'Count exactly' : 'More values'}
         </button>
       )}

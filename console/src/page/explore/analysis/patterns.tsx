@@ -51,7 +51,7 @@ export function Patterns({ search, onFilter }: PatternsProps) {
         none="No event matches, so there is no pattern."
       />
       <div className="analysis-scroll">
-        <ol className="pattern-list" aria-label="Patterns, most frequent first">
+        <ol aria-label="Patterns, most frequent first">
           {found.rows?.map((row) => (
             <PatternRow
               key={row.pattern}
@@ -76,7 +76,7 @@ function PatternRow({ row, isNew, search, onFilter }: PatternRowProps) {
   const term = formatPattern(pattern);
   return (
     <li className="pattern">
-      <span className="pattern-count number">
+      <span className="number">
         {formatCount(count)} <span className="muted">{formatPercent(share)}</span>
       </span>
       <code className="pattern-text">
@@ -93,7 +93,7 @@ function PatternRow({ row, isNew, search, onFilter }: PatternRowProps) {
           <>
             <button
               type="button"
-              className="button quiet"
+              className="button is-quiet"
               aria-label={`Filter for ${pattern}`}
               onClick={() => onFilter(term)}
             >
@@ -101,7 +101,7 @@ function PatternRow({ row, isNew, search, onFilter }: PatternRowProps) {
             </button>
             <button
               type="button"
-              className="button quiet"
+              className="button is-quiet"
               aria-label={`Exclude ${pattern}`}
               onClick={() => onFilter(exclude(term))}
             >
@@ -111,7 +111,7 @@ function PatternRow({ row, isNew, search, onFilter }: PatternRowProps) {
         )}
         <button
           type="button"
-          className="button quiet"
+          className="button is-quiet"
           aria-label={`Example of ${pattern}`}
           onClick={() => onFilter(formatTerm('id', sample))}
         >

@@ -5,6 +5,7 @@ import { useZone } from '../../../preference.ts';
 import { Empty } from '../../../ui/empty.tsx';
 import type { Line } from '../../../ui/lines/line.ts';
 import type { Lines } from '../../../ui/lines/use-lines.ts';
+import '../../../ui/lines/line.css';
 import './analysis.css';
 
 interface TimelineProps {
@@ -44,7 +45,7 @@ export function Timeline({ lines, onOpen }: TimelineProps) {
         {lines.hasMore && '; the search has older ones'}
       </p>
       <div className="analysis-scroll">
-        <ol className="timeline-list" aria-label="Events, oldest first">
+        <ol aria-label="Events, oldest first">
           {shown.map((line) => (
             <TimelineRow key={line.key} {...{ line, first, last, onOpen }} />
           ))}
@@ -66,7 +67,7 @@ function TimelineRow({ line, first, last, onOpen }: TimelineRowProps) {
   const at = last === first ? 0 : (micros - first) / (last - first);
   return (
     <li>
-      <button type="button" className={`log-row timeline level-${tone}`} onClick={() => onOpen(line)}>
+      <button type="button" className={`line-row timeline is-${tone}`} onClick={() => onOpen(line)}>
         <time className="number muted" dateTime={fromMicros(micros)}>
           +{formatMs((micros - first) / 1_000)}
         </time>

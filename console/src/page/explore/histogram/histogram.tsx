@@ -74,7 +74,7 @@ export function HistogramPanel(props: HistogramPanelProps) {
         <MeasureControl {...{ choice, fields, groups }} onChange={onChoice} />
         <button
           type="button"
-          className="button quiet"
+          className="button is-quiet"
           aria-pressed={before !== undefined}
           disabled={!isAdditive(choice.measure)}
           title="Draw the counts of the range before as a line"
@@ -96,7 +96,7 @@ export function HistogramPanel(props: HistogramPanelProps) {
         </span>
       </div>
       {state.kind === 'failed' && isRefused(state) && <ErrorNote error={state.error} />}
-      <div className={isOld ? 'histogram-body old' : 'histogram-body'}>
+      <div className={isOld ? 'histogram-body is-old' : 'histogram-body'}>
         <BarChart
           counted={{
             bars,
@@ -197,7 +197,7 @@ function LegendEntry({ series, by, at, onFilter }: LegendEntryProps) {
     <li>
       <button
         type="button"
-        className="button quiet histogram-entry"
+        className="button is-quiet histogram-entry"
         title={`Filter for ${term}; with Alt exclude it`}
         onClick={({ altKey }) => onFilter(altKey ? exclude(term) : term)}
       >

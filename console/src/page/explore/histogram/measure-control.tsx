@@ -70,7 +70,7 @@ export function MeasureControl({ choice, fields, groups, onChange }: MeasureCont
       </label>
       <button
         type="button"
-        className="button quiet"
+        className="button is-quiet"
         aria-pressed={log}
         title="Logarithmic scale"
         onClick={() => onChange({ log: !log })}

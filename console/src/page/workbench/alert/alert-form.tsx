@@ -75,12 +75,12 @@ export function AlertForm({ given, endpoints, taken, workbench }: AlertFormProps
           {error !== undefined && <ErrorNote error={error} />}
           {refusal === null ? (
             <div className="dialog-actions">
-              <button type="submit" className="button primary" disabled={busy}>
+              <button type="submit" className="button is-primary" disabled={busy}>
                 {busy ? 'Saving…' : 'Save the alert'}
               </button>
             </div>
           ) : (
-            <div className="note info">Not saved here: {refusal}.</div>
+            <div className="note is-info">Not saved here: {refusal}.</div>
           )}
         </form>
       </Panel>

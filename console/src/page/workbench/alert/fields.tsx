@@ -82,7 +82,7 @@ export function CheckList({ legend, help, names, checked, fault, onChange }: Che
     <Group legend={legend} help={help} fault={fault}>
       <div className="alert-checks">
         {names.map((name) => (
-          <label className="check" key={name}>
+          <label className="field-check" key={name}>
             <input
               type="checkbox"
               checked={checked.includes(name)}
