@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { findAnswerRange } from '../../console/src/ui/chart/answer-range.ts';
 import type { Chart } from '../../console/src/ui/chart/chart.ts';
 import { toDrawing } from '../../console/src/ui/chart/draw.ts';
 import { chartsOf, findTimes } from '../../console/src/ui/chart/guess.ts';
@@ -30,7 +31,7 @@ function drawTime(fields: Partial<ChartView>, drawn: Drawn): Chart {
 const startsOf = ({ spans }: Chart) => spans.map(({ from }) => from);
 
 describe('a chart over time', () => {
-  test('has counts as areas, with 0 where a bucket is not returned, and failures in their colour', () => {
+  test('has counts as bars, with 0 where a bucket is not returned, and failures in their colour', () => {
     const columns = [column('at'), column('ok'), column('failed', 'integer', '', 'level:error')];
     const rows = hours(
       { hour: 0, ok: 5, failed: 1 },
@@ -41,10 +42,62 @@ describe('a chart over time', () => {
     expect(startsOf(drawn)).toEqual([0, 3600, 7200, 10_800, 14_400]);
     expect(drawn.spans[4]).toEqual({ from: 14_400, until: 18_000 });
     expect(drawn.series).toEqual([
-      { label: 'Ok', color: 'data-1', kind: 'area', search: undefined, values: [5, 5, 0, 0, 5] },
-      { label: 'Failed', color: 'data-bad', kind: 'area', search: 'level:error', values: [1, 1, 0, 0, 1] },
+      { label: 'Ok', color: 'data-1', kind: 'bar', search: undefined, values: [5, 5, 0, 0, 5] },
+      { label: 'Failed', color: 'data-bad', kind: 'bar', search: 'level:error', values: [1, 1, 0, 0, 1] },
     ]);
+    expect(drawn.stacked).toBe(false); // failures are among all
     expect(drawn.summary(drawn.series[0]?.values ?? [])).toBe('15 in all');
+  });
+
+  const columns = [column('at'), column('n'), column('ms', 'number'), column('path', 'string')];
+  const even = [0, 1, 2, 4].map((hour) => ({ hour, n: 3, ms: 0.5, path: '/rest' }));
+  const uneven = [0, 0.7, 2, 4.3].map((hour) => ({ hour, n: 3, ms: 0.5, path: '/rest' }));
+  test.each<readonly [string, Partial<ChartView>, Parameters<typeof hours>, string, boolean]>([
+    ['counts in buckets', { values: ['n'] }, even, 'bar', false],
+    ['counts in buckets that are parts', { values: ['n'], show: 'stacked' }, even, 'bar', true],
+    ['counts in buckets by a column', { values: ['n'], series: 'path' }, even, 'bar', true],
+    ['averages', { values: ['ms'] }, even, 'line', false],
+    ['durations, whole numbers', { values: ['n'], unit: 'ms' }, even, 'line', false],
+    ['counts beside averages', { values: ['n', 'ms'] }, even, 'line', false],
+    ['counts at any times', { values: ['n'] }, uneven, 'area', false],
+    ['averages as bars, as the definition says', { values: ['ms'], show: 'bar' }, even, 'bar', true],
+  ])('draws %s', (_name, fields, rows, kind, stacked) => {
+    const drawn = drawTime(fields, { columns, rows: hours(...rows) });
+    expect([...new Set(drawn.series.map((one) => one.kind))]).toEqual([kind]);
+    expect(drawn.stacked).toBe(stacked);
+  });
+
+  test('marks the bucket that is not over, and those that the range cuts', () => {
+    const bucket = {
+      ...{ column: 'timestamp', by: null, aligned: false },
+      spans: { '': { width_seconds: 3600, range_seconds: 7200 } },
+    };
+    const until = {
+      name: 'until',
+      type: 'timestamp',
+      control: 'time',
+      required: false,
+      description: '',
+    } as const;
+    const parameters = [{ ...until, default: '', values: [], otherwise: null, pinned: null, search: null }];
+    const partialAt = (hour: number, end = '') => {
+      const range = findAnswerRange({ bucket, parameters }, { until: end }, hour * 3_600_000);
+      return drawTime({ values: ['n'] }, { columns, rows: hours(...even.slice(0, 3)), range }).partial;
+    };
+    expect(partialAt(2.5)).toEqual(
+      new Map([
+        [0, 'partial'],
+        [2, 'so far'],
+      ]),
+    );
+    expect(partialAt(3)).toEqual(new Map([[0, 'partial']]));
+    expect(partialAt(4, '1970-01-01T02:30:00')).toEqual(
+      new Map([
+        [0, 'partial'],
+        [1, 'partial'],
+        [2, 'partial'],
+      ]),
+    );
   });
 });
 

@@ -37,7 +37,7 @@ export function toChart(alert: Charted, nowMs: number, search: string | undefine
   };
   return {
     title: column ?? 'Rows',
-    ...{ spans, partial: [], format: formatShort, summary: describeLast },
+    ...{ spans, partial: new Map(), format: formatShort, summary: describeLast },
     series: threshold === null ? [shown] : [shown, limit],
   };
 }

@@ -2,11 +2,14 @@ import { findBounds } from '../../../../src/management/panel-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { ownMember } from '../../format/own.ts';
 import type { Span } from '../../format/time-axis.ts';
+import type { Chart } from './chart.ts';
 
 /** What an answer covers, in seconds since the epoch, and the width of its time buckets; undefined: not known. */
 export interface AnswerRange {
   readonly from: number | undefined;
   readonly until: number;
+  /** Whether it ends at the instant of the query. */
+  readonly isOpen: boolean;
   readonly widthSeconds: number | undefined;
 }
 
@@ -32,14 +35,15 @@ export function findAnswerRange(
   };
   const now = atMs / 1000;
   const until = Math.min(boundOf('until') ?? now, now);
+  const end = { until, isOpen: until === now };
   const span =
     bucket &&
     (ownMember(bucket.spans, bucket.by === null ? '' : textOf(bucket.by)) ??
       findFallback(bucket, parameters));
-  if (bucket === null || span == null) return { from: boundOf('from'), until, widthSeconds: undefined };
+  if (bucket === null || span == null) return { from: boundOf('from'), ...end, widthSeconds: undefined };
   const start = now - span.range_seconds;
   const from = bucket.aligned ? Math.floor(start / span.width_seconds) * span.width_seconds : start;
-  return { from, until, widthSeconds: bucket.column === 'timestamp' ? span.width_seconds : undefined };
+  return { from, ...end, widthSeconds: bucket.column === 'timestamp' ? span.width_seconds : undefined };
 }
 
 /** Finds the entry of a value that the endpoint replaces by another one. */
@@ -54,7 +58,12 @@ export function parseTime(text: string): number {
   return Date.parse(hasZone || text.length <= 'YYYY-MM-DD'.length ? text : `${text}Z`) / 1000;
 }
 
-/** The places of the spans of which the answer has only a part: they begin before its range, or end after it. */
-export function findPartial(spans: readonly Span[], { from, until }: AnswerRange): number[] {
-  return spans.flatMap((span, i) => (span.from < (from ?? span.from) || span.until > until ? [i] : []));
+/** The spans of which the answer has only a part, by their places: they begin before its range, or end after it. */
+export function findPartial(spans: readonly Span[], { from, until, isOpen }: AnswerRange): Chart['partial'] {
+  const partial = new Map<number, 'so far' | 'partial'>();
+  for (const [i, span] of spans.entries()) {
+    if (span.until > until) partial.set(i, isOpen ? 'so far' : 'partial');
+    else if (span.from < (from ?? span.from)) partial.set(i, 'partial');
+  }
+  return partial;
 }

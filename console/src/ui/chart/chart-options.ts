@@ -44,7 +44,7 @@ export function createOptions(parts: OptionParts): uPlot.Options {
     width,
     height: heightPx,
     legend: { show: false },
-    padding: [8, 22, 0, 0],
+    padding: [8, TICK_PX / 2, 0, 0], // half of the last label is beyond the plot
     cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 7 } },
     hooks: {
       setCursor: [(plot) => onPoint(plot.cursor.idx ?? null)],
@@ -71,7 +71,10 @@ export function createOptions(parts: OptionParts): uPlot.Options {
       { ...axis, size: AXIS_PX, space: 40, values: (_self, values) => values.map((value) => format(value)) },
     ],
     bands,
-    series: [{}, ...series.map((one) => toSeries(one, color, stacked))],
+    series: [
+      {},
+      ...series.map((one, i) => toSeries(one, color, stacked ? undefined : 1 - i / series.length)),
+    ],
   };
 }
 
@@ -104,20 +107,21 @@ function drawThresholds(
   }
 }
 
+/** @param share of the width, of bars that are not stacked */
 function toSeries(
   { label, color: name, kind = 'area', values }: ChartSeries,
   color: (name: string) => string,
-  stacked: boolean,
+  share: number | undefined,
 ): uPlot.Series {
   const stroke = color(name);
-  const fill = toAlpha(stroke, stacked ? 0.45 : 0.16);
+  const fill = toAlpha(stroke, share === undefined ? 0.45 : 0.16);
   return {
     label,
     stroke: kind === 'range' || kind === 'wide' ? toAlpha(stroke, 0.45) : stroke,
     width: kind === 'range' ? 1 : kind === 'wide' ? 5 : 1.75,
     ...(kind === 'dashed' && { dash: [5, 4] }),
     ...(kind === 'area' && { fill }),
-    ...(kind === 'bar' && uPlot.paths.bars && BARS(stroke, uPlot.paths.bars)),
+    ...(kind === 'bar' && uPlot.paths.bars && BARS({ fill: stroke, share }, uPlot.paths.bars)),
     // A value between two gaps is not on a line, so it gets a point.
     points: { size: 4, fill: stroke, show: values.length < 3 || values.includes(null) },
   };
@@ -125,12 +129,11 @@ function toSeries(
 
 const BAR_WIDTH_PX_MAX = 48;
 
-/** Opaque: of stacked bars each is drawn over the one before, which is higher. */
-const BARS = (fill: string, bars: NonNullable<uPlot.Series.BarsPathBuilderFactory>) => ({
-  fill,
-  width: 0,
-  paths: bars({ size: [0.8, BAR_WIDTH_PX_MAX] }),
-});
+/** Opaque: of stacked bars each is drawn over the one before, which is higher; of others over the one before, which is wider. */
+const BARS = (
+  { fill, share = 1 }: { readonly fill: string; readonly share: number | undefined },
+  bars: NonNullable<uPlot.Series.BarsPathBuilderFactory>,
+) => ({ fill, width: 0, paths: bars({ size: [0.8 * share, BAR_WIDTH_PX_MAX * share] }) });
 
 /** The values of the series, one above the other if they are stacked. */
 export function toData({ spans, series }: Chart, stacked: boolean): uPlot.AlignedData {
@@ -157,7 +160,7 @@ function hatch(
 ): void {
   const ratio = devicePixelRatio;
   const areBars = series.some(({ kind }) => kind === 'bar');
-  for (const index of partial) {
+  for (const index of partial.keys()) {
     const hatched = findHatched(spans, index, areBars);
     if (hatched === undefined) continue;
     const [from, until] = hatched.map((seconds) => valToPos(seconds, 'x', true)).sort((a, b) => a - b);

@@ -35,8 +35,8 @@ export interface Chart {
   readonly title: string;
   /** Time buckets of the values, ascending; one that ends where it begins is an instant. */
   readonly spans: readonly Span[];
-  /** Places of the spans of which the values cover only a part. */
-  readonly partial: readonly number[];
+  /** Why the values cover only a part of a span, by its place: it is not over, or the range of the answer cuts it. */
+  readonly partial: ReadonlyMap<number, 'so far' | 'partial'>;
   readonly series: readonly ChartSeries[];
   readonly format: (value: number) => string;
   /** Stacks the areas or bars. */

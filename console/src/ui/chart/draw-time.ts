@@ -23,13 +23,15 @@ export function toTimeChart(chart: TimeChart, { columns, rows, range }: Drawn): 
   const rule = ruleOf(chart, columns);
   const { unit } = rule;
   const total = chart.values.some((name) => !rule.adds(name)) ? undefined : sum;
-  const place = { chart, columns, rows, grid, rule };
+  const kind = kindOf(chart, grid, rule);
+  const place = { chart, columns, rows, grid, rule, kind };
   return {
     spans: grid.spans,
     partial: grid.partial,
     series: chart.series === null ? toColumnSeries(place) : toValueSeries(place, chart.series),
     format: unit.format,
-    stacked: chart.show === 'stacked' || (chart.show === 'bar' && countSeries(chart) > 1),
+    // Series of one column are parts of a whole; a column may be a part of another one, as failures are of all.
+    stacked: chart.show === 'stacked' || (kind === 'bar' && (chart.series !== null || chart.show === 'bar')),
     thresholds: chart.thresholds.map((threshold) => ({
       value: threshold.value,
       label: describeThreshold(threshold, unit.format),
@@ -39,18 +41,24 @@ export function toTimeChart(chart: TimeChart, { columns, rows, range }: Drawn): 
   };
 }
 
-function countSeries({ series, values }: ChartView): number {
-  return series === null ? values.length : Number.POSITIVE_INFINITY;
+type Kind = 'bar' | 'area' | 'line';
+
+/** Counts in time buckets are bars, whatever the chart says: a line would fall towards a bucket that is not over. */
+function kindOf({ show, series, values, band }: ChartView, grid: Grid, rule: Rule): Kind {
+  const addUp = values.every(rule.adds);
+  if (show === 'bar' || (addUp && grid.isEven && band.length === 0)) return 'bar';
+  return show === 'stacked' || (addUp && series === null && values.length <= 2) ? 'area' : 'line';
 }
 
 interface Parts extends Pick<Drawn, 'columns' | 'rows'> {
   readonly chart: TimeChart;
   readonly grid: Grid;
   readonly rule: Rule;
+  readonly kind: Kind;
 }
 
-function toColumnSeries({ chart, columns, rows, grid, rule }: Parts): ChartSeries[] {
-  const { values, band, bad, show } = chart;
+function toColumnSeries({ chart, columns, rows, grid, rule, kind }: Parts): ChartSeries[] {
+  const { values, band, bad } = chart;
   const labels = labelsOf([...values, ...band]);
   const colors = pickColors(values.map((name) => bad.includes(name)));
   const seriesOf = (name: string, index: number) => ({
@@ -58,8 +66,6 @@ function toColumnSeries({ chart, columns, rows, grid, rule }: Parts): ChartSerie
     values: toValues({ chart, rows, grid, join: rule.joinOf(name) }, name, rule.adds(name) ? 0 : null),
     search: searchOf(columns, name),
   });
-  const isArea = show === 'stacked' || (values.length <= 2 && values.every(rule.adds));
-  const kind = show === 'bar' ? 'bar' : isArea ? 'area' : 'line';
   const lines = values.map(
     (name, i) => ({ ...seriesOf(name, i), color: colors[i] ?? 'data-1', kind }) as const,
   );
@@ -69,11 +75,10 @@ function toColumnSeries({ chart, columns, rows, grid, rule }: Parts): ChartSerie
   return [{ ...most, ...range, bandTo: lines.length + 1 }, ...lines, { ...least, ...range }];
 }
 
-function toValueSeries({ chart, columns, rows, grid, rule }: Parts, column: string): ChartSeries[] {
+function toValueSeries({ chart, columns, rows, grid, rule, kind }: Parts, column: string): ChartSeries[] {
   const [value = ''] = chart.values;
   const join = rule.joinOf(value);
   const empty = rule.adds(value) ? 0 : null;
-  const kind = chart.show === 'bar' ? 'bar' : chart.show === 'stacked' ? 'area' : 'line';
   const groups = groupRows(rows, column, (own) => join(numbersOf(own, value)) ?? 0);
   const top = chart.top ?? TOP;
   // One that is left over is shown: "1 other" would take its place.

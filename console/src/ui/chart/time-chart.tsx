@@ -113,23 +113,23 @@ function Legend({ chart, at, isLive }: LegendProps) {
           <span className="muted">{label}</span>
         </li>
       ))}
-      {partial.length > 0 && (
-        <li>
+      {[...new Set(partial.values())].map((reason) => (
+        <li key={reason}>
           <span className="chart-swatch is-partial" />
-          <span className="muted">partial</span>
+          <span className="muted">{reason}</span>
         </li>
-      )}
+      ))}
       {at !== null && <li className="visually-hidden">{describeAt(chart, at, zone)}</li>}
     </ul>
   );
 }
 
-/** `2026-11-20 07:00 – 08:00 · partial` */
+/** `2026-11-20 07:00 – 08:00 · so far` */
 function describeAt({ spans, partial }: Chart, at: number, zone: Zone): string {
   const span = spans[at];
   if (span === undefined) return '';
   const range = { from: spans[0]?.from ?? 0, until: spans.at(-1)?.until ?? 0 };
-  return `${formatSpan(span, { zone, range })}${partial.includes(at) ? ' · partial' : ''}`;
+  return [formatSpan(span, { zone, range }), partial.get(at)].filter(Boolean).join(' · ');
 }
 
 /** Moves the end of a selection from `from` to `to`. */

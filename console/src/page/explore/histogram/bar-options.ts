@@ -48,7 +48,7 @@ export function createBarOptions(parts: BarOptionParts): uPlot.Options {
     width: widthPx,
     height: HEIGHT_PX,
     legend: { show: false },
-    padding: [6, 14, 0, 0],
+    padding: [6, TICK_PX / 2, 0, 0], // as of charts of an endpoint
     cursor: {
       y: false,
       drag: { x: true, y: false, setScale: false, dist: DRAG_PX },
