@@ -20,7 +20,12 @@ const PICTURES: readonly Picture[] = [
     '/endpoints/functions.invocation-stats?project=aurora&interval=1day',
     clickFirst('.u-over'),
   ],
-  ['usage', 'dark', '/endpoints/usage.api-counts?project=aurora&interval=daily'],
+  [
+    'usage',
+    'dark',
+    '/endpoints/usage.api-counts?project=aurora&interval=daily',
+    (page) => page.getByRole('figure').waitFor(),
+  ],
   ['logs', 'dark', '/endpoints/logs.all?project=aurora&project_tier=PRO', clickFirst('.line-head')],
   [
     'explore',

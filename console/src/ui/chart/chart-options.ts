@@ -123,7 +123,7 @@ function toSeries(
     ...(kind === 'area' && { fill }),
     ...(kind === 'bar' && uPlot.paths.bars && BARS({ fill: stroke, share }, uPlot.paths.bars)),
     // A value between two gaps is not on a line, so it gets a point.
-    points: { size: 4, fill: stroke, show: values.length < 3 || values.includes(null) },
+    points: { size: 4, fill: stroke, show: kind !== 'bar' && (values.length < 3 || values.includes(null)) },
   };
 }
 

@@ -125,7 +125,7 @@ export function HistogramPanel(props: HistogramPanelProps) {
           )}
           <DeployEntries {...{ deploys, zone, onZoom }} />
           {bars.partial.includes(true) && bars.total > 0 && (
-            <li className="histogram-entry muted">fainter: partial</li>
+            <li className="histogram-entry muted">lighter: {listParts(bars, search)}</li>
           )}
         </ul>
       </div>
@@ -153,12 +153,22 @@ function describeTotal({ slicesRead, slices, isOld, state }: Histogram, total: n
   return state.kind === 'running' ? 'events so far' : 'events counted, not all';
 }
 
-function describeBucket({ starts, partial }: Bars, at: number, { search, zone }: Shown): string {
+function describeBucket(bars: Bars, at: number, { search, zone }: Shown): string {
   const { widthMs, fromMs, untilMs } = search;
-  const start = starts[at] ?? 0;
+  const start = bars.starts[at] ?? 0;
   const range = { from: fromMs / 1000, until: untilMs / 1000 };
   const span = { from: start / 1000, until: (start + widthMs) / 1000 };
-  return `${formatSpan(span, { zone, range })}${partial[at] === true ? ' · partial' : ''}`;
+  return [formatSpan(span, { zone, range }), partOf(bars, at, search)].filter(Boolean).join(' · ');
+}
+
+/** Why the count of a bucket is not of all its time; undefined: it is. */
+function partOf({ starts, partial }: Bars, at: number, { widthMs, nowMs }: Search): string | undefined {
+  if (partial[at] !== true) return undefined;
+  return (starts[at] ?? 0) + widthMs > nowMs ? 'so far' : 'partial';
+}
+
+function listParts(bars: Bars, search: Search): string {
+  return [...new Set(bars.starts.flatMap((_start, at) => partOf(bars, at, search) ?? []))].join(', ');
 }
 
 interface Shown {
