@@ -36,8 +36,6 @@ export interface RunOptions
   extends Pick<QueryOptions, 'signal' | 'lane' | 'onJoin' | 'streams' | 'isAuthors'> {
   /** The request that asked first; work of the service itself has none. */
   readonly requestId?: string | undefined;
-  /** Stands before the statement, such as `EXPLAIN`. */
-  readonly lead?: string | undefined;
   /** `@now` of the query, ms since the epoch. Default: the present time. */
   readonly instantMs?: number | undefined;
   /** Only the time buckets, or the rows of a page, of a range, as they stand at an instant; all at the present one if left out. */
@@ -88,7 +86,7 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
     return statement;
   }
 
-  return async (question, { part, requestId, streams, lead, instantMs: given, ...how } = {}) => {
+  return async (question, { part, requestId, streams, instantMs: given, ...how } = {}) => {
     const { endpoint, values, format } = question;
     const options = {
       ...how,
@@ -113,7 +111,7 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
         skipsReadFilters,
         ...options,
       };
-      const result = await listed(await engine.query(ledBy(lead, statement.sql), bound, query), question);
+      const result = await listed(await engine.query(statement.sql, bound, query), question);
       const framed = frameAnswer(format, result, endpoint.bucket !== undefined);
       const end = await findEnd(question, framed.rows, result.bytes);
       return { ...framed, ...end, format, instantMs, engineMs: result.elapsedMs, coreMs: result.coreMs };
@@ -128,11 +126,6 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
 /** A statement as the engine gets it. */
 interface Sent extends Pick<Statement, 'format'> {
   readonly sql: string | WriteStatement;
-}
-
-function ledBy(lead: string | undefined, sql: Sent['sql']): Sent['sql'] {
-  if (lead === undefined) return sql;
-  return typeof sql === 'string' ? `${lead} ${sql}` : () => `${lead} ${sql()}`;
 }
 
 /** Whether the answer is read before it is sent. */

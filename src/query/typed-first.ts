@@ -55,11 +55,10 @@ export function createTypedFirst(
 
   return async (question, options = {}) => {
     const { typedFirst, pages } = question.endpoint;
-    const { streams, lead, signal } = options;
+    const { streams, signal } = options;
     // What has been sent cannot be taken back.
     const mayStream = streams === true && question.format.framing === undefined;
-    if (typedFirst === undefined || pages !== undefined || mayStream || lead !== undefined)
-      return await run(question, options);
+    if (typedFirst === undefined || pages !== undefined || mayStream) return await run(question, options);
     const deadline = createDeadline(timeoutMs, late, signal);
     return await runBoth(question, typedFirst, { ...options, signal: deadline.signal }).finally(
       deadline.clear,

@@ -90,7 +90,7 @@ export function toAuthorText(message: string, texts: DraftTexts): string {
 }
 
 /** Removes paths of this machine; those in the author's own text stay. */
-export function hidePaths(text: string, { sql, definition }: DraftTexts): string {
+function hidePaths(text: string, { sql, definition }: DraftTexts): string {
   return text.replace(PATH, (path) => (sql.includes(path) || definition.includes(path) ? path : '…'));
 }
 

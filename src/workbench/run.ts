@@ -9,7 +9,7 @@ import { createQuestion } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
 import { engineMessage } from '../verify/engine-message.ts';
 import type { ExecutionOptions } from './author-engine.ts';
-import { type CheckParts, getEndpoint, hidePaths, toAuthorText } from './check.ts';
+import { type CheckParts, getEndpoint, toAuthorText } from './check.ts';
 import type { DraftTexts } from './draft.ts';
 import { dropLastRow, readReport, unwrapRows } from './report.ts';
 
@@ -42,11 +42,7 @@ export async function runDraft(
   const { maxRows } = endpoint;
   // One more row than it may return shows whether there are more.
   const asked = { ...endpoint, maxRows: maxRows + 1 };
-  const { body, engineMs, instantMs } = await ask(
-    parts,
-    { endpoint: asked, call, format: REPORT_FORMAT },
-    execution,
-  );
+  const { body, engineMs, instantMs } = await ask(parts, { endpoint: asked, call }, execution);
   const joinsText = endpoint.columns.some(({ type }) => type === 'json');
   const all = readReport(body);
   const truncated = all.count > maxRows;
@@ -66,40 +62,14 @@ export async function runDraft(
   return { rows, count, report };
 }
 
-/** Returns the engine's plan of the statement that answers a call, with its indexes and projections. @throws as `runDraft` */
-export async function planDraft(
-  parts: RunParts,
-  call: DraftCall,
-  execution: ExecutionOptions,
-): Promise<string> {
-  const { endpoint } = await getEndpoint(parts, call, execution);
-  const asked = { endpoint, call, format: NDJSON_FORMAT, lead: 'EXPLAIN indexes = 1, projections = 1' };
-  const { body } = await ask(parts, asked, execution);
-  const lines = body.toString().split('\n').map(readPlanLine);
-  return hidePaths(lines.join('\n').trimEnd(), call);
-}
-
-/** Runs a statement in its format: JSON, or text. */
-function readPlanLine(line: string): string {
-  if (!line.startsWith('{"explain":')) return line;
-  return String((JSON.parse(line) as { explain: unknown }).explain); // EXPLAIN has this one column
-}
-
-interface DraftQuery {
-  readonly endpoint: Endpoint;
-  readonly call: DraftCall;
-  readonly format: Format;
-  readonly lead?: string;
-}
-
 async function ask(
   { run, config }: RunParts,
-  { endpoint, call, format, lead }: DraftQuery,
+  { endpoint, call }: { readonly endpoint: Endpoint; readonly call: DraftCall },
   execution: ExecutionOptions,
 ) {
   const values = parseParameters(endpoint, call.values, config.parameterBytesMax);
   try {
-    return await run(createQuestion(endpoint, values, format), { ...execution, lead, isAuthors: true });
+    return await run(createQuestion(endpoint, values, REPORT_FORMAT), { ...execution, isAuthors: true });
   } catch (error) {
     if (!(error instanceof TailraceError) || error.code !== 'query_failed') throw error;
     const message = toAuthorText(engineMessage(error), call);

@@ -68,7 +68,7 @@ async function textOf(editor: Locator): Promise<string> {
 }
 
 describe('an endpoint under work', () => {
-  test('is completed, run, and shown as rows, JSON and a plan', async () => {
+  test('is completed, run, and shown as rows and JSON', async () => {
     const page = await openBench('kept.alone');
     await write(sqlOf(page), 'SELECT status, ');
     await page.keyboard.type('coun');
@@ -85,11 +85,6 @@ describe('an endpoint under work', () => {
     await expect.poll(() => rows.allTextContents()).toEqual(['statusn', '20010', '40410', '50310']);
     await page.getByRole('tab', { name: 'JSON' }).click();
     await page.getByText('"status": 503').waitFor();
-    await page.getByRole('tab', { name: 'Plan' }).click();
-    await page
-      .getByText(/ReadFrom/)
-      .first()
-      .waitFor();
   });
 
   test('has its faults marked at their places, and is not run with them', async () => {

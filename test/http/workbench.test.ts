@@ -133,7 +133,7 @@ test.each([
     const history = '/history/endpoints/test.stored';
     for (const path of ['', '/endpoints/test.stored', history, `${history}/x`])
       expectError(await get(url, `/api/workbench${path}`, { 'x-api-key': secret }), 'forbidden');
-    for (const path of ['run', 'plan', 'check', 'save', 'tests']) {
+    for (const path of ['run', 'check', 'save', 'tests']) {
       const extra = path === 'save' ? { name: 'test.draft', version: null } : {};
       expectError(await post(path, { definition: YAML, sql: SQL, ...extra }, secret), 'forbidden');
     }

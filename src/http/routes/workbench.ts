@@ -14,7 +14,7 @@ import {
 import { type AddTestParts, addTest } from '../../workbench/add-test.ts';
 import { checkDraft } from '../../workbench/check.ts';
 import { toDraftError } from '../../workbench/draft.ts';
-import { planDraft, runDraft } from '../../workbench/run.ts';
+import { runDraft } from '../../workbench/run.ts';
 import type { createSave } from '../../workbench/save.ts';
 import {
   describeWorkbench,
@@ -139,20 +139,6 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
         );
         request.detail = { rows: count, rows_read: report.rows_read, engine_ms: report.engine_ms };
         return reply.type('application/json; charset=utf-8').send(frame(rows, report));
-      },
-    }),
-    defineRoute({
-      ...common,
-      method: 'POST',
-      path: '/api/workbench/plan',
-      summary: 'The engine’s plan of a draft’s statement',
-      operation: { id: 'plan_draft', tag: 'console' },
-      body: jsonBody(CALL, { example: CALL_EXAMPLE }),
-      answer: { 200: json('The plan, for people.', object({ plan: { type: 'string' } })) },
-      errors: [...RUN_ERRORS],
-      async handle(parts: WorkbenchParts, request, reply) {
-        const { values = {}, ...texts } = request.body;
-        return { plan: await planDraft(parts, { ...texts, values }, describeRun(request, reply)) };
       },
     }),
     defineRoute({

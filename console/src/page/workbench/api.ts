@@ -22,12 +22,8 @@ export interface RunRows extends RunReport {
   readonly result: readonly Row[];
 }
 
-export interface Timed {
-  /** Round trip. */
-  readonly ms: number;
-}
-
-export type Answered = RunRows & Timed;
+/** `ms`: the round trip. */
+export type Answered = RunRows & { readonly ms: number };
 
 /** Faults of each file. */
 export type FileFaults = Readonly<Record<keyof Files, readonly Fault[]>>;

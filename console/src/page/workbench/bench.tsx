@@ -10,13 +10,13 @@ import { byFile, type Files, toFaults } from './api.ts';
 import { type Outline, readOutline, withColumns } from './definition.ts';
 import { HistoryButton } from './history-button.tsx';
 import { Panes } from './panes.tsx';
-import { Result, type ResultView } from './result.tsx';
+import { Result } from './result.tsx';
 import { fillIn, RunForm } from './run-form.tsx';
 import { SaveBar } from './save-bar.tsx';
 import { SaveNotes } from './save-notes.tsx';
 import { TestButton } from './test-button.tsx';
 import { TestPane } from './test-pane.tsx';
-import { type Question, useAnswer, usePlan } from './use-bench-run.ts';
+import { type Question, useAnswer } from './use-bench-run.ts';
 import { type Check, checkFiles, useCheck } from './use-check.ts';
 import { type Base, useFiles, type WorkedFiles } from './use-files.ts';
 import { useSave } from './use-save.ts';
@@ -102,10 +102,7 @@ export function Bench({ name, draftName, opened, workbench, choice, onSaved }: B
       </section>
       <Result
         answer={run.answer}
-        plan={run.plan}
         descriptions={outline.columns}
-        view={run.view}
-        onView={run.show}
         actions={
           name !== '' &&
           workbench.refusal === null &&
@@ -163,13 +160,11 @@ function useProjects({ parameters }: Outline): readonly string[] {
   return useRead(queries.projects, { isWanted }).value?.result ?? [];
 }
 
-/** Runs the texts, and reads the plan while it is shown. */
+/** Runs the texts. */
 function useBenchRun(files: Files, check: Check, entered: Readonly<Record<string, string>>) {
-  const [view, setView] = useState<ResultView>('chart');
   const [ran, setRan] = useState<Files>();
   const [asked, setAsked] = useState<Question>();
   const answer = useAnswer();
-  const plan = usePlan();
   const values = useMemo(() => fillIn(check.parameters, entered), [check.parameters, entered]);
   const question = () => {
     // A run may come before the first check, which says what parameters there are.
@@ -178,30 +173,21 @@ function useBenchRun(files: Files, check: Check, entered: Readonly<Record<string
     const all = { ...Object.fromEntries(early), ...values };
     return { ...files, values: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')) };
   };
-  const failed = [answer.work, plan.work].find((one) => one.state === 'failed');
+  const { work } = answer;
   // Faults that a run found are of the texts that ran.
-  const found = failed !== undefined && ran === files ? toFaults(failed.error.errors) : undefined;
+  const found = work.state === 'failed' && ran === files ? toFaults(work.error.errors) : undefined;
   const hasFaults = check.faults.sql.length + check.faults.definition.length > 0;
   return {
-    answer: answer.work,
-    plan: plan.work,
+    answer: work,
     /** What the answer is of. */
     asked,
     values,
     faults: hasFaults || found === undefined ? check.faults : found,
-    view,
     start() {
       setRan(files);
       setAsked(question());
       answer.start(question());
-      if (view === 'plan') plan.start(question());
     },
     stop: answer.stop,
-    show(next: ResultView) {
-      setView(next);
-      if (next !== 'plan') return;
-      setRan(files);
-      plan.start(question());
-    },
   };
 }

@@ -12,7 +12,7 @@ import type { Answered } from './api.ts';
 import type { ResultView } from './result.tsx';
 
 interface RowsProps {
-  readonly view: Exclude<ResultView, 'plan'>;
+  readonly view: ResultView;
   readonly rows: Answered['result'];
   readonly drawn: Pick<EndpointView, 'columns' | 'charts'> & { readonly times: ReadonlySet<string> };
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense, useMemo } from 'react';
+import { type ReactNode, Suspense, useMemo, useState } from 'react';
 import { latestOf, type Run } from '../../api/use-run.ts';
 import { formatBytes, formatMs, formatRows } from '../../format/number.ts';
 import { lazyPart } from '../../ui/boundary/part.ts';
@@ -11,23 +11,20 @@ import type { Answered } from './api.ts';
 
 // Charts, tables and colours of code are loaded with the first result.
 const Rows = lazyPart(async () => (await import('./result-rows.tsx')).ResultRows);
-const Plan = lazyPart(async () => (await import('../../ui/code.tsx')).Code);
 
-export type ResultView = 'chart' | 'table' | 'json' | 'plan';
+export type ResultView = 'chart' | 'table' | 'json';
 
 interface ResultProps {
   readonly answer: Run<Answered>;
-  readonly plan: Run<{ readonly plan: string }>;
   /** Descriptions of columns by name, which say the unit of a chart. */
   readonly descriptions: ReadonlyMap<string, string>;
-  readonly view: ResultView;
-  readonly onView: (view: ResultView) => void;
   /** What can be done with the rows. */
   readonly actions: ReactNode;
 }
 
-/** The rows of the last run, and the engine's plan. */
-export function Result({ answer, plan, descriptions, view, onView, actions }: ResultProps) {
+/** The rows of the last run. */
+export function Result({ answer, descriptions, actions }: ResultProps) {
+  const [view, setView] = useState<ResultView>('chart');
   const value = latestOf(answer);
   const drawn = useMemo(() => {
     if (value === undefined) return undefined;
@@ -58,16 +55,10 @@ export function Result({ answer, plan, descriptions, view, onView, actions }: Re
             ? formatRows(answer.value.result.length)
             : ''}
       </div>
-      <Tabs label="View" tabs={tabs} selected={shown} onSelect={onView}>
-        {shown === 'plan' ? (
-          <Shown work={plan} idle="Reading the plan…">
-            {({ plan: text }) => <Plan text={text} label="The engine’s plan" />}
-          </Shown>
-        ) : (
-          <Shown work={answer} idle="Press Run.">
-            {({ result }) => drawn && <Rows view={shown} rows={result} drawn={drawn} />}
-          </Shown>
-        )}
+      <Tabs label="View" tabs={tabs} selected={shown} onSelect={setView}>
+        <Shown work={answer}>
+          {({ result }) => drawn && <Rows view={shown} rows={result} drawn={drawn} />}
+        </Shown>
       </Tabs>
     </Panel>
   );
@@ -77,7 +68,6 @@ const TABS: readonly { readonly id: ResultView; readonly label: string }[] = [
   { id: 'chart', label: 'Chart' },
   { id: 'table', label: 'Table' },
   { id: 'json', label: 'JSON' },
-  { id: 'plan', label: 'Plan' },
 ];
 
 function Meta({ value }: { readonly value: Answered }) {
@@ -98,21 +88,20 @@ function Meta({ value }: { readonly value: Answered }) {
   );
 }
 
-interface ShownProps<T> {
-  readonly work: Run<T>;
-  readonly idle: string;
-  readonly children: (value: T) => ReactNode;
+interface ShownProps {
+  readonly work: Run<Answered>;
+  readonly children: (value: Answered) => ReactNode;
 }
 
 /** Shows a run: its value, the previous one while it is running, or why there is none. */
-function Shown<T>({ work, idle, children }: ShownProps<T>) {
+function Shown({ work, children }: ShownProps) {
   const value = latestOf(work);
   if (work.state === 'failed' && work.error.code === 'invalid_definition') {
     return <p role="alert">Not run: the files have the faults above.</p>;
   }
   if (work.state === 'failed') return <ErrorNote error={work.error} />;
   if (value === undefined) {
-    const text = { idle, stopped: 'Stopped.', running: 'Running…', done: '' }[work.state];
+    const text = { idle: 'Press Run.', stopped: 'Stopped.', running: 'Running…', done: '' }[work.state];
     return <p className="muted">{text}</p>;
   }
   return (

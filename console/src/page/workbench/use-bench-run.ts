@@ -1,43 +1,35 @@
 import { useState } from 'react';
 import { parseJson } from '../../api/answer.ts';
-import { type Needs, parseAnswer } from '../../api/client.ts';
+import { parseAnswer } from '../../api/client.ts';
 import { type Run, useRun } from '../../api/use-run.ts';
-import type { Answered, Files, RunRows, Timed } from './api.ts';
+import type { Answered, Files, RunRows } from './api.ts';
 
 /** Both texts and the values of the parameters. */
 export interface Question extends Files {
   readonly values: Readonly<Record<string, string>>;
 }
 
-interface Worker<T> {
-  readonly work: Run<T>;
+interface Worker {
+  readonly work: Run<Answered>;
   readonly start: (question: Question) => void;
   /** Ends it in the engine, too. */
   readonly stop: () => void;
 }
 
-const RUN_NEEDS = ['result', 'columns', 'parameters'] as const;
-const PLAN_NEEDS = ['plan'] as const;
+const PATH = '/api/workbench/run';
+const NEEDS = ['result', 'columns', 'parameters'] as const;
 
-export function useAnswer(): Worker<Answered> {
-  return useWork<RunRows>('/api/workbench/run', RUN_NEEDS);
-}
-
-export function usePlan(): Worker<{ readonly plan: string }> {
-  return useWork<{ readonly plan: string }>('/api/workbench/plan', PLAN_NEEDS);
-}
-
-/** Sends questions to a path; of two the later one counts. */
-function useWork<T>(path: string, needs: Needs<T>): Worker<T & Timed> {
+/** Runs questions; of two the later one counts. */
+export function useAnswer(): Worker {
   const [{ round, body }, setAsked] = useState<{ readonly round: number; readonly body?: Question }>({
     round: 0,
   });
-  const run = useRun<T & Timed>(
+  const run = useRun<Answered>(
     body && {
-      key: [path, round],
+      key: [PATH, round],
       async read(client, signal) {
-        const raw = await client.callRaw(path, { method: 'POST', body, signal });
-        return { ...parseAnswer<T>(raw, needs, parseJson), ms: raw.ms };
+        const raw = await client.callRaw(PATH, { method: 'POST', body, signal });
+        return { ...parseAnswer<RunRows>(raw, NEEDS, parseJson), ms: raw.ms };
       },
     },
   );
