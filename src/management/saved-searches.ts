@@ -24,7 +24,7 @@ export interface SavedSearchParts {
 
 const NAME_CHARS_MAX = 100;
 const ADDRESS_BYTES_MAX = 4_096;
-/** The parameters of an address of Explore; console/src/page/explore/address.ts writes them. */
+/** The parameters of an address of Explore; console/src/page/explore/address.ts writes them, `refresh` was one. */
 export const ADDRESS_NAMES = [
   ...['q', 'source', 'project', 'range', 'from', 'until', 'by', 'measure', 'top', 'log', 'columns'],
   ...['refresh', 'live', 'view', 'compare', 'mark', 'before', 'at'],

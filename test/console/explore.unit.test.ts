@@ -22,7 +22,6 @@ const ADDRESS = {
   top: 5,
   log: true,
   columns: ['request.path', 'headers."a,b"'],
-  refresh: 10,
   live: true,
   view: 'compare' as const,
   compare: 'range',

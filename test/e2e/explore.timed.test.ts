@@ -72,7 +72,7 @@ describe('lines', () => {
     await page.getByRole('button', { name: 'Live', exact: true }).click();
     await expect.poll(() => addressOf(page).get('live')).toBe('1');
     await send('postgres.logs', create(project, 3, 'first'));
-    await eventsOf(page).getByText('3 lines, all', { exact: true }).waitFor();
+    await eventsOf(page).getByText('all 3 shown', { exact: true }).waitFor();
     const newOf = (text: string) => page.getByRole('button', { name: `${text} new`, exact: true });
     await headsOf(page).nth(1).click();
     const text = await recordOf(page).innerText();

@@ -19,7 +19,7 @@ const FROM = 'ui.from';
 const UNTIL = 'ui.until';
 const REFRESH = 'ui.refresh';
 const EDIT = 'ui.edit';
-const REFRESHES: readonly number[] = [5, 10, 30, 60];
+export const REFRESHES: readonly number[] = [5, 10, 30, 60];
 
 /** @param names of the shared parameters */
 export function parseAddress(search: string, names: readonly string[]): DashboardAddress {

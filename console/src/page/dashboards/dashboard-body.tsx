@@ -6,7 +6,7 @@ import { queries, useRead } from '../../api/queries.ts';
 import { ownMember } from '../../format/own.ts';
 import { LinkCharts } from '../../ui/chart/chart-links.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
-import { type DashboardAddress, formatAddress, parseAddress, toRange } from './address.ts';
+import { type DashboardAddress, formatAddress, parseAddress, REFRESHES, toRange } from './address.ts';
 import './dashboard.css';
 import { DashboardPanel, type PageState } from './panel.tsx';
 import { SharedParameters } from './shared-parameters.tsx';
@@ -48,13 +48,25 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
         <TimeRangeControl
           value={range}
           onChange={(next) => change({ range: next })}
-          refreshSeconds={address.refresh}
-          onRefreshSeconds={(refresh) => change({ refresh })}
           onRefresh={() => {
             setNowMs(Date.now());
             void cache.invalidateQueries({ queryKey: ['dashboard'] });
           }}
         />
+        <select
+          className="input dashboard-refresh"
+          aria-label="Refresh automatically"
+          title="Refresh automatically"
+          value={address.refresh ?? ''}
+          onChange={({ target }) => change({ refresh: Number(target.value) || undefined })}
+        >
+          <option value="">Off</option>
+          {REFRESHES.map((seconds) => (
+            <option key={seconds} value={seconds}>
+              {seconds} s
+            </option>
+          ))}
+        </select>
         <span className="visually-hidden" role="status">
           {isReading ? 'Reading' : 'All panels are up to date'}
         </span>

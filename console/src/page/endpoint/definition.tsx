@@ -1,7 +1,6 @@
 import { useMemo, useState } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { Code } from '../../ui/code.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -21,13 +20,8 @@ const PARTS = [
 /** Snippets that call the endpoint, and its definition. */
 export function Definition({ endpoint, values }: DefinitionProps) {
   const [selected, setSelected] = useState<(typeof PARTS)[number]['id']>('calls');
-  const id = (
-    <span className="endpoint-id small muted">
-      <code>{endpoint.id}</code> <CopyButton text={endpoint.id} label="Copy the UUID" />
-    </span>
-  );
   return (
-    <Panel title="Definition" actions={id}>
+    <Panel title="Definition">
       <Tabs label="Parts" tabs={PARTS} selected={selected} onSelect={setSelected}>
         {selected === 'calls' && <Calls endpoint={endpoint} values={values} />}
         {selected === 'columns' && <Columns columns={endpoint.columns} />}

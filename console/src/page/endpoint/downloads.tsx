@@ -10,7 +10,10 @@ interface DownloadsProps {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** Saves the answer as a file in each format; none if `format` is a parameter of the endpoint's own. */
+// Only programs read those, which ask for them by `format=` or `Accept`.
+const OF_PROGRAMS = ['arrow', 'parquet'];
+
+/** Saves the answer as a file in each format that people read; none if `format` is a parameter of the endpoint's own. */
 export function Downloads({ endpoint, values }: DownloadsProps) {
   const client = useClient();
   const { mutate, isPending, error } = useMutation({
@@ -19,12 +22,13 @@ export function Downloads({ endpoint, values }: DownloadsProps) {
       saveFile(blob, `${endpoint.name}.${format}`);
     },
   });
-  if (endpoint.formats.length === 0) return null;
+  const formats = endpoint.formats.filter((format) => !OF_PROGRAMS.includes(format));
+  if (formats.length === 0) return null;
   return (
     <>
       <div className="downloads small">
         <span className="muted">Download</span>
-        {endpoint.formats.map((format) => (
+        {formats.map((format) => (
           <button
             key={format}
             type="button"

@@ -22,8 +22,6 @@ export interface ExploreAddress {
   readonly log: boolean;
   /** Fields shown beside the message. */
   readonly columns: readonly string[];
-  /** Seconds, one of `REFRESHES`. */
-  readonly refresh: number | undefined;
   readonly live: boolean;
   /** What is shown of the events. */
   readonly view: ExploreView;
@@ -46,8 +44,6 @@ export const VIEWS = [
 
 export type ExploreView = (typeof VIEWS)[number]['id'];
 
-const REFRESHES: readonly number[] = [5, 10, 30, 60];
-
 const NONE: ExploreAddress = {
   q: '',
   source: [],
@@ -60,7 +56,6 @@ const NONE: ExploreAddress = {
   top: undefined,
   log: false,
   columns: [],
-  refresh: undefined,
   live: false,
   view: 'lines',
   compare: '',
@@ -73,7 +68,6 @@ const NONE: ExploreAddress = {
 export function parseAddress(search: string): ExploreAddress {
   const query = new URLSearchParams(search);
   const text = (name: string) => query.get(name) ?? '';
-  const refresh = Number(text('refresh'));
   const times = { from: text('from'), until: text('until') };
   const isAbsolute = !Number.isNaN(Date.parse(times.from)) && !Number.isNaN(Date.parse(times.until));
   return {
@@ -87,7 +81,6 @@ export function parseAddress(search: string): ExploreAddress {
     top: TOPS.find((count) => String(count) === text('top')),
     log: text('log') === '1',
     columns: parseList(query.getAll('columns')),
-    refresh: REFRESHES.includes(refresh) ? refresh : undefined,
     live: text('live') === '1',
     view: VIEWS.find(({ id }) => id === text('view'))?.id ?? NONE.view,
     compare: text('compare'),
@@ -99,7 +92,7 @@ export function parseAddress(search: string): ExploreAddress {
 
 /** The query string without `?`; defaults are left out, so equal views have equal addresses. */
 export function formatAddress(address: Partial<ExploreAddress>): string {
-  const { q, source, project, range, from, until, by, columns, refresh, live, ...rest } = {
+  const { q, source, project, range, from, until, by, columns, live, ...rest } = {
     ...NONE,
     ...address,
   };
@@ -116,7 +109,6 @@ export function formatAddress(address: Partial<ExploreAddress>): string {
     ...{ measure, top: top === undefined ? '' : String(top) },
     log: log ? '1' : '',
     columns: columns.join(','),
-    refresh: refresh === undefined ? '' : String(refresh),
     live: live ? '1' : '',
     view: view === NONE.view ? '' : view,
     ...{ compare, mark },

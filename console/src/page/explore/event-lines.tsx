@@ -15,11 +15,10 @@ interface EventLinesProps {
   readonly fields: Fields;
   readonly onChange: (change: Partial<ExploreAddress>) => void;
   readonly onFilter: (term: string) => void;
-  readonly onHeld: (isHeld: boolean) => void;
 }
 
 /** The lines of a search, with its fields. */
-export function EventLines({ address, explored, fields, onChange, onFilter, onHeld }: EventLinesProps) {
+export function EventLines({ address, explored, fields, onChange, onFilter }: EventLinesProps) {
   const { columns, live, at } = address;
   const { search, source, lines, kept } = explored;
   const linksOf = useMemo(() => createLinksOf(fields.sources), [fields.sources]);
@@ -34,7 +33,7 @@ export function EventLines({ address, explored, fields, onChange, onFilter, onHe
   return (
     <LinesPanel
       label="Events"
-      {...{ source, lines, live, at, onHeld, linksOf }}
+      {...{ source, lines, live, at, linksOf }}
       {...ofFields}
       none={<NoLines address={address} lines={lines} onChange={onChange} />}
       onLive={(next) => onChange({ live: next, ...(next && toNow(address)) })}

@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect, useId, useState } from 'react';
 import type { ApiError } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { describeRange } from '../../format/time-range.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
@@ -33,15 +32,15 @@ interface ExploreHeadProps {
 /** The scope of the search: range, sources, project and text. */
 export function ExploreHead(props: ExploreHeadProps) {
   const { address, search, fields, onChange, onRefresh, onHelp } = props;
+  const fixed = () =>
+    address.range === undefined ? {} : toFixed(search, address.live ? Date.now() : search.nowMs);
   return (
     <header className="explore-head">
       <div className="explore-bar">
         <h1>Explore</h1>
         <TimeRangeControl
           value={rangeOf(address)}
-          refreshSeconds={address.refresh}
           onChange={(range) => onChange(toAsked(range))}
-          onRefreshSeconds={(refresh) => onChange({ refresh })}
           onRefresh={onRefresh}
         />
         <div className="explore-tools">
@@ -50,10 +49,14 @@ export function ExploreHead(props: ExploreHeadProps) {
             onOpen={(saved) => onChange({ ...parseAddress(saved) })}
           />
           <SaveAsEndpoint address={address} search={search} />
-          <CopyLinks address={address} search={search} />
+          <CopyButton
+            text={() => location.origin + explorePath({ ...address, ...fixed() })}
+            label="Copy link"
+            title="With the time range as it is now"
+          />
           <Download search={search} />
           <button type="button" className="button is-quiet" onClick={onHelp}>
-            Keys <kbd>?</kbd>
+            Shortcuts <kbd>?</kbd>
           </button>
         </div>
       </div>
@@ -67,24 +70,6 @@ export function ExploreHead(props: ExploreHeadProps) {
         <QueryRow {...props} />
       </div>
     </header>
-  );
-}
-
-/** A link to the events of the range that is shown, and one to the range that ends when it is opened. */
-function CopyLinks({ address, search }: Pick<ExploreHeadProps, 'address' | 'search'>) {
-  const toLink = (change: Partial<ExploreAddress>) =>
-    location.origin + explorePath({ ...address, ...change });
-  if (address.range === undefined) return <CopyButton text={() => toLink({})} label="Copy link" />;
-  const fixed = () => toLink(toFixed(search, address.live ? Date.now() : search.nowMs));
-  return (
-    <>
-      <CopyButton text={fixed} label="Copy link" title="With the time range as it is now" />
-      <CopyButton
-        text={() => toLink({})}
-        label="Copy relative link"
-        title={`Shows the ${describeRange(rangeOf(address), 'utc').toLowerCase()} whenever it is opened`}
-      />
-    </>
   );
 }
 

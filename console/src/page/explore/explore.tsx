@@ -25,9 +25,8 @@ export function ExplorePage() {
   const [given, change] = useAddress();
   const pinned = useClient().self.pins['project'];
   const address = useMemo(() => ({ ...given, project: pinned ?? given.project }), [given, pinned]);
-  const [isHeld, setHeld] = useState(false);
   const [help, setHelp] = useState(false);
-  const explored = useExplore(address, isHeld);
+  const explored = useExplore(address);
   const { search, lines, histogram, before, refresh } = explored;
   const isRunning = [lines, histogram].some(({ state }) => state.kind === 'running');
   const fields = useFields(search, lines.lines);
@@ -73,7 +72,7 @@ export function ExplorePage() {
         onChange={change}
         pathAround={(line) => pathAround(address, line)}
       >
-        <EventLines {...{ address, explored, fields, onFilter }} onChange={change} onHeld={setHeld} />
+        <EventLines {...{ address, explored, fields, onFilter }} onChange={change} />
       </Views>
       {help && <KeyHelp onClose={() => setHelp(false)} />}
     </div>

@@ -16,10 +16,10 @@ const KEYS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
   [['?'], 'this list'],
 ];
 
-/** The keys of the page. */
+/** The keyboard shortcuts of the page. */
 export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Shortcuts" onClose={onClose}>
       <dl className="explore-keys">
         {KEYS.map(([keys, meaning]) => (
           <div key={meaning}>

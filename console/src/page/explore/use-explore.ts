@@ -15,18 +15,20 @@ import { useListPlace } from './use-list-place.ts';
 
 const LIVE_COUNT_MS = 10_000;
 
-/** Reads the lines and counts of an address. @param held automatic refreshes wait: lines that are looked at stay */
-export function useExplore(address: ExploreAddress, held: boolean) {
-  const { live, at, by, top, before, refresh: seconds, from } = address;
+/** Reads the lines and counts of an address. */
+export function useExplore(address: ExploreAddress) {
+  const { live, at, by, top, before } = address;
   const [round, setRound] = useState(0);
   const [liveRound, setLiveRound] = useState(0);
   const refresh = useCallback(() => setRound((before) => before + 1), []);
-  const isRepeated = seconds !== undefined && from === undefined && !live && !held;
-  useTimer(isRepeated ? seconds * 1_000 : undefined, refresh);
-  useTimer(
-    live ? LIVE_COUNT_MS : undefined,
-    useCallback(() => setLiveRound((before) => before + 1), []),
-  );
+  useEffect(() => {
+    if (!live) return;
+    const count = () => {
+      if (!document.hidden) setLiveRound((before) => before + 1);
+    };
+    const timer = setInterval(count, LIVE_COUNT_MS);
+    return () => clearInterval(timer);
+  }, [live]);
   const search = useSearchOf(address, round);
   const counted = useSearchOf(address, `${round} ${live ? liveRound : ''}`);
   const source = useSourceOf(search);
@@ -71,15 +73,4 @@ function useSourceOf(search: Search): LineSource {
     [q, project, names],
   );
   return useMemo(() => createSearchSource(client, search, tail), [client, search, tail]);
-}
-
-/** Repeats work while the page is visible. */
-function useTimer(everyMs: number | undefined, work: () => void): void {
-  useEffect(() => {
-    if (everyMs === undefined) return;
-    const timer = setInterval(() => {
-      if (!document.hidden) work();
-    }, everyMs);
-    return () => clearInterval(timer);
-  }, [everyMs, work]);
 }

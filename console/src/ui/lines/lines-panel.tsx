@@ -26,8 +26,6 @@ interface LinesPanelProps extends LineActions, Pick<FieldListProps, 'fields' | '
   readonly at: string;
   readonly live: boolean;
   readonly onLive: (live: boolean) => void;
-  /** Called when the lines are looked at, and when no longer. */
-  readonly onHeld?: (isHeld: boolean) => void;
   /** Where the list was when this search was left, and a function that keeps it (use-place.ts). */
   readonly place?: ListPlace | undefined;
   readonly onPlace?: (place: ListPlace) => void;
@@ -41,7 +39,7 @@ interface LinesPanelProps extends LineActions, Pick<FieldListProps, 'fields' | '
 
 /** The lines of a source, and what can be done with all of them. */
 export function LinesPanel(props: LinesPanelProps) {
-  const { label, source, lines, filtered, at, live, none, children, onLive, onHeld, ...rest } = props;
+  const { label, source, lines, filtered, at, live, none, children, onLive, ...rest } = props;
   const { fields, valuesOf, onBy, fieldList, place, onPlace, ...actions } = rest;
   const [showFields, setShowFields] = useState(false);
   const [isPaused, setPaused] = useState(false);
@@ -54,13 +52,6 @@ export function LinesPanel(props: LinesPanelProps) {
     onLines: lines.add,
   });
   const ends = useEndsOf(lines, filtered !== undefined);
-  const onLook = useCallback(
-    (isLookedAt: boolean) => {
-      setHeld(isLookedAt);
-      onHeld?.(isLookedAt);
-    },
-    [onHeld],
-  );
   const { state, more } = lines;
   const shown = filtered ?? lines.lines;
   return (
@@ -100,7 +91,7 @@ export function LinesPanel(props: LinesPanelProps) {
             at={at}
             old={lines.isOld}
             {...ends}
-            onHeld={onLook}
+            onHeld={setHeld}
             {...{ place, onPlace }}
             {...actions}
           />
@@ -136,11 +127,11 @@ function Status({ lines, filtered, at }: Pick<LinesPanelProps, 'lines' | 'filter
   const place = parseAt(at);
   const isMissing =
     at !== '' && !isOld && state.kind === 'done' && !lines.lines.some((line) => place && isAt(line, place));
+  const extent = hasNewer ? '' : hasMore ? 'newest ' : 'all ';
+  const which = `${filtered === undefined ? '' : `${formatCount(filtered.length)} of `}${extent}`;
   return (
     <span className="small muted number" role="status">
-      {!isOld && filtered !== undefined && `${formatCount(filtered.length)} of `}
-      {!isOld && `${formatCount(count)} ${count === 1 ? 'line' : 'lines'}`}
-      {!isOld && count > 0 && !hasMore && !hasNewer && ', all'}
+      {!isOld && count > 0 && `${which}${formatCount(count)} ${filtered === undefined ? 'shown' : 'match'}`}
       {count >= LINES_MAX && `: the most that are listed. For older ones choose an earlier range.`}
       {isMissing && ` · the line ${place?.id ?? at} is not among them`}
     </span>

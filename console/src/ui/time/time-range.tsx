@@ -6,20 +6,15 @@ import { RangePanel } from './range-panel.tsx';
 import { keepRange } from './recent-range.ts';
 import './time-range.css';
 
-const REFRESH_SECONDS = [5, 10, 30, 60];
-
 interface TimeRangeControlProps {
   readonly value: TimeRange;
   readonly onChange: (range: TimeRange) => void;
-  /** Interval of refreshes; `undefined` for none. The page keeps the timer. */
-  readonly refreshSeconds: number | undefined;
-  readonly onRefreshSeconds: (seconds: number | undefined) => void;
   /** Refresh now. */
   readonly onRefresh: () => void;
 }
 
-/** The time range of a page and when it is read again, in one row. */
-export function TimeRangeControl({ value, onChange, ...refresh }: TimeRangeControlProps) {
+/** The time range of a page, and a button that reads it again, in one row. */
+export function TimeRangeControl({ value, onChange, onRefresh }: TimeRangeControlProps) {
   const zone = useZone();
   return (
     <div className="time-range">
@@ -45,7 +40,9 @@ export function TimeRangeControl({ value, onChange, ...refresh }: TimeRangeContr
         )}
       </Popover>
       <MoveControl value={value} onChange={onChange} />
-      <RefreshControl {...refresh} />
+      <button type="button" className="button" onClick={onRefresh}>
+        Refresh
+      </button>
     </div>
   );
 }
@@ -84,31 +81,5 @@ function MoveControl({ value, onChange }: Pick<TimeRangeControlProps, 'value' | 
         −
       </button>
     </fieldset>
-  );
-}
-
-type RefreshControlProps = Pick<TimeRangeControlProps, 'refreshSeconds' | 'onRefreshSeconds' | 'onRefresh'>;
-
-function RefreshControl({ refreshSeconds, onRefreshSeconds, onRefresh }: RefreshControlProps) {
-  return (
-    <div className="time-range-refresh">
-      <button type="button" className="button" onClick={onRefresh}>
-        Refresh
-      </button>
-      <select
-        className="input"
-        aria-label="Refresh automatically"
-        title="Refresh automatically"
-        value={refreshSeconds ?? ''}
-        onChange={({ target }) => onRefreshSeconds(target.value === '' ? undefined : Number(target.value))}
-      >
-        <option value="">Off</option>
-        {REFRESH_SECONDS.map((seconds) => (
-          <option key={seconds} value={seconds}>
-            {seconds} s
-          </option>
-        ))}
-      </select>
-    </div>
   );
 }

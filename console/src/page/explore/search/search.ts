@@ -54,7 +54,7 @@ export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Se
 /** Returns the part of an address that always shows the events of a search up to an instant. */
 export function toFixed({ fromMs, untilMs }: Search, endMs: number): Partial<ExploreAddress> {
   const end = Math.max(fromMs + 1, Math.min(untilMs, endMs));
-  return { range: undefined, from: toIso(fromMs), until: toIso(end), live: false, refresh: undefined };
+  return { range: undefined, from: toIso(fromMs), until: toIso(end), live: false };
 }
 
 /** The instants that the service distinguishes: 1900 to June 2255. A slice beyond them would have no length there. */
