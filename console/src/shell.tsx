@@ -10,6 +10,7 @@ import type { Theme } from './stored-preference.ts';
 import { Boundary } from './ui/boundary/boundary.tsx';
 import { Empty } from './ui/empty.tsx';
 import { ErrorNote } from './ui/error-note.tsx';
+import { useLeaveOnEscape } from './ui/field-key.ts';
 import { Mark } from './ui/mark.tsx';
 import { Segmented } from './ui/segmented.tsx';
 import { useTitle } from './ui/use-title.ts';
@@ -25,6 +26,7 @@ interface ShellProps {
 export function Shell(props: ShellProps) {
   const [open, setOpen] = useState(false);
   const menu = useRef<HTMLButtonElement>(null);
+  useLeaveOnEscape();
   const onKeyDown = ({ key }: KeyboardEvent) => {
     if (key !== 'Escape' || !open) return;
     setOpen(false);

@@ -10,6 +10,7 @@ import type { FieldValue } from '../../ui/lines/field-list.tsx';
 import { attributesOf, formatValue, type Line, valueAt } from '../../ui/lines/line.ts';
 import { LinesPanel } from '../../ui/lines/lines-panel.tsx';
 import { addTerm, toggleColumn } from '../../ui/lines/term.ts';
+import { goToLines } from '../../ui/lines/use-line-keys.ts';
 import { type Lines, useLines } from '../../ui/lines/use-lines.ts';
 import { findBounds } from './log.ts';
 import { parseFilter } from './log-filter.ts';
@@ -71,6 +72,7 @@ export function LogView({ endpoint, values, answer, isCurrent, url, onChange }: 
         spellCheck={false}
         value={filter}
         onChange={(event) => onChange({ filter: event.target.value })}
+        onKeyDown={({ key, currentTarget }) => key === 'Enter' && goToLines(currentTarget)}
       />
     </LinesPanel>
   );

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useId, useState } from 'react';
 import type { ApiError } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { goToLines } from '../../ui/lines/use-line-keys.ts';
 import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
 import { type ExploreAddress, explorePath, formatAddress, parseAddress } from './address.ts';
@@ -9,7 +10,7 @@ import { Download } from './download.tsx';
 import { QueryField } from './query-field.tsx';
 import { SaveAsEndpoint } from './save-as-endpoint.tsx';
 import { SavedSearches } from './saved-searches.tsx';
-import { rangeOf, type Search, toAsked, toFixed } from './search/search.ts';
+import { faultOf, rangeOf, type Search, toAsked, toFixed } from './search/search.ts';
 import { SourceChoice } from './source-choice.tsx';
 import type { Fields } from './use-fields.ts';
 
@@ -104,8 +105,8 @@ function ProjectField({ address, pinned, onChange }: ExploreHeadProps): ReactNod
           if (isChosen) onChange({ project: target.value.trim() });
         }}
         onBlur={apply}
-        onKeyDown={({ key }) => {
-          if (key === 'Enter') apply();
+        onKeyDown={({ key, currentTarget }) => {
+          if (key === 'Enter') goToLines(currentTarget); // leaving it applies it
         }}
       />
       <datalist id={id}>
@@ -120,9 +121,8 @@ function ProjectField({ address, pinned, onChange }: ExploreHeadProps): ReactNod
 function QueryRow({ address, fields, running, error, onRun, onStop }: ExploreHeadProps) {
   const [draft, setDraft] = useState(address.q);
   useEffect(() => setDraft(address.q), [address.q]);
-  const fault = error?.errors.find(({ parameter }) => parameter === 'q');
   // It is about the text that was searched for; another one may be right.
-  const shown = draft === address.q ? fault : undefined;
+  const fault = draft === address.q ? faultOf(error) : undefined;
   return (
     <>
       <div className="explore-query">
@@ -133,7 +133,7 @@ function QueryRow({ address, fields, running, error, onRun, onStop }: ExploreHea
           onRun={onRun}
           fields={fields.fields}
           valuesOf={fields.allValuesOf}
-          fault={shown}
+          fault={fault}
         />
       </div>
       {running && draft === address.q ? (

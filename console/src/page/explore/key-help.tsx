@@ -2,10 +2,10 @@ import { CloseAction } from '../../ui/close-action.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 
 const KEYS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
-  [['/'], 'write a search; Enter runs it'],
+  [['/'], 'write a search; Enter runs it and goes to the lines'],
   [['j', 'k'], 'next or previous line; on a line also ↓ and ↑'],
   [['Enter'], 'open the line, or close it'],
-  [['Esc'], 'close what is open'],
+  [['Esc'], 'close what is open, or leave a field'],
   [['Tab'], 'reach everything else: values of an open line have a menu'],
   [
     ['←', '→'],

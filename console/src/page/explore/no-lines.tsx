@@ -6,7 +6,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import type { Lines } from '../../ui/lines/use-lines.ts';
 import type { ExploreAddress } from './address.ts';
-import { rangeOf } from './search/search.ts';
+import { faultOf, rangeOf } from './search/search.ts';
 
 interface NoLinesProps {
   readonly address: ExploreAddress;
@@ -22,12 +22,8 @@ export function NoLines({ address, lines, onChange }: NoLinesProps): ReactNode {
   const { state, hint, isOld } = lines;
   if (state.kind === 'failed') {
     const { error } = state;
-    const isQuery = error.errors.some(({ parameter }) => parameter === 'q');
-    return isQuery ? (
-      <Empty title="The search has a fault">{error.message}</Empty>
-    ) : (
-      <ErrorNote error={error} />
-    );
+    if (faultOf(error) === undefined) return <ErrorNote error={error} />;
+    return <p className="line-none muted">Correct the search to see its events.</p>;
   }
   if (state.kind === 'running' || isOld) return <p className="line-none muted">Searching…</p>;
   if (state.kind === 'stopped') return <Empty title="Stopped">Nothing was found before that.</Empty>;

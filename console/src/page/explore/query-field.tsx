@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { useClient } from '../../api/client.ts';
 import type { ValuesOf } from '../../ui/lines/field-list.tsx';
+import { goToLines } from '../../ui/lines/use-line-keys.ts';
 import type { QueryFieldName } from './completion.ts';
 import { QueryHelp } from './query-help.tsx';
 import { QueryPaint } from './query-paint.tsx';
@@ -33,6 +34,11 @@ export function QueryField(props: QueryFieldProps) {
   const { suggestions, active, state, show } = completion;
   const note = NOTES[state];
   const isExpanded = suggestions.length > 0;
+  const hasFault = fault !== undefined;
+  useEffect(() => {
+    // Enter has left the field, which is to be corrected.
+    if (hasFault && document.activeElement === document.body) input.current?.focus();
+  }, [hasFault]);
   const run = () => {
     show('closed');
     const text = value.trim();
@@ -53,7 +59,7 @@ export function QueryField(props: QueryFieldProps) {
             aria-expanded={isExpanded}
             aria-controls={isExpanded ? `${id}-list` : undefined}
             aria-activedescendant={active === -1 ? undefined : optionId(`${id}-list`, active)}
-            aria-invalid={fault !== undefined}
+            aria-invalid={hasFault}
             aria-describedby={`${id}-fault`}
             placeholder="Search messages and fields: timeout level:>=error"
             autoComplete="off"
@@ -71,7 +77,10 @@ export function QueryField(props: QueryFieldProps) {
             onKeyDown={(event) => {
               if (event.nativeEvent.isComposing) return;
               if (completion.onKeyDown(event)) event.preventDefault();
-              else if (event.key === 'Enter') run();
+              else if (event.key === 'Enter') {
+                run();
+                goToLines(event.currentTarget);
+              }
             }}
           />
           {(isExpanded || note !== undefined) && (

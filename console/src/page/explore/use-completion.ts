@@ -73,7 +73,7 @@ export function useCompletion({ input, text, fields, recent, valuesOf }: Complet
       case 'Tab':
         return !shiftKey && accept(suggestions[active] ?? (place?.typed === '' ? undefined : suggestions[0]));
       case 'Escape':
-        return mode !== 'closed' && show('closed');
+        return (isOpen || state === 'reading' || state === 'failed') && show('closed');
       default:
         return false;
     }

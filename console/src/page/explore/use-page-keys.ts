@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { ownMember } from '../../format/own.ts';
 import { hasLater, shiftRange, zoomOut } from '../../format/range-move.ts';
 import type { TimeRange } from '../../format/time-range.ts';
-import { isElsewhere } from '../../ui/lines/use-line-keys.ts';
+import { isElsewhere } from '../../ui/field-key.ts';
 
 interface PageKeyOptions {
   readonly range: TimeRange;

@@ -111,7 +111,7 @@ function useListState({ source, lines, at, old, onEnd, onStart, onHeld, place, o
   const found = lines.findIndex((line) => line.key === current);
   const focused = Math.max(0, found);
   useLineKeys({
-    ...{ scroll, lines, focused: current === undefined ? -1 : focused, virtual },
+    ...{ scroll, lines, focused: found, virtual },
     onFocus: setCurrent,
     onClose: (key) => toggle(key, false),
   });

@@ -1,5 +1,6 @@
 import type { Virtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useRef } from 'react';
+import { isElsewhere } from '../field-key.ts';
 import type { Line } from './line.ts';
 
 interface LineKeyOptions {
@@ -48,18 +49,10 @@ function goToLine(event: KeyboardEvent, target: Element, options: LineKeyOptions
   whenDrawn(scroll.current, to, (head) => head.focus({ preventScroll: true }));
 }
 
-/** Fields that letters or Escape mean something to; a choice between buttons or options is not one. */
-const FIELDS =
-  'input:not([type=radio], [type=checkbox], [type=button], [type=submit]), textarea, select, [role=application]';
-
-/** Whether a key is typed into a field, or into what is over the page. */
-export function isElsewhere({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
-  if (ctrlKey || metaKey || altKey || !(target instanceof HTMLElement)) return true;
-  return (
-    target.isContentEditable ||
-    target.closest(FIELDS) !== null ||
-    target.closest('dialog, [role=dialog], [popover]') !== null
-  );
+/** Goes from a field to the lines, whose keys then work at once. */
+export function goToLines(field: HTMLElement): void {
+  field.blur();
+  document.querySelector<HTMLElement>('.line-list')?.focus({ preventScroll: true });
 }
 
 function findTarget(

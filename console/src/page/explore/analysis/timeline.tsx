@@ -3,9 +3,11 @@ import { formatCount, formatMs } from '../../../format/number.ts';
 import { formatTimeMs, fromMicros, zoneName } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
 import { Empty } from '../../../ui/empty.tsx';
+import { ErrorNote } from '../../../ui/error-note.tsx';
 import type { Line } from '../../../ui/lines/line.ts';
 import type { Lines } from '../../../ui/lines/use-lines.ts';
 import '../../../ui/lines/line.css';
+import { faultOf } from '../search/search.ts';
 import './analysis.css';
 
 interface TimelineProps {
@@ -26,12 +28,17 @@ export function Timeline({ lines, onOpen }: TimelineProps) {
   const [first, last] = [shown[0]?.micros ?? 0, shown.at(-1)?.micros ?? 0];
   const sources = new Set(shown.map(({ source }) => source));
   if (shown.length === 0) {
-    const isRunning = lines.state.kind === 'running';
+    const { state } = lines;
+    const isRunning = state.kind === 'running';
     return (
       <section className="panel analysis" aria-label="Timeline">
-        <Empty title={isRunning ? 'Searching…' : 'No events'}>
-          The timeline shows the events of the search.
-        </Empty>
+        {state.kind === 'failed' && faultOf(state.error) === undefined ? (
+          <ErrorNote error={state.error} />
+        ) : (
+          <Empty title={isRunning ? 'Searching…' : 'No events'}>
+            The timeline shows the events of the search.
+          </Empty>
+        )}
       </section>
     );
   }

@@ -1,3 +1,4 @@
+import type { ApiError } from '../../../api/client.ts';
 import { fromMicros } from '../../../format/time.ts';
 import { resolveRange, type TimeRange } from '../../../format/time-range.ts';
 import type { ExploreAddress } from '../address.ts';
@@ -49,6 +50,11 @@ export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Se
     widthMs,
     offsetMs,
   };
+}
+
+/** Returns the fault of a search's text, which its field shows: no other place repeats it. */
+export function faultOf(error: ApiError | undefined): ApiError['errors'][number] | undefined {
+  return error?.errors.find(({ parameter }) => parameter === 'q');
 }
 
 /** Returns the part of an address that always shows the events of a search up to an instant. */
