@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { open, startBrowser } from './browser.ts';
 import { createKey, KEY, send, URL_OF_SERVICE } from './service.ts';
@@ -65,6 +65,32 @@ describe('the search', () => {
 });
 
 describe('lines', () => {
+  test('have the keys at once after Enter in a search; Escape closes suggestions, then leaves a field', async () => {
+    const page = await explore('range=7d');
+    const query = page.getByRole('combobox', { name: 'Search' });
+    const isFocused = (locator: Locator) => locator.evaluate((one) => one === document.activeElement);
+    await page.keyboard.press('/');
+    await page.keyboard.type('e');
+    await page.keyboard.press('Enter');
+    await untilCounted(page);
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await expect.poll(() => isFocused(headsOf(page).nth(1))).toBe(true);
+    expect(addressOf(page).get('q')).toBe('e');
+    await page.keyboard.press('/');
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('lev');
+    await page.getByRole('listbox').waitFor();
+    await page.keyboard.press('Escape');
+    expect([await isFocused(query), await page.getByRole('listbox').count()]).toEqual([true, 0]);
+    const project = page.getByLabel('Project');
+    for (const field of [query, project]) {
+      await field.focus();
+      await page.keyboard.press('Escape');
+      expect([await isFocused(field), await query.inputValue()]).toEqual([false, 'lev']);
+    }
+  });
+
   test('that arrive live are shown at once, and wait while a record is open or the list is paused', async () => {
     const project = `live-${Date.now()}`;
     const page = await open(`/explore?project=${project}`, { key: KEY });
