@@ -13,7 +13,6 @@ export default defineConfig({
     target: 'es2024',
     assetsInlineLimit: 0, // the Content-Security-Policy lets no data: script or font in
     modulePreload: { polyfill: false },
-    chunkSizeWarningLimit: 2_000, // Swagger UI, which only the API reference loads
   },
   server: {
     proxy: Object.fromEntries(['/api', '/openapi.json', '/health', '/ready'].map((path) => [path, SERVICE])),

@@ -103,3 +103,10 @@ test('a key sees the endpoints that it may read; without one, none is named', as
   expect(endpointsOf(await documentOf(PUBLIC_KEY))).toEqual([]);
   expectError(await get(url, OPENAPI_PATH, { 'x-api-key': 'wrong' }), 'unauthorized');
 });
+
+test.each(['gzip', 'identity'])('is sent as %s if the caller accepts that', async (encoding) => {
+  const { headers, text } = await get(url, OPENAPI_PATH, { 'accept-encoding': encoding });
+  expect(headers.get('content-encoding')).toBe(encoding === 'identity' ? null : encoding);
+  const sent = Number(headers.get('content-length'));
+  expect(sent).toBe(encoding === 'identity' ? Buffer.byteLength(text) : Math.min(sent, text.length / 5));
+});

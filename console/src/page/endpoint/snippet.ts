@@ -61,6 +61,6 @@ function formatObject(entries: readonly (readonly [string, string])[]): string {
 }
 
 /** A shell leaves everything within single quotes as it is. */
-function quoteShell(text: string): string {
+export function quoteShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

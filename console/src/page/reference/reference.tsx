@@ -1,13 +1,13 @@
-import { useEffect, useRef } from 'react';
-import './reference.css';
-import SwaggerUIBundle, { type Plugin } from 'swagger-ui-dist/swagger-ui-es-bundle.js';
+import { useEffect, useMemo } from 'react';
 import { useClient } from '../../api/client.ts';
 import { query, useRead } from '../../api/queries.ts';
-import { readKey } from '../../api/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { listOnce, type OpenApi } from './list-once.ts';
+import { Panel } from '../../ui/panel.tsx';
+import { listGroups, type OpenApi, sketch } from './openapi.ts';
+import { OperationLine } from './operation.tsx';
+import './reference.css';
 
-const DOCUMENT = query<OpenApi>('/openapi.json', ['paths', 'components']);
+const DOCUMENT = query<OpenApi>('/openapi.json', ['tags', 'paths', 'components']);
 
 /** The operations of the API, to try: without a key those that are the same for all, with one also its endpoints. */
 export function ReferencePage() {
@@ -26,69 +26,27 @@ export function ReferencePage() {
       </div>
       {error !== undefined && <ErrorNote error={error} />}
       {value === undefined && error === undefined && <p className="muted">Reading…</p>}
-      {value !== undefined && <Operations document={value} />}
+      {value !== undefined && <Groups document={value} />}
     </>
   );
 }
 
-function Operations({ document: spec }: { readonly document: OpenApi }) {
-  const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    // Swagger UI cannot be taken out of an element again, so each time gets a new one.
-    const domNode = document.createElement('div');
-    place.current?.replaceChildren(domNode);
-    const observer = new MutationObserver(() => nameControls(domNode));
-    observer.observe(domNode, { childList: true, subtree: true });
-    SwaggerUIBundle({
-      spec: listOnce(spec),
-      domNode,
-      deepLinking: true,
-      plugins: [onlyOperations],
-      layout: 'OnlyOperations',
-      defaultModelsExpandDepth: -1,
-      displayRequestDuration: true,
-      docExpansion: 'list',
-      // Its colours would be those of a dark page, in the light theme too.
-      syntaxHighlight: { activated: false },
-      // Otherwise a validator on another host would receive this document.
-      validatorUrl: null,
-      // People share the curl command, so it must not contain the key.
-      showMutatedRequest: false,
-      requestInterceptor(request: { headers: Record<string, string> }) {
-        const key = readKey();
-        if (key !== undefined) request.headers['X-API-KEY'] ??= key;
-        else request.headers['X-Tailrace-Console'] = '1';
-        return request;
-      },
-    });
-    return () => observer.disconnect();
-  }, [spec]);
+function Groups({ document: spec }: { readonly document: OpenApi }) {
+  const groups = useMemo(() => listGroups(spec), [spec]);
+  useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), []);
   return (
-    <section aria-labelledby="operations">
-      <h2 id="operations" className="visually-hidden">
-        Operations
-      </h2>
-      <div className="reference" ref={place} />
-    </section>
+    <>
+      {groups.map(({ name, description, operations }) => (
+        <Panel key={name} title={`${name.charAt(0).toUpperCase()}${name.slice(1)}`}>
+          <p className="muted small">{description}</p>
+          {operations.map((operation) => (
+            <OperationLine key={operation.operationId} operation={operation} components={spec.components} />
+          ))}
+        </Panel>
+      ))}
+      <Panel title="The body of errors">
+        <pre className="reference-text">{sketch({ $ref: 'Error' }, spec.components.schemas)}</pre>
+      </Panel>
+    </>
   );
-}
-
-/** Leaves out what the page has itself: `main`, title, sign-in. Names of operations are in buttons, which may contain no links. */
-const onlyOperations: Plugin = ({ React: { createElement } }) => {
-  const layout = ({
-    getComponent,
-  }: {
-    readonly getComponent: (name: string, isContainer: boolean) => unknown;
-  }) =>
-    createElement('div', { className: 'swagger-ui' }, createElement(getComponent('operations', true), null));
-  const text = (props: { readonly text: string }) => createElement('span', null, props.text);
-  return { components: { OnlyOperations: layout, DeepLink: text } };
-};
-
-/** Names the controls of parameters: Swagger UI does not. */
-function nameControls(operations: HTMLElement): void {
-  for (const control of operations.querySelectorAll('tr[data-param-name] :is(input, select, textarea)')) {
-    const { paramName } = control.closest('tr')?.dataset ?? {};
-    if (paramName !== undefined) control.setAttribute('aria-label', paramName);
-  }
 }

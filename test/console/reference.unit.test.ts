@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import {
+  listGroups,
+  type OpenApi,
+  type Schema,
+  sketch,
+  toRequest,
+} from '../../console/src/page/reference/openapi.ts';
+
+const operation = (operationId: string, tag: string) => ({
+  ...{ operationId, summary: '', description: 'It does.', tags: [tag] },
+  responses: {},
+});
+const ID = { name: 'id', in: 'path', schema: {} } as const;
+const document: OpenApi = {
+  tags: ['endpoints', 'events', 'none'].map((name) => ({ name, description: '' })),
+  paths: {
+    '/api/endpoints/query/a': {
+      get: operation('get_a', 'endpoints'),
+      post: operation('post_a', 'endpoints'),
+    },
+    '/api/logs': { post: operation('send', 'events') },
+    '/logs/json': { post: operation('send_json', 'events') },
+    '/api/events/{id}': {
+      parameters: [ID],
+      delete: {
+        ...operation('delete_event', 'events'),
+        parameters: [
+          { name: 'q', in: 'query', schema: {} },
+          { name: 'X-Project', in: 'header', schema: {} },
+          { name: 'empty', in: 'query', schema: {} },
+        ],
+        requestBody: { content: { 'application/json': { schema: {} } } },
+      },
+    },
+  },
+  components: { schemas: {}, responses: {} },
+};
+
+describe('the reference', () => {
+  test('lists each endpoint and each way of sending events once, by tag', () => {
+    const listed = listGroups(document).map(({ name, operations }) => [
+      name,
+      operations.map(({ operationId }) => operationId),
+    ]);
+    expect(listed).toEqual([
+      ['endpoints', ['get_a']],
+      ['events', ['send', 'delete_event']],
+    ]);
+  });
+
+  test('writes the request of an operation', () => {
+    const [, events] = listGroups(document);
+    const last = events?.operations.at(-1);
+    if (last === undefined) throw new Error('no operation');
+    expect(toRequest(last, { id: 'a/b$&', q: 'x y', 'X-Project': 'p', empty: '' }, '{}')).toEqual({
+      ...{ method: 'DELETE', path: '/api/events/a%2Fb%24%26?q=x+y', headers: { 'X-Project': 'p' } },
+      ...{ mediaType: 'application/json', body: '{}' },
+    });
+  });
+
+  test.each<[Schema, string]>([
+    [{}, 'any'],
+    [{ type: ['string', 'null'] }, 'string | null'],
+    [{ enum: ['a', 1] }, '"a" | 1'],
+    [
+      { anyOf: [{ type: 'array', items: { $ref: '#/components/schemas/N' } }, { type: 'null' }] },
+      '[number] | null',
+    ],
+    [{ type: 'object', patternProperties: { '^.*$': { type: 'string' } } }, '{ [name]: string }'],
+    [
+      {
+        required: ['a'],
+        properties: {
+          a: { type: 'string', description: 'An A.' },
+          b: { description: 'A B.', properties: { c: { const: true } } },
+        },
+      },
+      '{\n  "a": string  // An A.\n  // A B.\n  "b"?: {\n    "c"?: true\n  }\n}',
+    ],
+  ])('writes the schema %j', (schema, text) => {
+    expect(sketch(schema, { N: { type: 'number' } })).toBe(text);
+  });
+
+  test('ends within schemas that contain themselves', () => {
+    const schemas = { A: { properties: { a: { $ref: 'A' } } } };
+    expect(sketch({ $ref: 'A' }, schemas)).toContain('…');
+  });
+});
