@@ -31,8 +31,9 @@ export function OperationLine({ operation, components }: OperationProps) {
     >
       <summary>
         <span className={`operation-method is-${method.toLowerCase()}`}>{method}</span>
-        <code>{path}</code>
-        <span className="muted">{summary}</span>
+        <span>
+          <code>{path}</code> <span className="muted">{summary}</span>
+        </span>
       </summary>
       {isOpen && <Details operation={operation} components={components} />}
     </details>
