@@ -1,11 +1,13 @@
 import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
+import { maySearch } from '../../api/right.ts';
 import { useOverview } from '../../api/use-overview.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { EndpointList } from './endpoint-list.tsx';
 import { EndpointTraffic } from './endpoint-traffic.tsx';
 import './overview.css';
 import { EngineState } from './engine-state.tsx';
+import { ErrorList } from './error-list.tsx';
 import { Headline } from './headline.tsx';
 import { NoticeBanner } from './notice-banner.tsx';
 import { SourceList } from './source-list.tsx';
@@ -14,6 +16,7 @@ import { SourceList } from './source-list.tsx';
 export function OverviewPage() {
   const { self } = useClient();
   const mayWatch = self.scopes.includes('manage');
+  const hasErrors = maySearch(self);
   const live = useOverview();
   const endpoints = useRead(queries.endpoints);
   const { value: overview } = live;
@@ -35,6 +38,7 @@ export function OverviewPage() {
         <>
           <NoticeBanner notices={overview.notices} />
           <Headline overview={overview} />
+          {hasErrors && <ErrorList />}
           <div className="overview-parts">
             <EndpointTraffic overview={overview} endpoints={described} />
             <SourceList overview={overview} />
@@ -42,6 +46,7 @@ export function OverviewPage() {
           <EngineState overview={overview} />
         </>
       )}
+      {!mayWatch && hasErrors && <ErrorList />}
       {!mayWatch && endpoints.value !== undefined && <EndpointList endpoints={described} />}
     </>
   );
