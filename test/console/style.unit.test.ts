@@ -2,11 +2,11 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const FOLDER = 'console/src/';
-// Swagger UI, uPlot, highlight.js and CodeMirror name these.
+// uPlot, highlight.js and CodeMirror name these.
 const OF_LIBRARY = /^(u|hljs|cm)-/;
 
 /** Classes of each selector of each style sheet, `:is(…)` and `:not(…)` included. */
-const selectors = globSync(`${FOLDER}**/*.css`).flatMap((file) => {
+const own = globSync(`${FOLDER}**/*.css`).flatMap((file) => {
   const text = readFileSync(file, 'utf8').replace(/\/\*.*?\*\//gs, '');
   return [...text.matchAll(/([^{};]+)\{/g)]
     .flatMap(([, list = '']) => list.split(/,(?![^(]*\))/))
@@ -17,8 +17,6 @@ const selectors = globSync(`${FOLDER}**/*.css`).flatMap((file) => {
     }))
     .filter(({ classes }) => classes.length > 0 && !classes.some((name) => OF_LIBRARY.test(name)));
 });
-// The classes below `.reference` are those of Swagger UI.
-const own = selectors.filter(({ text }) => !text.includes('.reference '));
 const isModifier = (name: string) => name.startsWith('is-');
 
 test('a modifier is a class is-… beside its block, and only that stands beside a block', () => {

@@ -148,7 +148,7 @@ function TryForm({ operation }: { readonly operation: Operation }) {
       )}
       <div className="operation-actions">
         {maySend && (
-          <button type="submit" className="button primary" disabled={isPending}>
+          <button type="submit" className="button is-primary" disabled={isPending}>
             {isPending ? 'Sending…' : 'Send'}
           </button>
         )}
