@@ -46,7 +46,7 @@ const STATES: [name: string, path: string, act?: (page: Page) => Promise<void>][
   ['sending logs', '/send'],
   ['rejected events', '/admin?show=events', (page) => page.getByText('The last one').first().click()],
   ['a source', '/sources/cloudflare.logs.prod'],
-  ['the API reference', '/docs'],
+  ['the API reference and an operation', '/docs#search'],
 ];
 
 test.each(STATES)('axe finds nothing wrong with %s, which fits a phone', async (_name, path, act) => {

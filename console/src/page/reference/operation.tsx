@@ -75,14 +75,13 @@ function Details({ operation, components }: OperationProps) {
   );
 }
 
-function Part({ title, text }: { readonly title: string; readonly text: string }) {
+/** A text that scrolls, by keyboard too. */
+export function Part({ title, text }: { readonly title: string; readonly text: string }) {
   return (
-    <section className="operation-part" aria-label={title}>
+    <div className="operation-part">
       <span className="small muted">{title}</span>
-      <pre className="reference-text" tabIndex={0}>
-        {text}
-      </pre>
-    </section>
+      <pre tabIndex={0}>{text}</pre>
+    </div>
   );
 }
 

@@ -3,8 +3,8 @@ import { useClient } from '../../api/client.ts';
 import { query, useRead } from '../../api/queries.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { listGroups, type OpenApi, sketch } from './openapi.ts';
-import { OperationLine } from './operation.tsx';
+import { JSON_TYPE, listGroups, type OpenApi, sketch } from './openapi.ts';
+import { OperationLine, Part } from './operation.tsx';
 import './reference.css';
 
 const DOCUMENT = query<OpenApi>('/openapi.json', ['tags', 'paths', 'components']);
@@ -45,7 +45,7 @@ function Groups({ document: spec }: { readonly document: OpenApi }) {
         </Panel>
       ))}
       <Panel title="The body of errors">
-        <pre className="reference-text">{sketch({ $ref: 'Error' }, spec.components.schemas)}</pre>
+        <Part title={JSON_TYPE} text={sketch({ $ref: 'Error' }, spec.components.schemas)} />
       </Panel>
     </>
   );
