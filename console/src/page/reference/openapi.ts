@@ -1,5 +1,3 @@
-import type { CallOptions } from '../../api/client.ts';
-
 /** A JSON Schema as the service writes it. */
 export interface Schema {
   readonly $ref?: string;
@@ -108,24 +106,22 @@ export const JSON_TYPE = 'application/json';
 
 /** The request of an operation. @param body a text; only for operations that have one */
 export function toRequest(operation: Operation, values: Readonly<Record<string, string>>, body: string) {
-  const given = operation.parameters.flatMap(({ name, in: place }) => {
-    const value = values[name] ?? '';
-    return value === '' ? [] : [{ name, place, value }];
-  });
   const of = (place: Parameter['in']) =>
-    given.filter((one) => one.place === place).map(({ name, value }) => [name, value] as const);
+    operation.parameters
+      .filter((one) => one.in === place && (values[one.name] ?? '') !== '')
+      .map(({ name }): [string, string] => [name, values[name] ?? '']);
   const path = of('path').reduce(
     (text, [name, value]) => text.replace(`{${name}}`, () => encodeURIComponent(value)),
     operation.path,
   );
-  const query = new URLSearchParams(of('query').map((entry) => [...entry])).toString();
+  const query = new URLSearchParams(of('query')).toString();
   const mediaType = Object.keys(operation.requestBody?.content ?? {})[0];
   return {
     method: operation.method,
     path: query === '' ? path : `${path}?${query}`,
     headers: Object.fromEntries(of('header')),
     ...(mediaType !== undefined && { mediaType, body }),
-  } satisfies CallOptions & { readonly path: string; readonly mediaType?: string };
+  };
 }
 
 /** Deeper schemas are left out: none of the service is. */

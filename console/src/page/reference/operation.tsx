@@ -207,22 +207,14 @@ const SHOWN_CHARS_MAX = 50_000;
 
 function Received({ answer: { status, ms, blob, text, headers } }: { readonly answer: RawAnswer }) {
   const type = headers.get('content-type') ?? '';
-  const shown = /json\b/.test(type) ? pretty(text) : /text|json/.test(type) ? text : '';
+  const isText = /^text\/|json/.test(type);
+  const shown = type.startsWith(JSON_TYPE) ? formatJson(parseJson(text)) : isText ? text : '';
   return (
     <Part
       title={`${status} · ${formatMs(ms)} · ${formatBytes(blob.size)} ${type}`}
       text={showControls(shown.slice(0, SHOWN_CHARS_MAX))}
     />
   );
-}
-
-/** NDJSON is not one JSON. */
-function pretty(text: string): string {
-  try {
-    return formatJson(parseJson(text));
-  } catch {
-    return text;
-  }
 }
 
 function toExample(example: unknown): string {

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import type { WorkbenchView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
@@ -6,17 +6,17 @@ import { queries, useRead } from '../../api/queries.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { newAlertPath } from './alert/path.ts';
-import { byFile, type Files, toFaults } from './api.ts';
+import { byFile } from './api.ts';
 import { type Outline, readOutline, withColumns } from './definition.ts';
 import { HistoryButton } from './history-button.tsx';
 import { Panes } from './panes.tsx';
 import { Result } from './result.tsx';
-import { fillIn, RunForm } from './run-form.tsx';
+import { RunForm } from './run-form.tsx';
 import { SaveBar } from './save-bar.tsx';
 import { SaveNotes } from './save-notes.tsx';
 import { TestButton } from './test-button.tsx';
 import { TestPane } from './test-pane.tsx';
-import { type Question, useAnswer } from './use-bench-run.ts';
+import { useBenchRun } from './use-bench-run.ts';
 import { type Check, checkFiles, useCheck } from './use-check.ts';
 import { type Base, useFiles, type WorkedFiles } from './use-files.ts';
 import { useSave } from './use-save.ts';
@@ -158,36 +158,4 @@ function complete(
 function useProjects({ parameters }: Outline): readonly string[] {
   const isWanted = parameters.some(({ name }) => name === 'project');
   return useRead(queries.projects, { isWanted }).value?.result ?? [];
-}
-
-/** Runs the texts. */
-function useBenchRun(files: Files, check: Check, entered: Readonly<Record<string, string>>) {
-  const [ran, setRan] = useState<Files>();
-  const [asked, setAsked] = useState<Question>();
-  const answer = useAnswer();
-  const values = useMemo(() => fillIn(check.parameters, entered), [check.parameters, entered]);
-  const question = () => {
-    // A run may come before the first check, which says what parameters there are.
-    const { parameters } = readOutline(files.definition);
-    const early = Object.entries(entered).filter(([name]) => parameters.some((one) => one.name === name));
-    const all = { ...Object.fromEntries(early), ...values };
-    return { ...files, values: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')) };
-  };
-  const { work } = answer;
-  // Faults that a run found are of the texts that ran.
-  const found = work.state === 'failed' && ran === files ? toFaults(work.error.errors) : undefined;
-  const hasFaults = check.faults.sql.length + check.faults.definition.length > 0;
-  return {
-    answer: work,
-    /** What the answer is of. */
-    asked,
-    values,
-    faults: hasFaults || found === undefined ? check.faults : found,
-    start() {
-      setRan(files);
-      setAsked(question());
-      answer.start(question());
-    },
-    stop: answer.stop,
-  };
 }

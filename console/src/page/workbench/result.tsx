@@ -56,9 +56,15 @@ export function Result({ answer, descriptions, actions }: ResultProps) {
             : ''}
       </div>
       <Tabs label="View" tabs={tabs} selected={shown} onSelect={setView}>
-        <Shown work={answer}>
-          {({ result }) => drawn && <Rows view={shown} rows={result} drawn={drawn} />}
-        </Shown>
+        {value === undefined || drawn === undefined ? (
+          <Missing work={answer} />
+        ) : (
+          <div className={answer.state === 'running' ? 'bench-answer is-busy' : 'bench-answer'}>
+            <Suspense fallback={<p className="muted">Loading…</p>}>
+              <Rows view={shown} rows={value.result} drawn={drawn} />
+            </Suspense>
+          </div>
+        )}
       </Tabs>
     </Panel>
   );
@@ -88,25 +94,12 @@ function Meta({ value }: { readonly value: Answered }) {
   );
 }
 
-interface ShownProps {
-  readonly work: Run<Answered>;
-  readonly children: (value: Answered) => ReactNode;
-}
-
-/** Shows a run: its value, the previous one while it is running, or why there is none. */
-function Shown({ work, children }: ShownProps) {
-  const value = latestOf(work);
-  if (work.state === 'failed' && work.error.code === 'invalid_definition') {
-    return <p role="alert">Not run: the files have the faults above.</p>;
-  }
-  if (work.state === 'failed') return <ErrorNote error={work.error} />;
-  if (value === undefined) {
+/** Says why there are no rows. */
+function Missing({ work }: { readonly work: Run<Answered> }) {
+  if (work.state !== 'failed') {
     const text = { idle: 'Press Run.', stopped: 'Stopped.', running: 'Running…', done: '' }[work.state];
     return <p className="muted">{text}</p>;
   }
-  return (
-    <div className={work.state === 'running' ? 'bench-answer is-busy' : 'bench-answer'}>
-      <Suspense fallback={<p className="muted">Loading…</p>}>{children(value)}</Suspense>
-    </div>
-  );
+  if (work.error.code !== 'invalid_definition') return <ErrorNote error={work.error} />;
+  return <p role="alert">Not run: the files have the faults above.</p>;
 }
