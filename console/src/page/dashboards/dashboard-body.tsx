@@ -52,21 +52,22 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
             setNowMs(Date.now());
             void cache.invalidateQueries({ queryKey: ['dashboard'] });
           }}
-        />
-        <select
-          className="input dashboard-refresh"
-          aria-label="Refresh automatically"
-          title="Refresh automatically"
-          value={address.refresh ?? ''}
-          onChange={({ target }) => change({ refresh: Number(target.value) || undefined })}
         >
-          <option value="">Off</option>
-          {REFRESHES.map((seconds) => (
-            <option key={seconds} value={seconds}>
-              {seconds} s
-            </option>
-          ))}
-        </select>
+          <select
+            className="input dashboard-refresh"
+            aria-label="Refresh automatically"
+            title="Refresh automatically"
+            value={address.refresh ?? ''}
+            onChange={({ target }) => change({ refresh: Number(target.value) || undefined })}
+          >
+            <option value="">Off</option>
+            {REFRESHES.map((seconds) => (
+              <option key={seconds} value={seconds}>
+                {seconds} s
+              </option>
+            ))}
+          </select>
+        </TimeRangeControl>
         <span className="visually-hidden" role="status">
           {isReading ? 'Reading' : 'All panels are up to date'}
         </span>

@@ -12,18 +12,15 @@ interface PageKeyOptions {
 
 /** The keys of the page (key-help.tsx) but those of its lines. */
 export function usePageKeys({ range, onRange, onHelp }: PageKeyOptions): void {
-  useKeys({
+  const keys: Readonly<Record<string, () => void>> = {
     '?': onHelp,
-    '/': focusQuery,
+    '/': () => document.querySelector<HTMLElement>('.explore-query input')?.focus(),
     '[': () => onRange(shiftRange(range, 'earlier', Date.now())),
     ']': () => {
       if (hasLater(range, Date.now())) onRange(shiftRange(range, 'later', Date.now()));
     },
     o: () => onRange(zoomOut(range, Date.now())),
-  });
-}
-
-function useKeys(keys: Readonly<Record<string, () => void>>): void {
+  };
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const act = isElsewhere(event) ? undefined : ownMember(keys, event.key);
@@ -34,10 +31,4 @@ function useKeys(keys: Readonly<Record<string, () => void>>): void {
     document.addEventListener('keydown', onKeyDown);
     return () => document.removeEventListener('keydown', onKeyDown);
   });
-}
-
-function focusQuery(): void {
-  document
-    .querySelector<HTMLElement>('.explore-query :is(input, textarea, [contenteditable="true"])')
-    ?.focus();
 }

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { hasLater, shiftRange, zoomOut } from '../../format/range-move.ts';
 import { describeRange, type TimeRange } from '../../format/time-range.ts';
 import { useZone } from '../../preference.ts';
@@ -11,10 +12,12 @@ interface TimeRangeControlProps {
   readonly onChange: (range: TimeRange) => void;
   /** Refresh now. */
   readonly onRefresh: () => void;
+  /** Beside the button that does that. */
+  readonly children?: ReactNode;
 }
 
 /** The time range of a page, and a button that reads it again, in one row. */
-export function TimeRangeControl({ value, onChange, onRefresh }: TimeRangeControlProps) {
+export function TimeRangeControl({ value, onChange, onRefresh, children }: TimeRangeControlProps) {
   const zone = useZone();
   return (
     <div className="time-range">
@@ -43,6 +46,7 @@ export function TimeRangeControl({ value, onChange, onRefresh }: TimeRangeContro
       <button type="button" className="button" onClick={onRefresh}>
         Refresh
       </button>
+      {children}
     </div>
   );
 }
