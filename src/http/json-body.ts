@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { TailraceError } from '../errors.ts';
 import { malformedJson } from '../ingest/body-format.ts';
+import { withoutMark } from '../ingest/utf8.ts';
 import { parseExactJson } from '../lib/json/exact.ts';
 import { hasTooManyValues, JSON_VALUES_MAX } from './json-values.ts';
 
@@ -12,8 +13,6 @@ const LONG_INTEGER = /\d{16}/;
 const DIGITS_MAX = 400;
 const TOO_LONG = new RegExp(`\\d{${DIGITS_MAX}}`);
 
-const BYTE_ORDER_MARK = /^\uFEFF/;
-
 /**
  * Reads only JSON bodies, not texts. Rejects a body that would take too long to parse and check, and says where one is wrong. Treats
  * an empty one as a missing body: many clients send `Content-Type: application/json` with every request, also with a DELETE without a
@@ -24,8 +23,8 @@ const BYTE_ORDER_MARK = /^\uFEFF/;
 export function acceptJson(app: FastifyInstance, choose?: ChooseBody): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser(['application/json', 'text/plain']);
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, sent, done) => {
-    const body = sent.replace(BYTE_ORDER_MARK, ''); // Fastify ignores it, JSON.parse does not
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, sent, done) => {
+    const body = withoutMark(sent).toString();
     if (body === '') return done(null, undefined);
     if (hasTooManyValues(body)) return done(tooManyValues(), undefined);
     const isExact = choose !== undefined && LONG_INTEGER.test(body) && !TOO_LONG.test(body);

@@ -37,6 +37,8 @@ export interface CutOptions {
 
 /** How the bytes of a request body are decoded. */
 export interface Format {
+  /** Whether the bytes are no text, so that their first may look like a byte order mark. */
+  readonly isBinary?: true;
   /**
    * Cuts a body into events, each as its exact text.
    *

@@ -1,3 +1,5 @@
+import { withoutMark } from './utf8.ts';
+
 /** A line of a stream: numbers count from 1; `bytes` is `undefined` if the line was too long to be read. */
 export interface Line {
   readonly number: number;
@@ -5,8 +7,6 @@ export interface Line {
 }
 
 export const NEWLINE = 0x0a;
-// Programs on Windows write it at the start of a file; it does not belong to the first line.
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
  * Cuts a stream of bytes into lines in bounded memory. Empty lines are skipped; a last line without a newline counts.
@@ -20,8 +20,7 @@ export async function* readLines(stream: AsyncIterable<Buffer>, bytesMax: number
   const take = (last: Buffer): Line | undefined => {
     const whole = length + last.length;
     const all = parts.length === 0 ? last : Buffer.concat([...parts, last]);
-    const marked = number === 1 && all.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
-    const bytes = marked ? all.subarray(BYTE_ORDER_MARK.length) : all;
+    const bytes = number === 1 ? withoutMark(all) : all;
     parts = [];
     length = 0;
     if (whole > bytesMax) return { number, bytes: undefined };

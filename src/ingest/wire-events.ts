@@ -20,7 +20,7 @@ import { otlpEvents } from './otlp/events.ts';
 import { decodeRequest } from './otlp/schema.ts';
 import { PROTOCOL_FORMATS, type ProtocolFormat } from './protocols/formats.ts';
 import { NAMING_MEMBERS } from './source-name.ts';
-import { REPLACEMENT } from './utf8.ts';
+import { REPLACEMENT, withoutMark } from './utf8.ts';
 
 /** The name of a format. */
 export type BodyFormat = keyof typeof FORMATS | ProtocolFormat;
@@ -33,6 +33,7 @@ const FORMATS = {
     countMarks: countJsonMarks,
   },
   'otlp-protobuf': {
+    isBinary: true,
     cut: (bytes, options) => cutOtlp(readProtobuf(bytes), 'base64', options),
     // The tag of a string or message in one of the first seven fields: every record, attribute and value begins with one.
     countMarks: createMarkCounter('\x0a\x12\x1a\x22\x2a\x32\x3a'),
@@ -43,7 +44,8 @@ const ALL: Readonly<Record<BodyFormat, Format>> = { ...FORMATS, ...PROTOCOL_FORM
 
 /** Cuts a request body into events. @throws TailraceError as `Format.cut` */
 export function cutEvents(bytes: Buffer, format: BodyFormat, options: CutOptions): WireEvents {
-  return ALL[format].cut(bytes, options);
+  const { cut, isBinary } = ALL[format];
+  return cut(isBinary ? bytes : withoutMark(bytes), options);
 }
 
 /** See `Format.countMarks`. */

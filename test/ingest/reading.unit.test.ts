@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readLines } from '../../src/ingest/lines.ts';
 import { readBody } from '../../src/ingest/read-body.ts';
+import { cutEvents } from '../../src/ingest/wire-events.ts';
+import { NDJSON, WIRES } from '../../trial/wire.ts';
 import { runs } from '../support/property.ts';
 
 describe('the lines of a stream', () => {
@@ -64,5 +66,80 @@ describe('a compressed body', () => {
     request.write(gzipSync('[{"project":"p"}]').subarray(0, 12));
     request.destroy();
     await expect(body).rejects.toThrow('the body did not arrive whole');
+  });
+});
+
+describe.each([
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+  ['zstd', zstdCompressSync],
+] as const)('a body of frames of %s, one after the other,', (encoding, compress) => {
+  const limits = { bodyBytesMax: 4_000_000, decodedBytesMax: 2_000_000, ratioMax: 1_000 };
+  const read = async (body: Buffer, chunkBytes = body.length) => {
+    const stream = new PassThrough();
+    for (let at = 0; at < body.length; at += chunkBytes) stream.write(body.subarray(at, at + chunkBytes));
+    stream.end();
+    return (await readBody(stream, { encoding, length: Number.NaN }, limits)).toString();
+  };
+  const join = (...texts: string[]) => Buffer.concat(texts.map((text) => compress(text)));
+  const repeat = (count: number, frame: Buffer) => Buffer.concat(Array<Buffer>(count).fill(frame));
+  const long = Array.from({ length: 7_000 }, (_, i) => Math.sin(i)).join('');
+  const longFrame = compress(long);
+
+  test('is read to its end, whatever its chunks are', async () => {
+    const skipped = encoding === 'zstd' ? Buffer.from('502a4d1803000000616263', 'hex') : Buffer.alloc(0);
+    const small = Buffer.concat([
+      ...[skipped, join('[', '', 'first,', ''), skipped, join('second', ']', ''), skipped],
+    ]);
+    for (let bytes = 1; bytes <= small.length; bytes++)
+      expect(await read(small, bytes)).toBe('[first,second]');
+    for (const bytes of [15 * longFrame.length, 65_536, longFrame.length])
+      expect((await read(repeat(15, longFrame), bytes)) === long.repeat(15)).toBe(true);
+  });
+
+  test('is rejected if anything is left over, wherever the chunks end', async () => {
+    const first = join('first');
+    const second = join('second');
+    const cut = Array.from({ length: second.length - 1 }, (_, i) => second.subarray(0, i + 1));
+    for (const rest of [Buffer.from('garbage'), Buffer.alloc(20), ...cut]) {
+      const body = Buffer.concat([first, rest]);
+      const whole = `the body is not valid ${encoding}, or ends too soon`;
+      for (const bytes of [first.length, 3]) await expect(read(body, bytes)).rejects.toThrow(whole);
+      const place = `: ${rest.length} bytes are left over after ${first.length} that are whole`;
+      await expect(read(body)).rejects.toThrow(encoding === 'gzip' ? whole : whole + place);
+    }
+  });
+
+  test('is bounded in all its frames together', async () => {
+    const body = repeat(30, longFrame);
+    await expect(read(body)).rejects.toThrow('the body is larger than 2000000 bytes when decompressed');
+    const frames = read(repeat(10_001, join('')));
+    if (encoding === 'gzip')
+      await expect(frames).resolves.toBe(''); // its members take no time
+    else await expect(frames).rejects.toThrow(`the body has more than 10000 frames of ${encoding}`);
+  });
+});
+
+describe('a byte order mark', () => {
+  const cut = (bytes: Buffer, format: (typeof NDJSON)['format']) => {
+    const { events } = cutEvents(bytes, format, { context: {}, decodedBytesMax: 1_000_000 });
+    return events.map((event) => ('line' in event ? `${event.line}` : event));
+  };
+  const marked = (bytes: Buffer) => Buffer.concat([Buffer.from('\ufeff'), bytes]);
+  const one = { id: 'é', timeMs: 1, project: 'p', message: '\ufeff', metadata: {} };
+  const json = { format: 'json', write: JSON.stringify } as const;
+
+  test.each([...Object.values(WIRES), NDJSON, json])(
+    'is no part of a body of $format',
+    ({ format, write }) => {
+      const body = Buffer.from(write([one, one]));
+      expect(cut(marked(body), format)).toEqual(cut(body, format));
+    },
+  );
+
+  test('is a byte as others in protobuf', () => {
+    for (const format of ['otlp-protobuf', 'loki-protobuf'] as const)
+      expect(() => cut(marked(Buffer.alloc(0)), format)).toThrow('the body is not');
   });
 });

@@ -1,7 +1,8 @@
 import { createReadStream, ReadStream, statSync } from 'node:fs';
-import { PassThrough, type Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { extname } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import { InputError, messageOf } from '../../errors.ts';
+import { DECOMPRESSORS, decompress } from '../../ingest/decompress.ts';
 import type { LoadProgress } from '../../ingest/load.ts';
 import { formatCounted } from '../format.ts';
 import { readInput } from './input.ts';
@@ -100,12 +101,16 @@ interface LinesOptions {
   readonly signal: AbortSignal;
 }
 
+/** Encodings of files by the ending of their names. */
+const ENCODINGS: Readonly<Record<string, string>> = { '.gz': 'gzip', '.zst': 'zstd' };
+
 function openLines(name: string, { size, stdin, signal }: LinesOptions): OpenInput {
   const raw =
     name === '-' && stdin !== undefined ? stdin : createReadStream(name, { highWaterMark: 1024 * 1024 });
-  const stream: Readable = name.endsWith('.gz') ? raw.pipe(createGunzip()) : raw;
-  raw.on('error', (error: Error) => stream.destroy(error)); // pipe() does not forward errors
-  signal.addEventListener('abort', () => stream.destroy(), { once: true });
+  const encoding = ENCODINGS[extname(name)] ?? '';
+  const create = DECOMPRESSORS[encoding];
+  const stream = create === undefined ? raw : Readable.from(decompress(raw, create), { objectMode: false });
+  signal.addEventListener('abort', () => raw.destroy(), { once: true });
   return {
     name,
     lines: stream,
@@ -113,15 +118,19 @@ function openLines(name: string, { size, stdin, signal }: LinesOptions): OpenInp
     done: ({ bytesRead }) => (raw instanceof ReadStream ? raw.bytesRead : bytesRead),
     explain(error, last) {
       const isInput = raw.errored === error || stream.errored === error;
-      return isInput && !(error instanceof InputError) ? unreadable(error, name, last) : error;
+      return isInput && !(error instanceof InputError) ? unreadable(error, { name, encoding }, last) : error;
     },
     close: async () => {},
   };
 }
 
-function unreadable(error: unknown, name: string, last: LoadProgress | undefined): InputError {
+function unreadable(
+  error: unknown,
+  { name, encoding }: { readonly name: string; readonly encoding: string },
+  last: LoadProgress | undefined,
+): InputError {
   const { code } = error as { code?: string };
-  const why = code?.startsWith('Z_') ? 'is not whole gzip' : 'cannot be read';
+  const why = code?.startsWith('Z') ? `is not whole ${encoding}` : 'cannot be read'; // Z_… and ZSTD_…
   const { line = 0, stored = 0 } = last ?? {};
   const far = `it was read up to line ${line}, ${formatCounted(stored, 'event')} stored`;
   return new InputError([`${name}: ${why} (${messageOf(error)}); ${far}`]);

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { copyFewDefinitions } from '../../support/definitions.ts';
 import { edgeEvents, toNdjson } from '../../support/events.ts';
@@ -58,9 +58,19 @@ describe('tailrace load', () => {
       '',
       [expect.stringContaining('none.ndjson: cannot be read'), expect.stringContaining('is a folder')],
     ]);
-    await writeFile(file('cut.ndjson.gz'), gzipSync(toNdjson(edgeEvents(5))).subarray(0, 60));
-    const cut = await runProgram(['load', EDGE, file('cut.ndjson.gz')], env);
-    expect([cut.code, cut.stderr]).toEqual([1, expect.stringContaining('is not whole gzip')]);
+    const whole = zstdCompressSync(toNdjson(edgeEvents(5)));
+    for (const [name, bytes, fault] of [
+      ['cut.ndjson.gz', gzipSync(toNdjson(edgeEvents(5))).subarray(0, 60), /is not whole gzip/],
+      [
+        'more.ndjson.zst',
+        Buffer.concat([whole, whole, Buffer.from('x')]),
+        /is not whole zstd .* up to line 10,/,
+      ],
+    ] as const) {
+      await writeFile(file(name), bytes);
+      const broken = await runProgram(['load', EDGE, file(name)], env);
+      expect([broken.code, broken.stderr]).toEqual([1, expect.stringMatching(fault)]);
+    }
   });
 });
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { gunzipSync } from 'node:zlib';
+import { type Gunzip, gunzipSync } from 'node:zlib';
 import { TailraceError } from '../../../errors.ts';
 import {
   type CutOptions,
@@ -14,6 +14,7 @@ import type { SharedMembers } from '../../document/read.ts';
 import { cutElements } from '../../json/text.ts';
 import { isObject, tryParse } from '../../json/value.ts';
 import { cutLines } from '../../lines.ts';
+import { withoutMark } from '../../utf8.ts';
 import { collectEvents, membersOf, readShared, writeObject } from '../event-text.ts';
 
 export const FIREHOSE_FORMATS = {
@@ -47,7 +48,7 @@ function* recordEvents(
     const bytes = typeof data === 'string' ? inflate(Buffer.from(data, 'base64'), left) : undefined;
     left -= bytes?.length ?? 0;
     if (bytes === undefined) yield { refused: 'has no "data" in base64, or gzip that is not whole' };
-    else yield* eventsOf(bytes, common);
+    else yield* eventsOf(withoutMark(bytes), common);
   }
 }
 
@@ -61,7 +62,13 @@ function readAttributes(text: string | undefined): SharedMembers {
 function inflate(bytes: Buffer, bytesMax: number): Buffer | undefined {
   if (bytes[0] !== GZIP[0] || bytes[1] !== GZIP[1]) return bytes;
   try {
-    return gunzipSync(bytes, { maxOutputLength: Math.max(1, Math.min(bytesMax, 2 ** 31)) });
+    const maxOutputLength = Math.max(1, Math.min(bytesMax, 2 ** 31));
+    // With `info`, which its type leaves out, the result has these members.
+    const whole = gunzipSync(bytes, { maxOutputLength, info: true }) as unknown as {
+      readonly buffer: Buffer;
+      readonly engine: Gunzip;
+    };
+    return whole.engine.bytesWritten === bytes.length ? whole.buffer : undefined;
   } catch (error) {
     if (!(error instanceof RangeError)) return undefined;
     throw new TailraceError(

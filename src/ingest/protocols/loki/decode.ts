@@ -33,6 +33,7 @@ export const LOKI_FORMATS = {
     countMarks: countJsonMarks,
   },
   'loki-protobuf': {
+    isBinary: true,
     cut: (bytes, options) => collectEvents(protobufEvents(readProtobuf(bytes, options)), options),
     countMarks: (bytes) => {
       const length = readLength(bytes) ?? 0;
