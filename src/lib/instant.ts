@@ -19,9 +19,10 @@ export const LATEST_STORED_MICROS: Micros = Date.UTC(2149, 5, 7) * MICROS_PER_MS
 
 // Extended (2026-11-20T07:00:00.123456Z) and basic (20261120T070000Z) ISO 8601, or only a date; `T` or a space between. The time may
 // end after the hour or the minute; a fraction belongs to its last part. A zone is `Z`, `+01`, `+0100` or `+01:00`; without one the
-// time is UTC. A space is read as `+` there: a `+` in a query string becomes a space if it is not percent-encoded.
+// time is UTC. A space is read as `+` there: a `+` in a query string becomes a space if it is not percent-encoded. PostgreSQL's logs
+// have a space before the zone, and its name: `2026-11-20 07:00:00.123 UTC`.
 const EXTENDED =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2})(?::(\d{2})(?::(\d{2}))?)?(?:[.,](\d{1,18}))?(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2})(?::(\d{2})(?::(\d{2}))?)?(?:[.,](\d{1,18}))?(?: ?(Z|UTC|GMT|[+\- ]\d{2}(?::?\d{2})?))?)?$/i;
 const BASIC =
   /^(\d{4})(\d{2})(\d{2})(?:[Tt](\d{2})(?:(\d{2})(\d{2})?)?(?:[.,](\d{1,18}))?(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
 
@@ -74,7 +75,7 @@ export function formatInstant(micros: Micros): string {
 }
 
 function parseZone(zone: string | undefined): number | undefined {
-  if (zone === undefined || zone === 'Z' || zone === 'z') return 0;
+  if (zone === undefined || zone > '9') return 0; // a name
   const hours = Number(zone.slice(1, 3));
   const minutes = Number(zone.slice(3).replace(':', '') || '0');
   if (hours > 23 || minutes > 59) return undefined;

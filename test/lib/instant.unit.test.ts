@@ -4,10 +4,16 @@ import { EARLIEST_MICROS, formatInstant, LATEST_MICROS, parseInstant } from '../
 
 describe('an instant', () => {
   const at = (text: string) => Date.parse(text) * 1000;
-  test.each([
+  test.each<[string, number]>([
     ['2026-11-20T07:00:00Z', at('2026-11-20T07:00:00Z')],
     ['2026-11-20T07:00:00', at('2026-11-20T07:00:00Z')],
     ['2026-11-20T07:00:00 01:00', at('2026-11-20T06:00:00Z')],
+    // As PostgreSQL's jsonlog writes them.
+    ...['UTC', 'GMT', 'Z', '+0000', '+00', ' 0000'].map((zone): [string, number] => [
+      `2026-11-20 07:00:00.123 ${zone}`,
+      at('2026-11-20T07:00:00.123Z'),
+    ]),
+    ['2026-11-20 07:00:00.123 -03', at('2026-11-20T10:00:00.123Z')],
     ['2026-11-20T07:00:00+01', at('2026-11-20T06:00:00Z')],
     ['2026-11-20T07:00:00,123456Z', at('2026-11-20T07:00:00.123Z') + 456],
     ['2024-02-29', at('2024-02-29T00:00:00Z')],
@@ -23,6 +29,7 @@ describe('an instant', () => {
     '2026-11-20T07:30.Z',
     '2026-11-20T07:00:00+24:00',
     '2026-11-20Z',
+    '2026-11-20 07:00:00 CET',
     '1763622000',
   ])('%j is not one', (text) => expect(parseInstant(text)).toBeUndefined());
 

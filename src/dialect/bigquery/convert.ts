@@ -64,9 +64,8 @@ function readTime(text: string, type: 'timestamp' | 'datetime' | 'date'): string
 
 /** The instant that a text stands for. @throws WrongType */
 export function instantOf(text: string, type: 'timestamp' | 'datetime' | 'date'): Value {
-  const iso = text.trim().replace(/ ?(?:UTC|Z)$/i, 'Z');
-  const micros = parseInstant(iso);
-  if (micros === undefined || !/^\d{4}-/.test(iso))
+  const micros = parseInstant(text);
+  if (micros === undefined || !/^\s*\d{4}-/.test(text))
     throw new WrongType(
       `has ${JSON.stringify(text.slice(0, 60))}, which is not a ${type}; write 2026-11-20 07:00:00`,
     );

@@ -74,8 +74,7 @@ function jsonEvent(bytes: Buffer, entry: readonly Span[] = [], shared: SharedMem
       labels: shared?.values ?? {},
     };
   return toEvent({
-    timestamp: timestamp.startsWith('"') ? timestamp : JSON.stringify(String(Number(timestamp))),
-    ...{ message, shared },
+    ...{ timestamp, message, shared },
     more: more === undefined || first !== OPEN_BRACE ? EMPTY : bytes.subarray(more.start, more.end),
   });
 }
