@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { CachedQueries } from '../cache/cached.ts';
+import type { Credential } from '../people/credential.ts';
 import { IGNORED_HEADER } from '../query/undeclared.ts';
 import { type Admission, type Admit, readKey } from '../serve/admit.ts';
 import { type Describe, type Described, describeServed } from '../serve/describe.ts';
@@ -70,6 +71,15 @@ export function createListener(parts: ListenerParts): Answer {
     }
   }
 
+  /** `undefined`: a header is not UTF-8, which the framework reports. */
+  function readSent(request: IncomingMessage): { readonly sent: Credential } | undefined {
+    try {
+      return { sent: readKey(request.headers) ?? admissions.readAmbient(request) };
+    } catch {
+      return undefined;
+    }
+  }
+
   function trust(socket: Socket): void {
     if (trusted.has(socket)) return;
     trusted.add(socket);
@@ -86,8 +96,10 @@ export function createListener(parts: ListenerParts): Answer {
   return (request, response) => {
     const startMs = performance.now();
     if (!isPlain(request) || parts.closing.aborted) return false;
+    const read = readSent(request);
+    if (read === undefined) return false;
     const ip = peers.address(request);
-    const admission = admissions.admit(readKey(request.headers) ?? admissions.readAmbient(request), ip);
+    const admission = admissions.admit(read.sent, ip);
     const taken = admission instanceof Promise ? undefined : tryToAnswer(request, admission);
     if (taken === undefined) return handOn(request, admission);
     const { caller, endpoint, served, described, head } = taken;

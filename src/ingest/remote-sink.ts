@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { InputError, messageOf, StoppedError } from '../errors.ts';
+import { writeHeader } from '../lib/header.ts';
 import { createBatcher } from './batcher.ts';
 import type { LineSink } from './load.ts';
 import { WITHOUT_PROJECT_HEADER } from './project-warning.ts';
@@ -123,7 +124,7 @@ async function post(
         'content-type': 'application/x-ndjson',
         ...headers,
         'idempotency-key': idempotencyKey,
-        ...(project !== '' && { 'x-project': project }),
+        ...(project !== '' && { 'x-project': writeHeader(project) }),
       },
     });
     const { status } = response;

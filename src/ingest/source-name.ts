@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { createRegistry, type Registry } from '../definitions/registry.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
+import { headerOf } from '../lib/header.ts';
 
 /** A part of a request that may name its source; a list if a name came more than once. */
 type Names = Readonly<Record<string, unknown>>;
@@ -14,13 +16,19 @@ type Sources = Pick<Registry, 'getSource'>;
 /**
  * Finds the source that a request names in its query string, else in its headers; `undefined` if it names none.
  *
- * @throws TailraceError `source_not_found`; `invalid_request` if it names two sources, or one that stores no events
+ * @throws TailraceError as `headerOf`; `source_not_found`; `invalid_request` if it names two sources, or one that stores no events
  */
 export function findSource(
   sources: Sources,
-  { query, headers }: { readonly query: Names; readonly headers: Names },
+  { query, headers }: { readonly query: Names; readonly headers: IncomingHttpHeaders },
 ): Source | undefined {
-  return pick(sources, textsAt(query, NAMING_MEMBERS)) ?? pick(sources, textsAt(headers, HEADERS));
+  return (
+    pick(sources, textsAt(query, NAMING_MEMBERS)) ??
+    pick(
+      sources,
+      HEADERS.flatMap((name) => headerOf({ headers }, name) ?? []),
+    )
+  );
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { isLoopbackHost } from '../config/url.ts';
 import { TailraceError } from '../errors.ts';
 import { type Caller, CHALLENGE, type Keyring } from '../keys/keyring.ts';
+import { headerOf } from '../lib/header.ts';
 import type { createPeopleCallers, Proxied } from './callers.ts';
 import { findCookies, readCookie, SECURE_COOKIES } from './cookie.ts';
 import type { Sessions } from './sessions.ts';
@@ -49,7 +50,11 @@ export function createAuthenticator({ keyring, sessions, callers }: Authenticate
 
 type AmbientSettings = Pick<Config, 'publicUrl' | 'trustProxy' | 'trustedUserHeader' | 'trustedGroupsHeader'>;
 
-/** Reads what a browser sends by itself; a key beside it takes precedence, which the calling code sees to. */
+/**
+ * Reads what a browser sends by itself; a key beside it takes precedence, which the calling code sees to.
+ *
+ * @throws TailraceError as `headerOf`
+ */
 export type ReadAmbient = (request: IncomingMessage) => Ambient | undefined;
 
 export function createReadAmbient(settings: AmbientSettings): ReadAmbient {
@@ -107,18 +112,11 @@ function createReadProxy({ trustProxy, trustedUserHeader: name, trustedGroupsHea
     // A proxy that adds its header to that of a client would let the client name the user.
     const isRepeated = [name, trustedGroupsHeader].some((one) => count(request, one) > 1);
     if (isRepeated || !isTrusted(socket.remoteAddress ?? '', 0)) return { kind: 'forged' };
-    const groups = trustedGroupsHeader === '' ? '' : toText(headers[trustedGroupsHeader]);
-    return { kind: 'proxy', user: toText(user), groups, url };
+    const groups = headerOf(request, trustedGroupsHeader) ?? '';
+    return { kind: 'proxy', user: headerOf(request, name) ?? '', groups, url };
   };
 }
 
 function count({ rawHeaders }: IncomingMessage, name: string): number {
   return rawHeaders.filter((one, at) => at % 2 === 0 && one.toLowerCase() === name).length;
-}
-
-/** Reads a header as UTF-8, as proxies write it; Node reads each byte as a character. */
-function toText(value: string | readonly string[] = ''): string {
-  const latin = String(value);
-  const text = Buffer.from(latin, 'latin1').toString('utf8');
-  return text.includes('\ufffd') ? latin : text;
 }

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
+import { headerOf } from '../lib/header.ts';
 import { networkOf as parseNetwork } from '../lib/network.ts';
 import { type Rate, type RateDecision, type TokenBucket, takeToken } from '../lib/token-bucket.ts';
 import type { Authenticator, Credential } from '../people/credential.ts';
@@ -113,11 +114,15 @@ export function createAdmit(options: AdmitOptions): Admit {
   };
 }
 
-/** Reads the key: `X-API-KEY` first; `Authorization: Bearer` for clients that can only send that. */
+/**
+ * Reads the key: `X-API-KEY` first; `Authorization: Bearer` for clients that can only send that.
+ *
+ * @throws TailraceError as `headerOf`
+ */
 export function readKey(headers: IncomingHttpHeaders): string | undefined {
-  const header = headers['x-api-key'];
-  if (typeof header === 'string' && header !== '') return header.trim();
-  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  const header = headerOf({ headers }, 'x-api-key');
+  if (header !== undefined) return header.trim();
+  return /^Bearer +(\S+) *$/i.exec(headerOf({ headers }, 'authorization') ?? '')?.[1];
 }
 
 /** The token bucket of a key or of a signed token, by its id. */

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { writeHeader } from '../../src/lib/header.ts';
 import { expectError, get } from '../support/http.ts';
 import { EDGE, idsOf, post, rowsOf, TO_EDGE } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';
@@ -118,9 +119,9 @@ describe('events', () => {
   });
 
   test('belong to their own project, else to that of X-Project, else to the default', async () => {
-    const [own, header] = [newProject(), newProject()];
+    const [own, header] = [newProject(), `${newProject()}-é`];
     const events = [{ id: own, project: own }, { id: header }, { id: `${header}-number`, project: 5 }];
-    await post(url, TO_EDGE, events, { 'x-project': header });
+    await post(url, TO_EDGE, events, { 'x-project': writeHeader(header) });
     await post(url, TO_EDGE, [{ id: `${header}-default` }]);
     expect(await idsOf(core, own)).toEqual([own]);
     expect(await idsOf(core, header)).toEqual([header, `${header}-number`]);

@@ -88,6 +88,7 @@ describe('goes on to the framework, which knows the rules:', () => {
 
   test.each<[string, number, Headers, { method?: string; path?: string }?]>([
     ['a wrong key', 401, { 'x-api-key': 'wrong' }],
+    ['a key that is not UTF-8', 400, { 'x-api-key': 'cl\xe9' }],
     ['a key without the scope', 403, { 'x-api-key': PUBLIC_KEY }],
     ['a caller that takes no JSON', 406, { accept: 'text/html' }],
     ['a caller that wants it newer', 200, { 'cache-control': 'no-cache' }],

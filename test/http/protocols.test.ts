@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
+import { writeHeader } from '../../src/lib/header.ts';
 import { isRefusal } from '../../trial/fuzz/refusal.ts';
 import { type TrialEvent, WIRES, type Wire } from '../../trial/wire.ts';
 import type { HttpAnswer } from '../support/http.ts';
@@ -52,6 +53,15 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
     ['that its key is wrong', 401, body, { 'x-api-key': 'wrong' }],
     ['that its key has no scope for it', 403, body, { 'x-api-key': reader }],
     ['that there is no such source', 404, body, { 'x-source': 'no.such' }],
+    // As ISO 8859-1 has it.
+    ...['x-api-key', 'x-project', 'x-source', wire.repeatHeader ?? 'idempotency-key'].map(
+      (header): [string, number, Body, Record<string, string>] => [
+        `that ${header} is not UTF-8`,
+        400,
+        body,
+        { [header]: 'caf\xe9' },
+      ],
+    ),
     ['that a body is too large', 413, wire.write([event('none', 'x', clock.now, 'x'.repeat(250_000))]), {}],
     [
       'that a body is a bomb',
@@ -116,9 +126,10 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
     expect(tables.map(({ length }) => length)).toEqual([1, 0]);
   });
 
-  test('has events stored once that come again under the name of their request', async () => {
-    const project = newProject();
-    const headers = { [wire.repeatHeader ?? 'idempotency-key']: project, 'x-project': project };
+  test('has events stored once that come again under the name of their request, which is UTF-8', async () => {
+    const project = `${newProject()}-é漢`;
+    const text = writeHeader(project);
+    const headers = { [wire.repeatHeader ?? 'idempotency-key']: text, 'x-project': text };
     for (let i = 0; i < 3; i++)
       expect((await send(wire.write([event(project)]), headers)).status).toBe(wire.ok);
     expect(await rows(project)).toHaveLength(1);

@@ -12,6 +12,7 @@ import type { BodyFormat } from '../../ingest/wire-events.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { getAllowedSource, hideMissing, requireSource } from '../../keys/named.ts';
+import { headerOf } from '../../lib/header.ts';
 import { OWNER } from '../../query/pins.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { refuseType } from '../plugins/errors.ts';
@@ -131,7 +132,7 @@ export async function takeEvents(
     project: findProject(request, projectHeader, pinnedProject) ?? config.defaultProject,
     pinnedProject,
     keyId: caller.keyId,
-    idempotencyKey: headerText(request, IDEMPOTENCY) ?? headerText(request, repeatHeader),
+    idempotencyKey: headerOf(request, IDEMPOTENCY) ?? headerOf(request, repeatHeader),
     authorize: (target) => requireSource(caller, target),
   });
   const receipt = await post.catch((error: unknown) => {
@@ -148,8 +149,8 @@ function findProject(
   header: string | undefined,
   pinned: string | undefined,
 ): string | undefined {
-  const own = header === undefined ? undefined : chooseProject(header, headerText(request, header), pinned);
-  return chooseProject('X-Project', headerText(request, 'x-project'), pinned) ?? own;
+  const own = header === undefined ? undefined : chooseProject(header, headerOf(request, header), pinned);
+  return chooseProject('X-Project', headerOf(request, 'x-project'), pinned) ?? own;
 }
 
 /** @throws TailraceError `forbidden` if a key pins parameters but no project: its pins would not apply to events */
@@ -169,10 +170,4 @@ function chooseProject(
   const message = `is pinned to ${JSON.stringify(pinned)} by the key`;
   const errors = [{ parameter: header, message }];
   throw new TailraceError('forbidden', `${header} ${message}`, { errors, refusal: 'pin' });
-}
-
-/** Returns a header's text; `undefined` if it is missing or empty. */
-function headerText(request: Pick<FastifyRequest, 'headers'>, name: string): string | undefined {
-  const value = request.headers[name];
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

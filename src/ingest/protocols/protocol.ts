@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import type { ErrorCode } from '../../errors.ts';
+import { headerOf } from '../../lib/header.ts';
 import type { BodyContext } from '../body-format.ts';
 import type { Receipt } from '../receive.ts';
 import type { ProtocolFormat } from './formats.ts';
@@ -107,12 +108,6 @@ export interface Protocol {
   findKey(request: Pick<ProtocolRequest, 'headers' | 'query'>): string | undefined;
   /** Responds to a request that is rejected as a whole. `Retry-After` is added. */
   refuse(failure: ProtocolFailure): ProtocolReply;
-}
-
-/** Returns the text of a header; `undefined` if it is missing or empty. */
-export function headerOf({ headers }: Pick<ProtocolRequest, 'headers'>, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** Reads the key from `Authorization: Basic`: the password, else the user. */

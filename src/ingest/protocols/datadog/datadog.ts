@@ -1,7 +1,7 @@
+import { headerOf } from '../../../lib/header.ts';
 import type { Receipt } from '../../receive.ts';
 import {
   type EventRoute,
-  headerOf,
   type Protocol,
   type ProtocolReply,
   type ProtocolRequest,

@@ -1,4 +1,4 @@
-import { headerOf, type ProtocolReply, type ProtocolRequest } from '../protocol.ts';
+import type { ProtocolReply, ProtocolRequest } from '../protocol.ts';
 
 /** Clients of Elasticsearch work only with services that send it. */
 export const PRODUCT_HEADERS = { 'x-elastic-product': 'Elasticsearch' };
@@ -7,7 +7,7 @@ const COMPATIBLE = /application\/vnd\.elasticsearch\+json; ?compatible-with=(\d{
 
 /** The media type that a client asks for. */
 export function typeFor(request: Pick<ProtocolRequest, 'headers'>): string {
-  const [, version] = COMPATIBLE.exec(headerOf(request, 'accept') ?? '') ?? [];
+  const [, version] = COMPATIBLE.exec(String(request.headers['accept'])) ?? [];
   return version === undefined
     ? 'application/json'
     : `application/vnd.elasticsearch+json;compatible-with=${version}`;
@@ -15,11 +15,11 @@ export function typeFor(request: Pick<ProtocolRequest, 'headers'>): string {
 
 /** Whether the sender of a request for `/` is a client of Elasticsearch, not a browser. */
 export function isElasticsearchClient(request: Pick<ProtocolRequest, 'headers'>): boolean {
-  const accept = headerOf(request, 'accept') ?? '';
+  const accept = String(request.headers['accept']);
   if (accept.includes('text/html')) return false;
   return (
     /application\/(?:vnd\.elasticsearch\+)?json/.test(accept) ||
-    /elastic|logstash|beat\b|fluent-bit/i.test(headerOf(request, 'user-agent') ?? '')
+    /elastic|logstash|beat\b|fluent-bit/i.test(String(request.headers['user-agent']))
   );
 }
 

@@ -1,10 +1,5 @@
-import {
-  headerOf,
-  type Protocol,
-  type ProtocolReply,
-  type ProtocolRequest,
-  reasonsText,
-} from '../protocol.ts';
+import { headerOf } from '../../../lib/header.ts';
+import { type Protocol, type ProtocolReply, type ProtocolRequest, reasonsText } from '../protocol.ts';
 import { ATTRIBUTES } from './decode.ts';
 
 const REQUEST_ID = 'x-amz-firehose-request-id';

@@ -1,4 +1,5 @@
-import { findBasicKey, headerOf, type Protocol, reasonsText } from '../protocol.ts';
+import { headerOf } from '../../../lib/header.ts';
+import { findBasicKey, type Protocol, reasonsText } from '../protocol.ts';
 import { DRAIN } from './decode.ts';
 
 const TEXT = 'text/plain; charset=utf-8';

@@ -1,12 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { TailraceError } from '../../../errors.ts';
-import {
-  headerOf,
-  type Protocol,
-  type ProtocolRequest,
-  type ProtocolSettings,
-  reasonsText,
-} from '../protocol.ts';
+import { headerOf } from '../../../lib/header.ts';
+import { type Protocol, type ProtocolRequest, type ProtocolSettings, reasonsText } from '../protocol.ts';
 
 const PATH = '/drains/vercel';
 
