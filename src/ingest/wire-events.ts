@@ -14,7 +14,8 @@ import {
   type WireEvent,
   type WireEvents,
 } from './body-format.ts';
-import { NOT_JSON, readString } from './json/grammar.ts';
+import { nextToken, passValue } from './json/cursor.ts';
+import { NOT_JSON, OPEN_BRACE, readString } from './json/grammar.ts';
 import { type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
 import { otlpEvents } from './otlp/events.ts';
 import { decodeRequest } from './otlp/schema.ts';
@@ -94,8 +95,24 @@ function scanBody(bytes: Buffer, text: string): JsonScan {
     return scanJson(bytes);
   } catch (error) {
     if (error !== NOT_JSON) throw error;
+    if (isFollowed(bytes)) throw new TailraceError('invalid_request', MORE_THAN_ONE);
     parseBody(text); // throws, with the place
     throw error;
+  }
+}
+
+// Older versions of Fluent Bit send objects, one after the other, as `application/json`.
+const MORE_THAN_ONE =
+  'the body is more than one JSON object; send a list, or one object a line with Content-Type: application/x-ndjson';
+
+/** Whether another object follows the first, which is not proven valid. */
+function isFollowed(bytes: Buffer): boolean {
+  const cursor = { bytes, at: 0 };
+  try {
+    if (nextToken(cursor) === OPEN_BRACE) passValue(cursor);
+    return nextToken(cursor) === OPEN_BRACE;
+  } catch {
+    return false; // it is cut short
   }
 }
 

@@ -38,3 +38,12 @@ test.each(['/api/keys', '/api/logs?source_name=postgres.logs', '/v1/logs', LOGS,
     expect(answer.body.error.errors).toEqual([{ parameter: 'body', message, ...place }]);
   },
 );
+
+test.each(['\n', ' ', '', '\r\n\r\n'])(
+  'objects with %j between them are no body of JSON, but NDJSON, it says',
+  async (space) => {
+    const answer = await post('/api/logs?source_name=postgres.logs', ` {"a":"}{"}${space}{"a":{}}`);
+    expectError(answer, 'invalid_request');
+    expect(answer.body.error.message).toMatch(/one object a line with Content-Type: application\/x-ndjson$/);
+  },
+);
