@@ -17,8 +17,8 @@ export interface UnreadBody {
 
 // Below this size any ratio is harmless.
 const RATIO_FREE_BYTES = 1024 * 1024;
-// Each takes 0.07 ms, whatever its size, and the largest body could hold two million.
-const FRAMES_MAX = 10_000;
+// Each takes 0.07 ms and a turn of the thread pool, whatever its size; the largest body could hold two million.
+const FRAMES_MAX = 1_000;
 
 /**
  * Reads and decompresses a whole request body in bounded memory.

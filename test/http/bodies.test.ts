@@ -47,3 +47,8 @@ test.each(['\n', ' ', '', '\r\n\r\n'])(
     expect(answer.body.error.message).toMatch(/one object a line with Content-Type: application\/x-ndjson$/);
   },
 );
+
+test('a byte order mark is no part of a body', async () => {
+  expect((await post(`${QUERY_PATH}/logs.all`, '\ufeff{"project":"p1"}')).text).toBe('{"result":[]}');
+  expect((await post(LOGS, '\ufeff')).status).toBe(200);
+});

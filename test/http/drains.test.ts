@@ -115,7 +115,7 @@ describe('Firehose', () => {
       'r1',
       [
         { data: base64(`{"message":"object","timestamp":"${NOW}","n":1.0}`) },
-        { data: base64('one\r\n\ntwo') },
+        { data: base64('\ufeffone\r\n\ntwo') },
         { data: base64(gzipSync(cloudWatch('DATA_MESSAGE'))) },
         { data: base64(gzipSync(cloudWatch('CONTROL_MESSAGE'))) },
       ],
@@ -130,6 +130,8 @@ describe('Firehose', () => {
       { event_message: 'one', metadata: `${own}}`, at: clock.now },
       { event_message: 'two', metadata: `${own}}`, at: clock.now },
     ]);
+    const padded = await deliver('r2', [{ data: base64(Buffer.concat([gzipSync('x'), Buffer.alloc(9)])) }]);
+    expect(padded.text).toContain('event 1: has no \\"data\\" in base64, or gzip that is not whole');
   });
 });
 

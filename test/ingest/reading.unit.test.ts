@@ -114,10 +114,10 @@ describe.each([
   test('is bounded in all its frames together', async () => {
     const body = repeat(30, longFrame);
     await expect(read(body)).rejects.toThrow('the body is larger than 2000000 bytes when decompressed');
-    const frames = read(repeat(10_001, join('')));
+    const frames = read(repeat(1_001, join('')));
     if (encoding === 'gzip')
       await expect(frames).resolves.toBe(''); // its members take no time
-    else await expect(frames).rejects.toThrow(`the body has more than 10000 frames of ${encoding}`);
+    else await expect(frames).rejects.toThrow(`the body has more than 1000 frames of ${encoding}`);
   });
 });
 
