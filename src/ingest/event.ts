@@ -132,7 +132,8 @@ function requireStorable(timestamp: Micros): Micros {
   );
 }
 
-const EPOCH = /^(\d{1,19})(?:\.(\d{1,18}))?(?:[eE]([+-]?\d{1,3}))?$/;
+const EPOCH = /^(\d{1,19})(?:\.(\d{1,18}))?$/;
+const EXPONENTIAL = /^(\d{1,19})(?:\.(\d{1,18}))?[eE]([+-]?\d{1,3})$/;
 
 /**
  * Reads the value of an event's `timestamp`: ISO 8601 as `parseInstant` does, or a count since 1970. The digits before the point
@@ -145,19 +146,22 @@ export function parseTimestamp(text: string): Micros | undefined {
   const value = text.startsWith('"') ? readString(text).trim() : text;
   const epoch = EPOCH.exec(value);
   // Eight digits in a string are a date, 20261120, as in ISO 8601's basic form.
-  if (epoch === null || (text.startsWith('"') && value.length === 8)) return parseInstant(value);
-  const [, digits = '', fraction = '', exponent] = epoch;
-  if (exponent !== undefined) return parseTimestamp(writeDecimal(digits, fraction, Number(exponent)));
+  if (epoch === null || (text.startsWith('"') && value.length === 8))
+    return parseInstant(value) ?? parseExponential(value);
+  const [, digits = '', fraction = ''] = epoch;
   if (digits.length > 17) return Number(digits.slice(0, -3));
   const shift = digits.length > 14 ? 0 : digits.length > 11 ? 3 : 6;
   return Number(digits + fraction.slice(0, shift).padEnd(shift, '0'));
 }
 
-/** Writes `1.5E3` as `1500`, exactly: a double has too few digits for nanoseconds. @returns an empty text below 1 */
-function writeDecimal(digits: string, fraction: string, exponent: number): string {
+/** Reads `1.5E3` as `1500`, exactly: a double has too few digits for nanoseconds. */
+function parseExponential(value: string): Micros | undefined {
+  const [, digits = '', fraction = '', exponent] = EXPONENTIAL.exec(value) ?? [];
   const all = (digits + fraction).replace(/^0+/, '');
-  const point = all.length - fraction.length + exponent;
-  return point < 1 ? '' : `${all.slice(0, point).padEnd(point, '0')}.${all.slice(point)}`.replace(/\.$/, '');
+  const point = all.length - fraction.length + Number(exponent); // NaN without one
+  return point > 0
+    ? parseTimestamp(`${all.slice(0, point).padEnd(point, '0')}.${all.slice(point)}`.replace(/\.$/, ''))
+    : undefined;
 }
 
 function projectOf(event: ReadEvent, source: Source, { project, pinnedProject }: EventRules): string {
