@@ -125,6 +125,7 @@ describe('an event', () => {
     ['[1]', /^is not a JSON object$/],
     ['{"timestamp":"yesterday"}', NO_TIME],
     ['{"timestamp":-1}', NO_TIME],
+    [`{"timestamp":1e${'9'.repeat(10_000)}}`, NO_TIME],
     ['{"timestamp":9999999999999999999}', /^has a timestamp more than an hour ahead/],
     [`{"id":"${'x'.repeat(257)}"}`, /^has an id of more than 256 characters$/],
     [`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, /^is nested deeper than 100 levels$/],
@@ -156,9 +157,8 @@ describe('a timestamp', () => {
     ['1e400', undefined],
     ['-0e0', undefined],
     ['1e-9', undefined],
-    [`1e${'9'.repeat(10_000)}`, undefined],
     ['99999999999999999999', undefined],
-  ])('%.40s is %s µs', (text, micros) => expect(parseTimestamp(text)).toBe(micros));
+  ])('%s is %s µs', (text, micros) => expect(parseTimestamp(text)).toBe(micros));
 });
 
 test('an event of a year whose day the engine cannot name is rejected, or retention would take it for another', () => {

@@ -67,6 +67,13 @@ describe('a compressed body', () => {
     request.destroy();
     await expect(body).rejects.toThrow('the body did not arrive whole');
   });
+
+  test('is rejected at once if it becomes too large, although its client sends no more', async () => {
+    const request = new PassThrough();
+    const body = read(request);
+    request.write(gzipSync(Buffer.alloc(5_000)));
+    await expect(body).rejects.toThrow('the body is larger than 1000 bytes when decompressed');
+  });
 });
 
 describe.each([
