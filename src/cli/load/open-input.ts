@@ -110,7 +110,13 @@ function openLines(name: string, { size, stdin, signal }: LinesOptions): OpenInp
   const encoding = ENCODINGS[extname(name)] ?? '';
   const create = DECOMPRESSORS[encoding];
   const stream = create === undefined ? raw : Readable.from(decompress(raw, create), { objectMode: false });
-  signal.addEventListener('abort', () => raw.destroy(), { once: true });
+  raw.on('error', (error: Error) => stream.destroy(error)); // it may fail before it is read
+  stream.on('error', () => {}); // its reader gets it
+  const stop = () => {
+    raw.destroy();
+    stream.destroy();
+  };
+  signal.addEventListener('abort', stop, { once: true });
   return {
     name,
     lines: stream,
