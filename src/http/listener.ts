@@ -11,6 +11,7 @@ import type { Connections } from './connections.ts';
 import type { Admissions } from './plugins/auth.ts';
 import type { createCorsHead } from './plugins/cors.ts';
 import { createRequestId, HUNG_UP, type Observe, type PeerReader } from './plugins/observe.ts';
+import { hasBody } from './plugins/unread.ts';
 import { QUERY_PATH } from './routes/query.ts';
 
 export interface ListenerParts {
@@ -152,11 +153,11 @@ const PREFIX = QUERY_PATH.slice(0, QUERY_PATH.indexOf(':'));
 
 /** A GET or HEAD of an endpoint, with a head that the framework does not reject. */
 function isPlain(request: IncomingMessage): boolean {
-  const { method, url = '', headers } = request;
+  const { method, url = '' } = request;
   return (
     (method === 'GET' || method === 'HEAD') &&
     isEndpointUrl(url) &&
-    headers['transfer-encoding'] === undefined && // the parser may still reject the body
+    !hasBody(request) && // which the framework rejects
     findHeadFault(request) === undefined
   );
 }

@@ -42,7 +42,7 @@ export interface Route<
     readonly tag: 'events' | 'keys' | 'console' | 'service';
     readonly description?: string;
   };
-  /** Checked before the handler runs, with defaults filled in. Parameters that are not declared are ignored. */
+  /** Checked before the handler runs, with defaults filled in. */
   readonly query?: Query;
   /** OpenAPI parameters besides the path and `query`, which the handler checks. */
   readonly parameters?: readonly Schema[];

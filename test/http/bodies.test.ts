@@ -24,6 +24,30 @@ test.each([
   },
 );
 
+// Read by nobody, it would be the answer to another question. The first request of each fills the cache, and the listener's memory.
+test.each([
+  ['GET', `${QUERY_PATH}/usage.api-counts?project=p1&interval=daily`, / or the body by POST$/],
+  ['HEAD', `${QUERY_PATH}/usage.api-counts?project=p1&interval=daily`, /^$/],
+  ['GET', '/api/keys', /^GET does not accept a body here; send parameters in the query string$/],
+  ['DELETE', '/api/keys/none', /^DELETE does not accept a body/],
+  ['POST', '/auth/logout', /^POST does not accept a body/],
+])('%s %s with a body is rejected, however it is sent', async (method, path, message) => {
+  const body = '{"sql":"SELECT 1"}';
+  const send = (head: string, sent = '') => {
+    const lines = `host: a\r\nconnection: close\r\nx-api-key: ${PRIVATE_KEY}\r\ncontent-type: application/json\r\n`;
+    return sendRaw(url, `${method} ${path} HTTP/1.1\r\n${lines}${head}\r\n\r\n${sent}`);
+  };
+  for (let i = 0; i < 2; i++) expect(await send('content-length: 0')).not.toMatch(/does not accept/);
+  for (const sent of [
+    await send(`content-length: ${body.length}`, body),
+    await send('transfer-encoding: chunked', `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`),
+  ]) {
+    expect(sent).toMatch(/^HTTP\/1\.1 400 /);
+    const [, text = ''] = sent.split('\r\n\r\n');
+    expect(text === '' ? '' : JSON.parse(text).error.message).toMatch(message);
+  }
+});
+
 const post = (path: string, body: string, type = 'application/json') =>
   request(url, path, { method: 'POST', headers: { 'content-type': type }, body });
 

@@ -143,4 +143,23 @@ describe('parameters that are not declared', () => {
       ]);
     }
   });
+
+  test.each([
+    ['/api/search?q=a&sources=postgres.logs', 'sources', /^is not known; did you mean source\? known here: /],
+    ['/api/search?search=timeout', 'search', /^is not known; known here: source, q, project, /],
+    ['/api/search/endpoint?cursr=a', 'cursr', /^is not known/],
+    ['/api/keys?limt=1', 'limt', /did you mean limit\?/],
+    ['/api/overview?days=1', 'days', 'is not known; known here: none'],
+  ])('are rejected by %s', async (path, parameter, message) => {
+    const answer = await get(url, path);
+    expectError(answer, 'invalid_parameter');
+    expect(answer.body.error.errors).toEqual([{ parameter, message: expect.stringMatching(message) }]);
+  });
+
+  test.each(['/health', '/api/sources', '/services/collector/health', '/auth/options'])(
+    'are ignored by %s',
+    async (path) => {
+      expect((await get(url, `${path}?anything=1`)).status).toBe(200);
+    },
+  );
 });

@@ -80,13 +80,13 @@ const KEY_ERRORS: readonly ErrorCode[] = [
   'rate_limited',
   'internal',
 ];
-const BODY_ERRORS: readonly ErrorCode[] = ['invalid_request', 'body_too_large', 'unsupported_media_type'];
+const BODY_ERRORS: readonly ErrorCode[] = ['body_too_large', 'unsupported_media_type'];
 
-/** Lists the error responses of a route: those of its key, its query string, its body and its handler. */
-export function failures({ scopes, query, body, errors = [] }: Route): Record<string, Schema> {
+/** Lists the error responses of a route: those of its key, its body and its handler, and of what it does not read. */
+export function failures({ scopes, body, errors = [] }: Route): Record<string, Schema> {
   const codes: readonly ErrorCode[] = [
     ...(scopes === 'none' ? [] : KEY_ERRORS),
-    ...(query === undefined ? [] : (['invalid_request'] as const)),
+    'invalid_request',
     ...(body === undefined ? [] : BODY_ERRORS),
     ...errors,
   ];

@@ -2,6 +2,7 @@ import { METHODS } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
+import { createUnreadCheck } from '../plugins/unread.ts';
 import { compileValidator } from '../plugins/validation.ts';
 import { methodsOf, pathsOf, type RawQuery, type Route, type RouteGroup } from '../route.ts';
 import { aboutRoutes } from './about.ts';
@@ -94,7 +95,7 @@ export async function registerGroup<Parts>(
     scope.setValidatorCompiler(compileValidator);
     await group.setup?.(scope, parts);
     const limits = group.bodyBytesMax === undefined ? {} : { bodyLimit: group.bodyBytesMax(parts) };
-    for (const route of group.routes) addRoute(scope, route, { parts, limits });
+    for (const route of group.routes) addRoute(scope, route, { group, parts, limits });
   });
 }
 
@@ -103,9 +104,10 @@ type Handled = { Params: Readonly<Record<never, string>>; Querystring: RawQuery;
 function addRoute<Parts>(
   app: FastifyInstance,
   route: Route<Parts>,
-  { parts, limits }: { parts: Parts; limits: object },
+  { group, parts, limits }: { group: RouteGroup<Parts>; parts: Parts; limits: object },
 ): void {
   const { method, query, body, cors } = route;
+  const checkUnread = createUnreadCheck(route, group);
   const [status = 200] = Object.keys(route.answer ?? {}).map(Number);
   const bodyTypes = Object.keys(body?.content ?? {});
   const config = {
@@ -126,6 +128,7 @@ function addRoute<Parts>(
       preValidation(request, _reply, done) {
         if (body?.schema !== undefined && !body.required) request.body ??= {};
         route.refuse?.(getCaller(request));
+        checkUnread(request);
         done();
       },
       handler: (request, reply) => route.handle?.(parts, request, reply.code(status)),

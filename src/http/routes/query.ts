@@ -96,7 +96,7 @@ async function runQuery(
 }
 
 /** Adds the header that names unread parameters, even for an error or a live tail. @returns the value of the header */
-export function noteIgnored(
+function noteIgnored(
   reply: FastifyReply,
   known: readonly string[],
   parameters: RawParameters,

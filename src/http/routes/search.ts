@@ -5,7 +5,6 @@ import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import { FORMAT_PARAMETER } from '../../definitions/parameter.ts';
 import { SEARCH_DRAFT, SEARCH_SOURCE, type SearchDraftView } from '../../management/view.ts';
 import { formatNames } from '../../query/format.ts';
-import { listKnown } from '../../query/parameters.ts';
 import { createDraftTest, type DraftTestParts } from '../../search/draft/test.ts';
 import { listFields } from '../../search/field.ts';
 import { suggestNarrowing } from '../../search/hint.ts';
@@ -18,7 +17,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { contentOf, EVENTS, list, object, type Schema } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RawQuery, type RouteGroup, textParameter } from '../route.ts';
-import { describeRun, HINT_HEADER, noteIgnored, SAMPLED_HEADER, sendAnswer } from './query.ts';
+import { describeRun, HINT_HEADER, SAMPLED_HEADER, sendAnswer } from './query.ts';
 import { sendTail, type TailParts } from './tail.ts';
 
 export interface SearchParts extends SearchSteps, TailParts, DraftTestParts {
@@ -119,16 +118,12 @@ export const searchRoutes: RouteGroup<SearchParts> = {
   ],
 };
 
-/** The part of a URL that a search reads. */
-const KNOWN = [...listKnown(SEARCH), CURSOR_PARAMETER];
-
 async function draftEndpoint(
   parts: SearchParts,
   request: FastifyRequest<{ Querystring: RawQuery }>,
   reply: FastifyReply,
 ): Promise<SearchDraftView> {
   request.endpointName = SEARCH.name;
-  noteIgnored(reply, KNOWN, request.query);
   const draft = parts.draftSearch(getCaller(request), request.query);
   const { name, definition, sql, values } = draft;
   try {
@@ -148,7 +143,6 @@ async function runSearch(
   const { query: parameters, headers } = request;
   const [caller, accepts] = [getCaller(request), request.accepts()];
   const execution = describeRun(request, reply);
-  noteIgnored(reply, KNOWN, parameters);
   const hasTail = (parameters['part'] ?? 'rows') === 'rows';
   try {
     if (wantsTail({ accepts, endpoint: SEARCH, parameters }, hasTail)) {

@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import { TailraceError } from '../../errors.ts';
+import { findUndeclared, invalidParameters } from '../../query/parameters.ts';
+import { describeUndeclared } from '../../query/undeclared.ts';
+import type { Route, RouteGroup } from '../route.ts';
+
+/** Whether a request sends a body, or has one in chunks, which may be empty. */
+export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/**
+ * Returns a check that rejects what the route would ignore, and so answer another question: a body, and undeclared parameters. Senders of
+ * events add parameters, and Elasticsearch's clients bodies.
+ */
+export function createUnreadCheck<Parts>(
+  { body, refusal, operation, scopes, handle, ...route }: Route<Parts>,
+  group: RouteGroup<Parts>,
+): (request: FastifyRequest) => void {
+  const readsBody = body !== undefined || refusal !== undefined;
+  const hasPost = group.routes.some((other) => other.method === 'POST' && other.handle === handle);
+  const isOwn = operation !== undefined && operation.tag !== 'service' && !scopes.includes('ingest');
+  const parameters = route.parameters?.filter((one) => one['in'] === 'query') ?? [];
+  const known = [
+    ...Object.keys(route.query?.properties ?? {}),
+    ...parameters.map(({ name }) => String(name)),
+  ];
+
+  return ({ method, body: sent, raw, query }) => {
+    // The framework parses no body of GET and HEAD.
+    const isUnread = sent !== undefined || (route.method === 'GET' && hasBody(raw));
+    if (!readsBody && isUnread) {
+      const right = `send parameters in the query string${hasPost ? ', or the body by POST' : ''}`;
+      throw new TailraceError('invalid_request', `${method} does not accept a body here; ${right}`);
+    }
+    const unknown = isOwn ? findUndeclared(known, query as object as Record<string, unknown>) : []; // an object of parseQueryString
+    if (unknown.length > 0) throw invalidParameters(describeUndeclared(unknown, known));
+  };
+}
