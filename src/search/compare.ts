@@ -1,5 +1,6 @@
 import { findLevel, LEVELS, type Level } from '../definitions/level.ts';
 import { type Micros, parseInstant } from '../lib/instant.ts';
+import { shorten } from '../query/parameters.ts';
 import { refuse } from './parse.ts';
 import type { SearchClause, SearchValue } from './tree.ts';
 
@@ -13,7 +14,8 @@ export function findLevels({ operator, value, position }: Compare): readonly Lev
   function findTest(): (level: Level) => boolean {
     if (value.length > 1) return (level) => matches(level, value);
     const found = findLevel(value[0]);
-    if (found === undefined) throw refuse(position, `has an unknown level; levels are ${LEVELS.join(', ')}`);
+    if (found === undefined)
+      throw refuse(position, `has the unknown level ${shorten(value[0])}; levels are ${LEVELS.join(', ')}`);
     const rank = LEVELS.indexOf(found);
     return (level) => TESTS[operator](LEVELS.indexOf(level) - rank);
   }
@@ -51,5 +53,6 @@ export function isFitting(text: string, { operator, value }: Compare): boolean {
 export function readTime({ value, position }: Compare): Micros {
   const micros = value.length > 1 ? undefined : parseInstant(value[0]);
   if (micros !== undefined) return micros;
-  throw refuse(position, 'needs an ISO 8601 timestamp here, such as 2026-11-20T07:00:00Z');
+  const given = shorten(value.join('*'));
+  throw refuse(position, `has ${given} instead of an ISO 8601 timestamp, such as 2026-11-20T07:00:00Z`);
 }

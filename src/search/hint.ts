@@ -2,7 +2,7 @@ import type { Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
 import { isDeclared } from './field.ts';
 import { describeNumbers, type Measure } from './measure.ts';
-import { listNamed, printField, type SearchField, type SearchTree } from './tree.ts';
+import { listNamed, printField, quoteText, type SearchField, type SearchTree } from './tree.ts';
 
 interface Searched {
   /** The field by which the events are grouped. */
@@ -26,6 +26,7 @@ export function describeDoubts(
   const doubts = [
     measure && describeNumbers(measure),
     describeUnknown(fields.filter((one) => !sources.some((source) => isDeclared(source, one)))),
+    findInTree(tree, (term) => describeColon(term, sources)),
     findInTree(tree, describeWord),
     findInTree(tree, describeValue),
     findInTree(tree, (term) => describeSource(term, sources)),
@@ -50,6 +51,15 @@ function describeUnknown(fields: readonly SearchField[]): string | undefined {
   return `no source declares ${names.join(', ')}${more}: read from the metadata, which may not have it`;
 }
 
+/** Describes a text that is read as an undeclared field and its value: a URL, `host:port` or a time. */
+function describeColon(term: SearchTree, sources: readonly Source[]): string | undefined {
+  if (term.kind !== 'compare' || term.operator !== '=' || term.isQuoted) return undefined;
+  const { field, value } = term;
+  if (sources.some((source) => isDeclared(source, field))) return undefined;
+  const text = `${field.join('.')}:${value.join('*')}`;
+  return `to search for the text, put it in quotes: ${quoteText(cut(text))}`;
+}
+
 const SIGNS: Readonly<Record<string, string>> = {
   '&&': 'and',
   '||': 'or',
@@ -59,8 +69,8 @@ const SIGNS: Readonly<Record<string, string>> = {
   '=~': 'field:value, with * for any text',
 };
 
-/** `/…/` with a sign that has a meaning in regular expressions; `/rest/` may be a path. */
-const PATTERN = /^\/(?=.*[.*+?|[\]{}^$\\]).+\/[a-z]*$/;
+/** `/…/` with a sign that has a meaning in regular expressions; `/rest/` may be a path, `//host/` is of a URL. */
+const PATTERN = /^\/(?!\/)(?=.*[.*+?|[\]{}^$\\]).+\/[a-z]*$/;
 
 /** `{app="x"}` after something else: its pieces, up to the quote. */
 const SELECTOR = /^\{\w+(?:=~?|!=|!~)$/;

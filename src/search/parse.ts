@@ -1,4 +1,5 @@
-import { invalidParameters } from '../query/parameters.ts';
+import { TailraceError } from '../errors.ts';
+import { invalidParameters, shorten } from '../query/parameters.ts';
 import {
   BARE,
   FIELD,
@@ -56,8 +57,8 @@ export function parseField(text: string, parameter: string): SearchField {
 
 /** Returns the error of a search. @param position UTF-16 units from its start */
 export function refuse(position: number, message: string) {
-  const parameter = SEARCH_PARAMETER;
-  return invalidParameters([{ parameter, message: `${message} (position ${position})`, position }]);
+  const fault = { parameter: SEARCH_PARAMETER, message: `${message} (position ${position})`, position };
+  return new TailraceError('invalid_parameter', `the search ${fault.message}`, { errors: [fault] });
 }
 
 // `{app="x"}` and `{app=~"x", …`: as texts they would be cut at their quotes.
@@ -151,7 +152,7 @@ function readText(reader: Reader): SearchTree {
   if (colon !== -1)
     throw refuse(
       at + colon,
-      'has : after something that is not a field, whose names are joined by dots and have no *; put a text with a colon in quotes',
+      `has : in ${shorten(word)} after something that is not a field, whose names are joined by dots and have no *; put a text with a colon in quotes`,
     );
   reader.at += word.length;
   return { kind: 'text', value: toValue(word) };
@@ -181,7 +182,10 @@ function readFieldClause(reader: Reader, named: string): SearchTree {
   reader.at += word.length;
   const value = toValue(word);
   if (operator !== '=' && value.length > 1)
-    throw refuse(position, `has * after ${operator}, which takes a value without wildcards`);
+    throw refuse(
+      position,
+      `has * in ${shorten(word)} after ${operator}, which takes a value without wildcards`,
+    );
   if (operator === '=' && /^\*+$/.test(word)) return { kind: 'exists', field, position: at };
   return { kind: 'compare', field, operator, value, isQuoted: false, position };
 }

@@ -55,7 +55,7 @@ describe('rules of a source', () => {
   });
 
   test.each([
-    ['drop: "level:loud"', /logs\.yaml:\d+: "drop" has an unknown level/],
+    ['drop: "level:loud"', /logs\.yaml:\d+: "drop" has the unknown level "loud"/],
     ['sample: { keep: 0.5, unless: "status:[1 TO 2]" }', /"unless" of "sample"/],
     ['redact: [{ field: metadata.project }]', /cannot replace metadata\.project/],
     ['redact: [{ pattern: "(a{1,30}){1,30}b" }]', /is too large/],

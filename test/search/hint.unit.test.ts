@@ -7,7 +7,7 @@ import { parseSearch } from '../../src/search/parse.ts';
 /** Doubts beside that no source declares a field. */
 const describe = (q: string) =>
   describeDoubts(parseSearch(q, 100), { sources: [] })?.replace(
-    /^no source declares .*?may not have it(?:; |$)/,
+    /^no source declares .*?may not have it(?:; to search for the text, .*?: ".*?")?(?:; |$)/,
     '',
   ) || undefined;
 
@@ -24,6 +24,19 @@ test.each([
   ['timeout {app="x"}', '{app= was searched for as text; for a field write field:value'],
 ])('a search for %j that finds nothing gets a hint', (q, hint) => {
   expect(describe(q)).toContain(hint);
+});
+
+// As nothing is found by them, and no source has such a field, they are texts.
+test.each([
+  'http://cache.internal:8080/health',
+  'localhost:3000',
+  '10:42:07',
+  '00:1a:2b',
+  'cache.internal:80/a?b=c',
+])('a search for %s that finds nothing gets the text in quotes', (text) => {
+  const [, advice] =
+    describeDoubts(parseSearch(`a -${text}`, 100), { sources: [] })?.split('have it; ') ?? [];
+  expect(advice).toBe(`to search for the text, put it in quotes: "${text}"`);
 });
 
 test.each(['a -> b', '1=1', 'a:b=c', '/rest/', 'path:"/a.*/"', '{}'])('a search for %j gets none', (q) => {

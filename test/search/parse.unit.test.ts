@@ -131,13 +131,15 @@ describe('refuses, with the place and what would be right', () => {
     ['- a', 0, 'directly before'],
     ['status:', 7, 'directly after status:'],
     ['level:(a or b)', 6, 'as in (level:a or level:b)'],
-    ['a:>5*', 3, 'without wildcards'],
+    ['a:>5*', 3, 'has * in "5*" after >, which takes a value without wildcards'],
+    ['a ::1', 2, 'has : in "::1" after something'],
     [`${'('.repeat(60)}a`, 51, 'nested more than 50 deep'],
     [`${'-'.repeat(60)}a`, 51, 'nested more than 50 deep'],
     ['a '.repeat(129), 256, 'more than 128 terms'],
   ])('%j', (text, position, message) => {
     const error = catchError(() => parse(text));
     expect(error.errors).toEqual([{ parameter: 'q', position, message: expect.stringContaining(message) }]);
+    expect(error.message).toBe(`the search ${error.errors[0]?.message}`);
   });
 });
 
