@@ -92,6 +92,12 @@ describe('a log page', () => {
 });
 
 describe('the Logs Explorer', () => {
+  test('finds a record without the one that it is in, if no source declares it', async () => {
+    const sql = `select host from storage_logs cross join unnest(metadata) as metadata
+      cross join unnest(other) as other cross join unnest(context) as context order by host`;
+    expect(await rowsOf(sql)).toEqual([{ host: 'a' }, { host: 'b' }]);
+  });
+
   test('reads no other project', async () => {
     const other = { project: 'other' };
     expect(await rowsOf('select count(*) as n from edge_logs', other)).toEqual([{ n: 0 }]);

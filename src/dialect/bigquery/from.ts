@@ -79,8 +79,9 @@ function readUnnested(item: FromItem, scope: ColumnScope, context: FromContext):
   const names = readUnnestedPath(item, scope, context);
   if (names === undefined) return undefined;
   const found = findName(names, scope);
-  if (typeof found === 'object' && 'origin' in found)
-    return found.origin.relation.unnest(found.origin, found.steps);
+  if (typeof found === 'string') throw context.fail(`has an ambiguous name: ${found}`, item);
+  if (found !== undefined && 'origin' in found)
+    return found.origin.relation.unnest(found.origin, found.steps, found.others);
   throw context.fail(
     `has UNNEST of ${names.join('.')}, which is not a record; write the record that it is in before it`,
     item,

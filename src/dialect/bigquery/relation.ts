@@ -91,16 +91,19 @@ export function createRelation(name: string, alias: string, source: Source) {
       return { relation, sql: `ifNull(${inner}.${column.name}, '')`, path: undefined };
     },
     /** The record of an UNNEST: each member of the list at these steps, or what else is there. */
-    unnest(origin: Origin, steps: readonly Step[]): Origin {
-      const path = extend(origin.path, steps);
+    unnest(origin: Origin, steps: readonly Step[], others: readonly Origin[] = []): Origin {
+      const path = others.length > 0 ? undefined : extend(origin.path, steps);
       readsAll ||= !isAboveTyped(source.view, path);
-      const record = { name: `${alias}e${records.length}`, from: origin.sql, steps };
+      const texts = [origin, ...others].map(({ sql }) => writeSteps(sql, steps));
+      const record = {
+        name: `${alias}e${records.length}`,
+        raw: others.length > 0 ? firstOf(texts) : texts.join(),
+      };
       records.push(record);
       return { relation, sql: record.name, path };
     },
-    /** Whether a typed column has what is at these steps. */
-    isTyped: (origin: Origin, steps: readonly Step[]) =>
-      findTyped(source.view, extend(origin.path, steps)) !== undefined,
+    /** Whether a typed column has what is at these steps, or below them. */
+    isTyped: (origin: Origin, steps: readonly Step[]) => isTypedAt(source.view, extend(origin.path, steps)),
     /** What is at these steps. @param others read in this order if there is nothing */
     value(origin: Origin, steps: readonly Step[], others: readonly Origin[] = []): Value {
       const key = JSON.stringify([[origin, ...others].map(({ sql }) => sql), ...steps]);
@@ -132,8 +135,8 @@ export function createRelation(name: string, alias: string, source: Source) {
 
 interface UnnestedRecord {
   readonly name: string;
-  readonly from: string;
-  readonly steps: readonly Step[];
+  /** SQL of the JSON text of the record, or of the list. */
+  readonly raw: string;
 }
 
 interface Written {
@@ -193,10 +196,10 @@ function writeUnnested({
   const stored = new Set([...used.matchAll(pattern)].map(([, column]) => column));
   const columns = [...stored].map((column) => `${inner}.${column} AS ${column}`);
   if (used.includes(METADATA)) columns.push(METADATA);
-  const joins = records.map(({ name, from, steps }) => {
-    const raw = writeSteps(from, steps);
-    return ` LEFT ARRAY JOIN if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}]) AS ${name}`;
-  });
+  const joins = records.map(
+    ({ name, raw }) =>
+      ` LEFT ARRAY JOIN if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}]) AS ${name}`,
+  );
   const names = records.map(({ name }) => name);
   return `(SELECT ${[...columns, ...names].join(', ')} FROM ${SOURCE} AS ${inner}${joins.join('')})`;
 }
@@ -212,6 +215,11 @@ export function findTyped(
   const columns = TYPED.get(view) ?? new Map(view.columns.map((column) => [column.path.join('\0'), column]));
   TYPED.set(view, columns);
   return columns.get(path.join('\0'));
+}
+
+/** Whether a typed column has what is at a path, or below it. */
+export function isTypedAt(view: DialectView | undefined, path: readonly string[] | undefined): boolean {
+  return findTyped(view, path) !== undefined || isAboveTyped(view, path);
 }
 
 /** Whether `untyped` shows lists at a path. */

@@ -16,9 +16,14 @@ export interface ColumnScope {
 }
 
 /** What a name stands for: a value, or JSON that steps lead into. */
-export type NameTarget =
-  | { readonly value: Value }
-  | { readonly origin: Origin; readonly steps: readonly Step[] };
+export type NameTarget = { readonly value: Value } | JsonTarget;
+
+interface JsonTarget {
+  readonly origin: Origin;
+  readonly steps: readonly Step[];
+  /** Read in this order if there is nothing. */
+  readonly others?: readonly Origin[];
+}
 
 /**
  * Finds what a name of one or more parts stands for: a record of an UNNEST first, whose name hides columns, then a relation, a column,
@@ -42,19 +47,19 @@ export function findName(names: readonly string[], scope: ColumnScope): NameTarg
 }
 
 /**
- * A field without the name of its record. The fields of records are not known beforehand: the record with a typed column for it, or else
- * the last record of an event that has it.
+ * A field without the name of its record. The fields of records are not known beforehand: the record with a typed column for it or below
+ * it, or else the last record of an event that has it.
  */
-function findField(names: readonly string[], { records }: ColumnScope): NameTarget | string | undefined {
+function findField(names: readonly string[], { records }: ColumnScope): JsonTarget | string | undefined {
   const typed = records.filter(({ origin }) => origin.relation.isTyped(origin, names));
   const [record, ...others] = typed.length > 0 ? typed : records;
   if (record === undefined) return undefined;
-  if (others.length === 0) return { origin: record.origin, steps: names };
   const { relation } = record.origin;
-  if (others.some(({ origin }) => origin.relation !== relation))
-    return `${names.join('.')} may be in the records of several tables; write a record before it`;
-  const origins = others.map(({ origin }) => origin);
-  return { value: relation.value(record.origin, names, origins) };
+  const areOfOne = others.every(({ origin }) => origin.relation === relation);
+  if (areOfOne && (typed.length === 0 || others.length === 0))
+    return { origin: record.origin, steps: names, others: others.map(({ origin }) => origin) };
+  const listed = [record, ...others].map(({ name }) => name || 'a record without a name').join(' and ');
+  return `${names.join('.')} ${typed.length > 0 ? 'is' : 'may be'} in ${listed}; write the record before it`;
 }
 
 function findColumn(relation: Relation, name: string, steps: readonly Step[]): NameTarget | undefined {
@@ -84,7 +89,7 @@ function isSame(a: string, b: string): boolean {
 /** The value that was found. */
 export function readFound(found: NameTarget): Value {
   if ('value' in found) return found.value;
-  const value = found.origin.relation.value(found.origin, found.steps);
+  const value = found.origin.relation.value(found.origin, found.steps, found.others);
   const isWhole = found.steps.length === 0 && found.origin.path !== undefined;
   return isWhole ? { ...value, type: 'record' } : value;
 }

@@ -87,6 +87,14 @@ const REFUSED: readonly (readonly [sql: string, message: string])[] = [
   ['select x from unnest(1) as x', 'UNNEST of something else'],
   [`select x.y ${M} cross join unnest(timestamp) as x`, 'UNNEST of timestamp, which is not a record'],
   [`select r.y ${M} left join unnest(m.response) as r on r.x = 1`, 'ON after UNNEST'],
+  [
+    `select status_code ${M} cross join unnest(response) as a cross join unnest(response) as b`,
+    'has an ambiguous name: status_code is in b and a; write the record before it at line 1, column 8',
+  ],
+  [
+    'select level from function_logs as f, unnest(f.metadata), postgres_logs as p, unnest(p.metadata) as m, unnest(x) as y',
+    'has an ambiguous name: x may be in m and a record without a name; write the record before it',
+  ],
   [`select m.* ${M}`, '* of an unnested record'],
   ['select * except (nothing) from edge_logs', 'EXCEPT of what is not a column'],
   [

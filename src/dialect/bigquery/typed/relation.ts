@@ -1,5 +1,5 @@
 import type { DialectColumn, Origin, Relation, Source } from '../relation.ts';
-import { extend, findTyped, typedSql } from '../relation.ts';
+import { extend, findTyped, isTypedAt, typedSql } from '../relation.ts';
 import type { Step } from '../steps.ts';
 import { typedValue } from '../value.ts';
 
@@ -36,13 +36,13 @@ export function createTypedRelation(name: string, alias: string, source: Source)
       return { type, sql: `${alias}.${column}`, members, column: { table: relation, name: column } };
     },
     origin: (column) => ({ relation, sql: column.name, path: [column.name] }),
-    unnest(origin, steps) {
-      const path = extend(origin.path, steps);
+    unnest(origin, steps, others = []) {
+      const path = others.length > 0 ? undefined : extend(origin.path, steps);
       if (path === undefined) throw new NotTyped();
       records.push(path);
       return { relation, sql: path.join('\0'), path };
     },
-    isTyped: (origin, steps) => findAt(origin, steps) !== undefined,
+    isTyped: ({ path }, steps) => isTypedAt(view, extend(path, steps)),
     value(origin, steps, others = []) {
       const column = others.length > 0 ? undefined : findAt(origin, steps);
       if (column === undefined) throw new NotTyped();
