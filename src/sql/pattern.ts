@@ -62,6 +62,23 @@ function patternCost(pattern: string): PatternCost {
   return groups.map(closeGroup).reduce(add, NOTHING);
 }
 
+/** The capturing groups of a pattern, with their brackets. */
+export function findGroups(pattern: string): string[] {
+  const open: number[] = [];
+  const groups: Group[] = [openGroup()];
+  const found: string[] = [];
+  for (let at = 0; at < pattern.length; ) {
+    const depth = groups.length;
+    const end = readPart(pattern, at, groups);
+    if (groups.length > depth) open.push(at);
+    const start = groups.length < depth ? open.pop() : undefined;
+    if (start !== undefined && /^\((?!\?)|^\(\?P?</.test(pattern.slice(start, start + 4)))
+      found.push(pattern.slice(start, end));
+    at = end;
+  }
+  return found;
+}
+
 const NOTHING: PatternCost = { size: 0, choices: 0 };
 
 function add(a: PatternCost, b: PatternCost): PatternCost {

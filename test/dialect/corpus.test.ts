@@ -78,6 +78,38 @@ describe.for(FILES)('the corpus of %s', (name) => {
   );
 });
 
+// As BigQuery's documentation has them, and what ZetaSQL's own code does.
+test('regexp_extract has the match, or its one group', async () => {
+  const calls: readonly (readonly [call: string, value: string | null])[] = [
+    ["'foo@example.com', r'^[a-zA-Z0-9_.+-]+'", 'foo'],
+    ["'foo@example.com', r'^[a-z]+@[a-z]+\\.([a-z.]+$)'", 'com'],
+    ["'ab', '(.)b'", 'a'],
+    ["'xyztb', '(.)+b'", 't'],
+    ["'ab', '(z)?b'", null],
+    ["'a=', '(?:a|b)=([0-9]*)'", ''],
+    ["'a=1', '(?P<key>[a-z])=[(]?1'", 'a'],
+    ["'ab', 'c'", null],
+    ["'', ''", ''],
+    ["'Hello Helloo and Hellooo', 'H?ello+', 1, 2", 'Helloo'],
+    ["'Hello Helloo and Hellooo', 'H?ello+', 3", 'Helloo'],
+    ["'Hello Helloo and Hellooo', 'H?ello+', 3, 2", 'Hellooo'],
+    ["'Hello Helloo and Hellooo', 'H?ello+', 20, 2", null],
+    ["'Hello Helloo and Hellooo', '(l)l', 1, 4", null],
+    ["'éé1é2', 'é([0-9])', 3", '2'],
+    ["'éé', '', 3", null],
+    ["'éé', '^é$', 2", 'é'],
+    ["'a\\nb', 'a.b'", null],
+    ['cast(null as string), r".*"', null],
+    ['id, null', null],
+    ["id, 'x', null", null],
+    ["id, '(x)', 2, null", null],
+  ];
+  const list = calls.map(([call], i) => `regexp_${i % 2 ? 'extract' : 'substr'}(${call}) as c${i}`);
+  const { rows, error } = await studio.ask(`select ${list} from edge_logs limit 1`, PLAIN);
+  expect(error).toBeUndefined();
+  expect(Object.values(rows[0] ?? {})).toEqual(calls.map(([, value]) => value));
+});
+
 const FROM = 'from edge_logs cross join unnest(metadata) as m cross join unnest(m.response) as response';
 
 describe('typed columns', () => {

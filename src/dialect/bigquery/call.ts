@@ -1,6 +1,4 @@
-import { findPatternFault } from '../../sql/pattern.ts';
 import { writeValue } from '../../sql/quote.ts';
-import { createMatcher } from '../../sql/text-matcher.ts';
 import { AGGREGATES, aggregate, writeQuantiles } from './aggregate.ts';
 import { cast } from './cast.ts';
 import { CHOICES } from './choice.ts';
@@ -10,6 +8,7 @@ import { FUNCTIONS } from './function.ts';
 import { addInterval } from './interval.ts';
 import { JSON_FUNCTIONS, translateJson } from './json-function.ts';
 import type { CallForm, Expression } from './parse/tree.ts';
+import { readPattern } from './regexp.ts';
 import type { Value } from './value.ts';
 
 /** Functions that cast their argument. */
@@ -87,30 +86,25 @@ function callKnown(
     const kind = wanted[Math.min(i, wanted.length - 1)] ?? 'string';
     return kind === 'part' ? readPart(arg) : writeArgument(name, kind, context.translate(arg));
   });
-  return { type, sql: write(...sqls) };
+  const written = sqls.filter((sql) => sql !== undefined);
+  return { type, sql: written.length < sqls.length ? 'NULL' : write(...written) };
 }
 
-function writeArgument(name: string, kind: BigQueryFunction['args'][number], value: Value): string {
-  const { text, sql } = value;
+/** @returns `undefined` for NULL instead of a constant: then the call returns NULL */
+function writeArgument(
+  name: string,
+  kind: BigQueryFunction['args'][number],
+  value: Value,
+): string | undefined {
+  const { type, text, sql } = value;
+  if (type === 'null' && (kind === 'count' || kind === 'text' || kind === 'pattern')) return undefined;
   if (kind === 'count') {
     if (/^\d{1,9}$/.test(sql)) return sql;
     throw new WrongType(`calls ${name} without a whole number where one belongs`);
   }
   if (kind !== 'text' && kind !== 'pattern') return as(value, kind as TargetType); // the others have been read
   if (text === undefined) throw new WrongType(`calls ${name} without a text in quotes where one belongs`);
-  return writeValue(kind === 'pattern' ? readPattern(text) : text);
-}
-
-/** @throws WrongType for a pattern that is rejected */
-function readPattern(pattern: string): string {
-  const fault = findPatternFault(pattern);
-  if (fault !== undefined) throw new WrongType(`has a pattern that ${fault}`);
-  if (typeof createMatcher(pattern) === 'string')
-    throw new WrongType(
-      `has ${JSON.stringify(pattern.slice(0, 60))}, which is not a regular expression of RE2`,
-    );
-  // In ClickHouse a dot is also the end of a line.
-  return pattern.includes('.') ? `(?-s)${pattern}` : pattern;
+  return kind === 'pattern' ? readPattern(text) : writeValue(text);
 }
 
 /** A word such as HOUR instead of a value, in lower case; `week(monday)` is `isoweek`. */

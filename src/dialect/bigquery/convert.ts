@@ -113,7 +113,7 @@ export const SQL_CHARS_MAX = 256 * 1024;
 /** A function of BigQuery that takes values and gives a value. */
 export interface BigQueryFunction {
   /**
-   * `part` is a word such as HOUR, `pattern` a regular expression, `text` any other text in quotes, `count` a whole number in digits,
+   * `part` is a word such as HOUR, `pattern` a regular expression, as it is, `text` any other text in quotes, `count` a whole number in digits,
    * and `interval` the part and the count of an INTERVAL, such as `hour 1`.
    */
   readonly args: readonly (TargetType | 'any' | 'part' | 'pattern' | 'text' | 'count' | 'interval')[];

@@ -1,4 +1,5 @@
 import type { BigQueryFunction } from './convert.ts';
+import { REGEXP_FUNCTIONS } from './regexp.ts';
 import { TIME_FUNCTIONS } from './time-function.ts';
 import { roundAway } from './value.ts';
 
@@ -46,7 +47,6 @@ const TEXT_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
   substr: { args: ['string', 'count', 'count'], optional: 1, type: 'string', write: writePart },
   substring: { args: ['string', 'count', 'count'], optional: 1, type: 'string', write: writePart },
   replace: text('replaceAll', ['string', 'text', 'string']),
-  regexp_contains: { args: ['string', 'pattern'], type: 'bool', write: call('match') },
 };
 
 // ClickHouse's trim knows spaces only.
@@ -79,5 +79,5 @@ const NUMBER_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
 
 /** Every function that takes values and gives a value, by name in lower case. A member a function. */
 export const FUNCTIONS: ReadonlyMap<string, BigQueryFunction> = new Map(
-  Object.entries({ ...TEXT_FUNCTIONS, ...NUMBER_FUNCTIONS, ...TIME_FUNCTIONS }),
+  Object.entries({ ...TEXT_FUNCTIONS, ...REGEXP_FUNCTIONS, ...NUMBER_FUNCTIONS, ...TIME_FUNCTIONS }),
 );
