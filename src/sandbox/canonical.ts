@@ -30,7 +30,7 @@ export async function canonicalise(
   refuseBraces(sql);
   const declared = [...endpoint.parameters.map((parameter) => parameter.name), NOW_PARAMETER];
   const mark = findMark(sql);
-  const marked = createRewriter(sql)((name) => {
+  const marked = createRewriter(bindClocks(sql))((name) => {
     if (declared.includes(name)) return `'${mark}${name}'`;
     throw invalidSql(
       `names @${name}, which is not declared; declared are ${declared.map((one) => `@${one}`).join(', ')}`,
@@ -49,6 +49,28 @@ export async function canonicalise(
     return name === undefined ? [] : { start, end, text: `@${name}` };
   });
   return { checked, runs: applyEdits(checked, edits), parameterOf: (text) => marks.get(text) };
+}
+
+const NOW = `toDateTime64(@${NOW_PARAMETER}, 6, 'UTC')`;
+
+/** The engine's clocks, by the instant of the query. */
+const CLOCKS: Readonly<Record<string, string>> = {
+  NOW: `toDateTime(${NOW}, 'UTC')`,
+  NOW64: `toDateTime64(${NOW}, 3, 'UTC')`,
+  TODAY: `toDate(${NOW})`,
+  YESTERDAY: `subtractDays(toDate(${NOW}), 1)`,
+};
+
+/** Binds calls of clocks as `@now` is, so that all parts of an answer have one instant, from which its age counts. */
+function bindClocks(sql: string): string {
+  const { words } = parseSql(sql);
+  const edits = words.flatMap(({ key, start }, i) => {
+    const text = Object.hasOwn(CLOCKS, key) ? CLOCKS[key] : undefined;
+    const close = words[i + 2];
+    if (text === undefined || words[i + 1]?.key !== '(' || close?.key !== ')') return [];
+    return { start, end: close.end, text };
+  });
+  return applyEdits(sql, edits);
 }
 
 /** A prefix that does not occur in the text. */

@@ -2,7 +2,7 @@
  * The functions that a caller's SELECT may call, by kind. The result of each depends only on its arguments, and its size is in
  * proportion to theirs.
  *
- * Excluded are functions of files, network, dictionaries, settings, the server, other queries or time (`@now` replaces `now`);
+ * Excluded are functions of files, network, dictionaries, settings, the server, other queries or time (canonical.ts binds the clocks);
  * functions that take the name of a function, a table or a type as a text; functions with large results of small arguments (`range`,
  * `repeat`, `arrayWithConstant`, `leftPad`), since the engine checks its limits between blocks of rows and not inside of a function;
  * states of aggregation, which the engine reads back unchecked.

@@ -39,6 +39,20 @@ describe('a SELECT in sql', () => {
     });
   });
 
+  test('reads the instant of its query as the clock', async () => {
+    const sql = `SELECT toUnixTimestamp(now()) AS now, toUnixTimestamp64Milli(now64( )) AS now64,
+      toString(Today()) AS today, yesterday () = today() - 1 AS before, 'now()' AS text`;
+    expect((await call('sandbox.on', { project: 'p', sql })).body.result).toEqual([
+      {
+        now: Math.floor(clock.now / 1000),
+        now64: clock.now,
+        today: new Date(clock.now).toISOString().slice(0, 10),
+        before: 1,
+        text: 'now()',
+      },
+    ]);
+  });
+
   test('is answered from the cache when it is the same SELECT, however it is written', async () => {
     const status = async (sql: string, project = 'p') =>
       (await call('sandbox.on', { project, sql })).headers.get('cache-status');

@@ -107,7 +107,7 @@ describe('the Logs Explorer', () => {
 
 test('the pages of newer versions send ClickHouse’s SQL over one view', async () => {
   const sql = `SELECT source, severity_text, log_attributes['request.method'] AS method FROM logs
-    WHERE log_attributes['response.status_code'] = '503' ORDER BY timestamp DESC LIMIT 100`;
+    WHERE log_attributes['response.status_code'] = '503' AND timestamp > now() - INTERVAL 1 HOUR ORDER BY timestamp DESC LIMIT 100`;
   const { result } = await ask('logs.all.otel', { sql });
   expect(result).toEqual([{ source: 'edge_logs', severity_text: 'ERROR', method: 'GET' }]);
 });

@@ -134,7 +134,7 @@ export const ESCAPES: Readonly<Record<string, readonly string[]>> = {
     'SELECT rowNumberInAllBlocks() FROM app',
     "SELECT formatQuery('SELECT 1') FROM app",
     'SELECT throwIf(status > 0) FROM app',
-    'SELECT now() FROM app',
+    'SELECT now64(6) FROM app',
     'SELECT CURRENT_TIMESTAMP FROM app',
     'SELECT rand() FROM app',
   ],

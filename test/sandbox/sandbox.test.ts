@@ -99,7 +99,7 @@ test('every bound is in the documentation', async () => {
 
 describe('a refusal says what was not allowed and what would be', () => {
   test.each([
-    ['SELECT now()', 'must not call now(); use @now, the instant of the query'],
+    ['SELECT now64(6)', 'must not call now64(); use @now, the instant of the query'],
     [
       'SELECT * FROM numbers(3)',
       'must not read the table function numbers(); what can be read is app, errors',
