@@ -67,6 +67,8 @@ export interface Endpoint {
   readonly charts: readonly Chart[];
   /** Places of the columns of JSON in which each object becomes a list of itself: those of a dialect whose records repeat. */
   readonly repeatedColumns: readonly number[];
+  /** Columns of a caller's SELECT that are times of the engine, which an answer has as ISO 8601. */
+  readonly timeColumns?: readonly string[];
   readonly sql: string;
   /** The endpoint's query.sql, or a caller's SELECT over its views (sandbox/base.ts). */
   readonly sqlOrigin: 'file' | 'select';

@@ -107,8 +107,15 @@ function writeAround(
   const named = findRowForm(endpoint, engineFormat).joinsText
     ? rowAsText(columns)
     : columns.map(({ name, type }) => write(identifier(name), type)).join(', ');
-  const selected = named === '' ? '*' : named; // no columns are declared for a caller's SELECT
+  const selected = named === '' ? writeTimes(endpoint, engineFormat) : named; // no columns are declared for a caller's SELECT
   return `SELECT ${selected} ${from}`;
+}
+
+/** All columns, with times as ISO 8601 unless the format has a type for them. */
+function writeTimes({ timeColumns = [] }: Endpoint, format: QueryOptions['format']): string {
+  if (timeColumns.length === 0 || format === 'ArrowStream' || format === 'Parquet') return '*';
+  const times = timeColumns.map((name) => `replaceOne(toString(\`${name}\`), ' ', 'T') AS \`${name}\``);
+  return `* REPLACE (${times.join(', ')})`;
 }
 
 /** A stored query with what stands around it. */

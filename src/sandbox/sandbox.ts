@@ -7,6 +7,7 @@ import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
 import type { RawParameters } from '../query/parameters.ts';
+import { createSampleSql } from '../query/sample-sql.ts';
 import { parseSql } from '../sql/parse.ts';
 import {
   findBase,
@@ -76,7 +77,7 @@ export function createSandbox(
     if (Buffer.byteLength(sql) > sandboxSqlBytesMax)
       throw invalidSql(`must be at most ${sandboxSqlBytesMax} bytes long`);
     assertShortValues(endpoint, raw);
-    if (endpoint.dialect === undefined) return await checkOnce(endpoint, sql, options);
+    if (endpoint.dialect === undefined) return await describeOnce(endpoint, sql, options);
     return await translateOnce(endpoint, { sql, dialect: endpoint.dialect, options });
   };
 
@@ -115,7 +116,24 @@ export function createSandbox(
     return stored;
   }
 
-  /** The endpoint of a SELECT in the engine's own SQL. */
+  /** The endpoint of a SELECT in the engine's own SQL, with the columns that are times. */
+  async function describeOnce(endpoint: Endpoint, sql: string, options: SandboxOptions): Promise<Endpoint> {
+    const key = `${endpoint.id} ${endpoint.hash} described ${sql}`;
+    const known = checked.get(key);
+    if (known !== undefined) return known;
+    const own = await checkOnce(endpoint, sql, options);
+    const timeColumns = await findTimeColumns(engine, own, options).catch((error: unknown) => {
+      // What fails with the sample values may run with the caller's, or fails again and is reported then.
+      if (error instanceof TailraceError && error.status < 500) return undefined;
+      throw error;
+    });
+    if (timeColumns === undefined) return own;
+    const described = { ...own, timeColumns };
+    checked.set(key, described);
+    return described;
+  }
+
+  /** The endpoint of a SELECT in the engine's own SQL, checked. */
   async function checkOnce(endpoint: Endpoint, sql: string, options: SandboxOptions): Promise<Endpoint> {
     const key = `${endpoint.id} ${endpoint.hash} ${sql}`;
     const known = checked.get(key);
@@ -131,6 +149,16 @@ export function createSandbox(
     checked.set(key, own);
     return own;
   }
+}
+
+// Names that are quoted as they are. Others are those of expressions without AS.
+const TIME_COLUMN = /^([^\\`\t]+)\t(?:Nullable\()?DateTime/;
+
+async function findTimeColumns(engine: Engine, own: Endpoint, options: SandboxOptions): Promise<string[]> {
+  const execution = { ...options, format: 'TSVRaw', sandboxed: { project: undefined } } as const;
+  const { bytes } = await engine.query(`DESCRIBE TABLE (${createSampleSql(own)}\n)`, {}, execution);
+  const lines = bytes.toString().split('\n');
+  return [...new Set(lines.flatMap((line) => TIME_COLUMN.exec(line)?.[1] ?? []))];
 }
 
 // With `current_timestamp()` the bounds of a SELECT are others each time.

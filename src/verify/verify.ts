@@ -1,14 +1,12 @@
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
-import { PINNED_PREFIX } from '../definitions/parameter.ts';
 import type { SqlFile } from '../definitions/read.ts';
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { messageOf } from '../errors.ts';
-import { serviceValues } from '../query/bucket-range.ts';
 import { JSON_FORMAT } from '../query/format.ts';
-import { bindPosition } from '../query/position.ts';
-import { createStatement, writeTypes } from '../query/statement.ts';
+import { createSampleSql, sampleValues } from '../query/sample-sql.ts';
+import { createStatement } from '../query/statement.ts';
 import { findSandboxFault } from '../sandbox/base.ts';
 import { SyntaxTreeError } from '../sandbox/syntax-tree.ts';
 import { createRewriter, findParameters } from '../sql/parameter.ts';
@@ -92,27 +90,6 @@ function toQueryFault(endpoint: Endpoint, error: unknown, sources: readonly Sour
 }
 
 const ENDS_WITH_SEMICOLON = 'must not end with a semicolon: the query runs as a part of another';
-
-/** Returns the stored query with a sample value for each parameter. */
-export function createSampleSql(endpoint: Endpoint, values = sampleValues(endpoint)): string {
-  return createRewriter(writeTypes(endpoint))((name) => writeValue(values[name] ?? ''));
-}
-
-const SAMPLE_MS = Date.UTC(2026, 0, 1);
-
-/** Returns a value that its declaration allows for each parameter. */
-function sampleValues(endpoint: Endpoint): Values {
-  const values: Record<string, string> = Object.fromEntries(
-    endpoint.parameters.map(({ name, sample }) => [name, sample]),
-  );
-  for (const name of endpoint.pinned) values[PINNED_PREFIX + name] = values[name] ?? '';
-  return {
-    ...values,
-    ...endpoint.bound,
-    ...bindPosition(endpoint.pages),
-    ...serviceValues(endpoint, values, { instantMs: SAMPLE_MS }),
-  };
-}
 
 const ENGINE_TYPES: Record<ResultType, RegExp> = {
   integer: /^U?Int\d+$/,

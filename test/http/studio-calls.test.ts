@@ -110,6 +110,17 @@ test('the pages of newer versions send ClickHouse’s SQL over one view', async 
     WHERE log_attributes['response.status_code'] = '503' AND timestamp > now() - INTERVAL 1 HOUR ORDER BY timestamp DESC LIMIT 100`;
   const { result } = await ask('logs.all.otel', { sql });
   expect(result).toEqual([{ source: 'edge_logs', severity_text: 'ERROR', method: 'GET' }]);
+  // Times as its documentation of the view has them.
+  const times = `select logs.timestamp, toStartOfHour(timestamp) as hour, max(timestamp) over (), [timestamp] as list
+    from logs where source = 'auth_logs' limit 1`;
+  expect((await ask('logs.all.otel', { sql: times })).result).toEqual([
+    {
+      timestamp: '2026-11-20T11:59:30.000000',
+      hour: '2026-11-20T11:00:00',
+      'max(timestamp) OVER ()': '2026-11-20T11:59:30.000000',
+      list: ['2026-11-20 11:59:30.000000'],
+    },
+  ]);
 });
 
 describe('counts and charts', () => {

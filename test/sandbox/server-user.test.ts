@@ -37,14 +37,15 @@ describe('on a server with a user for callers’ SQL', () => {
     const holding = front.requests.filter(({ sql, address }) =>
       `${sql}${decodeURIComponent(address)}`.includes(mark),
     );
-    expect(holding.map(({ user }) => user)).toEqual(Array(4).fill(SANDBOX_USER));
+    expect(holding.map(({ user }) => user)).toEqual(Array(5).fill(SANDBOX_USER));
     expect(holding.map(({ sql }) => /^(?:EXPLAIN )?\w+ \S+/.exec(sql)?.[0])).toEqual([
       'SELECT formatQuerySingleLine({sql:String})',
       'EXPLAIN AST SELECT',
       'EXPLAIN QUERY TREE',
+      'DESCRIBE TABLE',
       'SELECT *',
     ]);
-    expect(holding.map(projectOf)).toEqual([undefined, undefined, undefined, 'p']);
+    expect(holding.map(projectOf)).toEqual([undefined, undefined, undefined, undefined, 'p']);
   });
 
   test('a pattern of a caller’s SELECT that is rejected is checked by that user, too', async () => {
