@@ -40,6 +40,7 @@ test.each([
   for (let i = 0; i < 2; i++) expect(await send('content-length: 0')).not.toMatch(/does not accept/);
   for (const sent of [
     await send(`content-length: ${body.length}`, body),
+    await send(`content-type: text/plain\r\ncontent-length: ${body.length}`, body),
     await send('transfer-encoding: chunked', `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`),
   ]) {
     expect(sent).toMatch(/^HTTP\/1\.1 400 /);

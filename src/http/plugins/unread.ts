@@ -5,14 +5,18 @@ import { findUndeclared, invalidParameters } from '../../query/parameters.ts';
 import { describeUndeclared } from '../../query/undeclared.ts';
 import type { Route, RouteGroup } from '../route.ts';
 
+type Head = Pick<IncomingMessage, 'headers'>;
+
+const hasLength = ({ headers }: Head) => Number(headers['content-length'] ?? 0) > 0;
+
 /** Whether a request sends a body, or has one in chunks, which may be empty. */
-export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+export function hasBody(head: Head): boolean {
+  return head.headers['transfer-encoding'] !== undefined || hasLength(head);
 }
 
 /**
  * Returns a check that rejects what the route would ignore, and so answer another question: a body, and undeclared parameters. Senders of
- * events add parameters, and Elasticsearch's clients bodies.
+ * events add parameters, and Elasticsearch's clients bodies. It has to run before a body is parsed, and after one has been.
  */
 export function createUnreadCheck<Parts>(
   { body, refusal, operation, scopes, handle, ...route }: Route<Parts>,
@@ -27,14 +31,17 @@ export function createUnreadCheck<Parts>(
     ...parameters.map(({ name }) => String(name)),
   ];
 
-  return ({ method, body: sent, raw, query }) => {
-    // The framework parses no body of GET and HEAD.
-    const isUnread = sent !== undefined || (route.method === 'GET' && hasBody(raw));
+  return ({ method, body: sent, raw, query, caller }) => {
+    // In chunks it is known once it has been parsed, which the framework does not do for GET and HEAD.
+    const isUnread = sent !== undefined || (route.method === 'GET' ? hasBody(raw) : hasLength(raw));
     if (!readsBody && isUnread) {
       const right = `send parameters in the query string${hasPost ? ', or the body by POST' : ''}`;
       throw new TailraceError('invalid_request', `${method} does not accept a body here; ${right}`);
     }
-    const unknown = isOwn ? findUndeclared(known, query as object as Record<string, unknown>) : []; // an object of parseQueryString
+    if (!isOwn) return;
+    // A person with several projects chooses one of them in any request.
+    const chosen = caller?.isAmbient === true ? Object.keys(caller.pins) : [];
+    const unknown = findUndeclared([...known, ...chosen], query as object as Record<string, unknown>); // an object of parseQueryString
     if (unknown.length > 0) throw invalidParameters(describeUndeclared(unknown, known));
   };
 }

@@ -120,15 +120,21 @@ function addRoute<Parts>(
     if (cors !== undefined) app.options(url, { config }, () => {}); // cors.ts responds before
     if (route.handle === undefined) continue;
     app.route<Handled>({
-      ...{ method, url, config, onRequest: createAuth(route), ...limits },
+      ...{
+        method,
+        url,
+        config,
+        onRequest: [...createAuth(route), async (request) => checkUnread(request)],
+        ...limits,
+      },
       schema: {
         ...(query !== undefined && { querystring: query }),
         ...(body?.schema !== undefined && { body: body.schema }),
       },
       preValidation(request, _reply, done) {
-        if (body?.schema !== undefined && !body.required) request.body ??= {};
         route.refuse?.(getCaller(request));
-        checkUnread(request);
+        if (request.body !== undefined) checkUnread(request);
+        if (body?.schema !== undefined && !body.required) request.body ??= {};
         done();
       },
       handler: (request, reply) => route.handle?.(parts, request, reply.code(status)),
