@@ -45,6 +45,8 @@ describe('a person', () => {
     const browser = await people.signIn('cy');
     const { status, me } = await browser.me();
     expect([status, me.scopes, me.endpoints, me.sources]).toEqual([200, [], [], []]);
+    // What the person before has chosen in this tab.
+    expect((await browser.send(`${people.url}/api/me?project=aurora`)).status).toBe(200);
     expect(me.denied).toMatch(/^Cy has no role here; ask/);
     for (const path of ['/api/endpoints', '/api/self', '/api/sources', '/openapi.json', '/api/keys']) {
       const response = await browser.send(`${people.url}${path}`);

@@ -38,10 +38,9 @@ export function createUnreadCheck<Parts>(
       const right = `send parameters in the query string${hasPost ? ', or the body by POST' : ''}`;
       throw new TailraceError('invalid_request', `${method} does not accept a body here; ${right}`);
     }
-    if (!isOwn) return;
-    // A person with several projects chooses one of them in any request.
-    const chosen = caller?.isAmbient === true ? Object.keys(caller.pins) : [];
-    const unknown = findUndeclared([...known, ...chosen], query as object as Record<string, unknown>); // an object of parseQueryString
+    // The console adds what a person with several projects has chosen, which another person may not have, to every request.
+    if (!isOwn || caller?.isAmbient === true) return;
+    const unknown = findUndeclared(known, query as object as Record<string, unknown>); // an object of parseQueryString
     if (unknown.length > 0) throw invalidParameters(describeUndeclared(unknown, known));
   };
 }
