@@ -17,7 +17,11 @@ export function readPattern(pattern: string): string {
 /** In ClickHouse a dot is also the end of a line. */
 const writePattern = (pattern: string) => writeValue(pattern.includes('.') ? `(?-s)${pattern}` : pattern);
 
+// Without any of these each part of a pattern matches a character.
+const MAY_BE_EMPTY = /[*?|{^$]|\\[AbBzQ]|\(\)|^$/;
+
 function canBeEmpty(pattern: string): boolean {
+  if (!MAY_BE_EMPTY.test(pattern)) return false; // compiling takes time
   const matcher = createMatcher(`^(?:${pattern})$`);
   return typeof matcher === 'string' || matcher.matches('');
 }
