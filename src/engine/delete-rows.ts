@@ -19,6 +19,10 @@ export interface DeleteOptions {
 
 // After this many failed polls in a row the deletion is reported as failed.
 const FAILED_POLLS_MAX = 100;
+// After so many polls without progress it is checked whether the parts fit on the disk.
+const STUCK_POLLS_MAX = 20;
+// The engine's own estimate.
+const REWRITE_SHARE = 1.1;
 // Inserts wait while a deletion begins, so an engine that does not come back within them is reported.
 const BEGIN_TRIES_MAX = 5;
 // Ten seconds of pauses, in which an engine restarts or a server becomes available again.
@@ -113,6 +117,8 @@ export async function wasCutOff(engine: Engine, source: Source): Promise<boolean
 async function untilRewritten(engine: Engine, source: Source, options: DeleteOptions): Promise<void> {
   const inspect = createInspect(engine, options);
   let failed = 0;
+  let stuck = 0;
+  let parts: unknown;
   for (;;) {
     const [row] = await inspect(
       sql`SELECT count() AS left, sum(parts_to_do) AS parts, max(latest_fail_reason) AS fault
@@ -121,6 +127,9 @@ async function untilRewritten(engine: Engine, source: Source, options: DeleteOpt
     options.onParts(Number(row?.['parts']));
     if (Number(row?.['left']) === 0) return;
     const fault = String(row?.['fault']);
+    stuck = row?.['parts'] === parts ? stuck + 1 : 0;
+    parts = row?.['parts'];
+    if (stuck > STUCK_POLLS_MAX && engine.seesEveryWrite) await requireRoom(inspect, engine, source);
     failed = fault === '' ? 0 : failed + 1;
     if (failed > FAILED_POLLS_MAX) {
       const message = `the events of ${source.name} could not be deleted yet; the engine keeps trying`;
@@ -128,6 +137,30 @@ async function untilRewritten(engine: Engine, source: Source, options: DeleteOpt
     }
     await options.pause();
   }
+}
+
+/**
+ * The engine waits without a failure if no part fits on the disk. It may fit once merges have ended and replaced parts are removed.
+ *
+ * @throws TailraceError `overloaded` if none will
+ */
+async function requireRoom(inspect: Engine['inspect'], engine: Engine, source: Source): Promise<void> {
+  const [row] = await inspect(
+    sql`SELECT count() AS parts, min(bytes_on_disk) AS bytes,
+      (SELECT sum(unreserved_space) FROM system.disks) AS free,
+      (SELECT sum(bytes_on_disk) FROM system.parts WHERE NOT active) AS replaced,
+      (SELECT count() FROM system.merges) AS merges
+     FROM system.parts WHERE ${isOf(engine, source)} AND active AND name IN (
+      SELECT arrayJoin(parts_to_do_names) FROM system.mutations WHERE ${isOf(engine, source)} AND NOT is_done)`,
+  );
+  const read = (name: string) => Number(row?.[name]);
+  const needed = read('bytes') * REWRITE_SHARE;
+  if (needed <= read('free') + read('replaced') || read('merges') > 0) return;
+  const inMb = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;
+  throw new TailraceError(
+    'overloaded',
+    `the disk is full: ${read('parts')} files of ${source.name} still have events to delete; rewriting the smallest needs ${inMb(needed)}, and ${inMb(read('free'))} are free. The engine continues when there is room: delete whole days by a lower retention_days or TAILRACE_STORE_BYTES_MAX, or enlarge the disk`,
+  );
 }
 
 /** Waits until the parts that are replaced now are removed; merges replace others all the time. */

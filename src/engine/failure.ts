@@ -36,6 +36,9 @@ const BAD_PATTERN =
 const DISK_FULL = /No space left on device|NOT_ENOUGH_SPACE|errno: 28\b/;
 const DISK_FULL_MESSAGE = 'the disk is full; nothing was stored';
 
+/** Returns the failure of an insert on a full disk. */
+export const diskIsFull = () => new TailraceError('overloaded', DISK_FULL_MESSAGE);
+
 /** Whether an engine failed because its disk is full. */
 export function isDiskFull(error: unknown): boolean {
   return error instanceof TailraceError && error.message === DISK_FULL_MESSAGE;

@@ -35,6 +35,8 @@ export interface IngestOptions {
     | 'ingestQueueBytesMax'
     | 'idempotencyWindowMs'
   >;
+  /** Called before each insert; see `StoringWatch`. */
+  readonly requireRoom: () => void;
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
   readonly onOverload: (reason: Overload) => void;
   readonly onRefused: (source: string, count: number) => void;
@@ -72,7 +74,10 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
     now: () => performance.now(), // a wall clock may jump
     onOverload,
   });
-  const insert = (batch: InsertBatch) => backpressure.watch(() => engine.insert(batch));
+  const insert = async (batch: InsertBatch) => {
+    options.requireRoom();
+    await backpressure.watch(() => engine.insert(batch));
+  };
   const decoder = createDecoder({
     inlineBytesMax: INLINE_BYTES_MAX,
     inlineMarksMax: INLINE_MARKS_MAX,

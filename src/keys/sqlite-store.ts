@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
 import { openSqlite } from '../lib/open-sqlite.ts';
+import { withReserve } from '../lib/reserve.ts';
 import { findSqliteFailure, transact } from '../lib/sqlite.ts';
 import { createSqliteAlerts } from './alerts/sqlite-alerts.ts';
 import { createAuditCopy } from './audit/audit-copy.ts';
@@ -29,7 +30,8 @@ const ALL = -1; // SQLite's LIMIT for no limit
  * @throws InputError if the directory cannot be used, or was written by a newer version
  */
 export function openSqliteStore(dataDir: string): ControlStore {
-  const database = openSqlite(join(dataDir, SQLITE_FILE), 'the key store', prepare);
+  const open = () => openSqlite(join(dataDir, SQLITE_FILE), 'the key store', prepare);
+  const database = withReserve(dataDir, open);
   const find = database.prepare('SELECT * FROM keys WHERE id = ?');
   const list = database.prepare(
     `SELECT * FROM keys WHERE ?1 = '' OR (created_ms, id) < (SELECT created_ms, id FROM keys WHERE id = ?1)
@@ -64,6 +66,8 @@ export function openSqliteStore(dataDir: string): ControlStore {
     }
   }
 
+  const writeOnFullDisk = <T>(work: () => T) => withReserve(dataDir, () => write(work));
+
   return {
     findKey: (id) => orUnavailable(() => findKey(id)),
     readKey: async (id) => orUnavailable(() => findKey(id)),
@@ -72,7 +76,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
     listEntries: async ({ limit, before = Number.MAX_SAFE_INTEGER }) =>
       orUnavailable(() => listEntries.all(before, limit).map(toEntry)),
     change: async (_ids, decide) =>
-      write(() => {
+      writeOnFullDisk(() => {
         const { add: added = [], update: updated, entries = [], result } = decide(readKey);
         for (const record of added) {
           const row = toRow(record);
@@ -86,11 +90,14 @@ export function openSqliteStore(dataDir: string): ControlStore {
         for (const entry of entries) addEntry(entry);
         return result;
       }),
-    record: async ({ used, entries }) =>
-      write(() => {
+    async record({ used, entries }) {
+      // Uses and rejections come all the time, and would spend the reserve.
+      const isDeletion = entries.some(({ action }) => action === 'deleted');
+      (isDeletion ? writeOnFullDisk : write)(() => {
         for (const [id, atMs] of used) use.run(atMs, id);
         for (const entry of entries) addEntry(entry);
-      }),
+      });
+    },
     searches: createSearchStore({ run: ask, change: ask }),
     alerts: createSqliteAlerts(database, orUnavailable),
     sessions: createSessionStore(ask),

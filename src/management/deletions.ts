@@ -60,13 +60,15 @@ export function readDeletion({ deletions }: DeletionParts, id: string): Deletion
   );
 }
 
-function toDeletionView({ id, state, deletion, acceptedMs, counted, progress }: DeletionJob): DeletionView {
+function toDeletionView({ id, state, deletion, acceptedMs, counted, ...job }: DeletionJob): DeletionView {
+  const { progress, error = null } = job;
   return {
     ...toPlanView(deletion, counted),
     id,
     state,
     accepted_at: new Date(acceptedMs).toISOString(),
     progress: progress === undefined ? null : { source: progress.source, parts_left: progress.partsLeft },
+    error,
   };
 }
 
@@ -81,5 +83,6 @@ function toPlanView({ project, before }: Deletion, counted: readonly SourceRows[
     sources: counted.filter(({ rows }) => rows > 0).map(({ source, rows }) => ({ source, rows })),
     left_out: counted.flatMap(({ source, kept = 0 }) => (kept > 0 ? [{ source, rows: kept }] : [])),
     progress: null,
+    error: null,
   };
 }

@@ -261,7 +261,7 @@ const SOURCE_STATE = Type.Object({
 export type SourceState = Static<typeof SOURCE_STATE>;
 
 const NOTICE = Type.Object({
-  topic: Type.Enum(['retention', 'clock', 'storing', 'roles']),
+  topic: Type.Enum(['retention', 'clock', 'storing', 'alerts', 'roles']),
   message: Type.String({ description: 'What is wrong, and what to do.' }),
 });
 export type Notice = Static<typeof NOTICE>;
@@ -400,6 +400,7 @@ export const DELETION = Type.Object({
       },
     ),
   ),
+  error: orNull(Type.String({ description: 'Why it failed.' })),
 });
 export type DeletionView = Static<typeof DELETION>;
 

@@ -20,6 +20,8 @@ export interface RetentionOptions {
   readonly freeDaysMax: number;
   /** The bound that the last run of an earlier process enforced; 0 for none. */
   readonly storeBytesMaxBefore: number;
+  /** Called before days are deleted; see `Reserve.free`. */
+  readonly makeRoom: () => Promise<void>;
   /** Called after each day is deleted, oldest first. */
   readonly onDropped: (day: DroppedDay) => void;
 }
@@ -64,7 +66,9 @@ export function createRetention(options: RetentionOptions): Retention {
   async function run(): Promise<RetentionReport> {
     const report = await review();
     const byTable = new Map(sources().map((source) => [storedTable(source, engine.cluster), source]));
-    for (const day of listDropped(report.due)) {
+    const dropped = listDropped(report.due);
+    if (dropped.length > 0) await options.makeRoom();
+    for (const day of dropped) {
       const source = byTable.get(day.table);
       if (source === undefined) continue; // the definitions have changed meanwhile
       await engine.command(dropDay(source, day.day, engine.cluster));

@@ -17,23 +17,28 @@ import { NO_RECEIVERS_FILE, type Receivers } from './receivers.ts';
 const HOUR_MS = 3_600_000;
 const TICK_MS = 250;
 const LOG_AGAIN_MS = 60_000;
+const NOT_STORED =
+  'alerts are not evaluated: their states cannot be stored; if the disk is full, make room, else see the log';
 const HISTORY_MS = 90 * 24 * HOUR_MS;
 // After so long, another replica takes over.
 const LEASE_MS = { min: 1_000, max: 3_000 };
 // One process owns the data directory, and so the store in it; it takes its own lease again.
 const OWN = { owner: 'the service', leaseMs: () => 60_000 };
 
-/** Evaluates the alerts and sends their messages until the service closes. @returns what `tailrace alerts test` needs */
+/** What `tailrace alerts test` needs, and why alerts are not evaluated. */
+type ServedAlerts = TestCommandOptions & Pick<ReturnType<typeof createStateWatch>, 'findProblem'>;
+
+/** Evaluates the alerts and sends their messages until the service closes. */
 export async function openAlerts(
   parts: Parts,
   control: ControlStore,
   receivers: Receivers,
-): Promise<TestCommandOptions> {
+): Promise<ServedAlerts> {
   const { config, core, metrics, logger, now, startTask, opened } = parts;
   const { engine, registry, clock } = core;
   const engineNow = () => clock.correctedMs() ?? Date.now();
   const evaluate = createEvaluate({ ...config, registry, run: createRunner(engine, now, engineNow) });
-  const throttle = createThrottle(LOG_AGAIN_MS, now);
+  const states = createStateWatch(logger, now);
   const isAlone = config.controlUrl === '' && config.clickhouseUrl === '';
   const plausibleNow = createPlausibleNow(clock, { now, jumpMsMax: config.clockJumpHoursMax * HOUR_MS });
   const findLink = createFindLink(config.publicUrl);
@@ -63,16 +68,21 @@ export async function openAlerts(
     receivers: receivers.names,
     findLink,
     onMessages: sending.wake,
-    onEvaluated(alert, error) {
-      if (error === undefined) return;
-      const text = 'the result of an alert could not be stored; it is evaluated again';
-      throttle(() => logger.error({ err: error, alert }, text));
-    },
+    onEvaluated: (_alert, error) => (error === undefined ? states.stored() : states.failed(error)),
   });
   warnWithoutReceivers(parts);
   opened.defer(evaluator.close);
   opened.defer(sending.stop);
-  startTask({ name: 'alert-lease', everyMs: TICK_MS, run: evaluator.renew });
+  async function renew(): Promise<void> {
+    try {
+      await evaluator.renew();
+      // If it has the lease, the next evaluation says whether states can be stored.
+      if (!evaluator.isLeader() || registry.alerts.length === 0) states.stored();
+    } catch (error) {
+      if (registry.alerts.length > 0) states.failed(error);
+    }
+  }
+  startTask({ name: 'alert-lease', everyMs: TICK_MS, run: renew });
   startTask({ name: 'alerts', everyMs: TICK_MS, run: evaluator.tick });
   startTask({
     name: 'alert-messages',
@@ -95,6 +105,30 @@ export async function openAlerts(
     receivers: receivers.names,
     findLink,
     now: plausibleNow,
+    findProblem: states.findProblem,
+  };
+}
+
+/** Notes whether the states of alerts can be stored. Logs once when they cannot be, and when they are again. */
+function createStateWatch(logger: Parts['logger'], now: () => number) {
+  const throttle = createThrottle(LOG_AGAIN_MS, now);
+  let isFailing = false;
+  let isLogged = false;
+  return {
+    failed(error: unknown) {
+      if (!isFailing)
+        throttle(() => {
+          isLogged = true;
+          logger.error({ err: error }, NOT_STORED);
+        });
+      isFailing = true;
+    },
+    stored() {
+      if (isLogged) logger.info('alerts are evaluated again');
+      isFailing = isLogged = false;
+    },
+    /** For `/ready`, so without the cause. */
+    findProblem: () => (isFailing ? NOT_STORED : undefined),
   };
 }
 

@@ -19,7 +19,7 @@ export function createServiceDeletions(
   parts: Parts,
   { ingest, control, stored, forget, quotas }: DeletionParts,
 ): Deletions {
-  const { core, now } = parts;
+  const { core, reserve, now, startTask } = parts;
   const { engine, registry } = core;
   const eventsDeleted: Core['eventsDeleted'] = async (sources, nowMs) => {
     stored?.clear();
@@ -29,11 +29,16 @@ export function createServiceDeletions(
   const deletions = createDeletions({
     core: { engine, registry, eventsDeleted },
     ...{ control, holdInserts: ingest.committer.hold, now, newId: randomUUID, wait },
+    makeRoom: reserve.free,
   });
+  // A deletion needs what it frees.
+  const keep = () => (deletions.isRunning() ? undefined : reserve.keep());
+  void startTask({ name: 'reserve', everyMs: RESERVE_EVERY_MS, run: keep }).trigger();
   keepProjects(parts, quotas, deletions);
   return deletions;
 }
 
+const RESERVE_EVERY_MS = 5_000;
 const KEEP_PROJECTS_EVERY_MS = 3_600_000;
 
 /** Deletes what is older than the retention of its project: at start, and every hour. */

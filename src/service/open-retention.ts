@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { isManaged } from '../definitions/source.ts';
 import { readEngineMs } from '../engine/store-state.ts';
+import type { Reserve } from '../lib/reserve.ts';
 import { clockFile, confirmationFile, reportFile } from '../retention/file.ts';
 import { createRetention, type DroppedDay, type Retention } from '../retention/retention.ts';
 import { createRetentionSchedule, type RetentionSchedule } from '../retention/schedule.ts';
@@ -15,7 +16,7 @@ const WATCH_EVERY_MS = 5_000;
 export function openRetention(
   { engine, registry, clock }: Core,
   config: Config,
-  onDropped: (day: DroppedDay) => void,
+  { reserve, onDropped }: { reserve: Reserve; onDropped: (day: DroppedDay) => void },
 ): Retention {
   return createRetention({
     engine,
@@ -26,6 +27,7 @@ export function openRetention(
     dropPercentMax: config.retentionDropPercentMax,
     // The days that become due only by time between two runs, at the largest step of the clock that the guard accepts.
     freeDaysMax: 1 + Math.ceil(config.clockJumpHoursMax / HOURS_PER_DAY),
+    makeRoom: reserve.free,
     onDropped,
   });
 }
@@ -42,10 +44,13 @@ export async function startRetention(parts: Parts): Promise<RetentionSchedule> {
   return schedule;
 }
 
-function createServiceRetention({ config, core, metrics, logger }: Parts): RetentionSchedule {
-  const retention = openRetention(core, config, (day) => {
-    metrics.dayDropped(day.reason);
-    logger.info(day, 'a day of events was dropped');
+function createServiceRetention({ config, core, reserve, metrics, logger }: Parts): RetentionSchedule {
+  const retention = openRetention(core, config, {
+    reserve,
+    onDropped(day) {
+      metrics.dayDropped(day.reason);
+      logger.info(day, 'a day of events was dropped');
+    },
   });
   const { dataDir } = config;
   return createRetentionSchedule({

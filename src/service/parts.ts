@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.ts';
 import type { StoringWatch } from '../ingest/storing-watch.ts';
+import type { Reserve } from '../lib/reserve.ts';
 import type { RunningTask, Task } from '../lib/task.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Core } from './open-core.ts';
@@ -14,6 +15,7 @@ export interface Parts {
   readonly core: Core;
   readonly metrics: Metrics;
   readonly storing: StoringWatch;
+  readonly reserve: Reserve;
   readonly logger: FastifyBaseLogger;
   /** ms since the epoch. */
   readonly now: () => number;

@@ -34,6 +34,7 @@ import { createKeyring, type Keyring } from '../keys/keyring.ts';
 import { openControlStore } from '../keys/open-control-store.ts';
 import { createTokens } from '../keys/token.ts';
 import { openTokenSecret } from '../keys/token-secret.ts';
+import { createReserve, SHARE_BYTES } from '../lib/reserve.ts';
 import { createThrottle } from '../lib/throttle.ts';
 import type { ProcessActions } from '../maintenance/socket/commands.ts';
 import { createAlertTest } from '../management/alert-test.ts';
@@ -135,6 +136,8 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const tls = readTlsContext(config);
   await using opened = new AsyncDisposableStack();
   const { receivers, quotas, roles, read: companion } = createCompanions(config, options.environment);
+  const reserve = createReserve(config.dataDir);
+  await reserve.free(SHARE_BYTES);
   const core = await openCore(config, owner, { watch: logEngine(logger), companion, now });
   opened.defer(core.close);
   const { engine, registry } = core;
@@ -142,9 +145,9 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const metrics = createMetrics(now);
   const startTask = createStartTask({ metrics, logger, now, opened });
   const { control, keyring, secret } = await openKeys(config, { logger, now, startTask, opened });
-  const { storing, ...observed } = await observeStore(core, config, now);
+  const { storing, ...observed } = await observeStore(core, { ...config, reserve, now });
   const traffic = createTraffic(metrics, now);
-  const parts: Parts = { config, core, metrics, storing, logger, now, random, startTask, opened };
+  const parts: Parts = { config, core, metrics, storing, reserve, logger, now, random, startTask, opened };
   const people = openPeople(parts, { control, keyring, secret, roles });
   const shared = await openReplicas(parts, secret);
   const alerts = await openAlerts(parts, control, receivers);
@@ -173,7 +176,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     ...{ cached, control, cursors, tails, cache, ingest, keyring, people, alerts },
     ...{ deletions, traffic, notReady, readSizes: observed.readSizes, version: observed.build.version },
     workbench: createWorkbench(parts, { control, alerts }, options.runTests),
-    readNotices: createNotices(retention, storing, roles),
+    readNotices: createNotices({ retention, storing, alerts, roles }),
     admin: { ...watched, retention },
   });
   const serving = {
@@ -390,6 +393,7 @@ async function openWriteSide(
   const throttleUnremembered = createThrottle(LOG_AGAIN_MS, now);
   const ingest = await openIngest({
     ...{ engine, now, config, usage, ageAt: () => clock.correctedMs() ?? now() },
+    requireRoom: storing.requireRoom,
     onCommit(source, rows, error) {
       metrics.committed(source, rows, error !== undefined);
       storing.committed(error);

@@ -78,7 +78,14 @@ describe('the retention of a project', () => {
   async function keep(state: ClockState): Promise<Deletion[]> {
     const started: Deletion[] = [];
     const clockMs = Date.UTC(2026, 10, 20, 7);
-    const job = { id: '', acceptedMs: 0, counted: [], state: 'done', progress: undefined } as const;
+    const job = {
+      id: '',
+      acceptedMs: 0,
+      counted: [],
+      state: 'done',
+      progress: undefined,
+      error: undefined,
+    } as const;
     const internal = { ...OWN, name: 'internal', isInternal: true };
     const run = createKeepProjects({
       engine: { inspect: async () => [{ project: 'short' }] },

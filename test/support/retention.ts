@@ -24,6 +24,7 @@ export function createTestRetention({ now, seenMs = now, ...options }: Options) 
     storeBytesMaxBefore: 0,
     dropPercentMax: 25,
     freeDaysMax: 2,
+    makeRoom: async () => {},
     onDropped: () => {},
     ...options,
   });

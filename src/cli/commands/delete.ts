@@ -9,6 +9,7 @@ import type { Config } from '../../config/config.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import { openControlStore } from '../../keys/open-control-store.ts';
 import { untilAborted } from '../../lib/abort.ts';
+import { createReserve, SHARE_BYTES } from '../../lib/reserve.ts';
 import type { SourceRows } from '../../maintenance/deletion/begin.ts';
 import { createDeletions, type DeletionProgress } from '../../maintenance/deletion/deletions.ts';
 import type { DeletionRequest } from '../../maintenance/deletion/request.ts';
@@ -147,6 +148,8 @@ async function openExecutor(config: Config, stop: AbortSignal): Promise<Executor
 /** Executes the same commands as a service, on a store that this process opens. */
 async function openOwn(config: Config, stop: AbortSignal): Promise<Executor> {
   await using cleanup = new AsyncDisposableStack();
+  const reserve = createReserve(config.dataDir);
+  await reserve.free(SHARE_BYTES); // to open the store
   const core = await openCore(config, ownerName('delete'));
   cleanup.defer(core.close);
   const control = await openControlStore(config);
@@ -156,7 +159,7 @@ async function openOwn(config: Config, stop: AbortSignal): Promise<Executor> {
   const pause = async (ms: number) => void (await wait(ms, undefined, { signal: stop }));
   const tools = { now: Date.now, newId: randomUUID, wait: pause };
   const holdInserts = () => ({ idle: Promise.resolve(), release() {} }); // this process stores nothing
-  const deletions = createDeletions({ core, control, holdInserts, ...tools });
+  const deletions = createDeletions({ core, control, holdInserts, makeRoom: reserve.free, ...tools });
   const folders = () => core.folders;
   const commands = createCommands({ config, folders, engine, registry, deletions, ...tools });
   const closing = cleanup.move();

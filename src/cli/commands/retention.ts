@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { findOwner } from '../../engine/store-lock.ts';
 import { InputError, StoppedError } from '../../errors.ts';
+import { createReserve, SHARE_BYTES } from '../../lib/reserve.ts';
 import {
   clockFile,
   confirmAll,
@@ -30,6 +31,7 @@ export function retentionCommand(): Command {
 
 async function retention({ confirm = false }: { confirm?: boolean }): Promise<void> {
   const config = readConfig();
+  if (confirm) await createReserve(config.dataDir).free(SHARE_BYTES); // the confirmation is a file
   const isServed = config.clickhouseUrl !== '' || findOwner(config.dataDir) !== undefined;
   await (isServed ? reviewByService(config, confirm) : reviewStore(config, confirm));
 }
@@ -62,9 +64,11 @@ async function reviewStore(config: Config, confirm: boolean): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   const core = await openCore(config, ownerName('retention'));
   cleanup.defer(core.close);
-  const retention = openRetention(core, config, ({ table, day, rows }) =>
-    process.stdout.write(`deleted ${day} of ${table}, ${formatCount(rows)} events\n`),
-  );
+  const retention = openRetention(core, config, {
+    reserve: createReserve(config.dataDir),
+    onDropped: ({ table, day, rows }) =>
+      process.stdout.write(`deleted ${day} of ${table}, ${formatCount(rows)} events\n`),
+  });
   const report = await retention.review();
   printRetention(report);
   if (!confirm || describeRetention(report) === undefined) return;

@@ -2,7 +2,7 @@ import type { Registry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
 import { finishDeletion, wasCutOff } from '../../engine/delete-rows.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { TailraceError } from '../../errors.ts';
+import { messageOf, TailraceError } from '../../errors.ts';
 import { type BeginParts, type By, countEvents, createBegin, type SourceRows } from './begin.ts';
 import type { Deletion } from './request.ts';
 
@@ -20,6 +20,8 @@ export interface DeletionJob {
   readonly state: 'running' | 'done' | 'failed';
   /** While it runs. */
   readonly progress: DeletionProgress | undefined;
+  /** Why it failed. */
+  readonly error: string | undefined;
   /** Resolves when the events are gone from the disks and caches. @throws its failure */
   readonly done: Promise<void>;
 }
@@ -37,6 +39,7 @@ export interface Deletions {
   start(deletion: Deletion, by: By): Promise<DeletionJob>;
   /** Finds one of the last jobs of this process. */
   find(id: string): DeletionJob | undefined;
+  isRunning(): boolean;
   /** Resolves when none is running. */
   idle(): Promise<void>;
 }
@@ -48,6 +51,8 @@ export interface DeletionsOptions extends Pick<BeginParts, 'control' | 'holdInse
     /** See `Core.eventsDeleted`. */
     eventsDeleted(sources: readonly Source[], nowMs: number): Promise<void>;
   };
+  /** Called before each; see `Reserve.free`. */
+  readonly makeRoom: () => Promise<void>;
   readonly newId: () => string;
   /** Resolves after so many ms. */
   readonly wait: (ms: number) => Promise<void>;
@@ -65,6 +70,7 @@ export function createDeletions({
   core,
   control,
   holdInserts,
+  makeRoom,
   now,
   newId,
   wait,
@@ -92,6 +98,7 @@ export function createDeletions({
       job.state = 'done';
     } catch (error) {
       job.state = 'failed';
+      job.error = messageOf(error);
       throw error;
     } finally {
       job.progress = undefined;
@@ -131,13 +138,22 @@ export function createDeletions({
       if (waiting >= WAITING_MAX)
         throw new TailraceError('overloaded', `${WAITING_MAX} deletions are waiting already`);
       waiting++;
-      const { sources, failure, ...accepted } = await begin(deletion, by).catch((error: unknown) => {
+      const begun = makeRoom().then(() => begin(deletion, by));
+      const { sources, failure, ...accepted } = await begun.catch((error: unknown) => {
         waiting--;
         throw error;
       });
       const { promise: done, resolve, reject } = Promise.withResolvers<void>();
       const job: Mutable<DeletionJob> = {
-        ...{ id: newId(), deletion, ...accepted, state: 'running', progress: undefined, done },
+        ...{
+          id: newId(),
+          deletion,
+          ...accepted,
+          state: 'running',
+          progress: undefined,
+          error: undefined,
+          done,
+        },
       };
       remember(jobs, job);
       last = last.then(() => run(job, sources)).then(resolve, reject);
@@ -146,6 +162,7 @@ export function createDeletions({
       return job;
     },
     find: (id) => jobs.get(id),
+    isRunning: () => waiting > 0,
     idle: async () => void (await last),
   };
 }

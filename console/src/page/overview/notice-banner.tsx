@@ -5,6 +5,7 @@ const TITLES: Readonly<Record<Notice['topic'], string>> = {
   clock: 'The clock is behind',
   roles: 'People have no access',
   storing: 'Nothing can be stored',
+  alerts: 'Alerts are not evaluated',
 };
 
 /** Notices that need an operator, although queries are still served. */
