@@ -1,11 +1,14 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AlertMessage } from '../../src/alerts/outbox.ts';
 import { sendCommand } from '../../src/maintenance/socket/client.ts';
 import { COMMANDS } from '../../src/maintenance/socket/protocol.ts';
 import type { AlertEntryView, AlertView } from '../../src/management/alert-view.ts';
 import { readEagerAlert, storeFailures } from '../support/alerting.ts';
+import { get } from '../support/http.ts';
 import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
 import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
 
@@ -17,6 +20,7 @@ const alertFile = join(folder.path, 'failing.paths.yaml');
 const receiversFile = join(folder.path, 'receivers');
 /** Paths of the receiver that respond 503. */
 const down = new Set<string>();
+const logger = pino({ level: 'silent' });
 let eager = '';
 let running: Awaited<ReturnType<typeof startTestService>>;
 let receiver: ReceiverServer;
@@ -29,6 +33,7 @@ beforeAll(async () => {
   await writeAlert('[ops]');
   await writeReceivers({ ops: '/one' });
   running = await startTestService({
+    logger,
     env: {
       TAILRACE_ENDPOINTS_DIR: 'template/endpoints',
       TAILRACE_ALERTS_DIR: folder.path,
@@ -103,6 +108,30 @@ describe('a service', () => {
     expect(await readHistory()).toMatchObject([
       { change: 'firing', labels: { path: '/cart' }, quiet: false },
     ]);
+  });
+
+  test('says that it has stopped, once in the log, while states cannot be stored', async () => {
+    const logged: string[] = [];
+    for (const level of ['error', 'info'] as const)
+      vi.spyOn(logger, level).mockImplementation(
+        (...said: unknown[]) => void logged.push(String(said.at(-1))),
+      );
+    const exec = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation((text) => {
+      if (text === 'BEGIN IMMEDIATE')
+        throw Object.assign(new Error('full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    running.clock.now += 1_000; // the next tick
+    const ready = async () => (await get(running.url, '/ready')).body;
+    const alerts = expect.stringMatching(
+      /^alerts are not evaluated: their states cannot be stored; if the disk/,
+    );
+    await expect.poll(ready).toMatchObject({ alerts });
+    await expect.poll(() => exec.mock.calls.length).toBeGreaterThan(6); // three evaluations
+    exec.mockRestore();
+    await expect.poll(ready).not.toHaveProperty('alerts');
+    const said = logged.filter((text) => text.startsWith('alerts are'));
+    expect(said).toEqual([expect.stringMatching('not evaluated'), 'alerts are evaluated again']);
   });
 
   test('shows a key the alerts whose rows it may read', async () => {

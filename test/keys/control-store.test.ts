@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import type { ControlStore } from '../../src/keys/control-store.ts';
 import { hashKey } from '../../src/keys/secret.ts';
 import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
+import { createReserve, RESERVE_BYTES, SHARE_BYTES } from '../../src/lib/reserve.ts';
 import { openTestKeyring } from '../support/keys.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { controlStoreContract } from './contract.ts';
@@ -59,6 +60,36 @@ describe('the control store', () => {
     expect(files).toContain('control.sqlite');
     for (const file of files) expect(statSync(join(dir, file)).mode & 0o777).toBe(0o600);
     expect(statSync(dir).mode & 0o777).toBe(0o700);
+  });
+
+  test('on a full disk keys can be revoked and deletions noted, on the reserve; uses are not', async () => {
+    const { dir, store, keyring } = setUp();
+    const { id } = await keyring.create({ name: 'leaked', scopes: ['query'] });
+    await createReserve(dir).keep();
+    const fill = (begins: number) => {
+      const full = Object.assign(new Error('full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
+      const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
+      onTestFinished(() => exec.mockRestore());
+      for (let i = 0; i < begins; i++)
+        exec.mockImplementationOnce(() => {
+          throw full;
+        });
+    };
+    const entry = { atMs: 1, action: 'deleted', keyId: '', actor: 'cli', detail: '', count: 1 } as const;
+    fill(1);
+    await expect(store.record({ used: [[id, 1]], entries: [] })).rejects.toMatchObject({
+      code: 'overloaded',
+    });
+    fill(1);
+    await store.record({ used: [], entries: [entry] });
+    fill(1);
+    expect(await keyring.revoke(id)).toBe(true);
+    expect((await keyring.log({ limit: 2 })).map(({ action }) => action)).toEqual(['revoked', 'deleted']);
+    expect(statSync(join(dir, 'reserve')).size).toBe(RESERVE_BYTES - 2 * SHARE_BYTES);
+    fill(2);
+    await expect(keyring.create({ name: 'b', scopes: ['query'] })).rejects.toMatchObject({
+      code: 'overloaded',
+    });
   });
 
   test('of a newer version, damaged, or in a folder that cannot be, is rejected in one line', async () => {

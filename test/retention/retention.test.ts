@@ -41,14 +41,21 @@ async function enforce(
 ) {
   const { now = NOON, storeBytesMax = 0, days = {} } = options;
   const dropped: DroppedDay[] = [];
+  const calls: string[] = [];
   const { retention } = createTestRetention({
     engine,
     sources: () => withRetention(days),
     now,
     storeBytesMax,
-    onDropped: (day) => void dropped.push(day),
+    makeRoom: async () => void calls.push('room'),
+    onDropped(day) {
+      calls.push('day');
+      dropped.push(day);
+    },
   });
   await retention.run();
+  // On a full disk the engine cannot even remove a day.
+  expect(calls.slice(0, 2)).toEqual(dropped.length === 0 ? [] : ['room', 'day']);
   return dropped.map(({ table, day, reason }) => `${table} ${day} ${reason}`);
 }
 
