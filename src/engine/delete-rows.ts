@@ -59,7 +59,7 @@ export async function beginDeletion(
  * The engine keeps replaced parts for eight minutes, since their successors may not have reached the disk. So successors are synced
  * first, then replaced parts are no longer kept. After a crash the engine continues to rewrite at its next start.
  *
- * @throws TailraceError `engine_unavailable` when the engine makes no progress; it keeps trying
+ * @throws TailraceError `engine_unavailable` when the engine makes no progress, `overloaded` on a full disk; it keeps trying
  */
 export async function finishDeletion(engine: Engine, source: Source, options: DeleteOptions): Promise<void> {
   const { pause, isShared = () => false } = options;

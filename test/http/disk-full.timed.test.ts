@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, type TestContext, test } from 'vitest';
 import { createService } from '../../src/service/service.ts';
-import { expectError, get, QUERY_PATH, readMetric } from '../support/http.ts';
+import { expectError, get, QUERY_PATH, readMetric, request } from '../support/http.ts';
 import { EDGE, idsOf, post, TO_EDGE } from '../support/ingest.ts';
-import { testConfig } from '../support/service.ts';
+import { PRIVATE_KEY, testConfig } from '../support/service.ts';
 
 const exec = promisify(execFile);
 const path = await mkdtemp(join(tmpdir(), 'tailrace-disk-'));
@@ -32,12 +32,18 @@ async function fillDisk(): Promise<() => Promise<void>> {
   return () => rm(file);
 }
 
-test('a full disk is 503, with nothing half stored, until there is room again', async (context) => {
+/** A service on the small disk. */
+async function start(context: TestContext) {
   if (!mounted) context.skip('a small file system cannot be mounted here: that takes root');
   const logger = pino({ level: 'silent' });
   const service = await createService(testConfig(path), { logger, owner: 'a test' });
   const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(service.close);
+  return { service, url };
+}
+
+test('a full disk is 503, with nothing half stored, until there is room again', async (context) => {
+  const { service, url } = await start(context);
   const ids = () => idsOf(service.core, 'p');
   const bulk = (prefix: string) =>
     Array.from({ length: 2_000 }, (_, i) => ({
@@ -85,4 +91,24 @@ test('a full disk is 503, with nothing half stored, until there is room again', 
   const stored = await ids();
   expect(stored.filter((id) => !id.startsWith('k'))).toEqual(['1', '3', 'd0', 'd1']);
   expect(stored).toHaveLength(2_004);
+});
+
+test('on a full disk a key is revoked and events are deleted, and what that frees is not for events before', async (context) => {
+  const { service, url } = await start(context);
+  const send = async (project: string) => (await post(url, TO_EDGE, [{ id: project, project }])).status;
+  const { id } = await service.keyring.create({ name: 'leaked', scopes: ['query'] });
+  expect([await send('kept'), await send('deleted')]).toEqual([200, 200]);
+  const makeRoom = await fillDisk();
+  expect(await service.keyring.revoke(id)).toBe(true);
+  expect(await send('kept')).toBe(503);
+  const deletion = await request(url, '/api/deletions', {
+    method: 'POST',
+    headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify({ project: 'deleted' }),
+  });
+  expect(deletion.body).toMatchObject({ state: 'done', rows: 1, error: null });
+  expect([await idsOf(service.core, 'kept'), await idsOf(service.core, 'deleted')]).toEqual([['kept'], []]);
+  expect(await send('later')).toBe(503);
+  await makeRoom();
+  await expect.poll(() => send('later')).toBe(200);
 });
