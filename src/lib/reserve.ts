@@ -9,8 +9,8 @@ import { isOutOfSpace } from './system-failure.ts';
 export interface Reserve {
   /** Gives back so many bytes if less is free. Default: all of them, for the engine. */
   free(bytes?: number): Promise<void>;
-  /** Fills the file up if there is room for it. For a task. */
-  keep(): Promise<void>;
+  /** Fills the file up if there is room for it, and so much is left. For a task. */
+  keep(roomBytes?: number): Promise<void>;
   /** Whether the disk has no room for the whole file: what is left is not for events. */
   isSpent(): boolean;
 }
@@ -38,8 +38,8 @@ export function createReserve(dataDir: string, readFree = () => readFreeBytes(da
     async free(bytes = RESERVE_BYTES) {
       if (((await readFree()) ?? bytes) < bytes) giveBack(dataDir, bytes);
     },
-    async keep() {
-      hasNoRoom = missing() > 0 && ((await readFree()) ?? Number.POSITIVE_INFINITY) < missing() + ROOM_BYTES;
+    async keep(roomBytes = ROOM_BYTES) {
+      hasNoRoom = missing() > 0 && ((await readFree()) ?? Number.POSITIVE_INFINITY) < missing() + roomBytes;
       if (hasNoRoom) return;
       await fill().catch((error: unknown) => {
         hasNoRoom = isOutOfSpace(error);

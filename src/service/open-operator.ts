@@ -31,14 +31,15 @@ export function createServiceDeletions(
     ...{ control, holdInserts: ingest.committer.hold, now, newId: randomUUID, wait },
     makeRoom: reserve.free,
   });
-  // A deletion needs what it frees.
-  const keep = () => (deletions.isRunning() ? undefined : reserve.keep());
+  const keep = () => reserve.keep(deletions.isRunning() ? DELETION_BYTES : undefined);
   void startTask({ name: 'reserve', everyMs: RESERVE_EVERY_MS, run: keep }).trigger();
   keepProjects(parts, quotas, deletions);
   return deletions;
 }
 
 const RESERVE_EVERY_MS = 5_000;
+// A deletion needs what it frees; with so much to spare events need not wait for its end.
+const DELETION_BYTES = 1024 ** 3;
 const KEEP_PROJECTS_EVERY_MS = 3_600_000;
 
 /** Deletes what is older than the retention of its project: at start, and every hour. */

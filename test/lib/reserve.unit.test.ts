@@ -34,6 +34,8 @@ test('the reserve is allocated, given back on a full disk alone, and filled up w
   await reserve.keep();
   expect([size(), reserve.isSpent()]).toEqual([0, true]);
   disk.free = RESERVE_BYTES + 2 * SHARE_BYTES;
+  await reserve.keep(3 * SHARE_BYTES); // while a deletion runs
+  expect([size(), reserve.isSpent()]).toEqual([0, true]);
   await reserve.keep();
   expect([size(), reserve.isSpent()]).toEqual([RESERVE_BYTES, false]);
 });
