@@ -8,19 +8,19 @@ export const ERROR_CODES = {
   invalid_parameter: {
     status: 400,
     exit: 1,
-    meaning: 'A query parameter is missing, repeated or has a value that is not allowed.',
+    meaning: 'A parameter is missing, repeated or has a wrong value.',
   },
   invalid_request: { status: 400, exit: 1, meaning: 'The request itself is malformed.' },
   invalid_definition: {
     status: 400,
     exit: 1,
-    meaning: 'The text of a definition or its SQL has faults; `errors` names the place of each.',
+    meaning: 'A definition or its SQL has faults; `errors` names their places.',
   },
   unauthorized: { status: 401, exit: 1, meaning: 'The key is missing, unknown, revoked or expired.' },
   forbidden: {
     status: 403,
     exit: 1,
-    meaning: 'The key is valid but lacks the scope, endpoint, source or pinned value.',
+    meaning: 'The key lacks the scope, endpoint, source or pinned value.',
   },
   endpoint_not_found: { status: 404, exit: 1, meaning: 'No endpoint has this UUID or name.' },
   source_not_found: { status: 404, exit: 1, meaning: 'No source has this UUID or name.' },
@@ -33,11 +33,11 @@ export const ERROR_CODES = {
   not_acceptable: {
     status: 406,
     exit: 1,
-    meaning: '`Accept` has none of the formats of the answer, or only a live tail, which the endpoint lacks.',
+    meaning: '`Accept` names no format of the answer, or a live tail that the endpoint lacks.',
   },
   conflict: { status: 409, exit: 1, meaning: 'It has been changed since the caller read it.' },
   body_too_large: { status: 413, exit: 1, meaning: 'The request body is larger than the limit.' },
-  uri_too_long: { status: 414, exit: 1, meaning: 'The URL, or URL and headers together, exceed the limit.' },
+  uri_too_long: { status: 414, exit: 1, meaning: 'The URL, or URL and headers, exceed the limit.' },
   unsupported_media_type: {
     status: 415,
     exit: 1,
@@ -46,8 +46,7 @@ export const ERROR_CODES = {
   query_failed: {
     status: 422,
     exit: 1,
-    meaning:
-      'The SQL failed on this data or these parameters; the message is the engine’s, or only its error name if it would contain values.',
+    meaning: 'The SQL failed on this data or these parameters.',
   },
   rate_limited: { status: 429, exit: 1, meaning: 'Too many requests; retry after `Retry-After`.' },
   internal: {
@@ -58,8 +57,7 @@ export const ERROR_CODES = {
   overloaded: {
     status: 503,
     exit: 3,
-    meaning:
-      'The backlog of queries or key look-ups is full, the wait was too long, or memory or disk is short.',
+    meaning: 'A backlog is full, the wait was too long, or memory or disk is short.',
   },
   engine_unavailable: {
     status: 503,

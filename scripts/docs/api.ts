@@ -1,5 +1,6 @@
 import { pathsOf, type Route } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
+import { protocolRoutes } from '../../src/http/routes/protocols.ts';
 import { SCOPES } from '../../src/keys/grant.ts';
 import { replaceGenerated } from './page.ts';
 
@@ -15,11 +16,13 @@ export function apiPage(): string {
   return replaceGenerated('docs/api.md', [START, END], lines.join('\n'));
 }
 
-/** False for pages, and for what the console alone calls as a rule: /openapi.json describes it. */
+const OF_PROTOCOLS = new Set<unknown>(protocolRoutes.routes);
+
+/** False for pages, for protocols (docs/senders.md), and for what usually only the console calls (/openapi.json). */
 function isListed(route: Route): boolean {
   const isPage = route.operation === undefined && route.scopes === 'none' && route.method === 'GET';
   const isOfConsole = route.operation?.tag === 'console' && !pathsOf(route).includes('/api/search');
-  return !isPage && !isOfConsole;
+  return !isPage && !isOfConsole && !OF_PROTOCOLS.has(route);
 }
 
 /** Every path, or, if all paths have the same suffixes, the paths without a suffix and the suffixes. */

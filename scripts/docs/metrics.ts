@@ -3,9 +3,8 @@ import { type GaugedParts, registerGauges } from '../../src/telemetry/gauges.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { page } from './page.ts';
 
-const INTRODUCTION = `Read what \`/metrics\` exposes in Prometheus' format to a key with the scope \`metrics\` or \`manage\`, beside \`process_*\` and
-\`nodejs_*\`. A key with lists reads only the series of its endpoints and sources. [Prometheus and Grafana](prometheus.md) has a scrape
-configuration, rules and a dashboard.`;
+const INTRODUCTION = `Read what \`/metrics\` exposes to a key with the scope \`metrics\` or \`manage\`, beside \`process_*\` and \`nodejs_*\`
+([scrape configuration, rules, dashboard](prometheus.md)). A key with lists reads only the series of its endpoints and sources.`;
 
 /** docs/metrics.md: each metric with its help. */
 export function metricsPage(): string {

@@ -41,15 +41,11 @@ export async function renderPages(): Promise<Map<string, string>> {
   return pages.set('docs/llms.txt', indexForAgents(pages));
 }
 
-// Units that the help of a setting does not say.
-const MEASURES: ReadonlySet<string> = new Set(['bytes', 'hours', 'ms', 'percent', 'seconds']);
-
 /** A heading for each setting, so that each has an anchor. */
 function settingsPage(): string {
   const sections = Object.values<Setting<string | number>>(SETTINGS).map(
-    ({ env, aliases, help, fallback, fallbackText, unit }) => {
-      const shown = MEASURES.has(unit) ? ` ${unit}` : '';
-      const value = fallbackText ?? (fallback === '' ? '' : `\`${fallback}\`${shown}`);
+    ({ env, aliases, help, fallback, fallbackText }) => {
+      const value = fallbackText ?? (fallback === '' ? '' : `\`${fallback}\``);
       const parts = [
         help,
         ...aliases.map((alias) => `Alias: \`${alias}\`.`),
@@ -60,8 +56,8 @@ function settingsPage(): string {
   );
   return page(
     'Settings',
-    `Configure Tailrace by environment variables. It reads them once at start and reports all invalid values together; nothing falls back to a
-default. An empty value counts as not set. Defaults are in brackets.`,
+    `Configure Tailrace by environment variables, with units in their names and defaults in brackets. It reads them once at start and reports
+all invalid values together. An empty value counts as not set: without a default, what the setting names is not used.`,
     sections.join('\n\n'),
   );
 }
@@ -72,7 +68,7 @@ function errorsPage(): string {
   const ofTailrace = codes.filter(([, { exit }]) => exit === 3).map(([code]) => `\`${code}\``);
   return page(
     'Errors',
-    `See what a failed request means. The HTTP status equals \`error.status\`; \`errors\` is always an array and names each wrong parameter:
+    `See what a failed request means. \`errors\` is always an array and names each wrong parameter:
 
 \`\`\`json
 {"error":{"code":"invalid_parameter","message":"interval must be one of hourly, minutely, daily, not \\"weekly\\"","status":400,
@@ -80,8 +76,9 @@ function errorsPage(): string {
   "errors":[{"parameter":"interval","message":"must be one of hourly, minutely, daily, not \\"weekly\\""}]}}
 \`\`\`
 
-429 and 503 carry \`Retry-After\` in seconds, 401 \`WWW-Authenticate\`, 405 \`Allow\`. The log has the cause of a 5xx under the request id; the
-response does not. A command that fails with ${ofTailrace.join(', ')} exits with 3; any other code means 1.`,
+429 and 503 carry \`Retry-After\` in seconds. Only the log has the cause of a 5xx, under the request id.
+
+A command that fails with ${ofTailrace.join(', ')} exits with 3; any other code means 1.`,
     table(['Code, status', 'Meaning'], rows),
   );
 }
@@ -90,17 +87,19 @@ async function cliPage(): Promise<string> {
   const program = await createProgram();
   return page(
     'Commands',
-    `Run commands as \`npx tailrace …\`; supervisors start [node itself](operating.md#start-and-stop). [Settings](settings.md) are environment
-variables. \`--help\` of a command explains its options.
+    `Run commands as \`npx tailrace …\`; supervisors start [node itself](operating.md#start-and-stop). \`--help\` of a command explains its options.
 
 Exit codes:
 
 - 0: done
-- 1: wrong input, or a setting that has to be changed; one line per fault says what and where
+- 1: wrong input or setting; one line per fault says what and where
 - 2: misuse of the command
-- 3: a failure of Tailrace, or a cause that may pass (a full disk, a port in use, a server that is not up yet), so that a supervisor should start it
-  again; or a signal before the work was done`,
-    allCommands(program).map(commandSection).join('\n\n'),
+- 3: a failure of Tailrace, a signal before the work was done, or a cause that may pass, such as a full disk: a supervisor should start it
+  again`,
+    allCommands(program)
+      .filter((one) => one.commands.length === 0)
+      .map(commandSection)
+      .join('\n\n'),
   );
 }
 
@@ -143,8 +142,7 @@ ${lines.join('\n')}
 function sourcesPage(sources: readonly Source[]): string {
   return page(
     'Shipped sources',
-    `Send to and query these sources, or [add your own](sources.md). Each has its table, its UUID, and its typed columns with their first paths;
-their files are in \`sources/\`.`,
+    `Send to and query these sources, or [add your own](sources.md). Each has its table, its UUID, and its typed columns with their first paths.`,
     sources.map(sourceSection).join('\n\n'),
   );
 }

@@ -7,10 +7,10 @@ import { page, wrap } from './page.ts';
 export function sendersPage(): string {
   return page(
     'Senders for other services',
-    `Change the address and the key of these senders. All but syslog may also send it as \`X-API-KEY\` or \`Authorization: Bearer\`. An event is
-stored in the source that [accepts](sources.md#events-of-other-protocols) one of its labels, else in [\`logs\`](shipped-sources.md#logs), or in
-that of the header \`X-Source\`. With 400 some events are rejected; with 503 nothing is stored. Without an \`Idempotency-Key\`, which Firehose and
-Heroku send, events may be stored twice.`,
+    `Change the address and the key of these senders. All but syslog may also send \`X-API-KEY\` or \`Authorization: Bearer\`. The source of an
+event is that of the header \`X-Source\`, else the one that [accepts](sources.md#events-of-other-protocols) one of its labels, else
+[\`logs\`](shipped-sources.md#logs). With 400 some events are rejected; with 503 nothing is stored. Without an \`Idempotency-Key\`, which
+Firehose and Heroku send, events may be stored twice.`,
     PROTOCOL_NAMES.map((name) => section(name, PROTOCOLS[name])).join('\n\n'),
   );
 }

@@ -38,7 +38,7 @@ const EXAMPLE: Machine = { cores: 2, memoryBytes: 8192 * MIB };
 /** Every setting. docs/settings.md is generated from this table (`npm run docs`), and the tests hold them equal. */
 export const SETTINGS = {
   host: {
-    ...text('TAILRACE_HOST', 'Address to listen on; `0.0.0.0` opens the service to the network.', parseText),
+    ...text('TAILRACE_HOST', 'Address to listen on; `0.0.0.0`: all addresses.', parseText),
     fallback: '127.0.0.1',
   },
   port: integer(
@@ -52,37 +52,37 @@ export const SETTINGS = {
   },
   endpointsDir: text(
     'TAILRACE_ENDPOINTS_DIR',
-    'Folder of endpoint definitions. Empty: `./endpoints` if it exists, else the shipped ones.',
+    'Folder of endpoints. Empty: `./endpoints` if it exists, else the shipped ones.',
     parseText,
   ),
   sourcesDir: text(
     'TAILRACE_SOURCES_DIR',
-    'Folder of source definitions. Empty: `./sources` if it exists, else the shipped ones.',
+    'Folder of sources. Empty: `./sources` if it exists, else the shipped ones.',
     parseText,
   ),
   alertsDir: text(
     'TAILRACE_ALERTS_DIR',
-    'Folder of [alerts](alerts.md). Empty: `./alerts` if it exists, else there are none.',
+    'Folder of [alerts](alerts.md). Empty: `./alerts`, if it exists.',
     parseText,
   ),
   receiversFile: text(
     'TAILRACE_RECEIVERS_FILE',
-    'File of those whom [alerts](alerts.md#receivers) call, with mode 600. Empty: nobody is called.',
+    'File of [receivers](alerts.md#receivers) of alerts, with mode 600.',
     parseText,
   ),
   quotasFile: text(
     'TAILRACE_QUOTAS_FILE',
-    'File of [quotas](ingest.md#quotas): events, bytes, queries and core time a day, by project and key; and days that projects keep events. Empty: none.',
+    'File of daily [quotas](ingest.md#quotas) of projects and keys.',
     parseText,
   ),
   publicUrl: text(
     'TAILRACE_PUBLIC_URL',
-    'Address of the console, such as `https://logs.example.com`, for links in [alerts](alerts.md). Empty: none.',
+    'Address of the console, such as `https://logs.example.com`, for links in alerts and [sign-in](people.md).',
     parsePublicUrl,
   ),
   dashboardsDir: text(
     'TAILRACE_DASHBOARDS_DIR',
-    'Folder of [dashboards](dashboards.md). Empty: `./dashboards` if it exists, else those that ship with the endpoints; with endpoints of another folder than `./endpoints` there are none.',
+    'Folder of [dashboards](dashboards.md). Empty: `./dashboards` if it exists, else the shipped ones; none if `TAILRACE_ENDPOINTS_DIR` is another folder than `./endpoints`.',
     parseText,
   ),
   studio: choice(
@@ -95,11 +95,11 @@ export const SETTINGS = {
     'TAILRACE_EDIT_ENDPOINTS',
     '0',
     ['0', '1', 'copy'],
-    'Let the [workbench](workbench.md#saving) write endpoints into `TAILRACE_ENDPOINTS_DIR`; `tailrace dev` always does. `copy`, as `npm start` sets it: the shipped ones, too, into a copy in the data directory.',
+    'Let the [workbench](workbench.md#saving) write endpoints, as `tailrace dev` always does. `copy`: the shipped ones, too, into a copy in the data directory.',
   ),
   defaultTier: text(
     'TAILRACE_DEFAULT_TIER',
-    'Plan of requests without `project_tier`: FREE, PRO, PAYG or ENTERPRISE. Empty: the default of the endpoint.',
+    'Plan of requests without `project_tier`: FREE, PRO, PAYG or ENTERPRISE. Empty: the endpoint’s default.',
     parseTier,
   ),
   privateKey: secret('TAILRACE_PRIVATE_KEY', ['LOGFLARE_PRIVATE_ACCESS_TOKEN'], 'A key with every scope.'),
@@ -111,12 +111,12 @@ export const SETTINGS = {
   tokenSecret: secret(
     'TAILRACE_TOKEN_SECRET',
     [],
-    'Signs tokens; the same for all replicas: 32 characters or more, or the text of a `token.secret`. Empty: created in the data directory.',
+    'Signs tokens; the same for all replicas: at least 32 characters, or the text of a `token.secret`. Empty: created in the data directory.',
     32,
   ),
   oidcIssuer: text(
     'TAILRACE_OIDC_ISSUER',
-    'OpenID Connect provider that signs [people](people.md) in, such as `https://login.example.com/realms/main`. Empty: none.',
+    'OpenID Connect provider for [people](people.md), such as `https://login.example.com/realms/main`.',
     parseIssuer,
   ),
   oidcClientId: text('TAILRACE_OIDC_CLIENT_ID', 'Name of this service at `TAILRACE_OIDC_ISSUER`.'),
@@ -131,38 +131,33 @@ export const SETTINGS = {
   },
   rolesFile: text(
     'TAILRACE_ROLES_FILE',
-    'File of [roles](people.md#roles): which people may do what. Empty: none, so nobody has access without a key.',
+    'File of [roles](people.md#roles). Empty: nobody has access without a key.',
     parseText,
   ),
   trustedUserHeader: text(
     'TAILRACE_TRUSTED_USER_HEADER',
-    'Header in which a proxy of `TAILRACE_TRUST_PROXY` [names the user](people.md#behind-a-proxy-that-signs-in). Empty: none.',
+    'Header in which a trusted proxy [names the user](people.md#behind-a-proxy-that-signs-in).',
     parseHeaderName,
   ),
   trustedGroupsHeader: text(
     'TAILRACE_TRUSTED_GROUPS_HEADER',
-    'Header with the groups of that user, joined by commas. Empty: none.',
+    'Header with the groups of that user, joined by commas.',
     parseHeaderName,
   ),
   sessionIdleMinutes: integer(
     'TAILRACE_SESSION_IDLE_MINUTES',
     { fallback: 480, min: 5, max: 43_200, unit: 'minutes' },
-    'How long a session of the console lives without a request.',
+    'Longest time of a console session without a request.',
   ),
   sessionMinutesMax: integer(
     'TAILRACE_SESSION_MINUTES_MAX',
     { fallback: 1_440, min: 5, max: 43_200, unit: 'minutes' },
-    'How long a session of the console lives at most; then its groups are read again, too.',
+    'Longest time of a console session.',
   ),
-  consoleKeys: choice(
-    'TAILRACE_CONSOLE_KEYS',
-    '1',
-    ['0', '1'],
-    'Let keys sign in to the console. 0: only people do.',
-  ),
+  consoleKeys: choice('TAILRACE_CONSOLE_KEYS', '1', ['0', '1'], 'Let keys sign in to the console.'),
   controlUrl: hidden(
     'TAILRACE_CONTROL_URL',
-    'PostgreSQL database for keys, audit trail and Idempotency-Keys of all replicas, such as `postgresql://user:password@postgres.example.com:5432/tailrace?sslmode=verify-full`. Empty: SQLite in the data directory.',
+    'PostgreSQL database for [keys of all replicas](scaling.md#keys-shared-by-all-replicas), such as `postgresql://user:password@postgres.example.com:5432/tailrace?sslmode=verify-full`. Empty: SQLite in the data directory.',
     parseControlUrl,
   ),
   controlStaleSeconds: integer(
@@ -187,7 +182,7 @@ export const SETTINGS = {
   clickhouseReadPassword: hidden('CLICKHOUSE_READ_PASSWORD', 'Password of `CLICKHOUSE_READ_USER`.'),
   clickhouseSandboxUser: text(
     'CLICKHOUSE_SANDBOX_USER',
-    'User that runs callers’ SELECTs (query sandboxing), over its own connections, half of `TAILRACE_READERS`, at least one. Empty: the user of other queries.',
+    'User that runs callers’ SELECTs ([query sandboxing](scaling.md#a-third-user-for-callers-selects)), over its own connections, half of `TAILRACE_READERS`. Empty: the user of other queries.',
   ),
   clickhouseSandboxPassword: hidden('CLICKHOUSE_SANDBOX_PASSWORD', 'Password of `CLICKHOUSE_SANDBOX_USER`.'),
   clickhouseCaFile: text(
@@ -201,30 +196,30 @@ export const SETTINGS = {
   clickhouseKeyFile: text('CLICKHOUSE_KEY_FILE', 'Private key of `CLICKHOUSE_CERT_FILE`, a PEM file.'),
   cluster: text(
     'TAILRACE_CLUSTER',
-    'Cluster of the ClickHouse servers, over which tables are sharded by project. Empty: one server.',
+    '[Cluster](scaling.md#a-cluster) over which tables are sharded. Empty: one server.',
     parseCluster,
   ),
   redisUrl: hidden(
     'TAILRACE_REDIS_URL',
-    'Redis or Valkey through which replicas share answers and rates, such as `rediss://user:password@redis.example.com:6379/0`. Empty: nothing is shared.',
+    'Redis or Valkey through which replicas share answers and rates, such as `rediss://user:password@redis.example.com:6379/0`.',
     parseRedisUrl,
   ),
   defaultProject: text(
     'TAILRACE_DEFAULT_PROJECT',
-    'Project of events if neither they nor `X-Project` name one. Empty: none.',
+    'Project of events if neither they nor `X-Project` name one.',
   ),
   otlpSource: text(
     'TAILRACE_OTLP_SOURCE',
-    'Source of OTLP records if `X-Source` names none. By default the source that accepts each record, else `logs`.',
+    'Source of OTLP records without `X-Source`. Empty: the one that accepts each record, else `logs`.',
   ),
   deploySource: text(
     'TAILRACE_DEPLOY_SOURCE',
-    'Source whose events are deployments, which the console [marks](console.md#explore) in charts. Empty: none.',
+    'Source of deployments, which the console [marks](console.md#explore) in charts.',
   ),
   otlpGrpcPort: integer(
     'TAILRACE_OTLP_GRPC_PORT',
     { fallback: 0, min: 0, max: 65_535, unit: 'port' },
-    'Port on which OTLP logs are accepted over gRPC; exporters expect 4317. 0: none.',
+    'Port for OTLP over gRPC; exporters expect 4317. 0: none.',
   ),
   vercelSecret: hidden(
     'TAILRACE_VERCEL_SECRET',
@@ -232,16 +227,16 @@ export const SETTINGS = {
   ),
   vercelVerify: text(
     'TAILRACE_VERCEL_VERIFY',
-    'Value of `x-vercel-verify` by which Vercel knows who owns `/drains/vercel`. Empty: not sent.',
+    'Value of `x-vercel-verify`, by which Vercel verifies `/drains/vercel`.',
   ),
   syslog: text(
     'TAILRACE_SYSLOG',
-    'Ports for syslog, joined by spaces: `udp://127.0.0.1:5514?project=shop`, `tcp://…`, or `tls://…` with the certificate of `TAILRACE_TLS_CERT_FILE`. `allow=10.0.0.0/8` names who may send, `ca=<file>` who signs certificates of senders. Empty: none.',
+    'Ports for [syslog](ingest.md#syslog), joined by spaces: `udp://127.0.0.1:5514?project=shop`, `tcp://…`, or `tls://…` with `TAILRACE_TLS_CERT_FILE`. `allow=10.0.0.0/8` names who may send, `ca=<file>` who signs senders’ certificates.',
     parseSyslog,
   ),
   recordRequestsAs: text(
     'TAILRACE_RECORD_REQUESTS_AS',
-    'Project under which Tailrace stores its own requests as events. Empty: not stored.',
+    'Project under which Tailrace stores its own requests, without query strings, in `cloudflare.logs.prod`.',
   ),
   tlsCertFile: text(
     'TAILRACE_TLS_CERT_FILE',
@@ -253,12 +248,12 @@ export const SETTINGS = {
   ),
   corsOrigins: text(
     'TAILRACE_CORS_ORIGINS',
-    'Origins of pages that may read responses (CORS), joined by commas; `*`: all. Empty: none.',
+    'Origins whose pages may read responses (CORS), joined by commas; `*`: all.',
     parseOrigins,
   ),
   trustProxy: text(
     'TAILRACE_TRUST_PROXY',
-    'Proxies with trusted `X-Forwarded-…` headers: addresses or networks, such as `10.0.0.0/8`, joined by commas. Empty: none.',
+    'Proxies with trusted `X-Forwarded-…` headers: addresses or networks (`10.0.0.0/8`), joined by commas.',
     parseProxies,
   ),
   logLevel: choice(
@@ -277,47 +272,47 @@ export const SETTINGS = {
       max: 256,
       unit: 'queries',
     },
-    'Queries that run at once; one key gets at most one less, if there are several. More than the engine’s cores only adds waiting. The embedded engine accepts 16 at most.',
+    'Queries that run at once, at most 16 on the embedded engine; of one key one less. More than its cores only add waiting.',
   ),
   queryQueueMax: integer(
     'TAILRACE_QUERY_QUEUE_MAX',
     { fallback: 1000, min: 1, max: 100_000, unit: 'queries' },
-    'Queries that may wait for a reader; beyond it 503.',
+    'Queries that may wait for a reader, else 503.',
   ),
   queryQueuePerKeyMax: integer(
     'TAILRACE_QUERY_QUEUE_PER_KEY_MAX',
     { fallback: 100, min: 1, max: 100_000, unit: 'queries' },
-    'Queries of one key and its tokens that may wait; beyond it 503.',
+    'Waiting queries of one key and its tokens, else 503.',
   ),
   queryQueuePerTokenMax: integer(
     'TAILRACE_QUERY_QUEUE_PER_TOKEN_MAX',
     { fallback: 20, min: 1, max: 100_000, unit: 'queries' },
-    'Queries of one signed token that may wait; beyond it 503.',
+    'Waiting queries of one token, else 503.',
   ),
   queryQueueTimeoutMs: integer(
     'TAILRACE_QUERY_QUEUE_TIMEOUT_MS',
     { fallback: 5_000, min: 10, max: 3_600_000, unit: 'ms' },
-    'Longest wait for a reader; then 503.',
+    'Longest wait for a reader, else 503.',
   ),
   ratePerSecond: integer(
     'TAILRACE_RATE_PER_SECOND',
     { fallback: 0, min: 0, max: 1_000_000, unit: 'requests' },
-    'Requests a second of a key without its own rate; beyond it 429. 0: no limit.',
+    'Requests a second of a key without its own rate, else 429. 0: no limit.',
   ),
   rateBurst: integer(
     'TAILRACE_RATE_BURST',
     { fallback: 0, min: 0, max: 1_000_000, unit: 'requests' },
-    'Requests that a key without its own rate may send at once. 0: one second’s worth.',
+    'Requests at once of a key without its own rate. 0: one second’s worth.',
   ),
   authFailuresPerMinuteMax: integer(
     'TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX',
     { fallback: 600, min: 0, max: 1_000_000, unit: 'requests' },
-    'Requests a minute with a missing or wrong key from one address; beyond it 429. 0: no limit.',
+    'Requests a minute with a missing or wrong key from one address, else 429. 0: no limit.',
   ),
   queryTimeoutMs: integer(
     'TAILRACE_QUERY_TIMEOUT_MS',
     { fallback: 30_000, min: 100, max: 3_600_000, unit: 'ms' },
-    'Longest time of a query, including its wait; then it is stopped: 504.',
+    'Longest time of a query, including its wait, else 504.',
   ),
   queryMemoryBytesMax: integer(
     'TAILRACE_QUERY_MEMORY_BYTES_MAX',
@@ -328,7 +323,7 @@ export const SETTINGS = {
       max: Number.MAX_SAFE_INTEGER,
       unit: 'bytes',
     },
-    'Memory of one query; beyond it the query is stopped: 422.',
+    'Memory of one query, else 422.',
   ),
   engineMemoryBytesMax: integer(
     'TAILRACE_ENGINE_MEMORY_BYTES_MAX',
@@ -339,12 +334,12 @@ export const SETTINGS = {
       max: Number.MAX_SAFE_INTEGER,
       unit: 'bytes',
     },
-    'Memory of the engine in all; beyond it queries get 503.',
+    'Memory of the engine; beyond it queries get 503.',
   ),
   resultBytesMax: integer(
     'TAILRACE_RESULT_BYTES_MAX',
     { fallback: 64 * MIB, min: 1024, max: 1024 * MIB, unit: 'bytes' },
-    'Largest answer; beyond it 422.',
+    'Largest answer, else 422.',
   ),
   cacheBytesMax: integer(
     'TAILRACE_CACHE_BYTES_MAX',
@@ -355,17 +350,17 @@ export const SETTINGS = {
       max: Number.MAX_SAFE_INTEGER,
       unit: 'bytes',
     },
-    'Size of the cache; beyond it the least recently used answers are evicted.',
+    'Size of the cache; the least recently used answers are evicted.',
   ),
   staleIfErrorSeconds: integer(
     'TAILRACE_STALE_IF_ERROR_SECONDS',
     { fallback: 0, min: 0, max: 7 * 86_400, unit: 'seconds' },
-    'How much longer an answer is served while the engine is unavailable or overloaded (stale-if-error).',
+    'How long past its time an answer is served while the engine fails ([stale-if-error](api.md#caching)).',
   ),
   warmKeysMax: integer(
     'TAILRACE_WARM_KEYS_MAX',
     { fallback: 1000, min: 0, max: 1_000_000, unit: 'answers' },
-    'Answers kept warm, the most recently used ones; 0: none.',
+    'Answers kept warm, the most recently used ones.',
   ),
   warmConcurrencyMax: integer(
     'TAILRACE_WARM_CONCURRENCY_MAX',
@@ -375,57 +370,57 @@ export const SETTINGS = {
   listeners: integer(
     'TAILRACE_LISTENERS',
     { fallback: 1, min: 1, max: 64, unit: 'processes' },
-    'Processes that [accept connections](scaling.md#when-to-move) and end TLS for the service. 1: the service does so itself. More need Linux.',
+    'Processes that [accept connections](scaling.md#when-to-move); 1: the service itself. More need Linux.',
   ),
   connectionsMax: integer(
     'TAILRACE_CONNECTIONS_MAX',
     { fallback: 4_096, min: 1, max: 1_000_000, unit: 'connections' },
-    'Connections open at once; one more closes [an idle one](limits.md#connections). The process needs as many file descriptors.',
+    'Open [connections](limits.md#connections); one more closes an idle one. Needs as many file descriptors.',
   ),
   connectionsPerAddressMax: integer(
     'TAILRACE_CONNECTIONS_PER_ADDRESS_MAX',
     { fallback: 1_024, min: 0, max: 1_000_000, unit: 'connections' },
-    'Connections open at once from one address (IPv6: one /64), except those of `TAILRACE_TRUST_PROXY`. 0: no limit.',
+    'Connections from one address (IPv6: one /64), except those of `TAILRACE_TRUST_PROXY`. 0: no limit.',
   ),
   urlBytesMax: integer(
     'TAILRACE_URL_BYTES_MAX',
     { fallback: 262_144, min: 65_536, max: 1024 * 1024, unit: 'bytes' },
-    'Longest URL; beyond it 414.',
+    'Longest URL, else 414.',
   ),
   parameterBytesMax: integer(
     'TAILRACE_PARAMETER_BYTES_MAX',
     { fallback: 65_536, min: 64, max: 1024 * 1024, unit: 'bytes' },
-    'Longest value of a query parameter; beyond it 400.',
+    'Longest value of a query parameter, else 400.',
   ),
   searchBytesMax: integer(
     'TAILRACE_SEARCH_BYTES_MAX',
     { fallback: 8_192, min: 64, max: 65_536, unit: 'bytes' },
-    'Longest search, and any other parameter of `/api/search`; beyond it 400.',
+    'Longest search, and any other parameter of `/api/search`, else 400.',
   ),
   searchClausesMax: integer(
     'TAILRACE_SEARCH_CLAUSES_MAX',
     { fallback: 128, min: 1, max: 1_024, unit: 'terms' },
-    'Most words, phrases and conditions of a search; beyond it 400.',
+    'Most words, phrases and conditions of a search, else 400.',
   ),
   sandboxSqlBytesMax: integer(
     'TAILRACE_SANDBOX_SQL_BYTES_MAX',
     { fallback: 16_384, min: 64, max: 262_144, unit: 'bytes' },
-    'Longest SELECT of a caller (query sandboxing); beyond it 400.',
+    'Longest SELECT of a caller, else 400.',
   ),
   mcpBytesMax: integer(
     'TAILRACE_MCP_BYTES_MAX',
     { fallback: 51_200, min: 1024, max: 16 * MIB, unit: 'bytes' },
-    'Most bytes of rows in an answer to an agent (`/mcp`); beyond it rows are left out, as the answer says.',
+    'Rows in an answer to an [agent](agents.md#limits); more are left out.',
   ),
   tailsMax: integer(
     'TAILRACE_TAILS_MAX',
     { fallback: 2_000, min: 0, max: 1_000_000, unit: 'tails' },
-    'Live tails open at once; beyond it 429.',
+    'Open live tails, else 429.',
   ),
   tailsPerKeyMax: integer(
     'TAILRACE_TAILS_PER_KEY_MAX',
     { fallback: 100, min: 0, max: 1_000_000, unit: 'tails' },
-    'Live tails of one key and its tokens open at once; beyond it 429.',
+    'Open live tails of one key and its tokens, else 429.',
   ),
   tailBufferBytesMax: integer(
     'TAILRACE_TAIL_BUFFER_BYTES_MAX',
@@ -435,17 +430,17 @@ export const SETTINGS = {
   bodyBytesMax: integer(
     'TAILRACE_BODY_BYTES_MAX',
     { fallback: 16 * MIB, min: 1024, max: 1024 * MIB, unit: 'bytes' },
-    'Largest request body; beyond it 413.',
+    'Largest request body, else 413.',
   ),
   decodedBytesMax: integer(
     'TAILRACE_DECODED_BYTES_MAX',
     { fallback: 64 * MIB, min: 1024, max: 1024 * MIB, unit: 'bytes' },
-    'Largest request body after decompression; beyond it 413.',
+    'Largest request body after decompression, else 413.',
   ),
   ratioMax: integer(
     'TAILRACE_RATIO_MAX',
     { fallback: 200, min: 2, max: 100_000, unit: 'times' },
-    'Largest growth of a request body by decompression, beyond its first MiB; beyond it 413.',
+    'Largest growth of a body by decompression, past its first MiB, else 413.',
   ),
   ingestQueueBytesMax: integer(
     'TAILRACE_INGEST_QUEUE_BYTES_MAX',
@@ -455,12 +450,12 @@ export const SETTINGS = {
   ingestWaitMsMax: integer(
     'TAILRACE_INGEST_WAIT_MS_MAX',
     { fallback: 2_000, min: 50, max: 600_000, unit: 'ms' },
-    'Longest estimated wait of a request with events; beyond it [503](limits.md#early-503) before its body is read.',
+    'Longest estimated wait of a request with events, else an [early 503](limits.md#early-503).',
   ),
   ingestWaitMs: integer(
     'TAILRACE_INGEST_WAIT_MS',
     { fallback: 5, min: 0, max: 10_000, unit: 'ms' },
-    'How long events wait to be stored with others; up to 20 times that while large bodies are decoded.',
+    'How long events wait to be stored with others; beside large bodies up to 20 times that.',
   ),
   idempotencyWindowMs: integer(
     'TAILRACE_IDEMPOTENCY_WINDOW_MS',
@@ -475,7 +470,7 @@ export const SETTINGS = {
   clockJumpHoursMax: integer(
     'TAILRACE_CLOCK_JUMP_HOURS_MAX',
     { fallback: 24, min: 1, max: 87_600, unit: 'hours' },
-    'How far the clock may be ahead of the last time that the store was open; beyond it [retention](operating.md#retention-and-the-clock) stops.',
+    'Longest jump of the clock since the store was open; beyond it [retention](operating.md#retention-and-the-clock) stops.',
   ),
   retentionDropPercentMax: integer(
     'TAILRACE_RETENTION_DROP_PERCENT_MAX',
@@ -490,17 +485,17 @@ export const SETTINGS = {
   requestTimeoutMs: integer(
     'TAILRACE_REQUEST_TIMEOUT_MS',
     { fallback: 10_000, min: 100, max: 600_000, unit: 'ms' },
-    'Longest time to receive a request; then the connection is closed.',
+    'Longest time to receive a request; then its connection is closed.',
   ),
   keepAliveTimeoutMs: integer(
     'TAILRACE_KEEP_ALIVE_TIMEOUT_MS',
     { fallback: 72_000, min: 100, max: 3_600_000, unit: 'ms' },
-    'How long an idle connection stays open; set it longer than the proxy’s.',
+    'How long an idle connection stays open; longer than the proxy’s.',
   ),
   shutdownTimeoutMs: integer(
     'TAILRACE_SHUTDOWN_TIMEOUT_MS',
     { fallback: 10_000, min: 0, max: 600_000, unit: 'ms' },
-    'How long requests may still run after SIGTERM; then they are stopped.',
+    'How long requests may run after SIGTERM; then they are stopped.',
   ),
 } as const satisfies Record<string, Setting<string> | Setting<number>>;
 

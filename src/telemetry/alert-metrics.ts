@@ -46,7 +46,7 @@ export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings:
     ['receiver', 'outcome'],
   );
   const failing = new Set<string>();
-  gauge('tailrace_alerts_evaluating', 'Whether this process evaluates the alerts: 1 or 0.', () =>
+  gauge('tailrace_alerts_evaluating', '1 if this process evaluates the alerts.', () =>
     Number(isEvaluating()),
   );
   gauge(
@@ -61,7 +61,7 @@ export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings:
       }));
     },
   );
-  gauge('tailrace_alert_receiver_failing', 'Whether the last try failed, by receiver: 1 or 0.', () =>
+  gauge('tailrace_alert_receiver_failing', '1 if the last try failed, by receiver.', () =>
     receivers().map(({ name }) => ({ labels: { receiver: name }, value: Number(failing.has(name)) })),
   );
   const ofOutbox =

@@ -32,7 +32,7 @@ export interface GaugedParts {
 export function registerGauges(registry: MetricRegistry, parts: GaugedParts): void {
   const { gauge, expose } = registry;
   const { engine, cache, control, ingest, tails, build } = parts;
-  gauge('tailrace_engine_up', 'Whether the engine can be reached: 1 or 0.', () =>
+  gauge('tailrace_engine_up', '1 if the engine can be reached.', () =>
     Number(engine.gauges().state === 'up'),
   );
   expose({
@@ -49,19 +49,13 @@ export function registerGauges(registry: MetricRegistry, parts: GaugedParts): vo
   gauge('tailrace_engine_running', 'Queries running in the engine.', () => engine.gauges().running);
   gauge('tailrace_engine_queued', 'Queries waiting for the engine.', () => engine.gauges().queued);
   gauge('tailrace_cache_entries', 'Answers in the cache.', () => cache.size);
-  gauge('tailrace_cache_bytes', 'Bytes of the answers in the cache.', () => cache.calculatedSize);
+  gauge('tailrace_cache_bytes', 'Bytes in the cache.', () => cache.calculatedSize);
   gauge('tailrace_tails_open', 'Live tails.', () => tails.count);
-  gauge('tailrace_control_store_up', 'Whether the store of keys can be reached: 1 or 0.', () =>
-    Number(control.isUp()),
-  );
+  gauge('tailrace_control_store_up', '1 if the store of keys can be reached.', () => Number(control.isUp()));
   gauge('tailrace_ingest_queued_bytes', 'Events waiting to be stored.', () => ingest().queuedBytes);
   gauge('tailrace_ingest_queued_requests', 'Requests waiting for a commit.', () => ingest().queuedRequests);
-  gauge(
-    'tailrace_ingest_wait_seconds',
-    'Estimated wait until all waiting events are stored.',
-    () => ingest().waitMs / 1000,
-  );
-  gauge('tailrace_storing', 'Whether events can be stored: 1, or 0 if the disk is full.', async () =>
+  gauge('tailrace_ingest_wait_seconds', 'Estimated wait of events.', () => ingest().waitMs / 1000);
+  gauge('tailrace_storing', '0 if the disk is full.', async () =>
     Number((await parts.storing.findProblem()) === undefined),
   );
   const ofSources = (read: (state: TableState) => number) => async () => {
@@ -79,13 +73,13 @@ export function registerGauges(registry: MetricRegistry, parts: GaugedParts): vo
   );
   gauge(
     'tailrace_stored_bytes',
-    'Bytes of the events on disk, by source.',
+    'Bytes on disk, by source.',
     ofSources(({ bytes }) => bytes),
   );
   gauge('tailrace_rollup_rows_left', 'Events not yet in a new rollup, by source.', () =>
     [...parts.rollupRowsLeft()].map(([source, value]) => ({ labels: { source }, value })),
   );
-  gauge('tailrace_disk_free_bytes', 'Free bytes on the disk of the data directory.', parts.readFreeBytes);
+  gauge('tailrace_disk_free_bytes', 'Free bytes of the data directory’s disk.', parts.readFreeBytes);
   gauge('tailrace_build_info', 'Always 1; labels: version, engine, node.', () => [
     { labels: build, value: 1 },
   ]);

@@ -43,7 +43,7 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
   for (const reason of ['key', 'address', 'quota'] as const) limited.at(reason);
   const closed = counter(
     'tailrace_connections_closed_total',
-    'Connections closed by a bound, by reason: address, total or idle.',
+    'Connections closed, by reason: address, total or idle.',
     ['reason'],
   );
   for (const reason of ['address', 'total', 'idle'] as const) closed.at(reason);
@@ -74,10 +74,7 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
     /** Counts a response 429: for the rate of the key, or for rejected keys from the address. */
     rateLimited: limited.inc,
     /** Counts a request whose rate only this replica knew: Redis was unavailable. */
-    rateHeldLocally: unlabelledCounter(
-      'tailrace_rate_local_total',
-      'Requests limited by this replica only, without Redis.',
-    ).inc,
+    rateHeldLocally: unlabelledCounter('tailrace_rate_local_total', 'Requests limited without Redis.').inc,
     /** @param count connections open now */
     connectionsOpen(count: number) {
       open = count;
@@ -149,10 +146,10 @@ function createQueryMetrics({ counter, histogram }: MetricRegistry, now: () => n
 /** Creates the metrics of what replicas share. */
 function createSharedMetrics({ counter, unlabelledCounter, gauge }: MetricRegistry) {
   let isRedisUp = false;
-  gauge('tailrace_redis_up', 'Whether Redis can be reached: 1 or 0.', () => Number(isRedisUp));
+  gauge('tailrace_redis_up', '1 if Redis can be reached.', () => Number(isRedisUp));
   const lookups = counter(
     'tailrace_shared_cache_lookups_total',
-    'Look-ups in Redis, by result: hit, miss or taken (another replica refreshes).',
+    'Look-ups in Redis, by result: hit, miss or taken (by another replica).',
     ['result'],
   );
   for (const result of ['hit', 'miss', 'taken'] as const) lookups.at(result);
@@ -168,7 +165,7 @@ function createSharedMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
     /** Counts an entry in Redis that was not an answer written by a replica. */
     sharedRefused: unlabelledCounter(
       'tailrace_shared_cache_refused_total',
-      'Entries in Redis that no replica had signed; never served.',
+      'Entries in Redis that no replica had signed.',
     ).inc,
   };
 }
@@ -181,11 +178,9 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
     'Events stored without a project, by source.',
     ['source'],
   );
-  const repaired = counter(
-    'tailrace_events_repaired_total',
-    'Events stored with U+FFFD for bytes that are not UTF-8, by source.',
-    ['source'],
-  );
+  const repaired = counter('tailrace_events_repaired_total', 'Events stored with U+FFFD, by source.', [
+    'source',
+  ]);
   const filtered = counter(
     'tailrace_events_filtered_total',
     'Events to which rules applied, by source and rule: drop, sample or redact.',
@@ -193,7 +188,7 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
   );
   const syslogLost = counter(
     'tailrace_syslog_lost_total',
-    'Lines of syslog not stored, by reason: too_long, queue_full, not_allowed or not_stored.',
+    'Lines of syslog lost, by reason: too_long, queue_full, not_allowed or not_stored.',
     ['reason'],
   );
   for (const reason of SYSLOG_LOSSES) syslogLost.at(reason);
@@ -203,7 +198,7 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
   ]);
   const overloads = counter(
     'tailrace_ingest_overloaded_total',
-    'Requests with events rejected for now, by reason: wait, engine, backlog or share.',
+    'Requests with events rejected with 503, by reason: wait, engine, backlog or share.',
     ['reason'],
   );
   for (const reason of OVERLOADS) overloads.at(reason);
@@ -213,11 +208,8 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
     ['reason'],
   );
   let stopped: readonly string[] = [];
-  gauge(
-    'tailrace_retention_stopped',
-    'Whether retention has stopped, by reason (clock or share): 1 or 0.',
-    () =>
-      ['clock', 'share'].map((reason) => ({ labels: { reason }, value: Number(stopped.includes(reason)) })),
+  gauge('tailrace_retention_stopped', '1 if retention has stopped, by reason: clock or share.', () =>
+    ['clock', 'share'].map((reason) => ({ labels: { reason }, value: Number(stopped.includes(reason)) })),
   );
   return {
     storedCounts,
@@ -255,15 +247,11 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
 
 /** Creates the metrics of repeated work (lib/task.ts). */
 function createTaskMetrics({ counter, histogram, gauge }: MetricRegistry, now: () => number) {
-  const durations = histogram('tailrace_task_seconds', 'Time of a run of repeated work, by task.', ['task']);
-  const failures = counter('tailrace_task_failures_total', 'Failed runs of repeated work, by task.', [
-    'task',
-  ]);
+  const durations = histogram('tailrace_task_seconds', 'Time of repeated work, by task.', ['task']);
+  const failures = counter('tailrace_task_failures_total', 'Failures of repeated work, by task.', ['task']);
   const succeededMs = new Map<string, number>();
-  gauge(
-    'tailrace_task_success_timestamp_seconds',
-    'Last success of repeated work, by task; 0: none yet.',
-    () => [...succeededMs].map(([task, ms]) => ({ labels: { task }, value: ms / 1000 })),
+  gauge('tailrace_task_success_timestamp_seconds', 'Last success of repeated work, by task; 0: none.', () =>
+    [...succeededMs].map(([task, ms]) => ({ labels: { task }, value: ms / 1000 })),
   );
   return {
     /** Registers a started task; none of its runs has ended. */

@@ -14,9 +14,7 @@ export function dashboardsCommand(): Command {
   const dashboards = new Command('dashboards').description('Take dashboards to Grafana.');
   dashboards
     .command('export')
-    .description(
-      "Print a dashboard as JSON for Grafana's import; its panels request the endpoints through the Infinity data source.",
-    )
+    .description("Print a dashboard as JSON for Grafana's import.")
     .argument('<name>', 'name or UUID of the dashboard')
     .action(printGrafana);
   return dashboards;

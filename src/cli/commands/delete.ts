@@ -24,9 +24,7 @@ import { formatWideTable } from '../table.ts';
 
 export function deleteCommand(): Command {
   return new Command('delete')
-    .description(
-      'Delete the events of a project for good, from disk and caches, beside a running service or without one.',
-    )
+    .description('Delete the events of a project for good, beside a running service or without one.')
     .requiredOption('--project <name>', "the project; '' selects events without one")
     .option('--source <name>', 'only events of this source')
     .option('--before <time>', 'only events with an earlier timestamp, such as 2026-11-20T07:00:00Z')

@@ -75,7 +75,7 @@ export function keysCommand(): Command {
   keys
     .command('copy')
     .description(
-      'Copy keys (as hashes), saved searches, audit trail and alerts, but no sessions, of a data directory to TAILRACE_CONTROL_URL. Existing keys stay.',
+      'Copy keys, saved searches, audit trail and alerts of a data directory to TAILRACE_CONTROL_URL. Existing keys stay.',
     )
     .requiredOption('--from <dir>', 'the data directory', parseDirectory)
     .action(copy);

@@ -18,7 +18,7 @@ import { addRemoteOptions } from '../remote.ts';
 export function loadCommand(): Command {
   const command = new Command('load')
     .description(
-      'Store the events of NDJSON, Parquet, CSV or TSV files, also from HTTP and S3. Bad lines are reported, with the reason; all others are stored.',
+      'Store the events of NDJSON, Parquet, CSV or TSV files, also from HTTP and S3; bad lines are reported.',
     )
     .argument('<source>', 'name or UUID of the source, such as cloudflare.logs.prod')
     .argument('<files...>', 'files, plain or .gz; http://, https:// or s3:// addresses; - is standard input')

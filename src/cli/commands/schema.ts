@@ -11,7 +11,7 @@ import { FILE_SCHEMAS } from '../file-schemas.ts';
 export function schemaCommand(): Command {
   return new Command('schema')
     .description(
-      'Print the JSON Schema by which editors complete and check a kind of file, or the statements that create the tables and views of the sources.',
+      'Print the JSON Schema of a kind of file, or the statements that create the tables and views of the sources.',
     )
     .addArgument(new Argument('[kind]', 'print the JSON Schema of this kind of file').choices(KINDS))
     .option('--print', 'print the statements without running them; the service runs them at start')

@@ -58,7 +58,9 @@ function translatePlain({ name, args }: CallForm, context: Context): Value {
   }
   const known = FUNCTIONS.get(name);
   if (known === undefined)
-    throw new WrongType(`calls ${name}, which is not understood; docs/supabase.md#bigquerys-sql lists what is`);
+    throw new WrongType(
+      `calls ${name}, which is not understood; docs/supabase.md#bigquerys-sql lists what is`,
+    );
   return callKnown(name, known, { args, context });
 }
 
