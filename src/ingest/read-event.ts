@@ -3,6 +3,7 @@ import type { Source } from '../definitions/source.ts';
 import type { WireEvent } from './body-format.ts';
 import { planDocument } from './document/plan.ts';
 import { readDocument, sharedBytes, type WireDocument } from './document/read.ts';
+import { dropDuplicates } from './json/duplicates.ts';
 import { NOT_JSON, readString } from './json/grammar.ts';
 import { type PathPlan, planPaths } from './json/paths.ts';
 import { type JsonLimits, type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
@@ -84,8 +85,8 @@ function readByDocument(bytes: Buffer, document: WireDocument, source: Source): 
   const { slotOf } = planOf(source);
   const plan = planDocument(slotOf, document.shape);
   try {
-    const { spans, values, hasBreaks, cut } = scan(bytes, plan);
-    const { members, isDirect } = readDocument(document, plan, { spans, values, bytes, cut });
+    const { values, hasBreaks, cut, ...scanned } = scan(bytes, plan);
+    const { members, isDirect } = readDocument(document, plan, { ...scanned, values, cut });
     if (isDirect) return { members, at: reader(plan.slotOf, values), cut, hasBreaks };
     const written = members.map(({ name, text }) => `"${name}":${text}`); // names without escapes
     return readEvent({ text: `{${written.join(',')}}` }, source, Number.POSITIVE_INFINITY);
@@ -107,12 +108,19 @@ function reader(slotOf: EventPlan['slotOf'], values: readonly unknown[]): ReadPa
   return (path) => values[slotOf.get(path) ?? -1];
 }
 
-function scan(bytes: Buffer, paths: PathPlan): JsonScan & Pick<ReadEvent, 'cut'> {
+/** Scans an event, of whose members with equal names only the last counts. */
+function scan(bytes: Buffer, paths: PathPlan): JsonScan & Pick<ReadEvent, 'cut'> & { bytes: Buffer } {
   const text = isAscii(bytes) ? bytes.toString('latin1') : undefined;
   const cut = (start = 0, end = 0) => text?.slice(start, end) ?? bytes.toString('utf8', start, end);
   try {
-    const { kind, spans, values, hasBreaks } = scanJson(bytes, { limits: LIMITS, paths, text });
-    if (kind === 'object') return { kind, spans, values, hasBreaks, cut };
+    const { kind, spans, values, hasBreaks, mayHaveDuplicates } = scanJson(bytes, {
+      limits: LIMITS,
+      paths,
+      text,
+    });
+    const unique = mayHaveDuplicates ? dropDuplicates(bytes) : bytes;
+    if (unique !== bytes) return scan(unique, paths);
+    if (kind === 'object') return { kind, spans, values, hasBreaks, mayHaveDuplicates, cut, bytes };
   } catch (error) {
     if (error === NOT_JSON) throw new NotAnObject('is not valid JSON');
     if (!(error instanceof RangeError)) throw error;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
 import { parseEvent, parseTimestamp } from '../../src/ingest/event.ts';
 import { RefusedEvent } from '../../src/ingest/read-event.ts';
-import { json, space } from '../support/json-text.ts';
+import { countNames, json, parseByHex, space } from '../support/json-text.ts';
 import { runs } from '../support/property.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 7) * 1000;
@@ -47,14 +47,38 @@ function refusalOf(text: string, eventBytesMax?: number): string {
 }
 
 describe('an event', () => {
-  test('keeps its metadata exactly, on one line', () => {
+  test('keeps its metadata exactly, on one line, with the last of equal names only', () => {
     fc.assert(
       fc.property(json, space, (metadata, around) => {
         const stored = parse(`{"id":"1","metadata":${around}${metadata}${around}}`).metadata;
-        expect(stored).toBe(metadata.replaceAll(/[\r\n]/g, ' '));
+        const read = parseByHex(metadata);
+        expect(parseByHex(stored)).toEqual(read);
+        expect(countNames(stored)).toBe(countNames(JSON.stringify(read)));
+        const isSame = countNames(stored) === countNames(metadata);
+        if (isSame) expect(stored).toBe(metadata.replaceAll(/[\r\n]/g, ' '));
       }),
       runs(1000),
     );
+  });
+
+  const keys = Array.from({ length: 3_000 }, (_, i) => `"k${i}":${i}`);
+  test.each([
+    ['{"a":1,"level":"info","a":1.0,"level":"error"}', '{"a":1.0,"level":"error"}'],
+    [
+      '{"a":{"x":1}, "b":[{"x":1,"y":{"x":2},"x":{"z":1,"z":2}}],"a":{"y":3}}',
+      '{"b":[{"y":{"x":2},"x":{"z":2}}],"a":{"y":3}}',
+    ],
+    ['{"a":{"b":1},"\\u0061":{"b":2,"\\u0062":3},"c\\/d":1}', '{"\\u0061":{"\\u0062":3},"c\\/d":1}'],
+    [`{${keys},"k5":"x"}`, `{${keys.toSpliced(5, 1)},"k5":"x"}`],
+  ])('%.80s keeps the last of equal names, in its metadata and beside it', (text, kept) => {
+    const { metadata, attributes, typed } = parse(`{"metadata":${text},"metadata":${text}}`);
+    expect([metadata, attributes]).toEqual([kept, '']);
+    expect(parseByHex(parse(text).attributes)).toEqual(parseByHex(kept)); // their names are written anew
+    if (text.includes('level'))
+      expect([typed, parse(text).typed]).toEqual([
+        [null, null],
+        [null, 'error'],
+      ]);
   });
 
   test('keeps its other members exactly, in their order', () => {

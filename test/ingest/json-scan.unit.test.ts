@@ -1,10 +1,12 @@
+import { isAscii } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { dropDuplicates } from '../../src/ingest/json/duplicates.ts';
 import { NOT_JSON } from '../../src/ingest/json/grammar.ts';
 import { planPaths } from '../../src/ingest/json/paths.ts';
 import { type JsonLimits, type JsonPlace, MEMBER_SPANS, scanJson } from '../../src/ingest/json/scan.ts';
 import { findValue } from '../../src/ingest/typed.ts';
-import { json, space, string } from '../support/json-text.ts';
+import { countNames, json, parseByHex, space, string, toHex } from '../support/json-text.ts';
 import { runs } from '../support/property.ts';
 
 const LIMITS: JsonLimits = { depthMax: 100, keysMax: 10_000, keyCharsMax: 1_000 };
@@ -24,7 +26,7 @@ function cutMembers(text: string) {
 function asValue(bytes: Buffer, found: unknown): unknown {
   if (typeof found !== 'object' || found === null) return found;
   const { start, end } = found as JsonPlace;
-  return JSON.parse(bytes.toString('utf8', start, end));
+  return parseByHex(bytes.toString('utf8', start, end));
 }
 
 function isAccepted(bytes: Buffer): boolean {
@@ -91,8 +93,18 @@ describe('a scan', () => {
     expect(accepted).toBeGreaterThan(0);
   });
 
-  test('reads the values at paths as an event that JSON.parse has read', () => {
-    const name = fc.constantFrom('"a"', '"b"', '"\\u0061b"', '"c"', '"__proto__"', '"é"', '"d\\n"');
+  test('finds duplicates, without which it reads the values at paths as an event that JSON.parse has read', () => {
+    const name = fc.constantFrom(
+      '"a"',
+      '"b"',
+      '"\\u0062"',
+      '"ab"',
+      '"\\u0061b"',
+      '"c"',
+      '"__proto__"',
+      '"é"',
+      '"d\\n"',
+    );
     const { object } = fc.letrec<{ object: string; value: string }>((tie) => ({
       value: fc.oneof({ maxDepth: 4 }, json, tie('object')),
       object: fc
@@ -105,12 +117,16 @@ describe('a scan', () => {
     const plan = planPaths(paths);
     fc.assert(
       fc.property(object, (text) => {
-        const bytes = Buffer.from(text);
-        const isLatin = bytes.length === text.length;
-        const { values } = scanJson(bytes, { paths: plan, text: isLatin ? text : undefined });
-        const event: unknown = JSON.parse(bytes.toString());
+        const received = Buffer.from(text);
+        const bytes = dropDuplicates(received);
+        const event = parseByHex(text);
+        expect(parseByHex(bytes.toString())).toEqual(event);
+        expect(countNames(bytes.toString())).toBe(countNames(JSON.stringify(event)));
+        if (bytes !== received) expect(scanJson(received, { limits: LIMITS }).mayHaveDuplicates).toBe(true);
+        const ascii = isAscii(bytes) ? bytes.toString() : undefined;
+        const { values } = scanJson(bytes, { paths: plan, text: ascii });
         for (const [i, path] of paths.entries()) {
-          const value = findValue(event, path);
+          const value = findValue(event, path.map(toHex));
           expect(asValue(bytes, values[plan.slots[i] ?? -1]), path.join('.')).toEqual(value);
         }
       }),

@@ -17,7 +17,7 @@ export const CLOSE_BRACE = 0x7d;
 const LETTER_U = 0x75;
 
 /** 1 for each byte at which a string ends, or that is more than itself. */
-const STOPS_STRING = createTable((byte) => byte < 0x20 || byte === QUOTE || byte === BACKSLASH);
+export const STOPS_STRING = createTable((byte) => byte < 0x20 || byte === QUOTE || byte === BACKSLASH);
 export const IS_SPACE = createTable(
   (byte) => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d,
 );

@@ -1,6 +1,7 @@
 // One pass over the bytes of a JSON text proves it valid, finds where its members stand and reads the values at given paths. `JSON.parse`
 // would create an object for every value of an event, of which only a few are used, and a second scan would have to find their text.
 
+import { addName, createNameHashes, type NameHashes } from './duplicates.ts';
 import {
   BACKSLASH,
   CLOSE_BRACE,
@@ -16,6 +17,7 @@ import {
   QUOTE,
   readString,
   SPACE,
+  STOPS_STRING,
   wordAt,
 } from './grammar.ts';
 import { type PathNode, type PathPlan, planPaths } from './paths.ts';
@@ -37,8 +39,10 @@ export interface JsonScan {
   readonly kind: 'object' | 'array' | 'scalar';
   /** Start and end of the name, quotes included, and of the value of each member of an object; of the elements of an array: start and end. */
   readonly spans: readonly number[];
-  /** By slot: the text, number, boolean or null at a path, or the place of an object or array; `undefined` if there is none. Of equal names the last counts. */
+  /** By slot: the text, number, boolean or null at a path, or the place of an object or array; `undefined` if there is none. */
   readonly values: unknown[];
+  /** Whether an object may have two members of one name, see `dropDuplicates`; the values of paths may then be of either. */
+  readonly mayHaveDuplicates: boolean;
   /** Whether line breaks stand between tokens; valid JSON has them nowhere else. */
   readonly hasBreaks: boolean;
 }
@@ -69,10 +73,13 @@ interface Walk {
   /** The closing brackets of what is open, and the nodes of these values. */
   readonly open: number[];
   readonly nodes: (PathNode | undefined)[];
+  /** `undefined`: duplicates are not looked for. */
+  readonly names: NameHashes | undefined;
   /** The node of the next value. */
   node: PathNode | undefined;
   readonly spans: number[];
   readonly values: unknown[];
+  mayHaveDuplicates: boolean;
   hasBreaks: boolean;
 }
 
@@ -81,6 +88,7 @@ interface Walk {
  *
  * @param bytes UTF-8
  * @param text the same, if each byte is one character
+ * @param limits those of an event, whose objects are searched for duplicates
  * @throws NOT_JSON; RangeError that names the exceeded limit, to complete the sentence "event 3 …"
  */
 export function scanJson(
@@ -92,19 +100,19 @@ export function scanJson(
   }: { limits?: JsonLimits; paths?: PathPlan; text?: string | undefined } = {},
 ): JsonScan {
   const walk: Walk = {
-    ...{
-      kind: 'scalar',
-      bytes,
-      text,
-      limits,
-      at: 0,
-      keys: 0,
-      open: [],
-      nodes: [],
-      node: paths.root,
-      spans: [],
-    },
+    kind: 'scalar',
+    bytes,
+    text,
+    limits,
+    at: 0,
+    keys: 0,
+    open: [],
+    nodes: [],
+    names: limits === UNLIMITED ? undefined : createNameHashes(),
+    node: paths.root,
+    spans: [],
     values: new Array(paths.root.before).fill(undefined),
+    mayHaveDuplicates: false,
     hasBreaks: false,
   };
   skipSpace(walk);
@@ -131,8 +139,8 @@ function begin(walk: Walk): boolean {
 
 function open(walk: Walk, closing: number): boolean {
   const { bytes, limits, node } = walk;
-  if (node !== undefined && node.slot !== -1) walk.values[node.slot] = { start: walk.at, end: walk.at };
-  walk.at++;
+  const start = walk.at++;
+  if (node !== undefined && node.slot !== -1) walk.values[node.slot] = { start, end: start };
   if (walk.open.length === 0) walk.kind = closing === CLOSE_BRACE ? 'object' : 'array';
   if (walk.open.length + 1 > limits.depthMax)
     throw new RangeError(`is nested deeper than ${limits.depthMax} levels`);
@@ -144,6 +152,7 @@ function open(walk: Walk, closing: number): boolean {
   }
   walk.open.push(closing);
   walk.nodes.push(node);
+  if (walk.names !== undefined) walk.names.objects[walk.open.length] = start;
   startItem(walk, closing);
   return true;
 }
@@ -179,18 +188,33 @@ function startItem(walk: Walk, closing: number): void {
 }
 
 function passName(walk: Walk): void {
-  const { bytes, at: start, limits } = walk;
+  const { bytes, at: start, limits, names } = walk;
   if (bytes[start] !== QUOTE) throw NOT_JSON;
-  const end = endOfString(bytes, start);
+  let at = start + 1;
+  // Sums of sums as a hash: with a product, each byte would have to wait for that of the byte before.
+  let one = 0;
+  let two = 0;
+  let three = 0;
+  for (let byte = bytes[at] ?? 0; STOPS_STRING[byte] === 0; byte = bytes[++at] ?? 0) {
+    one = (one + byte) | 0;
+    two = (two + one) | 0;
+    three = (three + two) | 0;
+  }
+  const isPlain = bytes[at] === QUOTE;
+  const end = isPlain ? at + 1 : endOfString(bytes, start);
   if (
     end - start - 2 > limits.keyCharsMax &&
     bytes.toString('utf8', start, end).length - 2 > limits.keyCharsMax
   )
     throw new RangeError(`has a key longer than ${limits.keyCharsMax} characters`);
   if (++walk.keys > limits.keysMax) throw new RangeError(`has more than ${limits.keysMax} keys`);
-  if (walk.open.length === 1) walk.spans.push(start, end);
-  walk.node = findName(walk.nodes[walk.nodes.length - 1]?.children ?? [], bytes, start, end);
-  if (walk.node !== undefined) walk.values.fill(undefined, walk.node.from, walk.node.before);
+  const depth = walk.open.length;
+  if (names !== undefined && !walk.mayHaveDuplicates)
+    walk.mayHaveDuplicates =
+      !isPlain || addName(names, depth, Math.imul(one, 0x01000193) ^ Math.imul(two, 0x9e3779b1) ^ three);
+  if (depth === 1) walk.spans.push(start, end);
+  const nodes = walk.nodes[depth - 1]?.children;
+  walk.node = nodes && (isPlain ? findPlain(nodes, bytes, start, end) : findName(nodes, bytes, start, end));
   walk.at = end;
   skipSpace(walk);
   if (bytes[walk.at++] !== COLON) throw NOT_JSON;
@@ -210,13 +234,23 @@ export function findName<T extends Named>(
   start: number,
   end: number,
 ): T | undefined {
+  const plain = findPlain(names, bytes, start, end);
+  if (plain !== undefined || names.length === 0 || !hasEscapes(bytes, start, end)) return plain;
+  const name: unknown = JSON.parse(bytes.toString('utf8', start, end));
+  return names.find((one) => one.name === name);
+}
+
+function findPlain<T extends Named>(
+  names: readonly T[],
+  bytes: Buffer,
+  start: number,
+  end: number,
+): T | undefined {
   for (let i = 0; i < names.length; i++) {
     const one = names[i];
     if (one !== undefined && isName(one.bytes, bytes, start, end)) return one;
   }
-  if (names.length === 0 || !hasEscapes(bytes, start, end)) return undefined;
-  const name: unknown = JSON.parse(bytes.toString('utf8', start, end));
-  return names.find((one) => one.name === name);
+  return undefined;
 }
 
 function isName(name: Buffer, bytes: Buffer, start: number, end: number): boolean {

@@ -48,7 +48,8 @@ export function readShared(text: string): SharedMembers {
 
 function isWithin(text: string): boolean {
   try {
-    return !scanJson(Buffer.from(text), { limits: SHARED_LIMITS }).hasBreaks;
+    const { hasBreaks, mayHaveDuplicates } = scanJson(Buffer.from(text), { limits: SHARED_LIMITS });
+    return !hasBreaks && !mayHaveDuplicates;
   } catch {
     return false;
   }

@@ -1,0 +1,85 @@
+import { nextToken, passArray, passObject, passValue, type Span } from './cursor.ts';
+import { OPEN_BRACE, OPEN_BRACKET, readString } from './grammar.ts';
+
+const FIRST_SLOTS = new Int32Array(256);
+const OBJECTS = new Int32Array(128);
+// A sender that chooses names with equal hashes would make each probe longer than the one before.
+const PROBES_MAX = 64;
+
+/** The hashes of the names of one text, each with that of its object. One text at a time, since the first slots are shared. */
+export interface NameHashes {
+  slots: Int32Array;
+  count: number;
+  /** Where the open objects begin, by depth. */
+  readonly objects: Int32Array;
+}
+
+export function createNameHashes(): NameHashes {
+  FIRST_SLOTS.fill(0);
+  return { slots: FIRST_SLOTS, count: 0, objects: OBJECTS };
+}
+
+/** Notes a name by its hash. @returns whether the object at this depth may have had it: always if it had, rarely if not */
+export function addName(names: NameHashes, depth: number, hash: number): boolean {
+  if (++names.count * 2 > names.slots.length) grow(names);
+  return addHash(names.slots, (hash + Math.imul(names.objects[depth] ?? 0, 0x85ebca6b)) | 1);
+}
+
+function addHash(slots: Int32Array, hash: number): boolean {
+  const mask = slots.length - 1;
+  let at = (hash >> 1) & mask;
+  for (let probes = 0; slots[at] !== 0; at = (at + 1) & mask)
+    if (slots[at] === hash || ++probes > PROBES_MAX) return true;
+  slots[at] = hash;
+  return false;
+}
+
+function grow(names: NameHashes): void {
+  const slots = new Int32Array(names.slots.length * 4);
+  for (const hash of names.slots) if (hash !== 0) addHash(slots, hash);
+  names.slots = slots;
+}
+
+/**
+ * Leaves out each member of an object that is followed by one of the same name, at any depth, as JSON.parse does: the engine's functions
+ * would read the first. What stays is exact.
+ *
+ * @param bytes JSON that is nested no deeper than an event may be
+ * @returns the same bytes if there is no such member
+ */
+export function dropDuplicates(bytes: Buffer): Buffer {
+  const dropped: Span[] = [];
+  const cursor = { bytes, at: 0 };
+  const pass = () => {
+    const first = nextToken(cursor);
+    if (first === OPEN_BRACE) passMembers();
+    else if (first === OPEN_BRACKET) passArray(cursor, pass);
+    else passValue(cursor);
+  };
+  const passMembers = () => {
+    const indexes = new Map<string, number>();
+    const starts: number[] = [];
+    passObject(cursor, ({ start, end }) => {
+      const name = readString(bytes.toString('utf8', start, end));
+      const index = starts.push(start) - 1;
+      const earlier = indexes.get(name) ?? index;
+      indexes.set(name, index);
+      if (earlier < index) dropped.push({ start: starts[earlier] ?? 0, end: starts[earlier + 1] ?? 0 });
+      pass();
+    });
+  };
+  pass();
+  return dropped.length === 0 ? bytes : without(bytes, dropped);
+}
+
+/** @param spans in any order; one may be within another */
+function without(bytes: Buffer, spans: readonly Span[]): Buffer {
+  const parts: Buffer[] = [];
+  let at = 0;
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
+    if (start < at) continue; // within the one before
+    parts.push(bytes.subarray(at, start));
+    at = end;
+  }
+  return Buffer.concat([...parts, bytes.subarray(at)]);
+}
