@@ -6,19 +6,35 @@ export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as co
 
 export type Level = (typeof LEVELS)[number];
 
-/** The words that sources write for each level, in lower case. */
+/** The words that sources write for each level, in lower case: those of loggers, of PostgreSQL, and OpenTelemetry's with a step in them. */
 export const LEVEL_TEXTS: Readonly<Record<Level, readonly string[]>> = {
-  trace: ['trace', 'debug5', 'debug4'],
+  trace: ['trace', 'trace2', 'trace3', 'trace4', 'debug5', 'debug4'],
   debug: ['debug', 'debug3', 'debug2', 'debug1', 'verbose'],
-  info: ['info', 'log', 'notice', 'information', 'informational'],
-  warn: ['warn', 'warning'],
-  error: ['error', 'err', 'severe'],
-  fatal: ['fatal', 'panic', 'critical', 'crit', 'alert', 'emergency', 'emerg'],
+  info: ['info', 'info2', 'info3', 'info4', 'log', 'notice', 'information', 'informational'],
+  warn: ['warn', 'warn2', 'warn3', 'warn4', 'warning'],
+  error: ['error', 'error2', 'error3', 'error4', 'err', 'severe'],
+  fatal: ['fatal', 'fatal2', 'fatal3', 'fatal4', 'panic', 'critical', 'crit', 'alert', 'emergency', 'emerg'],
 };
 
 /** Returns the level that a text means, in any letter case. */
 export function findLevel(text: string): Level | undefined {
   return LEVELS.find((level) => LEVEL_TEXTS[level].includes(text.toLowerCase()));
+}
+
+/** OpenTelemetry's numbers of a level, such as 9 to 12 for `info`. */
+export const NUMBERS_PER_LEVEL = 4;
+
+/**
+ * Returns the level to store for OpenTelemetry's severity: the text in lower case, if it is a level's. For a text with a step, such as
+ * WARN2, and for any other, the number decides, if there is one.
+ *
+ * @param number from 1, `trace`, to 24, `fatal`; 0 if unknown
+ */
+export function levelOfSeverity(text: string, number: number): string {
+  const named = findLevel(text);
+  const isPlain = named !== undefined && !/\d$/.test(text);
+  const numbered = LEVELS[Math.ceil(number / NUMBERS_PER_LEVEL) - 1];
+  return isPlain ? text.toLowerCase() : (numbered ?? named ?? text.toLowerCase());
 }
 
 /** How a source's events say their level: by the text of a typed column, else by the HTTP status in another. */

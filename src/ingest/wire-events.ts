@@ -17,7 +17,8 @@ import {
 import { nextToken, passValue } from './json/cursor.ts';
 import { NOT_JSON, OPEN_BRACE, readString } from './json/grammar.ts';
 import { type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
-import { otlpEvents } from './otlp/events.ts';
+import { checkRequest } from './otlp/check.ts';
+import { type OtlpRequest, otlpEvents } from './otlp/events.ts';
 import { decodeRequest } from './otlp/schema.ts';
 import { PROTOCOL_FORMATS, type ProtocolFormat } from './protocols/formats.ts';
 import { NAMING_MEMBERS } from './source-name.ts';
@@ -30,12 +31,12 @@ const FORMATS = {
   json: { cut: cutJson, countMarks: countJsonMarks },
   ndjson: { cut: cutLines, countMarks: createMarkCounter('{[,\n') },
   'otlp-json': {
-    cut: (bytes, options) => markRepaired(bytes, (text) => cutOtlp(parseBody(text), 'hex', options)),
+    cut: (bytes, options) => markRepaired(bytes, (text) => cutOtlp(checkRequest(parseBody(text)), options)),
     countMarks: countJsonMarks,
   },
   'otlp-protobuf': {
     isBinary: true,
-    cut: (bytes, options) => cutOtlp(readProtobuf(bytes), 'base64', options),
+    cut: (bytes, options) => cutOtlp(readProtobuf(bytes), options),
     // The tag of a string or message in one of the first seven fields: every record, attribute and value begins with one.
     countMarks: createMarkCounter('\x0a\x12\x1a\x22\x2a\x32\x3a'),
   },
@@ -54,9 +55,9 @@ export function countMarks(bytes: Uint8Array, format: BodyFormat): number {
   return ALL[format].countMarks(bytes);
 }
 
-function readProtobuf(bytes: Buffer): unknown {
+function readProtobuf(bytes: Buffer): OtlpRequest {
   try {
-    return decodeRequest(bytes);
+    return decodeRequest(bytes) as OtlpRequest; // it has the fields of the schema only
   } catch (cause) {
     throw malformed('protobuf', cause);
   }
@@ -148,9 +149,9 @@ function cutLines(bytes: Buffer): WireEvents {
   return { events, fields: {} };
 }
 
-function cutOtlp(request: unknown, idEncoding: 'hex' | 'base64', options: CutOptions): WireEvents {
+function cutOtlp(request: OtlpRequest, options: CutOptions): WireEvents {
   const events: WireEvent[] = [];
-  for (const event of otlpEvents(request, idEncoding, options)) {
+  for (const event of otlpEvents(request, options)) {
     events.push(event);
     refuseTooMany(events.length);
   }

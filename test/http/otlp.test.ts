@@ -139,6 +139,33 @@ describe.each(ENCODINGS)('in %s', (_, type, encode) => {
     );
   });
 
+  test('a level is found by its number or its text with a step, and of equal attributes the last', async () => {
+    const project = newProject();
+    const more = [text('bar'), text('baz')].map((value) => ({ key: 'component', value }));
+    const records = [
+      { body: text('number'), severityNumber: 17 },
+      { body: text('step'), severityText: 'ERROR3', severityNumber: 19, attributes: more },
+      { body: text('other'), severityText: '60', severityNumber: 21 },
+      { body: text('low'), severityText: '30', severityNumber: 9 },
+    ];
+    const headers = { 'x-project': project, 'x-source': 'logs' };
+    const timed = records.map((record) => ({ timeUnixNano: nanos(clock.now - 1_000), ...record }));
+    expect((await send(encode(requestOf(timed)), type, headers)).status).toBe(200);
+    const find = async (q: string) => {
+      const parameters = new URLSearchParams({ q, project });
+      const { body } = await get(url, `/api/search?${parameters}`);
+      return body.result.map(({ event_message }) => event_message).toSorted();
+    };
+    expect(await find('level:>=error')).toEqual(['number', 'other', 'step']);
+    expect(await find('level:info')).toEqual(['low']);
+    expect([await find('attributes.component:baz'), await find('attributes.component:bar')]).toEqual([
+      ['step'],
+      [],
+    ]);
+    const rows = await rowsOf(core, project, { table: 'logs', columns: 'level' });
+    expect(rows.map(({ level }) => level).toSorted()).toEqual(['error', 'error', 'fatal', 'info']);
+  });
+
   test("a record's project is its attribute, else its resource's, else that of X-Project", async () => {
     const [own, shared, header] = [newProject(), newProject(), newProject()];
     const attribute = (project: string) => [{ key: 'tailrace.project', value: text(project) }];
@@ -172,14 +199,3 @@ describe('the answer', () => {
     expect(decoded).toEqual({ partialSuccess: { rejectedLogRecords: '2', errorMessage: reason } });
   });
 });
-
-test.each([['severity_number', { severityNumber: '9},"project":"victim","a":{"b":1' }]])(
-  'a text as %s cannot write other members',
-  async (name, record) => {
-    const project = newProject();
-    const answer = await send(requestOf([record]), 'application/json', { 'x-project': project });
-    expect([answer.status, answer.text]).toEqual([200, '{}']);
-    const [value] = Object.values(record);
-    expect(JSON.parse(await metadataOf(project))).toMatchObject({ [name]: value });
-  },
-);

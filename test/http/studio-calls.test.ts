@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { get } from '../support/http.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
 
 // A stub of what Studio's server and the Vector of a self-hosted Supabase send, by paths, headers, parameters and bodies.
@@ -45,11 +46,11 @@ const POSTS: Readonly<Record<string, readonly object[]>> = {
   'deno-relay-logs': [entry(45, 'hello', { project_ref: 'default' })],
 };
 
-async function send(source: string, events: readonly object[]): Promise<void> {
+async function send(source: string, events: readonly object[] | string): Promise<void> {
   const response = await fetch(`${service.url}/api/logs?source_name=${source}`, {
     method: 'POST',
     headers: { 'x-api-key': PUBLIC_KEY, 'content-type': 'application/json' },
-    body: JSON.stringify(events),
+    body: typeof events === 'string' ? events : JSON.stringify(events),
   });
   if (!response.ok) throw new Error(`${source}: ${response.status} ${await response.text()}`);
 }
@@ -120,6 +121,25 @@ test('the pages of newer versions send ClickHouse’s SQL over one view', async 
       'max(timestamp) OVER ()': '2026-11-20T11:59:30.000000',
       list: ['2026-11-20 11:59:30.000000'],
     },
+  ]);
+});
+
+test('of equal keys all readers find the last: search, Studio’s both dialects and the typed column', async () => {
+  const twice = `{"project":"default","component":"bar","component":"baz","level":"info","level":"error"}`;
+  await send('gotrue.logs.prod', `[{"timestamp":"${at(15)}","event_message":"twice","metadata":${twice}}]`);
+  const find = async (q: string) => {
+    const { body } = await get(service.url, `/api/search?${new URLSearchParams({ q, project: 'default' })}`);
+    return body.result.map((row) => row['event_message']);
+  };
+  expect([await find('component:baz'), await find('twice level:error')]).toEqual([['twice'], ['twice']]);
+  expect([await find('component:bar'), await find('twice level:info')]).toEqual([[], []]);
+  const map = `SELECT severity_text, log_attributes['level'] AS level, log_attributes['component'] AS component
+    FROM logs WHERE event_message = 'twice'`;
+  const { result } = await ask('logs.all.otel', { sql: map });
+  expect(result).toEqual([{ severity_text: 'ERROR', level: 'error', component: 'baz' }]);
+  const fields = 'select m.level, m.component from auth_logs cross join unnest(metadata) as m';
+  expect(await rowsOf(`${fields} where event_message = 'twice'`)).toEqual([
+    { level: 'error', component: 'baz' },
   ]);
 });
 

@@ -1,15 +1,15 @@
-import { TailraceError } from '../../errors.ts';
+import { levelOfSeverity } from '../../definitions/level.ts';
 import { type CutOptions, createCharsBound, type WireEvent } from '../body-format.ts';
-import { anyValueText, attributesText, findText, integerText, type KeyValue } from './value.ts';
+import { anyValueText, attributesText, findText, type KeyValue, severityNumber } from './value.ts';
 
 interface LogRecord {
   readonly timeUnixNano?: string | number;
   readonly observedTimeUnixNano?: string | number;
-  readonly severityNumber?: number;
+  readonly severityNumber?: number | string;
   readonly severityText?: string;
   readonly body?: Readonly<Record<string, unknown>>;
   readonly attributes?: readonly KeyValue[];
-  readonly flags?: number;
+  readonly flags?: number | string;
   readonly traceId?: string;
   readonly spanId?: string;
   readonly eventName?: string;
@@ -21,7 +21,8 @@ interface InstrumentationScope {
   readonly attributes?: readonly KeyValue[];
 }
 
-interface Request {
+/** An ExportLogsServiceRequest in its JSON shape. */
+export interface OtlpRequest {
   readonly resourceLogs?: readonly {
     readonly resource?: { readonly attributes?: readonly KeyValue[] };
     readonly scopeLogs?: readonly {
@@ -35,26 +36,19 @@ interface Request {
 const PROJECT_ATTRIBUTE = 'tailrace.project';
 
 /**
- * Writes each record of an OTLP request, given in its JSON shape, as an event.
+ * Writes each record of an OTLP request as an event.
  *
- * @param idEncoding how trace and span ids are written: hex in OTLP's JSON, base64 after protobuf
- * @throws TailraceError `invalid_request` if it does not have the shape of a request, `body_too_large` if the texts are too long
+ * @throws TailraceError `body_too_large` if the texts are too long
  */
 export function* otlpEvents(
-  request: unknown,
-  idEncoding: 'hex' | 'base64',
+  request: OtlpRequest,
   { charsMax }: Pick<CutOptions, 'charsMax'>,
 ): Generator<WireEvent> {
-  try {
-    const bound = createCharsBound(charsMax);
-    for (const { record, surroundings } of findRecords(asMessage<Request>(request))) {
-      const text = eventText(asMessage(record), surroundings, idEncoding);
-      bound(text.length);
-      yield { text, labels: surroundings.labels };
-    }
-  } catch (cause) {
-    if (cause instanceof TailraceError) throw cause;
-    throw new TailraceError('invalid_request', 'the body is not an OTLP ExportLogsServiceRequest', { cause });
+  const bound = createCharsBound(charsMax);
+  for (const { record, surroundings } of findRecords(request)) {
+    const text = eventText(record, surroundings);
+    bound(text.length);
+    yield { text, labels: surroundings.labels };
   }
 }
 
@@ -67,7 +61,7 @@ interface Surroundings {
   readonly scope: string;
 }
 
-function* findRecords({ resourceLogs = [] }: Request) {
+function* findRecords({ resourceLogs = [] }: OtlpRequest) {
   for (const { resource, scopeLogs = [] } of resourceLogs) {
     const project = findText(resource?.attributes, PROJECT_ATTRIBUTE);
     const resourceText = attributesText(resource?.attributes);
@@ -83,28 +77,20 @@ function labelsOf(attributes: readonly KeyValue[] = []): Surroundings['labels'] 
   return Object.fromEntries(attributes.map(({ key, value }) => [key, value?.['stringValue']]));
 }
 
-/** Proves only that it is an object; a member of a type that differs from the protocol's throws a TypeError or stays as it is. */
-function asMessage<T extends object>(value: unknown): T {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as T;
-  throw new TypeError('a message must be an object');
-}
-
 /** Writes one record as an event; docs/ingest.md has the table of members. */
-function eventText(
-  record: LogRecord,
-  { project: fallback, scope, resource }: Surroundings,
-  idEncoding: 'hex' | 'base64',
-): string {
+function eventText(record: LogRecord, { project: fallback, scope, resource }: Surroundings): string {
   const project = findText(record.attributes, PROJECT_ATTRIBUTE) ?? fallback;
   const time = firstTime(record.timeUnixNano, record.observedTimeUnixNano);
   const body = anyValueText(record.body);
+  const severity = severityNumber(record.severityNumber);
+  const flags = Number(record.flags ?? 0);
   const metadata = members([
-    ['level', text(record.severityText?.toLowerCase())],
+    ['level', text(levelOfSeverity(record.severityText ?? '', severity))],
     ['severity_text', text(record.severityText)],
-    ['severity_number', record.severityNumber ? integerText(record.severityNumber) : undefined],
-    ['trace_id', text(hex(record.traceId, idEncoding))],
-    ['span_id', text(hex(record.spanId, idEncoding))],
-    ['flags', record.flags ? integerText(record.flags) : undefined],
+    ['severity_number', severity === 0 ? undefined : String(severity)],
+    ['trace_id', text(hex(record.traceId))],
+    ['span_id', text(hex(record.spanId))],
+    ['flags', flags === 0 ? undefined : String(flags)],
     ['event_name', text(record.eventName)],
     ['attributes', attributesText(record.attributes)],
     ['resource', resource],
@@ -135,8 +121,11 @@ function firstTime(...times: (string | number | undefined)[]): string | undefine
   return text(known === undefined ? undefined : String(known).padStart(18, '0'));
 }
 
-function hex(id: string | undefined, encoding: 'hex' | 'base64'): string | undefined {
-  return id === undefined || encoding === 'hex' ? id : Buffer.from(id, 'base64').toString('hex');
+const HEX = /^(?:[0-9a-f]{32}|[0-9a-f]{16})$/i;
+
+/** Writes an id in lower case. Protobuf's bytes come as base64, and so do those of some senders of JSON: see `checkRequest`. */
+function hex(id = ''): string {
+  return HEX.test(id) ? id.toLowerCase() : Buffer.from(id, 'base64').toString('hex');
 }
 
 /** Writes the JSON text of a string; `undefined` for a missing or empty one, which OTLP does not distinguish. */

@@ -1,7 +1,7 @@
 import { createMessages, type Messages } from '../protocols/protobuf.ts';
 
 // The messages of OTLP's logs service that we read and write, by the field numbers of the protocol.
-const MESSAGES: Messages = {
+export const MESSAGES: Messages = {
   ExportLogsServiceRequest: { resourceLogs: [1, 'repeated ResourceLogs'] },
   ResourceLogs: { resource: [1, 'Resource'], scopeLogs: [2, 'repeated ScopeLogs'], schemaUrl: [3, 'string'] },
   Resource: { attributes: [1, 'repeated KeyValue'], droppedAttributesCount: [2, 'uint32'] },
@@ -51,7 +51,7 @@ const MESSAGES: Messages = {
 };
 
 // A value has exactly one of these; as a `oneof`, an empty text or a zero differs from a missing one.
-const ONEOFS: Readonly<Record<string, string>> = { AnyValue: 'value' };
+export const ONEOFS: Readonly<Record<string, string>> = { AnyValue: 'value' };
 
 const root = createMessages(MESSAGES, ONEOFS);
 

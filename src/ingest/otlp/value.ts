@@ -1,3 +1,5 @@
+import { LEVELS, NUMBERS_PER_LEVEL } from '../../definitions/level.ts';
+
 /** OTLP's AnyValue in its JSON encoding. Protobuf is read into the same shape. */
 export type AnyValue = Readonly<Record<string, unknown>>;
 
@@ -9,12 +11,12 @@ export interface KeyValue {
 // Deeper than the event rules allow: what is cut off here belongs to an event that they reject, with the reason.
 const DEPTH_MAX = 100;
 
-/** Writes an AnyValue as JSON text, exactly: a 64-bit integer keeps all its digits. */
+/** Writes an AnyValue that `checkRequest` accepts as JSON text, exactly: a 64-bit integer keeps all its digits. */
 export function anyValueText(value: AnyValue | undefined, depth = 0): string {
   if (depth > DEPTH_MAX || value === undefined || value === null) return 'null';
   if (value['stringValue'] !== undefined) return JSON.stringify(value['stringValue']);
   if (value['boolValue'] !== undefined) return JSON.stringify(value['boolValue']);
-  if (value['intValue'] !== undefined) return integerText(value['intValue']);
+  if (value['intValue'] !== undefined) return String(value['intValue']);
   // JSON cannot write NaN and the infinities; OTLP's JSON writes them as texts, and so do we.
   if (value['doubleValue'] !== undefined) return doubleText(value['doubleValue']);
   if (value['bytesValue'] !== undefined) return JSON.stringify(value['bytesValue']);
@@ -37,22 +39,25 @@ export function attributesText(attributes: readonly KeyValue[] | undefined, dept
 
 /** Returns the text of an attribute; `undefined` if it is of another type, or empty. */
 export function findText(attributes: readonly KeyValue[] | undefined, key: string): string | undefined {
-  const value = attributes?.find((attribute) => attribute.key === key)?.value?.['stringValue'];
+  const value = attributes?.findLast((attribute) => attribute.key === key)?.value?.['stringValue'];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function listOf<T>(value: unknown): readonly T[] {
-  const { values } = value as { values?: unknown };
-  return Array.isArray(values) ? (values as T[]) : [];
-}
-
-/** Writes an integer with all its digits, which OTLP's JSON may write as a text. Anything else stays as it is in JSON. */
-export function integerText(value: unknown): string {
-  return /^-?(?:0|[1-9]\d{0,19})$/.test(String(value)) ? String(value) : JSON.stringify(value);
+  return (value as { values?: readonly T[] }).values ?? []; // an ArrayValue or KeyValueList: see `checkRequest`
 }
 
 function doubleText(value: unknown): string {
-  return typeof value === 'number' && Number.isFinite(value)
-    ? JSON.stringify(value)
-    : JSON.stringify(String(value));
+  const double = Number(value);
+  return JSON.stringify(Number.isFinite(double) ? double : String(value));
+}
+
+export const SEVERITY_NAME = /^SEVERITY_NUMBER_(?:UNSPECIFIED|(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)([234]?))$/;
+
+/** Reads a severity number, which may be written by its name; 0 if unspecified. */
+export function severityNumber(value: string | number = 0): number {
+  const [all, name = '', step] = SEVERITY_NAME.exec(String(value)) ?? [];
+  if (all === undefined) return Number(value);
+  const names: readonly string[] = LEVELS;
+  return name === '' ? 0 : names.indexOf(name.toLowerCase()) * NUMBERS_PER_LEVEL + Number(step || 1);
 }
