@@ -16,9 +16,11 @@ export const LEVEL_TEXTS: Readonly<Record<Level, readonly string[]>> = {
   fatal: ['fatal', 'fatal2', 'fatal3', 'fatal4', 'panic', 'critical', 'crit', 'alert', 'emergency', 'emerg'],
 };
 
+const LEVEL_OF_TEXT = new Map(LEVELS.flatMap((level) => LEVEL_TEXTS[level].map((text) => [text, level])));
+
 /** Returns the level that a text means, in any letter case. */
 export function findLevel(text: string): Level | undefined {
-  return LEVELS.find((level) => LEVEL_TEXTS[level].includes(text.toLowerCase()));
+  return LEVEL_OF_TEXT.get(text.toLowerCase());
 }
 
 /** OpenTelemetry's numbers of a level, such as 9 to 12 for `info`. */

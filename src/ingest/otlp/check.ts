@@ -1,5 +1,6 @@
 import { TailraceError } from '../../errors.ts';
 import { isObject } from '../json/value.ts';
+import type { Messages } from '../protocols/protobuf.ts';
 import type { OtlpRequest } from './events.ts';
 import { MESSAGES, ONEOFS } from './schema.ts';
 import { SEVERITY_NAME } from './value.ts';
@@ -53,64 +54,87 @@ const STEPS_MAX = 500;
  * @throws TailraceError `invalid_request` with the place
  */
 export function checkRequest(request: unknown): OtlpRequest {
-  const place: (string | number)[] = [];
-  checkMessage(request, 'ExportLogsServiceRequest');
+  checkMessage(request, getType('ExportLogsServiceRequest'), []);
   return request as OtlpRequest; // just checked
+}
 
-  function checkMessage(message: unknown, type: string): void {
-    if (!isObject(message)) throw refuse('must be an object of the type', type);
-    if (place.length > STEPS_MAX) return;
-    const fields = fieldsOf(type);
-    const names = Object.keys(message);
-    const known = names.filter((name) => fields.has(name));
-    if (names.length > 0 && known.length === 0) throw refuse('has no field of', type);
-    for (const name of known) checkField(message, name, fields.get(name) ?? '');
-    const isChoice = Object.hasOwn(ONEOFS, type);
-    if (isChoice && known.filter((name) => message[name] !== undefined).length > 1)
-      throw refuse('must have one value only, as an', type);
-  }
+/** The names and indexes that lead to a value. */
+type Place = (string | number)[];
 
-  function checkField(message: Record<string, unknown>, name: string, type: string): void {
-    const value = message[name] ?? undefined;
-    message[name] = value;
-    if (value === undefined) return;
+function checkMessage(message: unknown, type: MessageType, place: Place): void {
+  if (!isObject(message)) throw refuse(place, 'must be an object of the type', type);
+  if (place.length > STEPS_MAX) return;
+  const names = Object.keys(message);
+  let known = 0;
+  let present = 0;
+  for (const name of names) {
+    const field = type.fields.get(name);
+    if (field === undefined) continue;
+    known++;
+    if (message[name] === null) message[name] = undefined;
+    if (message[name] === undefined) continue;
+    present++;
     place.push(name);
-    if (!type.startsWith(REPEATED)) checkValue(value, FORMS[name] ?? SCALARS[type] ?? type);
-    else if (Array.isArray(value)) checkItems(value, type.slice(REPEATED.length));
-    else throw refuse('must be an array');
+    checkField(message[name], field, place);
     place.pop();
   }
+  if (names.length > 0 && known === 0) throw refuse(place, 'has no field of', type);
+  if (present > 1 && type.isChoice) throw refuse(place, 'must have one value only, as an', type);
+}
 
-  function checkItems(items: readonly unknown[], type: string): void {
-    for (const [i, item] of items.entries()) {
-      place.push(i);
-      if (item !== null || type !== 'AnyValue') checkMessage(item, type);
-      place.pop();
-    }
-  }
+function checkField(value: unknown, { isList, scalar, type }: Field, place: Place): void {
+  if (scalar !== undefined) {
+    if (!scalar.accepts(value)) throw refuse(place, `must be ${scalar.expected}`);
+  } else if (!isList) checkMessage(value, getType(type), place);
+  else if (Array.isArray(value)) checkItems(value, getType(type), place);
+  else throw refuse(place, 'must be an array');
+}
 
-  function checkValue(value: unknown, type: Scalar | string): void {
-    if (typeof type === 'string') checkMessage(value, type);
-    else if (!type.accepts(value)) throw refuse(`must be ${type.expected}`);
-  }
-
-  function refuse(what: string, type = ''): TailraceError {
-    const path = place.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
-    const where = path === '' ? 'it' : path.slice(1, PLACE_CHARS_MAX);
-    const expected =
-      `${what} ${type}${type === 'AnyValue' ? ', such as {"stringValue": "text"}' : ''}`.trim();
-    const message = `the body is not an OTLP ExportLogsServiceRequest: ${where} ${expected}`;
-    return new TailraceError('invalid_request', message);
+function checkItems(items: readonly unknown[], type: MessageType, place: Place): void {
+  for (let i = 0; i < items.length; i++) {
+    place.push(i);
+    if (items[i] !== null || type.name !== ANY_VALUE) checkMessage(items[i], type, place);
+    place.pop();
   }
 }
 
+function refuse(place: Place, what: string, type?: MessageType): TailraceError {
+  const path = place.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  const where = path === '' ? 'it' : path.slice(1, PLACE_CHARS_MAX);
+  const hint = type?.name === ANY_VALUE ? ', such as {"stringValue": "text"}' : '';
+  const message = `the body is not an OTLP ExportLogsServiceRequest: ${where} ${what} ${type?.name ?? ''}`;
+  return new TailraceError('invalid_request', message.trim() + hint);
+}
+
+const ANY_VALUE = 'AnyValue';
 const REPEATED = 'repeated ';
 const PLACE_CHARS_MAX = 500;
 
-const FIELDS = new Map(
-  Object.entries(MESSAGES).map(([message, fields]) => [
-    message,
-    new Map(Object.entries(fields).map(([name, [, type]]) => [name, type])),
-  ]),
-);
-const fieldsOf = (type: string): ReadonlyMap<string, string> => FIELDS.get(type) ?? new Map();
+interface Field {
+  readonly isList: boolean;
+  readonly scalar: Scalar | undefined;
+  /** The name of a message, unless it is a scalar. */
+  readonly type: string;
+}
+
+interface MessageType {
+  readonly name: string;
+  readonly isChoice: boolean;
+  readonly fields: ReadonlyMap<string, Field>;
+}
+
+const TYPES = new Map(Object.entries(MESSAGES).map(([name, fields]) => [name, createType(name, fields)]));
+
+function createType(name: string, fields: Messages[string]): MessageType {
+  const entries = Object.entries(fields).map(([field, [, written]]): [string, Field] => {
+    const type = written.replace(REPEATED, '');
+    return [field, { isList: written !== type, scalar: FORMS[field] ?? SCALARS[type], type }];
+  });
+  return { name, isChoice: Object.hasOwn(ONEOFS, name), fields: new Map(entries) };
+}
+
+function getType(name: string): MessageType {
+  const type = TYPES.get(name);
+  if (type === undefined) throw new Error(`OTLP has no message ${name}`);
+  return type;
+}
