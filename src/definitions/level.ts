@@ -6,7 +6,7 @@ export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as co
 
 export type Level = (typeof LEVELS)[number];
 
-/** The words that sources write for each level, in lower case: those of loggers, of PostgreSQL, and OpenTelemetry's with a step in them. */
+/** The words that sources write for each level, in lower case; `debug5` is PostgreSQL's, `error2` OpenTelemetry's. */
 export const LEVEL_TEXTS: Readonly<Record<Level, readonly string[]>> = {
   trace: ['trace', 'trace2', 'trace3', 'trace4', 'debug5', 'debug4'],
   debug: ['debug', 'debug3', 'debug2', 'debug1', 'verbose'],
@@ -27,8 +27,8 @@ export function findLevel(text: string): Level | undefined {
 export const NUMBERS_PER_LEVEL = 4;
 
 /**
- * Returns the level to store for OpenTelemetry's severity: the text in lower case, if it is a level's. For a text with a step, such as
- * WARN2, and for any other, the number decides, if there is one.
+ * Returns the level to store for OpenTelemetry's severity: the text in lower case, if it is a level's. For a text with a
+ * step, such as WARN2, and for any other, the number decides, if there is one.
  *
  * @param number from 1, `trace`, to 24, `fatal`; 0 if unknown
  */

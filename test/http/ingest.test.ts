@@ -104,7 +104,7 @@ describe('events', () => {
     expect([message.length, message[1000]]).toEqual([1001, 'and 1500 more']);
   });
 
-  test('come back through logs.all as they came', async () => {
+  test('come back through logs.all as they came, with the last of equal keys', async () => {
     const project = newProject();
     const metadata =
       '{"z":null,"a.b":[],"2":{},"1":12345678901234567890,"e":1.50e+400,"__proto__":{"x":1},"d":1,"d":2,' +
@@ -114,7 +114,7 @@ describe('events', () => {
     expect((await post(url, TO_EDGE, body)).status).toBe(200);
     const { text } = await get(url, `/api/endpoints/query/logs.all?project=${project}`);
     expect(text).toBe(
-      `{"result":[{"id":"é/1","timestamp":${micros},"event_message":"GET | \\u0000 é","metadata":${metadata}}]}`,
+      `{"result":[{"id":"é/1","timestamp":${micros},"event_message":"GET | \\u0000 é","metadata":${metadata.replace('"d":1,', '')}}]}`,
     );
   });
 

@@ -1,12 +1,13 @@
 import { nextToken, passArray, passObject, passValue, type Span } from './cursor.ts';
 import { OPEN_BRACE, OPEN_BRACKET, readString } from './grammar.ts';
 
+// Shared by all texts: most need no more, and clearing them takes less time than allocating others.
 const FIRST_SLOTS = new Int32Array(256);
 const OBJECTS = new Int32Array(128);
 // A sender that chooses names with equal hashes would make each probe longer than the one before.
 const PROBES_MAX = 64;
 
-/** The hashes of the names of one text, each with that of its object. One text at a time, since the first slots are shared. */
+/** The hashes of the names of a text, each with that of its object. For one text at a time, since they share memory. */
 export interface NameHashes {
   slots: Int32Array;
   count: number;
@@ -41,7 +42,7 @@ function grow(names: NameHashes): void {
 }
 
 /**
- * Leaves out each member of an object that is followed by one of the same name, at any depth, as JSON.parse does: the engine's functions
+ * Leaves out each member of an object that is followed by one of the same name, at any depth, as JSON.parse does: the engine
  * would read the first. What stays is exact.
  *
  * @param bytes JSON that is nested no deeper than an event may be

@@ -39,7 +39,7 @@ export interface JsonScan {
   readonly kind: 'object' | 'array' | 'scalar';
   /** Start and end of the name, quotes included, and of the value of each member of an object; of the elements of an array: start and end. */
   readonly spans: readonly number[];
-  /** By slot: the text, number, boolean or null at a path, or the place of an object or array; `undefined` if there is none. */
+  /** By slot: the text, number, boolean or null at a path, or the place of an object or array; `undefined` without one. */
   readonly values: unknown[];
   /** Whether an object may have two members of one name, see `dropDuplicates`; the values of paths may then be of either. */
   readonly mayHaveDuplicates: boolean;

@@ -44,12 +44,12 @@ function ofForm(expected: string, form: RegExp): Scalar {
   };
 }
 
-// An AnyValue within another adds up to four steps. Those beyond belong to an event that is rejected, since it is nested too deep.
+// An AnyValue within another adds up to four steps. Those beyond belong to an event that is rejected for its depth.
 const STEPS_MAX = 500;
 
 /**
- * Checks an OTLP request in JSON: what is not understood would be stored as nothing. Fields of later versions are ignored, but not a
- * message that has no others. A field that is null becomes a missing one.
+ * Checks an OTLP request in JSON: what is not understood would be stored as nothing. Fields of later versions are ignored,
+ * but not a message that has no others. A field that is null becomes a missing one.
  *
  * @throws TailraceError `invalid_request` with the place
  */

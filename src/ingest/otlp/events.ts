@@ -123,7 +123,7 @@ function firstTime(...times: (string | number | undefined)[]): string | undefine
 
 const HEX = /^(?:[0-9a-f]{32}|[0-9a-f]{16})$/i;
 
-/** Writes an id in lower case. Protobuf's bytes come as base64, and so do those of some senders of JSON: see `checkRequest`. */
+/** Writes an id in lower case. Protobuf's bytes come as base64, and so do those of some senders of JSON (check.ts). */
 function hex(id = ''): string {
   return HEX.test(id) ? id.toLowerCase() : Buffer.from(id, 'base64').toString('hex');
 }
