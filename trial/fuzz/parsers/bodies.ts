@@ -127,6 +127,7 @@ export const EVENT_PARSERS = {
     nests: [...JSON_NESTS, ...nest('{"metadata":…}')],
     shapes: {
       members: MEMBERS,
+      'one key again and again': distinct(() => '"a":1,', ['{', '"a":1}']),
       'a long message': (chars) => `{"event_message":"${'\\n'.repeat(chars / 2 - 20)}"}`,
       'a long number': (chars) => `{"timestamp":${'1'.repeat(chars - 20)}}`,
       'a long time': (chars) => `{"timestamp":"${'2026-'.repeat(chars / 5 - 5)}"}`,
