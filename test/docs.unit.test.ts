@@ -53,6 +53,8 @@ test('every command that the docs call exists', async () => {
   expect(called.filter((name) => !known.includes(name ?? ''))).toEqual([]);
 });
 
+const OF_CHECKOUT = /^(?:\.github|bench|console|node_modules|scripts|src|test|trial)\//;
+
 describe('links', () => {
   const linked = new Map([
     ...texts,
@@ -63,10 +65,12 @@ describe('links', () => {
     expect(findBrokenLinks(path, text)).toEqual([]);
   });
 
+  // As `npm pack --dry-run` lists them.
+  const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: string[] };
+  const paths = files.flatMap((pattern) => globSync([pattern, `${pattern}/**`]));
+  const packed = new Set([...paths, 'LICENSE', 'README.md', 'package.json']);
+
   test('of the package lead to files of the package', () => {
-    const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: string[] };
-    const paths = files.flatMap((pattern) => globSync([pattern, `${pattern}/**`]));
-    const packed = new Set([...paths, 'LICENSE', 'README.md']);
     const pages = [...packed].filter((path) => /\.(?:md|txt)$/.test(path));
     expect(pages.length).toBeGreaterThan(docs.length);
     const left = pages.flatMap((path) =>
@@ -78,6 +82,20 @@ describe('links', () => {
     expect(left).toEqual([]);
     // Beside what is packed, operators keep secrets.
     expect([...packed].filter((path) => /(?:^|\/)(?:\.env|secrets\.env)$/.test(path))).toEqual([]);
+  });
+
+  test('of its texts to a path in node_modules/tailrace or this checkout are to files of the package', () => {
+    const texts = [...packed].filter((path) => /\.(?:md|ya?ml|sh|txt|conf|service|example)$/.test(path));
+    const named = texts.flatMap((path) =>
+      [...readFileSync(path, 'utf8').matchAll(/(?:\.?[\w-][\w.-]*\/)+(?:[\w.-]*[\w-])?/g)]
+        .map(([name]) => name.split(/(?:^|\/)node_modules\/tailrace\//))
+        // Without node_modules: what a checkout has, too, apart from what only contributors need.
+        .filter(([name = '', inPackage]) => inPackage ?? (existsSync(name) && !OF_CHECKOUT.test(name)))
+        .map(([name = '', inPackage = name]) => ({ path, name: inPackage.replace(/\/$/, '') })),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    const isPacked = (name: string) => packed.has(name) || paths.some((one) => one.startsWith(`${name}/`));
+    expect(named.filter(({ name }) => !isPacked(name))).toEqual([]);
   });
 
   test('to a missing file or heading are found', () => {
