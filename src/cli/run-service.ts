@@ -47,12 +47,17 @@ export async function runService(run: ServiceRun): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   // Before the definitions are read, so that no change is missed.
   if (isWatching) cleanup.defer(await watchDefinitions(config, (paths) => void reloads.request(paths)));
+  let address: string | undefined;
   const options = {
     logger,
     owner: ownerName(command),
     runTests: testsOf(config),
     environment: process.env,
-    actions: { reload: reloads.request, stop: () => stopping.abort('tailrace stop') },
+    actions: {
+      reload: reloads.request,
+      stop: () => stopping.abort('tailrace stop'),
+      address: () => address,
+    },
     isRelayed: config.listeners > 1,
   };
   const service = await createService(config, options).catch((error: unknown) => {
@@ -63,7 +68,9 @@ export async function runService(run: ServiceRun): Promise<void> {
   // Before a sample is stored, so that a port in use is reported at once.
   await checkAddress(config);
   await run.fill(service.core, stop);
-  if (!stop.aborted) await serve(service, { ...run, stop });
+  if (stop.aborted) return;
+  address = await openAddress(service, run);
+  await serve(service, address, { ...run, stop });
 }
 
 function testsOf(config: Config): RunTests {
@@ -91,10 +98,14 @@ function createStderr(): DestinationStream {
   return stderr;
 }
 
-async function serve(service: Service, { config, logger, stop, welcome }: ServiceRun): Promise<void> {
-  const address = await listen(service.app, { config, logger }).catch((error: unknown) => {
+async function openAddress(service: Service, { config, logger }: ServiceRun): Promise<string> {
+  return await listen(service.app, { config, logger }).catch((error: unknown) => {
     throw explainListening(error, config);
   });
+}
+
+async function serve(service: Service, address: string, run: ServiceRun): Promise<void> {
+  const { logger, stop, welcome } = run;
   for (const line of describeFolders(service.core.folders)) logger.info(line);
   await welcome(service, address);
   logger.info({ address }, 'listening');

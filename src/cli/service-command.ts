@@ -4,6 +4,7 @@ import { findOwner } from '../engine/store-lock.ts';
 import { InputError, StoppedError } from '../errors.ts';
 import { createDeadline, untilAborted } from '../lib/abort.ts';
 import { type RunningCommand, sendCommand } from '../maintenance/socket/client.ts';
+import { isServiceName } from './find-store.ts';
 
 // A reload takes less than a second; during the start it waits until the store is open, which may take longer after an upgrade.
 const RESULT_MS_MAX = 60_000;
@@ -56,7 +57,7 @@ export function findNoService({ dataDir, clickhouseUrl }: Config): string | unde
   // Several services on a ClickHouse server may share a data directory, so none of them locks it.
   const owner = clickhouseUrl === '' ? findOwner(dataDir) : undefined;
   if (owner === undefined)
-    return `no service runs on data directory ${dataDir}; set TAILRACE_DATA_DIR to the service's, which is ./.tailrace for "tailrace dev"`;
-  if (/^tailrace (?:serve|dev) /.test(owner)) return undefined;
+    return `no service runs on data directory ${dataDir}; set TAILRACE_DATA_DIR to the service's`;
+  if (isServiceName(owner)) return undefined;
   return `data directory ${dataDir} is in use by ${owner}, which is not a service`;
 }

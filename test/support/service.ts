@@ -79,8 +79,9 @@ export async function startTestService(
     now: () => clock.now,
     random: () => 0,
     ...(options.runTests !== undefined && { runTests: options.runTests }),
+    actions: { reload: async () => undefined, stop() {}, address: () => url },
   });
-  const url = await listen(service.app, { config, logger });
+  const url: string = await listen(service.app, { config, logger });
 
   /** GET of an endpoint with the private key; the answer's JSON. */
   async function call(

@@ -18,7 +18,8 @@ import {
   testRemoteAlert,
 } from '../alerts/remote-alerts.ts';
 import { runAlertTest } from '../alerts/test-alert.ts';
-import { readConfig, stopSignal, withControlStore } from '../environment.ts';
+import { stopSignal, withControlStore } from '../environment.ts';
+import { findStore } from '../find-store.ts';
 import { formatCounted, formatMinute, toPrintable } from '../format.ts';
 import { parseDuration, parsePair, wholeNumber } from '../options.ts';
 import { printJson } from '../print-json.ts';
@@ -190,7 +191,7 @@ async function testHere(
   untilMs = Date.now(),
 ): Promise<readonly string[]> {
   const range = fromMs === undefined ? {} : { range: { fromMs, untilMs } };
-  const config = readConfig();
+  const { config } = findStore();
   const result = await runAlertTest(config, { name, ...range }, stopSignal());
   return fromMs === undefined ? describeTest(result, findNoService(config)) : describeReplay(result);
 }
@@ -201,7 +202,7 @@ function printLines(lines: readonly string[]): void {
 
 /** Runs `work` on the control store of the settings, and the definitions. */
 async function withAlerts<T>(work: (parts: AlertParts) => Promise<T>): Promise<T> {
-  const config = readConfig();
+  const { config } = findStore();
   const { definitions, faults } = await readDefinitions(config);
   refuseFaults(faults);
   // Otherwise a silence in the wrong folder would seem to be one.

@@ -22,7 +22,8 @@ import { type RunningCommand, sendCommand } from '../../maintenance/socket/clien
 import type { ServiceDescription } from '../../maintenance/socket/commands.ts';
 import { COMMANDS } from '../../maintenance/socket/protocol.ts';
 import { openEngine } from '../../service/open-engine.ts';
-import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { ownerName, stopSignal } from '../environment.ts';
+import { readStoreConfig } from '../find-store.ts';
 import { formatBytes, formatCounted } from '../format.ts';
 import { createByteProgress } from '../progress.ts';
 
@@ -43,7 +44,7 @@ interface Opened extends BackupSource {
 }
 
 async function backup(dir: string, { base }: { base?: string }): Promise<void> {
-  const config = readConfig();
+  const config = readStoreConfig();
   refuseEmpty(config);
   const target = openTarget(dir, config.dataDir);
   const stop = stopSignal();

@@ -14,7 +14,7 @@ import { prepare } from '../../service/open-core.ts';
 import { NO_RECEIVERS_FILE } from '../../service/receivers.ts';
 import { checkSettings } from '../../service/service.ts';
 import { findMissing } from '../../verify/dashboards.ts';
-import { readConfig } from '../environment.ts';
+import { findStore } from '../find-store.ts';
 import { formatCounted, joinWords } from '../format.ts';
 import { openTemporaryEngine } from '../temporary-engine.ts';
 
@@ -25,7 +25,7 @@ export function checkCommand(): Command {
 }
 
 async function check(): Promise<void> {
-  const config = readConfig();
+  const { config } = findStore();
   const reading = await readDefinitions(config);
   for (const line of describeFolders(reading.folders)) process.stderr.write(`tailrace: ${line}\n`);
   for (const warning of reading.warnings) warn(formatFault(warning));

@@ -17,7 +17,8 @@ import { sendCommand } from '../../maintenance/socket/client.ts';
 import { createCommands } from '../../maintenance/socket/commands.ts';
 import { COMMANDS } from '../../maintenance/socket/protocol.ts';
 import { openCore } from '../../service/open-core.ts';
-import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { ownerName, stopSignal } from '../environment.ts';
+import { readStoreConfig } from '../find-store.ts';
 import { formatCount, formatCounted, sum } from '../format.ts';
 import { createProgress } from '../progress.ts';
 import { formatWideTable } from '../table.ts';
@@ -52,7 +53,7 @@ async function run({ project, source, before, ...options }: Options): Promise<vo
   const request: DeletionRequest = { project, source, before };
   const stop = stopSignal();
   await using cleanup = new AsyncDisposableStack();
-  const executor = await openExecutor(readConfig(), stop);
+  const executor = await openExecutor(readStoreConfig(), stop);
   cleanup.defer(executor.close);
   const counted = (await executor.execute(COMMANDS.count, request)) as readonly SourceRows[]; // by createCommands
   printCounts(counted);

@@ -3,19 +3,17 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { InputError, messageOf } from '../../errors.ts';
-import { openTokenSecret } from '../../keys/token-secret.ts';
-import { deriveSecret } from '../../lib/derived-secret.ts';
 import type { Core } from '../../service/open-core.ts';
 import { createDevLog } from '../dev-log.ts';
 import { readConfig, stopSignal } from '../environment.ts';
+import { DEV_STORE, openDevKey } from '../find-store.ts';
 import { createLogger, runService } from '../run-service.ts';
 import { summarise, toText } from '../testing/report.ts';
 import { runTests } from '../testing/run-tests.ts';
 import { printWelcome } from '../welcome.ts';
 import { fillWithSample } from './sample.ts';
 
-/** A separate data directory, so that production data is not touched. */
-const DATA_DIR = '.tailrace';
+const { dataDir: DATA_DIR } = DEV_STORE;
 /** A file that is written once, so it is as old as the sample logs. */
 const IGNORE_FILE = join(DATA_DIR, '.gitignore');
 // Events that are stored in a second or two, and enough for every chart of the console.
@@ -30,9 +28,7 @@ export function devCommand(): Command {
 }
 
 async function dev(): Promise<void> {
-  // Servers of the settings are ignored, so that neither their events nor their keys are touched.
-  const own = { dataDir: DATA_DIR, clickhouseUrl: '', controlUrl: '', redisUrl: '' };
-  const given = { ...readConfig(), ...own };
+  const given = { ...readConfig(), ...DEV_STORE };
   createDataDir();
   const key = given.privateKey === '' ? openDevKey(given) : undefined;
   const config = { ...given, privateKey: key ?? given.privateKey, editEndpoints: '1' as const };
@@ -79,12 +75,6 @@ function reportOldSample(): void {
     process.stderr.write(
       `sample: the events in ${DATA_DIR} are ${days === 1 ? 'a day' : `${days} days`} old; delete it for new ones and a new key\n`,
     );
-}
-
-/** Returns the key of the data directory, which is always the same: calls in the history of a shell keep working. */
-function openDevKey({ dataDir, tokenSecret }: Config): string {
-  const secret = deriveSecret(openTokenSecret(dataDir, tokenSecret), 'development key');
-  return `dev_${Buffer.from(secret).toString('base64url')}`;
 }
 
 /** Runs and prints the tests of the endpoints with changed files; of all endpoints, if a source or an alert has changed. */

@@ -14,6 +14,7 @@ import { sendCommand } from '../../maintenance/socket/client.ts';
 import { COMMANDS } from '../../maintenance/socket/protocol.ts';
 import { toEntryView, toKeyView } from '../../management/key-view.ts';
 import { readConfig, withKeyring } from '../environment.ts';
+import { readStoreConfig } from '../find-store.ts';
 import { formatMinute } from '../format.ts';
 import { wholeNumber } from '../options.ts';
 import { printJson } from '../print-json.ts';
@@ -83,7 +84,7 @@ export function keysCommand(): Command {
 }
 
 async function create({ name = '', ...options }: KeyOptions): Promise<void> {
-  const config = readConfig();
+  const config = readStoreConfig();
   const change = toKeyChange({ scope: ['query'], ...options }, Date.now());
   const { scopes = [], pins = {} } = change;
   const fields = { ...change, name, scopes, pins };
@@ -93,7 +94,7 @@ async function create({ name = '', ...options }: KeyOptions): Promise<void> {
 }
 
 async function update(id: string, options: KeyOptions): Promise<void> {
-  const config = readConfig();
+  const config = readStoreConfig();
   const old = await withKeyring(config, (keyring) => keyring.find(id));
   const change = toKeyChange(options, Date.now(), old?.rate);
   if (old === undefined) throw unknownKey();
@@ -106,7 +107,7 @@ async function update(id: string, options: KeyOptions): Promise<void> {
 }
 
 async function rotate(id: string, { overlap = OVERLAP_MS }: { overlap?: number }): Promise<void> {
-  const created = await withKeyring(readConfig(), async (keyring) => {
+  const created = await withKeyring(readStoreConfig(), async (keyring) => {
     const successor = await keyring.rotate(id, overlap);
     return successor && { ...successor, ends: (await keyring.find(id))?.expiresMs };
   });
@@ -117,13 +118,13 @@ async function rotate(id: string, { overlap = OVERLAP_MS }: { overlap?: number }
 }
 
 async function revoke(id: string): Promise<void> {
-  const revoked = await withKeyring(readConfig(), (keyring) => keyring.revoke(id));
+  const revoked = await withKeyring(readStoreConfig(), (keyring) => keyring.revoke(id));
   if (!revoked) throw unknownKey();
   process.stdout.write(`Key ${id} is revoked.\n`);
 }
 
 async function list({ json = false }: { json?: boolean }): Promise<void> {
-  const records = await withKeyring(readConfig(), (keyring) => keyring.list());
+  const records = await withKeyring(readStoreConfig(), (keyring) => keyring.list());
   if (json) return printJson({ result: records.map(toKeyView) });
   const rows = records.map((record) => {
     const { id, name, createdMs, lastUsedMs } = record;
@@ -139,7 +140,7 @@ async function list({ json = false }: { json?: boolean }): Promise<void> {
 }
 
 async function log({ limit = 50, json = false }: { limit?: number; json?: boolean }): Promise<void> {
-  const entries = await withKeyring(readConfig(), (keyring) => keyring.log({ limit }));
+  const entries = await withKeyring(readStoreConfig(), (keyring) => keyring.log({ limit }));
   if (json) return printJson({ result: entries.map(toEntryView) });
   const rows = entries.map(({ atMs, action, keyId, actor, count, detail }) => {
     return [formatMinute(atMs), action, keyId, actor, count, detail];

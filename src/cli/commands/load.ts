@@ -5,6 +5,7 @@ import { createFilterCounts } from '../../ingest/filter/filter.ts';
 import { type LoadProgress, loadEvents } from '../../ingest/load.ts';
 import { describeFiltered } from '../dry-run.ts';
 import { readConfig, stopSignal } from '../environment.ts';
+import { readStoreConfig } from '../find-store.ts';
 import { formatCount, formatCounted } from '../format.ts';
 import { BULK_FORMATS } from '../load/input.ts';
 import { parseMapping } from '../load/mapping.ts';
@@ -26,7 +27,7 @@ export function loadCommand(): Command {
     .option('--map <field=column>', 'column of a field of the events; repeatable', collect, [])
     .option('--resume <file>', 'remember in this file how far each input is stored, and go on from there')
     .option('--dry-run', 'store nothing; say what the rules of the source would leave out or change');
-  const about = 'send the events to a running service instead of opening the store';
+  const about = 'send the events to this service';
   return addRemoteOptions(command, about, 'ingest').action(load);
 }
 
@@ -47,7 +48,7 @@ interface Job {
 const COMMIT_EVERY_MS = 1_000;
 
 async function load(sourceName: string, files: string[], options: LoadCommandOptions): Promise<void> {
-  const config = readConfig();
+  const config = options.url === undefined && options.dryRun !== true ? readStoreConfig() : readConfig();
   const signal = stopSignal();
   const mapping = parseMapping(options.map);
   const inputs = createInputs(files, { format: options.format, mapping, signal });

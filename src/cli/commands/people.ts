@@ -7,7 +7,8 @@ import { listAllSessions, type SessionStore } from '../../keys/sessions/session-
 import { endSessions, toSessionView } from '../../management/sessions.ts';
 import { createCallerOf, type Roles } from '../../people/role.ts';
 import { createRolesReader } from '../../service/roles.ts';
-import { readConfig, withControlStore } from '../environment.ts';
+import { withControlStore } from '../environment.ts';
+import { readStoreConfig } from '../find-store.ts';
 import { formatCounted, formatMinute } from '../format.ts';
 import { printJson } from '../print-json.ts';
 import { formatTable } from '../table.ts';
@@ -46,7 +47,7 @@ export function peopleCommand(): Command {
 }
 
 async function list({ json = false }: ListOptions): Promise<void> {
-  const config = readConfig();
+  const config = readStoreConfig();
   const records = await withControlStore(config, (store) => listAllSessions(store.sessions));
   const ofPeople = records.filter(({ claims }) => claims !== undefined);
   const roles = ofPeople.length === 0 ? undefined : await readRolesNow(config);
@@ -71,7 +72,7 @@ function toPerson(own: readonly SessionRecord[], roles: Roles | undefined) {
 }
 
 async function sessions(who: string | undefined, { json = false }: ListOptions): Promise<void> {
-  const records: readonly SessionRecord[] = await withControlStore(readConfig(), async (store) =>
+  const records: readonly SessionRecord[] = await withControlStore(readStoreConfig(), async (store) =>
     who === undefined ? await listAllSessions(store.sessions) : await findSessions(store.sessions, who),
   );
   if (json) return printJson({ result: records.map((record) => toSessionView(record)) });
@@ -85,7 +86,7 @@ async function sessions(who: string | undefined, { json = false }: ListOptions):
 async function end(who: string | undefined, { all = false }: { readonly all?: boolean }): Promise<void> {
   if (all === (who !== undefined))
     throw new InputError(['name a session, a person or a key, or give --all; not both']);
-  const ended = await withControlStore(readConfig(), async (control) => {
+  const ended = await withControlStore(readStoreConfig(), async (control) => {
     const parts = { sessions: control.sessions, control, now: Date.now };
     return await endSessions(parts, await findNamed(control.sessions, who), { actor: 'cli' });
   });

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import type { Config } from '../../config/config.ts';
 import { InputError } from '../../errors.ts';
 import { FORMATS, findNamedFormat, JSON_FORMAT } from '../../query/format.ts';
 import { findUndeclared, listKnown, parseParameters } from '../../query/parameters.ts';
@@ -7,6 +8,7 @@ import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../sandbox/sandbox.ts';
 import { openCore } from '../../service/open-core.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { findService, readStoreConfig } from '../find-store.ts';
 import { followRemote } from '../follow.ts';
 import { formatCounted } from '../format.ts';
 import { parsePair } from '../options.ts';
@@ -27,7 +29,7 @@ type Pairs = Readonly<Record<string, string | readonly string[]>>;
 
 export function queryCommand(): Command {
   const command = new Command('query')
-    .description('Run an endpoint on the store, without HTTP and cache.')
+    .description('Run an endpoint: in the service that runs in this folder; without one on the store.')
     .argument('<endpoint>', 'UUID or name')
     .option('-p, --parameter <name=value>', 'a parameter; repeatable', collectPair, {})
     .option('--sql <select>', 'a SELECT over the views of an endpoint with query sandboxing')
@@ -38,13 +40,13 @@ export function queryCommand(): Command {
     )
     .addOption(new Option('--table', 'print a table').conflicts('format'))
     .addOption(
-      new Option('--follow', 'print rows one by one, and new ones as they come; needs --url').conflicts([
+      new Option('--follow', 'print rows one by one, and new ones as they come; needs a service').conflicts([
         'format',
         'table',
         'sql',
       ]),
     );
-  const about = 'query a running service instead of opening the store';
+  const about = 'query this service';
   return addRemoteOptions(command, about, 'query').action(run);
 }
 
@@ -56,6 +58,11 @@ interface Options extends RemoteOptions {
   readonly follow?: boolean;
 }
 
+interface Asked {
+  readonly endpoint: string;
+  readonly raw: Pairs;
+}
+
 interface Result extends Omit<RemoteAnswer, 'ignored'> {
   /** Names of the declared columns; empty for a caller's own SELECT. */
   readonly columns: readonly string[];
@@ -65,10 +72,11 @@ async function run(idOrName: string, options: Options): Promise<void> {
   const { sql, parameter, table } = options;
   // As over HTTP, `sql` is a parameter: `-p sql=…` means the same as `--sql`.
   const raw = { ...parameter, ...(sql !== undefined && { sql }) };
-  const remote = findRemote(options);
+  const config = options.url === undefined ? readStoreConfig() : readConfig();
+  const remote = findRemote(options) ?? (await findService(config, options));
   if (options.follow === true) return await follow(remote, { endpoint: idOrName, raw });
   const { body, format, columns } = await (remote === undefined
-    ? queryStore(idOrName, raw, options)
+    ? queryStore(config, { endpoint: idOrName, raw }, options)
     : queryService(remote, { endpoint: idOrName, raw }, options));
   if (table === true && format !== JSON_FORMAT)
     throw new InputError([`--table needs an answer in JSON, not in ${format.name}; leave -p format out`]);
@@ -78,12 +86,11 @@ async function run(idOrName: string, options: Options): Promise<void> {
 }
 
 /** @throws InputError without a service; as `followRemote` */
-async function follow(
-  remote: Remote | undefined,
-  followed: { readonly endpoint: string; readonly raw: Pairs },
-): Promise<void> {
+async function follow(remote: Remote | undefined, followed: Asked): Promise<void> {
   if (remote === undefined)
-    throw new InputError(['--follow needs --url: only a running service has live tails']);
+    throw new InputError([
+      '--follow needs a service, since only it has live tails: start one here, or name it by --url',
+    ]);
   const print = (row: string) => void process.stdout.write(`${row}\n`);
   await followRemote(remote, followed, { print, signal: stopSignal() });
 }
@@ -92,9 +99,12 @@ function findFormat({ format }: Options) {
   return FORMATS.find(({ name }) => name === format);
 }
 
-async function queryStore(idOrName: string, raw: Pairs, options: Options): Promise<Result> {
+async function queryStore(
+  config: Config,
+  { endpoint: idOrName, raw }: Asked,
+  options: Options,
+): Promise<Result> {
   const { sql } = options;
-  const config = readConfig();
   await using cleanup = new AsyncDisposableStack();
   const core = await openCore(config, ownerName('query'));
   cleanup.defer(core.close);
@@ -112,11 +122,7 @@ async function queryStore(idOrName: string, raw: Pairs, options: Options): Promi
   return { body, format, columns: endpoint.columns.map(({ name }) => name) };
 }
 
-async function queryService(
-  remote: Remote,
-  question: { readonly endpoint: string; readonly raw: Pairs },
-  options: Options,
-): Promise<Result> {
+async function queryService(remote: Remote, question: Asked, options: Options): Promise<Result> {
   const { sql, table } = options;
   const signal = stopSignal();
   // An endpoint without sandboxing would ignore `sql` and run its stored query instead.

@@ -14,7 +14,8 @@ import {
 import { describeRetention } from '../../retention/notice.ts';
 import { openCore } from '../../service/open-core.ts';
 import { openRetention } from '../../service/open-retention.ts';
-import { ownerName, readConfig } from '../environment.ts';
+import { ownerName } from '../environment.ts';
+import { readStoreConfig } from '../find-store.ts';
 import { formatCount, sum } from '../format.ts';
 import { formatWideTable } from '../table.ts';
 
@@ -30,7 +31,7 @@ export function retentionCommand(): Command {
 }
 
 async function retention({ confirm = false }: { confirm?: boolean }): Promise<void> {
-  const config = readConfig();
+  const config = readStoreConfig();
   if (confirm) await createReserve(config.dataDir).free(SHARE_BYTES); // the confirmation is a file
   const isServed = config.clickhouseUrl !== '' || findOwner(config.dataDir) !== undefined;
   await (isServed ? reviewByService(config, confirm) : reviewStore(config, confirm));

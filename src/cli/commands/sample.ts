@@ -5,7 +5,8 @@ import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { hasEvents, removeEvents, storeSample } from '../../sample/fill.ts';
 import { planSample } from '../../sample/plan.ts';
 import { type Core, openCore } from '../../service/open-core.ts';
-import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { ownerName, stopSignal } from '../environment.ts';
+import { readStoreConfig } from '../find-store.ts';
 import { formatCount } from '../format.ts';
 import { wholeNumber } from '../options.ts';
 import { createProgress, createRate } from '../progress.ts';
@@ -36,7 +37,7 @@ export function sampleCommand(): Command {
 
 async function sample(options: Options): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
-  const core = await openCore(readConfig(), ownerName('sample'));
+  const core = await openCore(readStoreConfig(), ownerName('sample'));
   cleanup.defer(core.close);
   const stop = stopSignal();
   const done = await fill(core, options, stop);

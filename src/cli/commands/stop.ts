@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { findOwner } from '../../engine/store-lock.ts';
 import { StoppedError } from '../../errors.ts';
 import { COMMANDS } from '../../maintenance/socket/protocol.ts';
-import { readConfig } from '../environment.ts';
+import { findStore } from '../find-store.ts';
 import { readProcess } from '../process-info.ts';
 import { callService } from '../service-command.ts';
 
@@ -14,12 +14,12 @@ const POLL_EVERY_MS = 50;
 
 export function stopCommand(): Command {
   return new Command('stop')
-    .description('Stop the service on the data directory, and wait until it has ended.')
+    .description('Stop the running service, and wait until it has ended.')
     .action(stop);
 }
 
 async function stop(): Promise<void> {
-  const config = readConfig();
+  const { config } = findStore();
   const pid = Number(await callService(config, COMMANDS.stop));
   const timeoutMs = config.shutdownTimeoutMs + BEYOND_MS;
   const endMs = performance.now() + timeoutMs;

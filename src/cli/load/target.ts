@@ -10,6 +10,7 @@ import { createCountingWriter, createEventWriter } from '../../ingest/writer.ts'
 import { openCore } from '../../service/open-core.ts';
 import { describeEvent, readSource } from '../dry-run.ts';
 import { ownerName } from '../environment.ts';
+import { findService } from '../find-store.ts';
 import type { Progress } from '../progress.ts';
 import { findRemote, type RemoteOptions } from '../remote.ts';
 
@@ -67,7 +68,7 @@ export async function openTarget(
       close: async () => {},
     };
   }
-  const remote = findRemote(options);
+  const remote = findRemote(options) ?? (await findService(config, options));
   if (remote !== undefined) {
     const sleep = async (ms: number) => void (await wait(ms, undefined, { signal }));
     return {

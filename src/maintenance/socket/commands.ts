@@ -22,6 +22,8 @@ export interface ServiceDescription {
   readonly dashboardsDir?: string;
   /** Whether its keys are in the data directory. */
   readonly hasKeys: boolean;
+  /** Such as http://127.0.0.1:4000; `undefined` until it listens. */
+  readonly address?: string | undefined;
 }
 
 /** An operator's commands to the process itself. */
@@ -30,6 +32,7 @@ export interface ProcessActions {
   readonly reload: () => Promise<unknown>;
   /** Begins to stop the service. */
   readonly stop: () => void;
+  readonly address: () => string | undefined;
 }
 
 export interface CommandOptions {
@@ -54,6 +57,7 @@ export function createCommands(options: CommandOptions): Readonly<Record<string,
     [COMMANDS.describe]: async (): Promise<ServiceDescription> => ({
       ...resolveFolders(options.folders()),
       hasKeys: options.config.controlUrl === '',
+      address: options.actions?.address(),
     }),
     [COMMANDS.snapshot]: createSnapshotCommand(options),
     [COMMANDS.count]: async (body, { signal }) =>

@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openSqliteStore } from '../../../src/keys/sqlite-store.ts';
+import { lockStore } from '../../../src/engine/store-lock.ts';
+import { openSqliteStore, SQLITE_FILE } from '../../../src/keys/sqlite-store.ts';
 import type { CliResult } from '../../support/cli.ts';
 import { runProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/service.ts';
@@ -21,6 +24,38 @@ async function read(id: string) {
 }
 
 const idOf = ({ stderr }: CliResult) => /Key (\w+) /.exec(stderr)?.[1] ?? '';
+
+describe('the store of a command in a folder', () => {
+  const named = { TAILRACE_DATA_DIR: 'named' };
+  test.each<[runs: ('dev' | 'serve')[], env: Record<string, string>, dir: string, note: RegExp]>([
+    [[], {}, 'data', /^tailrace: no service runs in this folder; using data directory \.\/data$/m],
+    [['dev'], {}, '.tailrace', /^Key/],
+    [['serve'], {}, 'data', /^Key/],
+    [
+      ['serve', 'dev'],
+      {},
+      'data',
+      /^tailrace: using the store of the settings \(\.\/data\), not that of "tailrace dev"$/m,
+    ],
+    [['dev'], named, 'named', /^Key/],
+  ])('where %j runs, with %j, is in %s', async (runs, own, dir, note) => {
+    const path = await mkdtemp(join(folder.path, 'cwd-'));
+    const dirs = { dev: '.tailrace', serve: 'data' };
+    const locks = runs.map((name) => lockStore(join(path, dirs[name]), `tailrace ${name} (pid 1)`));
+    const before = process.cwd();
+    process.chdir(path);
+    try {
+      const { code, stderr } = await runProgram(['keys', 'create', '--name', 'x'], own);
+      expect([code, stderr]).toEqual([0, expect.stringMatching(note)]);
+      expect(
+        ['data', '.tailrace', 'named'].filter((one) => existsSync(join(path, one, SQLITE_FILE))),
+      ).toEqual([dir]);
+    } finally {
+      process.chdir(before);
+      for (const { release } of locks) release();
+    }
+  });
+});
 
 describe('tailrace keys', () => {
   test('makes a key with all its limits, rotates, and tells it all', async () => {

@@ -57,14 +57,13 @@ describe('tailrace query --url', () => {
   const query = (args: string[], env: Record<string, string> = KEY, to = url) =>
     runProgram(['query', ...args, '--url', to], env);
 
-  test('asks the service that owns the store, which cannot be opened beside it', async () => {
-    const local = await runProgram(['query', 'sandbox.off', ...P1], {
-      ...{ ...definitions.env, TAILRACE_DATA_DIR: config.dataDir },
-    });
-    expect([local.code, local.stderr]).toEqual([
-      1,
-      expect.stringContaining('send the command to it with --url'),
-    ]);
+  test('asks the service that owns the store, which cannot be opened beside it, also without --url', async () => {
+    const env = { ...definitions.env, TAILRACE_DATA_DIR: config.dataDir };
+    const local = (own: Record<string, string>) =>
+      runProgram(['query', 'sandbox.off', ...P1], { ...env, ...own });
+    const keyless = `a service on data directory ${config.dataDir} runs at ${url} and needs a key`;
+    expect(await local({})).toMatchObject({ code: 1, stderr: expect.stringContaining(keyless) });
+    expect(await local(KEY)).toEqual({ code: 0, stdout: '{"result":[{"n":3}]}\n', stderr: '' });
     const { id } = core.registry.getEndpoint('sandbox.off');
     for (const name of ['sandbox.off', id.toUpperCase()])
       expect(await query([name, ...P1])).toEqual({ code: 0, stdout: '{"result":[{"n":3}]}\n', stderr: '' });

@@ -12,6 +12,6 @@ test.each(['reload', 'stop'])('%s exits with 1 where no service runs', async (co
     CLICKHOUSE_URL: '',
     TAILRACE_DATA_DIR: dir,
   });
-  const message = `no service runs on data directory ${dir}; set TAILRACE_DATA_DIR to the service's, which is ./.tailrace for "tailrace dev"`;
+  const message = `no service runs on data directory ${dir}; set TAILRACE_DATA_DIR to the service's`;
   expect([code, stdout, stderr]).toEqual([1, '', `tailrace: ${message}\n`]);
 });
