@@ -39,7 +39,7 @@ export interface Definitions {
 }
 
 export interface LoadResult {
-  /** The definitions whose files have no faults. */
+  /** The definitions that can be created of their files, for further checks; to be served only if there are no `faults`. */
   readonly definitions: Definitions;
   readonly folders: ReadFolders;
   readonly faults: readonly Fault[];
@@ -47,7 +47,7 @@ export interface LoadResult {
   readonly warnings: readonly Fault[];
   /** Whether every source is free of faults, so that an engine with their tables can check the queries. */
   readonly sourcesAreWhole: boolean;
-  /** Queries that are in no definition because their endpoint.yaml has faults; every query if a source has faults. */
+  /** Queries that are in no definition because of faults in their endpoint.yaml; every query if a source has faults. */
   readonly drafts: readonly SqlFile[];
 }
 
@@ -72,11 +72,11 @@ export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedText
   const warnings: Fault[] = [];
   const endpoints = pairs.flatMap(({ yaml, sql }) => {
     const own = checkPair(yaml, sql);
-    faults.push(...own);
+    faults.push(...own.faults);
     const hasSql = sql.text.trim() !== ''; // otherwise a fault has been reported
-    const isWhole = own.length === 0 && hasSql;
+    const isWhole = own.isReadable && hasSql;
     if (hasSql && !(isWhole && sourcesAreWhole)) drafts.push(sql);
-    if (own.length === 0) warnings.push(...findNameWarning(yaml), ...findClockWarning(sql));
+    if (own.faults.length === 0) warnings.push(...findNameWarning(yaml), ...findClockWarning(sql));
     return isWhole ? [withDefaultTier(createFromPair(yaml, sql, sources), named.defaultTier ?? '')] : [];
   });
   const alerts = await readAlerts(folders.alertsDir, faults);
@@ -99,28 +99,38 @@ function checkToolNames(files: readonly YamlFile[]): Fault[] {
   });
 }
 
-/** Finds every fault of an endpoint's two files that needs neither the engine nor other definitions. */
-export function checkPair(yaml: YamlFile, sql: SqlFile): Fault[] {
-  const shape = checkEndpointShape(yaml);
-  return shape.length === 0 ? checkEndpoint(yaml, sql) : [...shape, ...checkDraft(yaml, sql)];
+/** The faults of an endpoint's two files. */
+export interface PairFaults {
+  readonly faults: readonly Fault[];
+  /** Whether `createFromPair` can create the endpoint all the same, so that the engine can check the query, too. */
+  readonly isReadable: boolean;
 }
 
-/** Creates the endpoint of two files in which `checkPair` found no fault, and whose SQL is not empty. */
+/** Finds every fault of an endpoint's two files that needs neither the engine nor other definitions. */
+export function checkPair(yaml: YamlFile, sql: SqlFile): PairFaults {
+  const shape = checkEndpointShape(yaml);
+  if (shape.length > 0) return { faults: [...shape, ...checkDraft(yaml, sql)], isReadable: false };
+  return checkEndpoint(yaml, sql);
+}
+
+/** Creates the endpoint of two files that `checkPair` found readable, and whose SQL is not empty. */
 export function createFromPair(yaml: YamlFile, sql: SqlFile, sources: readonly Source[]): Endpoint {
   const fileHash = hashOf(yaml.text, sql.text);
   return createEndpoint(yaml, sql, { fileHash, hash: hashEndpoint(fileHash, sources), sources });
 }
 
-function checkEndpoint(yaml: YamlFile, sql: SqlFile): Fault[] {
-  return [
-    ...checkCaching(yaml),
+function checkEndpoint(yaml: YamlFile, sql: SqlFile): PairFaults {
+  const { undeclared, unused } =
+    sql.text.trim() === '' ? { undeclared: [], unused: [] } : checkParameterUse(yaml, sql);
+  const unreadable = [
     ...checkSandboxing(yaml, sql),
     ...checkParameters(yaml),
     ...checkBucket(yaml, sql),
     ...checkPages(yaml, sql),
-    ...checkCharts(yaml),
-    ...(sql.text.trim() === '' ? [] : checkParameterUse(yaml, sql)),
+    ...undeclared,
   ];
+  const faults = [...checkCaching(yaml), ...unreadable, ...checkCharts(yaml), ...unused];
+  return { faults, isReadable: unreadable.length === 0 };
 }
 
 const PARAMETER_NAME = /^[a-zA-Z]\w*$/;
@@ -130,7 +140,9 @@ function checkDraft(yaml: YamlFile, sql: SqlFile): Fault[] {
   if (!isMap(yaml.value) || sql.text.trim() === '') return [];
   const { parameters, bucket = {}, cursor = {} } = endpointFields(yaml);
   const areNamed = isMap(parameters) && Object.keys(parameters).every((name) => PARAMETER_NAME.test(name));
-  return areNamed && isMap(bucket) && isMap(cursor) ? checkParameterUse(yaml, sql) : [];
+  if (!areNamed || !isMap(bucket) || !isMap(cursor)) return [];
+  const { undeclared, unused } = checkParameterUse(yaml, sql);
+  return [...undeclared, ...unused];
 }
 
 function isMap(value: unknown): value is object {

@@ -64,10 +64,9 @@ export function parseYaml(
   });
   const document = parseQuickly(text, lines);
   const faults = [
-    ...document.errors.map(({ pos, code, message }) => ({
-      offset: pos[0],
-      message: describe(code, message),
-    })),
+    ...document.errors
+      .filter(({ pos }, i, all) => pos[0] !== all[i - 1]?.pos[0]) // one mistake in two words of the library
+      .map((error) => ({ offset: error.pos[0], message: describe(error, text) })),
     ...document.warnings.flatMap(({ pos, code, message }) =>
       // Otherwise a value with an unknown tag would be read as a text.
       code === 'TAG_RESOLVE_FAILED' ? [{ offset: pos[0], message: `${message}; remove the tag` }] : [],
@@ -91,10 +90,17 @@ export function parseYaml(
   }
 }
 
-/** Returns the first line of the library's message, which may name its own functions. */
-function describe(code: YAMLParseError['code'], message: string): string {
+const SHOWN_CHARS_MAX = 60;
+
+/** Returns the first line of the library's message, which may name its own functions, or what a user would call the fault. */
+function describe({ code, pos, message }: YAMLParseError, text: string): string {
   if (code === 'MULTIPLE_DOCS') return 'has several documents; write each into its own file';
-  return message.split('\n')[0] ?? '';
+  if (code === 'BLOCK_AS_IMPLICIT_KEY')
+    return 'the value is followed by another `name: value`; put the value in quotes, or indent the next line like this one';
+  // It is reported where a name begins without a colon.
+  if (!/^Implicit (?:map )?keys need/.test(message)) return message.split('\n')[0] ?? '';
+  const [line = ''] = text.slice(pos[0], pos[0] + SHOWN_CHARS_MAX).split(/[\r\n]/);
+  return `\`${line.trimEnd()}\` is not \`name: value\`; a colon may be missing`;
 }
 
 /** Parses without places and stacks in the errors: both take longer than parsing. */

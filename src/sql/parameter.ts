@@ -20,6 +20,16 @@ export function findParameters(sql: string): ParameterUse[] {
   });
 }
 
+/** Returns where each `@name` is in quotes for the first time, as beginners write it: there it is a text, or the name of a column. */
+export function findQuotedParameters(sql: string): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const { kind, text, start } of parseSql(sql).words)
+    if (kind === 'text' || kind === 'name')
+      for (const { 1: name = '', index } of text.matchAll(/@([A-Za-z]\w*)/g))
+        if (!found.has(name)) found.set(name, start + index);
+  return found;
+}
+
 /** A function that replaces each `@name` by the result of `write`. Cuts the SQL once: each run of a statement costs a concatenation. */
 export function createRewriter(sql: string): (write: (name: string) => string) => string {
   const uses = findParameters(sql);

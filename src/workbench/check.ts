@@ -43,7 +43,8 @@ export async function checkDraft(
       findOwnDisallowed: findForeign(registry),
     });
     throwFailure();
-    return { draft, columns, faults: [...searches, ...faults.map((fault) => inAuthorText(fault, texts))] };
+    const own = [...draft.faults, ...searches];
+    return { draft, columns, faults: [...own, ...faults.map((fault) => inAuthorText(fault, texts))] };
   }
   // Its types are unknown, so only the syntax can be checked: names are resolved only for texts that passed the checks above.
   const drafts = draft.sql.text.trim() === '' ? [] : [draft.sql];

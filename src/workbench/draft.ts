@@ -17,7 +17,7 @@ export interface DraftTexts {
 export const YAML_FILE = 'endpoint.yaml';
 export const SQL_FILE = 'query.sql';
 
-/** A draft that was read. Without `endpoint` it has faults; with it the engine has not checked the SQL yet. */
+/** A draft that was read. With `endpoint`, the engine can check the SQL. */
 export interface Draft {
   readonly endpoint: Endpoint | undefined;
   readonly sql: SqlFile;
@@ -41,8 +41,9 @@ export function readDraft(texts: DraftTexts, sources: readonly Source[], tier: s
   const noSql = isEmpty ? [{ file: SQL_FILE, line: 1, message: 'is empty: it holds one SELECT' }] : [];
   if (Array.isArray(parsed)) return { endpoint: undefined, sql, faults: [...parsed, ...noSql] };
   const yaml = complete(parsed);
-  const faults = [...checkPair(yaml, sql), ...noSql];
-  if (faults.length > 0) return { endpoint: undefined, sql, faults };
+  const { faults: own, isReadable } = checkPair(yaml, sql);
+  const faults = [...own, ...noSql];
+  if (isEmpty || !isReadable) return { endpoint: undefined, sql, faults };
   const endpoint = withDefaultTier(createFromPair(yaml, sql, sources), tier);
   const columns = hasColumns(parsed.value) ? endpoint.columns : [];
   return { endpoint: { ...endpoint, columns }, sql, faults };

@@ -131,6 +131,9 @@ describe('an endpoint.yaml', () => {
     ['description: A test.\n', '', 1, '"description" is missing; needed are id, name,'],
     ['name: test.one', 'name: Test One', 2, '"name" must be words of small letters'],
     ['caching: 900', 'caching: "15m"', 5, '"caching" must be a whole number of seconds from 1 to 604800'],
+    ['caching: 900', 'caching 900', 5, '`caching 900` is not `name: value`; a colon may be missing'],
+    ['caching: 900', 'caching', 5, '`caching` is not `name: value`; a colon may be missing'],
+    ['A test.', 'A test: two', 3, 'the value is followed by another `name: value`; put the value in quotes'],
     ['cache_warming: 300', 'cache_warming: 900', 6, '"cache_warming" must be less than "caching"'],
     ['sandboxing: false', 'sandboxing: false\nsql_dialect: studio', 8, '"sql_dialect" is the dialect of'],
     ['required: true', 'required: true, default: x', 9, '"default" of "project" can never be used'],
@@ -153,6 +156,8 @@ describe('an endpoint.yaml', () => {
   });
 });
 
+const QUOTED = 'is in quotes, so it is plain text; write the parameter without quotes';
+
 describe('a query.sql', () => {
   test.each([
     [undefined, ['1: is missing']],
@@ -161,11 +166,13 @@ describe('a query.sql', () => {
       `${SQL}  AND @other = @pinned_other\n-- @fourth`,
       ['other', 'pinned_other'].map((name) => `6: @${name} is not declared under "parameters" of ${YAML}`),
     ],
+    [SQL.replace('@project', "'@project'"), [`4: @project ${QUOTED}`]],
+    [SQL.replace('@project', 'concat(\'%@project\') OR "@project"'), [`4: @project ${QUOTED}`]],
   ])('that is %j is refused', async (sql, messages) => {
     if (sql === undefined) await rm(join(folder.path, 'endpoints/test.one/query.sql'));
     else await write('endpoints/test.one/query.sql', sql);
     // Without a text there is nothing that an engine could judge.
-    expect((await readDefinitions(folders)).definitions.endpoints).toEqual([]);
+    if (!sql?.trim()) expect((await readDefinitions(folders)).definitions.endpoints).toEqual([]);
     expect(await faults()).toEqual(messages.map((message) => `endpoints/test.one/query.sql:${message}`));
   });
 });

@@ -117,6 +117,21 @@ test.each([
     ]);
 });
 
+test('the faults of a definition do not hide those of its query', async () => {
+  const definition = `${YAML.replace('disabled', '60\ncache_warming: 90')}columns:\n  n: { type: string, description: N. }\n`;
+  for (const [column, message] of [
+    ['nothing', 'nothing'],
+    ['1', 'column "n" is of type UInt8'],
+  ]) {
+    const { json } = await post('check', { definition, sql: `SELECT ${column} AS n FROM edge_logs` });
+    expect(json['errors']).toEqual(
+      ['"cache_warming" must be less', '@project is not used', message].map((text) =>
+        expect.objectContaining({ message: expect.stringContaining(text) }),
+      ),
+    );
+  }
+});
+
 const EVERY = ['query', 'ingest', 'manage'] as const;
 test.each([
   ['a key with a pin', { scopes: EVERY, pins: { project: 'aurora' } }],

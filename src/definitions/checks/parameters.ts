@@ -1,4 +1,4 @@
-import { findParameters } from '../../sql/parameter.ts';
+import { findParameters, findQuotedParameters } from '../../sql/parameter.ts';
 import { BUCKET_PARAMETERS } from '../bucket.ts';
 import { SQL_BOUNDS, SQL_INSTANT_PREFIX } from '../dialect.ts';
 import { endpointFields } from '../endpoint.ts';
@@ -48,8 +48,11 @@ function findCursorFault(name: string): string | undefined {
 // Faults of one kind: finding the place of each takes a time in proportion to the text.
 const FAULTS_MAX = 20;
 
-/** Checks that every `@name` of the SQL is declared, and that every declared parameter is used. */
-export function checkParameterUse(file: YamlFile, sql: { file: string; text: string }): Fault[] {
+/** Checks that every `@name` of the SQL is declared, and that every declared parameter is used. The engine can check a query without the latter. */
+export function checkParameterUse(
+  file: YamlFile,
+  sql: { file: string; text: string },
+): { readonly undeclared: readonly Fault[]; readonly unused: readonly Fault[] } {
   const { parameters = {}, bucket, cursor, sql_dialect: dialect } = endpointFields(file);
   const declared = Object.keys(parameters);
   const bound = new Set([
@@ -80,12 +83,18 @@ export function checkParameterUse(file: YamlFile, sql: { file: string; text: str
     }));
   const used = new Set([...uses.map((use) => use.name), bucket?.by]);
   if (used.has(PAGE_FROM)) for (const name of [cursor?.after, cursor?.until]) used.add(name);
-  const unused = declared.filter((name) => !used.has(name) && findNameFault(name) === undefined); // checkParameters reports those
-  const notUsed = (name: string) => `parameter "${name}" is declared but @${name} is not used in ${sql.file}`;
-  return [
-    ...undeclared,
-    ...unused.slice(0, FAULTS_MAX).map((name) => file.fault(['parameters', name], notUsed(name))),
-  ];
+  const unused = declared
+    .filter((name) => !used.has(name) && findNameFault(name) === undefined) // checkParameters reports those
+    .slice(0, FAULTS_MAX);
+  const quoted = unused.length === 0 ? new Map<string, number>() : findQuotedParameters(sql.text);
+  const notUsed = (name: string) => {
+    const at = quoted.get(name);
+    const message = `parameter "${name}" is declared but @${name} is not used in ${sql.file}`;
+    if (at === undefined) return file.fault(['parameters', name], message);
+    const inQuotes = `@${name} is in quotes, so it is plain text; write the parameter without quotes`;
+    return { file: sql.file, ...placeAt(sql.text, at), message: inQuotes };
+  };
+  return { undeclared, unused: unused.map(notUsed) };
 }
 
 /** @param by of a file that may have a wrong shape */
