@@ -1,4 +1,5 @@
-import { TailraceError } from '../errors.ts';
+import { type ErrorCode, TailraceError } from '../errors.ts';
+import { describeNearest } from '../lib/nearest.ts';
 import type { Alert } from './alert.ts';
 import type { Dashboard } from './dashboard/dashboard.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -28,8 +29,6 @@ export interface Registry {
 export function createRegistry(definitions: Definitions): Registry {
   let endpoints = byIdAndName(definitions.endpoints);
   let sources = byIdAndName(definitions.sources);
-  let alerts = byIdAndName(definitions.alerts ?? []);
-  let dashboards = byIdAndName(definitions.dashboards ?? []);
   const registry = {
     endpoints: definitions.endpoints,
     sources: definitions.sources,
@@ -39,7 +38,7 @@ export function createRegistry(definitions: Definitions): Registry {
     getEndpoint(idOrName: string) {
       const endpoint = find(endpoints, idOrName);
       if (endpoint !== undefined) return endpoint;
-      throw new TailraceError('endpoint_not_found', `no endpoint has the UUID or name ${shorten(idOrName)}`);
+      throw toMissing('endpoint', idOrName, { items: registry.endpoints, code: 'endpoint_not_found' });
     },
     findSource: (idOrName: string) => find(sources, idOrName),
     getSource(idOrName: string) {
@@ -51,38 +50,56 @@ export function createRegistry(definitions: Definitions): Registry {
         `no source has the UUID or name ${shorten(idOrName)}; there are ${known}; each is a file of TAILRACE_SOURCES_DIR`,
       );
     },
-    getAlert(idOrName: string) {
-      const alert = find(alerts, idOrName);
-      if (alert !== undefined) return alert;
-      throw new TailraceError('not_found', `no alert has the UUID or name ${shorten(idOrName)}`);
-    },
-    getDashboard(idOrName: string) {
-      const dashboard = find(dashboards, idOrName);
-      if (dashboard !== undefined) return dashboard;
-      throw new TailraceError('not_found', `no dashboard has the UUID or name ${shorten(idOrName)}`);
-    },
+    getAlert: (idOrName: string) => getNamed('alert', registry.alerts, idOrName),
+    getDashboard: (idOrName: string) => getNamed('dashboard', registry.dashboards, idOrName),
     replace(next: Definitions) {
       registry.endpoints = next.endpoints;
       registry.sources = next.sources;
       endpoints = byIdAndName(next.endpoints);
       sources = byIdAndName(next.sources);
       registry.alerts = next.alerts ?? [];
-      alerts = byIdAndName(registry.alerts);
       registry.dashboards = next.dashboards ?? [];
-      dashboards = byIdAndName(registry.dashboards);
     },
   };
   return registry;
 }
 
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/**
+ * Returns the definition that a request names, of those that its caller may know.
+ *
+ * @throws TailraceError `not_found`
+ */
+export function getNamed<T extends Named>(kind: string, items: readonly T[], idOrName: string): T {
+  const found = find(byIdAndName(items), idOrName);
+  if (found !== undefined) return found;
+  throw toMissing(kind, idOrName, { items, code: 'not_found' });
+}
+
+function toMissing(
+  kind: string,
+  idOrName: string,
+  { items, code }: { readonly items: readonly Named[]; readonly code: ErrorCode },
+): TailraceError {
+  const nearest = describeNearest(
+    idOrName,
+    items.map(({ name }) => name),
+  );
+  return new TailraceError(code, `no ${kind} has the UUID or name ${shorten(idOrName)}${nearest}`);
+}
+
 /** Finds a name exactly, a UUID in any letter case: definitions keep ids in lower case, and names are not ids. */
-function find<T extends { id: string }>(items: ReadonlyMap<string, T>, idOrName: string): T | undefined {
+function find<T extends Named>(items: ReadonlyMap<string, T>, idOrName: string): T | undefined {
   const lower = idOrName.toLowerCase();
   const other = items.get(lower);
   return items.get(idOrName) ?? (other?.id === lower ? other : undefined);
 }
 
-function byIdAndName<T extends { id: string; name: string }>(items: readonly T[]): Map<string, T> {
+function byIdAndName<T extends Named>(items: readonly T[]): Map<string, T> {
   return new Map(items.flatMap((item) => [[item.name, item] as const, [item.id, item] as const]));
 }
 

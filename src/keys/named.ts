@@ -19,11 +19,14 @@ export function getAllowedEndpoint(
   { endpoints: list }: Lists,
   idOrName: string,
 ): Endpoint {
-  requireNamed({ list, idOrName, found: registry.findEndpoint(idOrName) }, (known) => ({
+  const found = registry.findEndpoint(idOrName);
+  requireNamed({ list, idOrName, found }, (known) => ({
     message: `the key may not read this endpoint, or there is none; it may read ${known}`,
     refusal: 'endpoint',
   }));
-  return registry.getEndpoint(idOrName);
+  if (found !== undefined || list === undefined) return registry.getEndpoint(idOrName);
+  const message = `there is no endpoint ${JSON.stringify(idOrName)}, which the key names; it may read ${list.join(', ')}`;
+  throw new TailraceError('endpoint_not_found', message);
 }
 
 /**

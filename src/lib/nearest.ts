@@ -7,15 +7,22 @@ export function findNearest(given: string, names: readonly string[]): string[] {
   const text = given.slice(0, CHARS_MAX).toLowerCase();
   const near = names.flatMap((name) => {
     const other = name.slice(0, CHARS_MAX).toLowerCase();
-    const changes = countChanges(text, other);
-    const isPart = text.length > 1 && other.startsWith(text);
-    const isNear = changes < other.length && changes <= Math.max(1, Math.floor(other.length / 3));
-    return isPart || isNear ? [{ name, changes }] : [];
+    const longer = Math.abs(other.length - text.length); // there are at least as many changes
+    if (text.length > 1 && other.startsWith(text)) return [{ name, changes: longer }];
+    const changesMax = Math.min(other.length - 1, Math.max(1, Math.floor(other.length / 3)));
+    const changes = longer > changesMax ? longer : countChanges(text, other);
+    return changes <= changesMax ? [{ name, changes }] : [];
   });
   return near
     .toSorted((a, b) => a.changes - b.changes)
     .slice(0, SHOWN_MAX)
     .map(({ name }) => name);
+}
+
+/** Writes the end of a message about an unknown name: `; did you mean logs.all?`; empty if no name is near. */
+export function describeNearest(given: string, names: readonly string[]): string {
+  const near = findNearest(given, names);
+  return near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`;
 }
 
 /** Counts the letters to insert, remove, replace or exchange with their neighbour (Damerau-Levenshtein distance). */

@@ -1,5 +1,5 @@
 import type { Alert } from '../definitions/alert.ts';
-import type { Registry } from '../definitions/registry.ts';
+import { getNamed, type Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { isListed } from '../keys/grant.ts';
@@ -27,9 +27,8 @@ export function isLimited({ endpoints, pins }: Reach): boolean {
 
 /** @throws TailraceError `not_found`, also for an alert whose rows the caller may not read */
 export function getVisible(parts: AlertParts, caller: Reach, name: string): Alert {
-  const alert = parts.registry.getAlert(name);
-  if (isVisible(parts, caller, alert)) return alert;
-  throw new TailraceError('not_found', `no alert has the UUID or name ${JSON.stringify(name.slice(0, 100))}`);
+  const visible = parts.registry.alerts.filter((alert) => isVisible(parts, caller, alert));
+  return getNamed('alert', visible, name);
 }
 
 /** Whether a caller could read the rows of an alert: its labels and values are some of them. */

@@ -1,5 +1,5 @@
 import type { Dashboard, DashboardPanel } from '../definitions/dashboard/dashboard.ts';
-import type { Registry } from '../definitions/registry.ts';
+import { getNamed, type Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import { isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
@@ -7,7 +7,7 @@ import { parsePinnedParameters } from '../query/pins.ts';
 import type { DashboardSummary, DashboardView, PanelView } from './dashboard-view.ts';
 
 export interface DashboardParts {
-  readonly registry: Pick<Registry, 'dashboards' | 'getDashboard' | 'findEndpoint'>;
+  readonly registry: Pick<Registry, 'dashboards' | 'findEndpoint'>;
   readonly parameterBytesMax: number;
 }
 
@@ -26,10 +26,8 @@ export function listDashboards(parts: DashboardParts, caller: Reach): DashboardS
 
 /** Describes a dashboard as the caller sees it: the panels of endpoints that it may call. @throws TailraceError `not_found` */
 export function readDashboard(parts: DashboardParts, caller: Reach, idOrName: string): DashboardView {
-  const view = toDashboardView(parts, caller, parts.registry.getDashboard(idOrName));
-  if (view.rows.length > 0) return view;
-  const message = `no dashboard has the UUID or name ${JSON.stringify(idOrName.slice(0, 100))}`;
-  throw new TailraceError('not_found', message);
+  const visible = parts.registry.dashboards.filter((one) => visibleRows(parts, caller, one).length > 0);
+  return toDashboardView(parts, caller, getNamed('dashboard', visible, idOrName));
 }
 
 export function toDashboardView(parts: DashboardParts, caller: Reach, dashboard: Dashboard): DashboardView {

@@ -1,5 +1,5 @@
 import type { ParameterFault } from '../errors.ts';
-import { findNearest } from '../lib/nearest.ts';
+import { describeNearest } from '../lib/nearest.ts';
 
 // A request may send a thousand.
 const NAMED_MAX = 5;
@@ -9,9 +9,7 @@ const KEY_NAME = 'api_key';
 /** A fault of each undeclared name, with what was probably meant. */
 export function describeUndeclared(names: readonly string[], known: readonly string[]): ParameterFault[] {
   return names.slice(0, NAMED_MAX).map((name) => {
-    const near = findNearest(name, known);
-    const meant = near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`;
-    const message = `is not known${meant}${meant === '' ? ';' : ''} known here: ${known.join(', ') || 'none'}`;
+    const message = `is not known${describeNearest(name, known) || ';'} known here: ${known.join(', ') || 'none'}`;
     return { parameter: shortenName(name), message };
   });
 }

@@ -1,5 +1,5 @@
 import type { Source } from '../definitions/source.ts';
-import { findNearest } from '../lib/nearest.ts';
+import { describeNearest } from '../lib/nearest.ts';
 import { applyEdits } from '../sql/edit.ts';
 import { parseSql } from '../sql/parse.ts';
 
@@ -47,9 +47,7 @@ function adviseTable(text: string, sources: Refused['sources']): string | undefi
   const views = new Set([...text.matchAll(/\b(\w+)\s+as\s*\(/gi)].map(([, name]) => name));
   const unknown = tablesIn(text).find((name) => !tables.includes(name) && !views.has(name));
   if (unknown === undefined || tables.length === 0) return undefined;
-  const near = findNearest(unknown, tables);
-  const meant = near.length === 0 ? ';' : `; did you mean ${near.join(' or ')}?`;
-  return `there is no table ${unknown}${meant} tables are ${tables.join(', ')}`;
+  return `there is no table ${unknown}${describeNearest(unknown, tables) || ';'} tables are ${tables.join(', ')}`;
 }
 
 // `{{name}}`, `{name:String}`, `${name}`, `%(name)s`, `:name`: those of templates, of the engine, and of other services.

@@ -114,6 +114,16 @@ describe('a key with lists gets the same response for what it lacks and for what
     }
   });
 
+  test('a missing endpoint of its list, whose name is near to a hidden one', async () => {
+    const gone = 'hidden.endpoints';
+    const { status, said } = await send({
+      path: `${QUERY}/${gone}?project=p`,
+      key: await createKey({ endpoints: [gone] }),
+    });
+    expect(status).toBe(404);
+    expectNoSecret(said, gone);
+  });
+
   test('tools and resources of agents', async () => {
     const headers = { accept: 'application/json, text/event-stream' };
     const ask = (method: string, params: object) =>
@@ -121,8 +131,8 @@ describe('a key with lists gets the same response for what it lacks and for what
     expectNoSecret((await ask('tools/list', {})).said);
     expectNoSecret((await ask('resources/list', {})).said);
     const hidden = await ask('tools/call', { name: 'hidden_endpoint', arguments: {} });
-    const unknown = await ask('tools/call', { name: 'hidden_endpoinx', arguments: {} });
-    expect(hidden.said.replaceAll('hidden_endpoint', 'hidden_endpoinx')).toBe(unknown.said);
+    const unknown = await ask('tools/call', { name: 'hibden_endpoint', arguments: {} });
+    expect(hidden.said.replaceAll('hidden_endpoint', 'hibden_endpoint')).toBe(unknown.said);
   });
 });
 

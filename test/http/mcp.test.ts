@@ -179,7 +179,11 @@ describe('a key', () => {
     expect(result.map(({ id }) => id)).toEqual(['q0', 'q1', 'q2', 'q3', 'q4', 'q5']);
     const foreign = await call(client, 'logs_of_app', { project: 'p' });
     expect(foreign).toEqual({ isError: true, text: 'forbidden: project is pinned to "q" by the key' });
-    await expect(client.callTool({ name: 'logs_total', arguments: {} })).rejects.toThrow('no tool');
+    const missing = (name: string) => expect(client.callTool({ name, arguments: {} })).rejects;
+    await missing('logs_total').toThrow('no tool is called "logs_total"; tools/list');
+    await missing('log_of_app').toThrow(
+      'no tool is called "log_of_app"; did you mean logs_of_app? tools/list',
+    );
   });
 });
 

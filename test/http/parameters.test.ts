@@ -50,6 +50,8 @@ test('an endpoint is found by its UUID in any letter case, and by its name, and 
     expect((await call(way, { project: 'p1' })).body.result).toHaveLength(1);
   for (const other of ['functions.invocation', 'logs.all%00', '..%2F..%2Fetc%2Fpasswd', 'constructor'])
     expectError(await get(url, `${QUERY_PATH}/${other}?project=p1`), 'endpoint_not_found');
+  const { body } = await get(url, `${QUERY_PATH}/log.all?project=p1`);
+  expect(body.error.message).toBe('no endpoint has the UUID or name "log.all"; did you mean logs.all?');
 });
 
 test.each(['functions.invocation-stats', 'logs.all', 'usage.api-counts'])(

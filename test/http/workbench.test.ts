@@ -122,7 +122,7 @@ test('the faults of a definition do not hide those of its query', async () => {
   for (const [column, message] of [
     ['nothing', 'nothing'],
     ['1', 'column "n" is of type UInt8'],
-  ]) {
+  ] as const) {
     const { json } = await post('check', { definition, sql: `SELECT ${column} AS n FROM edge_logs` });
     expect(json['errors']).toEqual(
       ['"cache_warming" must be less', '@project is not used', message].map((text) =>

@@ -8,6 +8,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { toToolName } from '../../definitions/endpoint.ts';
 import type { Source } from '../../definitions/source.ts';
+import { describeNearest } from '../../lib/nearest.ts';
 import { toSourceView, visibleSources } from '../../management/definitions.ts';
 import { shorten } from '../../query/parameters.ts';
 import { getCaller } from '../plugins/auth.ts';
@@ -58,9 +59,11 @@ function createServer(parts: McpParts, exchange: Exchange): Server {
     tools: findTools(parts, caller).map((endpoint) => parts.describeTool(endpoint, caller.pins)),
   }));
   server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }) => {
-    const endpoint = findTools(parts, caller).find((one) => toToolName(one.name) === name);
+    const endpoints = findTools(parts, caller);
+    const tools = endpoints.map((one) => toToolName(one.name));
+    const endpoint = endpoints[tools.indexOf(name)];
     if (endpoint !== undefined) return callTool(parts, exchange, { endpoint, args });
-    const message = `no tool is called ${shorten(name)}; tools/list returns those that this key may call`;
+    const message = `no tool is called ${shorten(name)}${describeNearest(name, tools) || ';'} tools/list returns those that this key may call`;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
   });
   server.setRequestHandler('resources/list', () => ({ resources: sources.map(describeSource) }));
