@@ -16,7 +16,11 @@ export const ERROR_CODES = {
     exit: 1,
     meaning: 'A definition or its SQL has faults; `errors` names their places.',
   },
-  unauthorized: { status: 401, exit: 1, meaning: 'The key is missing, unknown, revoked or expired.' },
+  unauthorized: {
+    status: 401,
+    exit: 1,
+    meaning: 'The key, token or session is missing, unknown, revoked or expired.',
+  },
   forbidden: {
     status: 403,
     exit: 1,

@@ -96,7 +96,10 @@ export function createKeyring(options: KeyringOptions): Keyring {
   const environment = environmentKeys(options);
   const tally = createTally(store);
   const { check, getHolder, resume } = createChecks(options, environment, tally);
-  const hold = async ({ keyId }: Caller) => ({ keyId, print: tokens.print((await getHolder(keyId)).hash) });
+  const hold = async ({ keyId }: Caller) => {
+    const { hash } = await getHolder(keyId, { address: '', sent: 'key' });
+    return { keyId, print: tokens.print(hash) };
+  };
   return {
     ...createManagement(store, now),
     authenticate(text, address) {
@@ -134,35 +137,36 @@ export function createKeyring(options: KeyringOptions): Keyring {
 
 /** The checks of keys and tokens. Each throws TailraceError `unauthorized`, which is counted. */
 function createChecks({ store, tokens, now }: KeyringOptions, environment: readonly Holder[], tally: Tally) {
-  function refuse(reason: keyof typeof REFUSED, keyId: string, address: string): TailraceError {
+  function refuse(reason: Reason, keyId: string, { address, sent }: Sender): TailraceError {
     tally.refused(keyId, reason, { atMs: now(), address });
-    return new TailraceError('unauthorized', REFUSED[reason], { headers: CHALLENGE, refusal: reason });
+    const message = describeRefusal(reason, sent);
+    return new TailraceError('unauthorized', message, { headers: CHALLENGE, refusal: reason });
   }
 
   /** @throws TailraceError `unauthorized` if there is no such key, or it is revoked or expired */
-  function getUsable(record: KeyRecord | undefined, address: string): KeyRecord {
-    if (record === undefined) throw refuse('unknown', '', address);
+  function getUsable(record: KeyRecord | undefined, sender: Sender): KeyRecord {
+    if (record === undefined) throw refuse('unknown', '', sender);
     const fault = findFault(record, now());
-    if (fault !== undefined) throw refuse(fault, record.id, address);
+    if (fault !== undefined) throw refuse(fault, record.id, sender);
     return record;
   }
 
-  function acceptKey(record: KeyRecord | undefined, hash: Uint8Array, address: string): Caller {
-    if (record !== undefined && !sameHash(record.hash, hash)) throw refuse('unknown', record.id, address);
-    const usable = getUsable(record, address);
+  function acceptKey(record: KeyRecord | undefined, hash: Uint8Array, sender: Sender): Caller {
+    if (record !== undefined && !sameHash(record.hash, hash)) throw refuse('unknown', record.id, sender);
+    const usable = getUsable(record, sender);
     tally.lastUsed.set(usable.id, now());
     return toCaller(usable);
   }
 
   /** Finds the present caller of the key with this id, and the key's hash. */
-  function getHolder(keyId: string, address = ''): Holder | Promise<Holder> {
+  function getHolder(keyId: string, sender: Sender): Holder | Promise<Holder> {
     const found = environment.find(({ caller }) => caller.keyId === keyId);
     if (found !== undefined) return found;
-    return andThen(store.findKey(keyId), (record) => toHolder(record, address));
+    return andThen(store.findKey(keyId), (record) => toHolder(record, sender));
   }
 
-  function toHolder(record: KeyRecord | undefined, address: string): Holder {
-    const usable = getUsable(record, address);
+  function toHolder(record: KeyRecord | undefined, sender: Sender): Holder {
+    const usable = getUsable(record, sender);
     return { caller: toCaller(usable), hash: usable.hash };
   }
 
@@ -171,31 +175,33 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
   }
 
   function checkToken(token: SignedToken | Unreadable, address: string): Caller | Promise<Caller> {
-    if ('reason' in token) throw refuse(token.reason, '', address);
-    return andThen(getHolder(token.parent, address), (holder) => acceptToken(token, holder, address));
+    if ('reason' in token) throw refuse(token.reason, '', { address, sent: 'token' });
+    const holder = getHolder(token.parent, { address, sent: 'key of the token' });
+    return andThen(holder, (found) => acceptToken(token, found, { address, sent: 'token' }));
   }
 
-  function acceptToken(token: SignedToken, { caller, hash }: Holder, address: string): Caller {
+  function acceptToken(token: SignedToken, { caller, hash }: Holder, sender: Sender): Caller {
     const { keyId } = caller;
-    if (token.parentPrint !== tokens.print(hash)) throw refuse('unknown', keyId, address);
+    if (token.parentPrint !== tokens.print(hash)) throw refuse('unknown', keyId, sender);
     const grant = parseTokenGrant(token.grant);
-    if (grant === undefined) throw refuse('unknown', keyId, address);
+    if (grant === undefined) throw refuse('unknown', keyId, sender);
     // The key may do less than when it signed the token.
-    if (isWithinReach(grant, caller) !== undefined) throw refuse('wider', keyId, address);
+    if (isWithinReach(grant, caller) !== undefined) throw refuse('wider', keyId, sender);
     tally.lastUsed.set(keyId, now());
     const { rate, ...reach } = grant;
     return { ...reach, keyId, rate: caller.rate, token: { id: token.id, rate } };
   }
 
   function check(text = '', address = ''): Caller | Promise<Caller> {
-    if (text === '') throw refuse('missing', '', address);
+    const sender: Sender = { address, sent: 'key' };
+    if (text === '') throw refuse('missing', '', sender);
     const hash = hashKey(text);
     const own = environment.find((entry) => sameHash(entry.hash, hash));
     if (own !== undefined) return own.caller;
     const id = findKeyId(text);
     if (id === undefined && looksLikeToken(text)) return authenticateToken(text, address);
     const found = id === undefined ? undefined : store.findKey(id);
-    return andThen(found, (record) => acceptKey(record, hash, address));
+    return andThen(found, (record) => acceptKey(record, hash, sender));
   }
 
   // A session asks with every request, and a fingerprint costs as much as the rest of its check.
@@ -208,8 +214,9 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
   }
 
   function resume({ keyId, print }: HeldKey, address = ''): Caller | Promise<Caller> {
-    return andThen(getHolder(keyId, address), ({ caller, hash }) => {
-      if (print !== printOf(hash)) throw refuse('unknown', keyId, address);
+    const sender: Sender = { address, sent: 'key of the session' };
+    return andThen(getHolder(keyId, sender), ({ caller, hash }) => {
+      if (print !== printOf(hash)) throw refuse('unknown', keyId, sender);
       tally.lastUsed.set(keyId, now());
       return caller;
     });
@@ -223,13 +230,25 @@ export function andThen<T, R>(value: T | Promise<T>, next: (value: T) => R | Pro
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-const REFUSED = {
-  missing: 'a key is required: send it as X-API-KEY or as Authorization: Bearer',
-  unknown: 'the key is not known',
-  revoked: 'the key has been revoked',
-  expired: 'the key has expired',
-  wider: 'the token has rights that its key has lost since; request a new token',
+type Reason = Extract<Refusal, 'missing' | 'unknown' | 'revoked' | 'expired' | 'wider'>;
+
+/** For messages and the audit trail: the address of the client, and what it has sent that is not accepted. */
+interface Sender {
+  readonly address: string;
+  readonly sent: 'key' | 'token' | 'key of the token' | 'key of the session';
+}
+
+const REASONS = {
+  unknown: 'is not known',
+  revoked: 'has been revoked',
+  expired: 'has expired',
+  wider: 'has rights that its key has lost since',
 } as const satisfies Partial<Record<Refusal, string>>;
+
+function describeRefusal(reason: Reason, sent: Sender['sent']): string {
+  if (reason === 'missing') return 'a key is required: send it as X-API-KEY or as Authorization: Bearer';
+  return `the ${sent} ${REASONS[reason]}${sent === 'token' ? '; request a new token' : ''}`;
+}
 
 interface Holder {
   readonly caller: Caller;
@@ -267,9 +286,11 @@ export function requireScope(caller: Caller, ...scopes: readonly Scope[]): void 
   if (caller.person?.denied !== undefined)
     throw new TailraceError('forbidden', caller.person.denied, { refusal: 'scope' });
   const wanted = scopes.map((scope) => `"${scope}"`).join(' or ');
+  const holder =
+    caller.person !== undefined ? 'your role' : caller.token !== undefined ? 'the token' : 'the key';
   throw new TailraceError(
     'forbidden',
-    `the key lacks the scope ${wanted}; it has ${caller.scopes.join(', ') || 'none'}`,
+    `${holder} lacks the scope ${wanted}; it has ${caller.scopes.join(', ') || 'none'}`,
     { refusal: 'scope' },
   );
 }

@@ -76,8 +76,38 @@ describe('the keyring', () => {
     expect(await keyring.authenticate(token)).toMatchObject({ keyId: 'private', scopes: ['query'] });
     expect(await keyring.resume(held)).toEqual(caller);
     const replaced = createTestKeyring(store, { privateKey: 'another' }).keyring;
-    for (const work of [() => replaced.authenticate(token), () => replaced.resume(held)])
-      expect((await rejectionOf(work())).message).toBe('the key is not known');
+    const unknown = 'is not known; request a new token';
+    expect((await rejectionOf(replaced.authenticate(token))).message).toBe(`the token ${unknown}`);
+    expect((await rejectionOf(replaced.resume(held))).message).toBe('the key of the session is not known');
+  });
+
+  test('says whether a token has ended or its key, and how a session has', async () => {
+    const { keyring, clock } = setUp();
+    const { id, key } = await keyring.create({ name: 'a', scopes: ['query'], expiresMs: clock.now + 9_000 });
+    const caller = await keyring.authenticate(key);
+    const held = await keyring.hold(caller);
+    const mint = async (ms: number) =>
+      (await keyring.mint(caller, { scopes: ['query'], pins: {}, expiresMs: clock.now + ms })).token;
+    const [short, long] = [await mint(5_000), await mint(60_000)];
+    const reasons = () =>
+      Promise.all(
+        [keyring.authenticate(short), keyring.authenticate(long), keyring.resume(held)].map(
+          async (one) => (await rejectionOf(Promise.resolve(one))).message,
+        ),
+      );
+    const ended = 'the token has expired; request a new token';
+    clock.now += 9_000;
+    expect(await reasons()).toEqual([
+      ended,
+      'the key of the token has expired',
+      'the key of the session has expired',
+    ]);
+    await keyring.revoke(id);
+    expect(await reasons()).toEqual([
+      ended,
+      'the key of the token has been revoked',
+      'the key of the session has been revoked',
+    ]);
   });
 
   test.each(SCOPES)('of the scopes only %s lets one in where it is asked for', async (scope) => {
@@ -87,6 +117,14 @@ describe('the keyring', () => {
       ...{ code: 'forbidden', status: 403 },
       message: `the key lacks the scope "${scope}"; it has ${others.join(', ')}`,
     });
+    const token = { id: 'x', rate: undefined };
+    expect(() => requireScope({ keyId: 'x', scopes: [], pins: {}, token }, scope)).toThrow(
+      /^the token lacks/,
+    );
+    const person = { name: 'x', role: 'reader', choices: {}, denied: undefined };
+    expect(() => requireScope({ keyId: 'x', scopes: [], pins: {}, person }, scope)).toThrow(
+      /^your role lacks/,
+    );
     expect([isScope(scope), isScope('other')]).toEqual([true, false]);
   });
 });
