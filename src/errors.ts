@@ -14,7 +14,7 @@ export const ERROR_CODES = {
   invalid_definition: {
     status: 400,
     exit: 1,
-    meaning: 'A definition or its SQL has faults; `errors` names their places.',
+    meaning: 'A definition or its SQL is not valid; `errors` names the places.',
   },
   unauthorized: {
     status: 401,

@@ -130,7 +130,7 @@ const OUTCOMES = { engine: 'miss', shared: 'shared' } as const;
 
 function notCached({ name, cachingSeconds }: Endpoint): TailraceError {
   const why =
-    cachingSeconds === undefined ? `${name} is not cached` : `no cached answer of ${name} is young enough`;
+    cachingSeconds === undefined ? `${name} is not cached` : `no cached answer of ${name} is recent enough`;
   return new TailraceError('not_cached', `${why}, and only-if-cached asks for no other`);
 }
 

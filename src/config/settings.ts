@@ -546,7 +546,7 @@ function integer(env: string, { min, max, ...rules }: NumberRules, help: string)
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
     if (number >= min && number <= max) return number;
     const example = typeof fallback === 'number' ? fallback : fallback(EXAMPLE);
-    throw new Error(`must be a whole number of ${unit} from ${min} to ${max}, such as ${example}`);
+    throw new Error(`must be a whole number from ${min} to ${max} (${unit}), such as ${example}`);
   };
   return { env, aliases: [], help, secret: false, parse, ...rules };
 }

@@ -24,7 +24,7 @@ export type AcceptedProtocol = (typeof ACCEPTED)[number];
 export const GENERAL_SOURCE = 'logs';
 
 const VALUE = { minLength: 1, maxLength: 200 };
-const EXPECTED = 'a text that is not empty, or a list of them; a * at the end stands for any text';
+const EXPECTED = 'a string that is not empty, or a list of them; a * at the end stands for any text';
 const ACCEPT_FIELDS = '{ protocol, label, equals }, such as { protocol: loki, label: app, equals: gateway }';
 
 /** `accepts` of a source's file. */

@@ -53,7 +53,7 @@ export const SERVICE_VARIABLES = ['alert', 'severity', 'count'] as const;
 const MAP = { additionalProperties: false, expected: 'a map of fields' };
 const COLUMN = Type.String({ minLength: 1, expected: 'the name of a column; put it in quotes' });
 const SCALAR = Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
-  expected: 'a text, a number, true or false',
+  expected: 'a string, a number, true or false',
 });
 const SECONDS_MAX = 7 * 86_400;
 const EVERY = wholeNumber(SECONDS_MAX, 'of seconds ');
@@ -79,7 +79,7 @@ export const ALERT_FILE = Type.Object(
   {
     id: UUID_TEXT,
     name: ENDPOINT_NAME,
-    description: Type.String({ expected: 'a text' }),
+    description: Type.String({ expected: 'a string' }),
     endpoint: Type.String({ minLength: 1, expected: 'the name or UUID of an endpoint' }),
     parameters: Type.Optional(
       Type.Record(
@@ -123,7 +123,7 @@ export const ALERT_FILE = Type.Object(
     text: Type.String({
       minLength: 1,
       maxLength: TEXT_CHARS_MAX,
-      expected: `a text of 1 to ${TEXT_CHARS_MAX} characters`,
+      expected: `a string of 1 to ${TEXT_CHARS_MAX} characters`,
     }),
     to: Type.Array(Type.String(RECEIVER_NAME), {
       minItems: 1,

@@ -91,8 +91,8 @@ export interface Endpoint {
 }
 
 const MAP = { additionalProperties: false, expected: 'a map of fields' };
-const TEXT = Type.String({ expected: 'a text; put it in quotes' });
-const DESCRIPTION = Type.String({ expected: 'a text' });
+const TEXT = Type.String({ expected: 'a string; put it in quotes' });
+const DESCRIPTION = Type.String({ expected: 'a string' });
 const FLAG = Type.Boolean({ expected: 'true or false' });
 
 const ROWS_MAX = 1_000_000;

@@ -12,7 +12,7 @@ const SEARCH = Type.String({
   expected: 'a search, such as request.path:/health level:<error',
 });
 
-const WITH = Type.Optional(Type.String({ maxLength: 200, expected: 'a text of at most 200 characters' }));
+const WITH = Type.Optional(Type.String({ maxLength: 200, expected: 'a string of at most 200 characters' }));
 
 const REDACTION = Type.Union(
   [

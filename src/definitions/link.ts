@@ -19,7 +19,7 @@ const URL = String.raw`^https?://[A-Za-z0-9._~:\[\]-]+([/?#][^\s<>"]*)?$`;
 export const LINKS = Type.Array(
   Type.Object(
     {
-      label: Type.String({ minLength: 1, maxLength: 60, expected: 'a text of 1 to 60 characters' }),
+      label: Type.String({ minLength: 1, maxLength: 60, expected: 'a string of 1 to 60 characters' }),
       field: Type.String({
         maxLength: 300,
         pattern: `^${NAME}(?:\\.${NAME})*$`,

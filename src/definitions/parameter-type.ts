@@ -21,12 +21,12 @@ export type ParameterTypeName = (typeof PARAMETER_TYPES)[number];
 /** The types that the items of a list may have. */
 export const LIST_MEMBERS = ['string', 'enum', 'integer', 'number', 'date', 'uuid'] as const;
 
-const TEXT = Type.String({ expected: 'a text; put it in quotes' });
+const TEXT = Type.String({ expected: 'a string; put it in quotes' });
 /** A search, or the name of a field in it. */
 export const SEARCH_TEXT = Type.String({
   minLength: 1,
   maxLength: 1000,
-  expected: 'a text of 1 to 1,000 characters, as docs/search.md has it; put it in quotes',
+  expected: 'a string of 1 to 1,000 characters (see docs/search.md); put it in quotes',
 });
 const NUMBER = Type.Number({ expected: 'a number' });
 const ITEMS_MAX = 1_000;
@@ -58,7 +58,7 @@ export const PARAMETER_FIELDS = Type.Object(
   {
     type: Type.Enum([...PARAMETER_TYPES], { expected: `one of ${PARAMETER_TYPES.join(', ')}` }),
     required: Type.Optional(Type.Boolean({ expected: 'true or false' })),
-    description: Type.String({ expected: 'a text' }),
+    description: Type.String({ expected: 'a string' }),
     default: Type.Optional(VALUE),
     examples: Type.Optional(Type.Array(VALUE, { minItems: 1, maxItems: 100, expected: 'a list of values' })),
     search: Type.Optional(SEARCH_TEXT),

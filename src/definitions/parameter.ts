@@ -101,7 +101,7 @@ function readDeclared(rules: ValueRules, value: DeclaredValue, report: (message:
   try {
     if (Array.isArray(value)) return rules.parseList?.(value.map(toText)) ?? refuseValue('must be one value');
     const isText = typeof value === 'string' || rules.sqlType !== 'String';
-    return isText ? rules.parse(toText(value)) : refuseValue('must be a text; put it in quotes');
+    return isText ? rules.parse(toText(value)) : refuseValue('must be a string; put it in quotes');
   } catch (error) {
     if (!(error instanceof WrongValue)) throw error;
     report(`${error.message}, not ${JSON.stringify(value)}`);

@@ -17,7 +17,7 @@ export const UUID_TEXT = Type.String({
 });
 
 const MAP = { additionalProperties: false, expected: 'a map of fields' };
-const DESCRIPTION = Type.String({ expected: 'a text' });
+const DESCRIPTION = Type.String({ expected: 'a string' });
 
 // Columns are kept in plain objects, in which `__proto__` cannot be a member.
 const COLUMN_NAME = '^(?!__proto__$)[a-z_][a-z0-9_]{0,62}$';
@@ -72,7 +72,7 @@ export const MANAGED_FILE = Type.Object(
                   Type.String({ minLength: 1, maxLength: 100 }),
                   Type.Object({ column: Type.String() }, { additionalProperties: false }),
                 ],
-                { expected: 'a text of 1 to 100 characters, or { column: project }' },
+                { expected: 'a string of 1 to 100 characters, or { column: project }' },
               ),
             ),
             otherwise: Type.Optional(

@@ -140,7 +140,7 @@ export function malformedJson(text: string, cause: unknown): TailraceError {
   const place = text.length > PLACED_CHARS_MAX ? undefined : findJsonFault(text);
   if (place === undefined) return malformed('JSON', cause);
   const { line, column } = place;
-  const message = `is not valid JSON from line ${line}, column ${column} on`;
+  const message = `is not valid JSON at line ${line}, column ${column}`;
   return new TailraceError('invalid_request', `the body ${message}`, {
     cause,
     errors: [{ parameter: 'body', message, ...place }],

@@ -108,7 +108,7 @@ async function watchMessage({ parts, untilMs, signal, ...sent }: WatchedMessage)
     const waiting = await alerts.findMessage(sent.id);
     if (waiting === undefined) return (await findGivenUp(parts, sent)) ?? 'sent';
     if (waiting.reason !== '') return `${waiting.reason}; it is sent again later`;
-    if (performance.now() >= untilMs) return 'not accepted so far; it is sent again for a day';
+    if (performance.now() >= untilMs) return 'not accepted yet; it is retried for a day';
     await delay(LOOK_EVERY_MS, undefined, { signal });
   }
 }

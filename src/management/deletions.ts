@@ -16,7 +16,7 @@ export interface DeletionParts {
 
 export const NEW_DELETION = Type.Object(
   {
-    project: Type.String({ expected: 'a text; empty for events that belong to no project' }),
+    project: Type.String({ expected: 'a string; empty for events that belong to no project' }),
     source: Type.Optional(Type.String({ minLength: 1, expected: 'the name or UUID of a source' })),
     before: Type.Optional(Type.String({ expected: 'an ISO 8601 timestamp' })),
     dry_run: Type.Optional(Type.Boolean({ expected: 'true or false' })),

@@ -33,12 +33,12 @@ export const FIELDS = {
   name: Type.String({
     pattern: '\\S',
     maxLength: NAME_CHARS_MAX,
-    expected: `a text of 1 to ${NAME_CHARS_MAX} characters`,
+    expected: `a string of 1 to ${NAME_CHARS_MAX} characters`,
   }),
   description: Type.Optional(
     Type.String({
       maxLength: DESCRIPTION_CHARS_MAX,
-      expected: `a text of at most ${DESCRIPTION_CHARS_MAX} characters`,
+      expected: `a string of at most ${DESCRIPTION_CHARS_MAX} characters`,
     }),
   ),
   scopes: Type.Array(Type.Enum([...SCOPES], { expected: `one of ${SCOPES.join(', ')}` }), {
@@ -49,7 +49,7 @@ export const FIELDS = {
   endpoints: orNone(NAMES, 'a list of names or UUIDs of endpoints, or null for all'),
   sources: orNone(NAMES, 'a list of names or UUIDs of sources, or null for all'),
   pins: Type.Optional(
-    Type.Record(Type.String({ maxLength: 63 }), Type.String({ expected: 'a text' }), {
+    Type.Record(Type.String({ maxLength: 63 }), Type.String({ expected: 'a string' }), {
       maxProperties: PINS_MAX,
       expected: 'a map of parameters and their values',
     }),

@@ -34,10 +34,10 @@ const SHARES = ['all', 'role'] as const;
 
 export const NEW_SEARCH = Type.Object(
   {
-    name: Type.String({ description: `1 to ${NAME_CHARS_MAX} printable characters.`, expected: 'a text' }),
+    name: Type.String({ description: `1 to ${NAME_CHARS_MAX} printable characters.`, expected: 'a string' }),
     address: Type.String({
       description: `Query string of the page Explore, without \`?\`, at most ${ADDRESS_BYTES_MAX} bytes.`,
-      expected: 'a text',
+      expected: 'a string',
     }),
     shared: Type.Optional(
       Type.Union([Type.Enum(SHARES), Type.Null()], {

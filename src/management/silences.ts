@@ -18,11 +18,11 @@ export const NEW_SILENCE = Type.Object(
   {
     until: Type.String({
       description: `When it ends: an ISO 8601 timestamp, at most ${DAYS_MAX} days ahead.`,
-      expected: 'a text',
+      expected: 'a string',
     }),
-    comment: Type.String({ description: `1 to ${COMMENT_CHARS_MAX} characters.`, expected: 'a text' }),
+    comment: Type.String({ description: `1 to ${COMMENT_CHARS_MAX} characters.`, expected: 'a string' }),
     labels: Type.Optional(
-      Type.Record(Type.String(), Type.String({ expected: 'a text' }), {
+      Type.Record(Type.String(), Type.String({ expected: 'a string' }), {
         maxProperties: LABELS_MAX,
         description:
           'Only instances that have these labels. Default: all; a silence of every alert has one at least.',

@@ -45,7 +45,7 @@ export function createCallerOf(
     return () => nobody;
   };
   if (roles.isBroken)
-    return refuse(`the file of roles has a fault, so nobody who signs in has access; ${ASK}`);
+    return refuse(`the roles file is not valid, so people who sign in have no access; ${ASK}`);
   const role = roles.roles.find((one) => fits(one, claims, roles.groupsClaim));
   if (role === undefined) return refuse(`${name} has no role here; ${ASK} which group to join`);
   const choices: Record<string, readonly string[]> = {};
@@ -110,7 +110,7 @@ function isText(claim: unknown, value: string): boolean {
 /** Reads the values of a claim that pins. @returns a text that says what is wrong with it */
 function readChoices(claim: unknown): string[] | string {
   if (claim === undefined || claim === null || claim === '') return 'is missing or empty';
-  if (typeof claim !== 'string' && !Array.isArray(claim)) return 'must be a text or a list of texts';
+  if (typeof claim !== 'string' && !Array.isArray(claim)) return 'must be a string or a list of strings';
   const values = [...new Set([claim].flat())];
   if (values.length === 0) return 'is missing or empty';
   if (values.length > CHOICES_MAX) return `has ${values.length} values; it may have ${CHOICES_MAX}`;

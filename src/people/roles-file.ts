@@ -19,11 +19,11 @@ const MODE: ModeRule = {
 };
 
 const names = (expected: string) =>
-  Type.Array(Type.String({ minLength: 1, expected: 'a text' }), { minItems: 1, maxItems: 1_000, expected });
+  Type.Array(Type.String({ minLength: 1, expected: 'a string' }), { minItems: 1, maxItems: 1_000, expected });
 const texts = (expected: string) =>
   Type.Record(
     Type.String(),
-    Type.Union([Type.String({ minLength: 1 }), Type.Number(), Type.Boolean()], { expected: 'a text' }),
+    Type.Union([Type.String({ minLength: 1 }), Type.Number(), Type.Boolean()], { expected: 'a string' }),
     {
       minProperties: 1,
       maxProperties: 32,
@@ -129,7 +129,9 @@ function findFaults(file: YamlFile, role: Role, definitions: Definitions): Fault
   const ofClaims = Object.keys(claimPins);
   const pinned = { ...grant.pins, ...Object.fromEntries(ofClaims.map((pin) => [pin, 'a'])) };
   return [
-    ...(fitsNobody ? [file.fault([name], `${name} fits nobody; name groups, claims or addresses`)] : []),
+    ...(fitsNobody
+      ? [file.fault([name], `${name} matches no person; name groups, claims or addresses`)]
+      : []),
     ...[...checkGrant({ ...grant, pins: pinned }), ...checkAgainst(definitions, grant, ofClaims)].map(
       ({ parameter, message }) => fault(parameter, message),
     ),

@@ -49,7 +49,7 @@ export function createSignIn(parts: SignInParts) {
 
   function getProvider(): Provider {
     if (provider !== undefined) return provider;
-    throw new TailraceError('not_found', 'nobody signs in here: TAILRACE_OIDC_ISSUER is not set');
+    throw new TailraceError('not_found', 'signing in is disabled: TAILRACE_OIDC_ISSUER is not set');
   }
 
   function fail(fault: SignInFault, error: unknown, address: string): SignInFault {

@@ -16,9 +16,9 @@ const PART_CHARS = 8;
 const CURSOR_CHARS_MAX = 16_384;
 
 const PARTS = [
-  'was made for another endpoint',
-  'was made for an earlier definition of the endpoint, or for another search',
-  'was made for other parameters, or for a key with other pins',
+  'was created for another endpoint',
+  'was created for an earlier definition of the endpoint, or for another search',
+  'was created for other parameters, or for a key with other pins',
 ] as const;
 const FROM_LINK = 'begin again without it, and take each next one from the Link header';
 

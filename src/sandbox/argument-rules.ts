@@ -137,7 +137,7 @@ const hasLikePattern: Rule = (call) =>
 function readPattern({ name, args: [, pattern], context }: Call, hint = ''): string {
   const text = textOf(pattern);
   if (text !== undefined && context.parameterKind(writeValue(text)) === undefined) return text;
-  throw invalidSql(`must have the pattern of ${name} written out as a text${hint}`);
+  throw invalidSql(`must have the pattern of ${name} written out as a string${hint}`);
 }
 
 function refusePattern(fault: string | undefined): void {

@@ -34,7 +34,7 @@ export async function observeStore({ engine, registry }: Core, { dataDir, reserv
   };
 }
 
-const BROKEN_ROLES = 'the file of roles has faults, so nobody who signs in has access; see the log';
+const BROKEN_ROLES = 'the roles file is not valid, so people who sign in have no access; see the log';
 
 interface NoticeParts {
   readonly retention: RetentionSchedule;

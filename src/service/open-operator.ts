@@ -82,7 +82,7 @@ export async function openOperatorSide(
     ...{ config, folders, engine, registry, deletions, actions, newId: randomUUID, wait },
   });
   const handlers = { ...commands, [COMMANDS.testAlert]: createTestAlertCommand(alerts) };
-  const onError = (error: unknown) => logger.error({ err: error }, 'a command of the shell failed');
+  const onError = (error: unknown) => logger.error({ err: error }, 'a command at the operator socket failed');
   try {
     if (engine.seesEveryWrite) await removeLeftSnapshots(config.dataDir);
     const local = await openLocalServer({ dataDir: config.dataDir, handlers, onError });

@@ -55,7 +55,7 @@ export function openPeople(parts: Parts, { control, keyring, secret, roles }: Pe
       const faults = await roles.follow(registry);
       if (faults === undefined) return;
       if (faults.length === 0) logger.info('the file of roles was read again');
-      else logger.error({ faults }, 'the file of roles has faults: nobody who signs in has access');
+      else logger.error({ faults }, 'the roles file is not valid: people who sign in have no access');
     };
     startTask({ name: 'roles', everyMs: ROLES_EVERY_MS, run: follow });
   }

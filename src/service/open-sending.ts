@@ -71,7 +71,10 @@ export function createSending(
   }
 
   const reportFailure = (error: unknown) =>
-    logger.error({ err: error }, 'messages that nobody will get could not be given up; tried again later');
+    logger.error(
+      { err: error },
+      'messages that cannot be delivered could not be removed; trying again later',
+    );
 
   receivers.onTaken(() => {
     void sender?.replace(current()).then(clean).catch(reportFailure);

@@ -19,7 +19,7 @@ export interface Receivers {
 }
 
 /** A warning, if there are alerts. */
-export const NO_RECEIVERS_FILE = 'alerts call nobody: TAILRACE_RECEIVERS_FILE is not set';
+export const NO_RECEIVERS_FILE = 'alerts are not sent: TAILRACE_RECEIVERS_FILE is not set';
 
 /** There are none until they have been read, and without a file. */
 export function createReceivers(

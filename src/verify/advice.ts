@@ -69,7 +69,7 @@ function adviseColumn(message: string): string | undefined {
   const names = members.slice(1).split('.');
   const column = path.slice(0, -members.length);
   const call = `JSONExtractString(${column}, ${names.map((name) => `'${name}'`).join(', ')})`;
-  return `${column} is a text of JSON: read ${path} as ${call}, or declare a column with this path in the source`;
+  return `${column} is a string of JSON: read ${path} as ${call}, or declare a column with this path in the source`;
 }
 
 /** Returns the query with its texts and comments blanked. */

@@ -73,7 +73,7 @@ async function findRightFaults(engine: Engine, source: Source, external: Externa
   }
 }
 
-const TEXT = { type: /^(?:String|FixedString\(\d+\)|Enum(?:8|16)\(.*\)|UUID)$/, name: 'a text' };
+const TEXT = { type: /^(?:String|FixedString\(\d+\)|Enum(?:8|16)\(.*\)|UUID)$/, name: 'a string' };
 
 const TYPED: Record<ColumnType, { type: RegExp; name: string }> = {
   string: TEXT,

@@ -48,7 +48,7 @@ export async function addTest(
   const endpoint = parts.registry.getEndpoint(request.name);
   const { name } = endpoint;
   // Control characters would be printed. Not in the schema: without the flag `u` the pattern means something else to readers of /openapi.json.
-  if (!/^\P{C}+$/u.test(request.title)) throw invalid('"title" must be a text of one line');
+  if (!/^\P{C}+$/u.test(request.title)) throw invalid('"title" must be a string of one line');
   const rows = readRows(request.rows, endpoint);
   refuseUnknown(request.values, endpoint);
   const added = { name: request.title, now: readNow(request.now), parameters: request.values, rows };

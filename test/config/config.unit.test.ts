@@ -31,7 +31,7 @@ describe('the settings', () => {
     [
       'TAILRACE_PORT',
       '65536',
-      'TAILRACE_PORT: must be a whole number of port from 0 to 65535, such as 4000, not "65536"',
+      'TAILRACE_PORT: must be a whole number from 0 to 65535 (port), such as 4000, not "65536"',
     ],
     ['TAILRACE_READERS', '17', /^TAILRACE_READERS: must be at most 16 on the embedded engine/],
     ['TAILRACE_LOG_LEVEL', 'loud', /^TAILRACE_LOG_LEVEL: must be one of trace, .*, not "loud"$/],

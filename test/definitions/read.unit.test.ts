@@ -196,7 +196,7 @@ describe('a source', () => {
     [' path: metadata.status,', '', 8, '"status" needs "path", or "column" and "contains"'],
     ['type: integer,', asBoolean('column: text, contains: x,'), 8, 'but not both'],
     [STATUS, asBoolean('column: status, contains: x,'), 8, 'must name a column of texts in this file'],
-    [STATUS, asBoolean('column: text, contains: { column: status },'), 8, 'a text or { column: project }'],
+    [STATUS, asBoolean('column: text, contains: { column: status },'), 8, 'a string or { column: project }'],
     ['columns:', linkTo('javascript:alert(1)'), 7, '"url" must be an address such as https'],
     ['columns:', linkTo('https://{value}/a'), 7, 'only behind the host'],
     ['columns:', asAccepted('{ protocol: gelf, label: a, equals: b }'), 7, 'must be one of loki, elasticsea'],

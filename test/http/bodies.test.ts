@@ -57,7 +57,7 @@ test.each(['/api/keys', '/api/logs?source_name=postgres.logs', '/v1/logs', LOGS,
   async (path) => {
     const answer = await post(path, '{"a": 1,\n "é": query}');
     expectError(answer, 'invalid_request');
-    const message = 'is not valid JSON from line 2, column 7 on';
+    const message = 'is not valid JSON at line 2, column 7';
     expect(answer.body.error.message).toBe(`the body ${message}`);
     const place = { position: 15, line: 2, column: 7 };
     expect(answer.body.error.errors).toEqual([{ parameter: 'body', message, ...place }]);

@@ -157,8 +157,8 @@ describe('a cursor', () => {
 
   test('of another endpoint, or of other parameters, is refused', async () => {
     const cursor = await cursorOf(pathOf('pages.oldest', 'p'));
-    await expectRefused(pathOf('pages.other', 'p'), cursor, /made for another endpoint/);
-    await expectRefused(pathOf('pages.oldest', 'q'), cursor, /made for other parameters/);
+    await expectRefused(pathOf('pages.other', 'p'), cursor, /created for another endpoint/);
+    await expectRefused(pathOf('pages.oldest', 'q'), cursor, /created for other parameters/);
   });
 
   test('of another key’s pin is refused, and one of the same pin is taken', async () => {
@@ -180,6 +180,6 @@ describe('a cursor', () => {
     expect((await read(own.url, `${path}&cursor=${cursor}`)).rows).toHaveLength(7);
     await writeFile(join(folder, 'oldest', 'query.sql'), `${SQL}\n-- changed\n`);
     await own.core.reload();
-    await expectRefused(path, cursor, /made for an earlier definition/);
+    await expectRefused(path, cursor, /created for an earlier definition/);
   });
 });

@@ -48,7 +48,7 @@ test('a file of roles with unknown names is rejected, each with its line', async
       'f: { groups: [f], scopes: [query], pins: { project: "claim:" } }',
     ].join('\n'),
   );
-  const found = [/:1: .*no\.such/, /:2: .*no\.endpoint/, /:3: .*no_parameter/, /:4: d fits nobody/];
+  const found = [/:1: .*no\.such/, /:2: .*no\.endpoint/, /:3: .*no_parameter/, /:4: d matches no person/];
   for (const one of [...found, /:5: .*not a mail address/, /:6: .*must name a claim/])
     expect(faults).toContainEqual(expect.stringMatching(one));
   expect(faults).toHaveLength(6);

@@ -71,7 +71,7 @@ describe('a person', () => {
   });
 
   test.each([
-    [{ id: 'aurora' }, 'must be a text or a list of texts'],
+    [{ id: 'aurora' }, 'must be a string or a list of strings'],
     [undefined, 'is missing or empty'],
     [Array.from({ length: 1_001 }, (_, i) => `p${i}`), 'has 1001 values; it may have 1000'],
   ])('whose pin cannot be found in the claim has no access: %j', async (projects, why) => {
@@ -163,9 +163,9 @@ test('the roles of running sessions change with the file; a broken file grants n
     await writeFile(people.rolesFile, ROLES.replace('[support]', '[nobody]'));
     await expect.poll(async () => (await me()).role).toBeNull();
     await writeFile(people.rolesFile, ROLES.replace('[query]', '[qeury]'));
-    await expect.poll(async () => (await me()).denied).toContain('the file of roles has a fault');
+    await expect.poll(async () => (await me()).denied).toContain('the roles file is not valid');
     const ready = (await (await fetch(`${people.url}/ready`)).json()) as { roles?: string };
-    expect(ready.roles).toContain('the file of roles has faults');
+    expect(ready.roles).toContain('the roles file is not valid');
     const byKey = await fetch(`${people.url}/api/self`, { headers: { 'x-api-key': PRIVATE_KEY } });
     expect(byKey.status).toBe(200);
   } finally {

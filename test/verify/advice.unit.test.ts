@@ -23,7 +23,7 @@ test.each([
   [
     'SELECT metadata.req.path',
     'Unknown expression identifier `metadata.req.path` in scope SELECT … (UNKNOWN_IDENTIFIER)',
-    "metadata is a text of JSON: read metadata.req.path as JSONExtractString(metadata, 'req', 'path'), or declare a column with this path in the source",
+    "metadata is a string of JSON: read metadata.req.path as JSONExtractString(metadata, 'req', 'path'), or declare a column with this path in the source",
   ],
   ['SELECT metadata.a', 'Memory limit exceeded (MEMORY_LIMIT_EXCEEDED)', undefined],
 ])('%s, %s', (sql, message, advice) => expect(findAdvice(message, { sql, sources })).toBe(advice));

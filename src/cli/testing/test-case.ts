@@ -53,7 +53,7 @@ export const CASE = Type.Object(
       Type.String({
         pattern: '^\\P{C}+$', // no control characters: it is printed
         maxLength: NAME_CHARS_MAX,
-        expected: `a text of one line, of at most ${NAME_CHARS_MAX} characters`,
+        expected: `a string of one line, of at most ${NAME_CHARS_MAX} characters`,
       }),
     ),
     now: Type.Optional(INSTANT),
@@ -62,8 +62,8 @@ export const CASE = Type.Object(
     pins: Type.Optional(
       Type.Record(
         Type.String(),
-        Type.String({ pattern: '^\\P{Cc}{1,256}$', expected: 'a text in quotes, of 1 to 256 characters' }),
-        { expected: 'a map of texts by parameter name, as the pins of a key' },
+        Type.String({ pattern: '^\\P{Cc}{1,256}$', expected: 'a string in quotes, of 1 to 256 characters' }),
+        { expected: 'a map of strings by parameter name, as the pins of a key' },
       ),
     ),
     cursor: Type.Optional(Type.Literal('next', { expected: 'next: the page after that of the case before' })),

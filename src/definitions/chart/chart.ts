@@ -27,12 +27,12 @@ const CHART_KIND = Type.Enum([...CHART_KINDS], { expected: `one of ${CHART_KINDS
 export const CHART_TITLE = Type.String({
   minLength: 1,
   maxLength: TITLE_CHARS_MAX,
-  expected: `a text of 1 to ${TITLE_CHARS_MAX} characters`,
+  expected: `a string of 1 to ${TITLE_CHARS_MAX} characters`,
 });
 export const CHART_UNIT = Type.String({
   minLength: 1,
   maxLength: UNIT_CHARS_MAX,
-  expected: `a text of 1 to ${UNIT_CHARS_MAX} characters, such as ms, bytes or "%"`,
+  expected: `a string of 1 to ${UNIT_CHARS_MAX} characters, such as ms, bytes or "%"`,
 });
 export const CHART_COLUMNS = Type.Array(COLUMN, {
   minItems: 1,
@@ -69,7 +69,7 @@ const CHART = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: BARS_MAX,
-        expected: `a whole number of series from 1 to ${SERIES_MAX}, or of bars without "time" to ${BARS_MAX}`,
+        expected: `a whole number from 1 to ${SERIES_MAX}; without "time", up to ${BARS_MAX} bars`,
       }),
     ),
     thresholds: Type.Optional(

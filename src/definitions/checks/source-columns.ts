@@ -50,7 +50,7 @@ function checkOrigin(columns: ColumnFields, name: string, report: Report): void 
   if (column === undefined) report('column', `"contains" of "${name}" needs "column", the column to search`);
   if (contains === undefined) report('contains', `"column" of "${name}" needs "contains", the text to find`);
   if (typeof contains === 'object' && contains.column !== 'project')
-    report('contains', `"contains" of "${name}" must be a text or { column: project }`);
+    report('contains', `"contains" of "${name}" must be a string or { column: project }`);
   if (type !== 'boolean') report('type', `"contains" of "${name}" needs type boolean, not ${type}`);
   if (column === undefined) return;
   if (MISREAD.includes(column))

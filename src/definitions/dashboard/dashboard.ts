@@ -43,7 +43,7 @@ export interface DashboardPanel {
 
 const MAP = { additionalProperties: false, expected: 'a map of fields' };
 const SCALAR = Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
-  expected: 'a text, a number, true or false',
+  expected: 'a string, a number, true or false',
 });
 const PARAMETER_VALUES_MAX = 1_000;
 const PARAMETERS_MAX = 20;
@@ -82,7 +82,7 @@ const PANEL = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: TEXT_CHARS_MAX,
-        expected: `a text of 1 to ${TEXT_CHARS_MAX} characters`,
+        expected: `a string of 1 to ${TEXT_CHARS_MAX} characters`,
       }),
     ),
   },
@@ -97,7 +97,7 @@ export const DASHBOARD_FILE = Type.Object(
     description: Type.Optional(
       Type.String({
         maxLength: DESCRIPTION_CHARS_MAX,
-        expected: `a text of at most ${DESCRIPTION_CHARS_MAX} characters`,
+        expected: `a string of at most ${DESCRIPTION_CHARS_MAX} characters`,
       }),
     ),
     range: Type.Optional(Type.String(RANGE)),

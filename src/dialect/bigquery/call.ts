@@ -105,7 +105,7 @@ function writeArgument(
     throw new WrongType(`calls ${name} without a whole number where one belongs`);
   }
   if (kind !== 'text' && kind !== 'pattern') return as(value, kind as TargetType); // the others have been read
-  if (text === undefined) throw new WrongType(`calls ${name} without a text in quotes where one belongs`);
+  if (text === undefined) throw new WrongType(`calls ${name} without a string in quotes where one belongs`);
   return kind === 'pattern' ? readPattern(text) : writeValue(text);
 }
 

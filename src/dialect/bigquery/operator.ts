@@ -11,7 +11,7 @@ export function chain(operator: 'AND' | 'OR', values: readonly Value[]): Value {
 
 /** @throws WrongType for a pattern that is not a text in quotes */
 export function like(left: Value, { text }: Value): Value {
-  if (text === undefined) throw new WrongType('has LIKE without a text in quotes after it');
+  if (text === undefined) throw new WrongType('has LIKE without a string in quotes after it');
   return bool(`(${as(left, 'string')} LIKE ${writeValue(text)})`);
 }
 

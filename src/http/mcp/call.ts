@@ -92,7 +92,7 @@ function parseRows(text: string, { name }: Endpoint): Record<string, unknown> {
     const rows: Record<string, unknown> = JSON.parse(text);
     return rows;
   } catch (cause) {
-    const message = `${name} returned invalid JSON: a column of type json has a text that is not JSON`;
+    const message = `${name} returned invalid JSON: a column of type json has a string that is not JSON`;
     throw new TailraceError('query_failed', message, { cause });
   }
 }
@@ -111,7 +111,7 @@ function readArguments(
     const parameter = parameters.find((one) => one.name === name);
     const value = readValue(args[name], parameter);
     if (value !== undefined) raw[name] = value;
-    else errors.push({ parameter: name, message: `must be a text${describeTyped(args[name], parameter)}` });
+    else errors.push({ parameter: name, message: `must be a string${describeTyped(args[name], parameter)}` });
   }
   if (errors.length > 0) throw invalidParameters(errors);
   return raw;

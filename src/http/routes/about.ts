@@ -51,7 +51,7 @@ const READY: Schema = {
     clock: { type: 'string', description: 'Says that the clock is behind; left out while it is not.' },
     roles: {
       type: 'string',
-      description: 'Says that the file of roles has faults; left out while it has none.',
+      description: 'Says that the roles file is not valid; left out while it is.',
     },
   },
 };

@@ -174,7 +174,7 @@ function clientOf(request: FastifyRequest, readAmbient: ReadAmbient): Client {
 function cookiesOf({ publicUrl }: AuthParts['config']): Cookies {
   const cookies = URL.canParse(publicUrl) ? findCookies(new URL(publicUrl)) : undefined;
   if (cookies !== undefined) return cookies;
-  throw new TailraceError('not_found', 'nobody signs in here: TAILRACE_OIDC_ISSUER is not set');
+  throw new TailraceError('not_found', 'signing in is disabled: TAILRACE_OIDC_ISSUER is not set');
 }
 
 /** The console says what has gone wrong. */

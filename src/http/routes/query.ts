@@ -201,7 +201,7 @@ export function mergeParameters(
     const value = readValue(json, parameter);
     if (value === undefined)
       throw invalid(
-        `the body's ${JSON.stringify(name.slice(0, 100))} must be a text in quotes${describeTyped(json, parameter)}`,
+        `the body's ${JSON.stringify(name.slice(0, 100))} must be a string in quotes${describeTyped(json, parameter)}`,
       );
     const before = Object.hasOwn(merged, name) ? merged[name] : undefined;
     merged[name] = before === undefined ? value : [before, value].flat();

@@ -8,7 +8,7 @@ import { requireAuthor } from '../../workbench/workbench.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
 
-const TEXT = Type.String({ expected: 'a text' });
+const TEXT = Type.String({ expected: 'a string' });
 const MAP = { additionalProperties: false, expected: 'an object' };
 /** A save of a definition that is one file. */
 export const SAVE_FILE = Type.Object(

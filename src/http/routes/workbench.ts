@@ -31,12 +31,12 @@ export interface WorkbenchRouteParts extends WorkbenchParts, AddTestParts {
   readonly save: ReturnType<typeof createSave>;
 }
 
-const TEXT = Type.String({ expected: 'a text' });
+const TEXT = Type.String({ expected: 'a string' });
 const DRAFT = { definition: TEXT, sql: TEXT };
 const MAP = { additionalProperties: false, expected: 'an object' };
 const VALUES = Type.Record(
   Type.String({ maxLength: 100 }),
-  Type.Union([TEXT, Type.Array(TEXT)], { expected: 'a text, or a list of texts' }),
+  Type.Union([TEXT, Type.Array(TEXT)], { expected: 'a string, or a list of strings' }),
   { maxProperties: 1_000, expected: 'an object of texts by parameter name' },
 );
 const CALL = Type.Object({ ...DRAFT, values: Type.Optional(VALUES) }, MAP);
@@ -57,11 +57,11 @@ const TEST = Type.Object(
     title: Type.String({
       minLength: 1,
       maxLength: 200,
-      expected: 'a text of one line, of at most 200 characters',
+      expected: 'a string of one line, of at most 200 characters',
     }),
     now: Type.String({ expected: 'an ISO 8601 timestamp, such as 2026-11-20T12:00:00Z' }),
     values: VALUES,
-    rows: Type.String({ expected: 'the rows as a text of JSON' }),
+    rows: Type.String({ expected: 'the rows as a string of JSON' }),
   },
   MAP,
 );

@@ -10,7 +10,10 @@ export function* readFrames(bytes: Buffer): Generator<Buffer, undefined> {
   for (let at = 0; at < bytes.length; ) {
     const frame = findFrame(bytes, at);
     if (frame === undefined)
-      throw new TailraceError('invalid_request', 'the body is not made of frames with their lengths');
+      throw new TailraceError(
+        'invalid_request',
+        'the body is not a sequence of frames, each after its length',
+      );
     yield bytes.subarray(frame.start, frame.end);
     at = frame.end;
   }

@@ -45,7 +45,7 @@ export function EndedKeys({ keys }: { readonly keys: Pages<KeyView> }) {
         </PanelTable>
       ) : (
         <Panel title={TITLE} actions={toggle}>
-          <p className="small muted">These keys are refused. They stay listed for the audit trail.</p>
+          <p className="small muted">These keys are rejected. They stay listed for the audit trail.</p>
         </Panel>
       )}
     </div>

@@ -20,7 +20,7 @@ export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) 
   return (
     <Dialog title={`Revoke ${record.name}?`} onClose={onClose}>
       <p>
-        Requests with <code>tr_{record.id}_…</code> and its tokens are refused from now on. This cannot be
+        Requests with <code>tr_{record.id}_…</code> and its tokens are rejected from now on. This cannot be
         undone.
       </p>
       {record.id === client.self.id && (

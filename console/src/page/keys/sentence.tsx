@@ -63,7 +63,7 @@ export function Sentence({ entry, keys }: SentenceProps) {
     refused: (
       <>
         {times} {count === 1 ? 'request' : 'requests'}
-        {id !== '' && <> with {key}</>} refused: {describeRefusal(detail)}
+        {id !== '' && <> with {key}</>} rejected: {describeRefusal(detail)}
       </>
     ),
     deleted: (
@@ -119,7 +119,7 @@ function describeRefusal(detail: string): string {
 }
 
 function Actor({ id, keys }: { readonly id: string; readonly keys: readonly KeyView[] }) {
-  if (id === 'cli') return <>The shell</>;
+  if (id === 'cli') return <>The CLI</>;
   if (id === 'private') return <>The environment’s private key</>;
   if (id.includes('(person:')) return <strong>{id.split(' (person:', 1)}</strong>;
   return <Key id={id} keys={keys} />;

@@ -32,7 +32,7 @@ export function Broken({ error, onRetry }: BrokenProps) {
   const [title, advice] =
     isMissing || served === 'other'
       ? CAUSES[served ?? 'same']
-      : ['This part of the console has a fault', 'Try again, or go to another page.'];
+      : ['This part of the console failed', 'Try again, or go to another page.'];
   const reload = async () => {
     const now = await findServedVersion();
     // Without the service a reload would lose the page that is open.

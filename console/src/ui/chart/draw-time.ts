@@ -134,6 +134,6 @@ function summarize(format: (value: number) => string, total: Join | undefined) {
     const known = values.filter((one) => one !== null);
     if (total !== undefined) return `${format(total(known) ?? 0)} in all`;
     const last = known.at(-1);
-    return last === undefined ? '–' : `${format(last)} last`;
+    return last === undefined ? '–' : `latest ${format(last)}`;
   };
 }

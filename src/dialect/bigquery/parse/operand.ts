@@ -91,7 +91,7 @@ const parseTime =
   ({ tokens }, start) => {
     if (tokens.peek(1)?.kind !== 'text') return undefined;
     tokens.take('a type');
-    return { kind: 'time', type, text: tokens.take('a text').value, start };
+    return { kind: 'time', type, text: tokens.take('a string').value, start };
   };
 
 const refuseLiteral: Parse = ({ tokens }) => {

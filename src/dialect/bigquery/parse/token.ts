@@ -61,7 +61,7 @@ export function readTokens(sql: string, quotes: Quotes): readonly BigQueryToken[
 function refuseUnknown(sql: string, start: number) {
   const place = locate(sql, start);
   if (/^(?:[rR]?['"`]|\/\*)/.test(sql.slice(start, start + 2)))
-    return refuse('has a text, a name or a comment without an end', place);
+    return refuse('has a string, a name or a comment without an end', place);
   return refuse(`has ${JSON.stringify(sql.slice(start, start + 20))}, which is not understood`, place);
 }
 
@@ -107,7 +107,7 @@ const ESCAPE = /\\(?:[xX]([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7
 function readEscapes(text: string, fail: (message: string) => Error): string {
   const refuseEscape = (written: string) =>
     fail(
-      `has a text with the escape ${written}, which BigQuery does not have; write \\${written}, or r'…' for a raw text,`,
+      `has a string with the escape ${written}, which BigQuery does not have; write \\${written}, or r'…' for a raw string,`,
     );
   return text.replace(ESCAPE, (all, x?: string, u?: string, long?: string, octal?: string, other = '') => {
     const digits = x ?? u ?? long;
