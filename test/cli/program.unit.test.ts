@@ -1,11 +1,20 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { createProgram } from '../../src/cli/main.ts';
 import { runProgram } from '../support/program.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
 const env = { TAILRACE_DATA_DIR: join(folder.path, 'data'), TAILRACE_PORT: '0' };
 afterAll(folder.remove);
+
+test('no help shows a default as JavaScript writes an empty or missing one', async () => {
+  const { commands } = await createProgram();
+  const all = [...commands, ...commands.flatMap((command) => command.commands)];
+  const odd = /\{\}|\[\]|\[object|undefined|null|NaN/;
+  expect(all.map((command) => command.helpInformation()).filter((help) => odd.test(help))).toEqual([]);
+  expect(all.length).toBeGreaterThan(30);
+});
 
 describe('misuse of the command exits with 2 and says what is known', () => {
   test.each([[['nosuch']], [['keys', 'create', '--name', 'x', '--scope', 'everything']], [[]]])(

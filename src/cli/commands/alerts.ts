@@ -53,7 +53,7 @@ export function alertsCommand(): Command {
     .argument('[name]', 'name or UUID of the alert; without it: every alert, which needs --label')
     .option('--until <time>', 'when it ends, such as 4h or 2026-11-20T18:00:00Z')
     .option('--comment <text>', 'why')
-    .option('--label <label=value>', 'only instances with this label; may be repeated', collectLabel, {})
+    .option('--label <label=value>', 'only instances with this label; may be repeated', collectLabel)
     .addOption(
       new Option(
         '--end <id>',
@@ -131,13 +131,13 @@ function describeEntry({ labels, quiet, receiver, reason }: AlertEntryView): str
 interface SilenceOptions extends RemoteOptions {
   readonly until?: string;
   readonly comment?: string;
-  readonly label: Readonly<Record<string, string>>;
+  readonly label?: Readonly<Record<string, string>>;
   readonly end?: string;
 }
 
 async function silence(
   name: string | undefined,
-  { until, comment, label: labels, end, ...at }: SilenceOptions,
+  { until, comment, label: labels = {}, end, ...at }: SilenceOptions,
 ): Promise<void> {
   const remote = findRemote(at);
   if (end !== undefined) return await endSilences(name, end, remote);
@@ -215,7 +215,7 @@ async function withAlerts<T>(work: (parts: AlertParts) => Promise<T>): Promise<T
   );
 }
 
-function collectLabel(text: string, labels: Readonly<Record<string, string>>): Record<string, string> {
+function collectLabel(text: string, labels: Readonly<Record<string, string>> = {}): Record<string, string> {
   const [name, value] = parsePair(text);
   return { ...labels, [name]: value };
 }

@@ -30,7 +30,7 @@ export function copyCommand(): Command {
       '--to <url>',
       'the server, in the form of CLICKHOUSE_URL; other CLICKHOUSE_… settings apply',
     )
-    .option('--source <name>', 'only this source; repeatable', collect, [])
+    .option('--source <name>', 'only this source; repeatable', collect)
     .option('--from-day <day>', 'first day, such as 2026-11-20', parseDay)
     .option('--until-day <day>', 'last day', parseDay)
     .option('--mix', 'include days for which the server has other events')
@@ -45,7 +45,7 @@ export function copyCommand(): Command {
 
 interface Options {
   readonly to: string;
-  readonly source: readonly string[];
+  readonly source?: readonly string[];
   readonly fromDay?: string;
   readonly untilDay?: string;
   readonly mix?: boolean;
@@ -88,7 +88,7 @@ async function copy(options: Options): Promise<void> {
     if (there !== undefined) cleanup.defer(there.close);
     const sides = { here, there, journal };
     const plans = await planDays(sides, config, options);
-    if (options.source.length === 0) await warnOfUnnamed(here);
+    if (options.source === undefined) await warnOfUnnamed(here);
     if (there === undefined) return printPlan(plans, target);
     const done = await copyDays({ ...sides, there }, plans, { signal, options });
     printDone(done, target);
@@ -156,15 +156,15 @@ async function planDays(
   options: Options,
 ): Promise<DayPlan[]> {
   const { registry } = here;
-  const named = options.source.map((name) => registry.getSource(name));
-  const foreign = named.filter((source) => !isManaged(source));
+  const named = options.source?.map((name) => registry.getSource(name));
+  const foreign = (named ?? []).filter((source) => !isManaged(source));
   if (foreign.length > 0)
     throw new InputError(
       foreign.map(({ name }) => `${name} points at an existing table, which is not copied`),
     );
   const target = { engine: there?.engine, cluster: config.cluster, journal };
   return await planCopy(here.engine, target, {
-    sources: named.length > 0 ? named : registry.sources.filter(isManaged),
+    sources: named ?? registry.sources.filter(isManaged),
     fromDay: options.fromDay,
     untilDay: options.untilDay,
     mixes: options.mix === true,

@@ -24,7 +24,7 @@ export function loadCommand(): Command {
     .argument('<source>', 'name or UUID of the source, such as cloudflare.logs.prod')
     .argument('<files...>', 'files, plain or .gz; http://, https:// or s3:// addresses; - is standard input')
     .option('--format <format>', `${Object.keys(BULK_FORMATS).join(', ')} (default: by the name)`)
-    .option('--map <field=column>', 'column of a field of the events; repeatable', collect, [])
+    .option('--map <field=column>', 'column of a field of the events; repeatable', collect)
     .option('--resume <file>', 'remember in this file how far each input is stored, and go on from there')
     .option('--dry-run', 'store nothing; say what the rules of the source would leave out or change');
   const about = 'send the events to this service';
@@ -33,7 +33,7 @@ export function loadCommand(): Command {
 
 interface LoadCommandOptions extends TargetOptions {
   readonly format?: string;
-  readonly map: readonly string[];
+  readonly map?: readonly string[];
   readonly resume?: string;
 }
 
@@ -50,7 +50,7 @@ const COMMIT_EVERY_MS = 1_000;
 async function load(sourceName: string, files: string[], options: LoadCommandOptions): Promise<void> {
   const config = options.url === undefined && options.dryRun !== true ? readStoreConfig() : readConfig();
   const signal = stopSignal();
-  const mapping = parseMapping(options.map);
+  const mapping = parseMapping(options.map ?? []);
   const inputs = createInputs(files, { format: options.format, mapping, signal });
   const resume = openResumeOf(sourceName, files, options);
   let withoutProject = 0;

@@ -31,7 +31,7 @@ export function queryCommand(): Command {
   const command = new Command('query')
     .description('Run an endpoint: in the service that runs in this folder; without one on the store.')
     .argument('<endpoint>', 'UUID or name')
-    .option('-p, --parameter <name=value>', 'a parameter; repeatable', collectPair, {})
+    .option('-p, --parameter <name=value>', 'a parameter; repeatable', collectPair)
     .option('--sql <select>', 'a SELECT over the views of an endpoint with query sandboxing')
     .addOption(
       new Option('--format <name>', 'format of the answer (default: json)').choices(
@@ -51,7 +51,7 @@ export function queryCommand(): Command {
 }
 
 interface Options extends RemoteOptions {
-  readonly parameter: Pairs;
+  readonly parameter?: Pairs;
   readonly sql?: string;
   readonly format?: string;
   readonly table?: boolean;
@@ -155,7 +155,7 @@ function formatCell(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
-function collectPair(text: string, pairs: Pairs): Pairs {
+function collectPair(text: string, pairs: Pairs = {}): Pairs {
   const [name, value] = parsePair(text);
   const before = pairs[name];
   return { ...pairs, [name]: before === undefined ? value : [before, value].flat() };
