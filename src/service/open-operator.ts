@@ -20,14 +20,14 @@ export function createServiceDeletions(
   { ingest, control, stored, forget, quotas }: DeletionParts,
 ): Deletions {
   const { core, reserve, now, startTask } = parts;
-  const { engine, registry } = core;
+  const { engine } = core;
   const eventsDeleted: Core['eventsDeleted'] = async (sources, nowMs) => {
     stored?.clear();
     forget();
     await core.eventsDeleted(sources, nowMs);
   };
   const deletions = createDeletions({
-    core: { engine, registry, eventsDeleted },
+    core: { engine, eventsDeleted },
     ...{ control, holdInserts: ingest.committer.hold, now, newId: randomUUID, wait },
     makeRoom: reserve.free,
   });

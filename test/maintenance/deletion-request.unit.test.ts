@@ -67,9 +67,11 @@ describe('what is to be deleted', () => {
       "project = 'a\\' OR 1=1 --\\\\' AND timestamp < toDateTime64('2026-11-20 06:00:00.123456', 6, 'UTC')",
     );
     expect(toCondition(parse({ project: '' })).text).toBe("project = ''");
-    expect(describeDeletion(deletion, false)).toBe(
-      'events of project "a\' OR 1=1 --\\\\" in own.logs, before 2026-11-20T06:00:00.123456Z',
+    expect(describeDeletion(deletion)).toBe(
+      'events of project "a\' OR 1=1 --\\\\" in all sources, before 2026-11-20T06:00:00.123456Z',
     );
+    const ofOne = parse({ project: 'p', source: OWN.name }); // the only source that has events to delete
+    expect(describeDeletion(ofOne)).toBe('events of project "p" in own.logs');
   });
 });
 
@@ -105,7 +107,7 @@ describe('the retention of a project', () => {
 
   test('deletes whole days from the sources that events are sent to, and nothing while the clock is ahead', async () => {
     const before = Date.UTC(2026, 10, 13) * 1_000;
-    const deletion = { project: 'short', sources: [OWN], leftOut: [], before };
+    const deletion = { project: 'short', sources: [OWN], isOfAll: false, leftOut: [], before };
     expect(await keep('plausible')).toEqual([deletion]);
     expect(await keep('behind')).toEqual([deletion]);
     expect(await keep('ahead')).toEqual([]);

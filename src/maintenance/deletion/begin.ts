@@ -1,4 +1,3 @@
-import type { Registry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
 import { beginDeletion } from '../../engine/delete-rows.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -28,7 +27,6 @@ export interface Begun {
 
 export interface BeginParts {
   readonly engine: Engine;
-  readonly registry: Registry;
   readonly control: Pick<ControlStore, 'record'>;
   /** Keeps this process from storing events until `release`, which is idempotent. `idle` resolves when none are being stored. */
   readonly holdInserts: () => { readonly idle: Promise<void>; readonly release: () => void };
@@ -52,7 +50,7 @@ const HOLD_MS_MAX = 10_000;
  * and its moment is the same in all tables. Events that are stored after the 10 s, or by other processes on a server, come before or after
  * it in the order in which the engine got both; events that are sent once the deletion is accepted stay in any case.
  */
-export function createBegin({ engine, registry, control, holdInserts, now, pause, onBegin }: BeginParts) {
+export function createBegin({ engine, control, holdInserts, now, pause, onBegin }: BeginParts) {
   const acquire = createSlots(1);
 
   /** @param sources gets those that have begun */
@@ -72,10 +70,9 @@ export function createBegin({ engine, registry, control, holdInserts, now, pause
   }
 
   async function audit(deletion: Deletion, counted: readonly SourceRows[], by: By): Promise<void> {
-    const isOfAll = deletion.sources.length > 1 || registry.sources.length === 1;
     const rows = counted.reduce((sum, one) => sum + one.rows, 0);
     if (rows === 0) return;
-    const detail = `${rows} ${describeDeletion(deletion, isOfAll)}`;
+    const detail = `${rows} ${describeDeletion(deletion)}`;
     const entry = { atMs: now(), action: 'deleted', keyId: '', ...by, detail, count: 1 } as const;
     await control.record({ used: [], entries: [entry] });
   }

@@ -1,4 +1,3 @@
-import type { Registry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
 import { finishDeletion, wasCutOff } from '../../engine/delete-rows.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -47,7 +46,6 @@ export interface Deletions {
 export interface DeletionsOptions extends Pick<BeginParts, 'control' | 'holdInserts' | 'now'> {
   readonly core: {
     readonly engine: Engine;
-    readonly registry: Registry;
     /** See `Core.eventsDeleted`. */
     eventsDeleted(sources: readonly Source[], nowMs: number): Promise<void>;
   };
@@ -75,14 +73,13 @@ export function createDeletions({
   newId,
   wait,
 }: DeletionsOptions): Deletions {
-  const { engine, registry } = core;
+  const { engine } = core;
   const pause = () => wait(POLL_EVERY_MS);
   const jobs = new Map<string, DeletionJob>();
   // A table of each source, for each deletion that has begun and is not finished.
   const rewriting: string[] = [];
   const begin = createBegin({
     engine,
-    registry,
     control,
     holdInserts,
     now,

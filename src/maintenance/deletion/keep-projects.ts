@@ -33,7 +33,7 @@ export function createKeepProjects({ engine, sources, days, clock, deletions }: 
     }
     for (const [project, own] of found) {
       const before = (first.get(project) ?? 0) * MICROS_PER_MS;
-      const deletion = { project, sources: own, leftOut: [], before };
+      const deletion = { project, sources: own, isOfAll: false, leftOut: [], before };
       await (await deletions.start(deletion, { actor: 'retention', address: '' })).done;
     }
   };

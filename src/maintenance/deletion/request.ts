@@ -17,6 +17,8 @@ export interface DeletionRequest {
 export interface Deletion {
   readonly project: string;
   readonly sources: readonly Source[];
+  /** Whether it names no source: then it deletes in every one that is there. */
+  readonly isOfAll: boolean;
   /** Protected sources, which a deletion in every source leaves out. */
   readonly leftOut: readonly Source[];
   /** Only events whose timestamp is earlier. */
@@ -58,10 +60,11 @@ export function parseDeletion(registry: Registry, request: DeletionRequest): Del
     });
   if (faults.length > 0) return faults;
   const { project } = request;
-  if (named !== undefined) return { project, sources: [named], leftOut: [], before };
+  if (named !== undefined) return { project, sources: [named], isOfAll: false, leftOut: [], before };
   const managed = registry.sources.filter(isManaged);
   const leftOut = managed.filter(({ isProtected }) => isProtected === true);
-  return { project, sources: managed.filter((source) => !leftOut.includes(source)), leftOut, before };
+  const sources = managed.filter((source) => !leftOut.includes(source));
+  return { project, sources, isOfAll: true, leftOut, before };
 }
 
 /** Returns the SQL condition of a deletion, on the columns of every event. */
@@ -72,7 +75,7 @@ export function toCondition({ project, before }: Deletion): Sql {
 }
 
 /** Describes the deletion to people and for the audit trail. */
-export function describeDeletion({ project, sources, before }: Deletion, isOfAll: boolean): string {
+export function describeDeletion({ project, sources, isOfAll, before }: Deletion): string {
   const what = project === '' ? 'events without a project' : `events of project ${JSON.stringify(project)}`;
   const where = isOfAll ? 'all sources' : sources.map(({ name }) => name).join(', ');
   const until = before === undefined ? '' : `, before ${formatInstant(before).replace(' ', 'T')}Z`;
