@@ -7,6 +7,7 @@ import {
   StoppedError,
   TailraceError,
 } from '../errors.ts';
+import { describeRedirect } from '../ingest/remote-sink.ts';
 import type { EndpointView } from '../management/view.ts';
 import { FORMATS, type Format, JSON_FORMAT, mediaTypeOf } from '../query/format.ts';
 import type { RawParameters } from '../query/parameters.ts';
@@ -200,7 +201,8 @@ function toFailure(error: unknown, { url }: Remote, signal: AbortSignal): Error 
 }
 
 /** Returns the failure with the ignored parameters: a mistyped one may be the missing one. */
-function toError(url: string, { status, statusText, headers }: Response, body: Buffer | undefined): Error {
+function toError(url: string, response: Response, body: Buffer | undefined): Error {
+  const { status, statusText, headers } = response;
   const { error } = (body === undefined ? {} : JSON.parse(body.toString())) as {
     error?: { code?: string; message?: string };
   };
@@ -209,8 +211,7 @@ function toError(url: string, { status, statusText, headers }: Response, body: B
       error.code,
       [`${url}: ${error.message}`, ...describeIgnored(headers)].join('; '),
     );
-  const location = headers.get('location');
-  const to = location === null ? '' : ` to ${location}; give the address of the service itself`;
+  const to = describeRedirect(response);
   return new InputError([
     `${url} is not a Tailrace service: it responded with ${`${status} ${statusText}`.trimEnd()}${to}`,
   ]);

@@ -6,6 +6,8 @@ import { decodeText, findOtherEncoding } from './utf8.ts';
 export interface LineSink {
   /** Adds a line; returns a promise only if it has to wait for earlier lines. Reports by itself what it rejects. */
   add(number: number, text: string): Promise<void> | undefined;
+  /** Reports a line that cannot be added, in its place among those that the sink rejects. @returns as `add` */
+  reject(number: number, reason: string): Promise<void> | undefined;
   /** Resolves when all good lines so far are stored. */
   flush(): Promise<void>;
   /** Number of stored lines. */
@@ -20,8 +22,6 @@ export interface LoadOptions {
   readonly signal: AbortSignal;
   /** For loads that can go on where they ended. */
   readonly resume?: Checkpoints | undefined;
-  /** Called for a line that is not stored. */
-  readonly onRejected: (line: number, reason: string) => void;
   /** Called for a line with bytes that are not UTF-8; they are replaced by U+FFFD. */
   readonly onRepaired: (line: number) => void;
   /** Called every few thousand lines, and when the stream breaks. */
@@ -81,14 +81,14 @@ export async function loadEvents(
     read.line = number;
     read.bytesRead += (bytes?.length ?? 0) + 1;
     if (number <= (resume?.after ?? 0)) return;
-    if (bytes === undefined) options.onRejected(number, `is longer than ${options.lineBytesMax} bytes`);
+    if (bytes === undefined) await sink.reject(number, `is longer than ${options.lineBytesMax} bytes`);
     else await takeText(number, bytes);
     if (number % PROGRESS_LINES === 0) options.onProgress(progress());
   }
 
   async function takeText(number: number, bytes: Buffer): Promise<void> {
     const other = findOtherEncoding(bytes);
-    if (other !== undefined) return options.onRejected(number, `is not UTF-8: ${HINTS[other]}`);
+    if (other !== undefined) return await sink.reject(number, `is not UTF-8: ${HINTS[other]}`);
     const { text, isRepaired } = decodeText(bytes);
     if (isRepaired) options.onRepaired(number);
     await sink.add(number, text);

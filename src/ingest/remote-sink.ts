@@ -29,8 +29,11 @@ export interface RemoteSinkOptions {
 interface Line {
   readonly number: number;
   readonly text: string;
+  /** Why it is not sent. */
+  readonly reason?: string;
 }
 
+const NO_REASONS: ReadonlyMap<number, string> = new Map();
 // The service returns the reasons of at most this many events of one request.
 const BATCH_LINES_MAX = 1_000;
 const BATCH_CHARS_MAX = 1024 * 1024;
@@ -50,13 +53,19 @@ export function createRemoteSink(options: RemoteSinkOptions): LineSink {
     itemsMax: BATCH_LINES_MAX,
     charsMax: BATCH_CHARS_MAX,
     async send(lines) {
-      const reasons = await sendUntilTaken(lines, options);
-      for (const [i, reason] of reasons) options.onRejected(lines[i]?.number ?? 0, reason);
-      stored += lines.length - reasons.size;
+      const sent = lines.filter(({ reason }) => reason === undefined);
+      const reasons = sent.length === 0 ? NO_REASONS : await sendUntilTaken(sent, options);
+      const reasonOf = new Map([...reasons].map(([i, reason]) => [sent[i], reason]));
+      for (const line of lines) {
+        const reason = line.reason ?? reasonOf.get(line);
+        if (reason !== undefined) options.onRejected(line.number, reason);
+      }
+      stored += sent.length - reasons.size;
     },
   });
   return {
     add: (number, text) => batcher.add({ number, text }, text.length),
+    reject: (number, reason) => batcher.add({ number, text: '', reason }, 0),
     flush: batcher.flush,
     get stored() {
       return stored;
@@ -179,7 +188,11 @@ function readReasons(body: unknown): ReadonlyMap<number, string> {
 
 async function readMessage(response: Response): Promise<string> {
   const body = (await response.json().catch(() => undefined)) as { error?: { message?: string } } | undefined;
-  const location = response.headers.get('location');
-  const to = location === null ? '' : ` to ${location}; give the address of the service itself`;
-  return body?.error?.message ?? `${response.statusText}${to}`;
+  return body?.error?.message ?? `${response.statusText}${describeRedirect(response)}`;
+}
+
+/** Writes the end of a message about a redirect, which is not followed; empty for any other response. */
+export function describeRedirect({ headers }: Response): string {
+  const location = headers.get('location');
+  return location === null ? '' : ` to ${location}; give the address of the service itself`;
 }

@@ -40,6 +40,7 @@ export function createStoreSink(writer: EventWriter, source: Source, options: St
         return undefined;
       }
     },
+    reject: (number, reason) => void onRejected(number, reason),
     flush: writer.flush,
     get stored() {
       return writer.stored;

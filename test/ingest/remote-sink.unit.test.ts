@@ -57,6 +57,24 @@ describe('a service that cannot store events', () => {
   });
 });
 
+test('lines that cannot be sent are reported in the order of the file, among those that the service rejects', async () => {
+  const rejected: number[] = [];
+  const { sink, received } = await open(
+    [{ status: 406, body: '{"message":["event 1: is not valid JSON","event 3: is not valid JSON"]}' }],
+    { onRejected: (line) => void rejected.push(line) },
+  );
+  await sink.add(1, '{');
+  await sink.reject(2, 'is longer than 1000 bytes');
+  await sink.add(3, '{}');
+  await sink.add(4, '{');
+  await sink.reject(5, 'is longer than 1000 bytes');
+  await sink.flush();
+  expect([sink.stored, rejected, received.length]).toEqual([1, [1, 2, 4, 5], 1]);
+  await sink.reject(6, 'is longer than 1000 bytes');
+  await sink.flush();
+  expect([sink.stored, rejected.at(-1), received.length]).toEqual([1, 6, 1]);
+});
+
 test('a service that redirects is not followed: the key would go to another host', async () => {
   const location = 'http://elsewhere.example/api/logs';
   const { sink, received } = await open([{ status: 307, headers: { location } }]);

@@ -118,7 +118,6 @@ async function loadFile(
       ...(name === '-' && { commitEveryMs: COMMIT_EVERY_MS }),
       signal,
       resume: begun?.resume,
-      onRejected,
       onRepaired: () => repaired++,
       onProgress(now) {
         last = now;

@@ -108,9 +108,10 @@ async function readLinesOf(given: unknown, parse: Parse, options: FileOptions): 
     return [];
   }
   const events: Event[] = [];
-  const onRejected = (line: number, reason: string) => report({ file, line, message: `event ${reason}` });
+  const reject = (line: number, reason: string) => void report({ file, line, message: `event ${reason}` });
   const sink = {
     stored: 0,
+    reject,
     flush: async () => {},
     add(line: number, text: string) {
       try {
@@ -118,14 +119,14 @@ async function readLinesOf(given: unknown, parse: Parse, options: FileOptions): 
         if (event !== undefined) events.push(event);
       } catch (error) {
         if (!(error instanceof RefusedEvent)) throw error;
-        onRejected(line, error.message);
+        reject(line, error.message);
       }
       return undefined;
     },
   };
   const signal = new AbortController().signal; // a file of this size is read at once
-  const onRepaired = (line: number) => onRejected(line, 'has bytes that are not UTF-8');
-  const callbacks = { onRejected, onRepaired, onProgress: () => {} };
+  const onRepaired = (line: number) => reject(line, 'has bytes that are not UTF-8');
+  const callbacks = { onRepaired, onProgress: () => {} };
   await loadEvents(sink, Readable.from([bytes]), { lineBytesMax, signal, ...callbacks });
   return events;
 }
