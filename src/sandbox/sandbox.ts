@@ -98,8 +98,7 @@ export function createSandbox(
       checkOnce(withInstants(form, translation), select, options);
     const [whole, typed] = await Promise.all([
       checkForm(stored.whole, translation.sql),
-      // Without it the answer is the same, only later.
-      translation.typed && checkForm(stored.typed, translation.typed.sql).catch(() => undefined),
+      translation.typed && checkForm(stored.typed, translation.typed.sql).catch(ignoreRefusal),
     ]);
     const own = withTranslation({ endpoint, whole, typed }, translation);
     if (!BY_CLOCK.test(sql)) checked.set(key, own);
@@ -159,6 +158,11 @@ async function findTimeColumns(engine: Engine, own: Endpoint, options: SandboxOp
   const { bytes } = await engine.query(`DESCRIBE TABLE (${createSampleSql(own)}\n)`, {}, execution);
   const lines = bytes.toString().split('\n');
   return [...new Set(lines.flatMap((line) => TIME_COLUMN.exec(line)?.[1] ?? []))];
+}
+
+/** Without the typed form the answer is the same, only later. Any other failure would be kept in the cache as a form that is beyond a bound. */
+function ignoreRefusal(error: unknown): undefined {
+  if (!(error instanceof TailraceError) || error.code !== 'invalid_parameter') throw error;
 }
 
 // With `current_timestamp()` the bounds of a SELECT are others each time.

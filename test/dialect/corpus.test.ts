@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TailraceError } from '../../src/errors.ts';
 import { storeLines } from '../endpoints/support.ts';
 import { type AnswerRow, openStudio, parseExact } from './studio.ts';
 
@@ -130,6 +131,19 @@ describe('typed columns', () => {
     expect(await studio.askTyped(sql, PROJECT)).toBeUndefined();
     expect((await studio.ask(sql, PROJECT)).rows.length).toBeGreaterThan(0);
     expect(await studio.askTyped(sql, PLAIN)).toHaveLength(PLAIN_EVENTS);
+  });
+
+  test('are asked by the next request if the engine failed while it checked their form', async () => {
+    const sql = `select id ${FROM} where response.status_code >= 100 limit 3`;
+    const { engine } = studio.core;
+    const { query } = engine;
+    engine.query = (text, ...rest) =>
+      String(text).includes('p_untyped')
+        ? Promise.reject(new TailraceError('engine_unavailable', 'lost'))
+        : query.call(engine, text, ...rest);
+    await expect(studio.askTyped(sql, PLAIN)).rejects.toThrow('lost');
+    engine.query = query;
+    expect(await studio.askTyped(sql, PLAIN)).toHaveLength(3);
   });
 
   test("ignore other projects' events: neither a missing value nor a condition that would fail on one", async () => {
