@@ -1,11 +1,8 @@
 export type Program =
   | 'chromium'
-  | 'logrotate'
   | 'nginx'
   | 'omelasticsearch'
   | 'postgres'
-  | 'prometheus'
-  | 'promtool'
   | 'redis-server'
   | 'rsyslog'
   | 'rsyslog-gnutls';

@@ -1,5 +1,4 @@
-// The programs beside Node that tests use, each real and from Debian: a browser, a proxy, the stores that replicas share, a receiver
-// of alerts, what reads metrics, and what rotates logs.
+// The programs beside Node that tests use, each real and from Debian: a browser, a proxy, the stores that replicas share, and a sender.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -12,7 +11,6 @@ const PROGRAMS = {
     package: 'chromium',
     names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
   },
-  logrotate: { package: 'logrotate', names: ['logrotate'] },
   nginx: { package: 'nginx-light', names: ['nginx'] },
   // A module of rsyslog, in the folder of the machine's architecture.
   omelasticsearch: {
@@ -22,8 +20,6 @@ const PROGRAMS = {
   },
   // `initdb` stands beside it. Debian keeps both out of PATH, in a folder for each version.
   postgres: { package: 'postgresql', names: ['postgres'], folders: postgresFolders },
-  prometheus: { package: 'prometheus', names: ['prometheus'] },
-  promtool: { package: 'prometheus', names: ['promtool'] },
   rsyslog: { package: 'rsyslog', names: ['rsyslogd'] },
   // What rsyslog speaks TLS with, as omelasticsearch.
   'rsyslog-gnutls': { package: 'rsyslog-gnutls', names: ['lmnsd_gtls.so'], folders: rsyslogFolders },
