@@ -27,3 +27,14 @@ test.each(pages)(`%s has no line of more than ${COLUMNS_MAX} characters, except 
     .filter((line) => line.length > COLUMNS_MAX && !line.startsWith('|'));
   expect(long).toEqual([]);
 });
+
+// Comments may have them.
+const STUMBLED_OVER =
+  /(?:be|expected: ['`]) ?a text\b|column \$\{\w+\} on\b|\bhas a fault\b|fainter|>The shell|whole number of \$|\} last`/;
+
+test('messages of the service and the console are in plain English', () => {
+  const lines = globSync('{src,console/src}/**/*.{ts,tsx}')
+    .flatMap((path) => read(path).split('\n'))
+    .filter((line) => !/^\s*(?:\*|\/\/|\/\*)/.test(line));
+  expect(lines.filter((line) => STUMBLED_OVER.test(line))).toEqual([]);
+});

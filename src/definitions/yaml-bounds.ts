@@ -11,6 +11,8 @@ export const YAML_TOKENS_MAX = { draft: 4_000, file: 200_000 } as const;
 // The library recurses: it ends its stack at some thousand levels, and takes 10 ms per thousand tokens before. A definition has 6.
 const DEPTH_MAX = 64;
 
+const NAME_CHARS_MAX = 60;
+
 const OPENING: ReadonlySet<string> = new Set(['flow-seq-start', 'flow-map-start']);
 const CLOSING: ReadonlySet<string> = new Set(['flow-seq-end', 'flow-map-end']);
 // In `- - - a` each of them opens a level in one line; in brackets, in one item: `{a: b: c: d`.
@@ -100,7 +102,7 @@ export function findNodeFaults(document: Document.Parsed): YamlFault[] {
       const seen = new Set<unknown>();
       for (const key of items.map((item) => item.key).filter((one) => isScalar(one))) {
         if (seen.has(key.value))
-          faults.push({ offset: key.range?.[0] ?? 0, message: 'Map keys must be unique' });
+          faults.push({ offset: key.range?.[0] ?? 0, message: describeRepeated(key.value) });
         seen.add(key.value);
       }
     },
@@ -113,4 +115,8 @@ export function findNodeFaults(document: Document.Parsed): YamlFault[] {
     },
   });
   return faults;
+}
+
+function describeRepeated(key: unknown): string {
+  return `${JSON.stringify(String(key).slice(0, NAME_CHARS_MAX))} is there twice; remove one, or rename it`;
 }

@@ -25,6 +25,12 @@ describe('a definition', () => {
     expect(parseYaml('x.yaml', "- '['\n- '-'\n".repeat(300))).toMatchObject({ value: expect.any(Array) });
   });
 
+  test('that has a name twice is refused, at the second', () => {
+    const message = '"caching" is there twice; remove one, or rename it';
+    const fault = expect.objectContaining({ message, line: 3, column: 1 });
+    expect(read('caching: 1\nname: a.b\ncaching: 2\n')).toEqual([fault]);
+  });
+
   test('that is an endless value, a list in itself, is refused', () => {
     const message = '*c is inside its own anchor &c; remove the alias';
     expect(read('columns: &c [*c]')).toEqual([expect.objectContaining({ message, line: 1, column: 14 })]);
