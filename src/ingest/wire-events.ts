@@ -8,6 +8,7 @@ import {
   type Format,
   linesOf,
   malformed,
+  malformedJson,
   markRepaired,
   parseBody,
   refuseTooMany,
@@ -31,7 +32,7 @@ const FORMATS = {
   json: { cut: cutJson, countMarks: countJsonMarks },
   ndjson: { cut: cutLines, countMarks: createMarkCounter('{[,\n') },
   'otlp-json': {
-    cut: (bytes, options) => markRepaired(bytes, (text) => cutOtlp(checkRequest(parseBody(text)), options)),
+    cut: (bytes, options) => markRepaired(bytes, (text) => cutOtlp(checkRequest(parseOtlp(text)), options)),
     countMarks: countJsonMarks,
   },
   'otlp-protobuf': {
@@ -53,6 +54,17 @@ export function cutEvents(bytes: Buffer, format: BodyFormat, options: CutOptions
 /** See `Format.countMarks`. */
 export function countMarks(bytes: Uint8Array, format: BodyFormat): number {
   return ALL[format].countMarks(bytes);
+}
+
+const LONG_INTEGER = /("int(?:V|_v)alue"\s*:\s*)(-?\d{16,19})(?=\s*[,}])/g;
+
+/** Parses OTLP's JSON. An integer that a double cannot hold becomes the text that OTLP asks for. */
+function parseOtlp(text: string): unknown {
+  try {
+    return JSON.parse(text.replaceAll(LONG_INTEGER, '$1"$2"'));
+  } catch (cause) {
+    throw malformedJson(text, cause);
+  }
 }
 
 function readProtobuf(bytes: Buffer): OtlpRequest {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkRequest } from '../../src/ingest/otlp/check.ts';
 import { otlpEvents } from '../../src/ingest/otlp/events.ts';
+import { cutEvents } from '../../src/ingest/wire-events.ts';
 
 const requestOf = (record: unknown) => ({
   resourceLogs: [{ scopeLogs: [{ logRecords: [{}, { body: null, attributes: null }, record] }] }],
@@ -43,10 +44,30 @@ test.each([
 
 test.each([
   [{ stringValue: null, intValue: '7', later: 1 }, 7],
+  [{ intValue: 1e21 }, 1e21],
   [{ doubleValue: '0.5' }, 0.5],
   [{ doubleValue: 'NaN' }, 'NaN'],
   [{ arrayValue: { values: [null, { kvlistValue: {} }] } }, [null, {}]],
 ])('%j is understood', (body, message) => expect(eventOf({ body }).event_message).toEqual(message));
+
+test.each([
+  ['{"bytes_value":null,"int_value":-9223372036854775808}', '-9223372036854775808'],
+  ['{"arrayValue":{"values":[{"intValue" : 9223372036854775807}]}}', '[9223372036854775807]'],
+  [
+    String.raw`{"stringValue":"\"intValue\":9223372036854775807,"}`,
+    String.raw`"\"intValue\":9223372036854775807,"`,
+  ],
+])('names of protobuf are understood, and integers are exact, in %s', (body, message) => {
+  const request = `{"resource_logs":[{"resource":{"entityRefs":[{"type":"service","idKeys":["a"]}]},
+    "scope_logs":[{"log_records":[{"time_unix_nano":"1795779392614213600","timeUnixNano":null,"body":${body}}]}]}]}`;
+  expect(
+    cutEvents(Buffer.from(request), 'otlp-json', { context: {}, decodedBytesMax: 1_000 }).events,
+  ).toMatchObject([
+    {
+      text: `{"timestamp":"1795779392614213600","event_message":${message},"metadata":{"attributes":{},"resource":{},"scope":{}}}`,
+    },
+  ]);
+});
 
 describe('what is not understood is rejected with its place', () => {
   const RECORD = 'resourceLogs[0].scopeLogs[0].logRecords[2]';
@@ -64,7 +85,7 @@ describe('what is not understood is rejected with its place', () => {
     [{ body: { doubleValue: '' } }, '.body.doubleValue must be a number'],
     [{ body: { boolValue: 'true' } }, '.body.boolValue must be true or false'],
     [{ body: { stringValue: 5 } }, '.body.stringValue must be a string'],
-    [{ body: { string_value: 'a' } }, '.body has no field of AnyValue'],
+    [{ body: { strValue: 'a' } }, '.body has no field of AnyValue'],
     [{ body: { stringValue: 'a', intValue: 1 } }, '.body must have one value only'],
     [{ severityNumber: '9},"project":"victim","a":{"b":1' }, '.severityNumber must be an integer'],
     [{ flags: '9},"a":{"b":1' }, '.flags must be an integer'],
@@ -76,7 +97,7 @@ describe('what is not understood is rejected with its place', () => {
   test.each([
     [{ resourceLogs: [{ resource: [] }] }, 'resourceLogs[0].resource must be an object'],
     [{ resourceLogs: {} }, 'resourceLogs must be an array'],
-    [{ resource_logs: [] }, 'it has no field of ExportLogsServiceRequest'],
+    [{ resourceSpans: [] }, 'it has no field of ExportLogsServiceRequest'],
     [[], 'it must be an object of the type ExportLogsServiceRequest'],
   ])('%j', (request, fault) => expect(() => checkRequest(request)).toThrow(`: ${fault}`));
 });

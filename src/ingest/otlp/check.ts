@@ -14,7 +14,11 @@ interface Scalar {
 }
 
 const TEXT: Scalar = { expected: 'a string', accepts: (value) => typeof value === 'string' };
-const NUMBER = ofForm('an integer', INTEGER);
+const NUMBER: Scalar = {
+  expected: 'an integer',
+  // JavaScript writes large ones with an exponent.
+  accepts: (value) => (typeof value === 'string' ? INTEGER.test(value) : Number.isInteger(value)),
+};
 
 /** How OTLP's JSON writes the types of its fields. */
 const SCALARS: Readonly<Record<string, Scalar>> = {
@@ -49,7 +53,8 @@ const STEPS_MAX = 500;
 
 /**
  * Checks an OTLP request in JSON: what is not understood would be stored as nothing. Fields of later versions are ignored,
- * but not a message that has no others. A field that is null becomes a missing one.
+ * but not a message that has no others. A field that is null becomes a missing one, and names of the protocol's files, such as
+ * `time_unix_nano`, those of its JSON: libraries that write protobuf as JSON can write both.
  *
  * @throws TailraceError `invalid_request` with the place
  */
@@ -71,11 +76,12 @@ function checkMessage(message: unknown, type: MessageType, place: Place): void {
     const field = type.fields.get(name);
     if (field === undefined) continue;
     known++;
-    if (message[name] === null) message[name] = undefined;
-    if (message[name] === undefined) continue;
+    const value = message[name] ?? undefined;
+    message[value === undefined ? name : field.name] = value;
+    if (value === undefined) continue;
     present++;
     place.push(name);
-    checkField(message[name], field, place);
+    checkField(value, field, place);
     place.pop();
   }
   if (names.length > 0 && known === 0) throw refuse(place, 'has no field of', type);
@@ -111,6 +117,8 @@ const REPEATED = 'repeated ';
 const PLACE_CHARS_MAX = 500;
 
 interface Field {
+  /** As JSON has it. */
+  readonly name: string;
   readonly isList: boolean;
   readonly scalar: Scalar | undefined;
   /** The name of a message, unless it is a scalar. */
@@ -126,9 +134,13 @@ interface MessageType {
 const TYPES = new Map(Object.entries(MESSAGES).map(([name, fields]) => [name, createType(name, fields)]));
 
 function createType(name: string, fields: Messages[string]): MessageType {
-  const entries = Object.entries(fields).map(([field, [, written]]): [string, Field] => {
+  const entries = Object.entries(fields).flatMap(([field, [, written]]): [string, Field][] => {
     const type = written.replace(REPEATED, '');
-    return [field, { isList: written !== type, scalar: FORMS[field] ?? SCALARS[type], type }];
+    const found = { name: field, isList: written !== type, scalar: FORMS[field] ?? SCALARS[type], type };
+    return [field, field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)].map((one) => [
+      one,
+      found,
+    ]);
   });
   return { name, isChoice: Object.hasOwn(ONEOFS, name), fields: new Map(entries) };
 }

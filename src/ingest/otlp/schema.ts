@@ -4,7 +4,12 @@ import { createMessages, type Messages } from '../protocols/protobuf.ts';
 export const MESSAGES: Messages = {
   ExportLogsServiceRequest: { resourceLogs: [1, 'repeated ResourceLogs'] },
   ResourceLogs: { resource: [1, 'Resource'], scopeLogs: [2, 'repeated ScopeLogs'], schemaUrl: [3, 'string'] },
-  Resource: { attributes: [1, 'repeated KeyValue'], droppedAttributesCount: [2, 'uint32'] },
+  Resource: {
+    attributes: [1, 'repeated KeyValue'],
+    droppedAttributesCount: [2, 'uint32'],
+    entityRefs: [3, 'repeated EntityRef'],
+  },
+  EntityRef: { type: [2, 'string'] },
   ScopeLogs: {
     scope: [1, 'InstrumentationScope'],
     logRecords: [2, 'repeated LogRecord'],
