@@ -58,11 +58,12 @@ export function dropDuplicates(bytes: Buffer): Buffer {
     else passValue(cursor);
   };
   const passMembers = () => {
-    const indexes = new Map<string, number>();
+    let indexes: Map<string, number> | undefined; // a large event may have many empty objects
     const starts: number[] = [];
     passObject(cursor, ({ start, end }) => {
       const name = readString(bytes.toString('utf8', start, end));
       const index = starts.push(start) - 1;
+      indexes ??= new Map();
       const earlier = indexes.get(name) ?? index;
       indexes.set(name, index);
       if (earlier < index) dropped.push({ start: starts[earlier] ?? 0, end: starts[earlier + 1] ?? 0 });
