@@ -15,7 +15,7 @@ export function headerOf({ headers }: { readonly headers: Headers }, name: strin
   if (!NOT_ASCII.test(value)) return value;
   const bytes = Buffer.from(value, 'latin1'); // as Node has read them
   if (isUtf8(bytes)) return bytes.toString();
-  const message = `the header ${name} is not UTF-8; many clients send ISO 8859-1 unless its text is encoded before`;
+  const message = `the header ${name} is not UTF-8: encode it so; many clients send ISO 8859-1 by themselves`;
   throw new TailraceError('invalid_request', message);
 }
 
