@@ -21,8 +21,9 @@ export interface DeleteOptions {
 const FAILED_POLLS_MAX = 100;
 // After so many polls without progress it is checked whether the parts fit on the disk.
 const STUCK_POLLS_MAX = 20;
-// The engine's own estimate.
+// The engine's own estimate; a rollup in the file takes at least so much more.
 const REWRITE_SHARE = 1.1;
+const REWRITE_BYTES = 1024 * 1024;
 // Inserts wait while a deletion begins, so an engine that does not come back within them is reported.
 const BEGIN_TRIES_MAX = 5;
 // Ten seconds of pauses, in which an engine restarts or a server becomes available again.
@@ -154,12 +155,11 @@ async function requireRoom(inspect: Engine['inspect'], engine: Engine, source: S
       SELECT arrayJoin(parts_to_do_names) FROM system.mutations WHERE ${isOf(engine, source)} AND NOT is_done)`,
   );
   const read = (name: string) => Number(row?.[name]);
-  const needed = read('bytes') * REWRITE_SHARE;
+  const needed = read('bytes') * REWRITE_SHARE + REWRITE_BYTES;
   if (needed <= read('free') + read('replaced') || read('merges') > 0) return;
-  const inMb = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;
   throw new TailraceError(
     'overloaded',
-    `the disk is full: ${read('parts')} files of ${source.name} still have events to delete; rewriting the smallest needs ${inMb(needed)}, and ${inMb(read('free'))} are free. The engine continues when there is room: delete whole days by a lower retention_days or TAILRACE_STORE_BYTES_MAX, or enlarge the disk`,
+    `the disk is full: ${read('parts')} files of ${source.name} still have events to delete; rewriting the smallest needs ${Math.ceil(needed / 1e6)} MB, and ${Math.floor(read('free') / 1e6)} MB are free. The engine continues when there is room: delete whole days by a lower retention_days or TAILRACE_STORE_BYTES_MAX, or enlarge the disk`,
   );
 }
 
