@@ -1,6 +1,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { renderPages } from '../scripts/docs/pages.ts';
 import { createProgram } from '../src/cli/main.ts';
 import { SETTINGS } from '../src/config/settings.ts';
@@ -51,6 +52,23 @@ test('every command that the docs call exists', async () => {
   const called = [...all.matchAll(/npx tailrace ([a-z]+)/g)].map((match) => match[1]);
   expect(called).toEqual(expect.arrayContaining(['check', 'keys', 'load', 'query', 'serve']));
   expect(called.filter((name) => !known.includes(name ?? ''))).toEqual([]);
+});
+
+test('every call of a shipped endpoint that the docs show sends what the endpoint requires', () => {
+  const calls = [...all.matchAll(/endpoints\/query\/([\w.-]+)\?([^\s"'`]+)/g)];
+  const left = calls.flatMap(([, name = '', query = '']) => {
+    const file = join('endpoints', name, 'endpoint.yaml');
+    if (!existsSync(file)) return [];
+    // A definition as `check` accepts it.
+    const { parameters } = parse(readFileSync(file, 'utf8')) as {
+      parameters: Record<string, { required?: true }>;
+    };
+    const sent = new URLSearchParams(query);
+    const missing = Object.keys(parameters).filter((one) => parameters[one]?.required && !sent.has(one));
+    return missing.map((one) => `${name}?${query}: ${one}`);
+  });
+  expect(calls.length).toBeGreaterThan(5);
+  expect(left).toEqual([]);
 });
 
 const OF_CHECKOUT = /^(?:\.github|bench|console|node_modules|scripts|src|test|trial)\//;

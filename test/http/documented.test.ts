@@ -19,6 +19,7 @@ async function runCalls(page: string, count: number): Promise<string[]> {
   for (const call of calls) {
     const command = call.replaceAll('http://127.0.0.1:4000', service.url);
     printed.push((await promisify(execFile)('sh', ['-c', command], { env })).stdout);
+    service.clock.now += 1; // a search ends before now
   }
   return printed;
 }
