@@ -5,7 +5,7 @@ export const syslog: Protocol = {
   docs: {
     title: 'Syslog',
     address: 'the ports of [`TAILRACE_SYSLOG`](settings.md#tailrace_syslog): TCP, TLS, UDP',
-    tested: 'rsyslog (TCP, UDP, TLS), syslog-client, winston-syslog (`eol: "\n"`)',
+    tested: 'rsyslog (TCP, UDP, TLS), syslog-client, winston-syslog (`eol: "\\n"`)',
     key: 'none: `allow` names networks, `ca` who signs certificates of senders',
     timestamp: 'time of the line, without a year (RFC 3164) UTC; else the arrival',
     message: 'text of the line',
