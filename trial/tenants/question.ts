@@ -41,7 +41,7 @@ export function ask(random: Random, caller: TestCaller): Question {
   const parameters = { project, interval, project_tier, ...junk };
   return {
     endpoint,
-    parameters: endpoint === 'search' ? { ...parameters, ...createSearch(random) } : parameters,
+    parameters: endpoint === 'search' ? { project, ...createSearch(random) } : parameters, // a search rejects others
   };
 }
 
