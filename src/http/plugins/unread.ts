@@ -9,6 +9,12 @@ type Head = Pick<IncomingMessage, 'headers'>;
 
 const hasLength = ({ headers }: Head) => Number(headers['content-length'] ?? 0) > 0;
 
+const isJson = ({ headers }: Head) => /^application\/json\b/i.test(headers['content-type'] ?? '');
+
+/** Many clients send `{}` with each DELETE and POST: it asks for nothing. */
+const isEmptyObject = (body: unknown) =>
+  typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0;
+
 /** Whether a request sends a body, or has one in chunks, which may be empty. */
 export function hasBody(head: Head): boolean {
   return head.headers['transfer-encoding'] !== undefined || hasLength(head);
@@ -32,9 +38,9 @@ export function createUnreadCheck<Parts>(
   ];
 
   return ({ method, body: sent, raw, query, caller }) => {
-    // In chunks it is known once it has been parsed, which the framework does not do for GET and HEAD.
-    const isUnread = sent !== undefined || (route.method === 'GET' ? hasBody(raw) : hasLength(raw));
-    if (!readsBody && isUnread) {
+    // JSON, and a body in chunks, is known once it has been parsed, which the framework does not do for GET and HEAD.
+    const isAhead = route.method === 'GET' ? hasBody(raw) : hasLength(raw) && !isJson(raw);
+    if (!readsBody && (sent === undefined ? isAhead : !isEmptyObject(sent))) {
       const right = `send parameters in the query string${hasPost ? ', or the body by POST' : ''}`;
       throw new TailraceError('invalid_request', `${method} does not accept a body here; ${right}`);
     }
