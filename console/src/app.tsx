@@ -154,7 +154,9 @@ async function endSession(): Promise<string | undefined> {
 
 function createClient({ key, self }: Session, leave: (why: string) => void): Client {
   const onRefused = () => leave(whyRefused(key, self));
-  const choices = Object.keys(self.choices).length > 0 ? readChoices() : {};
+  // Without those of the person before in this tab.
+  const own = Object.entries(readChoices()).filter(([name]) => Object.hasOwn(self.choices, name));
+  const choices = Object.fromEntries(own);
   const raw: Client['callRaw'] = (path, options) =>
     callRaw(key, withChoices(path, choices), { ...options, onRefused });
   return {

@@ -65,6 +65,8 @@ describe('a person', () => {
     });
     const other = await browser.send(`${people.url}/api/me?project=borealis`);
     expect(await other.json()).toMatchObject({ pins: { project: 'borealis' } });
+    const list = async (query: string) => (await browser.send(`${people.url}/api/endpoints?${query}`)).status;
+    expect([await list('project=borealis'), await list('projct=borealis')]).toEqual([200, 400]);
     for (const own of ['&project=borealis', '']) expect(await ask(own)).toBe(200);
     for (const wrong of ['&project=other', '&project=aurora&project=borealis', '&project=aurora%00'])
       expect([wrong, await ask(wrong)]).toEqual([wrong, expect.toBeOneOf([400, 403])]);
