@@ -8,7 +8,7 @@ import { sendCommand } from '../maintenance/socket/client.ts';
 import type { ServiceDescription } from '../maintenance/socket/commands.ts';
 import { COMMANDS } from '../maintenance/socket/protocol.ts';
 import { readConfig } from './environment.ts';
-import type { Remote, RemoteOptions } from './remote.ts';
+import { findKey, type Remote, type RemoteOptions } from './remote.ts';
 
 /** The store of `tailrace dev`: neither the production data nor the servers of the settings, so that no event or key there is touched. */
 export const DEV_STORE = { dataDir: '.tailrace', clickhouseUrl: '', controlUrl: '', redisUrl: '' };
@@ -55,15 +55,13 @@ export function isServiceName(owner: string): boolean {
  * @returns `undefined` if there is none that listens
  * @throws InputError if there is no key for it
  */
-export async function findService(
-  config: Config,
-  { key = process.env['TAILRACE_KEY'] }: RemoteOptions,
-): Promise<Remote | undefined> {
+export async function findService(config: Config, options: RemoteOptions): Promise<Remote | undefined> {
   const { dataDir, clickhouseUrl, privateKey } = config;
   const running = clickhouseUrl === '' ? await sendCommand(dataDir, COMMANDS.describe, {}) : undefined;
   const described = (await running?.finish(() => {})) as ServiceDescription | undefined; // returned by createCommands
   const url = described?.address;
   if (url === undefined) return undefined;
+  const key = findKey(options);
   const isDev = resolve(dataDir) === resolve(DEV_STORE.dataDir);
   const own = privateKey !== '' || !isDev ? privateKey : openDevKey(config);
   if (key !== undefined || own !== '') return { url, key: key ?? own };

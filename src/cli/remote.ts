@@ -47,9 +47,15 @@ export function addRemoteOptions(command: Command, about: string, scope: string)
     .option('--key <key>', `key with scope ${scope} (default: TAILRACE_KEY)`);
 }
 
+/** Returns the key of the options, else of the environment, where an empty value counts as not set. */
+export function findKey({ key = process.env['TAILRACE_KEY'] }: RemoteOptions): string | undefined {
+  return key === '' ? undefined : key;
+}
+
 /** Returns the service of the options; `undefined` without `--url`. @throws InputError if there is no key for it */
-export function findRemote({ url, key = process.env['TAILRACE_KEY'] }: RemoteOptions): Remote | undefined {
+export function findRemote({ url, ...options }: RemoteOptions): Remote | undefined {
   if (url === undefined) return undefined;
+  const key = findKey(options);
   if (key !== undefined) return { url, key };
   throw new InputError(['--url needs a key: give --key or set TAILRACE_KEY']);
 }

@@ -62,7 +62,8 @@ describe('tailrace query --url', () => {
     const local = (own: Record<string, string>) =>
       runProgram(['query', 'sandbox.off', ...P1], { ...env, ...own });
     const keyless = `a service on data directory ${config.dataDir} runs at ${url} and needs a key`;
-    expect(await local({})).toMatchObject({ code: 1, stderr: expect.stringContaining(keyless) });
+    for (const none of [{}, { TAILRACE_KEY: '' }])
+      expect(await local(none)).toMatchObject({ code: 1, stderr: expect.stringContaining(keyless) });
     expect(await local(KEY)).toEqual({ code: 0, stdout: '{"result":[{"n":3}]}\n', stderr: '' });
     const { id } = core.registry.getEndpoint('sandbox.off');
     for (const name of ['sandbox.off', id.toUpperCase()])
