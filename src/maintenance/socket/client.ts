@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ERROR_CODES, type ErrorCode, InputError, TailraceError } from '../../errors.ts';
 import { type CommandFailure, type Line, openSocketPath } from './protocol.ts';
@@ -61,6 +63,7 @@ const ABSENT: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR
 async function send(dataDir: string, path: string, body: string): Promise<IncomingMessage | undefined> {
   try {
     const { path: socketPath, release } = openSocketPath(dataDir);
+    assertOwn(dirname(socketPath));
     return await new Promise<IncomingMessage>((resolve, reject) => {
       request({ socketPath, path, method: 'POST' }, resolve).once('error', reject).end(body);
     }).finally(release);
@@ -73,6 +76,13 @@ async function send(dataDir: string, path: string, body: string): Promise<Incomi
       { cause: error },
     );
   }
+}
+
+/** Rejects a folder that another user has opened to all: what listens there could ask for this user's key. */
+function assertOwn(folder: string): void {
+  const user = process.getuid?.() ?? 0;
+  if (user !== 0 && statSync(folder).uid !== user)
+    throw Object.assign(new Error(`${folder} belongs to another user`), { code: 'EACCES' });
 }
 
 function toError({ faults, code, message }: CommandFailure): Error {
