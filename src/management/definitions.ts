@@ -1,4 +1,4 @@
-import { type Bucket, findSources } from '../definitions/bucket.ts';
+import { findSources } from '../definitions/bucket.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { hasNewestFirst } from '../definitions/pages.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
@@ -61,7 +61,7 @@ export function toEndpointView(endpoint: Endpoint, caller: Reader, sources: read
     formats: formatNames(endpoint),
     columns: endpoint.columns.map((column) => ({ ...column, search: column.search ?? null })),
     charts: toChartViews(endpoint),
-    bucket: endpoint.bucket === undefined ? null : toBucketView(endpoint.bucket),
+    bucket: toBucketView(endpoint),
     sources: findSources(endpoint.sql, searchableSources(sources, caller)).map(({ name }) => name),
     sql: scopes.includes('manage') ? endpoint.sql : null,
   };
@@ -81,7 +81,9 @@ export function toChartViews({ charts }: Pick<Endpoint, 'charts'>): EndpointView
   }));
 }
 
-function toBucketView({ column, by, spans, aligned }: Bucket): NonNullable<EndpointView['bucket']> {
+export function toBucketView({ bucket }: Pick<Endpoint, 'bucket'>): EndpointView['bucket'] {
+  if (bucket === undefined) return null;
+  const { column, by, spans, aligned } = bucket;
   const seconds = [...spans].map(([value, { widthSeconds, rangeSeconds }]) => {
     return [value, { width_seconds: widthSeconds, range_seconds: rangeSeconds }] as const;
   });

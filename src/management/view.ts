@@ -469,6 +469,7 @@ const RESULT_COLUMNS = Type.Array(
 export const RUN_REPORT = Type.Object({
   columns: RESULT_COLUMNS,
   charts: Type.Array(CHART, { description: 'As the draft declares them.' }),
+  bucket: orNull(BUCKET),
   parameters: Type.Array(PARAMETER),
   rows_read: count('Rows that the engine has read.'),
   bytes_read: count('Uncompressed bytes that the engine has read.'),

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
-import { toChartViews, toParameterViews } from '../management/definitions.ts';
+import { toBucketView, toChartViews, toParameterViews } from '../management/definitions.ts';
 import type { RunReport } from '../management/view.ts';
 import { type Format, NDJSON_FORMAT } from '../query/format.ts';
 import { parseParameters, type RawParameters } from '../query/parameters.ts';
@@ -52,6 +52,7 @@ export async function runDraft(
   const report = {
     columns: declared.length > 0 ? declared : columns.map((column) => ({ ...column })),
     charts: toChartViews(endpoint),
+    bucket: toBucketView(endpoint),
     parameters: toParameterViews(endpoint, {}),
     rows_read: all.rowsRead,
     bytes_read: all.bytesRead,

@@ -22,8 +22,8 @@ export interface RunRows extends RunReport {
   readonly result: readonly Row[];
 }
 
-/** `ms`: the round trip. */
-export type Answered = RunRows & { readonly ms: number };
+/** `ms`: the round trip; `values`: those of the parameters. */
+export type Answered = RunRows & { readonly ms: number; readonly values: Readonly<Record<string, string>> };
 
 /** Faults of each file. */
 export type FileFaults = Readonly<Record<keyof Files, readonly Fault[]>>;

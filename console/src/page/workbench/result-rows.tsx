@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatJson } from '../../api/answer.ts';
 import { useZone } from '../../preference.ts';
+import type { AnswerRange } from '../../ui/chart/answer-range.ts';
 import { toDrawing } from '../../ui/chart/draw.ts';
 import { Drawings } from '../../ui/chart/drawings.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -14,17 +15,20 @@ import type { ResultView } from './result.tsx';
 interface RowsProps {
   readonly view: ResultView;
   readonly rows: Answered['result'];
-  readonly drawn: Pick<EndpointView, 'columns' | 'charts'> & { readonly times: ReadonlySet<string> };
+  readonly drawn: Pick<EndpointView, 'columns' | 'charts'> & {
+    readonly times: ReadonlySet<string>;
+    readonly range: AnswerRange;
+  };
 }
 
 /** The rows of a result as charts, a table or JSON. */
 export function ResultRows({ view, rows, drawn }: RowsProps) {
   const zone = useZone();
-  const { columns, charts, times } = drawn;
+  const { columns, charts, times, range } = drawn;
   const shown = useMemo(() => toColumns(columns, { zone, times }), [columns, zone, times]);
   const drawings = useMemo(
-    () => (view === 'chart' ? charts.map((chart) => toDrawing(chart, { columns, rows })) : []),
-    [view, columns, charts, rows],
+    () => (view === 'chart' ? charts.map((chart) => toDrawing(chart, { columns, rows, range })) : []),
+    [view, columns, charts, rows, range],
   );
   if (view === 'json') return <Code text={formatJson(rows)} label="The rows as JSON" />;
   if (rows.length === 0) {

@@ -2,6 +2,7 @@ import { type ReactNode, Suspense, useMemo, useState } from 'react';
 import { latestOf, type Run } from '../../api/use-run.ts';
 import { formatBytes, formatMs, formatRows } from '../../format/number.ts';
 import { lazyPart } from '../../ui/boundary/part.ts';
+import { findAnswerRange } from '../../ui/chart/answer-range.ts';
 import { chartsOf, findTimes } from '../../ui/chart/guess.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -33,8 +34,9 @@ export function Result({ answer, descriptions, actions }: ResultProps) {
       description: descriptions.get(one.name) ?? '',
       search: null,
     }));
-    const shape = { columns, charts: value.charts, bucket: null };
-    return { ...shape, charts: chartsOf(shape, value.result), times: findTimes(shape, value.result) };
+    const shape = { columns, charts: value.charts, bucket: value.bucket };
+    const range = findAnswerRange(value, value.values, Date.parse(value.now));
+    return { ...shape, charts: chartsOf(shape, value.result), times: findTimes(shape, value.result), range };
   }, [value, descriptions]);
   const hasChart = drawn === undefined || drawn.charts.length > 0;
   const tabs = hasChart ? TABS : TABS.filter(({ id }) => id !== 'chart');

@@ -25,7 +25,7 @@ export function useBenchRun(files: Files, check: Check, entered: Readonly<Record
       key: [PATH, round],
       async read(client, signal) {
         const raw = await client.callRaw(PATH, { method: 'POST', body: asked, signal });
-        return { ...parseAnswer<RunRows>(raw, NEEDS, parseJson), ms: raw.ms };
+        return { ...parseAnswer<RunRows>(raw, NEEDS, parseJson), ms: raw.ms, values: asked.values };
       },
     },
   );
