@@ -57,6 +57,7 @@ describe('the reference', () => {
       ...{ method: 'DELETE', path: '/api/events/a%2Fb%24%26?q=x+y', headers: { 'X-Project': 'p' } },
       ...{ mediaType: 'application/json', body: '{}' },
     });
+    expect(toRequest(last, { id: 'a' }, ' ')).not.toHaveProperty('body');
   });
 
   test.each<[Schema, string]>([

@@ -30,7 +30,7 @@ export const sessionRoutes: RouteGroup<SessionParts> = {
       method: 'GET',
       path: '/api/sessions',
       scopes: 'any',
-      summary: 'The newest 1,000 [sessions](people.md) of the console, newest first',
+      summary: 'The newest 1,000 sessions of the console, newest first',
       operation: { id: 'list_sessions', tag: 'console' },
       query: SESSIONS_QUERY,
       answer: { 200: json('Sessions.', object({ result: list(SESSION) })) },

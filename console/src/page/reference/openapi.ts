@@ -104,7 +104,7 @@ function toOperation(path: string, method: Method, item: OpenApi['paths'][string
 
 export const JSON_TYPE = 'application/json';
 
-/** The request of an operation. @param body a text; only for operations that have one */
+/** The request of an operation. @param body a text; an empty one is not sent: of some operations it is optional */
 export function toRequest(operation: Operation, values: Readonly<Record<string, string>>, body: string) {
   const of = (place: Parameter['in']) =>
     operation.parameters
@@ -120,7 +120,7 @@ export function toRequest(operation: Operation, values: Readonly<Record<string, 
     method: operation.method,
     path: query === '' ? path : `${path}?${query}`,
     headers: Object.fromEntries(of('header')),
-    ...(mediaType !== undefined && { mediaType, body }),
+    ...(mediaType !== undefined && body.trim() !== '' && { mediaType, body }),
   };
 }
 

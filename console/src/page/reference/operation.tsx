@@ -6,7 +6,7 @@ import { showControls } from '../../format/log-text.ts';
 import { formatBytes, formatMs } from '../../format/number.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Field } from '../../ui/field.tsx';
+import { describedBy, Field } from '../../ui/field.tsx';
 import { quoteShell } from '../endpoint/snippet.ts';
 import { JSON_TYPE, type OpenApi, type Operation, type Parameter, sketch, toRequest } from './openapi.ts';
 
@@ -105,7 +105,7 @@ function TryForm({ operation }: { readonly operation: Operation }) {
   const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   const [body, setBody] = useState(() => toExample(content?.example));
   const [fault, setFault] = useState<string>();
-  const { mutate, data, error, isPending } = useMutation({
+  const { mutate, reset, data, error, isPending } = useMutation({
     mutationFn: (options: ReturnType<typeof toRequest> & { readonly json?: unknown }) =>
       client.callRaw(options.path, { ...options, body: options.json }),
   });
@@ -115,15 +115,21 @@ function TryForm({ operation }: { readonly operation: Operation }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setFault(undefined);
-    if (type === undefined) return mutate(request());
+    const asked = request();
+    // Names of projects and sources are UTF-8, of which fetch takes the bytes.
+    const headers = Object.fromEntries(
+      Object.entries(asked.headers).map(([name, value]) => [name, toByteString(value)]),
+    );
+    if (asked.body === undefined) return mutate({ ...asked, headers });
     try {
-      mutate({ ...request(), json: JSON.parse(body) });
+      mutate({ ...asked, headers, json: JSON.parse(asked.body) });
     } catch (cause) {
+      reset(); // an answer below would be taken for that of this body
       setFault(`The body is not JSON: ${cause instanceof Error ? cause.message : ''}`);
     }
   };
   return (
-    <form className="operation-form" onSubmit={submit} aria-label="Request">
+    <form className="operation-form" onSubmit={submit} aria-label={`Request ${operation.operationId}`}>
       {operation.parameters.map((parameter) => (
         <ParameterField
           key={parameter.name}
@@ -140,6 +146,8 @@ function TryForm({ operation }: { readonly operation: Operation }) {
             className="input"
             rows={Math.min(12, body.split('\n').length + 1)}
             spellCheck={false}
+            aria-describedby={describedBy(`${id}-body`)}
+            aria-invalid={fault !== undefined}
             value={body}
             onChange={({ target }) => setBody(target.value)}
           />
@@ -168,7 +176,7 @@ interface ParameterFieldProps {
 
 function ParameterField({ id, parameter, value, onChange }: ParameterFieldProps) {
   const { name, in: place, required = false, description = '', schema } = parameter;
-  const shared = { id, className: 'input', required, value };
+  const shared = { id, className: 'input', required, value, 'aria-describedby': describedBy(id) };
   const help = [description, schema.description].filter((text) => text !== undefined && text !== '');
   return (
     <Field
@@ -220,6 +228,10 @@ function Received({ answer: { status, ms, blob, text, headers } }: { readonly an
 function toExample(example: unknown): string {
   if (example === undefined) return '';
   return typeof example === 'string' ? example : JSON.stringify(example, null, 2);
+}
+
+function toByteString(text: string): string {
+  return String.fromCharCode(...new TextEncoder().encode(text));
 }
 
 /** It never contains the key: people share it. */
