@@ -51,6 +51,7 @@ const PICTURES: readonly Picture[] = [
     '/workbench?endpoint=usage.api-counts',
     async (page) => {
       await page.getByLabel('project').fill('aurora');
+      await page.getByLabel('interval').selectOption('daily');
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByRole('figure').waitFor();
     },
