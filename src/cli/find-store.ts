@@ -37,7 +37,10 @@ export function findStore(): { readonly config: Config; readonly note?: string }
       note: `using the store of the settings (${config.dataDir}), not that of "tailrace dev"`,
     };
   if (isServed) return { config };
-  return { config, note: `no service runs in this folder; using data directory ${config.dataDir}` };
+  return {
+    config,
+    note: `no service runs on ${config.dataDir} or ${DEV_STORE.dataDir}; using data directory ${config.dataDir}`,
+  };
 }
 
 function isService(dataDir: string): boolean {

@@ -28,7 +28,7 @@ const idOf = ({ stderr }: CliResult) => /Key (\w+) /.exec(stderr)?.[1] ?? '';
 describe('the store of a command in a folder', () => {
   const named = { TAILRACE_DATA_DIR: 'named' };
   test.each<[runs: ('dev' | 'serve')[], env: Record<string, string>, dir: string, note: RegExp]>([
-    [[], {}, 'data', /^tailrace: no service runs in this folder; using data directory \.\/data$/m],
+    [[], {}, 'data', /^tailrace: no service runs on \.\/data or \.tailrace; using data directory \.\/data$/m],
     [['dev'], {}, '.tailrace', /^Key/],
     [['serve'], {}, 'data', /^Key/],
     [
