@@ -73,10 +73,14 @@ export async function tryAttack(target: Target, attack: Attack, times: number): 
   await pause(CALM_MS);
   const statuses: Record<string, number> = {};
   for (let time = 0; time < times; time++) {
+    if ('signal' in attack.how) await watch.noticeAll();
     const status = await strike(target, attack, { time, exchanges: bystander.exchanges });
     statuses[status] = (statuses[status] ?? 0) + 1;
   }
   const isReady = await untilReady(url);
+  // An engine that hangs is restarted while the first of these waits.
+  await untilAnswered(bystander.exchanges);
+  await watch.noticeAll();
   await untilAnswered(bystander.exchanges);
   await bystander.stop();
   const restarts = await watch.stop();
@@ -150,6 +154,7 @@ async function ask(target: Target, path: string, key = target.keys.attacker): Pr
 function watchRestarts({ url, keys }: Target) {
   const found: number[] = [];
   let isStopped = false;
+  let reads = 0;
 
   async function read(): Promise<number> {
     const response = await fetch(`${url}/metrics`, { headers: { 'x-api-key': keys.manage } });
@@ -162,12 +167,18 @@ function watchRestarts({ url, keys }: Target) {
     while (!isStopped) {
       await pause(POLL_MS);
       const count = await read();
+      reads++;
       for (; known < count; known++) found.push(performance.now());
     }
   }
 
   const watching = watch();
   return {
+    /** Resolves when a read that began from now on has ended: one may have begun before the restart, and waits for the engine. */
+    async noticeAll() {
+      const last = reads + 2;
+      while (reads < last) await pause(POLL_MS);
+    },
     async stop() {
       isStopped = true;
       await watching;
