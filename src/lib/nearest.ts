@@ -3,7 +3,7 @@ const SHOWN_MAX = 3;
 const CHARS_MAX = 64;
 
 /** Returns the names that a mistyped one may mean, nearest first: those that differ by few letters, in any letter case, or begin with it. */
-export function findNearest(given: string, names: readonly string[]): string[] {
+function findNearest(given: string, names: readonly string[]): string[] {
   const text = given.slice(0, CHARS_MAX).toLowerCase();
   const near = names.flatMap((name) => {
     const other = name.slice(0, CHARS_MAX).toLowerCase();

@@ -1,6 +1,6 @@
 import { type Context, ForTag, Liquid, LiquidError, type Template } from 'liquidjs';
 import { messageOf } from '../../errors.ts';
-import { findNearest } from '../../lib/nearest.ts';
+import { describeNearest } from '../../lib/nearest.ts';
 import { shorten } from './message-text.ts';
 
 /** Something wrong in a template. */
@@ -148,10 +148,8 @@ export function findTemplateFaults(template: string, known: readonly string[]): 
 }
 
 function describeUnknown(name: string, known: readonly string[]): string {
-  const nearest = findNearest(name, known);
-  const right =
-    nearest.length > 0 ? `did you mean ${nearest.join(' or ')}?` : `known here: ${known.join(', ')}`;
-  return `unknown variable "${quote(name)}"; ${right}`;
+  const right = describeNearest(name, known) || `; known here: ${known.join(', ')}`;
+  return `unknown variable "${quote(name)}"${right}`;
 }
 
 function findGlobals(template: string) {

@@ -3,7 +3,7 @@ import { formatFault, refuseFaults } from '../../definitions/fault.ts';
 import { readDefinitions } from '../../definitions/read.ts';
 import { createRegistry, type Registry } from '../../definitions/registry.ts';
 import { InputError } from '../../errors.ts';
-import { findNearest } from '../../lib/nearest.ts';
+import { describeNearest } from '../../lib/nearest.ts';
 import { toDashboardView } from '../../management/dashboards.ts';
 import { toEndpointView } from '../../management/definitions.ts';
 import { findMissing, verifyDashboards } from '../../verify/dashboards.ts';
@@ -48,11 +48,9 @@ function findDashboard(registry: Registry, name: string) {
   try {
     return registry.getDashboard(name);
   } catch (error) {
-    const near = findNearest(name, names);
-    const known =
-      names.length === 0 ? 'there are none; see TAILRACE_DASHBOARDS_DIR' : `there are ${names.join(', ')}`;
-    const advice = near.length > 0 ? `did you mean ${near.join(' or ')}?` : known;
-    throw new InputError([`no dashboard has the UUID or name ${JSON.stringify(name)}; ${advice}`], {
+    const known = names.length === 0 ? 'none; see TAILRACE_DASHBOARDS_DIR' : names.join(', ');
+    const right = describeNearest(name, names) || `; there are ${known}`;
+    throw new InputError([`no dashboard has the UUID or name ${JSON.stringify(name)}${right}`], {
       cause: error,
     });
   }

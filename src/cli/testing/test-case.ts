@@ -4,7 +4,7 @@ import type { Endpoint } from '../../definitions/endpoint.ts';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
 import type { YamlPath } from '../../definitions/yaml-file.ts';
 import { ERROR_CODES } from '../../errors.ts';
-import { findNearest } from '../../lib/nearest.ts';
+import { describeNearest } from '../../lib/nearest.ts';
 import { isPossiblePin, type Pins } from '../../query/pins.ts';
 
 /** Columns or members by name. Integers beyond 2^53 are BigInts. */
@@ -136,10 +136,8 @@ function checkAlertCase(fields: CaseFields, { alerts: { alerts, areAll }, report
 
 function describeUnknownAlert(name: string, alerts: KnownAlerts['alerts']): string {
   const names = alerts.map((one) => one.name);
-  const nearest = findNearest(name, names);
-  const right =
-    nearest.length > 0 ? `did you mean ${nearest.join(' or ')}?` : `there are ${names.join(', ') || 'none'}`;
-  return `no alert is called ${JSON.stringify(name.slice(0, NAME_CHARS_MAX))}; ${right}`;
+  const right = describeNearest(name, names) || `; there are ${names.join(', ') || 'none'}`;
+  return `no alert is called ${JSON.stringify(name.slice(0, NAME_CHARS_MAX))}${right}`;
 }
 
 function describeUnknownLabel(label: string, { name, per }: KnownAlerts['alerts'][number]): string {
