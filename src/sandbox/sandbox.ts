@@ -117,24 +117,21 @@ export function createSandbox(
 
   /** The endpoint of a SELECT in the engine's own SQL, with the columns that are times. */
   async function describeOnce(endpoint: Endpoint, sql: string, options: SandboxOptions): Promise<Endpoint> {
-    const key = `${endpoint.id} ${endpoint.hash} described ${sql}`;
-    const known = checked.get(key);
-    if (known !== undefined) return known;
     const own = await checkOnce(endpoint, sql, options);
+    if (own.timeColumns !== undefined) return own;
     const timeColumns = await findTimeColumns(engine, own, options).catch((error: unknown) => {
       // What fails with the sample values may run with the caller's, or fails again and is reported then.
-      if (error instanceof TailraceError && error.status < 500) return undefined;
+      if (error instanceof TailraceError && error.status < 500) return [];
       throw error;
     });
-    if (timeColumns === undefined) return own;
     const described = { ...own, timeColumns };
-    checked.set(key, described);
+    checked.set(keyOf(endpoint, sql), described);
     return described;
   }
 
   /** The endpoint of a SELECT in the engine's own SQL, checked. */
   async function checkOnce(endpoint: Endpoint, sql: string, options: SandboxOptions): Promise<Endpoint> {
-    const key = `${endpoint.id} ${endpoint.hash} ${sql}`;
+    const key = keyOf(endpoint, sql);
     const known = checked.get(key);
     if (known !== undefined) return known;
     const storedNames = await readNames(endpoint);
@@ -149,6 +146,9 @@ export function createSandbox(
     return own;
   }
 }
+
+/** The key of a checked SELECT, which its description replaces. */
+const keyOf = ({ id, hash }: Endpoint, sql: string) => `${id} ${hash} ${sql}`;
 
 // Names that are quoted as they are. Others are those of expressions without AS.
 const TIME_COLUMN = /^([^\\`\t]+)\t(?:Nullable\()?DateTime/;
