@@ -75,7 +75,8 @@ interface Named {
  * @throws TailraceError `not_found`
  */
 export function getNamed<T extends Named>(kind: string, items: readonly T[], idOrName: string): T {
-  const found = find(byIdAndName(items), idOrName);
+  const id = idOrName.toLowerCase();
+  const found = items.find((item) => item.name === idOrName || item.id === id);
   if (found !== undefined) return found;
   throw toMissing(kind, idOrName, { items, code: 'not_found' });
 }

@@ -36,8 +36,9 @@ export function createStoringWatch({ readFreeBytes, isSpent, now }: StoringWatch
     },
     async findProblem() {
       const freeBytes = await readFreeBytes();
-      if (freeBytes !== undefined && (freeBytes < FREE_BYTES_MIN || isSpent()))
-        return `the disk of the data directory is full (${freeBytes} bytes are free${isSpent() ? ', for deletions and changes of keys' : ''}): events get 503; make room, such as by "tailrace delete"`;
+      const isReserved = isSpent();
+      if (freeBytes !== undefined && (freeBytes < FREE_BYTES_MIN || isReserved))
+        return `the disk of the data directory is full (${freeBytes} bytes are free${isReserved ? ', for deletions and changes of keys' : ''}): events get 503; make room, such as by "tailrace delete"`;
       if (now() - fullAtMs < FULL_FOR_MS)
         return 'the disk of the events was full at the last insert: events get 503; make room';
       return undefined;
