@@ -22,7 +22,10 @@ export function loadCommand(): Command {
       'Store the events of NDJSON, Parquet, CSV or TSV files, also from HTTP and S3; bad lines are reported.',
     )
     .argument('<source>', 'name or UUID of the source, such as cloudflare.logs.prod')
-    .argument('<files...>', 'files, plain or .gz; http://, https:// or s3:// addresses; - is standard input')
+    .argument(
+      '<files...>',
+      'files, plain, .gz or .zst; http://, https:// or s3:// addresses; - is standard input',
+    )
     .option('--format <format>', `${Object.keys(BULK_FORMATS).join(', ')} (default: by the name)`)
     .option('--map <field=column>', 'column of a field of the events; repeatable', collect)
     .option('--resume <file>', 'remember in this file how far each input is stored, and go on from there')
