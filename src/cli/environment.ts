@@ -15,10 +15,8 @@ import { watchParents } from './parent-watch.ts';
  */
 export function readConfig(changes: Readonly<Record<string, string | undefined>> = {}): Config {
   const config = parseConfig({ ...process.env, ...changes });
-  for (const name of findUnknownSettings(process.env)) {
-    process.stderr.write(
-      `tailrace: ${name} is not a setting; ${packagePath('docs/settings.md')} lists them\n`,
-    );
+  for (const unknown of findUnknownSettings(process.env)) {
+    process.stderr.write(`tailrace: ${unknown}; ${packagePath('docs/settings.md')} lists the settings\n`);
   }
   return { ...config, engineEnv: pickEngineEnv(process.env) };
 }

@@ -1,5 +1,6 @@
 import { InputError, messageOf } from '../errors.ts';
 import { findCombinationFaults } from './combinations.ts';
+import { GONE_SETTINGS } from './gone.ts';
 import { type Machine, readMachine } from './machine.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 import { isConfidential } from './url.ts';
@@ -79,11 +80,19 @@ function fallbackOf<T extends string | number>({ fallback }: Setting<T>, machine
   return typeof fallback === 'function' ? fallback(machine) : fallback;
 }
 
-/** Finds variables that look like settings but are unknown: they are probably misspelt. */
+/**
+ * Finds variables that look like settings but are none: misspelt, or of an older build.
+ *
+ * @returns a sentence on each, without a full stop
+ */
 export function findUnknownSettings(env: Environment): string[] {
   const known = new Set(Object.values<Setting<unknown>>(SETTINGS).flatMap((s) => [s.env, ...s.aliases]));
   // TAILRACE_KEY is the caller's own key in printed curl commands, and the default of --key.
-  return Object.keys(env).filter(
+  const unknown = Object.keys(env).filter(
     (name) => name.startsWith('TAILRACE_') && name !== 'TAILRACE_KEY' && !known.has(name),
   );
+  return unknown.map((name) => {
+    const instead = Object.hasOwn(GONE_SETTINGS, name) ? GONE_SETTINGS[name] : undefined;
+    return `${name} is ${instead === undefined ? 'not a setting' : `gone: ${instead}`}`;
+  });
 }

@@ -46,7 +46,7 @@ function findFaults(environment: Environment): string[] {
     ),
   ]);
   const env = Object.fromEntries(filled) as Environment;
-  const faults = findUnknownSettings(env).map((name) => `${name} is not a setting`);
+  const faults = findUnknownSettings(env);
   try {
     parseConfig(env);
   } catch (error) {
