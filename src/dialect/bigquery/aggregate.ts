@@ -1,5 +1,4 @@
-import { as, isJson, isTime, WrongType } from './convert.ts';
-import { jsonValue, type Value } from './value.ts';
+import { as, isJson, isTime, jsonValue, type Value, WrongType } from './value.ts';
 
 /** An aggregate function of one argument. @throws WrongType for an argument of another type */
 type Aggregate = (value: Value) => Value;

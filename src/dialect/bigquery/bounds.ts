@@ -1,9 +1,8 @@
 import { formatInstant, type Micros } from '../../lib/instant.ts';
-import type { Context } from './context.ts';
-import { instantOf } from './convert.ts';
 import type { Expression } from './parse/tree.ts';
 import type { Relation } from './relation.ts';
-import type { Value } from './value.ts';
+import type { Context } from './scope.ts';
+import { instantOf, type Value } from './value.ts';
 
 /** Bounds that hold for every row of one table that a SELECT reads. */
 export interface TableBounds {

@@ -1,16 +1,11 @@
 import { writeValue } from '../../sql/quote.ts';
-import { translateCall } from './call.ts';
-import { cast } from './cast.ts';
-import { toValue, translateCase } from './choice.ts';
-import type { Context } from './context.ts';
-import { as, instantOf, SQL_CHARS_MAX, WrongType } from './convert.ts';
-import { translateMember } from './member.ts';
-import { translateOperation } from './operation.ts';
-import { chain, commonOf, compare, is, like } from './operator.ts';
+import { toValue, translateCall, translateCase, translateMember } from './call.ts';
+import { cast } from './function.ts';
+import { commonOf, compare } from './operator.ts';
 import type { Expression } from './parse/tree.ts';
-import { findName, readFound } from './scope.ts';
-import { writeExtract } from './time-function.ts';
-import type { Type, Value } from './value.ts';
+import { type Context, findName, readFound } from './scope.ts';
+import { addInterval, writeExtract } from './time-function.ts';
+import { as, instantOf, SQL_CHARS_MAX, type Type, type Value, WrongType } from './value.ts';
 
 /** Translates an expression. @throws TailraceError `invalid_parameter` for what is not understood in it */
 export function translateExpression(expression: Expression, context: Context): Value {
@@ -156,4 +151,79 @@ function isInSelect(left: Value, { sql, type }: { readonly sql: string; readonly
     type: 'bool',
     sql: `if(${found}, true, if(${nulls} > 0, NULL, if(isNull(${as(left, wanted)}), NULL, false)))`,
   };
+}
+
+/** A value so far, and its SQL without brackets, so that a long chain is not nested as deep as it is long. */
+interface Partial {
+  readonly value: Value;
+  readonly bare: string | undefined;
+}
+
+// The engine writes each operation in brackets, of which the sandbox allows 64 levels.
+const OPERATORS_MAX = 48;
+
+/** Translates a chain of + and -, or of * / and ||, from the left. @throws WrongType if BigQuery has no operator for the types */
+function translateOperation(
+  { first, rest }: Extract<Expression, { kind: 'operation' }>,
+  context: Context,
+): Value {
+  if (rest.filter(({ operator }) => operator !== '||').length > OPERATORS_MAX)
+    throw new WrongType(`must have at most ${OPERATORS_MAX} of + - * / in a row; there is one more`);
+  let partial: Partial = { value: context.translate(first), bare: undefined };
+  for (const { operator, operand } of rest) {
+    partial =
+      operand.kind === 'interval' && (operator === '+' || operator === '-')
+        ? { value: moveTime(partial.value, operator, operand, context), bare: undefined }
+        : operate(partial, operator, context.translate(operand));
+  }
+  return partial.value;
+}
+
+function moveTime(
+  time: Value,
+  operator: '+' | '-',
+  interval: Extract<Expression, { kind: 'interval' }>,
+  context: Context,
+): Value {
+  const type = time.type === 'datetime' ? 'datetime' : 'timestamp';
+  return addInterval(time, interval, { type, sign: operator === '+' ? 'add' : 'subtract', context });
+}
+
+function operate(left: Partial, operator: '+' | '-' | '*' | '/' | '||', right: Value): Partial {
+  if (operator === '||') {
+    const bare = `${left.bare !== undefined && left.value.type === 'string' ? left.bare : as(left.value, 'string')}, ${as(right, 'string')}`;
+    return { value: { type: 'string', sql: `concat(${bare})` }, bare };
+  }
+  const isWhole = operator !== '/' && left.value.type === 'int64' && right.type === 'int64';
+  const type = isWhole ? 'int64' : 'float64';
+  const before = left.bare !== undefined && left.value.type === type ? left.bare : as(left.value, type);
+  const bare =
+    operator === '/' ? divide(before, as(right, type)) : `${before} ${operator} ${as(right, type)}`;
+  return { value: { type, sql: `(${bare})` }, bare };
+}
+
+const bool = (sql: string): Value => ({ type: 'bool', sql });
+
+/** `a AND b AND c`, or the same with OR. */
+function chain(operator: 'AND' | 'OR', values: readonly Value[]): Value {
+  return bool(`(${values.map((value) => as(value, 'bool')).join(` ${operator} `)})`);
+}
+
+/** @throws WrongType for a pattern that is not a text in quotes */
+function like(left: Value, { text }: Value): Value {
+  if (text === undefined) throw new WrongType('has LIKE without a string in quotes after it');
+  return bool(`(${as(left, 'string')} LIKE ${writeValue(text)})`);
+}
+
+/** A quotient of two floats. Fails for a zero, as in BigQuery; the engine would give an infinite number. */
+function divide(a: string, b: string): string {
+  if (/^toFloat64\(\d*[1-9]\d*\)$/.test(b)) return `${a} / ${b}`;
+  return `${a} / ${b} * intDiv(1, toUInt8(${b} != 0))`;
+}
+
+/** IS and IS NOT. */
+function is(value: Value, what: 'null' | boolean, isNot: boolean): Value {
+  const sql =
+    what === 'null' ? `isNull(${value.sql})` : `ifNull(${what ? '' : 'NOT '}${as(value, 'bool')}, false)`;
+  return bool(isNot ? `(NOT ${sql})` : sql);
 }

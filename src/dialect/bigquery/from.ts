@@ -1,10 +1,9 @@
 import type { TailraceError } from '../../errors.ts';
-import type { Context } from './context.ts';
-import { as, WrongType } from './convert.ts';
 import { compare } from './operator.ts';
 import type { FromItem, Placed, QueryTree } from './parse/tree.ts';
 import type { Origin, Relation, Source } from './relation.ts';
-import { type ColumnScope, findName, readColumn } from './scope.ts';
+import { type ColumnScope, type Context, findName, readColumn } from './scope.ts';
+import { as, WrongType } from './value.ts';
 
 /** What FROM needs of the SELECT around it. */
 export interface FromContext {

@@ -1,14 +1,18 @@
 import type { TailraceError } from '../../errors.ts';
 import { type Bounds, joinBounds, type TableBounds } from './bounds.ts';
-import type { Context } from './context.ts';
-import { unify, WrongType } from './convert.ts';
 import { translateExpression } from './expression.ts';
-import { outputValues } from './order.ts';
 import type { Expression, Placed, QueryTree, SelectTree } from './parse/tree.ts';
 import type { DialectView, Relation, Source } from './relation.ts';
-import type { ColumnScope } from './scope.ts';
-import { type Select, type SelectContext, toSource, translateSelect, withTail } from './select.ts';
-import type { Type, Value } from './value.ts';
+import type { ColumnScope, Context } from './scope.ts';
+import {
+  outputValues,
+  type Select,
+  type SelectContext,
+  toSource,
+  translateSelect,
+  withTail,
+} from './select.ts';
+import { type Type, unify, type Value, WrongType } from './value.ts';
 
 export interface Query extends Select {
   /** The members of WITH, each `w0 AS (SELECT …)`. */

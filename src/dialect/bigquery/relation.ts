@@ -1,7 +1,6 @@
-import { SQL_CHARS_MAX } from './convert.ts';
-import { refuse } from './parse/refusal.ts';
-import { firstOf, type Step, writeSteps } from './steps.ts';
-import { jsonValue, type Members, type Type, type TypedSql, type Value } from './value.ts';
+import { reject } from './parse/token.ts';
+import { firstOf, type Step, writeSteps } from './scope.ts';
+import { jsonValue, type Members, SQL_CHARS_MAX, type Type, type TypedSql, type Value } from './value.ts';
 
 /** A view of the stored query, as callers' SELECTs see it. */
 export interface DialectView {
@@ -71,7 +70,7 @@ export function createRelation(name: string, alias: string, source: Source) {
 
   const addTo = (list: Map<string, string>, column: string, sql: string) => {
     if (!list.has(column)) chars += sql.length;
-    if (chars > SQL_CHARS_MAX) throw refuse('is too large: ask in several requests');
+    if (chars > SQL_CHARS_MAX) throw reject('is too large: ask in several requests');
     list.set(column, sql);
     return `${alias}.${column}`;
   };

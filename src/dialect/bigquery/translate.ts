@@ -2,16 +2,13 @@ import { SQL_INSTANT_PREFIX } from '../../definitions/dialect.ts';
 import { TailraceError } from '../../errors.ts';
 import { parseInstant } from '../../lib/instant.ts';
 import type { Bounds } from './bounds.ts';
-import { formatTime } from './cast.ts';
-import { SQL_CHARS_MAX } from './convert.ts';
-import { parse } from './parse/parse.ts';
-import { refuse } from './parse/refusal.ts';
-import type { Quotes } from './parse/token.ts';
+import { formatTime } from './function.ts';
+import { parse } from './parse/query.ts';
+import { type Quotes, reject } from './parse/token.ts';
 import { type Query, type QueryOptions, translateQuery } from './query.ts';
 import { createRelation, type DialectView } from './relation.ts';
-import { flagUntyped } from './typed/flag.ts';
-import { createTypedRelation, NotTyped } from './typed/relation.ts';
-import type { Type } from './value.ts';
+import { createTypedRelation, flagUntyped, NotTyped } from './typed.ts';
+import { SQL_CHARS_MAX, type Type } from './value.ts';
 
 export interface TranslateOptions {
   /** The views of the stored query, by name. */
@@ -104,7 +101,7 @@ function writeQuery({ columns, withs, sql }: Query): string {
   const list = columns.map(({ label, type }, i) => `${writeOutput(`c${i}`, type)} AS \`${label}\``);
   const before = withs.length === 0 ? '' : `WITH ${withs.join(', ')} `;
   const written = `${before}SELECT ${list.join(', ')} FROM (${sql})`;
-  if (written.length > SQL_CHARS_MAX) throw refuse('is too large: ask in several requests');
+  if (written.length > SQL_CHARS_MAX) throw reject('is too large: ask in several requests');
   return written;
 }
 

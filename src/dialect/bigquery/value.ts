@@ -1,4 +1,5 @@
-import type { Micros } from '../../lib/instant.ts';
+import { formatInstant, type Micros, parseInstant } from '../../lib/instant.ts';
+import { writeValue } from '../../sql/quote.ts';
 
 /** The type of an expression. `json` is what the metadata have at a path: a number in one event, a text in the next. */
 export type Type =
@@ -148,4 +149,128 @@ export function roundToInteger(float: string): string {
 /** BigQuery rounds half away from zero, ClickHouse to the even neighbour. */
 export function roundAway(float: string): string {
   return `sign(${float}) * floor(abs(${float}) + 0.5)`;
+}
+
+/** Says what is wrong with a value; the caller knows the place. */
+export class WrongType extends Error {
+  override readonly name = 'WrongType';
+}
+
+/** What an argument may be. `number` is an integer or a float. */
+export type TargetType =
+  | 'string'
+  | 'number'
+  | 'int64'
+  | 'float64'
+  | 'bool'
+  | 'timestamp'
+  | 'datetime'
+  | 'date';
+
+const NUMBERS: readonly Type[] = ['int64', 'float64'];
+const TIMES: readonly Type[] = ['timestamp', 'datetime', 'date'];
+
+export const isJson = ({ type }: Value) => type === 'json' || type === 'record';
+export const isNumber = ({ type }: Value) => NUMBERS.includes(type);
+export const isTime = ({ type }: Value) => TIMES.includes(type);
+
+/** A value as a type, where BigQuery converts without a cast: JSON and constants. @throws WrongType */
+export function as(value: Value, wanted: TargetType): string {
+  const { type, sql, json, text } = value;
+  if (json !== undefined) return FORMS[wanted](json);
+  if (type === 'null' || type === wanted || (wanted === 'number' && isNumber(value))) return sql;
+  if (wanted === 'float64' && type === 'int64') return `toFloat64(${sql})`;
+  if (text !== undefined && isTimeType(wanted)) return instantOf(text, wanted).sql;
+  throw new WrongType(`has a ${nameOf(value)} where a ${wanted} belongs`);
+}
+
+type Json = NonNullable<Value['json']>;
+
+/** What JSON is read as. */
+const FORMS: Readonly<Record<TargetType, (json: Json) => string>> = {
+  string: ({ text }) => text,
+  number: ({ number }) => number,
+  float64: ({ number }) => number,
+  int64: ({ integer }) => integer,
+  bool: ({ bool }) => bool,
+  timestamp: ({ text }) => readTime(text, 'timestamp'),
+  datetime: ({ text }) => readTime(text, 'datetime'),
+  date: ({ text }) => readTime(text, 'date'),
+};
+
+export const nameOf = ({ type, text }: Value) =>
+  text === undefined ? type : `text ${JSON.stringify(text.slice(0, 60))}`;
+
+function isTimeType(type: TargetType): type is 'timestamp' | 'datetime' | 'date' {
+  return type === 'timestamp' || type === 'datetime' || type === 'date';
+}
+
+/** A timestamp, datetime or date in a text. NULL for other texts. */
+function readTime(text: string, type: 'timestamp' | 'datetime' | 'date'): string {
+  const time = `parseDateTime64BestEffortOrNull(${text}, 6, 'UTC')`;
+  return type === 'date' ? `toDate(${time})` : time;
+}
+
+/** The instant that a text stands for. @throws WrongType */
+export function instantOf(text: string, type: 'timestamp' | 'datetime' | 'date'): Value {
+  const micros = parseInstant(text);
+  if (micros === undefined || !/^\s*\d{4}-/.test(text))
+    throw new WrongType(
+      `has ${JSON.stringify(text.slice(0, 60))}, which is not a ${type}; write 2026-11-20 07:00:00`,
+    );
+  return writeInstant(micros, type);
+}
+
+/** A constant. */
+function writeInstant(instant: Micros, type: 'timestamp' | 'datetime' | 'date'): Value {
+  const iso = formatInstant(instant).replace('T', ' ').replace('Z', '');
+  const sql =
+    type === 'date'
+      ? `toDate(${writeValue(iso.slice(0, 10))})`
+      : `toDateTime64(${writeValue(iso)}, 6, 'UTC')`;
+  return { type, sql, instant };
+}
+
+/** One type for values that stand in for each other, as in CASE, and each as this type. @throws WrongType if there is none */
+export function unify(values: readonly Value[]): { readonly type: Type; readonly sqls: readonly string[] } {
+  const kinds = [...new Set(values.map((value) => (isJson(value) ? 'json' : value.type)))].filter(
+    (type) => type !== 'null',
+  );
+  const types = kinds.filter((type) => type !== 'json');
+  if (kinds.length === 0) return { type: 'null', sqls: values.map(({ sql }) => sql) };
+  if (types.length === 0) return { type: 'json', sqls: values.map(({ sql }) => sql) };
+  const wanted = common(values, types);
+  return { type: wanted, sqls: values.map((value) => as(value, wanted)) };
+}
+
+function common(values: readonly Value[], types: readonly Type[]): Exclude<TargetType, 'number'> {
+  if (types.every((type) => NUMBERS.includes(type))) {
+    // JSON is read as a float, beside an integer too.
+    return types.length === 1 && types[0] === 'int64' && !values.some(isJson) ? 'int64' : 'float64';
+  }
+  const time = types.find((type) => TIMES.includes(type));
+  const others = values.filter(({ type, text }) => type !== time && text === undefined && type !== 'null');
+  if (time !== undefined && others.every(isJson)) return time as 'timestamp'; // TIMES has no others that are not in Wanted
+  const [only] = types;
+  if (types.length === 1 && (only === 'string' || only === 'bool')) return only;
+  throw new WrongType(`has a ${types.join(' and a ')} where one type belongs; cast one of them`);
+}
+
+/** Longest SQL of a translation, and of each expression in it. */
+export const SQL_CHARS_MAX = 256 * 1024;
+
+/** A function of BigQuery that takes values and gives a value. */
+export interface BigQueryFunction {
+  /**
+   * `part` is a word such as HOUR, `pattern` a regular expression, as it is, `text` any other text in quotes, `count` a whole number in digits,
+   * and `interval` the part and the count of an INTERVAL, such as `hour 1`.
+   */
+  readonly args: readonly (TargetType | 'any' | 'part' | 'pattern' | 'text' | 'count' | 'interval')[];
+  /** How many of the last arguments may be left out. */
+  readonly optional?: number;
+  /** Whether the last argument may be repeated. */
+  readonly isVariadic?: boolean;
+  readonly type: Type;
+  /** @throws WrongType for a `part` or `text` that is not known */
+  readonly write: (...args: string[]) => string;
 }

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { AGGREGATES } from '../../../src/dialect/bigquery/aggregate.ts';
-import { CHOICES } from '../../../src/dialect/bigquery/choice.ts';
+import { CHOICES, JSON_FUNCTIONS } from '../../../src/dialect/bigquery/call.ts';
 import { FUNCTIONS } from '../../../src/dialect/bigquery/function.ts';
-import { JSON_FUNCTIONS } from '../../../src/dialect/bigquery/json-function.ts';
 import { translateBigQuery } from '../../../src/dialect/bigquery/translate.ts';
 import { NOW, translate, VIEWS } from './views.ts';
 

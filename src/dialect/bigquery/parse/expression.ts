@@ -1,6 +1,5 @@
-import { parseList } from './list.ts';
 import { parseOperand } from './operand.ts';
-import type { Grammar } from './token-stream.ts';
+import { type Grammar, parseList } from './token.ts';
 import type { ComparisonForm, Expression, Operand } from './tree.ts';
 
 /** Parses an expression. BigQuery's operators, the last first: OR, AND, NOT, comparisons, + and -, then * / and ||, signs. */

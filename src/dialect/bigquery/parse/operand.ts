@@ -1,6 +1,4 @@
-import { parseCall } from './call.ts';
-import { parseCase, parseCast, parseExtract, parseInterval } from './construct.ts';
-import type { Grammar } from './token-stream.ts';
+import { type Grammar, parseList } from './token.ts';
 import type { Expression } from './tree.ts';
 
 /** Types by the names that PostgreSQL has for them, which Studio's `::text` uses. */
@@ -163,4 +161,113 @@ export function parseField({ tokens }: Grammar): string {
   const kind = tokens.peek()?.kind;
   if (kind !== 'word' && kind !== 'name') throw tokens.unexpected('a name');
   return tokens.take('a name').value;
+}
+
+/** Parses a call after its opening bracket. @param name of the function, in lower case */
+function parseCall(name: string, start: number, grammar: Grammar): Expression {
+  const { tokens } = grammar;
+  if (/^(?:SELECT|WITH)$/.test(tokens.word()))
+    throw tokens.fail(`calls ${name} with a SELECT, which is not understood`);
+  const isDistinct = tokens.takeWords('DISTINCT');
+  const isOfRows = !isDistinct && tokens.takeSign('*');
+  const args = isOfRows || tokens.isSign(')') ? [] : parseList(grammar);
+  const isOver = endCall(name, grammar) && parseOver(grammar);
+  return { kind: 'call', name, args, isOfRows, isDistinct, isOver, start };
+}
+
+/** Words that say more about an argument. */
+const MODIFIERS = new Set(['ORDER', 'LIMIT', 'IGNORE', 'RESPECT', 'HAVING', 'AS', 'SEPARATOR', 'WHERE']);
+
+/** @returns whether OVER stands after the call, which is read */
+function endCall(name: string, { tokens }: Grammar): boolean {
+  const word = tokens.word();
+  if (MODIFIERS.has(word))
+    throw tokens.fail(`has ${word === 'ORDER' ? 'ORDER BY' : word} in ${name}(…), which is not understood`);
+  if (tokens.isSign('=') && tokens.isSign('>', 1))
+    throw tokens.fail(`has a named argument of ${name}, which is not understood`);
+  tokens.expectSign(')', `a comma or the closing bracket of ${name}`);
+  if (/^(?:IGNORE|RESPECT)$/.test(tokens.word()))
+    throw tokens.fail(`has ${tokens.word()} NULLS, which is not understood`);
+  return tokens.takeWords('OVER');
+}
+
+/** The brackets after OVER, which have to be empty. */
+function parseOver({ tokens }: Grammar): true {
+  if (!tokens.takeSign('('))
+    throw tokens.fail('has OVER with a name, that of a WINDOW, which is not understood');
+  const word = tokens.word();
+  if (word === 'PARTITION') throw tokens.fail('has PARTITION BY, which is not understood');
+  if (word === 'ORDER') throw tokens.fail('has OVER (ORDER BY …), which is not understood');
+  if (!tokens.takeSign(')'))
+    throw tokens.fail(
+      `has OVER with ${word || 'something'} in its brackets, which is not understood; write OVER ()`,
+    );
+  return true;
+}
+
+/** Parses CASE … END. */
+function parseCase(grammar: Grammar, start: number): Expression {
+  const { tokens } = grammar;
+  tokens.expectWord('CASE');
+  const subject = tokens.word() === 'WHEN' ? undefined : grammar.expression();
+  const branches: { test: Expression; result: Expression }[] = [];
+  while (tokens.takeWords('WHEN')) {
+    const test = grammar.expression();
+    tokens.expectWord('THEN');
+    branches.push({ test, result: grammar.expression() });
+  }
+  if (branches.length === 0) throw tokens.unexpected('WHEN');
+  const otherwise = tokens.takeWords('ELSE') ? grammar.expression() : undefined;
+  if (!tokens.takeWords('END')) throw tokens.unexpected('END');
+  return { kind: 'case', subject, branches, otherwise, start };
+}
+
+/** Parses CAST or SAFE_CAST. */
+function parseCast(grammar: Grammar, start: number): Expression {
+  const { tokens } = grammar;
+  const isSafe = tokens.take('CAST').value.toUpperCase() === 'SAFE_CAST';
+  tokens.expectSign('(');
+  const value = grammar.expression();
+  tokens.expectWord('AS');
+  const type = tokens.take('a type').value.toLowerCase();
+  if (tokens.isSign('(') || tokens.isSign('<'))
+    throw tokens.fail(`casts to ${type.toUpperCase()} with parameters, which is not understood`);
+  if (tokens.word() === 'FORMAT') throw tokens.fail('has CAST with FORMAT, which is not understood');
+  tokens.expectSign(')', 'the closing bracket of CAST');
+  return { kind: 'cast', value, type, isSafe, start };
+}
+
+/** Parses EXTRACT. */
+function parseExtract(grammar: Grammar, start: number): Expression {
+  const { tokens } = grammar;
+  tokens.expectWord('EXTRACT');
+  tokens.expectSign('(');
+  const part = parsePart(grammar);
+  tokens.expectWord('FROM');
+  const from = grammar.expression();
+  if (tokens.word() === 'AT')
+    throw tokens.fail('has AT TIME ZONE, which is not understood; times are in UTC');
+  tokens.expectSign(')', 'the closing bracket of EXTRACT');
+  return { kind: 'extract', part, from, start };
+}
+
+/** Parses INTERVAL. */
+function parseInterval(grammar: Grammar, start: number): Expression {
+  const { tokens } = grammar;
+  tokens.expectWord('INTERVAL');
+  const count = grammar.expression();
+  const part = parsePart(grammar);
+  if (tokens.word() === 'TO')
+    throw tokens.fail('has INTERVAL … TO …, which is not understood; write one part');
+  return { kind: 'interval', count, part, start };
+}
+
+/** A word such as HOUR, in lower case; `week(monday)` is `isoweek`. */
+function parsePart({ tokens }: Grammar): string {
+  if (tokens.peek()?.kind !== 'word') throw tokens.unexpected('a part of a time, such as HOUR,');
+  const part = tokens.take('a part of a time').value.toLowerCase();
+  if (part !== 'week' || !tokens.takeSign('(')) return part;
+  const day = tokens.take('a day').value.toLowerCase();
+  tokens.expectSign(')');
+  return day === 'monday' ? 'isoweek' : `week(${day})`;
 }

@@ -1,11 +1,73 @@
-import { parseAlias } from './alias.ts';
-import { parseFrom } from './from.ts';
-import { parseList, parseNames } from './list.ts';
-import type { Grammar } from './token-stream.ts';
-import type { ItemTree, OrderTerm, QueryTree, SelectTree, StarTree, Tail, WithMember } from './tree.ts';
+import type { TailraceError } from '../../../errors.ts';
+import { parseExpression } from './expression.ts';
+import { parseField } from './operand.ts';
+import {
+  type BigQueryToken,
+  createTokenStream,
+  type Grammar,
+  locate,
+  parseAlias,
+  parseList,
+  parseNames,
+  type Quotes,
+  readTokens,
+  reject,
+  shorten,
+} from './token.ts';
+import type {
+  FromItem,
+  ItemTree,
+  Join,
+  OrderTerm,
+  Placed,
+  QueryTree,
+  SelectTree,
+  StarTree,
+  Tail,
+  WithMember,
+} from './tree.ts';
+
+interface Parsed {
+  readonly root: QueryTree;
+  /** The error for a part of the tree that is not understood. */
+  readonly fail: (message: string, place: Placed) => TailraceError;
+}
+
+/**
+ * Parses one SELECT of BigQuery's in a time in proportion to its length, which is bounded.
+ *
+ * @throws TailraceError `invalid_parameter` that names what is not understood, with its line and column
+ */
+export function parse(sql: string, quotes: Quotes): Parsed {
+  const tokens = createTokenStream(sql, withoutEnd(readTokens(sql, quotes), sql));
+  const grammar: Grammar = {
+    tokens,
+    query: () => parseQuery(grammar),
+    expression: () => parseExpression(grammar),
+  };
+  const root = parseQuery(grammar);
+  if (tokens.peek() !== undefined) throw tokens.unexpected('the end');
+  return { root, fail: tokens.fail };
+}
+
+/** Removes semicolons at the end. */
+function withoutEnd(tokens: readonly BigQueryToken[], sql: string): readonly BigQueryToken[] {
+  const last = tokens.findLastIndex((token) => !isSemicolon(token));
+  if (last < 0) throw reject('is empty; send one SELECT');
+  const kept = tokens.slice(0, last + 1);
+  const first = kept.find(({ value }) => value !== '(');
+  if (first !== undefined && !(first.kind === 'word' && /^(?:select|with)$/i.test(first.value)))
+    throw reject(`must be one SELECT; it begins with ${shorten(first.value)}`, locate(sql, first.start));
+  const second = kept.find(isSemicolon);
+  if (second !== undefined)
+    throw reject('must be one SELECT; there is a semicolon', locate(sql, second.start));
+  return kept;
+}
+
+const isSemicolon = ({ kind, value }: BigQueryToken) => kind === 'sign' && value === ';';
 
 /** Parses a query, up to its end or the bracket around it. */
-export function parseQuery(grammar: Grammar): QueryTree {
+function parseQuery(grammar: Grammar): QueryTree {
   const { tokens } = grammar;
   const start = tokens.start();
   const withs = parseWith(grammar);
@@ -148,4 +210,70 @@ function parseCount({ tokens }: Grammar): string {
   if (token?.kind !== 'number' || !/^\d{1,15}$/.test(token.value))
     throw tokens.fail('has a LIMIT or OFFSET other than a whole number');
   return String(Number(tokens.take('a number').value));
+}
+
+/** Parses what stands after FROM. */
+function parseFrom(grammar: Grammar): readonly FromItem[] {
+  const items = [parseFromItem(undefined, grammar)];
+  for (;;) {
+    const join = parseJoin(grammar);
+    if (join === undefined) break;
+    items.push(parseFromItem(join, grammar));
+  }
+  return items;
+}
+
+/** Reads a comma or the words of a join if they are next. */
+function parseJoin({ tokens }: Grammar): Join | undefined {
+  if (tokens.takeSign(',') || tokens.takeWords('CROSS', 'JOIN')) return 'CROSS JOIN';
+  if (tokens.takeWords('JOIN') || tokens.takeWords('INNER', 'JOIN')) return 'INNER JOIN';
+  if (tokens.takeWords('LEFT', 'JOIN') || tokens.takeWords('LEFT', 'OUTER', 'JOIN')) return 'LEFT JOIN';
+  const word = tokens.word();
+  if (/^(?:RIGHT|FULL|NATURAL|OUTER)$/.test(word))
+    throw tokens.fail(`has ${word} JOIN, which is not understood; known are JOIN, LEFT JOIN and CROSS JOIN`);
+  return undefined;
+}
+
+/** Words after a table that change what is read of it. */
+const AFTER_TABLE: Readonly<Record<string, string>> = {
+  TABLESAMPLE: 'TABLESAMPLE',
+  PIVOT: 'PIVOT',
+  UNPIVOT: 'UNPIVOT',
+  MATCH_RECOGNIZE: 'MATCH_RECOGNIZE',
+  FOR: 'FOR SYSTEM_TIME or FOR UPDATE',
+};
+
+function parseFromItem(join: Join | undefined, grammar: Grammar): FromItem {
+  const { tokens } = grammar;
+  const start = tokens.start();
+  const read = parseRead(grammar);
+  const alias = parseAlias(grammar);
+  const after = AFTER_TABLE[tokens.word()];
+  if (after !== undefined) throw tokens.fail(`has ${after}, which is not understood`);
+  if (tokens.word() === 'WITH' && tokens.word(1) === 'OFFSET')
+    throw tokens.fail('has WITH OFFSET, which is not understood');
+  const on = tokens.takeWords('ON') ? grammar.expression() : undefined;
+  const using = on === undefined && tokens.takeWords('USING') ? parseNames('USING', grammar) : [];
+  return { join, read, alias, on, using, start };
+}
+
+function parseRead(grammar: Grammar): FromItem['read'] {
+  const { tokens } = grammar;
+  if (tokens.takeSign('(')) {
+    const query = tokens.nest(grammar.query);
+    tokens.expectSign(')', 'the closing bracket of the SELECT');
+    return { kind: 'subquery', query };
+  }
+  if (tokens.takeWords('UNNEST')) {
+    tokens.expectSign('(');
+    const list = grammar.expression();
+    tokens.expectSign(')', 'the closing bracket of UNNEST');
+    return { kind: 'unnest', list };
+  }
+  if (!tokens.isName()) throw tokens.unexpected('a table');
+  const names = [tokens.take('a table').value];
+  while (tokens.takeSign('.')) names.push(parseField(grammar));
+  if (tokens.isSign('('))
+    throw tokens.fail(`has the function ${names.join('.')} instead of a table, which is not understood`);
+  return { kind: 'path', names };
 }

@@ -1,4 +1,33 @@
-import { locate, refuse } from './refusal.ts';
+import { SQL_PARAMETER } from '../../../definitions/parameter.ts';
+import { TailraceError } from '../../../errors.ts';
+import type { Expression, QueryTree } from './tree.ts';
+
+/** A place in the caller's text, each counted from 1. */
+interface SourceLocation {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The error for a caller's BigQuery SELECT. @param message what is not understood in it, and what would be */
+export function reject(message: string, place?: SourceLocation, cause?: unknown): TailraceError {
+  const at = place === undefined ? '' : ` at line ${place.line}, column ${place.column}`;
+  const fault = { parameter: SQL_PARAMETER, message: `${message}${at}` };
+  return new TailraceError('invalid_parameter', `${fault.parameter} ${fault.message}`, {
+    errors: [fault],
+    cause,
+  });
+}
+
+/** The place of an offset in UTF-16 units. */
+export function locate(sql: string, offset: number): SourceLocation {
+  const before = sql.slice(0, offset).split('\n');
+  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
+}
+
+/** What the caller wrote, cut for a message. */
+export function shorten(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
 
 /** A token of BigQuery's SQL. `name` is an identifier in backticks. */
 export interface BigQueryToken {
@@ -42,7 +71,7 @@ function joinParts(parts: readonly RegExp[]): RegExp {
 
 /** The tokens of a text, without white space and comments. @throws TailraceError `invalid_parameter` for a text beyond the bounds */
 export function readTokens(sql: string, quotes: Quotes): readonly BigQueryToken[] {
-  if (Buffer.byteLength(sql) > BYTES_MAX) throw refuse(`must be at most ${BYTES_MAX} bytes long`);
+  if (Buffer.byteLength(sql) > BYTES_MAX) throw reject(`must be at most ${BYTES_MAX} bytes long`);
   const tokens: BigQueryToken[] = [];
   const pattern = new RegExp(TOKEN[quotes]);
   while (pattern.lastIndex < sql.length) {
@@ -53,7 +82,7 @@ export function readTokens(sql: string, quotes: Quotes): readonly BigQueryToken[
     if (token === undefined) continue;
     tokens.push(token);
     if (tokens.length > TOKENS_MAX)
-      throw refuse(`must have at most ${TOKENS_MAX} words and signs; there is one more`, locate(sql, start));
+      throw reject(`must have at most ${TOKENS_MAX} words and signs; there is one more`, locate(sql, start));
   }
   return tokens;
 }
@@ -61,8 +90,8 @@ export function readTokens(sql: string, quotes: Quotes): readonly BigQueryToken[
 function refuseUnknown(sql: string, start: number) {
   const place = locate(sql, start);
   if (/^(?:[rR]?['"`]|\/\*)/.test(sql.slice(start, start + 2)))
-    return refuse('has a string, a name or a comment without an end', place);
-  return refuse(`has ${JSON.stringify(sql.slice(start, start + 20))}, which is not understood`, place);
+    return reject('has a string, a name or a comment without an end', place);
+  return reject(`has ${JSON.stringify(sql.slice(start, start + 20))}, which is not understood`, place);
 }
 
 function readToken(
@@ -72,7 +101,7 @@ function readToken(
 ): BigQueryToken | undefined {
   const { space, doubled, prefix = '', quoted, name, number, word, sign } = groups;
   if (space !== undefined) return undefined;
-  const fail = (message: string) => refuse(message, locate(sql, start));
+  const fail = (message: string) => reject(message, locate(sql, start));
   if (doubled !== undefined)
     return { kind: 'text', value: readEscapes(doubled.slice(1, -1).replaceAll("''", "'"), fail), start };
   if (quoted !== undefined) {
@@ -118,4 +147,158 @@ function readEscapes(text: string, fail: (message: string) => Error): string {
     if (`\\?"'\``.includes(other)) return other;
     throw refuseEscape(all);
   });
+}
+
+/** The tokens of a caller's text, of which the next one is read. */
+type TokenStream = ReturnType<typeof createTokenStream>;
+
+/** What the parts of the grammar need of each other. */
+export interface Grammar {
+  readonly tokens: TokenStream;
+  readonly query: () => QueryTree;
+  readonly expression: () => Expression;
+}
+
+/**
+ * Deepest nesting that is parsed and translated: each level is a few calls of the parser and of the translator on the stack, and the
+ * translation of a level is at least as long as that of the levels in it.
+ */
+const LEVELS_MAX = 24;
+
+const wordsOf = (text: string) => new Set(text.toUpperCase().split(/\s+/));
+
+/** Words with a meaning of their own wherever they stand: none of them is a name without backticks. */
+const RESERVED = wordsOf(
+  `all and array as asc between by case cast cross desc distinct else end except exists extract false for from full group having if
+  in inner intersect interval is join lateral left like limit natural not null nulls on or order outer over partition qualify recursive
+  right select struct tablesample then true union unnest using when where window with`,
+);
+
+/** Other words that BigQuery reserves, or that begin a clause of another engine: none of them is an alias without AS. */
+const NOT_ALIAS = wordsOf(
+  `any assert_rows_modified at collate contains create cube current default define enum escape exclude fetch following grouping groups
+  hash ignore into lookup merge new no of preceding proto range respect rollup rows set some to treat unbounded within
+  format settings offset pivot unpivot match_recognize prewhere sample final ilike rlike regexp similar global div mod xor`,
+);
+
+export function createTokenStream(sql: string, tokens: readonly BigQueryToken[]) {
+  const words = tokens.map(({ kind, value }) => (kind === 'word' ? value.toUpperCase() : ''));
+  let at = 0;
+  let level = 0;
+
+  const peek = (ahead = 0): BigQueryToken | undefined => tokens[at + ahead];
+  const fail = (message: string, place?: { readonly start: number }): TailraceError =>
+    reject(message, locate(sql, place?.start ?? stream.start()));
+
+  const stream = {
+    peek,
+    /** The next token in upper case if it is a word; otherwise empty. */
+    word: (ahead = 0): string => words[at + ahead] ?? '',
+    /** Where the next token begins; where the last one ends if there is none. */
+    start: (): number => peek()?.start ?? sql.trimEnd().length,
+    isSign(sign: string, ahead = 0): boolean {
+      const token = peek(ahead);
+      return token?.kind === 'sign' && token.value === sign;
+    },
+    /** Whether the next token can be a name: one in backticks, or a word that is not reserved. */
+    isName(ahead = 0): boolean {
+      const token = peek(ahead);
+      if (token?.kind === 'word') return !RESERVED.has(stream.word(ahead));
+      return token?.kind === 'name';
+    },
+    /** Whether the next token can be an alias without AS. */
+    isAlias: (): boolean => stream.isName() && !NOT_ALIAS.has(stream.word()),
+    /** Reads the next token, whatever it is. */
+    take(belongs: string): BigQueryToken {
+      const token = peek();
+      if (token === undefined) throw stream.unexpected(belongs);
+      at++;
+      return token;
+    },
+    /** Reads a sign if it is next. */
+    takeSign(sign: string): boolean {
+      if (!stream.isSign(sign)) return false;
+      at++;
+      return true;
+    },
+    /** Reads words if they are next, in this order. */
+    takeWords(...wanted: readonly string[]): boolean {
+      if (!wanted.every((word, i) => stream.word(i) === word)) return false;
+      at += wanted.length;
+      return true;
+    },
+    expectSign(sign: string, belongs = `"${sign}"`): void {
+      if (!stream.takeSign(sign)) throw stream.unexpected(belongs);
+    },
+    expectWord(word: string): void {
+      if (!stream.takeWords(word)) throw stream.unexpected(word);
+    },
+    /** The error for what is not understood, at a place or at the next token. */
+    fail,
+    /** The error for a token that does not belong there. @param belongs what does */
+    unexpected: (belongs: string): TailraceError => fail(describe(peek(), belongs)),
+    /** Parses what is one level deeper. @throws TailraceError beyond the bound */
+    nest<T>(parse: () => T): T {
+      stream.requireLevel(level + 1);
+      level++;
+      const parsed = parse();
+      level--;
+      return parsed;
+    },
+    /** @param deeper levels that a part adds from the left, such as `x::text::text` */
+    requireLevel(levels: number): void {
+      if (levels > LEVELS_MAX + 1)
+        throw fail(
+          `must have at most ${LEVELS_MAX} levels of brackets, calls, casts, CASE, NOT and signs; there is one more`,
+        );
+    },
+    get level(): number {
+      return level;
+    },
+  };
+  return stream;
+}
+
+function describe(token: BigQueryToken | undefined, belongs: string): string {
+  if (token === undefined) return `ends where ${belongs} belongs`;
+  const { kind, value } = token;
+  const word = kind === 'word' ? value.toUpperCase() : '';
+  if (RESERVED.has(word) || NOT_ALIAS.has(word))
+    return `has ${word} in a place that is not understood; ${belongs} belongs there`;
+  const shown = shorten(value);
+  return `has ${kind === 'text' ? `the text ${JSON.stringify(shown)}` : `"${shown}"`} where ${belongs} belongs`;
+}
+
+/** Expressions between commas. */
+export function parseList(grammar: Grammar): readonly Expression[] {
+  const list = [grammar.expression()];
+  while (grammar.tokens.takeSign(',')) list.push(grammar.expression());
+  return list;
+}
+
+/** Names of columns between commas, in brackets. @param clause before them, for messages */
+export function parseNames(clause: string, { tokens }: Grammar): readonly string[] {
+  const names: string[] = [];
+  tokens.expectSign('(');
+  do {
+    if (!tokens.isName()) throw tokens.unexpected('a column');
+    names.push(tokens.take('a column').value);
+  } while (tokens.takeSign(','));
+  tokens.expectSign(')', `a comma or the closing bracket of ${clause}`);
+  return names;
+}
+
+const ALIAS = /^[A-Za-z_]\w{0,127}$/;
+
+/** The name after an item or a table, with or without AS. @throws TailraceError for letters that no column may have */
+export function parseAlias({ tokens }: Grammar): string | undefined {
+  const hasAs = tokens.takeWords('AS');
+  if (!hasAs && !tokens.isAlias()) return undefined;
+  const token = tokens.peek();
+  if (tokens.isName() && ALIAS.test(token?.value ?? '')) return tokens.take('a name').value;
+  const word = tokens.word();
+  const hint = word === '' ? '' : `; ${word} is not a name`;
+  throw tokens.fail(
+    `has AS without a plain name after it; a name has letters, digits and underscores, without quotes${hint}`,
+  );
 }
