@@ -4,8 +4,7 @@ import { readDefinitions } from '../definitions/read.ts';
 import { createRegistry } from '../definitions/registry.ts';
 import type { Source } from '../definitions/source.ts';
 import type { Event } from '../ingest/event.ts';
-import { FILTER_RULES, type FilterCounts } from '../ingest/filter/filter.ts';
-import { verifyFilters } from '../ingest/filter/verify.ts';
+import { FILTER_RULES, type FilterCounts, verifyFilters } from '../ingest/filter/filter.ts';
 import { refuseUnwritable } from '../ingest/source-name.ts';
 import { formatCount } from './format.ts';
 

@@ -9,7 +9,7 @@ import {
 } from 'node:http2';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
-import { encodeRetryStatus } from '../ingest/otlp/schema.ts';
+import { encodeRetryStatus } from '../ingest/otlp/check.ts';
 import type { TlsContext } from './tls.ts';
 
 const EXPORT = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';

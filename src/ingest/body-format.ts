@@ -1,6 +1,6 @@
 import { TailraceError } from '../errors.ts';
 import { findJsonFault } from '../lib/json/fault.ts';
-import type { WireDocument } from './document/read.ts';
+import type { WireDocument } from './document.ts';
 import { isBlank, NEWLINE } from './lines.ts';
 import { decodeText, findOtherEncoding, REPLACEMENT } from './utf8.ts';
 

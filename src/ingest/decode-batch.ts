@@ -7,11 +7,11 @@ import { type EventRules, parseEvent } from './event.ts';
 import { createFilterCounts, type FilterCounts, findFilter } from './filter/filter.ts';
 import { chooseSource } from './protocols/choose-source.ts';
 import { RefusedEvent } from './read-event.ts';
-import { createRejections, type RejectedEvent, type Rejection } from './rejected/collect.ts';
+import { createRejections, type RejectedEvent, type Rejection } from './rejected.ts';
 import { createRowEncoder, type DayRows, type LayoutChoice } from './rows.ts';
 import { getSourceOfBody } from './source-name.ts';
-import { createAmounts, OverQuota } from './usage/amounts.ts';
 import type { Amount } from './usage/quota.ts';
+import { createAmounts, OverQuota } from './usage/usage.ts';
 import { type BodyFormat, cutEvents } from './wire-events.ts';
 
 /** A request body with everything that decoding needs, so that any thread can decode it. */

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { Piscina } from 'piscina';
 import { createSessionPool, type PoolWork } from '../engine/session-pool.ts';
 import { TailraceError } from '../errors.ts';
-import { type BacklogOptions, createBacklog } from './backlog.ts';
+import { type BacklogOptions, createBacklog } from './backpressure.ts';
 import {
   asBuffer,
   type Batch,

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Engine, InsertBatch } from '../engine/engine.ts';
-import { type Backpressure, createBackpressure, type Overload } from './backpressure/backpressure.ts';
+import { type Backpressure, createBackpressure, type Overload } from './backpressure.ts';
 import { type Committer, createCommitter } from './committer.ts';
 import { createDecoder } from './decoder.ts';
 import type { FilterCounts } from './filter/filter.ts';

@@ -1,8 +1,7 @@
 import { isAscii } from 'node:buffer';
 import type { Source } from '../definitions/source.ts';
 import type { WireEvent } from './body-format.ts';
-import { planDocument } from './document/plan.ts';
-import { readDocument, sharedBytes, type WireDocument } from './document/read.ts';
+import { planDocument, readDocument, sharedBytes, type WireDocument } from './document.ts';
 import { dropDuplicates } from './json/duplicates.ts';
 import { NOT_JSON, readString } from './json/grammar.ts';
 import { type PathPlan, planPaths } from './json/paths.ts';

@@ -3,14 +3,13 @@ import { GENERAL_SOURCE } from '../definitions/accepts.ts';
 import type { Source } from '../definitions/source.ts';
 import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash-by-parts.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
-import type { Backpressure } from './backpressure/backpressure.ts';
+import type { Backpressure } from './backpressure.ts';
 import type { CommitOptions, Committer } from './committer.ts';
 import { type Batch, type BatchInput, REASONS_MAX, type SourceRows } from './decode-batch.ts';
 import type { Decoder } from './decoder.ts';
 import { FILTER_RULES, type FilterCounts } from './filter/filter.ts';
 import type { Idempotency, Received } from './idempotency/idempotency.ts';
-import type { Rejection } from './rejected/collect.ts';
-import type { Sender } from './rejected/log.ts';
+import type { Rejection, Sender } from './rejected.ts';
 import type { Usage } from './usage/usage.ts';
 
 /** A request with events in its body. */

@@ -18,10 +18,9 @@ import {
 import { nextToken, passValue } from './json/cursor.ts';
 import { NOT_JSON, OPEN_BRACE, readString } from './json/grammar.ts';
 import { type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
-import { checkRequest } from './otlp/check.ts';
+import { checkRequest, decodeRequest } from './otlp/check.ts';
 import { type OtlpRequest, otlpEvents } from './otlp/events.ts';
-import { decodeRequest } from './otlp/schema.ts';
-import { PROTOCOL_FORMATS, type ProtocolFormat } from './protocols/formats.ts';
+import { PROTOCOL_FORMATS, type ProtocolFormat } from './protocols/table.ts';
 import { NAMING_MEMBERS } from './source-name.ts';
 import { REPLACEMENT, withoutMark } from './utf8.ts';
 

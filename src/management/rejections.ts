@@ -1,6 +1,6 @@
 import { GENERAL_SOURCE } from '../definitions/accepts.ts';
 import type { Registry } from '../definitions/registry.ts';
-import type { RejectedEvents, RejectedLog } from '../ingest/rejected/log.ts';
+import type { RejectedEvents, RejectedLog } from '../ingest/rejected.ts';
 import { isListed, isUnrestricted } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { OWNER } from '../query/pins.ts';

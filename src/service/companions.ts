@@ -1,7 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { InputError } from '../errors.ts';
-import { NO_QUOTAS, type Quotas } from '../ingest/usage/quota.ts';
-import { readQuotas } from '../ingest/usage/quotas-file.ts';
+import { NO_QUOTAS, type Quotas, readQuotas } from '../ingest/usage/quota.ts';
 import type { Companion } from './open-core.ts';
 import { createReceivers } from './receivers.ts';
 import { createRolesReader } from './roles.ts';

@@ -21,7 +21,7 @@ import { findStoreVersion, upgradeStore, writeStoreVersion } from '../engine/sto
 import { writeStoredTables } from '../engine/stored-tables.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from '../engine/write-marks.ts';
 import { TransientError } from '../errors.ts';
-import { verifyFilters } from '../ingest/filter/verify.ts';
+import { verifyFilters } from '../ingest/filter/filter.ts';
 import type { ClockGuard } from '../lib/clock-guard.ts';
 import { createSlots } from '../lib/slots.ts';
 import { verifySearches } from '../search/verify.ts';

@@ -26,7 +26,7 @@ import { readTlsContext } from '../http/tls.ts';
 import { type Ingest, openIngest } from '../ingest/ingest.ts';
 import { createProjectWarning } from '../ingest/project-warning.ts';
 import type { SyslogListener } from '../ingest/protocols/syslog/listen.ts';
-import { createRejectedLog } from '../ingest/rejected/log.ts';
+import { createRejectedLog } from '../ingest/rejected.ts';
 import { createRequestRecorder, EDGE_SOURCE } from '../ingest/request-recorder.ts';
 import type { Usage } from '../ingest/usage/usage.ts';
 import type { ControlStore } from '../keys/control-store.ts';

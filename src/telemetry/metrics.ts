@@ -1,7 +1,7 @@
 import type { RefreshExtent } from '../cache/incremental.ts';
 import type { CacheOutcome } from '../cache/store.ts';
-import { OVERLOADS } from '../ingest/backpressure/backpressure.ts';
-import { SYSLOG_LOSSES } from '../ingest/protocols/syslog/losses.ts';
+import { OVERLOADS } from '../ingest/backpressure.ts';
+import { SYSLOG_LOSSES } from '../ingest/protocols/syslog/listen.ts';
 import { createMetricRegistry, type MetricRegistry } from './prometheus.ts';
 
 /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createBackpressure, type Overload } from '../../src/ingest/backpressure/backpressure.ts';
+import { createBackpressure, type Overload } from '../../src/ingest/backpressure.ts';
 import { runs } from '../support/property.ts';
 
 const MIB = 1024 * 1024;

@@ -4,7 +4,7 @@ import { createEventFilter } from '../../src/definitions/event-filter.ts';
 import type { Source } from '../../src/definitions/source.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createFilterCounts, findFilter } from '../../src/ingest/filter/filter.ts';
-import { replaceInStrings } from '../../src/ingest/filter/json-text.ts';
+import { replaceInStrings } from '../../src/ingest/filter/redact.ts';
 
 type Fields = Parameters<typeof createEventFilter>[0];
 

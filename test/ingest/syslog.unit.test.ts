@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readSyslog } from '../../src/config/syslog.ts';
 import { createFramer } from '../../src/ingest/protocols/syslog/framer.ts';
-import { parseLine } from '../../src/ingest/protocols/syslog/line.ts';
+import { parseLine } from '../../src/ingest/protocols/syslog/syslog.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 12);
 

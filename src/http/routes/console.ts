@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import serveFiles from '@fastify/static';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TailraceError } from '../../errors.ts';
-import { describeProduct, isElasticsearchClient } from '../../ingest/protocols/elasticsearch/info.ts';
+import { describeProduct, isElasticsearchClient } from '../../ingest/protocols/elasticsearch.ts';
 import { noteFailure } from '../plugins/errors.ts';
 import { sendProtocolReply } from '../plugins/protocol-reply.ts';
 import { defineRoute, type RouteGroup } from '../route.ts';

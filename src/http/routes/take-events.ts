@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
 import { TailraceError } from '../../errors.ts';
-import type { Backpressure } from '../../ingest/backpressure/backpressure.ts';
+import type { Backpressure } from '../../ingest/backpressure.ts';
 import type { ProtocolBody, ProtocolSettings } from '../../ingest/protocols/protocol.ts';
 import { type BodyLimits, readBody } from '../../ingest/read-body.ts';
 import type { EventPost, Receipt, Receive } from '../../ingest/receive.ts';

@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { EventFilter } from '../../definitions/event-filter.ts';
+import type { EventFilter, Redaction } from '../../definitions/event-filter.ts';
+import type { Fault } from '../../definitions/fault.ts';
 import type { Source } from '../../definitions/source.ts';
+import { readYamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
+import { verifyCondition } from '../../search/condition.ts';
 import { parseField, parseSearch } from '../../search/parse.ts';
+import { messageOfFault } from '../../search/verify.ts';
+import { createReplace } from '../../sql/text-matcher.ts';
 import type { Event } from '../event.ts';
 import { createMatch, createReadText, type Match } from './match.ts';
 import { createRedact } from './redact.ts';
 
 /** Terms of one search of a source's file. */
-export const CLAUSES_MAX = 32;
+const CLAUSES_MAX = 32;
 
 /** The rules of a source's file, in the order in which they apply. */
 export const FILTER_RULES = ['drop', 'sample', 'redact'] as const;
@@ -18,7 +23,7 @@ export type FilterCounts = Record<(typeof FILTER_RULES)[number], number>;
 export const createFilterCounts = (): FilterCounts => ({ drop: 0, sample: 0, redact: 0 });
 
 /** Returns what is stored of an event: itself, or with texts replaced; `undefined` if it is not stored. Counts the rule that applied. */
-export type Filter = (event: Event, counts: FilterCounts) => Event | undefined;
+type Filter = (event: Event, counts: FilterCounts) => Event | undefined;
 
 /** By id of the source. */
 const filters = new Map<string, { readonly text: string; readonly filter: Filter }>();
@@ -83,4 +88,53 @@ const SHARE_BYTES = 6;
 /** Returns a number from 0 to 1, evenly spread over texts. */
 function shareOf(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, SHARE_BYTES) / 2 ** (8 * SHARE_BYTES);
+}
+
+/** Checks the searches, fields and patterns of `drop`, `sample` and `redact`. */
+export async function verifyFilters(sources: readonly Source[]): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  for (const source of sources)
+    for (const [path, message] of findFaults(source)) {
+      const yaml = await readYamlFile(source.file);
+      faults.push(Array.isArray(yaml) ? { file: source.file, line: 1, message } : yaml.fault(path, message));
+    }
+  return faults;
+}
+
+function* findFaults(source: Source): Generator<readonly [YamlPath, string]> {
+  const { filter } = source;
+  if (filter === undefined) return;
+  for (const [i, search] of filter.drop.entries()) {
+    const message = findSearchFault(search);
+    if (message !== undefined) yield [['drop', String(i)], `"drop" ${message}`];
+  }
+  const { unless, by } = filter.sample ?? {};
+  const unlessFault = unless === undefined ? undefined : findSearchFault(unless);
+  if (unlessFault !== undefined) yield [['sample', 'unless'], `"unless" of "sample" ${unlessFault}`];
+  const byFault = by === undefined ? undefined : messageOfFault(() => parseField(by, 'by'));
+  if (byFault !== undefined) yield [['sample', 'by'], `"by" of "sample" ${byFault}`];
+  for (const [i, rule] of filter.redact.entries()) {
+    const message = findRedactionFault(rule, source);
+    if (message !== undefined) yield [['redact', String(i)], `"redact" ${message}`];
+  }
+}
+
+function findSearchFault(search: string): string | undefined {
+  return messageOfFault(() => {
+    const tree = parseSearch(search, CLAUSES_MAX);
+    if (tree !== undefined) verifyCondition(tree);
+  });
+}
+
+function findRedactionFault(rule: Redaction, { projectPaths, idPaths = [] }: Source): string | undefined {
+  if ('pattern' in rule) {
+    const replace = createReplace(rule.pattern, rule.replacement);
+    return typeof replace === 'string' ? `has a pattern that ${replace}` : undefined;
+  }
+  const kept = [['id'], ['timestamp'], ['metadata'], ...projectPaths, ...idPaths].map((path) =>
+    path.join('.'),
+  );
+  const named = rule.paths.map((path) => path.join('.')).find((path) => kept.includes(path));
+  if (named === undefined) return undefined;
+  return `cannot replace ${named}, from which the id, the time, the project or all metadata of an event is read; name other fields`;
 }

@@ -5,7 +5,7 @@ import { findColumn, KINDS, pathOf } from '../../search/field.ts';
 import { casesOf } from '../../search/letter.ts';
 import { compareNumbers, floorOf, isNumber, spellingsOf } from '../../search/number.ts';
 import type { SearchField, SearchTree, SearchValue } from '../../search/tree.ts';
-import { readJsonText } from './json-text.ts';
+import { readJsonText } from './redact.ts';
 
 /** An event as its row has it. */
 export interface MatchedEvent {

@@ -7,7 +7,7 @@ import {
   type WireEvent,
   type WireEvents,
 } from '../body-format.ts';
-import { type SharedMembers, sharedBytes, type WireDocument } from '../document/read.ts';
+import { type SharedMembers, sharedBytes, type WireDocument } from '../document.ts';
 import { decodeJsonBody, readJson, requireEnd } from '../json/body.ts';
 import { nextToken, passArray, passValue } from '../json/cursor.ts';
 import { NOT_JSON, OPEN_BRACKET } from '../json/grammar.ts';

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../errors.ts';
 import { headerOf } from '../../lib/header.ts';
 import type { BodyContext } from '../body-format.ts';
 import type { Receipt } from '../receive.ts';
-import type { ProtocolFormat } from './formats.ts';
+import type { ProtocolFormat } from './table.ts';
 
 /** The settings that protocols read. */
 export type ProtocolSettings = Pick<Config, 'vercelSecret' | 'vercelVerify'>;

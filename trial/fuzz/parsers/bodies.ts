@@ -10,7 +10,7 @@ import { ROUTES } from '../../../src/http/routes/index.ts';
 import { mergeParameters } from '../../../src/http/routes/query.ts';
 import { decodeBatch } from '../../../src/ingest/decode-batch.ts';
 import { INLINE_BYTES_MAX, INLINE_MARKS_MAX } from '../../../src/ingest/ingest.ts';
-import { parseLabels } from '../../../src/ingest/protocols/loki/labels.ts';
+import { parseLabels } from '../../../src/ingest/protocols/loki.ts';
 import { type BodyFormat, countMarks } from '../../../src/ingest/wire-events.ts';
 import { protobufField } from '../../protobuf-field.ts';
 import { distinct, nest, type Parser, refusing, split } from '../parser.ts';

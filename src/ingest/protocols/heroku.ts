@@ -1,7 +1,47 @@
 import { isUtf8 } from 'node:buffer';
-import type { BodyContext, Format, WireEvent } from '../../body-format.ts';
-import { collectEvents, writeObject } from '../event-text.ts';
-import { countFrames, readFrames, severityOf } from '../frames.ts';
+import { headerOf } from '../../lib/header.ts';
+import type { BodyContext, Format, WireEvent } from '../body-format.ts';
+import { collectEvents, writeObject } from './event-text.ts';
+import { countFrames, readFrames, severityOf } from './frames.ts';
+import { findBasicKey, type Protocol, reasonsText } from './protocol.ts';
+
+const TEXT = 'text/plain; charset=utf-8';
+
+/** Heroku's HTTPS log drains. */
+export const heroku: Protocol = {
+  docs: {
+    title: 'Heroku log drains',
+    tested: 'its documented frames',
+    key: 'password in the drain’s address',
+    timestamp: 'time of the line',
+    message: 'text of the line',
+    project: 'none: pin the key',
+    metadata: '`level`, `app`, `process`, `hostname`, `drain`',
+    labels: '`app`, `process`, `hostname`, `drain`',
+    answers: '204 if any is stored',
+  },
+  findKey: findBasicKey,
+  events: [
+    {
+      method: 'POST',
+      path: '/drains/heroku',
+      summary: 'Heroku’s log drains',
+      id: 'send_heroku',
+      bodies: [{ type: /^application\/logplex-1(?:;|$)/i, shown: 'application/logplex-1', format: 'heroku' }],
+      repeatHeader: 'logplex-frame-id',
+      context(request) {
+        const drain = headerOf(request, 'logplex-drain-token');
+        return drain === undefined ? {} : { [DRAIN]: drain };
+      },
+      respond: (receipt) =>
+        receipt.refused === 0 || receipt.stored > 0
+          ? { status: 204 }
+          : { status: 400, type: TEXT, body: reasonsText(receipt) },
+    },
+  ],
+  info: [],
+  refuse: ({ status, message }) => ({ status, type: TEXT, body: message }),
+};
 
 export const HEROKU_FORMATS = {
   heroku: {
@@ -11,7 +51,7 @@ export const HEROKU_FORMATS = {
 } as const satisfies Readonly<Record<string, Format>>;
 
 /** The context's name of the drain. */
-export const DRAIN = 'drain';
+const DRAIN = 'drain';
 
 // `<40>1 2012-11-30T06:45:29+00:00 host app web.3 - State changed`: RFC 5424 without structured data.
 const LINE = /^<(\d{1,3})>\d{1,2} (\S{1,64}) (\S{1,255}) (\S{1,255}) (\S{1,255}) \S{1,255} ?/;

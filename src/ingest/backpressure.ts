@@ -1,5 +1,4 @@
-import { TailraceError } from '../../errors.ts';
-import { createServiceRate } from './service-rate.ts';
+import { TailraceError } from '../errors.ts';
 
 /** Rejects requests with events that would wait too long, before they cost anything. */
 export interface Backpressure {
@@ -28,7 +27,7 @@ export const OVERLOADS = ['wait', 'engine', 'backlog', 'share'] as const;
 
 export type Overload = (typeof OVERLOADS)[number];
 
-export interface BackpressureOptions {
+interface BackpressureOptions {
   readonly waitMsMax: number;
   /** Monotonic, ms. */
   readonly now: () => number;
@@ -113,6 +112,118 @@ export function createBackpressure({ waitMsMax, now, onOverload }: BackpressureO
     },
     get waitMs() {
       return estimate(all);
+    },
+  };
+}
+
+/** How many bytes of request bodies the service stores in a millisecond, measured only while it has enough to do. */
+interface ServiceRate {
+  /** Says whether there is enough to do from now on. */
+  setBusy(isBusy: boolean): void;
+  /** Counts the bytes of a request that is stored, and the time since the last one. */
+  stored(bytes: number): void;
+  /** Bytes in a millisecond; infinite as long as it is unknown: nothing may be rejected by a guess. */
+  readonly bytesPerMs: number;
+}
+
+// Long enough for some inserts of the largest group, short enough to follow the machine.
+const AVERAGE_MS = 3_000;
+// What was measured long ago gets old.
+const FORGET_MS = 60_000;
+// The first inserts of a process take longer than all that follow.
+const KNOWN_MS = 1_000;
+
+/**
+ * Exponentially weighted bytes and busy time; their ratio is the rate. Time counts when a request is stored, and `AVERAGE_MS` of it at
+ * most: an engine that stands still for a minute must not make everything that follows look slow.
+ *
+ * @param now monotonic, ms
+ */
+function createServiceRate(now: () => number): ServiceRate {
+  let bytes = 0;
+  let busyMs = 0;
+  let isBusy = false;
+  let countedMs = now();
+
+  function weigh(factor: number): void {
+    bytes *= factor;
+    busyMs *= factor;
+  }
+
+  return {
+    setBusy(next) {
+      if (next && !isBusy) {
+        weigh(Math.exp((countedMs - now()) / FORGET_MS));
+        countedMs = now();
+      }
+      isBusy = next;
+    },
+    stored(more) {
+      if (!isBusy) return;
+      const passed = Math.min(now() - countedMs, AVERAGE_MS) / AVERAGE_MS;
+      const kept = Math.exp(-passed);
+      weigh(kept);
+      busyMs += AVERAGE_MS * (1 - kept);
+      // The bytes were stored all along, so their older part has the lower weight that the older time has.
+      bytes += passed > 0 ? (more * (1 - kept)) / passed : more;
+      countedMs = now();
+    },
+    get bytesPerMs() {
+      return busyMs < KNOWN_MS ? Number.POSITIVE_INFINITY : bytes / busyMs;
+    },
+  };
+}
+
+/** Bytes of events that wait for one step, in all and of each key. */
+interface Backlog {
+  readonly bytes: number;
+  /**
+   * Adds the bytes of one request, which may exceed the bounds, so that a body of any size is accepted in its turn.
+   *
+   * @param key id of the caller's key; empty for the service itself
+   * @returns takes them out again; to be called once
+   * @throws TailraceError `overloaded` if the bound of all, or of the key, is already reached
+   */
+  add(key: string, bytes: number): () => void;
+}
+
+// A key may hold three times what is free: three quarters of the backlog by itself, and less beside others.
+const TIMES_FREE = 3;
+
+export interface BacklogOptions {
+  readonly bytesMax: number;
+  /** Participle for the message. */
+  readonly done: 'decoded' | 'stored';
+  readonly onOverload?: ((reason: Overload) => void) | undefined;
+}
+
+export function createBacklog({ bytesMax, done, onOverload }: BacklogOptions): Backlog {
+  const perKey = new Map<string, number>();
+  let all = 0;
+
+  function change(key: string, bytes: number): void {
+    all += bytes;
+    const ofKey = (perKey.get(key) ?? 0) + bytes;
+    if (ofKey === 0) perKey.delete(key);
+    else perKey.set(key, ofKey);
+  }
+
+  function full(reason: Overload, what: string): TailraceError {
+    onOverload?.(reason);
+    return new TailraceError('overloaded', `${what} are waiting to be ${done} already`);
+  }
+
+  return {
+    get bytes() {
+      return all;
+    },
+    add(key, bytes) {
+      const ofKey = perKey.get(key) ?? 0;
+      if (all >= bytesMax) throw full('backlog', `${bytesMax} bytes of events`);
+      if (ofKey > 0 && ofKey >= TIMES_FREE * (bytesMax - all))
+        throw full('share', `${ofKey} bytes of events of this key`);
+      change(key, bytes);
+      return () => change(key, -bytes);
     },
   };
 }

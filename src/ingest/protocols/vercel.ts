@@ -1,7 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { TailraceError } from '../../../errors.ts';
-import { headerOf } from '../../../lib/header.ts';
-import { type Protocol, type ProtocolRequest, type ProtocolSettings, reasonsText } from '../protocol.ts';
+import { TailraceError } from '../../errors.ts';
+import { headerOf } from '../../lib/header.ts';
+import { countJsonMarks, createMarkCounter, type Format, linesOf, type WireEvent } from '../body-format.ts';
+import type { DocumentShape } from '../document.ts';
+import { collectEvents, cutDocuments } from './event-text.ts';
+import { type Protocol, type ProtocolRequest, type ProtocolSettings, reasonsText } from './protocol.ts';
 
 const PATH = '/drains/vercel';
 
@@ -69,4 +73,24 @@ function verifySignature(request: ProtocolRequest, bytes: Buffer, { vercelSecret
     'forbidden',
     'x-vercel-signature is missing or not that of the body; TAILRACE_VERCEL_SECRET must be the secret of the drain',
   );
+}
+
+export const VERCEL_FORMATS = {
+  'vercel-json': {
+    cut: (bytes, options) => cutDocuments(bytes, DOCUMENT, options),
+    countMarks: countJsonMarks,
+  },
+  'vercel-lines': {
+    cut: (bytes, options) => collectEvents(lineEvents(bytes), options),
+    countMarks: createMarkCounter('{[,\n'),
+  },
+} as const satisfies Readonly<Record<string, Format>>;
+
+const SHAPE: DocumentShape = { id: 'id', timestamp: ['timestamp'], message: ['message'] };
+const DOCUMENT = { shape: SHAPE };
+
+function* lineEvents(bytes: Buffer): Generator<WireEvent> {
+  const isWhole = isUtf8(bytes);
+  for (const { bytes: line } of linesOf(bytes))
+    yield { line, document: DOCUMENT, isRepaired: !isWhole && !isUtf8(line) };
 }

@@ -1,6 +1,14 @@
-import type { Source } from '../../definitions/source.ts';
-import type { WireEvent } from '../body-format.ts';
-import { toPattern } from './reason.ts';
+import { LRUCache } from 'lru-cache';
+import type { Source } from '../definitions/source.ts';
+import type { WireEvent } from './body-format.ts';
+
+// What differs from event to event in the reasons of src/ingest: quoted names and times.
+const VARYING = /"(?:[^"\\]|\\.)*"|\d{4}-\d\d-\d\d[ T][\d:.]+Z?/g;
+
+/** Returns what the reasons of many events have in common: `…` stands for quoted texts and for times. */
+function toPattern(reason: string): string {
+  return reason.replaceAll(VARYING, '…');
+}
 
 /** Events of one request that were rejected for one reason; plain data, since it comes from another thread. */
 export interface Rejection {
@@ -70,4 +78,51 @@ function sampleOf({ wire, source }: RejectedEvent): string | undefined {
   // A character has at most four bytes.
   if ('line' in wire) return wire.line.toString('utf8', 0, SAMPLE_CHARS_MAX * 4).slice(0, SAMPLE_CHARS_MAX);
   return wire.text.slice(0, SAMPLE_CHARS_MAX);
+}
+
+/** The sender of rejected events. */
+export interface Sender {
+  /** Id of its key, or the name of another way to send. */
+  readonly keyId: string;
+  /** The project that the key pins; `undefined`: any, so nobody knows whose values the events hold. */
+  readonly pinnedProject: string | undefined;
+}
+
+/** Events that were rejected for one reason, from one key to one source. Times are ms since the epoch. */
+export interface RejectedEvents extends Rejection, Sender {
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+// Beyond it the kind that was seen least recently is dropped; about 3 MB with the longest samples.
+const LOGGED_KINDS_MAX = 500;
+
+/** Keeps the events that were rejected since the start, by source, key and reason, with the last sample of each. */
+export type RejectedLog = ReturnType<typeof createRejectedLog>;
+
+/** @param now ms since the epoch */
+export function createRejectedLog(now: () => number) {
+  const kinds = new LRUCache<string, RejectedEvents>({ max: LOGGED_KINDS_MAX });
+  return {
+    add(rejections: readonly Rejection[], { keyId, pinnedProject }: Sender): void {
+      const atMs = now();
+      for (const one of rejections) {
+        const name = JSON.stringify([one.source, keyId, pinnedProject ?? null, one.pattern]);
+        const known = kinds.get(name);
+        kinds.set(name, {
+          ...one,
+          ...{ keyId, pinnedProject },
+          count: one.count + (known?.count ?? 0),
+          firstMs: known?.firstMs ?? atMs,
+          lastMs: atMs,
+        });
+      }
+    },
+    /** The kind that was seen last comes first. */
+    list: (): RejectedEvents[] => [...kinds.values()],
+    /** Forgets the samples and reasons, which may hold values of deleted events. */
+    forget(): void {
+      kinds.clear();
+    },
+  };
 }

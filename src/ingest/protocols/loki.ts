@@ -1,4 +1,4 @@
-import { TailraceError } from '../../../errors.ts';
+import { TailraceError } from '../../errors.ts';
 import {
   type CutOptions,
   countJsonMarks,
@@ -6,17 +6,60 @@ import {
   type Format,
   malformed,
   type WireEvent,
-} from '../../body-format.ts';
-import type { DocumentShape } from '../../document/plan.ts';
-import type { SharedMembers } from '../../document/read.ts';
-import { decodeJsonBody, readJson } from '../../json/body.ts';
-import type { Span } from '../../json/cursor.ts';
-import { OPEN_BRACE } from '../../json/grammar.ts';
-import { collectEvents, readShared } from '../event-text.ts';
-import { decompressSnappy, readLength } from '../snappy.ts';
-import { parseLabels } from './labels.ts';
-import { readPush } from './push-json.ts';
-import { decodePushRequest, type PushRequest } from './push-request.ts';
+} from '../body-format.ts';
+import type { DocumentShape, SharedMembers } from '../document.ts';
+import { decodeJsonBody, readJson } from '../json/body.ts';
+import type { Span } from '../json/cursor.ts';
+import { OPEN_BRACE } from '../json/grammar.ts';
+import { collectEvents, readShared } from './event-text.ts';
+import { decodePushRequest, type PushRequest, readPush } from './loki-push.ts';
+import { findBasicKey, type Protocol, reasonsText } from './protocol.ts';
+import { decompressSnappy, readLength } from './snappy.ts';
+
+const TEXT = 'text/plain; charset=utf-8';
+
+/** Loki's push API. */
+export const loki: Protocol = {
+  docs: {
+    title: 'Loki',
+    tested: 'pino-loki, winston-loki',
+    key: 'password of `Authorization: Basic`',
+    timestamp: 'time of the entry',
+    message: 'line',
+    project: 'label `project`, else the header `X-Scope-OrgID`',
+    metadata: 'labels and structured metadata',
+    labels: 'any label',
+    answers: '204',
+  },
+  projectHeader: 'x-scope-orgid',
+  findKey: findBasicKey,
+  events: [
+    {
+      method: 'POST',
+      path: '/loki/api/v1/push',
+      summary: 'Loki’s push API',
+      id: 'send_loki',
+      bodies: [
+        {
+          type: /^application\/json(?:;|$)/i,
+          shown: 'application/json',
+          format: 'loki-json',
+        },
+        {
+          type: /^application\/x-protobuf(?:;|$)/i,
+          shown: 'application/x-protobuf',
+          format: 'loki-protobuf',
+          ownEncoding: 'snappy',
+        },
+      ],
+      respond: (receipt) =>
+        receipt.refused === 0 ? { status: 204 } : { status: 400, type: TEXT, body: reasonsText(receipt) },
+    },
+  ],
+  info: [],
+  // Senders log the text, and send again what failed with 429 or 5xx.
+  refuse: ({ status, message }) => ({ status, type: TEXT, body: message }),
+};
 
 // A block of Snappy up to this size is decompressed to count its marks; a larger one is decoded on the thread.
 const COUNTED_BYTES_MAX = 64 * 1024;
@@ -127,4 +170,53 @@ function readProtobuf(bytes: Buffer, { decodedBytesMax }: CutOptions): PushReque
 
 function wrongShape(what: string): TailraceError {
   return new TailraceError('invalid_request', `the body is not a push request of Loki: ${what}`);
+}
+
+// A name, and a text in double quotes with escapes, or in backquotes without. Every alternative begins with another character, so
+// that the time is in proportion to the text.
+const LABEL = /\s*([A-Za-z_][\w.:/-]*)\s*=\s*("(?:[^"\\\n]|\\[^\n])*"|`[^`]*`)\s*(,|\}\s*$)/y;
+const EMPTY_LABELS = /^\s*\{\s*\}\s*$/;
+
+/** Reads Loki's text of labels, such as `{app="gateway", level="info"}`; `undefined` if it is not well-formed. */
+export function parseLabels(text: string): Record<string, string> | undefined {
+  if (EMPTY_LABELS.test(text)) return {};
+  const entries: [string, string][] = [];
+  LABEL.lastIndex = text.indexOf('{') + 1;
+  if (text.slice(0, LABEL.lastIndex).trim() !== '{') return undefined;
+  for (let end = false; !end; ) {
+    const [, name = '', quoted = '', after = ''] = LABEL.exec(text) ?? [];
+    const value = unquote(quoted);
+    if (value === undefined) return undefined;
+    entries.push([name, value]);
+    end = after !== ',';
+  }
+  return Object.fromEntries(entries);
+}
+
+const ESCAPE = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|(.))/g;
+const SINGLE: Readonly<Record<string, string>> = {
+  ...{ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' },
+  ...{ '\\': '\\', '"': '"', "'": "'" },
+};
+const CODE_POINT_MAX = 0x10ffff;
+
+/** Reads a text as Go quotes it; `undefined` if it is not one. */
+function unquote(quoted: string): string | undefined {
+  if (quoted.startsWith('`')) return quoted.slice(1, -1);
+  if (quoted === '') return undefined;
+  const inner = quoted.slice(1, -1);
+  if (!inner.includes('\\')) return inner;
+  let isWrong = false;
+  const text = inner.replaceAll(
+    ESCAPE,
+    (_, x?: string, u?: string, long?: string, octal?: string, one = '') => {
+      const hex = x ?? u ?? long;
+      const code = hex === undefined ? Number.parseInt(octal ?? '', 8) : Number.parseInt(hex, 16);
+      if (code <= CODE_POINT_MAX) return String.fromCodePoint(code);
+      const single = SINGLE[one];
+      isWrong ||= single === undefined;
+      return single ?? '';
+    },
+  );
+  return isWrong ? undefined : text;
 }

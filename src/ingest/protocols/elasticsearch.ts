@@ -1,0 +1,225 @@
+import { isUtf8 } from 'node:buffer';
+import { v7 } from 'uuid';
+import { TailraceError } from '../../errors.ts';
+import {
+  type BodyLine,
+  type CutOptions,
+  createMarkCounter,
+  type Format,
+  linesOf,
+  type WireEvent,
+} from '../body-format.ts';
+import type { DocumentShape } from '../document.ts';
+import { isObject, tryParse } from '../json/value.ts';
+import type { Receipt } from '../receive.ts';
+import { collectEvents } from './event-text.ts';
+import {
+  findBasicKey,
+  findCredentials,
+  type InfoRoute,
+  type Protocol,
+  type ProtocolReply,
+  type ProtocolRequest,
+} from './protocol.ts';
+
+const BULK_TYPES = /^application\/(?:vnd\.elasticsearch\+)?(?:json|(?:x-)?ndjson)(?:;|$)/i;
+
+const SUMMARY = 'Elasticsearch';
+
+/** What clients read of a license, of a cluster's health and of a refresh: each its own members. */
+const STATE = {
+  license: { status: 'active', type: 'basic', uid: 'tailrace' },
+  ...{ cluster_name: 'tailrace', status: 'green', timed_out: false, number_of_nodes: 1 },
+  _shards: { total: 1, successful: 1, failed: 0 },
+};
+
+// Templates and policies, which senders create before they send: Tailrace needs none.
+const SETUP_PATHS = [
+  ['/_template/:name', '/_index_template/:name', '/_component_template/:name'],
+  ['/_ilm/policy/:name', '/_ingest/pipeline/:name', '/_data_stream/:name'],
+];
+
+/** Clients of Elasticsearch work only with services that send it. */
+const PRODUCT_HEADERS = { 'x-elastic-product': 'Elasticsearch' };
+
+/** Elasticsearch's bulk API. */
+export const elasticsearch: Protocol = {
+  docs: {
+    title: 'Elasticsearch',
+    tested: '@elastic/elasticsearch, pino-elasticsearch, rsyslog (omelasticsearch)',
+    key: '`Authorization: ApiKey`, or the password of `Basic`',
+    timestamp: '`@timestamp`, else `timestamp`',
+    message: '`message`',
+    project: '`project`',
+    metadata: 'the other members of the document',
+    labels: '`index`',
+    answers: '200 with the result of each document',
+  },
+  headers: PRODUCT_HEADERS,
+  findKey: (request) => findApiKey(request) ?? findBasicKey(request),
+  events: [
+    {
+      method: 'POST',
+      path: ['/_bulk', '/:index/_bulk'],
+      summary: 'Elasticsearch’s bulk API',
+      id: 'send_bulk',
+      bodies: [{ type: BULK_TYPES, shown: 'application/x-ndjson', format: 'elasticsearch-bulk' }],
+      context: ({ params }) => ({ index: params['index'] ?? '' }),
+      respond: (receipt, request) => ({
+        status: 200,
+        type: typeFor(request),
+        body: writeItems(receipt),
+      }),
+    },
+  ],
+  info: [
+    setup('GET', ['/_license', '/_cluster/health', '/:index/_refresh'], (request) => ok(request, STATE)),
+    setup('POST', ['/:index/_refresh'], (request) => ok(request, STATE)),
+    ...SETUP_PATHS.flatMap((path) => [
+      setup('GET', path, (request) => ok(request, {})),
+      setup('PUT', path, (request) => ok(request, { acknowledged: true })),
+    ]),
+  ],
+  refuse: ({ status, code, message }) => ({
+    status,
+    body: { error: { type: code, reason: message, root_cause: [{ type: code, reason: message }] }, status },
+  }),
+};
+
+function setup(method: InfoRoute['method'], path: readonly string[], reply: InfoRoute['reply']): InfoRoute {
+  return { method, path, summary: SUMMARY, isOpen: false, reply };
+}
+
+function ok(request: ProtocolRequest, body: object) {
+  return { status: 200, type: typeFor(request), body };
+}
+
+/** Reads `Authorization: ApiKey`: base64 of `<id>:<key>`, or the key itself. */
+function findApiKey(request: Pick<ProtocolRequest, 'headers'>): string | undefined {
+  const credentials = findCredentials(request, 'ApiKey');
+  if (credentials === undefined) return undefined;
+  const decoded = Buffer.from(credentials, 'base64').toString();
+  return /^[\x20-\x39\x3b-\x7e]*:([\x21-\x7e]+)$/.exec(decoded)?.[1] ?? credentials;
+}
+
+const STORED =
+  ',"_version":1,"result":"created","_shards":{"total":1,"successful":1,"failed":0},"_seq_no":0,"_primary_term":1,"status":201}}';
+
+/** Writes the result of each document, in their order. */
+function writeItems({ echoes = [], refusals }: Receipt): string {
+  const reasons = new Map(refusals.map(({ at, reason }) => [at, reason]));
+  const items = echoes.map((echo, at) => {
+    const reason = reasons.get(at);
+    if (reason === undefined) return `${echo}${STORED}`;
+    const error = JSON.stringify({ type: 'document_parsing_exception', reason: `the document ${reason}` });
+    return `${echo},"status":400,"error":${error}}}`;
+  });
+  return `{"took":0,"errors":${refusals.length > 0},"items":[${items.join(',')}]}`;
+}
+
+export const ELASTICSEARCH_FORMATS = {
+  'elasticsearch-bulk': {
+    cut: (bytes, options) => collectEvents(cutBulk(bytes, options), options),
+    countMarks: createMarkCounter('{[,\n'),
+  },
+} as const satisfies Readonly<Record<string, Format>>;
+
+/** The action before a document; `update` has a document, too, `delete` has none. */
+interface Action {
+  readonly name: 'create' | 'index' | 'update' | 'delete';
+  readonly index: string;
+  readonly id: string | undefined;
+}
+
+const ACTIONS: readonly string[] = ['create', 'index', 'update', 'delete'] satisfies Action['name'][];
+
+/** Cuts a bulk request: a line with an action, then a line with its document. A bad document spoils only its item. */
+function* cutBulk(bytes: Buffer, { context }: CutOptions): Generator<WireEvent> {
+  const lines = linesOf(bytes);
+  const isWhole = isUtf8(bytes);
+  for (let next = lines.next(); !next.done; next = lines.next()) {
+    const action = readAction(next.value, context['index'] ?? '');
+    const event = toEvent(action, action.name === 'delete' ? undefined : lines.next().value);
+    yield !isWhole && 'line' in event && !isUtf8(event.line) ? { ...event, isRepaired: true } : event;
+  }
+}
+
+/** @throws TailraceError `invalid_request`: without an action it is unknown which of the next lines are documents */
+function readAction({ number, bytes }: BodyLine, fallback: string): Action {
+  const value = parseObject(bytes);
+  const [name = '', ...others] = Object.keys(value ?? {});
+  const about = value?.[name];
+  if (!isAction(name) || others.length > 0 || !isObject(about)) {
+    const message = `line ${number} of the body is not an action; send {"create":{}} or {"index":{}} and the document on the next line`;
+    throw new TailraceError('invalid_request', message);
+  }
+  const { _index: index, _id: id } = about;
+  return {
+    name,
+    index: typeof index === 'string' && index !== '' ? index : fallback,
+    id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined,
+  };
+}
+
+function isAction(name: string): name is Action['name'] {
+  return ACTIONS.includes(name);
+}
+
+function toEvent({ name, index, id = v7() }: Action, document: BodyLine | undefined): WireEvent {
+  const item = {
+    labels: { index },
+    echo: `{"${name}":{"_index":${JSON.stringify(index)},"_id":${JSON.stringify(id)}`,
+  };
+  if (name === 'delete' || name === 'update')
+    return { refused: `has the action ${name}, but events do not change; send create or index`, ...item };
+  if (document === undefined) return { refused: 'has no document on the next line', ...item };
+  return { line: document.bytes, document: { shape: SHAPE, defaults: { id: JSON.stringify(id) } }, ...item };
+}
+
+const SHAPE: DocumentShape = { timestamp: ['@timestamp', 'timestamp'], message: ['message'] };
+
+function parseObject(bytes: Buffer): Record<string, unknown> | undefined {
+  const value = tryParse(bytes.toString());
+  return isObject(value) ? value : undefined;
+}
+
+const COMPATIBLE = /application\/vnd\.elasticsearch\+json; ?compatible-with=(\d{1,2})\b/;
+
+/** The media type that a client asks for. */
+function typeFor(request: Pick<ProtocolRequest, 'headers'>): string {
+  const [, version] = COMPATIBLE.exec(String(request.headers['accept'])) ?? [];
+  return version === undefined
+    ? 'application/json'
+    : `application/vnd.elasticsearch+json;compatible-with=${version}`;
+}
+
+/** Whether the sender of a request for `/` is a client of Elasticsearch, not a browser. */
+export function isElasticsearchClient(request: Pick<ProtocolRequest, 'headers'>): boolean {
+  const accept = String(request.headers['accept']);
+  if (accept.includes('text/html')) return false;
+  return (
+    /application\/(?:vnd\.elasticsearch\+)?json/.test(accept) ||
+    /elastic|logstash|beat\b|fluent-bit/i.test(String(request.headers['user-agent']))
+  );
+}
+
+/** What clients read at `/` before they send events: a version of which they know the protocol. */
+export function describeProduct(request: Pick<ProtocolRequest, 'headers'>): ProtocolReply {
+  return {
+    status: 200,
+    headers: PRODUCT_HEADERS,
+    type: typeFor(request),
+    body: {
+      name: 'tailrace',
+      cluster_name: 'tailrace',
+      cluster_uuid: 'tailrace',
+      version: {
+        number: '9.0.0',
+        lucene_version: '10.1.0',
+        minimum_wire_compatibility_version: '8.18.0',
+        minimum_index_compatibility_version: '8.0.0',
+      },
+      tagline: 'You Know, for Search',
+    },
+  };
+}
