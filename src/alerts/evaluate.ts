@@ -13,7 +13,6 @@ export interface EvaluateOptions {
   readonly registry: Pick<Registry, 'getEndpoint'>;
   /** Runs questions uncached. */
   readonly run: Run;
-  readonly parameterBytesMax: number;
 }
 
 /** Asks the endpoint of an alert. @param nowMs `@now` of the query, ms since the epoch @throws only the signal's reason */
@@ -26,7 +25,7 @@ export type Evaluate = (
 const LANE_KEY = 'alerts';
 
 /** Alerts have their own lanes in the fair queue: neither they nor callers delay the others. */
-export function createEvaluate({ registry, run, parameterBytesMax }: EvaluateOptions): Evaluate {
+export function createEvaluate({ registry, run }: EvaluateOptions): Evaluate {
   const bounded = new WeakMap<Endpoint, Endpoint>();
 
   /** One row beyond the bounds shows that there are more. The runner keeps the statement of the copy. */
@@ -42,7 +41,7 @@ export function createEvaluate({ registry, run, parameterBytesMax }: EvaluateOpt
     try {
       const own = registry.getEndpoint(alert.endpoint);
       const endpoint = boundRows(own);
-      const values = parseParameters(endpoint, alert.parameters, parameterBytesMax);
+      const values = parseParameters(endpoint, alert.parameters);
       const lane = laneOf(LANE_KEY, alert.name);
       const { body } = await run(createQuestion(endpoint, values), { lane, signal, instantMs: nowMs });
       const { result: rows } = parseExactJson(body.toString()) as { result: Row[] }; // written by query/format.ts

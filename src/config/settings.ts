@@ -387,11 +387,6 @@ export const SETTINGS = {
     { fallback: 262_144, min: 65_536, max: 1024 * 1024, unit: 'bytes' },
     'Longest URL, else 414.',
   ),
-  parameterBytesMax: integer(
-    'TAILRACE_PARAMETER_BYTES_MAX',
-    { fallback: 65_536, min: 64, max: 1024 * 1024, unit: 'bytes' },
-    'Longest value of a query parameter, else 400.',
-  ),
   searchBytesMax: integer(
     'TAILRACE_SEARCH_BYTES_MAX',
     { fallback: 8_192, min: 64, max: 65_536, unit: 'bytes' },

@@ -10,7 +10,6 @@ import { parsePinnedParameters } from '../query/pins.ts';
 export interface AlertParts {
   readonly control: Pick<ControlStore, 'alerts' | 'record'>;
   readonly registry: Pick<Registry, 'alerts' | 'getAlert' | 'findEndpoint'>;
-  readonly parameterBytesMax: number;
   /** ms since the epoch. */
   readonly now: () => number;
   /** A UUID. */
@@ -32,17 +31,13 @@ export function getVisible(parts: AlertParts, caller: Reach, name: string): Aler
 }
 
 /** Whether a caller could read the rows of an alert: its labels and values are some of them. */
-export function isVisible(
-  { registry, parameterBytesMax: bytesMax }: AlertParts,
-  caller: Reach,
-  alert: Alert,
-): boolean {
+export function isVisible({ registry }: AlertParts, caller: Reach, alert: Alert): boolean {
   const endpoint = registry.findEndpoint(alert.endpoint);
   if (endpoint === undefined || !isListed(caller.endpoints, endpoint)) return false;
   if (Object.keys(caller.pins).length === 0) return true;
   try {
-    const pinned = parsePinnedParameters(endpoint, alert.parameters, { pins: caller.pins, bytesMax });
-    const free = parseParameters(endpoint, alert.parameters, bytesMax);
+    const pinned = parsePinnedParameters(endpoint, alert.parameters, { pins: caller.pins });
+    const free = parseParameters(endpoint, alert.parameters);
     return endpoint.parameters.every(({ name }) => pinned[name] === free[name]);
   } catch (error) {
     if (error instanceof TailraceError) return false; // the pins allow other values only

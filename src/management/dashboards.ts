@@ -8,7 +8,6 @@ import type { DashboardSummary, DashboardView, PanelView } from './dashboard-vie
 
 export interface DashboardParts {
   readonly registry: Pick<Registry, 'dashboards' | 'findEndpoint'>;
-  readonly parameterBytesMax: number;
 }
 
 /** The limits of a caller. */
@@ -59,7 +58,7 @@ function visibleRows(
 
 /** Whether the caller may call the endpoint of a panel with its parameters. */
 function isVisible(
-  { registry, parameterBytesMax: bytesMax }: DashboardParts,
+  { registry }: DashboardParts,
   caller: Reach,
   { panel, shared }: { panel: DashboardPanel; shared: Dashboard['parameters'] },
 ): boolean {
@@ -74,7 +73,7 @@ function isVisible(
   const own = Object.entries(values).filter(([name]) => known.has(name));
   try {
     parsePinnedParameters({ ...endpoint, strict: false }, Object.fromEntries(own), {
-      ...{ pins: caller.pins, bytesMax },
+      pins: caller.pins,
     });
     return true;
   } catch (error) {

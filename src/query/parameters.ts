@@ -6,6 +6,9 @@ import { type ParameterFault, TailraceError } from '../errors.ts';
 import { bindPosition } from './position.ts';
 import { describeUndeclared } from './undeclared.ts';
 
+/** Longest value of a parameter in UTF-8 bytes, else 400: longer than any filter, and a fraction of the longest URL. */
+const PARAMETER_BYTES_MAX = 65_536;
+
 /** The texts of a request by parameter name; a list if the name was sent more than once. */
 export type RawParameters = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -16,10 +19,14 @@ export type ParameterValues = Readonly<Record<string, string>>;
  * Checks what a caller sent against the declarations of an endpoint. Undeclared names are ignored unless it is strict; a missing or empty optional
  * parameter has its default; `otherwise` replaces a value that its type rejects (spec 4.1 `interval`, 4.2 `project_tier`).
  *
- * @param bytesMax longest value, in UTF-8 bytes
+ * @param bytesMax longest value, in UTF-8 bytes, if it is not that of stored queries
  * @throws TailraceError `invalid_parameter` that names every wrong parameter
  */
-export function parseParameters(endpoint: Endpoint, raw: RawParameters, bytesMax: number): ParameterValues {
+export function parseParameters(
+  endpoint: Endpoint,
+  raw: RawParameters,
+  bytesMax = PARAMETER_BYTES_MAX,
+): ParameterValues {
   const values: Record<string, string> = {};
   const errors: ParameterFault[] = endpoint.strict ? refuseUndeclared(endpoint, raw) : [];
   for (const parameter of endpoint.parameters) {
@@ -63,7 +70,7 @@ export function findUndeclared(known: readonly string[], raw: Readonly<Record<st
 export function findParameterValue(
   parameter: Parameter,
   raw: RawParameters[string],
-  bytesMax: number,
+  bytesMax?: number,
 ): string | undefined {
   try {
     return parseValue(parameter, raw, bytesMax);
@@ -83,7 +90,11 @@ export function joinFaults(errors: readonly ParameterFault[]): string {
   return errors.map(({ parameter, message }) => `${parameter} ${message}`).join('; ');
 }
 
-function parseValue(parameter: Parameter, raw: RawParameters[string], bytesMax: number): string {
+function parseValue(
+  parameter: Parameter,
+  raw: RawParameters[string],
+  bytesMax = PARAMETER_BYTES_MAX,
+): string {
   const { required, values, otherwise, fallback } = parameter;
   if (raw === undefined || raw.length === 0) {
     if (!required) return fallback;

@@ -26,7 +26,7 @@ export const OWNER = 'project';
 export function parsePinnedParameters(
   endpoint: Endpoint,
   raw: RawParameters,
-  { pins, bytesMax }: { readonly pins: Pins; readonly bytesMax: number },
+  { pins, bytesMax }: { readonly pins: Pins; readonly bytesMax?: number },
 ): ParameterValues {
   const names = Object.keys(pins);
   if (names.length === 0) return parseParameters(endpoint, raw, bytesMax);
@@ -64,9 +64,9 @@ export function findOwner({ parameters, pinned }: Endpoint, values: ParameterVal
 }
 
 /** Whether the endpoint can keep to the pins: with others it rejects every request. */
-export function keepsPins(endpoint: Endpoint, pins: Pins, bytesMax: number): boolean {
+export function keepsPins(endpoint: Endpoint, pins: Pins): boolean {
   try {
-    parsePinnedParameters(endpoint, {}, { pins, bytesMax });
+    parsePinnedParameters(endpoint, {}, { pins });
     return true;
   } catch (error) {
     if (!(error instanceof TailraceError)) throw error;
@@ -103,7 +103,7 @@ function refusePin(message: string, errors: readonly ParameterFault[]): Tailrace
 }
 
 /** The canonical text of a pin; `undefined` if it is rejected. */
-function findPinValue(parameter: Parameter, pin: string, bytesMax: number): string | undefined {
+function findPinValue(parameter: Parameter, pin: string, bytesMax?: number): string | undefined {
   return findParameterValue({ ...parameter, otherwise: undefined }, toSendable(parameter, pin), bytesMax);
 }
 

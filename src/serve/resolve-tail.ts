@@ -21,14 +21,14 @@ type TailInquiry = Pick<Inquiry, 'caller' | 'endpoint' | 'parameters' | 'headers
  *
  * @throws TailraceError `forbidden`, `not_acceptable` for an endpoint that cannot be followed, `invalid_parameter`
  */
-export function createResolveTail({ registry, cursors, parameterBytesMax: bytesMax }: ResolveTailOptions) {
+export function createResolveTail({ registry, cursors }: ResolveTailOptions) {
   return ({ caller, endpoint, parameters, headers }: TailInquiry): ResolvedTail => {
     const { name, pages } = endpoint;
     if (pages === undefined)
       throw notFollowed(`${name} has no live tail, which needs a "cursor" in its definition`);
     if (!hasNewestFirst(pages))
       throw notFollowed(`${name} has no live tail, which needs rows with the newest "timestamp" first`);
-    const values = parsePinnedParameters(endpoint, parameters, { pins: caller.pins, bytesMax });
+    const values = parsePinnedParameters(endpoint, parameters, { pins: caller.pins });
     const position = cursors.read(endpoint, values, withLastId(parameters, headers));
     return {
       question: createQuestion(endpoint, values, NDJSON_FORMAT),
@@ -41,7 +41,6 @@ export function createResolveTail({ registry, cursors, parameterBytesMax: bytesM
 interface ResolveTailOptions {
   readonly registry: Pick<Registry, 'findEndpoint'>;
   readonly cursors: Cursors;
-  readonly parameterBytesMax: number;
 }
 
 /** Returns the parameters with `Last-Event-ID` as the cursor. */

@@ -63,7 +63,6 @@ export interface ResolveOptions {
   readonly registry: Registry;
   readonly sandbox: Sandbox;
   readonly cursors: Cursors;
-  readonly parameterBytesMax: number;
   /** Called if a caller sends `sql` to an endpoint without sandboxing and without a parameter of this name. */
   readonly onIgnoredSql: (endpoint: Endpoint) => void;
 }
@@ -82,7 +81,7 @@ interface Remembered extends Resolved {
 
 /** Remembers the result for cacheable URLs: clients repeat them, and resolving costs more than finding the answer. */
 export function createResolve(options: ResolveOptions): Resolve {
-  const { registry, sandbox, cursors, parameterBytesMax: bytesMax, onIgnoredSql } = options;
+  const { registry, sandbox, cursors, onIgnoredSql } = options;
   const remembered = new LRUCache<string, Remembered>({
     maxSize: REMEMBERED_CHARS_MAX,
     sizeCalculation: ({ question, ignored = '' }, name) =>
@@ -111,7 +110,7 @@ export function createResolve(options: ResolveOptions): Resolve {
   function read(inquiry: Inquiry): Resolved | Promise<Resolved> {
     const { caller, endpoint, parameters, accepts, headers, sandboxed, ignored } = inquiry;
     const format = findNamedFormat(endpoint, parameters) ?? chooseFormat(accepts, endpoint);
-    const first = parsePinnedParameters(endpoint, parameters, { pins: caller.pins, bytesMax });
+    const first = parsePinnedParameters(endpoint, parameters, { pins: caller.pins });
     const values = endpoint.pages === undefined ? first : goOn(endpoint, first, parameters);
     const encoding = chooseEncoding(accepts);
     const directives = readDirectives(headers);

@@ -37,7 +37,7 @@ export async function openAlerts(
   const { config, core, metrics, logger, now, startTask, opened } = parts;
   const { engine, registry, clock } = core;
   const engineNow = () => clock.correctedMs() ?? Date.now();
-  const evaluate = createEvaluate({ ...config, registry, run: createRunner(engine, now, engineNow) });
+  const evaluate = createEvaluate({ registry, run: createRunner(engine, now, engineNow) });
   const states = createStateWatch(logger, now);
   const isAlone = config.controlUrl === '' && config.clickhouseUrl === '';
   const plausibleNow = createPlausibleNow(clock, { now, jumpMsMax: config.clockJumpHoursMax * HOUR_MS });

@@ -520,9 +520,8 @@ function createRouteParts(
   const { engine, registry, writes } = core;
   const { receive, committer, backpressure } = ingest;
   const { notReady, readNotices } = live;
-  const { parameterBytesMax } = config;
   const { authenticator, sessions, signIn, readAmbient } = people;
-  const alertParts = { control, registry, parameterBytesMax, now, newId: randomUUID };
+  const alertParts = { control, registry, now, newId: randomUUID };
   const sending = { config, registry, receive, backpressure };
   const sandbox = createSandbox(engine, { ...config, now });
   const onIgnoredSql = createIgnoredSqlWarning(logger);
@@ -531,16 +530,16 @@ function createRouteParts(
     registry,
     cached,
     metrics,
-    ...createResolve({ registry, cursors, sandbox, parameterBytesMax, onIgnoredSql }),
+    ...createResolve({ registry, cursors, sandbox, onIgnoredSql }),
   };
   const describe = createDescribe(cursors);
   return {
     query: {
       ...{ ...asking, tails, authenticator, describe },
-      resolveTail: createResolveTail({ registry, cursors, parameterBytesMax }),
+      resolveTail: createResolveTail({ registry, cursors }),
     },
     search: {
-      ...{ config, cached, metrics, describe, tails, authenticator, now, parameterBytesMax },
+      ...{ config, cached, metrics, describe, tails, authenticator, now },
       run: workbench.run,
       ...createSearchSteps({
         registry,
@@ -561,7 +560,7 @@ function createRouteParts(
     sessions: { sessions, control, version, now },
     auth: { config, signIn, readAmbient, version },
     alerts: { ...alertParts, testAlert: createAlertTest({ command: alerts, parts: alertParts }) },
-    dashboards: { registry, parameterBytesMax },
+    dashboards: { registry },
     definitions: {
       ...{ registry, version, listProjects: createProjects(engine, registry, now) },
       studio: config.studio === '1',

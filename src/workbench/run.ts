@@ -1,4 +1,3 @@
-import type { Config } from '../config/config.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
 import { toBucketView, toChartViews, toParameterViews } from '../management/definitions.ts';
@@ -14,7 +13,7 @@ import type { DraftTexts } from './draft.ts';
 import { dropLastRow, readReport, unwrapRows } from './report.ts';
 
 export interface RunParts extends CheckParts {
-  readonly config: CheckParts['config'] & Pick<Config, 'parameterBytesMax'>;
+  readonly config: CheckParts['config'];
   /** Runs questions uncached, without the steps for pages and time buckets. */
   readonly run: Run;
 }
@@ -64,11 +63,11 @@ export async function runDraft(
 }
 
 async function ask(
-  { run, config }: RunParts,
+  { run }: RunParts,
   { endpoint, call }: { readonly endpoint: Endpoint; readonly call: DraftCall },
   execution: ExecutionOptions,
 ) {
-  const values = parseParameters(endpoint, call.values, config.parameterBytesMax);
+  const values = parseParameters(endpoint, call.values);
   try {
     return await run(createQuestion(endpoint, values, REPORT_FORMAT), { ...execution, isAuthors: true });
   } catch (error) {

@@ -67,7 +67,7 @@ async function runHere(
   const control = await openControlStore(config);
   cleanup.defer(control.close);
   const { registry, engine } = core;
-  const evaluate = createEvaluate({ ...config, registry, run: createRunner(engine, Date.now) });
+  const evaluate = createEvaluate({ registry, run: createRunner(engine, Date.now) });
   const receivers = () => new Set<string>(); // the service sends
   const parts = { registry, evaluate, store: control.alerts, receivers, now: Date.now };
   return await testAlert({ ...parts, onProgress: (share) => onProgress(share * 100) }, asked, stop);

@@ -208,10 +208,9 @@ async function withAlerts<T>(work: (parts: AlertParts) => Promise<T>): Promise<T
   // Otherwise a silence in the wrong folder would seem to be one.
   const absent = config.controlUrl === '' ? findNoService(config) : undefined;
   if (absent !== undefined) process.stderr.write(`tailrace: ${absent}\n`);
-  const { parameterBytesMax } = config;
   const registry = createRegistry(definitions);
   return await withControlStore(config, (control) =>
-    work({ control, registry, parameterBytesMax, now: Date.now, newId: randomUUID }),
+    work({ control, registry, now: Date.now, newId: randomUUID }),
   );
 }
 

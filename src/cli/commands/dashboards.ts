@@ -32,10 +32,7 @@ async function printGrafana(name: string): Promise<void> {
   const dashboard = findDashboard(registry, name);
   for (const warning of findMissing([dashboard], endpoints))
     process.stderr.write(`warning: ${formatFault(warning)}\n`);
-  const view = toDashboardView(
-    { registry, parameterBytesMax: config.parameterBytesMax },
-    ...[OPERATOR, dashboard],
-  );
+  const view = toDashboardView({ registry }, OPERATOR, dashboard);
   const exported = toGrafanaDashboard(
     view,
     endpoints.map((one) => toEndpointView(one, OPERATOR, sources)),

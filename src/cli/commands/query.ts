@@ -112,7 +112,7 @@ async function queryStore(
   if (sql !== undefined && !stored.sandboxing) throw notSandboxed(stored);
   const known = listKnown(stored);
   refuseUnknown(stored.name, findUndeclared(known, raw), known);
-  const values = parseParameters(stored, raw, config.parameterBytesMax);
+  const values = parseParameters(stored, raw);
   const signal = stopSignal();
   const sandbox = createSandbox(core.engine, config);
   const endpoint = await sandbox(stored, raw, { signal });

@@ -34,7 +34,7 @@ export interface CaseResult {
 export interface TestEngine {
   readonly engine: Engine;
   readonly registry: Registry;
-  readonly config: Pick<Config, 'parameterBytesMax' | 'sandboxSqlBytesMax'>;
+  readonly config: Pick<Config, 'sandboxSqlBytesMax'>;
   /** Aborting stops the running query and throws the signal's reason. */
   readonly signal: AbortSignal | undefined;
 }
@@ -75,7 +75,7 @@ function createAsk({ endpoint }: TestFile, { engine, registry, config, signal }:
 
   async function ask({ pins, parameters }: TestCase, page: RawParameters): Promise<Outcome> {
     const raw = mergeParameters(page, parameters, endpoint.parameters);
-    const first = parsePinnedParameters(endpoint, raw, { pins, bytesMax: config.parameterBytesMax });
+    const first = parsePinnedParameters(endpoint, raw, { pins });
     const values = { ...first, ...bindPosition(endpoint.pages, cursors.read(endpoint, first, raw)) };
     const asked = await sandbox(endpoint, raw, { signal });
     const { body, last } = await run(createQuestion(asked, values), { signal });
@@ -83,7 +83,7 @@ function createAsk({ endpoint }: TestFile, { engine, registry, config, signal }:
     return { rows: parseRows(body) };
   }
 
-  const evaluate = createEvaluate({ registry, run, parameterBytesMax: config.parameterBytesMax });
+  const evaluate = createEvaluate({ registry, run });
 
   async function askAlert(name: string): Promise<Outcome> {
     const options = { evaluate, signal: signal ?? new AbortController().signal };

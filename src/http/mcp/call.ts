@@ -20,7 +20,7 @@ import { type FirstRows, takeRows } from './rows.ts';
 
 /** The parts that `/mcp` needs. */
 export interface McpParts extends Pick<QueryParts, 'registry' | 'resolve' | 'cached' | 'metrics'> {
-  readonly config: Pick<Config, 'urlBytesMax' | 'parameterBytesMax' | 'mcpBytesMax' | 'corsOrigins'>;
+  readonly config: Pick<Config, 'urlBytesMax' | 'mcpBytesMax' | 'corsOrigins'>;
   readonly keyring: Keyring;
   /** Describes an endpoint as a tool, for a key with these pins. */
   readonly describeTool: (endpoint: Endpoint, pins: Pins) => Tool;
@@ -35,11 +35,9 @@ export interface Exchange {
 }
 
 /** Lists the endpoints that a caller may call, without those that cannot apply the pins of its key. */
-export function findTools({ registry, config }: McpParts, caller: Caller): readonly Endpoint[] {
+export function findTools({ registry }: McpParts, caller: Caller): readonly Endpoint[] {
   const { pins } = caller;
-  return visibleEndpoints(registry.endpoints, caller).filter((endpoint) =>
-    keepsPins(endpoint, pins, config.parameterBytesMax),
-  );
+  return visibleEndpoints(registry.endpoints, caller).filter((endpoint) => keepsPins(endpoint, pins));
 }
 
 /** Calls an endpoint as GET and POST do. A failure is a result, too: agents read it and try again. */

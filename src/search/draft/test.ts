@@ -18,7 +18,6 @@ import { findRead, writeQuery } from './query.ts';
 
 export interface DraftTestParts {
   readonly run: Run;
-  readonly parameterBytesMax: number;
   /** ms since the epoch. */
   readonly now: () => number;
 }
@@ -34,7 +33,7 @@ const EVENTS_BYTES_MAX = 24 * 1024;
  * @throws as a query
  */
 export async function createDraftTest(
-  { run, parameterBytesMax, now }: DraftTestParts,
+  { run, now }: DraftTestParts,
   draft: SearchDraft,
   execution: Execution,
 ): Promise<string | undefined> {
@@ -54,7 +53,7 @@ export async function createDraftTest(
     ...{ sql, columns: shape.columns, maxRows: shape.maxRows },
     parameters: Object.entries(draft.parameters).map(([name, fields]) => createParameter(name, fields)),
   };
-  const values = parseParameters(endpoint, draft.values, parameterBytesMax);
+  const values = parseParameters(endpoint, draft.values);
   const { body } = await run(createQuestion(endpoint, values, NDJSON_FORMAT), {
     ...execution,
     instantMs: nowMs,

@@ -20,7 +20,7 @@ import { findDashboardRefusal } from './refusal.ts';
 const DASHBOARD_FILE = 'dashboard.yaml';
 
 export interface SaveDashboardParts extends SaveFileParts {
-  readonly config: Pick<Config, 'editEndpoints' | 'parameterBytesMax'>;
+  readonly config: Pick<Config, 'editEndpoints'>;
   readonly registry: Pick<Registry, 'endpoints' | 'dashboards' | 'getDashboard' | 'findEndpoint'>;
 }
 
@@ -45,13 +45,10 @@ export function checkDashboardDraft(
   caller: Caller,
 ): DashboardCheck {
   const { dashboard, faults } = readDraft(parts, definition);
-  const { registry, config } = parts;
+  const { registry } = parts;
   return {
     errors: faults.map(toDraftError),
-    dashboard:
-      dashboard === undefined
-        ? null
-        : toDashboardView({ registry, parameterBytesMax: config.parameterBytesMax }, caller, dashboard),
+    dashboard: dashboard === undefined ? null : toDashboardView({ registry }, caller, dashboard),
   };
 }
 
