@@ -12,7 +12,6 @@ const QUERY_TIMEOUT_MS = 3_000;
 const MIB = 1024 * 1024;
 const ENV = {
   TAILRACE_QUERY_TIMEOUT_MS: String(QUERY_TIMEOUT_MS),
-  TAILRACE_QUERY_MEMORY_BYTES_MAX: String(256 * MIB),
   TAILRACE_ENGINE_MEMORY_BYTES_MAX: String(1536 * MIB),
 };
 // Six missed heartbeats, or the deadline of a query plus two seconds; then one heartbeat of tolerance.

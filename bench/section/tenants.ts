@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { parseConfig } from '../../src/config/config.ts';
 import { createService } from '../../src/service/service.ts';
-import { tenantEnv, tenantRounds } from '../../trial/tenants/rounds.ts';
+import { TENANT_BOUNDS, tenantEnv, tenantRounds } from '../../trial/tenants/rounds.ts';
 import { inTemporaryFolder } from '../data.ts';
 import { type BenchOptions, type Row, say } from '../report.ts';
 
@@ -11,7 +11,8 @@ const NONE = { below: 1 };
 export async function tenantsSection({ requests }: BenchOptions): Promise<Row[]> {
   const nowMs = Date.now();
   const so = await inTemporaryFolder(async (folder) => {
-    const config = parseConfig({ ...(await tenantEnv(folder)), TAILRACE_DATA_DIR: folder });
+    const env = { ...(await tenantEnv(folder)), TAILRACE_DATA_DIR: folder };
+    const config = { ...parseConfig(env), ...TENANT_BOUNDS };
     const service = await createService(config, {
       logger: pino({ level: 'silent' }),
       owner: 'the benchmark',

@@ -25,8 +25,6 @@ export const BY_MACHINE = {
   /** Half of the memory, since the service and the page cache need theirs; at most what the readers use, 2 GiB a core. */
   engineMemoryBytesMax: ({ cores, memoryBytes }: Machine) =>
     clamp(Math.floor(memoryBytes / 2), 512 * MIB, Math.max(2, cores) * 2 * GIB),
-  /** A quarter of the engine's memory. */
-  queryMemoryBytesMax: (machine: Machine): number => BY_MACHINE.engineMemoryBytesMax(machine) / 4,
   /** Answers that callers ask for again: 32 MiB a core, at most a sixteenth of the memory. */
   cacheBytesMax: ({ cores, memoryBytes }: Machine) =>
     clamp(Math.floor(memoryBytes / 16), 16 * MIB, Math.max(2, cores) * 32 * MIB),

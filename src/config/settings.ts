@@ -146,24 +146,14 @@ export const SETTINGS = {
   ),
   sessionIdleMinutes: integer(
     'TAILRACE_SESSION_IDLE_MINUTES',
-    { fallback: 480, min: 5, max: 43_200, unit: 'minutes' },
-    'Longest time of a console session without a request.',
-  ),
-  sessionMinutesMax: integer(
-    'TAILRACE_SESSION_MINUTES_MAX',
-    { fallback: 1_440, min: 5, max: 43_200, unit: 'minutes' },
-    'Longest time of a console session.',
+    { fallback: 480, min: 5, max: 1_440, unit: 'minutes' },
+    'Longest time of a console session without a request; any session ends after a day.',
   ),
   consoleKeys: choice('TAILRACE_CONSOLE_KEYS', '1', ['0', '1'], 'Let keys sign in to the console.'),
   controlUrl: hidden(
     'TAILRACE_CONTROL_URL',
     'PostgreSQL database for [keys of all replicas](scaling.md#keys-shared-by-all-replicas), such as `postgresql://user:password@postgres.example.com:5432/tailrace?sslmode=verify-full`. Empty: SQLite in the data directory.',
     parseControlUrl,
-  ),
-  controlStaleSeconds: integer(
-    'TAILRACE_CONTROL_STALE_SECONDS',
-    { fallback: 60, min: 0, max: 86_400, unit: 'seconds' },
-    'How long known keys are accepted while `TAILRACE_CONTROL_URL` is unavailable, even if revoked meanwhile.',
   ),
   clickhouseUrl: hidden(
     'CLICKHOUSE_URL',
@@ -274,56 +264,15 @@ export const SETTINGS = {
     },
     'Queries that run at once, at most 16 on the embedded engine; of one key one less. More than its cores only add waiting.',
   ),
-  queryQueueMax: integer(
-    'TAILRACE_QUERY_QUEUE_MAX',
-    { fallback: 1000, min: 1, max: 100_000, unit: 'queries' },
-    'Queries that may wait for a reader, else 503.',
-  ),
-  queryQueuePerKeyMax: integer(
-    'TAILRACE_QUERY_QUEUE_PER_KEY_MAX',
-    { fallback: 100, min: 1, max: 100_000, unit: 'queries' },
-    'Waiting queries of one key and its tokens, else 503.',
-  ),
-  queryQueuePerTokenMax: integer(
-    'TAILRACE_QUERY_QUEUE_PER_TOKEN_MAX',
-    { fallback: 20, min: 1, max: 100_000, unit: 'queries' },
-    'Waiting queries of one token, else 503.',
-  ),
-  queryQueueTimeoutMs: integer(
-    'TAILRACE_QUERY_QUEUE_TIMEOUT_MS',
-    { fallback: 5_000, min: 10, max: 3_600_000, unit: 'ms' },
-    'Longest wait for a reader, else 503.',
-  ),
   ratePerSecond: integer(
     'TAILRACE_RATE_PER_SECOND',
     { fallback: 0, min: 0, max: 1_000_000, unit: 'requests' },
-    'Requests a second of a key without its own rate, else 429. 0: no limit.',
-  ),
-  rateBurst: integer(
-    'TAILRACE_RATE_BURST',
-    { fallback: 0, min: 0, max: 1_000_000, unit: 'requests' },
-    'Requests at once of a key without its own rate. 0: one second’s worth.',
-  ),
-  authFailuresPerMinuteMax: integer(
-    'TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX',
-    { fallback: 600, min: 0, max: 1_000_000, unit: 'requests' },
-    'Requests a minute with a missing or wrong key from one address, else 429. 0: no limit.',
+    'Requests a second, and at once, of a key without its own rate, else 429. 0: no limit.',
   ),
   queryTimeoutMs: integer(
     'TAILRACE_QUERY_TIMEOUT_MS',
     { fallback: 30_000, min: 100, max: 3_600_000, unit: 'ms' },
     'Longest time of a query, including its wait, else 504.',
-  ),
-  queryMemoryBytesMax: integer(
-    'TAILRACE_QUERY_MEMORY_BYTES_MAX',
-    {
-      fallback: BY_MACHINE.queryMemoryBytesMax,
-      fallbackText: 'a quarter of the default of `TAILRACE_ENGINE_MEMORY_BYTES_MAX`',
-      min: 16 * MIB,
-      max: Number.MAX_SAFE_INTEGER,
-      unit: 'bytes',
-    },
-    'Memory of one query, else 422.',
   ),
   engineMemoryBytesMax: integer(
     'TAILRACE_ENGINE_MEMORY_BYTES_MAX',
@@ -335,11 +284,6 @@ export const SETTINGS = {
       unit: 'bytes',
     },
     'Memory of the engine; beyond it queries get 503.',
-  ),
-  resultBytesMax: integer(
-    'TAILRACE_RESULT_BYTES_MAX',
-    { fallback: 64 * MIB, min: 1024, max: 1024 * MIB, unit: 'bytes' },
-    'Largest answer, else 422.',
   ),
   cacheBytesMax: integer(
     'TAILRACE_CACHE_BYTES_MAX',
@@ -381,46 +325,6 @@ export const SETTINGS = {
     'TAILRACE_CONNECTIONS_PER_ADDRESS_MAX',
     { fallback: 1_024, min: 0, max: 1_000_000, unit: 'connections' },
     'Connections from one address (IPv6: one /64), except those of `TAILRACE_TRUST_PROXY`. 0: no limit.',
-  ),
-  urlBytesMax: integer(
-    'TAILRACE_URL_BYTES_MAX',
-    { fallback: 262_144, min: 65_536, max: 1024 * 1024, unit: 'bytes' },
-    'Longest URL, else 414.',
-  ),
-  searchBytesMax: integer(
-    'TAILRACE_SEARCH_BYTES_MAX',
-    { fallback: 8_192, min: 64, max: 65_536, unit: 'bytes' },
-    'Longest search, and any other parameter of `/api/search`, else 400.',
-  ),
-  searchClausesMax: integer(
-    'TAILRACE_SEARCH_CLAUSES_MAX',
-    { fallback: 128, min: 1, max: 1_024, unit: 'terms' },
-    'Most words, phrases and conditions of a search, else 400.',
-  ),
-  sandboxSqlBytesMax: integer(
-    'TAILRACE_SANDBOX_SQL_BYTES_MAX',
-    { fallback: 16_384, min: 64, max: 262_144, unit: 'bytes' },
-    'Longest SELECT of a caller, else 400.',
-  ),
-  mcpBytesMax: integer(
-    'TAILRACE_MCP_BYTES_MAX',
-    { fallback: 51_200, min: 1024, max: 16 * MIB, unit: 'bytes' },
-    'Rows in an answer to an [agent](agents.md#limits); more are left out.',
-  ),
-  tailsMax: integer(
-    'TAILRACE_TAILS_MAX',
-    { fallback: 2_000, min: 0, max: 1_000_000, unit: 'tails' },
-    'Open live tails, else 429.',
-  ),
-  tailsPerKeyMax: integer(
-    'TAILRACE_TAILS_PER_KEY_MAX',
-    { fallback: 100, min: 0, max: 1_000_000, unit: 'tails' },
-    'Open live tails of one key and its tokens, else 429.',
-  ),
-  tailBufferBytesMax: integer(
-    'TAILRACE_TAIL_BUFFER_BYTES_MAX',
-    { fallback: MIB, min: 1024, max: 1024 * MIB, unit: 'bytes' },
-    'Events of a live tail that wait to be read; beyond it the tail ends.',
   ),
   bodyBytesMax: integer(
     'TAILRACE_BODY_BYTES_MAX',

@@ -9,7 +9,7 @@ const ENGINE_GRACE_MS = 1_000;
 // A stored query of some kilobytes with parameters of the longest size.
 export const SQL_BYTES_MAX = 128 * 1024 * 1024;
 
-// A caller's SELECT has at most TAILRACE_SANDBOX_SQL_BYTES_MAX; the engine's own formatting of it is longer.
+// A caller's SELECT has at most 16 KiB (sandbox.ts); the engine's own formatting of it is longer.
 const SANDBOX_SQL_BYTES_MAX = 4 * 1024 * 1024;
 // Limits and kills take effect between blocks: with the default of 65,409 rows a costly function outlives them by far.
 const BLOCK_ROWS_MAX = 8_192;

@@ -33,6 +33,7 @@ import {
 } from './plugins/observe.ts';
 import { hasTooManyParameters, PARAMETERS_MAX, parseQueryString } from './query-string.ts';
 import { registerRelay } from './relay/relay-state.ts';
+import { URL_BYTES_MAX } from './route.ts';
 import { createNotFound } from './routes/console.ts';
 import { type RouteParts, registerRoutes } from './routes/index.ts';
 import { followTlsFiles, type TlsContext } from './tls.ts';
@@ -109,7 +110,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // A route may replace each header. `no-store`: a cache between caller and service ignores `X-API-KEY`, and could give one key the
     // response for another.
     reply.headers(headers).header('cache-control', 'no-store');
-    checkHead(request, config.urlBytesMax);
+    checkHead(request);
     done();
   });
   app.addHook('preParsing', ({ caller, raw }, _reply, payload, done) => {
@@ -136,7 +137,7 @@ function createApp(
   observe: Observe,
 ): FastifyInstance {
   const { requestTimeoutMs: requestTimeout } = config;
-  const headerBytesMax = config.urlBytesMax + HEADERS_CHARS_MAX;
+  const headerBytesMax = URL_BYTES_MAX + HEADERS_CHARS_MAX;
   const options: FastifyServerOptions = {
     loggerInstance: logger,
     // Fastify's own lines contain the URL, and so the values of parameters; plugins/observe.ts writes ours.
@@ -150,7 +151,7 @@ function createApp(
     // A number of proxies would let a client that bypasses them claim any address.
     trustProxy: config.trustProxy === '' ? false : config.trustProxy,
     routerOptions: {
-      maxParamLength: config.urlBytesMax,
+      maxParamLength: URL_BYTES_MAX,
       ignoreDuplicateSlashes: false,
       querystringParser: parseQueryString,
     },
@@ -189,9 +190,9 @@ function bodyOf({ readableEnded, headers }: IncomingMessage): Readable | undefin
 }
 
 /** @throws TailraceError if the URL is too long, or the head is one that Node's parser accepts and the service does not */
-function checkHead({ url, raw }: FastifyRequest, urlBytesMax: number): void {
-  if (url.length > urlBytesMax)
-    throw new TailraceError('uri_too_long', `the URL is longer than ${urlBytesMax} bytes`);
+function checkHead({ url, raw }: FastifyRequest): void {
+  if (url.length > URL_BYTES_MAX)
+    throw new TailraceError('uri_too_long', `the URL is longer than ${URL_BYTES_MAX} bytes`);
   const fault = hasTooManyParameters(url)
     ? `the URL has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`
     : findHeadFault(raw);

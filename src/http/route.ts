@@ -91,10 +91,16 @@ type ParameterOf<Path extends string> = Path extends `${infer Head}/${infer Tail
 export interface RouteGroup<Parts> {
   readonly routes: readonly Route<Parts>[];
   /** Largest request body; that of TAILRACE_BODY_BYTES_MAX unless set. */
-  bodyBytesMax?(parts: Parts): number;
+  readonly bodyBytesMax?: number;
   /** Adds body parsers and plugins before the routes. */
   setup?(app: FastifyInstance, parts: Parts): void | Promise<void>;
 }
+
+/**
+ * Longest URL, else 414, and the largest body with parameters: the values of an endpoint, each as long as it may be, and a SELECT.
+ * Proxies allow less.
+ */
+export const URL_BYTES_MAX = 262_144;
 
 /** Infers the type of the handler's request from path and schemas; the type of `parts` is annotated. */
 export function defineRoute<

@@ -11,7 +11,7 @@ export interface SessionsOptions {
   readonly keyring: Pick<Keyring, 'resume' | 'refused'>;
   /** Returns the caller of a person's session. */
   readonly callerOf: (record: SessionRecord, url: string) => Caller;
-  readonly limits: { readonly idleMs: number; readonly lifeMs: number; readonly staleMs: number };
+  readonly limits: { readonly idleMs: number; readonly staleMs: number };
   /** Called if the last use of a session could not be written. */
   readonly onFailure: (error: unknown) => void;
   /** ms since the epoch. */
@@ -36,6 +36,8 @@ export interface NewSession {
 export type Sessions = ReturnType<typeof createSessions>;
 
 const SECRET = /^ts_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
+// A day at work; then the provider decides again.
+export const SESSION_MS_MAX = 24 * 3_600_000;
 const AGENT_CHARS_MAX = 200;
 const TOUCH_EVERY_MS = 60_000;
 
@@ -110,7 +112,7 @@ export function createSessions(options: SessionsOptions) {
       const id = randomBytes(6).toString('hex');
       const secret = `ts_${id}_${randomBytes(32).toString('base64url')}`;
       const nowMs = now();
-      const times = { createdMs: nowMs, seenMs: nowMs, expiresMs: nowMs + limits.lifeMs };
+      const times = { createdMs: nowMs, seenMs: nowMs, expiresMs: nowMs + SESSION_MS_MAX };
       const texts = { claims: undefined, print: '', login: '', agent: agent.slice(0, AGENT_CHARS_MAX) };
       const isAdded = await store.add({ ...texts, ...session, ...times, id, hash: hash('sha256', secret) });
       if (isAdded) known.forget(); // the oldest session of this owner may have ended

@@ -38,6 +38,8 @@ export type SandboxOptions = Omit<QueryOptions, 'format'>;
  */
 export type Sandbox = (endpoint: Endpoint, raw: RawParameters, options?: SandboxOptions) => Promise<Endpoint>;
 
+// Longest SELECT of a caller, else 400: four pages of text, and within what the engine parses in any form (read-settings.ts).
+const SQL_BYTES_MAX = 16_384;
 // Size of the cache of checked texts: clients send the same few texts again.
 const CHECKED_BYTES_MAX = 8 * 1024 * 1024;
 // More than there are stored queries with callers' SELECTs.
@@ -48,7 +50,6 @@ const TREE_LINES_MAX = 20_000;
 const TREE_INDENT_MAX = 1_000;
 
 interface SandboxSettings {
-  readonly sandboxSqlBytesMax: number;
   /** ms since the epoch: what a SELECT in another dialect has its bounds from. */
   readonly now?: () => number;
 }
@@ -57,10 +58,7 @@ interface SandboxSettings {
  * Checks callers' SELECTs by the engine's own trees of them. A result is cached: it depends on the text, the endpoint's definition and
  * only the engine's version, not on tables that are created later (names.ts).
  */
-export function createSandbox(
-  engine: Engine,
-  { sandboxSqlBytesMax, now = Date.now }: SandboxSettings,
-): Sandbox {
+export function createSandbox(engine: Engine, { now = Date.now }: SandboxSettings = {}): Sandbox {
   const checked = new LRUCache<string, Endpoint>({
     maxSize: CHECKED_BYTES_MAX,
     sizeCalculation: (endpoint, key) => 2 * (key.length + endpoint.sql.length + endpoint.hash.length),
@@ -74,8 +72,8 @@ export function createSandbox(
     const sql = raw[SQL_PARAMETER];
     if (!endpoint.sandboxing || sql === undefined || sql === '') return endpoint;
     if (typeof sql !== 'string') throw invalidSql(`was sent ${sql.length} times; send it once`);
-    if (Buffer.byteLength(sql) > sandboxSqlBytesMax)
-      throw invalidSql(`must be at most ${sandboxSqlBytesMax} bytes long`);
+    if (Buffer.byteLength(sql) > SQL_BYTES_MAX)
+      throw invalidSql(`must be at most ${SQL_BYTES_MAX} bytes long`);
     assertShortValues(endpoint, raw);
     if (endpoint.dialect === undefined) return await describeOnce(endpoint, sql, options);
     return await translateOnce(endpoint, { sql, dialect: endpoint.dialect, options });

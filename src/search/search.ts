@@ -58,7 +58,7 @@ export interface CreatedSearch {
 }
 
 export interface SearchLimits {
-  readonly searchClausesMax: number;
+  readonly searchClausesMax?: number | undefined;
 }
 
 export interface CreateSearchOptions {
@@ -70,6 +70,8 @@ export interface CreateSearchOptions {
   readonly mayHaveRows?: SearchScope['mayHaveRows'];
 }
 
+// Words, phrases and conditions of a search, else 400: far more than a person writes, and read by the engine within a second.
+const CLAUSES_MAX = 128;
 const DEFAULT_RANGE: Micros = 60 * MICROS_PER_MINUTE;
 // Each term is a condition in the SELECT of each source. Reading that SQL blocks the event loop for some 0.1 ms per condition.
 const CONDITIONS_MAX = 2_048;
@@ -105,7 +107,7 @@ export function readRequest(
   { sources, nowMs, limits, isTail = false, mayHaveRows }: CreateSearchOptions,
 ): PartRequest {
   const copies = sources.length * (values['part'] === 'compare' ? SETS : 1);
-  const clausesMax = Math.min(limits.searchClausesMax, Math.floor(CONDITIONS_MAX / copies));
+  const clausesMax = Math.min(limits.searchClausesMax ?? CLAUSES_MAX, Math.floor(CONDITIONS_MAX / copies));
   const tree = parseSearch(values[SEARCH_PARAMETER] ?? '', clausesMax);
   const scope: SearchScope = { sources, tree, hasProject: values['project'] !== '', mayHaveRows };
   const range = findRange(values, nowMs, isTail);

@@ -32,7 +32,7 @@ export interface Admission {
 export type Admit = (sent: Credential, address: string) => Admission | Promise<Admission>;
 
 export interface AdmitOptions {
-  readonly limits: Pick<Config, 'ratePerSecond' | 'rateBurst' | 'authFailuresPerMinuteMax'>;
+  readonly limits: Pick<Config, 'ratePerSecond' | 'authFailuresPerMinuteMax'>;
   readonly keyring: Authenticator;
   /** Rates of all replicas; `undefined` if each has its own. */
   readonly sharedRates: SharedRates | undefined;
@@ -44,13 +44,19 @@ export interface AdmitOptions {
 }
 
 const NO_HEAD: Head = [];
+/**
+ * Requests with a missing or wrong key from one address, beyond which they get 429: far below what guessing needs, and above what a few
+ * misconfigured clients behind one address send.
+ */
+const AUTH_FAILURES_PER_MINUTE_MAX = 600;
 
 export function createAdmit(options: AdmitOptions): Admit {
   const { limits, keyring, sharedRates, now, onLimited, onLocalRate } = options;
   const ratesOf = createRatesOf(limits);
   const takeLocally = createLocalRates(now);
-  const failedKeys = createFailedKeys(limits.authFailuresPerMinuteMax, now);
-  const endedSessions = createFailedKeys(limits.authFailuresPerMinuteMax, now);
+  const { authFailuresPerMinuteMax: failuresMax = AUTH_FAILURES_PER_MINUTE_MAX } = limits;
+  const failedKeys = createFailedKeys(failuresMax, now);
+  const endedSessions = createFailedKeys(failuresMax, now);
 
   function limited(reason: 'key' | 'address', message: string, retryAfterSeconds: number): TailraceError {
     onLimited(reason);
@@ -149,9 +155,9 @@ const NO_RATES: readonly NamedRate[] = [];
  * Returns the rates that a request counts for. A signed token counts for its key, too, so that many tokens together cannot send more
  * than their key. Keys without a rate have that of the settings, if any.
  */
-function createRatesOf({ ratePerSecond, rateBurst }: AdmitOptions['limits']) {
+function createRatesOf({ ratePerSecond }: AdmitOptions['limits']) {
   const fallback: Rate | undefined =
-    ratePerSecond === 0 ? undefined : { perSecond: ratePerSecond, burst: rateBurst || ratePerSecond };
+    ratePerSecond === 0 ? undefined : { perSecond: ratePerSecond, burst: ratePerSecond };
   return ({ keyId, rate = fallback, token }: Caller): readonly NamedRate[] => {
     const ofKey = rate === undefined ? NO_RATES : [{ name: keyId, rate }];
     return token?.rate === undefined ? ofKey : [{ name: token.id, rate: token.rate }, ...ofKey];
@@ -194,7 +200,7 @@ function describeStanding({ burst }: Rate, { remaining, resetSeconds }: RateDeci
 // Beyond it the least recently used addresses and keys are dropped, which restarts their count. About 3 MB.
 const REMEMBERED_MAX = 10_000;
 
-/** Bounds how fast keys can be tried from one address. @param perMinuteMax 0: no bound */
+/** Bounds how fast keys can be tried from one address. */
 export function createFailedKeys(perMinuteMax: number, now: () => number) {
   const rate = { perSecond: perMinuteMax / 60, burst: perMinuteMax };
   const buckets = new LRUCache<string, TokenBucket>({ max: REMEMBERED_MAX });
@@ -204,7 +210,6 @@ export function createFailedKeys(perMinuteMax: number, now: () => number) {
   return {
     /** Counts a request with a rejected key. @returns seconds to wait if there were too many */
     fail(address: string): number | undefined {
-      if (perMinuteMax === 0) return undefined;
       const network = networks.memo(address);
       const { bucket, passed, retryAfterSeconds } = takeToken(buckets.get(network), rate, now());
       buckets.set(network, bucket);
@@ -217,7 +222,6 @@ export function createFailedKeys(perMinuteMax: number, now: () => number) {
      * @returns seconds to wait, as many as for a wrong key; `undefined` if the key is admitted
      */
     enter(address: string, keyId: string): number | undefined {
-      if (perMinuteMax === 0) return undefined;
       const network = networks.memo(address);
       const pair = `${network} ${keyId}`;
       if (accepted.get(pair) === true) return undefined;

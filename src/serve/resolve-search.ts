@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { Source } from '../definitions/source.ts';
 import type { FilledTables } from '../engine/filled-tables.ts';
@@ -21,7 +22,7 @@ import { notFollowed, type ResolvedTail, withLastId } from './resolve-tail.ts';
 export interface ResolveSearchOptions {
   readonly registry: Registry;
   readonly cursors: Cursors;
-  readonly limits: SearchLimits & { readonly searchBytesMax: number };
+  readonly limits: SearchLimits & Pick<Config, 'searchBytesMax'>;
   /** ms since the epoch. */
   readonly now: () => number;
   readonly filled: FilledTables;
@@ -34,6 +35,8 @@ export interface ResolvedSearch extends Omit<Resolved, 'ignored'> {
 
 export type SearchSteps = ReturnType<typeof createSearchSteps>;
 
+// Of a search, and of any other parameter of /api/search, else 400: longer than any that a person or a saved link has.
+const SEARCH_BYTES_MAX = 8_192;
 const TAIL_ROWS_MIN = 100;
 // Each tick reads it, for rows that come late: otherwise it would search the whole range for rare rows four times a second.
 const TAIL_WINDOW: Micros = 15 * MICROS_PER_MINUTE;
@@ -43,7 +46,7 @@ type SearchInquiry = Pick<Inquiry, 'caller' | 'parameters' | 'headers' | 'accept
 /** Turns searches into questions. */
 export function createSearchSteps({ registry, cursors, limits, now, filled }: ResolveSearchOptions) {
   const { mayHaveRows } = filled;
-  const { searchBytesMax: bytesMax } = limits;
+  const { searchBytesMax: bytesMax = SEARCH_BYTES_MAX } = limits;
 
   function check(caller: Caller, raw: RawParameters) {
     requireReader(caller);

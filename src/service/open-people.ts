@@ -1,6 +1,7 @@
 import { messageOf } from '../errors.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import type { Keyring } from '../keys/keyring.ts';
+import { CONTROL_STALE_MS } from '../keys/open-control-store.ts';
 import { createThrottle } from '../lib/throttle.ts';
 import { createPeopleCallers } from '../people/callers.ts';
 import { createAuthenticator, createReadAmbient } from '../people/credential.ts';
@@ -34,8 +35,7 @@ export function openPeople(parts: Parts, { control, keyring, secret, roles }: Pe
     callerOf: callers.ofSession,
     limits: {
       idleMs: config.sessionIdleMinutes * MINUTE_MS,
-      lifeMs: config.sessionMinutesMax * MINUTE_MS,
-      staleMs: config.controlStaleSeconds * 1000,
+      staleMs: CONTROL_STALE_MS,
     },
     onFailure: (error) => logger.warn({ err: error }, 'the last use of a session could not be written'),
     now,

@@ -523,7 +523,7 @@ function createRouteParts(
   const { authenticator, sessions, signIn, readAmbient } = people;
   const alertParts = { control, registry, now, newId: randomUUID };
   const sending = { config, registry, receive, backpressure };
-  const sandbox = createSandbox(engine, { ...config, now });
+  const sandbox = createSandbox(engine, { now });
   const onIgnoredSql = createIgnoredSqlWarning(logger);
   const asking = {
     config,

@@ -1,6 +1,6 @@
 import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import { keyOfLane } from '../engine/lanes.ts';
-import { createSessionPool, type PoolWork } from '../engine/session-pool.ts';
+import { createSessionPool, type PoolLimits, type PoolWork } from '../engine/session-pool.ts';
 import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
 import { invalidParameters } from '../query/parameters.ts';
 import { comparePositions, type Position, readTailSent } from '../query/position.ts';
@@ -22,6 +22,8 @@ const RESUMPTIONS: PoolWork = {
     return lane === keyOfLane(lane) || held.filter((other) => other === lane).length < TOKEN_MAX;
   },
 };
+// As long as a query waits for a reader.
+const QUEUE_TIMEOUT_MS = 5_000;
 // Rows that are sent at a time.
 const ROWS_AT_ONCE = 100;
 
@@ -41,12 +43,6 @@ export interface Resumption {
   readonly signal: AbortSignal;
 }
 
-export interface HistoryLimits {
-  readonly tailsMax: number;
-  readonly tailsPerKeyMax: number;
-  readonly queryQueueTimeoutMs: number;
-}
-
 /**
  * Reads the rows after a position of a group whose new rows are held meanwhile. Uses a fair queue, since rows are in memory as long
  * as a slow reader needs: no key keeps another one waiting.
@@ -54,14 +50,9 @@ export interface HistoryLimits {
  * @throws TailraceError `overloaded` if the wait is too long, `invalid_parameter` if the position is too far back; the failure of
  * the query; the signal's reason
  */
-export function createHistory(limits: HistoryLimits) {
+export function createHistory(limits: Pick<PoolLimits, 'queueMax' | 'queuePerLaneMax'>) {
   const slots = Array.from({ length: RESUMPTIONS_MAX }, (_, i) => i);
-  const queue = {
-    queueMax: limits.tailsMax,
-    queuePerLaneMax: limits.tailsPerKeyMax,
-    queueTimeoutMs: limits.queryQueueTimeoutMs,
-  };
-  const pool = createSessionPool(slots, queue, RESUMPTIONS);
+  const pool = createSessionPool(slots, { ...limits, queueTimeoutMs: QUEUE_TIMEOUT_MS }, RESUMPTIONS);
   const flights = createSingleFlight<readonly TailRow[] | undefined>();
 
   async function readSince(

@@ -10,7 +10,7 @@ import { createMember, type Member, type Sink } from './member.ts';
 
 export interface TailsOptions extends GroupParts {
   readonly registry: Pick<Registry, 'endpoints'>;
-  readonly limits: Pick<Config, 'tailsMax' | 'tailsPerKeyMax' | 'tailBufferBytesMax' | 'queryQueueTimeoutMs'>;
+  readonly limits: Pick<Config, 'tailsMax' | 'tailsPerKeyMax' | 'tailBufferBytesMax'>;
   /** Called when a tail has ended; without a reason its reader has disconnected. */
   readonly onEnded: (reason: EndReason | 'left') => void;
   readonly onFailure: (error: unknown, endpoint: string) => void;
@@ -39,6 +39,11 @@ interface Running {
   failures: number;
 }
 
+// Open tails of this service, and of one key with its tokens, else 429: each holds a connection and its buffer.
+const TAILS_MAX = 2_000;
+const TAILS_PER_KEY_MAX = 100;
+// Events that wait to be read; beyond them the tail ends, and its client continues where it stopped.
+const BUFFER_BYTES_MAX = 1024 * 1024;
 // Ten seconds, in which the engine restarts or a server becomes available again.
 const FAILURES_MAX = 40;
 const RETRY_SECONDS = 10;
@@ -47,10 +52,15 @@ export type Tails = ReturnType<typeof createTails>;
 
 /** The live tails: those of one question share a group, and so one query a tick. */
 export function createTails(options: TailsOptions) {
-  const { registry, limits, onEnded, onFailure } = options;
+  const { registry, onEnded, onFailure } = options;
+  const {
+    tailsMax = TAILS_MAX,
+    tailsPerKeyMax = TAILS_PER_KEY_MAX,
+    tailBufferBytesMax: bufferBytesMax = BUFFER_BYTES_MAX,
+  } = options.limits;
   const groups = new Map<string, Running>();
-  const places = createPlaces(limits);
-  const readPast = createHistory(limits);
+  const places = createPlaces(tailsMax, tailsPerKeyMax);
+  const readPast = createHistory({ queueMax: tailsMax, queuePerLaneMax: tailsPerKeyMax });
   let served = registry.endpoints;
   let isClosed = false;
 
@@ -67,7 +77,7 @@ export function createTails(options: TailsOptions) {
     const { group, members } = running;
     const { caller, authenticate } = request;
     const member = createMember({
-      ...{ caller, authenticate, bufferBytesMax: limits.tailBufferBytesMax },
+      ...{ caller, authenticate, bufferBytesMax },
       onEnd(reason) {
         members.delete(member);
         places.release(caller);
@@ -138,7 +148,7 @@ export function createTails(options: TailsOptions) {
 }
 
 /** Bounds the tails, of each key and in all. */
-function createPlaces({ tailsMax, tailsPerKeyMax }: TailsOptions['limits']) {
+function createPlaces(tailsMax: number, tailsPerKeyMax: number) {
   const perKey = new Map<string, number>();
   let count = 0;
   return {

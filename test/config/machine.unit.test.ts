@@ -7,14 +7,13 @@ const GIB = 1024 ** 3;
 
 describe('defaults that follow the machine', () => {
   test.each([
-    [1, 1, 2, 512, 128, 64, 2, 32],
-    [64, 512, 16, 131_072, 32_768, 2_048, 16, 512],
-  ])('%i cores and %i GiB', (cores, gib, readers, engine, query, cache, mergeThreads, marks) => {
+    [1, 1, 2, 512, 64, 2, 32],
+    [64, 512, 16, 131_072, 2_048, 16, 512],
+  ])('%i cores and %i GiB', (cores, gib, readers, engine, cache, mergeThreads, marks) => {
     const machine = { cores, memoryBytes: gib * GIB };
     expect(parseConfig({}, machine)).toMatchObject({
       readers,
       engineMemoryBytesMax: engine * MIB,
-      queryMemoryBytesMax: query * MIB,
       cacheBytesMax: cache * MIB,
     });
     expect(sizeEngine(machine, engine * MIB)).toEqual({ mergeThreads, markCacheBytes: marks * MIB });

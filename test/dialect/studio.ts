@@ -36,7 +36,7 @@ export async function openStudio(now: number) {
   }
 
   const endpoint = core.registry.getEndpoint('logs.all');
-  const sandbox = createSandbox(engine, { sandboxSqlBytesMax: 65_536, now: () => now });
+  const sandbox = createSandbox(engine, { now: () => now });
   const run = createRunner(engine, () => now);
 
   /** What the typed columns answer to a SELECT; `undefined` if it has no such form, or if an event has more to it. */

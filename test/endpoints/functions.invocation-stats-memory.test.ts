@@ -5,8 +5,7 @@ import { startTestService } from '../support/service.ts';
 const MIB = 1024 * 1024;
 const now = Date.parse('2026-11-20T07:00:00.000Z');
 
-const env = { TAILRACE_QUERY_MEMORY_BYTES_MAX: String(32 * MIB) };
-const service = await startTestService({ env, now });
+const service = await startTestService({ bounds: { queryMemoryBytesMax: 32 * MIB }, now });
 afterAll(service.close);
 
 test('the memory of a query does not grow with the times in a bucket', async () => {

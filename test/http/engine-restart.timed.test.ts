@@ -9,7 +9,7 @@ import { startTestService, storeEvents } from '../support/service.ts';
 
 const lines: string[] = [];
 const service = await startTestService({
-  env: { TAILRACE_QUERY_QUEUE_TIMEOUT_MS: '300' },
+  bounds: { queueTimeoutMs: 300 },
   logger: pino({}, { write: (line) => void lines.push(line) }),
 });
 afterAll(service.close);

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { expectError, get, QUERY_PATH, request, sendRaw } from '../support/http.ts';
 import { type AnswerBody, startTestService } from '../support/service.ts';
 
-const service = await startTestService({ env: { TAILRACE_URL_BYTES_MAX: '250000' } });
+const service = await startTestService();
 afterAll(service.close);
 const { url } = service;
 const PATH = `${QUERY_PATH}/usage.api-counts?project=p1&interval=hourly`;
@@ -18,11 +18,11 @@ function parseRaw(raw: string) {
 }
 
 test('a URL is answered up to the limit and rejected a byte beyond it', async () => {
-  const fill = 250_000 - PATH.length - '&junk='.length;
+  const fill = 262_144 - PATH.length - '&junk='.length;
   expect((await get(url, `${PATH}&junk=${'x'.repeat(fill)}`)).status).toBe(200);
   const answer = await get(url, `${PATH}&junk=${'x'.repeat(fill + 1)}`);
   expectError(answer, 'uri_too_long');
-  expect(answer.body.error.message).toContain('250000 bytes');
+  expect(answer.body.error.message).toContain('262144 bytes');
 });
 
 test.each([

@@ -56,7 +56,8 @@ await addEndpoint(join(definitions.path, 'endpoints'), {
 const lines: string[] = [];
 const ORIGIN = 'https://app.example.com';
 const service = await startTestService({
-  env: { ...definitions.env, TAILRACE_MCP_BYTES_MAX: '2000', TAILRACE_CORS_ORIGINS: ORIGIN },
+  env: { ...definitions.env, TAILRACE_CORS_ORIGINS: ORIGIN },
+  bounds: { mcpBytesMax: 2_000 },
   logger: pino({ level: 'info' }, { write: (line) => void lines.push(line) }),
 });
 const { core, clock, url, close } = service;

@@ -10,11 +10,8 @@ const rateOf = ({ headers }: HttpAnswer) =>
 
 const lines: string[] = [];
 const service = await startTestService({
-  env: {
-    TAILRACE_RATE_PER_SECOND: '2',
-    TAILRACE_RATE_BURST: '5',
-    TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '60',
-  },
+  env: { TAILRACE_RATE_PER_SECOND: '5' },
+  bounds: { authFailuresPerMinuteMax: 60 },
   logger: pino({ level: 'info' }, { write: (line) => void lines.push(line) }),
 });
 afterAll(service.close);
@@ -32,11 +29,11 @@ describe('a key with a rate', () => {
     const refused = await ask(key);
     expectError(refused, 'rate_limited');
     expect(refused.headers.get('retry-after')).toBe('1');
-    expect(rateOf(refused)).toEqual(['5', '0', '3']);
-    expect(refused.body.error.message).toContain('2 requests a second, and 5 at once');
+    expect(rateOf(refused)).toEqual(['5', '0', '1']);
+    expect(refused.body.error.message).toContain('5 requests a second, and 5 at once');
     expect(await readMetric(url, 'tailrace_rate_limited_total', { reason: 'key' })).toBe(before + 1);
     expect(rateOf(await ask(other))).toEqual(['5', '4', '1']);
-    clock.now += 1_000;
+    clock.now += 400;
     expect([(await ask(key)).status, (await ask(key)).status, (await ask(key)).status]).toEqual([
       200, 200, 429,
     ]);

@@ -7,7 +7,7 @@ import { createSecret } from '../../src/keys/secret.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 
 // Every path is called without a key, too.
-const service = await startTestService({ env: { TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '0' } });
+const service = await startTestService({ bounds: { authFailuresPerMinuteMax: 100_000 } });
 afterAll(service.close);
 const { app, keyring } = service.service;
 

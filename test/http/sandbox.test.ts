@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts';
 
 const definitions = await writeDefinitions();
 const { core, clock, url, call, close } = await startTestService({
-  env: { ...definitions.env, TAILRACE_URL_BYTES_MAX: '65536' },
+  env: definitions.env,
 });
 await storeCanaries(core);
 afterAll(async () => {

@@ -14,7 +14,6 @@ const nowMs = Date.UTC(2026, 10, 20, 12);
 const HOUR_MS = 3_600_000;
 const { core, url, service, close } = await startTestService({
   now: nowMs,
-  env: { TAILRACE_SEARCH_CLAUSES_MAX: '128' },
 });
 afterAll(close);
 

@@ -16,7 +16,7 @@ const SOURCE = 'gotrue.logs.prod';
 const RANGE = { from: new Date(nowMs - 8 * DAY_MS).toISOString(), until: new Date(nowMs).toISOString() };
 const { core, url, close } = await startTestService({
   now: nowMs,
-  env: { TAILRACE_SEARCH_CLAUSES_MAX: '1024', TAILRACE_SEARCH_BYTES_MAX: '65536' },
+  bounds: { searchClausesMax: 1_024, searchBytesMax: 65_536 },
 });
 afterAll(close);
 const { sources } = core.registry;

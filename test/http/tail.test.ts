@@ -4,7 +4,8 @@ import { startTestService, storeEvents } from '../support/service.ts';
 import { openTail } from '../support/tail.ts';
 
 const service = await startTestService({
-  env: { TAILRACE_TAILS_PER_KEY_MAX: '4', TAILRACE_TAILS_MAX: '5', TAILRACE_CORS_ORIGINS: '*' },
+  env: { TAILRACE_CORS_ORIGINS: '*' },
+  bounds: { tailsPerKeyMax: 4, tailsMax: 5 },
 });
 afterAll(service.close);
 const { url, core, clock } = service;

@@ -239,7 +239,7 @@ test('a SELECT is checked once, and is not kept warm', async () => {
 
 test('where sandboxing is off, sql is a parameter that nobody declared', async () => {
   const off = core.registry.getEndpoint('sandbox.off');
-  const checkOff = createSandbox(core.engine, { sandboxSqlBytesMax: 16_384 });
+  const checkOff = createSandbox(core.engine);
   expect(await checkOff(off, { sql: 'DROP TABLE app_logs' })).toBe(off);
   expect(await checkOff(stored, {})).toBe(stored);
   expect(await checkOff(stored, { sql: '' })).toBe(stored);

@@ -109,17 +109,16 @@ export async function storeCanaries(core: Awaited<ReturnType<typeof openCore>>):
 /** A store with these endpoints, and what a caller's SELECT over one of them answers for project `p`. */
 export async function openSandbox(env: Readonly<Record<string, string>> = {}, name = 'sandbox.on') {
   const definitions = await writeDefinitions(NAMED_FILES);
-  const config = testConfig(join(definitions.path, 'data'), {
-    ...definitions.env,
-    TAILRACE_QUERY_TIMEOUT_MS: '10000',
-    TAILRACE_QUERY_MEMORY_BYTES_MAX: String(128 * 1024 * 1024),
-    ...env,
-  });
+  const settings = { ...definitions.env, TAILRACE_QUERY_TIMEOUT_MS: '10000', ...env };
+  const config = {
+    ...testConfig(join(definitions.path, 'data'), settings),
+    queryMemoryBytesMax: 128 * 1024 * 1024,
+  };
   const canaryFile = join(definitions.path, 'canary.txt');
   await writeFile(canaryFile, CANARY);
   const core = await openCore(config, 'a test');
   await storeCanaries(core);
-  const sandbox = createSandbox(core.engine, config);
+  const sandbox = createSandbox(core.engine);
   const run = createRunner(core.engine, Date.now);
   const stored = core.registry.getEndpoint(name);
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
-import { type Config, parseConfig } from '../../src/config/config.ts';
+import { type Bounds, type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
 import { listen } from '../../src/service/listen.ts';
@@ -60,6 +60,8 @@ export async function openTestStore(env: Readonly<Record<string, string>> = {}) 
 export async function startTestService(
   options: {
     env?: Readonly<Record<string, string>>;
+    /** Constants of single parts, so small that they are reached. */
+    bounds?: Partial<Bounds>;
     now?: number;
     logger?: Logger;
     runTests?: ServiceOptions['runTests'];
@@ -69,7 +71,8 @@ export async function startTestService(
   const sources = join(folder.path, 'sources');
   await copySourcesKeepingAll(sources);
   const backend = await openTestEngine(folder.path);
-  const config = testConfig(folder.path, { TAILRACE_SOURCES_DIR: sources, ...backend.env, ...options.env });
+  const env = { TAILRACE_SOURCES_DIR: sources, ...backend.env, ...options.env };
+  const config = { ...testConfig(folder.path, env), ...options.bounds };
   const clock: Clock = { now: options.now ?? Date.now() };
   const logger = options.logger ?? pino({ level: 'silent' });
   const service: Service = await createService(config, {

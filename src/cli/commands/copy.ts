@@ -138,14 +138,14 @@ async function warnOfUnnamed({ engine, registry }: Core): Promise<void> {
 }
 
 function createSourceConfig(config: Config): Config {
-  const { queryMemoryBytesMax, engineMemoryBytesMax } = config;
+  const { engineMemoryBytesMax } = config;
   return {
     ...config,
     clickhouseUrl: '',
     cluster: '',
     readers: 1,
     queryTimeoutMs: READ_MS_MAX,
-    queryMemoryBytesMax: Math.max(queryMemoryBytesMax, engineMemoryBytesMax), // it has no other queries
+    queryMemoryBytesMax: engineMemoryBytesMax, // it has no other queries
     resultBytesMax: RESULT_BYTES_MAX,
   };
 }

@@ -114,7 +114,7 @@ async function queryStore(
   refuseUnknown(stored.name, findUndeclared(known, raw), known);
   const values = parseParameters(stored, raw);
   const signal = stopSignal();
-  const sandbox = createSandbox(core.engine, config);
+  const sandbox = createSandbox(core.engine);
   const endpoint = await sandbox(stored, raw, { signal });
   const run = createRunner(core.engine, Date.now);
   const format = findFormat(options) ?? findNamedFormat(stored, raw) ?? JSON_FORMAT;

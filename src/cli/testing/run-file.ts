@@ -1,6 +1,5 @@
 import { createEvaluate } from '../../alerts/evaluate.ts';
 import { replayAt } from '../../alerts/replay.ts';
-import type { Config } from '../../config/config.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import { isManaged } from '../../definitions/source.ts';
@@ -34,7 +33,6 @@ export interface CaseResult {
 export interface TestEngine {
   readonly engine: Engine;
   readonly registry: Registry;
-  readonly config: Pick<Config, 'sandboxSqlBytesMax'>;
   /** Aborting stops the running query and throws the signal's reason. */
   readonly signal: AbortSignal | undefined;
 }
@@ -66,11 +64,11 @@ export async function runTestFile(test: TestFile, events: TestEvents, on: TestEn
 type Ended = { readonly cursor?: string } | { readonly error: TailraceError };
 
 /** Runs a request as a POST does: parameters, pins, the page, the SELECT of a caller, the instant, and events hidden by retention then. */
-function createAsk({ endpoint }: TestFile, { engine, registry, config, signal }: TestEngine) {
+function createAsk({ endpoint }: TestFile, { engine, registry, signal }: TestEngine) {
   let nowMs: number | undefined;
   let ended: Ended = {};
   const cursors = createCursors(new Uint8Array(32)); // they never leave this process
-  const sandbox = createSandbox(engine, { ...config, now: () => nowMs ?? 0 });
+  const sandbox = createSandbox(engine, { now: () => nowMs ?? 0 });
   const run = createRunner(engine, () => nowMs ?? 0);
 
   async function ask({ pins, parameters }: TestCase, page: RawParameters): Promise<Outcome> {

@@ -51,7 +51,7 @@ export async function runTests({
   const results: CaseResult[] = [];
   for (const [test, events] of tests) {
     signal?.throwIfAborted();
-    results.push(...(await runTestFile(test, events, { engine, registry, config, signal })));
+    results.push(...(await runTestFile(test, events, { engine, registry, signal })));
   }
   return results;
 }

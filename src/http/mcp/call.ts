@@ -20,13 +20,16 @@ import { type FirstRows, takeRows } from './rows.ts';
 
 /** The parts that `/mcp` needs. */
 export interface McpParts extends Pick<QueryParts, 'registry' | 'resolve' | 'cached' | 'metrics'> {
-  readonly config: Pick<Config, 'urlBytesMax' | 'mcpBytesMax' | 'corsOrigins'>;
+  readonly config: Pick<Config, 'mcpBytesMax' | 'corsOrigins'>;
   readonly keyring: Keyring;
   /** Describes an endpoint as a tool, for a key with these pins. */
   readonly describeTool: (endpoint: Endpoint, pins: Pins) => Tool;
   /** Version of Tailrace. */
   readonly version: string;
 }
+
+// Rows in an answer, some 13,000 tokens: a part of a model's context, which other answers share. More are left out.
+const ROWS_BYTES_MAX = 51_200;
 
 /** One message of an agent, and its response. */
 export interface Exchange {
@@ -74,8 +77,9 @@ async function findRows(
   metrics.served(endpoint.name, served.outcome, served.answer.rows);
   request.detail = describeServed(served);
   const { answer } = served;
-  const first = takeRows(answer, config.mcpBytesMax);
-  const missing = describeMissing(answer, first, config.mcpBytesMax);
+  const { mcpBytesMax: bytesMax = ROWS_BYTES_MAX } = config;
+  const first = takeRows(answer, bytesMax);
+  const missing = describeMissing(answer, first, bytesMax);
   const truncated =
     missing === undefined
       ? ''

@@ -17,7 +17,7 @@ const ENTRIES_MAX = 1_000;
 
 /** Alerts of the endpoints that a key may read: src/management/alerts.ts. */
 export const alertRoutes: RouteGroup<AlertRouteParts> = {
-  bodyBytesMax: () => 64 * 1024, // far above a silence, however it is escaped
+  bodyBytesMax: 64 * 1024, // far above a silence, however it is escaped
   routes: [
     defineRoute({
       method: 'GET',

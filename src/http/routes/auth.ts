@@ -8,6 +8,7 @@ import { type Cookies, findCookies, readCookie, writeCookie } from '../../people
 import type { Ambient, ReadAmbient } from '../../people/credential.ts';
 import { findLocalPath } from '../../people/local-path.ts';
 import { LOGIN_SECONDS } from '../../people/login-cookie.ts';
+import { SESSION_MS_MAX } from '../../people/sessions.ts';
 import type { Client, SignIn } from '../../people/sign-in.ts';
 import { object } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
@@ -15,7 +16,7 @@ import { findOwnPage } from '../plugins/own-page.ts';
 import { defineRoute, json, type RouteGroup } from '../route.ts';
 
 export interface AuthParts {
-  readonly config: Pick<Config, 'publicUrl' | 'oidcIssuer' | 'consoleKeys' | 'sessionMinutesMax'>;
+  readonly config: Pick<Config, 'publicUrl' | 'oidcIssuer' | 'consoleKeys'>;
   readonly signIn: SignIn;
   readonly readAmbient: ReadAmbient;
   /** Version of Tailrace. */
@@ -32,7 +33,7 @@ const LOGIN_QUERY = Type.Object({
 
 /** Signs people and keys in to the console, and out of it: src/people/sign-in.ts. */
 export const authRoutes: RouteGroup<AuthParts> = {
-  bodyBytesMax: () => 1_024, // no body is read
+  bodyBytesMax: 1_024, // no body is read
   routes: [
     defineRoute({
       method: 'GET',
@@ -128,7 +129,7 @@ async function finishSignIn(
   );
   reply.header('set-cookie', writeCookie(login, '', 0));
   if (typeof finished === 'string') return reply.redirect(pageOf(finished), 303);
-  reply.header('set-cookie', writeCookie(session, finished.secret, secondsOf(config)));
+  reply.header('set-cookie', writeCookie(session, finished.secret, SESSION_MS_MAX / 1000));
   return reply.redirect(finished.to, 303);
 }
 
@@ -146,7 +147,7 @@ async function signInWithKey(
   const cookies = findCookies(origin);
   if (cookies === undefined) throw new Error('an own origin has cookies');
   const secret = await signIn.openForKey(caller, clientOf(request, readAmbient));
-  reply.header('set-cookie', writeCookie(cookies.session, secret, secondsOf(config)));
+  reply.header('set-cookie', writeCookie(cookies.session, secret, SESSION_MS_MAX / 1000));
   return describeMe(caller, version);
 }
 
@@ -180,8 +181,4 @@ function cookiesOf({ publicUrl }: AuthParts['config']): Cookies {
 /** The console says what has gone wrong. */
 function pageOf(fault: string): string {
   return `/?sign_in=${fault}`;
-}
-
-function secondsOf({ sessionMinutesMax }: AuthParts['config']): number {
-  return sessionMinutesMax * 60;
 }

@@ -7,7 +7,7 @@ import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
 
 /** Deletes the events of a project for good, for keys with the scope `manage` that are not limited otherwise. */
 export const deletionRoutes: RouteGroup<DeletionParts> = {
-  bodyBytesMax: () => 64 * 1024,
+  bodyBytesMax: 64 * 1024,
   routes: [
     defineRoute({
       method: 'POST',

@@ -94,7 +94,7 @@ export async function registerGroup<Parts>(
   await app.register(async (scope) => {
     scope.setValidatorCompiler(compileValidator);
     await group.setup?.(scope, parts);
-    const limits = group.bodyBytesMax === undefined ? {} : { bodyLimit: group.bodyBytesMax(parts) };
+    const limits = group.bodyBytesMax === undefined ? {} : { bodyLimit: group.bodyBytesMax };
     for (const route of group.routes) addRoute(scope, route, { group, parts, limits });
   });
 }

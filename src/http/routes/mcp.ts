@@ -3,14 +3,14 @@ import { TailraceError } from '../../errors.ts';
 import { shorten } from '../../query/parameters.ts';
 import { acceptJson } from '../json-body.ts';
 import type { McpParts } from '../mcp/call.ts';
-import { defineRoute, type RouteGroup } from '../route.ts';
+import { defineRoute, type RouteGroup, URL_BYTES_MAX } from '../route.ts';
 
 /**
  * Serves endpoints as tools for agents: the Model Context Protocol over Streamable HTTP, by the official SDK. Without sessions, which the
  * protocol has not needed since 2026-07-28: GET and DELETE, which are about sessions, get 405.
  */
 export const mcpRoutes: RouteGroup<McpParts> = {
-  bodyBytesMax: ({ config }) => config.urlBytesMax, // the arguments of a call are what a URL could hold
+  bodyBytesMax: URL_BYTES_MAX, // the arguments of a call are what a URL could hold
   setup(app, { config }) {
     acceptJson(app, chooseArguments);
     app.addHook('onRequest', (request, _reply, done) => done(findOriginFault(request, config.corsOrigins)));

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import type { CachedQueries } from '../../cache/cached.ts';
-import type { Config } from '../../config/config.ts';
 import type { Parameter } from '../../definitions/parameter.ts';
 import { toText } from '../../definitions/parameter-type.ts';
 import type { Registry } from '../../definitions/registry.ts';
@@ -17,7 +16,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { acceptJson } from '../json-body.ts';
 import { addHead, getCaller } from '../plugins/auth.ts';
 import { PARAMETERS_MAX } from '../query-string.ts';
-import { defineRoute, type RouteGroup, type RouteRequest } from '../route.ts';
+import { defineRoute, type RouteGroup, type RouteRequest, URL_BYTES_MAX } from '../route.ts';
 import { sendTail, type TailParts } from './tail.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
@@ -25,7 +24,6 @@ export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 /** The steps of a request (src/serve/), shared with the listener in front of Fastify (../listener.ts). */
 export interface QueryParts extends Resolve, TailParts {
   readonly resolveTail: ReturnType<typeof createResolveTail>;
-  readonly config: Pick<Config, 'urlBytesMax'>;
   readonly registry: Registry;
   readonly cached: CachedQueries;
   readonly describe: Describe;
@@ -56,7 +54,7 @@ export const QUERY_POST = defineRoute({
 /** Serves saved queries by UUID or name (spec 4). */
 export const queryRoutes: RouteGroup<QueryParts> = {
   routes: [QUERY_GET, QUERY_POST],
-  bodyBytesMax: ({ config }) => config.urlBytesMax, // a body holds what a URL could hold
+  bodyBytesMax: URL_BYTES_MAX, // a body holds what a URL could hold
   setup(app, { tails }) {
     acceptJson(app, (_body, exact) => exact);
     app.addHook('preClose', (done) => {

@@ -13,7 +13,7 @@ import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
 
 /** Saved searches of the caller: src/management/saved-searches.ts. */
 export const savedSearchRoutes: RouteGroup<SavedSearchParts> = {
-  bodyBytesMax: () => 64 * 1024, // far above a name and an address, however they are escaped
+  bodyBytesMax: 64 * 1024, // far above a name and an address, however they are escaped
   routes: [
     defineRoute({
       method: 'GET',

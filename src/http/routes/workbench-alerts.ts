@@ -40,7 +40,7 @@ export const FILE_BODY_BYTES_MAX = 512 * 1024;
 
 /** Serves the files of alerts to the workbench of the console. */
 export const workbenchAlertRoutes: RouteGroup<SaveAlertParts> = {
-  bodyBytesMax: () => FILE_BODY_BYTES_MAX,
+  bodyBytesMax: FILE_BODY_BYTES_MAX,
   routes: [
     defineRoute({
       ...common,

@@ -22,7 +22,7 @@ const common = { scopes: ['manage'], refuse: requireAuthor } as const;
 
 /** Serves the files of dashboards to the console. */
 export const workbenchDashboardRoutes: RouteGroup<SaveDashboardParts> = {
-  bodyBytesMax: () => FILE_BODY_BYTES_MAX,
+  bodyBytesMax: FILE_BODY_BYTES_MAX,
   routes: [
     defineRoute({
       ...common,

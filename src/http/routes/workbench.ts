@@ -96,7 +96,7 @@ const BODY_BYTES_MAX = 1024 * 1024;
 
 /** Serves the workbench of the console: SQL over the tables of all sources, for keys that may read everything. */
 export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
-  bodyBytesMax: () => BODY_BYTES_MAX,
+  bodyBytesMax: BODY_BYTES_MAX,
   routes: [
     defineRoute({
       ...common,
