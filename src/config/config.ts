@@ -16,6 +16,7 @@ export type Config = {
 /** Constants, each beside the code that uses it. Not settings: tests set others, which they can reach, as do single commands. */
 export interface Bounds {
   readonly authFailuresPerMinuteMax: number;
+  readonly ingestWaitMsMax: number;
   readonly mcpBytesMax: number;
   readonly queryMemoryBytesMax: number;
   readonly queueTimeoutMs: number;

@@ -329,32 +329,7 @@ export const SETTINGS = {
   bodyBytesMax: integer(
     'TAILRACE_BODY_BYTES_MAX',
     { fallback: 16 * MIB, min: 1024, max: 1024 * MIB, unit: 'bytes' },
-    'Largest request body, else 413.',
-  ),
-  decodedBytesMax: integer(
-    'TAILRACE_DECODED_BYTES_MAX',
-    { fallback: 64 * MIB, min: 1024, max: 1024 * MIB, unit: 'bytes' },
-    'Largest request body after decompression, else 413.',
-  ),
-  ratioMax: integer(
-    'TAILRACE_RATIO_MAX',
-    { fallback: 200, min: 2, max: 100_000, unit: 'times' },
-    'Largest growth of a body by decompression, past its first MiB, else 413.',
-  ),
-  ingestQueueBytesMax: integer(
-    'TAILRACE_INGEST_QUEUE_BYTES_MAX',
-    { fallback: 128 * MIB, min: 1024, max: Number.MAX_SAFE_INTEGER, unit: 'bytes' },
-    'Backlog of events to decode, and as much to store; beyond it, or a key’s [share](limits.md#shares-of-the-backlog-of-events), 503.',
-  ),
-  ingestWaitMsMax: integer(
-    'TAILRACE_INGEST_WAIT_MS_MAX',
-    { fallback: 2_000, min: 50, max: 600_000, unit: 'ms' },
-    'Longest estimated wait of a request with events, else an [early 503](limits.md#early-503).',
-  ),
-  ingestWaitMs: integer(
-    'TAILRACE_INGEST_WAIT_MS',
-    { fallback: 5, min: 0, max: 10_000, unit: 'ms' },
-    'How long events wait to be stored with others; beside large bodies up to 20 times that.',
+    'Largest request body, and a quarter of the largest one after decompression, else 413.',
   ),
   idempotencyWindowMs: integer(
     'TAILRACE_IDEMPOTENCY_WINDOW_MS',
@@ -375,11 +350,6 @@ export const SETTINGS = {
     'TAILRACE_RETENTION_DROP_PERCENT_MAX',
     { fallback: 25, min: 1, max: 100, unit: 'percent' },
     'Share of a source that retention deletes at once; more waits for an operator. 100: no bound.',
-  ),
-  eventBytesMax: integer(
-    'TAILRACE_EVENT_BYTES_MAX',
-    { fallback: MIB, min: 1024, max: 64 * MIB, unit: 'bytes' },
-    'Largest event; larger ones are rejected.',
   ),
   requestTimeoutMs: integer(
     'TAILRACE_REQUEST_TIMEOUT_MS',

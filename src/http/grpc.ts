@@ -9,6 +9,7 @@ import {
 } from 'node:http2';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
+import { QUEUE_BYTES_MAX } from '../ingest/ingest.ts';
 import { encodeRetryStatus } from '../ingest/otlp/check.ts';
 import type { TlsContext } from './tls.ts';
 
@@ -57,7 +58,7 @@ export interface GrpcOptions {
   readonly app: Pick<FastifyInstance, 'inject'>;
   readonly config: Pick<
     Config,
-    'host' | 'otlpGrpcPort' | 'bodyBytesMax' | 'ingestQueueBytesMax' | 'connectionsMax' | 'requestTimeoutMs'
+    'host' | 'otlpGrpcPort' | 'bodyBytesMax' | 'connectionsMax' | 'requestTimeoutMs'
   >;
   readonly tls: TlsContext | undefined;
 }
@@ -86,7 +87,7 @@ export async function listenGrpc({ app, config, tls }: GrpcOptions): Promise<Grp
     const hold = (bytes: number) => {
       own += bytes;
       held += bytes;
-      return held <= config.ingestQueueBytesMax;
+      return held <= QUEUE_BYTES_MAX;
     };
     try {
       const body = await readMessage(stream, headers, { bytesMax: config.bodyBytesMax, hold });

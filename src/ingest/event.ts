@@ -35,7 +35,8 @@ export interface EventRules {
   readonly now: Micros;
   /** The time from which the age of an event is counted; `now` by default. */
   readonly ageAt?: Micros | undefined;
-  readonly eventBytesMax: number;
+  /** Larger ones are rejected; `EVENT_BYTES_MAX` by default. */
+  readonly eventBytesMax?: number;
   /** The project of an event that names none; empty if unknown. */
   readonly project: string;
   /** The only project that the sender may send for: an event that names another is rejected. */
@@ -44,6 +45,8 @@ export interface EventRules {
   readonly spent?: SpentProjects | undefined;
 }
 
+/** An event is one line of a log with its fields: what is larger belongs into a file. */
+export const EVENT_BYTES_MAX = 1024 * 1024;
 const ID_CHARS_MAX = 256;
 // Characters of a project's name in a message.
 const NAMED_CHARS_MAX = 100;
@@ -51,7 +54,7 @@ const AHEAD_MICROS_MAX = 3_600 * MICROS_PER_SECOND;
 
 /** Reads one event of `source`. @throws RefusedEvent saying what is wrong with it and what would be right */
 export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): Event {
-  const event = readEvent(wire, source, rules.eventBytesMax);
+  const event = readEvent(wire, source, rules.eventBytesMax ?? EVENT_BYTES_MAX);
   const rest: string[] = [];
   const own = new Map<string, string>();
   const project = projectOf(event, source, rules);

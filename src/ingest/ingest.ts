@@ -25,16 +25,7 @@ export interface IngestOptions {
   /** See `ReceiverOptions`. */
   readonly ageAt: () => number;
   readonly usage: Usage;
-  readonly config: Pick<
-    Config,
-    | 'dataDir'
-    | 'controlUrl'
-    | 'eventBytesMax'
-    | 'ingestWaitMs'
-    | 'ingestWaitMsMax'
-    | 'ingestQueueBytesMax'
-    | 'idempotencyWindowMs'
-  >;
+  readonly config: Pick<Config, 'dataDir' | 'controlUrl' | 'ingestWaitMsMax' | 'idempotencyWindowMs'>;
   /** Called before each insert; see `StoringWatch`. */
   readonly requireRoom: () => void;
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
@@ -50,6 +41,15 @@ export interface IngestOptions {
   readonly onUnremembered: (error: unknown) => void;
 }
 
+/**
+ * Bytes of the events that wait to be decoded, and as many to be stored; beyond them, or the share of a key, 503: some seconds of the
+ * engine's work, and memory that a small machine has.
+ */
+export const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
+// Longest estimated wait of a request; then it is rejected before its body is read. Senders give up after some seconds.
+const WAIT_MS_MAX = 2_000;
+// How long events wait to be stored with others, which a sender does not notice; beside large bodies up to 20 times that.
+const GROUP_WAIT_MS = 5;
 // A larger group would make its first request wait without making the engine faster.
 const GROUP_BYTES_MAX = 8 * 1024 * 1024;
 // A body within both bounds is decoded in a few milliseconds, even one built to be slow.
@@ -64,13 +64,12 @@ const ANSWERS_MAX = 100_000;
 /** @throws InputError if the answers to Idempotency-Keys cannot be stored as the settings say */
 export async function openIngest(options: IngestOptions): Promise<Ingest> {
   const { engine, now, config, onOverload, onUnremembered: onFailure } = options;
-  const { dataDir, controlUrl, eventBytesMax, idempotencyWindowMs: windowMs } = config;
+  const { dataDir, controlUrl, idempotencyWindowMs: windowMs } = config;
   const blockRowsMin = engine.takesBlocks ? BLOCK_ROWS_MIN : undefined;
-  const queueBytesMax = config.ingestQueueBytesMax;
   const store = controlUrl === '' ? openSqliteAnswers(dataDir) : await openPostgres(controlUrl);
   const idempotency = createIdempotency({ store, now, windowMs, answersMax: ANSWERS_MAX, onFailure });
   const backpressure = createBackpressure({
-    waitMsMax: config.ingestWaitMsMax,
+    waitMsMax: config.ingestWaitMsMax ?? WAIT_MS_MAX,
     now: () => performance.now(), // a wall clock may jump
     onOverload,
   });
@@ -81,24 +80,24 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
   const decoder = createDecoder({
     inlineBytesMax: INLINE_BYTES_MAX,
     inlineMarksMax: INLINE_MARKS_MAX,
-    queueBytesMax,
+    queueBytesMax: QUEUE_BYTES_MAX,
     onOverload,
     threadMemoryMbMax: THREAD_MEMORY_MB_MAX,
   });
   const committer = createCommitter(
     { insert },
     {
-      waitMs: config.ingestWaitMs,
+      waitMs: GROUP_WAIT_MS,
       expectsMore: () => decoder.pending > 0,
       groupBytesMax: GROUP_BYTES_MAX,
-      queueBytesMax,
+      queueBytesMax: QUEUE_BYTES_MAX,
       onOverload,
       onCommit: options.onCommit,
     },
   );
   const parts = { decoder, committer, idempotency, backpressure };
   return {
-    receive: createReceiver({ ...options, ...parts, eventBytesMax, blockRowsMin }),
+    receive: createReceiver({ ...options, ...parts, blockRowsMin }),
     committer,
     backpressure: {
       ...backpressure,

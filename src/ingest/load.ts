@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { EVENT_BYTES_MAX } from './event.ts';
 import { type Line, readLines } from './lines.ts';
 import { decodeText, findOtherEncoding } from './utf8.ts';
 
@@ -15,7 +16,6 @@ export interface LineSink {
 }
 
 export interface LoadOptions {
-  readonly lineBytesMax: number;
   /** Flushes the sink this often, for slow input; by default only full batches are sent. */
   readonly commitEveryMs?: number;
   /** Aborting stops reading; lines that were read are stored. */
@@ -81,7 +81,7 @@ export async function loadEvents(
     read.line = number;
     read.bytesRead += (bytes?.length ?? 0) + 1;
     if (number <= (resume?.after ?? 0)) return;
-    if (bytes === undefined) await sink.reject(number, `is longer than ${options.lineBytesMax} bytes`);
+    if (bytes === undefined) await sink.reject(number, `is longer than ${EVENT_BYTES_MAX} bytes`);
     else await takeText(number, bytes);
     if (number % PROGRESS_LINES === 0) options.onProgress(progress());
   }
@@ -99,7 +99,7 @@ export async function loadEvents(
     if (stream instanceof Readable) stream.destroy(error);
   });
   try {
-    for await (const line of readLines(stream, options.lineBytesMax)) {
+    for await (const line of readLines(stream, EVENT_BYTES_MAX)) {
       if (options.signal.aborted) break;
       await take(line);
     }

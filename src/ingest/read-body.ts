@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
 import { DECOMPRESSORS, decompress } from './decompress.ts';
 
-export type BodyLimits = Pick<Config, 'bodyBytesMax' | 'decodedBytesMax' | 'ratioMax'>;
+export type BodyLimits = Pick<Config, 'bodyBytesMax'>;
 
 /** What is known of a body before it is read. */
 export interface UnreadBody {
@@ -15,11 +15,20 @@ export interface UnreadBody {
   readonly check?: (() => void) | undefined;
 }
 
+// Logs shrink to a tenth or less, but their senders split batches by the size before.
+const DECODED_TIMES = 4;
+// Logs of a machine that repeats itself stay below it, bombs do not.
+const RATIO_MAX = 200;
 // Below this size any ratio is harmless.
 const RATIO_FREE_BYTES = 1024 * 1024;
 // Each takes a turn of the thread pool, and one of zstd that was written as a stream 2 ms: its window of 2 MB makes V8 collect garbage.
 // The largest body could hold two million.
 const FRAMES_MAX = 1_000;
+
+/** Returns the largest size of a body after decompression. */
+export function decodedBytesMaxOf({ bodyBytesMax }: BodyLimits): number {
+  return bodyBytesMax * DECODED_TIMES;
+}
 
 /**
  * Reads and decompresses a whole request body in bounded memory.
@@ -33,6 +42,7 @@ export async function readBody(
   limits: BodyLimits,
 ): Promise<Buffer> {
   const createDecompressor = findDecompressor(encoding);
+  const decodedBytesMax = decodedBytesMaxOf(limits);
   const chunks: Buffer[] = [];
   let sent = 0;
   let decoded = 0;
@@ -48,10 +58,10 @@ export async function readBody(
   function keep(chunk: Buffer): void {
     decoded += chunk.length;
     chunks.push(chunk);
-    if (decoded > limits.decodedBytesMax)
-      throw tooLarge(`is larger than ${limits.decodedBytesMax} bytes when decompressed`);
-    if (decoded > RATIO_FREE_BYTES && decoded > sent * limits.ratioMax)
-      throw tooLarge(`decompresses to more than ${limits.ratioMax} times its size`);
+    if (decoded > decodedBytesMax)
+      throw tooLarge(`is larger than ${decodedBytesMax} bytes when decompressed`);
+    if (decoded > RATIO_FREE_BYTES && decoded > sent * RATIO_MAX)
+      throw tooLarge(`decompresses to more than ${RATIO_MAX} times its size`);
   }
 
   function beginFrame(left: number): void {

@@ -48,7 +48,6 @@ export interface ReceiverOptions {
   readonly now: () => number;
   /** The time from which the age of events is counted, ms since the epoch; not `now` while the clock is known to be wrong. */
   readonly ageAt: () => number;
-  readonly eventBytesMax: number;
   /** See `BatchInput`. */
   readonly blockRowsMin: number | undefined;
   readonly onRefused: (source: string, count: number) => void;
@@ -65,8 +64,7 @@ export interface ReceiverOptions {
  * all events that were not rejected are stored.
  */
 export function createReceiver(options: ReceiverOptions): Receive {
-  const { decoder, committer, idempotency, backpressure, usage, now, ageAt, eventBytesMax, blockRowsMin } =
-    options;
+  const { decoder, committer, idempotency, backpressure, usage, now, ageAt, blockRowsMin } = options;
 
   async function storePart(part: SourceRows, { pinnedProject: _, ...how }: StoreOptions): Promise<void> {
     const { source, rows, withoutProject, repaired, refused, filtered, projects } = part;
@@ -102,7 +100,7 @@ export function createReceiver(options: ReceiverOptions): Receive {
   return async ({ project, pinnedProject, keyId, idempotencyKey: key, target = '', authorize, ...body }) => {
     const times = { now: now() * MICROS_PER_MS, ageAt: ageAt() * MICROS_PER_MS };
     usage.checkKey(keyId);
-    const rules = { ...times, eventBytesMax, project, pinnedProject, spent: usage.spentProjects() };
+    const rules = { ...times, project, pinnedProject, spent: usage.spentProjects() };
     const bodyHash = key === undefined ? '' : await hashOf(body.bytes); // before the bytes move to another thread
     const use = async (batch: Batch) => {
       const { refusals, echoes } = batch;

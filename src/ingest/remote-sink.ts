@@ -162,7 +162,7 @@ interface Packed {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-// Half of the ratio that the service rejects as a bomb by default (TAILRACE_RATIO_MAX).
+// Half of the ratio that the service rejects as a bomb (read-body.ts).
 const RATIO_MAX = 100;
 
 const compress = promisify(gzip);

@@ -31,7 +31,6 @@ export interface RecorderOptions {
 
 /** The source whose events the shipped endpoints count as API requests. */
 export const EDGE_SOURCE = 'cloudflare.logs.prod';
-const EVENT_BYTES_MAX = 1024 * 1024;
 // Path and host are cut to this length: a path may be as long as a URL, which is too much for an event.
 const TEXT_CHARS_MAX = 2_000;
 
@@ -47,7 +46,7 @@ export function createRequestRecorder({
     const source = registry.findSource(EDGE_SOURCE);
     if (source === undefined || !isManaged(source)) return;
     const text = eventText(request, project);
-    const rules = { now: now() * MICROS_PER_MS, eventBytesMax: EVENT_BYTES_MAX, project };
+    const rules = { now: now() * MICROS_PER_MS, project };
     await committer.commit(source, encodeRows([parseEvent({ text }, source, rules)]));
   }
   return (request) => void store(request).catch(onDropped);

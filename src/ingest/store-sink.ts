@@ -9,7 +9,6 @@ import type { EventWriter } from './writer.ts';
 export interface StoreSinkOptions {
   /** The project of events that name none. */
   readonly project: string;
-  readonly eventBytesMax: number;
   /** ms since the epoch. */
   readonly now: () => number;
   /** Counts the events to which rules of the source apply. */
@@ -23,12 +22,12 @@ export interface StoreSinkOptions {
 
 /** Passes lines to a writer as events of `source`, by the same rules as over HTTP. */
 export function createStoreSink(writer: EventWriter, source: Source, options: StoreSinkOptions): LineSink {
-  const { project, eventBytesMax, now, filtered, onRejected, onWithoutProject, onRedacted } = options;
+  const { project, now, filtered, onRejected, onWithoutProject, onRedacted } = options;
   const filter = findFilter(source);
   return {
     add(number, text) {
       try {
-        const parsed = parseEvent({ text }, source, { now: now() * MICROS_PER_MS, eventBytesMax, project });
+        const parsed = parseEvent({ text }, source, { now: now() * MICROS_PER_MS, project });
         const event = filter === undefined ? parsed : filter(parsed, filtered);
         if (event === undefined) return undefined;
         if (event.project === '') onWithoutProject();

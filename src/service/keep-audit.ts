@@ -17,7 +17,6 @@ const AUDIT_SOURCE = 'tailrace.audit';
 const COPY_EVERY_MS = 10_000;
 // All that a control store keeps of both kinds: the rest waits for the next run.
 const BATCHES_PER_RUN_MAX = 100;
-const EVENT_BYTES_MAX = 64 * 1024;
 
 /**
  * Copies new entries of the audit trail into their source: at the start, every ten seconds, and when the service closes. A batch that
@@ -69,8 +68,9 @@ function toEvent(entry: AuditEntry, { source, names, nowMs }: EventContext): Eve
   const message = [action, keyId, actor && `by ${actor}`, detail && `(${detail})`].filter(Boolean).join(' ');
   const text = JSON.stringify({ id: toId(entry), timestamp: atMs, project: '', message, metadata });
   const rules = {
-    ...{ now: Math.max(atMs, nowMs) * MICROS_PER_MS, ageAt: nowMs * MICROS_PER_MS },
-    ...{ eventBytesMax: EVENT_BYTES_MAX, project: '' },
+    now: Math.max(atMs, nowMs) * MICROS_PER_MS,
+    ageAt: nowMs * MICROS_PER_MS,
+    project: '',
   };
   try {
     return parseEvent({ text }, source, rules);

@@ -41,7 +41,6 @@ export async function openSyslog(
     const options = { ...tls, ...readClientCa(address) };
     const listener = await listenSyslog(address, {
       tls: options,
-      lineBytesMax: config.eventBytesMax,
       store,
       onLost: (_, reason, count) => metrics.syslogLost(reason, count),
       onFault: (_, error) =>

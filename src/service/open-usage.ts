@@ -12,7 +12,6 @@ import type { QuotasReader } from './companions.ts';
 import type { Parts } from './parts.ts';
 
 const WRITE_EVERY_MS = 60_000;
-const EVENT_BYTES_MAX = 64 * 1024;
 
 /** Finds the source; `undefined` if the folder of sources lacks it: nothing is then written, and quotas begin anew with each start. */
 const findUsageSource = ({ core }: Pick<Parts, 'core'>): Source | undefined => {
@@ -58,7 +57,7 @@ export function keepUsage(parts: Parts, usage: Usage, committer: Pick<Committer,
 
 function toEvent({ atMs, project, coreMs, ...counted }: UsageEntry, usage: Source) {
   const text = JSON.stringify({ project, timestamp: atMs, metadata: { ...counted, core_ms: coreMs } });
-  const rules = { now: atMs * MICROS_PER_MS, eventBytesMax: EVENT_BYTES_MAX, project: '' };
+  const rules = { now: atMs * MICROS_PER_MS, project: '' };
   return parseEvent({ text }, usage, rules);
 }
 

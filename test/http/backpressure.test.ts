@@ -7,10 +7,10 @@ import { startTestService } from '../support/service.ts';
 const BODY_BYTES_MAX = 1024 * 1024;
 const service = await startTestService({
   env: {
-    TAILRACE_INGEST_WAIT_MS_MAX: '50',
     TAILRACE_OTLP_SOURCE: EDGE,
     TAILRACE_BODY_BYTES_MAX: String(BODY_BYTES_MAX),
   },
+  bounds: { ingestWaitMsMax: 50 },
 });
 afterAll(service.close);
 afterEach(() => {

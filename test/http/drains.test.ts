@@ -9,7 +9,7 @@ const SECRET = 'drain-secret';
 const service = await startProtocolService({
   TAILRACE_VERCEL_SECRET: SECRET,
   TAILRACE_VERCEL_VERIFY: 'owner-of-this',
-  TAILRACE_DECODED_BYTES_MAX: '2000000',
+  TAILRACE_BODY_BYTES_MAX: '500000',
 });
 afterAll(service.close);
 const { url, clock, rows } = service;

@@ -7,11 +7,10 @@ import { newProject } from '../support/shared-service.ts';
 
 const MIB = 1024 * 1024;
 const BODY_BYTES_MAX = 4 * MIB;
-const DECODED_BYTES_MAX = 16 * MIB;
+const DECODED_BYTES_MAX = 4 * BODY_BYTES_MAX;
 const service = await startTestService({
   env: {
     TAILRACE_BODY_BYTES_MAX: String(BODY_BYTES_MAX),
-    TAILRACE_DECODED_BYTES_MAX: String(DECODED_BYTES_MAX),
   },
 });
 afterAll(service.close);

@@ -9,7 +9,6 @@ const port = await findFreePort();
 const service = await startProtocolService({
   TAILRACE_OTLP_GRPC_PORT: String(port),
   TAILRACE_BODY_BYTES_MAX: '100000',
-  TAILRACE_DECODED_BYTES_MAX: '1000000',
 });
 afterAll(service.close);
 const { rows } = service;

@@ -12,7 +12,6 @@ type Name = keyof typeof WIRES;
 
 const service = await startProtocolService({
   TAILRACE_BODY_BYTES_MAX: '200000',
-  TAILRACE_DECODED_BYTES_MAX: '2000000',
   TAILRACE_DEFAULT_PROJECT: 'default-project',
 });
 afterAll(service.close);

@@ -10,13 +10,11 @@ import { parseMetrics } from '../support/metrics.ts';
 import { newProject, startProtocolService } from '../support/protocols.ts';
 import { PRIVATE_KEY } from '../support/service.ts';
 
-const LINE_BYTES_MAX = 20_000;
 const [key, cert] = ['key', 'cert'].map((kind) => join('trial/tls', `one.${kind}.pem`)) as [string, string];
 const service = await startProtocolService({
   TAILRACE_SYSLOG: `tcp://127.0.0.1:0 udp://127.0.0.1:0 tcp://127.0.0.1:0?project=pinned tcp://127.0.0.1:0?allow=10.0.0.0/8 tls://127.0.0.1:0?ca=${cert}`,
   TAILRACE_TLS_CERT_FILE: cert,
   TAILRACE_TLS_KEY_FILE: key,
-  TAILRACE_EVENT_BYTES_MAX: String(LINE_BYTES_MAX),
 });
 afterAll(service.close);
 const [tcp = 0, udp = 0, pinned = 0, limited = 0, tls = 0] = service.service.syslog.map(({ port }) => port);

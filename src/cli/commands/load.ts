@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import type { Config } from '../../config/config.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import { createFilterCounts } from '../../ingest/filter/filter.ts';
 import { type LoadProgress, loadEvents } from '../../ingest/load.ts';
@@ -42,7 +41,6 @@ interface LoadCommandOptions extends TargetOptions {
 
 interface Job {
   readonly target: Target;
-  readonly config: Config;
   readonly signal: AbortSignal;
   readonly resume: Resume | undefined;
 }
@@ -64,7 +62,7 @@ async function load(sourceName: string, files: string[], options: LoadCommandOpt
   let rejected = 0;
   try {
     for (const name of files) {
-      const done = await loadFile({ target, config, signal, resume }, await inputs.open(name));
+      const done = await loadFile({ target, signal, resume }, await inputs.open(name));
       rejected += done.rejected;
       if (signal.aborted) {
         const where = `after line ${done.line} of ${name}`;
@@ -95,7 +93,7 @@ function openResumeOf(
 }
 
 async function loadFile(
-  { target, config, signal, resume }: Job,
+  { target, signal, resume }: Job,
   input: OpenInput,
 ): Promise<LoadProgress & { rejected: number }> {
   const { name, total } = input;
@@ -117,7 +115,6 @@ async function loadFile(
   const sink = target.createSink({ onRejected, progress, filtered, nextToken: begun?.nextToken });
   try {
     const done = await loadEvents(sink, input.lines, {
-      lineBytesMax: config.eventBytesMax,
       ...(name === '-' && { commitEveryMs: COMMIT_EVERY_MS }),
       signal,
       resume: begun?.resume,

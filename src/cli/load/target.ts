@@ -51,8 +51,8 @@ export async function openTarget(
   options: TargetOptions,
   { config, signal, onWithoutProject }: OpenOptions,
 ): Promise<Target> {
-  const { defaultProject: project, eventBytesMax } = config;
-  const rules = { project, eventBytesMax, now: Date.now };
+  const { defaultProject: project } = config;
+  const rules = { project, now: Date.now };
   if (options.dryRun === true) {
     if (options.url !== undefined)
       throw new InputError(['--dry-run reads the definitions of this machine; leave out --url']);

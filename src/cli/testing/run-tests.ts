@@ -37,7 +37,6 @@ export async function runTests({
   const faults: Fault[] = [...reading.faults];
   const options = {
     registry,
-    eventBytesMax: config.eventBytesMax,
     report: (fault: Fault) => faults.push(fault),
   };
   const alerts = { alerts: registry.alerts, areAll: faults.length === 0 };

@@ -21,7 +21,6 @@ export type TestEvents = ReadonlyMap<Source, readonly Event[]>;
 
 export interface EventOptions {
   readonly registry: Registry;
-  readonly eventBytesMax: number;
   readonly report: (fault: Fault) => void;
 }
 
@@ -33,14 +32,14 @@ const FILE_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Reads the events of a test file by the rules of ingest. Each event that the service would reject is a fault. */
 export async function readTestEvents(test: TestFile, options: EventOptions): Promise<TestEvents> {
-  const { registry, eventBytesMax, report } = options;
+  const { registry, report } = options;
   const read = new Map<Source, readonly Event[]>();
   for (const [name, given] of Object.entries(test.events)) {
     const fault = (message: string, ...at: number[]) =>
       report(test.yaml.fault(['events', name, ...at], message));
     const source = findSource(registry, name, fault);
     if (source === undefined) continue;
-    const rules = { now: test.nowMs * MICROS_PER_MS, eventBytesMax, project: '' };
+    const rules = { now: test.nowMs * MICROS_PER_MS, project: '' };
     const filter = findFilter(source);
     const parse: Parse = (text) => {
       const event = parseEvent({ text }, source, rules);
@@ -94,7 +93,7 @@ interface FileOptions extends EventOptions {
 
 /** Reads the NDJSON of `{ file: events.ndjson }` as `tailrace load` does. */
 async function readLinesOf(given: unknown, parse: Parse, options: FileOptions): Promise<Event[]> {
-  const { eventBytesMax: lineBytesMax, report, folder, fault } = options;
+  const { report, folder, fault } = options;
   const map: Row = isMap(given) ? given : {};
   const { file: name, ...others } = map;
   if (typeof name !== 'string' || Object.keys(others).length > 0) {
@@ -127,7 +126,7 @@ async function readLinesOf(given: unknown, parse: Parse, options: FileOptions): 
   const signal = new AbortController().signal; // a file of this size is read at once
   const onRepaired = (line: number) => reject(line, 'has bytes that are not UTF-8');
   const callbacks = { onRepaired, onProgress: () => {} };
-  await loadEvents(sink, Readable.from([bytes]), { lineBytesMax, signal, ...callbacks });
+  await loadEvents(sink, Readable.from([bytes]), { signal, ...callbacks });
   return events;
 }
 

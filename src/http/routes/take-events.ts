@@ -5,7 +5,7 @@ import type { Source } from '../../definitions/source.ts';
 import { TailraceError } from '../../errors.ts';
 import type { Backpressure } from '../../ingest/backpressure.ts';
 import type { ProtocolBody, ProtocolSettings } from '../../ingest/protocols/protocol.ts';
-import { type BodyLimits, readBody } from '../../ingest/read-body.ts';
+import { type BodyLimits, decodedBytesMaxOf, readBody } from '../../ingest/read-body.ts';
 import type { EventPost, Receipt, Receive } from '../../ingest/receive.ts';
 import { findSource } from '../../ingest/source-name.ts';
 import type { BodyFormat } from '../../ingest/wire-events.ts';
@@ -127,7 +127,7 @@ export async function takeEvents(
   const post = receive({
     ...request.body,
     ...{ source, protocol, context, target },
-    decodedBytesMax: config.decodedBytesMax,
+    decodedBytesMax: decodedBytesMaxOf(config),
     candidates: named,
     project: findProject(request, projectHeader, pinnedProject) ?? config.defaultProject,
     pinnedProject,

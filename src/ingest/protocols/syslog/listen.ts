@@ -5,12 +5,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createServer as createTlsServer, type TlsOptions, Server as TlsServer } from 'node:tls';
 import type { SyslogAddress } from '../../../config/syslog.ts';
 import { TailraceError } from '../../../errors.ts';
+import { EVENT_BYTES_MAX } from '../../event.ts';
 import { createFramer } from './framer.ts';
 
 interface SyslogOptions {
   /** Certificate and key, for `tls`. */
   readonly tls: TlsOptions;
-  readonly lineBytesMax: number;
   /** Stores frames of RFC 6587 as events of a listener. @throws TailraceError if they have to be sent again */
   readonly store: (address: SyslogAddress, frames: Buffer) => Promise<void>;
   /** Called with lines, or connections that are not allowed, that are lost. */
@@ -64,7 +64,7 @@ function createQueue(address: SyslogAddress, { store, onLost, onFault }: SyslogO
 }
 
 async function listenStreams(address: SyslogAddress, options: SyslogOptions): Promise<SyslogListener> {
-  const { onLost, onFault, lineBytesMax } = options;
+  const { onLost, onFault } = options;
   const queue = createQueue(address, options);
   const isAllowed = createAllowed(address);
   const sockets = new Set<Socket>();
@@ -77,7 +77,7 @@ async function listenStreams(address: SyslogAddress, options: SyslogOptions): Pr
       return;
     }
     sockets.add(socket);
-    const framer = createFramer(lineBytesMax, () => onLost(address, 'too_long', 1));
+    const framer = createFramer(EVENT_BYTES_MAX, () => onLost(address, 'too_long', 1));
     // A sender that waits for a slow store is stopped by TCP itself.
     socket.on('data', (chunk: Buffer) => {
       if (queue.add(framer.push(chunk))) return;
