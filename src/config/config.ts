@@ -20,6 +20,7 @@ export interface Bounds {
   readonly mcpBytesMax: number;
   readonly queryMemoryBytesMax: number;
   readonly queueTimeoutMs: number;
+  readonly requestTimeoutMs: number;
   readonly resultBytesMax: number;
   readonly searchBytesMax: number;
   readonly searchClausesMax: number;

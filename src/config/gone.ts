@@ -4,12 +4,15 @@
  */
 export const GONE_SETTINGS: Readonly<Record<string, string>> = {
   TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '600 requests a minute without a valid key from one address',
+  TAILRACE_CONNECTIONS_MAX: '4,096 connections may be open',
+  TAILRACE_CONNECTIONS_PER_ADDRESS_MAX: 'a proxy bounds the connections of an address',
   TAILRACE_CONTROL_STALE_SECONDS: 'known keys are accepted for 60 s',
   TAILRACE_DECODED_BYTES_MAX: 'a body has at most four times TAILRACE_BODY_BYTES_MAX after decompression',
   TAILRACE_EVENT_BYTES_MAX: 'an event has at most 1 MiB',
   TAILRACE_INGEST_QUEUE_BYTES_MAX: '128 MiB of events may wait to be decoded, and as many to be stored',
   TAILRACE_INGEST_WAIT_MS: 'events wait 5 ms to be stored with others',
   TAILRACE_INGEST_WAIT_MS_MAX: 'events wait at most about 2 s',
+  TAILRACE_KEEP_ALIVE_TIMEOUT_MS: 'an idle connection stays open for 72 s',
   TAILRACE_MCP_BYTES_MAX: 'an answer to an agent has at most 51,200 bytes of rows',
   TAILRACE_PARAMETER_BYTES_MAX: 'a value of a parameter has at most 65,536 bytes',
   TAILRACE_QUERY_MEMORY_BYTES_MAX: 'a query has a quarter of TAILRACE_ENGINE_MEMORY_BYTES_MAX',
@@ -19,6 +22,7 @@ export const GONE_SETTINGS: Readonly<Record<string, string>> = {
   TAILRACE_QUERY_QUEUE_TIMEOUT_MS: 'a query waits at most 5 s for a reader',
   TAILRACE_RATE_BURST: 'a key without its own rate may send the requests of one second at once',
   TAILRACE_RATIO_MAX: 'a body may grow to 200 times its size by decompression',
+  TAILRACE_REQUEST_TIMEOUT_MS: 'the head of a request has 10 s to arrive, the request a minute',
   TAILRACE_RESULT_BYTES_MAX: 'an answer has at most 64 MiB',
   TAILRACE_SANDBOX_SQL_BYTES_MAX: 'a SELECT of a caller has at most 16,384 bytes',
   TAILRACE_SEARCH_BYTES_MAX: 'a search has at most 8,192 bytes',

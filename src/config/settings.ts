@@ -316,16 +316,6 @@ export const SETTINGS = {
     { fallback: 1, min: 1, max: 64, unit: 'processes' },
     'Processes that [accept connections](scaling.md#when-to-move); 1: the service itself. More need Linux.',
   ),
-  connectionsMax: integer(
-    'TAILRACE_CONNECTIONS_MAX',
-    { fallback: 4_096, min: 1, max: 1_000_000, unit: 'connections' },
-    'Open [connections](limits.md#connections); one more closes an idle one. Needs as many file descriptors.',
-  ),
-  connectionsPerAddressMax: integer(
-    'TAILRACE_CONNECTIONS_PER_ADDRESS_MAX',
-    { fallback: 1_024, min: 0, max: 1_000_000, unit: 'connections' },
-    'Connections from one address (IPv6: one /64), except those of `TAILRACE_TRUST_PROXY`. 0: no limit.',
-  ),
   bodyBytesMax: integer(
     'TAILRACE_BODY_BYTES_MAX',
     { fallback: 16 * MIB, min: 1024, max: 1024 * MIB, unit: 'bytes' },
@@ -350,16 +340,6 @@ export const SETTINGS = {
     'TAILRACE_RETENTION_DROP_PERCENT_MAX',
     { fallback: 25, min: 1, max: 100, unit: 'percent' },
     'Share of a source that retention deletes at once; more waits for an operator. 100: no bound.',
-  ),
-  requestTimeoutMs: integer(
-    'TAILRACE_REQUEST_TIMEOUT_MS',
-    { fallback: 10_000, min: 100, max: 600_000, unit: 'ms' },
-    'Longest time to receive a request; then its connection is closed.',
-  ),
-  keepAliveTimeoutMs: integer(
-    'TAILRACE_KEEP_ALIVE_TIMEOUT_MS',
-    { fallback: 72_000, min: 100, max: 3_600_000, unit: 'ms' },
-    'How long an idle connection stays open; longer than the proxy’s.',
   ),
   shutdownTimeoutMs: integer(
     'TAILRACE_SHUTDOWN_TIMEOUT_MS',

@@ -1,5 +1,6 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import accepts from '@fastify/accepts';
 import Fastify, {
@@ -16,7 +17,7 @@ import type { Keyring } from '../keys/keyring.ts';
 import type { Authenticator, ReadAmbient } from '../people/credential.ts';
 import { createAdmit, type SharedRates } from '../serve/admit.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { boundConnections, registerClosing } from './connections.ts';
+import { registerClosing } from './closing.ts';
 import { acceptJson } from './json-body.ts';
 import { createListener, findHeadFault, HEADERS_CHARS_MAX, listenBefore } from './listener.ts';
 import { type Admissions, noteRefusal } from './plugins/auth.ts';
@@ -31,9 +32,8 @@ import {
   observeReply,
   registerObserve,
 } from './plugins/observe.ts';
-import { hasTooManyParameters, PARAMETERS_MAX, parseQueryString } from './query-string.ts';
 import { registerRelay } from './relay/relay-state.ts';
-import { URL_BYTES_MAX } from './route.ts';
+import { PARAMETERS_MAX, parseQueryString, URL_BYTES_MAX } from './route.ts';
 import { createNotFound } from './routes/console.ts';
 import { type RouteParts, registerRoutes } from './routes/index.ts';
 import { followTlsFiles, type TlsContext } from './tls.ts';
@@ -59,6 +59,14 @@ export interface AppOptions extends Pick<ObserveOptions, 'keyTraffic' | 'rejecte
   readonly routes: RouteParts;
 }
 
+// A few thousand clients, each with some connections, within the file descriptors of a process; more are dropped. Node drops the new one:
+// a proxy in front keeps clients without a key from holding them all.
+const CONNECTIONS_MAX = 4_096;
+// Slow clients lose their connection: the largest body arrives within a minute over the slowest lines.
+const HEAD_MS_MAX = 10_000;
+const REQUEST_MS_MAX = 60_000;
+// Longer than proxies keep an idle connection, which would otherwise send on one that just closes.
+const KEEP_ALIVE_MS = 72_000;
 // A socket without traffic for this long beyond the longest query is dead.
 const IDLE_GRACE_MS = 30_000;
 // Half a year. Without includeSubDomains, which would decide for other services of the domain.
@@ -84,11 +92,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const observe = createObserve({ metrics, record, keyTraffic, rejectedRequests, logger, peers });
   const headers = createSecurityHeaders(tls !== undefined);
   const app = createApp(options, headers, observe);
-  const connections = boundConnections(app.server, {
-    limits: config,
-    onOpen: metrics.connectionsOpen,
-    onClosed: metrics.connectionClosed,
-  });
+  boundConnections(app.server, metrics);
   // Node would respond with a bare 417. An `Expect` other than 100-continue is ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const admit = createAdmit({
@@ -113,10 +117,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     checkHead(request);
     done();
   });
-  app.addHook('preParsing', ({ caller, raw }, _reply, payload, done) => {
-    if (caller !== undefined) connections.trust(raw.socket);
-    done(null, bodyOf(raw) ?? payload);
-  });
+  app.addHook('preParsing', ({ raw }, _reply, payload, done) => done(null, bodyOf(raw) ?? payload));
   registerRelay(app, options.isRelayed); // before the connections of clients are closed
   const closing = registerClosing(app);
   await app.register(accepts);
@@ -125,10 +126,20 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await registerRoutes(app, routes);
   await app.ready();
   const cors = createCorsHead(config.corsOrigins);
-  const around = { admissions, observe, peers, connections, headers, cors, closing };
-  listenBefore(app.server, createListener({ ...routes.query, ...around }), connections);
+  const around = { admissions, observe, peers, headers, cors, closing };
+  listenBefore(app.server, createListener({ ...routes.query, ...around }));
   if (app.server instanceof HttpsServer) app.server.once('close', followTlsFiles(config, app.server, logger));
   return app;
+}
+
+/** Counts connections, and drops those beyond the bound. */
+function boundConnections(server: Server, metrics: Metrics): void {
+  server.maxConnections = CONNECTIONS_MAX;
+  server.on('connection', (socket: Socket) => {
+    metrics.connectionOpened();
+    socket.once('close', metrics.connectionClosed);
+  });
+  server.on('drop', metrics.connectionDropped);
 }
 
 function createApp(
@@ -136,7 +147,7 @@ function createApp(
   headers: Readonly<Record<string, string>>,
   observe: Observe,
 ): FastifyInstance {
-  const { requestTimeoutMs: requestTimeout } = config;
+  const { requestTimeoutMs: requestTimeout = REQUEST_MS_MAX } = config;
   const headerBytesMax = URL_BYTES_MAX + HEADERS_CHARS_MAX;
   const options: FastifyServerOptions = {
     loggerInstance: logger,
@@ -146,7 +157,7 @@ function createApp(
     genReqId: ({ headers }) => createRequestId(headers),
     bodyLimit: config.bodyBytesMax,
     requestTimeout,
-    keepAliveTimeout: config.keepAliveTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     connectionTimeout: config.queryTimeoutMs + IDLE_GRACE_MS,
     // A number of proxies would let a client that bypasses them claim any address.
     trustProxy: config.trustProxy === '' ? false : config.trustProxy,
@@ -155,11 +166,7 @@ function createApp(
       ignoreDuplicateSlashes: false,
       querystringParser: parseQueryString,
     },
-    clientErrorHandler: createClientErrorHandler({
-      headerBytesMax,
-      requestTimeoutMs: requestTimeout,
-      headers,
-    }),
+    clientErrorHandler: createClientErrorHandler({ headerBytesMax, headers }),
     // No hook runs for a URL that the router cannot read.
     frameworkErrors: (error, request, reply) => {
       observeReply(observe, request, reply);
@@ -172,7 +179,7 @@ function createApp(
   const http = {
     maxHeaderSize: headerBytesMax,
     requestTimeout, // here too: otherwise Node rejects headersTimeout above its default
-    headersTimeout: requestTimeout,
+    headersTimeout: Math.min(HEAD_MS_MAX, requestTimeout),
     connectionsCheckingInterval: 1_000,
     optimizeEmptyRequests: true, // the events of an empty stream cost a cached answer some percent; see bodyOf
     requireHostHeader: false, // Node would respond with a bare 400; the hook above sends our error body
@@ -193,9 +200,10 @@ function bodyOf({ readableEnded, headers }: IncomingMessage): Readable | undefin
 function checkHead({ url, raw }: FastifyRequest): void {
   if (url.length > URL_BYTES_MAX)
     throw new TailraceError('uri_too_long', `the URL is longer than ${URL_BYTES_MAX} bytes`);
-  const fault = hasTooManyParameters(url)
-    ? `the URL has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`
-    : findHeadFault(raw);
+  const fault =
+    url.split('&', PARAMETERS_MAX + 1).length > PARAMETERS_MAX
+      ? `the URL has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`
+      : findHeadFault(raw);
   if (fault !== undefined) throw new TailraceError('invalid_request', fault);
 }
 

@@ -17,6 +17,9 @@ const EXPORT = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
 // Of a message: whether it is compressed, and its length in four bytes.
 const PREFIX_BYTES = 5;
 const STREAMS_MAX = 100;
+// As over HTTP: a few thousand senders, each with a minute for a call.
+const CONNECTIONS_MAX = 4_096;
+const CALL_MS_MAX = 60_000;
 const CLOSE_MS_MAX = 5_000;
 const IDLE_MS_MAX = 10 * 60_000;
 
@@ -56,10 +59,7 @@ interface Failure {
 export interface GrpcOptions {
   /** Serves `POST /v1/logs`: each call is such a request, with its key, bounds and metrics. */
   readonly app: Pick<FastifyInstance, 'inject'>;
-  readonly config: Pick<
-    Config,
-    'host' | 'otlpGrpcPort' | 'bodyBytesMax' | 'connectionsMax' | 'requestTimeoutMs'
-  >;
+  readonly config: Pick<Config, 'host' | 'otlpGrpcPort' | 'bodyBytesMax'>;
   readonly tls: TlsContext | undefined;
 }
 
@@ -98,7 +98,7 @@ export async function listenGrpc({ app, config, tls }: GrpcOptions): Promise<Grp
     }
   }
 
-  server.maxConnections = config.connectionsMax;
+  server.maxConnections = CONNECTIONS_MAX;
   server.on('session', (session: ServerHttp2Session) => {
     sessions.add(session);
     session.setTimeout(IDLE_MS_MAX, () => session.close());
@@ -106,7 +106,7 @@ export async function listenGrpc({ app, config, tls }: GrpcOptions): Promise<Grp
   });
   server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
     stream.on('error', () => stream.close());
-    stream.setTimeout(config.requestTimeoutMs, () => stream.close());
+    stream.setTimeout(CALL_MS_MAX, () => stream.close());
     take(stream, headers).catch(() =>
       fail(stream, { status: STATUS.internal, message: 'the call failed; the log of the service says why' }),
     );

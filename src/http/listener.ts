@@ -1,5 +1,4 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { CachedQueries } from '../cache/cached.ts';
 import type { Credential } from '../people/credential.ts';
 import { IGNORED_HEADER } from '../query/undeclared.ts';
@@ -7,7 +6,6 @@ import { type Admission, type Admit, readKey } from '../serve/admit.ts';
 import { type Describe, type Described, describeServed } from '../serve/describe.ts';
 import type { Resolve } from '../serve/resolve.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Connections } from './connections.ts';
 import type { Admissions } from './plugins/auth.ts';
 import type { createCorsHead } from './plugins/cors.ts';
 import { createRequestId, HUNG_UP, type Observe, type PeerReader } from './plugins/observe.ts';
@@ -22,7 +20,6 @@ export interface ListenerParts {
   readonly observe: Observe;
   readonly peers: PeerReader;
   readonly metrics: Pick<Metrics, 'served'>;
-  readonly connections: Connections;
   /** Headers of every response. */
   readonly headers: Readonly<Record<string, string>>;
   readonly cors: ReturnType<typeof createCorsHead>;
@@ -42,7 +39,6 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => boo
 export function createListener(parts: ListenerParts): Answer {
   const { admissions, recall, cached, describe, observe, peers, metrics, cors } = parts;
   const fixed = Object.entries(parts.headers).flat();
-  const trusted = new WeakSet<Socket>();
 
   /** The steps after the admission. `undefined`: the framework has to take them. */
   function answer({ method, url, headers }: IncomingMessage, { caller, head, refusal }: Admission) {
@@ -81,12 +77,6 @@ export function createListener(parts: ListenerParts): Answer {
     }
   }
 
-  function trust(socket: Socket): void {
-    if (trusted.has(socket)) return;
-    trusted.add(socket);
-    parts.connections.trust(socket);
-  }
-
   function handOn(request: IncomingMessage, admission: ReturnType<Admit>): false {
     admissions.handedOn.set(request, admission);
     // Its hook reports a rejection, unless it rejects the request before.
@@ -104,7 +94,6 @@ export function createListener(parts: ListenerParts): Answer {
     const taken = admission instanceof Promise ? undefined : tryToAnswer(request, admission);
     if (taken === undefined) return handOn(request, admission);
     const { caller, endpoint, served, described, head } = taken;
-    trust(request.socket);
     const id = createRequestId(request.headers);
     head.push('x-request-id', id);
     send(response, described, head);
@@ -138,14 +127,12 @@ function send(response: ServerResponse, { status, representation }: Described, h
 }
 
 /** Registers this listener ahead of the framework's, which is the only one of its server. */
-export function listenBefore(server: Server, answer: Answer, { track }: Connections): void {
+export function listenBefore(server: Server, answer: Answer): void {
   const [framework] = server.listeners('request') as RequestListener[]; // Node emits only requests under this name
   if (framework === undefined) throw new Error('the framework does not listen to its server');
   server.removeListener('request', framework);
   server.prependListener('request', (request, response) => {
-    if (answer(request, response)) return;
-    track(request, response);
-    framework.call(server, request, response);
+    if (!answer(request, response)) framework.call(server, request, response);
   });
 }
 

@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring';
 import type { FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
@@ -101,6 +102,14 @@ export interface RouteGroup<Parts> {
  * Proxies allow less.
  */
 export const URL_BYTES_MAX = 262_144;
+
+/** Parameters of one request in its URL, and as many in its body: many times as many as an endpoint may declare. */
+export const PARAMETERS_MAX = 1_000;
+
+/** Node's parser instead of the framework's, which decodes each escape separately. @returns without a prototype */
+export function parseQueryString(text: string) {
+  return parse(text, '&', '=', { maxKeys: PARAMETERS_MAX });
+}
 
 /** Infers the type of the handler's request from path and schemas; the type of `parts` is annotated. */
 export function defineRoute<

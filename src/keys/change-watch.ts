@@ -45,7 +45,7 @@ export async function openChangeWatch(options: ChangeWatchOptions) {
   }
 
   // Its failures are states, reported by `onState`.
-  const probing = startTask({ name: 'key-changes', everyMs: EVERY_MS, run: probeAgain }, { ticks });
+  const probing = startTask({ name: 'key-changes', everyMs: EVERY_MS, run: probeAgain });
   return {
     /** ms since the start of the last successful probe: cached records are not older than that. */
     ageMs: () => ticks() - seenAtMs,

@@ -8,18 +8,9 @@ export interface Task {
   readonly run: () => unknown;
 }
 
-export interface TaskRun {
-  readonly name: string;
-  readonly ms: number;
-  /** The rejection of `run`. */
-  readonly error?: unknown;
-}
-
 export interface TaskOptions {
-  /** Called after each run. Without it, `run` has to report its own failures. */
-  readonly onRun?: (run: TaskRun) => void;
-  /** Monotonic ms. */
-  readonly ticks: () => number;
+  /** Called with the rejection of a run. Without it, `run` has to report its own failures. */
+  readonly onFailure?: (error: unknown) => void;
   /** Calls `tick` every `ms` until the function that it returns is called. Default: an interval that keeps no process alive. */
   readonly repeat?: (tick: () => void, ms: number) => () => void;
 }
@@ -35,17 +26,15 @@ export interface RunningTask {
 const STOP_MS_MAX = 5_000;
 
 /** Runs a task every `everyMs`, one run at a time, until it is stopped. The first run starts after `everyMs`. */
-export function startTask({ name, everyMs, run }: Task, options: TaskOptions): RunningTask {
-  const { onRun, ticks, repeat = repeatUnref } = options;
+export function startTask({ everyMs, run }: Task, options: TaskOptions = {}): RunningTask {
+  const { onFailure, repeat = repeatUnref } = options;
   let running: Promise<void> | undefined;
 
   async function runOnce(): Promise<void> {
-    const startMs = ticks();
     try {
       await run();
-      onRun?.({ name, ms: ticks() - startMs });
     } catch (error) {
-      onRun?.({ name, ms: ticks() - startMs, error });
+      onFailure?.(error);
     }
   }
 

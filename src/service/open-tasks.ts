@@ -12,12 +12,10 @@ export function createStartTask({ metrics, logger, now, opened }: TaskParts): St
     metrics.taskStarted(task.name);
     const throttle = createThrottle(LOG_AGAIN_MS, now);
     const running = startTask(task, {
-      ticks: () => performance.now(),
-      onRun({ name, ms, error }) {
-        metrics.taskRan(name, ms / 1000, error !== undefined);
-        if (error === undefined) return;
-        const text = `the task ${name} failed; it runs again in ${task.everyMs / 1000} s`;
-        throttle(() => logger.error({ err: error, task: name }, text));
+      onFailure(error) {
+        metrics.taskFailed(task.name);
+        const text = `the task ${task.name} failed; it runs again in ${task.everyMs / 1000} s`;
+        throttle(() => logger.error({ err: error, task: task.name }, text));
       },
     });
     opened.defer(running.stop);

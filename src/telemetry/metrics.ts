@@ -22,7 +22,7 @@ export function createMetrics(now: () => number) {
     ...createQueryMetrics(registry, now),
     ...createSharedMetrics(registry),
     ...createIngestMetrics(registry),
-    ...createTaskMetrics(registry, now),
+    ...createTaskMetrics(registry),
   };
 }
 
@@ -41,12 +41,6 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
     'reason',
   ]);
   for (const reason of ['key', 'address', 'quota'] as const) limited.at(reason);
-  const closed = counter(
-    'tailrace_connections_closed_total',
-    'Connections closed, by reason: address, total or idle.',
-    ['reason'],
-  );
-  for (const reason of ['address', 'total', 'idle'] as const) closed.at(reason);
   // The hot path: a request finds its series without label objects, and without keys built from labels.
   const seriesOf = memoize((route: string) =>
     memoize((endpoint: string) => ({
@@ -75,14 +69,19 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
     rateLimited: limited.inc,
     /** Counts a request whose rate only this replica knew: Redis was unavailable. */
     rateHeldLocally: unlabelledCounter('tailrace_rate_local_total', 'Requests limited without Redis.').inc,
-    /** @param count connections open now */
-    connectionsOpen(count: number) {
-      open = count;
+    connectionOpened() {
+      open++;
     },
+    connectionClosed() {
+      open--;
+    },
+    /** Counts a connection beyond the bound. */
+    connectionDropped: unlabelledCounter(
+      'tailrace_connections_dropped_total',
+      'Connections beyond the bound.',
+    ).inc,
     /** Counts a live tail that has ended. */
     tailEnded: tailsEnded.inc,
-    /** Counts a connection that a bound on connections has closed. */
-    connectionClosed: closed.inc,
   };
 }
 
@@ -246,25 +245,12 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
 }
 
 /** Creates the metrics of repeated work (lib/task.ts). */
-function createTaskMetrics({ counter, histogram, gauge }: MetricRegistry, now: () => number) {
-  const durations = histogram('tailrace_task_seconds', 'Time of repeated work, by task.', ['task']);
+function createTaskMetrics({ counter }: MetricRegistry) {
   const failures = counter('tailrace_task_failures_total', 'Failures of repeated work, by task.', ['task']);
-  const succeededMs = new Map<string, number>();
-  gauge('tailrace_task_success_timestamp_seconds', 'Last success of repeated work, by task; 0: none.', () =>
-    [...succeededMs].map(([task, ms]) => ({ labels: { task }, value: ms / 1000 })),
-  );
   return {
-    /** Registers a started task; none of its runs has ended. */
-    taskStarted(task: string) {
-      durations.at(task);
-      failures.at(task);
-      succeededMs.set(task, 0);
-    },
-    taskRan(task: string, seconds: number, failed: boolean) {
-      durations.at(task).observe(seconds);
-      if (failed) failures.inc(task);
-      else succeededMs.set(task, now());
-    },
+    /** Creates the series of a task: Prometheus sees only increases of series that it knows. */
+    taskStarted: (task: string) => void failures.at(task),
+    taskFailed: failures.inc,
   };
 }
 

@@ -12,8 +12,6 @@ const start = (shutdownTimeoutMs: number) =>
     env: {
       TAILRACE_ENDPOINTS_DIR: endpoints.path,
       TAILRACE_SHUTDOWN_TIMEOUT_MS: String(shutdownTimeoutMs),
-      // Long enough that only the closing itself can end what hangs here.
-      TAILRACE_REQUEST_TIMEOUT_MS: '600000',
     },
   });
 

@@ -51,10 +51,7 @@ export function watchServer({ ping, pauseMs, onReach }: WatchOptions): ServerWat
     await ping(signal).then(onSuccess, onFailure);
   }
 
-  const pinging = startTask(
-    { name: 'ping', everyMs: pauseMs, run: probe },
-    { ticks: () => performance.now() },
-  );
+  const pinging = startTask({ name: 'ping', everyMs: pauseMs, run: probe });
   return {
     get isUp() {
       return !reach.signal.aborted;

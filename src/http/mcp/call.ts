@@ -6,7 +6,7 @@ import { SQL_PARAMETER } from '../../definitions/parameter.ts';
 import { type ParameterFault, TailraceError } from '../../errors.ts';
 import type { Caller, Keyring } from '../../keys/keyring.ts';
 import { visibleEndpoints } from '../../management/definitions.ts';
-import { JSON_FORMAT } from '../../query/format.ts';
+import { NDJSON_FORMAT } from '../../query/format.ts';
 import { findUndeclared, invalidParameters, type RawParameters } from '../../query/parameters.ts';
 import { keepsPins, type Pins } from '../../query/pins.ts';
 import type { Answer } from '../../query/run.ts';
@@ -16,7 +16,6 @@ import type { Inquiry } from '../../serve/resolve.ts';
 import { getCaller, noteRefusal } from '../plugins/auth.ts';
 import { noteFailure } from '../plugins/errors.ts';
 import { describeRun, describeTyped, type QueryParts, readValue } from '../routes/query.ts';
-import { type FirstRows, takeRows } from './rows.ts';
 
 /** The parts that `/mcp` needs. */
 export interface McpParts extends Pick<QueryParts, 'registry' | 'resolve' | 'cached' | 'metrics'> {
@@ -60,7 +59,8 @@ export async function callTool(
   }
 }
 
-const ACCEPTS_JSON: Inquiry['accepts'] = { type: () => JSON_FORMAT.mediaTypes[0], encodings: () => false };
+// A row is a line, so that an answer that is too long is cut without being parsed.
+const ACCEPTS_LINES: Inquiry['accepts'] = { type: () => NDJSON_FORMAT.mediaTypes[0], encodings: () => false };
 
 async function findRows(
   { config, resolve, cached, metrics }: McpParts,
@@ -70,7 +70,7 @@ async function findRows(
   const caller = getCaller(request);
   const execution = describeRun(request, reply);
   const { question } = await resolve({
-    ...{ caller, endpoint, parameters, headers: {}, accepts: ACCEPTS_JSON, sandboxed: execution },
+    ...{ caller, endpoint, parameters, headers: {}, accepts: ACCEPTS_LINES, sandboxed: execution },
     ...{ url: undefined, ignored: undefined },
   });
   const served = cached.find(question, {}) ?? (await cached.compute(question, execution));
@@ -117,6 +117,20 @@ function readArguments(
   }
   if (errors.length > 0) throw invalidParameters(errors);
   return raw;
+}
+
+interface FirstRows {
+  /** Joined by commas. */
+  readonly text: string;
+  readonly rows: number;
+}
+
+/** Takes the whole rows within the first bytes of an answer of lines. */
+function takeRows({ body, rows }: Answer, bytesMax: number): FirstRows {
+  const isWhole = body.length <= bytesMax;
+  const end = isWhole ? body.length : body.lastIndexOf('\n', bytesMax) + 1;
+  const lines = body.toString('utf8', 0, end).split('\n').slice(0, -1);
+  return { text: lines.join(), rows: isWhole ? rows : lines.length };
 }
 
 /** Says which rows an agent has got; `undefined` if it has all. */

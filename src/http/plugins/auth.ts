@@ -78,7 +78,7 @@ function accept(
 }
 
 function findKeyInQuery({ query }: FastifyRequest): string | undefined {
-  const { api_key: key } = query as Record<string, unknown>; // parseQueryString returns an object
+  const { api_key: key } = query as Record<string, unknown>; // the query string returns an object
   return typeof key === 'string' ? key : undefined;
 }
 

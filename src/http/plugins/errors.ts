@@ -92,7 +92,6 @@ function toFailure(error: FastifyError | Error, request: FastifyRequest): Tailra
 
 interface ClientErrorOptions {
   readonly headerBytesMax: number;
-  readonly requestTimeoutMs: number;
   /** Headers of every response. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -126,18 +125,13 @@ function isHandshake({ code = '' }: ConnectionError, socket: Socket): boolean {
   return socket instanceof TLSSocket && !/^(?:HPE|ERR_HTTP)_/.test(code);
 }
 
-function toClientFailure(
-  { code }: ConnectionError,
-  { headerBytesMax, requestTimeoutMs }: ClientErrorOptions,
-): TailraceError {
+function toClientFailure({ code }: ConnectionError, { headerBytesMax }: ClientErrorOptions): TailraceError {
   if (code === 'HPE_HEADER_OVERFLOW')
     return new TailraceError(
       'uri_too_long',
       `the URL and the headers together exceed ${headerBytesMax} bytes`,
     );
   const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const message = isLate
-    ? `the request did not arrive within ${requestTimeoutMs} ms`
-    : 'this is not a well-formed HTTP request';
+  const message = isLate ? 'the request did not arrive in time' : 'this is not a well-formed HTTP request';
   return new TailraceError('invalid_request', message);
 }

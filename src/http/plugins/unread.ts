@@ -42,7 +42,7 @@ export function createUnreadCheck<Parts>(
     const { query, caller } = request;
     // The console adds what a person with several projects has chosen to every request.
     const chosen = caller?.isAmbient === true ? Object.keys(caller.pins) : [];
-    const sent = query as object as Record<string, unknown>; // an object of parseQueryString
+    const sent = query as object as Record<string, unknown>; // an object of the query string
     const unknown = findUndeclared([...known, ...chosen], sent);
     if (unknown.length > 0) throw invalidParameters(describeUndeclared(unknown, known));
   };

@@ -15,8 +15,7 @@ import type { createResolveTail } from '../../serve/resolve-tail.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { acceptJson } from '../json-body.ts';
 import { addHead, getCaller } from '../plugins/auth.ts';
-import { PARAMETERS_MAX } from '../query-string.ts';
-import { defineRoute, type RouteGroup, type RouteRequest, URL_BYTES_MAX } from '../route.ts';
+import { defineRoute, PARAMETERS_MAX, type RouteGroup, type RouteRequest, URL_BYTES_MAX } from '../route.ts';
 import { sendTail, type TailParts } from './tail.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';

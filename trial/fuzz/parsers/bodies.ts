@@ -3,7 +3,7 @@ import Fastify, { type FastifyRequest } from 'fastify';
 import { compressSync } from 'snappy';
 import { readDefinitions } from '../../../src/definitions/read.ts';
 import { TailraceError } from '../../../src/errors.ts';
-import { hasTooManyValues } from '../../../src/http/json-values.ts';
+import { hasTooManyValues } from '../../../src/http/json-body.ts';
 import { compileValidator } from '../../../src/http/plugins/validation.ts';
 import { pathsOf } from '../../../src/http/route.ts';
 import { ROUTES } from '../../../src/http/routes/index.ts';

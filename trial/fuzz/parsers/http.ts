@@ -5,7 +5,7 @@ import fresh from 'fresh';
 import { HEADERS_CHARS_MAX, LISTED_CHARS_MAX } from '../../../src/http/listener.ts';
 import { createCorsHead } from '../../../src/http/plugins/cors.ts';
 import { createPeerReader, createRequestId } from '../../../src/http/plugins/observe.ts';
-import { parseQueryString } from '../../../src/http/query-string.ts';
+import { parseQueryString } from '../../../src/http/route.ts';
 import { createTokens, looksLikeToken } from '../../../src/keys/token.ts';
 import { createCursors } from '../../../src/query/cursor.ts';
 import { SEARCH } from '../../../src/search/search.ts';
