@@ -41,8 +41,6 @@ export interface CachedOptions extends Omit<KeptOptions, 'onOverdue'> {
   readonly run: Run;
   /** Computes the answers that are kept. */
   readonly refresh: Refresh;
-  /** Finds an answer of an endpoint with time buckets that the store no longer has, for `refresh`; it is too old to be served. */
-  readonly findStored?: ((question: Question) => Answer | undefined) | undefined;
   /** Answers of other replicas; `undefined` if there is one replica. */
   readonly shared?: SharedFlights | undefined;
   /** How much longer than `caching` an answer is served while the engine is unavailable; 0: no longer. */
@@ -181,7 +179,7 @@ function createFlights(options: CachedOptions, kept: Kept) {
     const seconds = acceptedSeconds(endpoint, caller);
     // For an endpoint with time buckets, rows of the kept answer may be reused, unless the caller bounds the age.
     const mayReuse = endpoint.bucket !== undefined && caller.maxAgeSeconds === undefined;
-    const base = mayReuse ? (store.peek(key)?.answer ?? options.findStored?.(question)) : undefined; // not a use
+    const base = mayReuse ? store.peek(key)?.answer : undefined; // not a use
     const start: Flight<FlightResult> = async (flightSignal, onJoin) => {
       const compute = (computeSignal: AbortSignal) =>
         options.refresh(question, base, { signal: computeSignal, lane, onJoin, requestId });

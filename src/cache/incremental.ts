@@ -21,10 +21,6 @@ export interface IncrementalOptions {
   readonly now: () => number;
   /** The clock by which the engine hides old events from answers, ms since the epoch; tests set only `now`. */
   readonly engineNow: () => number;
-  /** The states of answers with time buckets, which live as long as these. Without that of an answer, everything is computed. */
-  readonly bases?: WeakMap<Answer, Basis>;
-  /** Called with each answer with time buckets. */
-  readonly onBasis?: ((question: Question, answer: Answer, basis: Basis) => void) | undefined;
   /** Called when a kept answer of an endpoint with time buckets was replaced. */
   readonly onExtent: (endpoint: Endpoint, extent: RefreshExtent) => void;
 }
@@ -33,7 +29,7 @@ export interface IncrementalOptions {
 export type Refresh = (question: Question, kept: Answer | undefined, options: RunOptions) => Promise<Answer>;
 
 /** The state at the time an answer was computed. */
-export interface Basis {
+interface Basis {
   /** Version of the store before the first of its queries. */
   readonly version: WriteVersion;
   /** Retention may have hidden events up to here. */
@@ -60,19 +56,15 @@ const ROWS_MAX = 10_000;
  * range has those that were stored before its query, and the next refresh the rest.
  */
 export function createRefresh(options: IncrementalOptions): Refresh {
-  const { run, writes, now, onExtent, bases = new WeakMap<Answer, Basis>(), onBasis } = options;
-
-  function setBasis(question: Question, answer: Answer, basis: Basis): void {
-    bases.set(answer, basis);
-    onBasis?.(question, answer, basis);
-  }
+  const { run, writes, now, onExtent } = options;
+  const bases = new WeakMap<Answer, Basis>();
 
   async function runAll(question: Question, runOptions: RunOptions): Promise<Answer> {
     const { version } = writes;
     const answer = await run(question, runOptions);
     const { bucket } = question.endpoint;
     if (bucket !== undefined)
-      setBasis(question, answer, { version, lostUntil: findHidden(bucket, options.engineNow()) });
+      bases.set(answer, { version, lostUntil: findHidden(bucket, options.engineNow()) });
     return answer;
   }
 
@@ -105,7 +97,7 @@ export function createRefresh(options: IncrementalOptions): Refresh {
       rows.map(({ row }) => row),
     );
     const answer = { ...body, format, instantMs, engineMs };
-    setBasis(question, answer, {
+    bases.set(answer, {
       version,
       lostUntil: Math.max(basis.lostUntil, findHidden(bucket, options.engineNow())),
     });

@@ -17,27 +17,6 @@ export interface WriteMarks {
   mark(table: string, minutes?: Iterable<number>): void;
   /** Every table may have changed. */
   markAll(): void;
-  /** The marks of a table that are later than a version. If minutes of these are no longer tracked, the whole table counts as changed. */
-  changesSince(table: string, version: WriteVersion): EarlierTableMarks;
-  /** Counts a write as under way until it has ended and is marked. @returns the write */
-  track<T>(write: Promise<T>): Promise<T>;
-  /** Resolves when every write that is under way now has ended and is marked. */
-  settled(): Promise<void>;
-  /** Continues the marks of an earlier process on the same store, and forgets those of this one. To be called before the first query. */
-  restore(earlier: EarlierMarks): void;
-}
-
-/** Marks that outlived their process. */
-export interface EarlierMarks {
-  /** No mark is later, and nothing that is compared with them. */
-  readonly version: WriteVersion;
-  readonly tables: ReadonlyMap<string, EarlierTableMarks>;
-}
-
-export interface EarlierTableMarks {
-  /** The last write with unknown minutes. */
-  readonly wholeVersion: WriteVersion;
-  readonly minutes: ReadonlyMap<number, WriteVersion>;
 }
 
 export interface MinuteSet {
@@ -64,7 +43,6 @@ interface TableMarks {
  */
 export function createWriteMarks(minutesMax: number): WriteMarks {
   const tables = new Map<string, TableMarks>();
-  const underWay = new Set<Promise<unknown>>();
   let version: WriteVersion = 0;
   let allVersion: WriteVersion = 0;
 
@@ -111,32 +89,6 @@ export function createWriteMarks(minutesMax: number): WriteMarks {
     markAll() {
       allVersion = ++version;
     },
-    changesSince(table, since) {
-      const { minutes, wholeVersion, olderVersion } = getTable(table);
-      return {
-        wholeVersion: Math.max(allVersion, wholeVersion, olderVersion),
-        minutes: new Map([...minutes].filter(([, at]) => at > since)),
-      };
-    },
-    track(write) {
-      underWay.add(write);
-      const remove = () => void underWay.delete(write);
-      write.then(remove, remove);
-      return write;
-    },
-    settled: async () => void (await Promise.allSettled(underWay)),
-    restore(earlier) {
-      tables.clear();
-      allVersion = 0;
-      version = earlier.version;
-      for (const [name, { wholeVersion, minutes }] of earlier.tables) {
-        const marks = getTable(name);
-        marks.wholeVersion = wholeVersion;
-        marks.lastVersion = version;
-        for (const [minute, at] of minutes) marks.minutes.set(minute, at);
-        while (marks.minutes.size > minutesMax) forgetOldest(marks);
-      }
-    },
   };
 }
 
@@ -157,7 +109,7 @@ function forgetOldest(marks: TableMarks): void {
 export function watchWrites(engine: Engine, marks: WriteMarks): Engine {
   async function marked<T>(mark: () => void, change: () => Promise<T>): Promise<T> {
     mark();
-    return await marks.track(change().finally(mark));
+    return await change().finally(mark);
   }
   return {
     ...engine,

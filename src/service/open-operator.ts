@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AlertTest, type TestCommandOptions, testAlert } from '../alerts/test-command.ts';
-import type { StoredAnswers } from '../cache/stored/stored-answers.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { removeLeftSnapshots } from '../maintenance/backup/snapshot.ts';
@@ -17,12 +16,11 @@ import type { Parts } from './parts.ts';
 /** Deletions of events, for the management API and the commands of the shell. */
 export function createServiceDeletions(
   parts: Parts,
-  { ingest, control, stored, forget, quotas }: DeletionParts,
+  { ingest, control, forget, quotas }: DeletionParts,
 ): Deletions {
   const { core, reserve, now, startTask } = parts;
   const { engine } = core;
   const eventsDeleted: Core['eventsDeleted'] = async (sources, nowMs) => {
-    stored?.clear();
     forget();
     await core.eventsDeleted(sources, nowMs);
   };
@@ -60,7 +58,6 @@ interface DeletionParts {
   readonly ingest: Pick<Ingest, 'committer'>;
   readonly control: ControlStore;
   readonly quotas: QuotasReader;
-  readonly stored: StoredAnswers | undefined;
   /** Drops what this process keeps of events in memory. */
   readonly forget: () => void;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { TestCommandOptions } from '../alerts/test-command.ts';
 import { type CachedQueries, createCached } from '../cache/cached.ts';
-import { type Basis, createRefresh } from '../cache/incremental.ts';
+import { createRefresh } from '../cache/incremental.ts';
 import type { SharedFlights } from '../cache/shared/flight.ts';
 import { createMemoryStore } from '../cache/store.ts';
 import { createWarmer } from '../cache/warmer.ts';
@@ -44,7 +44,7 @@ import { createNewestFirst } from '../query/newest-first.ts';
 import { createPageRun } from '../query/page.ts';
 import { findOwner } from '../query/pins.ts';
 import { createPrepared } from '../query/prepared.ts';
-import { type Answer, createRunner, isOpaquePage, type Run } from '../query/run.ts';
+import { createRunner, isOpaquePage, type Run } from '../query/run.ts';
 import { createTypedFirst } from '../query/typed-first.ts';
 import type { RetentionSchedule } from '../retention/schedule.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
@@ -74,7 +74,6 @@ import { createServiceDeletions, openOperatorSide } from './open-operator.ts';
 import { openPeople } from './open-people.ts';
 import { startRetention } from './open-retention.ts';
 import { startRollups } from './open-rollups.ts';
-import { openStored, startSaving } from './open-stored.ts';
 import type { SyslogParts } from './open-syslog.ts';
 import { createStartTask } from './open-tasks.ts';
 import { keepUsage, openUsage } from './open-usage.ts';
@@ -153,13 +152,13 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const alerts = await openAlerts(parts, control, receivers);
   const cursors = createCursors(secret);
   const readParts = { cursors, usage: await openUsage(parts, quotas), shared: shared?.flights };
-  const { cache, cached, warmer, tails, stored } = await openReadSide(parts, readParts);
+  const { cache, cached, warmer, tails } = await openReadSide(parts, readParts);
   const watched = createWatched(now);
   const { ingest, record, retention, rollupRowsLeft } = await openWriteSide(parts, readParts.usage, watched);
   keepAudit(parts, control, ingest.committer);
   const syslog = await openSyslogPorts(parts, { receive: ingest.receive, tls });
   const forget = watched.rejectedEvents.forget;
-  const deletions = createServiceDeletions(parts, { ingest, control, stored, forget, quotas });
+  const deletions = createServiceDeletions(parts, { ingest, control, forget, quotas });
   let isStopping = false;
   const notReady = () => (isStopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
   registerGauges(metrics.registry, {
@@ -316,11 +315,8 @@ async function openReadSide(parts: Parts, { cursors, usage, shared }: ReadSidePa
   const counted = countQueries(createRunner(engine, now, engineNow), { metrics, usage });
   const run = createPagedRun(counted, parts);
   const onExtent = metrics.recomputed;
-  const bases = new WeakMap<Answer, Basis>();
-  const stored = await openStored(parts, bases);
-  const timing = { now, engineNow, onExtent, onBasis: stored?.note };
-  const refresh = createRefresh({ run, writes, seesEveryWrite, bases, ...timing });
-  const keeping = { store: cache, findStored: stored?.find, shared, random, onRefresh };
+  const refresh = createRefresh({ run, writes, seesEveryWrite, now, engineNow, onExtent });
+  const keeping = { store: cache, shared, random, onRefresh };
   const cached = createCached({ ...config, run, refresh, now, ...keeping });
   const endpoints = () => registry.endpoints;
   const concurrencyMax = config.warmConcurrencyMax;
@@ -329,12 +325,11 @@ async function openReadSide(parts: Parts, { cursors, usage, shared }: ReadSidePa
     await engine.close(); // otherwise a refresh could run for its whole time
     await warmer.idle();
   });
-  startSaving(parts, stored);
   const tails = createTails({
     ...{ run, writes, seesEveryWrite, cursors, registry, now, limits: config, onEnded: metrics.tailEnded },
     onFailure: (error, endpoint) => logger.warn({ err: error, endpoint }, 'a live tail could not be read'),
   });
-  return { cache, cached, warmer, tails, stored };
+  return { cache, cached, warmer, tails };
 }
 
 /** Adds the steps for pages and for searches that read a sample; other questions take none of them. */

@@ -4,7 +4,6 @@ import { createInterface } from 'node:readline/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ReadStream } from 'node:tty';
 import { Command } from 'commander';
-import { removeAnswerFile } from '../../cache/stored/file.ts';
 import type { Config } from '../../config/config.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import { openControlStore } from '../../keys/open-control-store.ts';
@@ -153,7 +152,6 @@ async function openOwn(config: Config, stop: AbortSignal): Promise<Executor> {
   cleanup.defer(core.close);
   const control = await openControlStore(config);
   cleanup.defer(control.close);
-  removeAnswerFile(config.dataDir); // its answers may have these events
   const { engine, registry } = core;
   const pause = async (ms: number) => void (await wait(ms, undefined, { signal: stop }));
   const tools = { now: Date.now, newId: randomUUID, wait: pause };
