@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { parseConfig } from '../src/config/config.ts';
-import { serviceValues } from '../src/query/bucket-range.ts';
+import { serviceValues } from '../src/query/page-range.ts';
 import { JSON_FORMAT } from '../src/query/format.ts';
 import { parseParameters } from '../src/query/parameters.ts';
 import { createStatement } from '../src/query/statement.ts';

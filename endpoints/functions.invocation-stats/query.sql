@@ -1,10 +1,17 @@
--- Statistics of one project's function invocations in time buckets (spec 4.1, 2.2). Width and range of the buckets (rule 1) are
--- under `bucket` in endpoint.yaml. A refresh recomputes some buckets and keeps the others, so no
--- column may depend on the order in which events are read.
+-- Statistics of one project's function invocations in time buckets (spec 4.1, 2.2). No column depends on the order in which events
+-- are read.
 WITH
+  -- Width of a bucket and range covered, in seconds (rule 1).
+  multiIf(@interval = '5min', 1, @interval IN ('15min', '1hr'), 60, @interval = '7day', 86400, 3600) AS width,
+  multiIf(@interval = '5min', 300, @interval = '15min', 900, @interval = '1hr', 3600, @interval = '7day', 604800, 86400) AS reach,
+  -- The first bucket is whole (rule 2).
+  toStartOfInterval(
+    toDateTime64(@now, 6, 'UTC') - toIntervalSecond(reach),
+    toIntervalMicrosecond(width * 1000000)
+  ) AS since,
   -- Buckets of an hour or more consist of hours, which the source's rollup holds.
-  toStartOfInterval(function_edge_logs.timestamp, toIntervalMicrosecond(least(@bucket_width, 3600) * 1000000)) AS time,
-  toStartOfInterval(time, toIntervalMicrosecond(@bucket_width * 1000000)) AS bucket,
+  toStartOfInterval(function_edge_logs.timestamp, toIntervalMicrosecond(least(width, 3600) * 1000000)) AS time,
+  toStartOfInterval(time, toIntervalMicrosecond(width * 1000000)) AS bucket,
   clamp(execution_time_ms, -1e38, 1e38) AS duration,
   -- quantilesBFloat16 finds the nearest rank (of 200 times, p95 is the 190th) in any order of rows and parts, and tells 2^16 numbers
   -- apart: too few for times themselves. So a time becomes a code: 0 below 2^-20 ms, then 512 codes for each power of two up to
@@ -33,8 +40,7 @@ SELECT
   countIf(status_code >= 400) AS error_count
 FROM function_edge_logs
 WHERE project = @project
-  AND time >= @bucket_from
-  AND (@bucket_until = '' OR time < @bucket_until)
+  AND time >= since
   AND (@function_id = '' OR function_id = @function_id)
 GROUP BY timestamp
 ORDER BY timestamp

@@ -1,6 +1,9 @@
--- Requests to a project's API by product area, in time buckets (spec 4.3, 2.4). Width and range of the buckets are
--- under `bucket` in endpoint.yaml.
-WITH toStartOfInterval(edge_logs.timestamp, toIntervalMicrosecond(@bucket_width * 1000000)) AS bucket
+-- Requests to a project's API by product area, in time buckets (spec 4.3, 2.4).
+WITH
+  -- Width of a bucket and lookback from now, in seconds. The first bucket is cut where the range begins (rule 1).
+  multiIf(@interval = 'minutely', 60, @interval = 'hourly', 3600, 86400) AS width,
+  if(@interval = 'daily', 604800, 3600) AS lookback,
+  toStartOfInterval(edge_logs.timestamp, toIntervalMicrosecond(width * 1000000)) AS bucket
 SELECT
   formatDateTime(bucket, '%Y-%m-%dT%H:%i:%S') AS timestamp,
   countIf(is_rest) AS total_rest_requests,
@@ -8,8 +11,7 @@ SELECT
   countIf(is_auth) AS total_auth_requests,
   countIf(is_realtime) AS total_realtime_requests
 FROM edge_logs
-WHERE edge_logs.timestamp >= @bucket_from
-  AND (@bucket_until = '' OR edge_logs.timestamp < @bucket_until)
+WHERE edge_logs.timestamp >= toDateTime64(@now, 6, 'UTC') - toIntervalSecond(lookback)
   -- The address is the url, or project and path of an event without one; the source keeps an index of it. The key of one project
   -- counts that project's own requests, and no others whose address happens to contain its name: @project is that name, escaped.
   AND if(@pinned_project = '', match(address, @project), project = @pinned_project AND names_project)

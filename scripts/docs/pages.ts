@@ -2,7 +2,6 @@ import type { Argument, Command, Option } from 'commander';
 import { FILE_SCHEMAS } from '../../src/cli/file-schemas.ts';
 import { createProgram } from '../../src/cli/main.ts';
 import { SETTINGS, type Setting } from '../../src/config/settings.ts';
-import type { Bucket } from '../../src/definitions/bucket.ts';
 import type { Endpoint } from '../../src/definitions/endpoint.ts';
 import { refuseFaults } from '../../src/definitions/fault.ts';
 import type { Parameter } from '../../src/definitions/parameter.ts';
@@ -154,15 +153,6 @@ function sourceSection({ name, table: tableName, id, description, columns }: Sou
   return `## ${name}\n\n${wrap(`${description} \`${tableName}\`, \`${id}\`: ${shown.join(', ')}.`)}`;
 }
 
-function bucketFacts(bucket: Bucket | undefined): string[][] {
-  if (bucket === undefined) return [];
-  const spans = [...bucket.spans].map(
-    ([value, { widthSeconds, rangeSeconds }]) =>
-      `${value && `\`${value}\`: `}${widthSeconds} of ${rangeSeconds} seconds`,
-  );
-  return [['[Time buckets](../time-buckets.md)', `by \`${bucket.column}\`; ${spans.join(', ')}`]];
-}
-
 function endpointPage(endpoint: Endpoint): string {
   const { id, name, description } = endpoint;
   const folder = `../../endpoints/${name}`;
@@ -173,7 +163,6 @@ function endpointPage(endpoint: Endpoint): string {
   const facts = [
     ['UUID', `\`${id}\``],
     ['Answers', `at most ${endpoint.maxRows} rows, ${caching.join(', ')}`],
-    ...bucketFacts(endpoint.bucket),
     ['Files', `[endpoint.yaml](${folder}/endpoint.yaml), [query.sql](${folder}/query.sql)`],
   ];
   const parameters = endpoint.parameters.map((one) =>

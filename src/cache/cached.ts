@@ -3,7 +3,6 @@ import { TailraceError } from '../errors.ts';
 import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer, Run } from '../query/run.ts';
-import type { Refresh } from './incremental.ts';
 import type { Computation, FlightResult, SharedFlights } from './shared/flight.ts';
 import type { Lease } from './shared/lease.ts';
 import {
@@ -37,10 +36,7 @@ export interface CachedQueries extends Pick<Kept, 'find' | 'warmKeys'> {
 }
 
 export interface CachedOptions extends Omit<KeptOptions, 'onOverdue'> {
-  /** Computes answers that are not kept. */
   readonly run: Run;
-  /** Computes the answers that are kept. */
-  readonly refresh: Refresh;
   /** Answers of other replicas; `undefined` if there is one replica. */
   readonly shared?: SharedFlights | undefined;
   /** How much longer than `caching` an answer is served while the engine is unavailable; 0: no longer. */
@@ -153,7 +149,7 @@ const PROBE_AGAIN_MS = 1_000;
 
 /** Creates the flights. Their answers are kept. */
 function createFlights(options: CachedOptions, kept: Kept) {
-  const { store, shared, now, staleIfErrorSeconds } = options;
+  const { run, shared, now, staleIfErrorSeconds } = options;
   const flights = createSingleFlight<FlightResult>();
 
   /** Whether an answer is shared: no other caller sends a caller's own SELECT, so sharing it would only fill the memory of all replicas. */
@@ -177,12 +173,9 @@ function createFlights(options: CachedOptions, kept: Kept) {
     const { key, endpoint } = question;
     const { signal, lane, requestId, claim, lastAskedMs } = caller;
     const seconds = acceptedSeconds(endpoint, caller);
-    // For an endpoint with time buckets, rows of the kept answer may be reused, unless the caller bounds the age.
-    const mayReuse = endpoint.bucket !== undefined && caller.maxAgeSeconds === undefined;
-    const base = mayReuse ? store.peek(key)?.answer : undefined; // not a use
     const start: Flight<FlightResult> = async (flightSignal, onJoin) => {
       const compute = (computeSignal: AbortSignal) =>
-        options.refresh(question, base, { signal: computeSignal, lane, onJoin, requestId });
+        run(question, { signal: computeSignal, lane, onJoin, requestId });
       const lifeSeconds = (endpoint.cachingSeconds ?? 0) + staleIfErrorSeconds;
       const computation = { question, lifeSeconds, compute, signal: flightSignal };
       const obtained = await obtain(computation, seconds, claim);
@@ -190,7 +183,7 @@ function createFlights(options: CachedOptions, kept: Kept) {
     };
     // An answer of another replica may be too old for a caller that bounds the age.
     const isBounded = shared !== undefined && seconds !== endpoint.cachingSeconds;
-    const name = key + (isBounded ? ` of ${seconds} s` : base === undefined ? '' : ' from the kept');
+    const name = key + (isBounded ? ` of ${seconds} s` : '');
     // A flight that is under way does not know the lease, and may itself be waiting for it.
     if (flights.has(name)) void claim?.lease?.release();
     return flights.run(name, start, { signal, name: lane });

@@ -39,7 +39,7 @@ export function createMemoryStore(bytesMax: number): CacheStore {
     sizeCalculation: ({ answer }, key) => {
       const forms = Math.ceil(answer.body.length * (1 + COMPRESSED_FORMS_MAX * COMPRESSED_SHARE_MAX));
       const texts = Math.min(forms, (1 + COMPRESSED_FORMS_MAX) * TEXT_BYTES_MAX);
-      return forms + texts + (answer.rowStarts?.byteLength ?? 0) + 2 * key.length + ENTRY_OVERHEAD_BYTES;
+      return forms + texts + 2 * key.length + ENTRY_OVERHEAD_BYTES;
     },
   });
 }

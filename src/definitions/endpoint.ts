@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { WrittenSelect } from '../sql/final-select.ts';
 import { findParameters } from '../sql/parameter.ts';
-import { type Bucket, createBucket } from './bucket.ts';
 import { CHART_FIELDS, type Chart, createCharts } from './chart/chart.ts';
 import { createDialect, DIALECT_NAMES, type Dialect, SQL_BOUNDS } from './dialect.ts';
 import { createPages, type Pages } from './pages.ts';
@@ -54,8 +53,6 @@ export interface Endpoint {
   readonly dialect: Dialect | undefined;
   /** Values that the service binds besides those of parameters: the bounds of a caller's SELECT. */
   readonly bound: Readonly<Record<string, string>> | undefined;
-  /** How rows belong to time buckets; `undefined` if every refresh computes the whole answer. */
-  readonly bucket: Bucket | undefined;
   /** How callers read the rows page by page; `undefined` if an answer has all of them. */
   readonly pages: Pages | undefined;
   readonly parameters: readonly Parameter[];
@@ -104,12 +101,9 @@ const SECONDS = wholeNumber(SECONDS_MAX, 'of seconds ');
 // Values are kept in plain objects, in which `__proto__` cannot be a member.
 const NAME = Type.String({ pattern: '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$' });
 
-// A century: no source keeps its events for longer.
-const RANGE_SECONDS_MAX = 36_500 * 86_400;
-const BUCKET_SECONDS = wholeNumber(RANGE_SECONDS_MAX, 'of seconds ');
-const BUCKET_SPANS = Type.Union([BUCKET_SECONDS, Type.Record(Type.String(), BUCKET_SECONDS)], {
-  expected: `a whole number of seconds from 1 to ${RANGE_SECONDS_MAX}, or a map with one for each value of "by"`,
-});
+const GONE_FIELDS = {
+  bucket: 'write width and range of the time buckets in query.sql, as docs/time-buckets.md shows',
+};
 
 /** A name is also that of a folder. */
 export const ENDPOINT_NAME = Type.String({
@@ -133,19 +127,6 @@ export const ENDPOINT_FILE = Type.Object(
     strict: Type.Optional(FLAG),
     sql_dialect: Type.Optional(
       Type.Enum([...DIALECT_NAMES], { expected: `one of ${DIALECT_NAMES.join(', ')}` }),
-    ),
-    bucket: Type.Optional(
-      Type.Object(
-        {
-          column: TEXT,
-          by: Type.Optional(TEXT),
-          width: BUCKET_SPANS,
-          range: BUCKET_SPANS,
-          aligned: Type.Optional(FLAG),
-          lateness: Type.Optional(BUCKET_SECONDS),
-        },
-        MAP,
-      ),
     ),
     cursor: Type.Optional(
       Type.Object(
@@ -188,7 +169,7 @@ export const ENDPOINT_FILE = Type.Object(
     ),
     chart: Type.Optional(CHART_FIELDS),
   },
-  MAP,
+  { ...MAP, gone: GONE_FIELDS },
 );
 
 export type EndpointFile = Static<typeof ENDPOINT_FILE>;
@@ -230,7 +211,6 @@ export function createEndpoint(
     strict: value.strict ?? false,
     dialect: value.sql_dialect && createDialect(value.sql_dialect, sources),
     bound: value.sql_dialect && EMPTY_BOUNDS,
-    bucket: value.bucket && createBucket(value.bucket, sql.text, sources),
     pages: value.cursor && createPages(value.cursor, value.columns, { sql: sql.text, sources }),
     parameters: parameters.map(([name, declared]) => createParameter(name, declared)),
     pinned: parameters.map(([name]) => name).filter((name) => used.has(PINNED_PREFIX + name)),

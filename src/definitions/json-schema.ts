@@ -58,7 +58,7 @@ export function toJsonSchema(schema: TSchema, rules: Rules = {}): JsonSchema {
   );
   const whole: unknown = JSON.parse(text);
   if (!isObject(whole) || !isObject(whole['properties'])) throw new Error('a file is a map of fields');
-  const { expected: _, properties, ...others } = whole;
+  const { expected: _, gone: __, properties, ...others } = whole;
   const mapped = Object.entries(properties).map(([name, one]) => [name, addToMembers(one, ofMaps[name])]);
   return { ...others, properties: Object.fromEntries(mapped), ...file };
 }

@@ -4,8 +4,7 @@ import { findFinalSelect } from '../sql/final-select.ts';
 import { findParameters } from '../sql/parameter.ts';
 import { parseSql } from '../sql/parse.ts';
 import { removeUnused } from '../sql/with-list.ts';
-import { findSources } from './bucket.ts';
-import type { Source } from './source.ts';
+import { findSources, type Source } from './source.ts';
 
 /** A column by which the rows of an endpoint are ordered. */
 export interface PageColumn {

@@ -3,7 +3,6 @@ import { basename, dirname, join } from 'node:path';
 import { packagePath } from '../lib/package-path.ts';
 import { readAlerts } from './alert/read-alerts.ts';
 import type { Alert } from './alert.ts';
-import { checkBucket } from './checks/bucket.ts';
 import { checkCharts } from './checks/chart.ts';
 import { checkLevel } from './checks/level.ts';
 import { checkPages } from './checks/pages.ts';
@@ -125,7 +124,6 @@ function checkEndpoint(yaml: YamlFile, sql: SqlFile): PairFaults {
   const unreadable = [
     ...checkSandboxing(yaml, sql),
     ...checkParameters(yaml),
-    ...checkBucket(yaml, sql),
     ...checkPages(yaml, sql),
     ...undeclared,
   ];
@@ -138,9 +136,9 @@ const PARAMETER_NAME = /^[a-zA-Z]\w*$/;
 /** Checks that the query uses the declared parameters, which is possible even if the YAML has a wrong shape. */
 function checkDraft(yaml: YamlFile, sql: SqlFile): Fault[] {
   if (!isMap(yaml.value) || sql.text.trim() === '') return [];
-  const { parameters, bucket = {}, cursor = {} } = endpointFields(yaml);
+  const { parameters, cursor = {} } = endpointFields(yaml);
   const areNamed = isMap(parameters) && Object.keys(parameters).every((name) => PARAMETER_NAME.test(name));
-  if (!areNamed || !isMap(bucket) || !isMap(cursor)) return [];
+  if (!areNamed || !isMap(cursor)) return [];
   const { undeclared, unused } = checkParameterUse(yaml, sql);
   return [...undeclared, ...unused];
 }

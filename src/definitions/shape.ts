@@ -8,7 +8,7 @@ const FAULTS_MAX = 50;
 const describeMore = (file: YamlFile) =>
   file.fault([], `has more than ${FAULTS_MAX} faults; the others are left out`);
 
-// `expected` is our own annotation: the end of the sentence "must be …".
+// `expected` is our own annotation: the end of the sentence "must be …". So is `gone`: fields of older files, and what replaces each.
 // YAML has NaN and Infinity, which no value may be.
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, strictNumbers: true });
 
@@ -67,11 +67,21 @@ function pathOf(error: ErrorObject): string[] {
   return last === undefined ? unescaped : [...unescaped, last];
 }
 
+interface Parent {
+  readonly properties?: object;
+  readonly expected?: string;
+  readonly patternProperties?: object;
+  readonly gone?: Readonly<Record<string, string>>;
+}
+
 function describe(error: ErrorObject, path: readonly string[], showsValues: boolean): string {
   const name = nameOf(path);
-  const parent = error.parentSchema as { properties?: object; expected?: string; patternProperties?: object };
-  if (error.keyword === 'additionalProperties')
+  const parent = error.parentSchema as Parent;
+  if (error.keyword === 'additionalProperties') {
+    const instead = parent.gone?.[path.at(-1) ?? ''];
+    if (instead !== undefined) return `${name} is gone: ${instead}`;
     return describeUnknown(parent, showsValues ? name : undefined);
+  }
   if (error.keyword === 'required') {
     const needed = path.length === 1 ? (error.schema as readonly string[]) : []; // of ajv, with this keyword
     return needed.length < 2 ? `${name} is missing` : `${name} is missing; needed are ${needed.join(', ')}`;
@@ -90,10 +100,7 @@ function nameOf(path: readonly string[]): string {
 }
 
 /** @param name left out of files that hold secrets: `secret:whsec_…` without a space is a name */
-function describeUnknown(
-  parent: { properties?: object; expected?: string; patternProperties?: object },
-  name: string | undefined,
-): string {
+function describeUnknown(parent: Parent, name: string | undefined): string {
   if (parent.patternProperties !== undefined) return `${name ?? 'this'} must be ${parent.expected}`;
   const known = Object.keys(parent.properties ?? {}).join(', ');
   return `unknown field${name === undefined ? '' : ` ${name}`}; known here: ${known}`;

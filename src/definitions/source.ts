@@ -1,3 +1,4 @@
+import { parseSql } from '../sql/parse.ts';
 import { type Accept, createAccepts } from './accepts.ts';
 import { createEventFilter, type EventFilter } from './event-filter.ts';
 import { toPaths } from './event-path.ts';
@@ -197,4 +198,15 @@ function createExternal(file: YamlFile, value: ExternalFile): Source {
 function toContains({ column, contains }: NonNullable<ManagedFile['columns']>[string]) {
   if (column === undefined || contains === undefined) return undefined;
   return { column, text: typeof contains === 'string' ? contains : undefined };
+}
+
+/** Returns the sources whose tables the SQL names: a query cannot read others. A source too many only costs work. */
+export function findSources(sql: string, sources: readonly Source[]): Source[] {
+  const named = new Set<string>();
+  for (const { kind, text } of parseSql(sql).words) {
+    if (kind === 'word') named.add(text);
+    if (kind === 'name') named.add(text.slice(1, -1));
+    if (kind === 'name' && text.includes('\\')) return [...sources]; // an escape may spell any name
+  }
+  return sources.filter(({ table }) => named.has(table));
 }

@@ -94,8 +94,6 @@ export interface RowBlocks {
 
 interface InsertTarget {
   readonly table: string;
-  /** Minutes (since 1970) of the rows' events; left out if unknown. */
-  readonly minutes?: Iterable<number>;
   /** Deduplication token: rows sent again with it, within the engine's window, are not stored again. */
   readonly token?: string;
 }

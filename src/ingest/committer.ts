@@ -61,8 +61,6 @@ interface Group {
   readonly layout: RowLayout;
   readonly token: string | undefined;
   readonly parts: Buffer[];
-  /** Minutes since 1970 that hold its events. */
-  readonly minutes: Set<number>;
   readonly done: PromiseWithResolvers<void>;
   /** The keys whose rows it has: it is sent at the first turn of any of them. */
   readonly keys: Set<string>;
@@ -121,12 +119,11 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
 
   /** Adds the rows of a request to the groups of their days, and returns these groups. */
   function enqueue(source: Source, rows: readonly DayRows[], { key = '', token }: CommitOptions): Group[] {
-    return rows.map(({ day, count, layout, bytes, minutes }) => {
+    return rows.map(({ day, count, layout, bytes }) => {
       const group = find(`${source.table} ${day} ${layout} ${token ?? ''}`, { source, layout, token });
       if (group.isDue && !group.keys.has(key)) due.push(key, group);
       group.keys.add(key);
       group.parts.push(bytes);
-      for (const minute of minutes) group.minutes.add(minute);
       group.count += count;
       group.bytes += bytes.length;
       if (group.bytes >= options.groupBytesMax) flushGroup(group);
@@ -182,7 +179,6 @@ function createGroup(name: string, to: Pick<Group, 'source' | 'layout' | 'token'
   done.promise.catch(() => {}); // each request that waits for it handles the rejection
   const own = {
     parts: [],
-    minutes: new Set<number>(),
     keys: new Set<string>(),
     count: 0,
     bytes: 0,
@@ -210,12 +206,11 @@ async function send(
   group: Group,
   onCommit: CommitterOptions['onCommit'],
 ): Promise<void> {
-  const { source, token, minutes, count, done } = group;
+  const { source, token, count, done } = group;
   try {
     await engine.insert({
       table: source.table,
       ...toRows(group),
-      minutes,
       ...(token && { token }),
     });
     onCommit(source.name, count);

@@ -1,6 +1,6 @@
 import type { BlockColumn } from '../engine/block-column.ts';
 import { createBlockWriter } from '../engine/row-block.ts';
-import { MICROS_PER_DAY, MICROS_PER_MINUTE } from '../lib/instant.ts';
+import { MICROS_PER_DAY } from '../lib/instant.ts';
 import { type Event, encodeRow, rowValues } from './event.ts';
 
 /** How rows are passed to the engine. `blocks`: see `RowBlocks`; `text`: `JSONCompactEachRow`. */
@@ -13,8 +13,6 @@ export interface DayRows {
   readonly count: number;
   readonly layout: RowLayout;
   readonly bytes: Buffer;
-  /** Minutes since 1970, UTC, that hold an event; each once. */
-  readonly minutes: readonly number[];
 }
 
 // Rows are collected as texts, since encoding many small ones at once is cheaper; but not for long, since garbage collection
@@ -34,9 +32,6 @@ interface Day {
   readonly encoder: Encoder;
   count: number;
   readonly parts: Buffer[];
-  readonly minutes: Set<number>;
-  /** The minute of the previous event: most neighbours share it. */
-  minute: number;
 }
 
 /** Chooses the layout of a day's rows. */
@@ -60,9 +55,6 @@ export function createRowEncoder(blocks?: LayoutChoice) {
       const day = days.get(number) ?? createDay(number === blocks?.day ? blocks.columns : undefined);
       if (day.count === 0) days.set(number, day);
       day.count++;
-      const minute = Math.floor(event.timestamp / MICROS_PER_MINUTE);
-      if (minute !== day.minute) day.minutes.add(minute);
-      day.minute = minute;
       if (day.encoder.add(event) >= TEXT_CHARS_MAX) day.parts.push(day.encoder.cut());
     },
     /** Returns everything that was added; nothing can be added afterwards. */
@@ -72,7 +64,6 @@ export function createRowEncoder(blocks?: LayoutChoice) {
         count: rows.count,
         layout: rows.layout,
         bytes: join(rows),
-        minutes: [...rows.minutes],
       })),
   };
 }
@@ -90,8 +81,6 @@ function createDay(columns: readonly BlockColumn[] | undefined): Day {
     encoder: columns === undefined ? createTextEncoder() : createBlockEncoder(columns),
     count: 0,
     parts: [],
-    minutes: new Set<number>(),
-    minute: Number.NaN,
   };
 }
 

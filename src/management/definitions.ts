@@ -1,7 +1,6 @@
-import { findSources } from '../definitions/bucket.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { hasNewestFirst } from '../definitions/pages.ts';
-import { isManaged, type Source } from '../definitions/source.ts';
+import { findSources, isManaged, type Source } from '../definitions/source.ts';
 import { type Grant, isListed, mayRead } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { formatNames } from '../query/format.ts';
@@ -61,7 +60,6 @@ export function toEndpointView(endpoint: Endpoint, caller: Reader, sources: read
     formats: formatNames(endpoint),
     columns: endpoint.columns.map((column) => ({ ...column, search: column.search ?? null })),
     charts: toChartViews(endpoint),
-    bucket: toBucketView(endpoint),
     sources: findSources(endpoint.sql, searchableSources(sources, caller)).map(({ name }) => name),
     sql: scopes.includes('manage') ? endpoint.sql : null,
   };
@@ -79,15 +77,6 @@ export function toChartViews({ charts }: Pick<Endpoint, 'charts'>): EndpointView
     ...{ unit: unit ?? null, band: [...band], bad: [...bad], top: top ?? null },
     thresholds: thresholds.map(({ label, ...threshold }) => ({ ...threshold, label: label ?? null })),
   }));
-}
-
-export function toBucketView({ bucket }: Pick<Endpoint, 'bucket'>): EndpointView['bucket'] {
-  if (bucket === undefined) return null;
-  const { column, by, spans, aligned } = bucket;
-  const seconds = [...spans].map(([value, { widthSeconds, rangeSeconds }]) => {
-    return [value, { width_seconds: widthSeconds, range_seconds: rangeSeconds }] as const;
-  });
-  return { column, by: by ?? null, spans: Object.fromEntries(seconds), aligned };
 }
 
 /** @param pins of the caller */

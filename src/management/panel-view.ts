@@ -68,12 +68,3 @@ export function findBounds(parameters: EndpointView['parameters']): {
     parameters.find(({ name, type }) => type === 'timestamp' && pattern.test(name))?.name;
   return { from: find(FROM), until: find(UNTIL) };
 }
-
-type Spans = NonNullable<EndpointView['bucket']>['spans'];
-
-/** The values that select a range of time buckets: the shortest range first, and of equal ones that with the narrowest buckets. */
-export function sortSpans(spans: Spans): (readonly [string, Spans[string]])[] {
-  return Object.entries(spans).toSorted(
-    ([, a], [, b]) => a.range_seconds - b.range_seconds || a.width_seconds - b.width_seconds,
-  );
-}

@@ -109,20 +109,6 @@ const CHART = Type.Object({
 });
 export type ChartView = Static<typeof CHART>;
 
-const BUCKET = Type.Object({
-  column: Type.String({ description: 'Column with the start of the bucket.' }),
-  by: orNull(Type.String({ description: 'Parameter whose value selects the span; null: there is one.' })),
-  spans: Type.Record(
-    Type.String(),
-    Type.Object({
-      width_seconds: count('Width of a bucket, counted from 1970.'),
-      range_seconds: count('Range of the answer before its query.'),
-    }),
-    { description: 'Spans by the value of that parameter, or under the empty text.' },
-  ),
-  aligned: Type.Boolean({ description: 'Whether the range begins with a whole bucket.' }),
-});
-
 export const ENDPOINT = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
@@ -138,7 +124,6 @@ export const ENDPOINT = Type.Object({
   }),
   columns: Type.Array(COLUMN),
   charts: Type.Array(CHART, { description: 'How the answer is drawn; none: as its values suggest.' }),
-  bucket: orNull(BUCKET),
   sources: Type.Array(Type.String(), {
     description: 'Sources that the query reads and that this key may search; none if it may not search.',
   }),
@@ -469,7 +454,6 @@ const RESULT_COLUMNS = Type.Array(
 export const RUN_REPORT = Type.Object({
   columns: RESULT_COLUMNS,
   charts: Type.Array(CHART, { description: 'As the draft declares them.' }),
-  bucket: orNull(BUCKET),
   parameters: Type.Array(PARAMETER),
   rows_read: count('Rows that the engine has read.'),
   bytes_read: count('Uncompressed bytes that the engine has read.'),

@@ -12,7 +12,7 @@ export interface Format {
   readonly mediaTypes: readonly [string, ...string[]];
   /** What the engine writes. */
   readonly engineFormat: QueryOptions['format'];
-  /** How the engine's lines become a body, from which later answers can take rows; left out if the engine's bytes are the body. */
+  /** How the engine's lines become a body; left out if the engine's bytes are the body. */
   readonly framing?: Framing;
   /** What the engine's lines are; left out if each is a row of the declared columns. */
   readonly lines?: Lines;
@@ -45,8 +45,6 @@ export interface FramedRows {
   /** The bytes of a large answer that only its caller gets, instead of `body`. */
   readonly stream?: AnswerStream | undefined;
   readonly rows: number;
-  /** Where each row begins in `body`; only of endpoints with time buckets, which reuse rows for later answers. */
-  readonly rowStarts?: Uint32Array;
 }
 
 export const JSON_FORMAT: Format = {
@@ -155,18 +153,13 @@ export function mediaTypeOf({ mediaTypes }: Format): string {
 const NEWLINE = 0x0a;
 export const LINE_END = Buffer.from('\n');
 
-/**
- * The body of an answer: the engine's bytes themselves, or their lines in a frame. No row becomes an object.
- *
- * @param isBucketed whether rows are reused for later answers: then the body has `rowStarts`, if it has a frame
- */
+/** The body of an answer: the engine's bytes themselves, or their lines in a frame. No row becomes an object. */
 export function frameAnswer(
   { framing, lines }: Format,
   { bytes, stream, rows }: Pick<QueryResult, 'bytes' | 'stream' | 'rows'>,
-  isBucketed: boolean,
 ): FramedRows {
   if (framing === undefined) return { body: bytes, stream, rows: rows ?? countLines(bytes, lines?.comment) };
-  return isBucketed ? frameBucketRows(framing, bytes) : frameRows(framing, bytes);
+  return frameRows(framing, bytes);
 }
 
 /** @param comment with which lines begin that are not counted */
@@ -195,21 +188,6 @@ function frameRows(framing: Framing, lines: Buffer): FramedRows {
   return { body, rows };
 }
 
-/** The same, with `rowStarts`. */
-function frameBucketRows(framing: Framing, lines: Buffer): FramedRows {
-  const { length } = framing.head;
-  const starts: number[] = [];
-  for (let at = 0; at < lines.length; at = lines.indexOf(NEWLINE, at) + 1) starts.push(length + at);
-  return { ...frameRows(framing, lines), rowStarts: Uint32Array.from(starts) };
-}
-
-/** The text of one row of a body with `rowStarts`. */
-export function rowAt(framing: Framing, { body, rowStarts }: FramedRows, row: number): Buffer {
-  const next = rowStarts?.[row + 1];
-  const end = next === undefined ? body.length - framing.tail.length : next - framing.separator.length;
-  return body.subarray(rowStarts?.[row], end);
-}
-
 /** The lines of an answer in NDJSON, or of the engine. */
 export function splitLines(bytes: Buffer): Buffer[] {
   const lines: Buffer[] = [];
@@ -225,9 +203,4 @@ export function splitLines(bytes: Buffer): Buffer[] {
 export function lastLine(bytes: Buffer): Buffer {
   const end = bytes.length - LINE_END.length;
   return bytes.subarray(bytes.lastIndexOf(NEWLINE, end - 1) + 1, end);
-}
-
-/** One body of rows that were read with `rowAt`. */
-export function joinRows(framing: Framing, rows: readonly Buffer[]): FramedRows {
-  return frameBucketRows(framing, Buffer.concat(rows.flatMap((row) => [row, LINE_END])));
 }

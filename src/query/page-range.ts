@@ -1,6 +1,37 @@
+import type { Endpoint } from '../definitions/endpoint.ts';
 import { CURSOR_PREFIX, PAGE_FROM, PAGE_UNTIL, type PageRange, type Pages } from '../definitions/pages.ts';
-import { EARLIEST_MICROS, formatInstant, LATEST_MICROS, type Micros, parseInstant } from '../lib/instant.ts';
+import { NOW_PARAMETER } from '../definitions/parameter.ts';
+import {
+  EARLIEST_MICROS,
+  formatInstant,
+  LATEST_MICROS,
+  MICROS_PER_DAY,
+  MICROS_PER_MS,
+  MICROS_PER_SECOND,
+  type Micros,
+  parseInstant,
+} from '../lib/instant.ts';
+import type { Values } from '../sql/quote.ts';
 import type { ParameterValues } from './parameters.ts';
+
+/** A range of event time: from `from`, before `until`. */
+export interface TimeRange {
+  readonly from: Micros;
+  readonly until: Micros;
+}
+
+/** The upper bound of a range without one; optional conditions with it are left out. */
+export const UNBOUNDED = formatInstant(LATEST_MICROS);
+
+/** The values that the service binds in an endpoint's SQL: the instant and, with pages, `range`, or else the whole range. */
+export function serviceValues(
+  { pages }: Pick<Endpoint, 'pages'>,
+  values: ParameterValues,
+  { instantMs, range }: { instantMs: number; range?: TimeRange | undefined },
+): Values {
+  const now = { [NOW_PARAMETER]: formatInstant(instantMs * MICROS_PER_MS) };
+  return pages === undefined ? now : { ...now, ...pageValues(pages, values, range?.from) };
+}
 
 /** The times of the rows of a page, both inclusive: what the caller asked for and, after a cursor, what is left of it. */
 export function findPageRange({ by }: Pages, { after, until }: PageRange, values: ParameterValues) {
@@ -19,11 +50,32 @@ function instantOf(name: string | undefined, values: ParameterValues): Micros | 
 }
 
 /** What `@page_from` and `@page_until` are bound to. @param from reads only rows of this instant and later ones */
-export function pageValues(pages: Pages, values: ParameterValues, from = EARLIEST_MICROS) {
+function pageValues(pages: Pages, values: ParameterValues, from = EARLIEST_MICROS) {
   if (pages.range === undefined) return {};
   const range = findPageRange(pages, pages.range, values);
   return {
     [PAGE_FROM]: formatInstant(Math.max(range.from, from)),
     [PAGE_UNTIL]: formatInstant(range.until),
   };
+}
+
+// Between the clock of the service and the engine's.
+const CLOCKS_DIFFER_MAX: Micros = 3_600 * MICROS_PER_SECOND;
+
+/**
+ * Whether a query reads no event that retention hides: the range of its page begins later. The filter of each source takes half a
+ * millisecond of analysis.
+ *
+ * @param engineNowMs the time by which events are hidden, ms since the epoch
+ */
+export function isWithinRetention(
+  { pages }: Pick<Endpoint, 'pages'>,
+  values: ParameterValues,
+  { range, engineNowMs }: { range?: TimeRange | undefined; engineNowMs: number },
+): boolean {
+  if (pages?.range === undefined || !pages.readsOnlyRange || pages.sources.length === 0) return false;
+  const { from } = findPageRange(pages, pages.range, values);
+  const days = Math.min(...pages.sources.map(({ retentionDays }) => retentionDays));
+  const hiddenUntil = engineNowMs * MICROS_PER_MS - days * MICROS_PER_DAY;
+  return Math.max(from, range?.from ?? from) >= hiddenUntil + CLOCKS_DIFFER_MAX;
 }

@@ -25,10 +25,9 @@ interface SampleColumns {
 
 const isNumeric = ({ type }: ResultColumn) => type === 'integer' || type === 'number';
 
-function findSampleColumns({ columns, bucket }: Pick<Endpoint, 'columns' | 'bucket'>): SampleColumns {
-  const timeName = bucket?.column ?? TIME_COLUMN;
+function findSampleColumns({ columns }: Pick<Endpoint, 'columns'>): SampleColumns {
   const time = columns.find(
-    ({ name, type }) => name === timeName && (type === 'integer' || type === 'string'),
+    ({ name, type }) => name === TIME_COLUMN && (type === 'integer' || type === 'string'),
   );
   const others = columns.filter((column) => column !== time);
   const gauges = others.filter(isNumeric);
@@ -40,9 +39,7 @@ function findSampleColumns({ columns, bucket }: Pick<Endpoint, 'columns' | 'buck
 }
 
 /** Returns why the answers of an endpoint cannot be samples; `undefined` if they can. */
-export function findPrometheusFault(
-  endpoint: Pick<Endpoint, 'columns' | 'bucket' | 'sqlOrigin'>,
-): string | undefined {
+export function findPrometheusFault(endpoint: Pick<Endpoint, 'columns' | 'sqlOrigin'>): string | undefined {
   if (isAdHoc(endpoint))
     return 'prometheus needs declared columns, which a SELECT of your own does not have; leave out "sql", or choose another format';
   const { gauges, labels } = findSampleColumns(endpoint);

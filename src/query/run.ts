@@ -6,9 +6,9 @@ import type { Engine, QueryOptions, QueryResult, WriteStatement } from '../engin
 import { TailraceError } from '../errors.ts';
 import { findOptionalConditions } from '../sql/optional-condition.ts';
 import type { Values } from '../sql/quote.ts';
-import { isWithinRetention, serviceValues, type TimeRange, UNBOUNDED } from './bucket-range.ts';
 import { type Format, type FramedRows, frameAnswer, JSON_FORMAT } from './format.ts';
 import { findPageEnd } from './page-end.ts';
+import { isWithinRetention, serviceValues, type TimeRange, UNBOUNDED } from './page-range.ts';
 import { invalidParameters } from './parameters.ts';
 import { findOwner } from './pins.ts';
 import type { Position } from './position.ts';
@@ -38,7 +38,7 @@ export interface RunOptions
   readonly requestId?: string | undefined;
   /** `@now` of the query, ms since the epoch. Default: the present time. */
   readonly instantMs?: number | undefined;
-  /** Only the time buckets, or the rows of a page, of a range, as they stand at an instant; all at the present one if left out. */
+  /** Only the rows of a page that are of a range, as they stand at an instant; all at the present one if left out. */
   readonly part?: { readonly range: TimeRange; readonly instantMs: number } | undefined;
 }
 
@@ -103,7 +103,7 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
       const skipsReadFilters =
         engineNowMs !== undefined &&
         !isAdHoc(endpoint) &&
-        isWithinRetention(endpoint, values, { instantMs, range: part?.range, engineNowMs });
+        isWithinRetention(endpoint, values, { range: part?.range, engineNowMs });
       const query = {
         format: statement.format,
         identity: question.key,
@@ -112,7 +112,7 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
         ...options,
       };
       const result = await listed(await engine.query(statement.sql, bound, query), question);
-      const framed = frameAnswer(format, result, endpoint.bucket !== undefined);
+      const framed = frameAnswer(format, result);
       const end = await findEnd(question, framed.rows, result.bytes);
       return { ...framed, ...end, format, instantMs, engineMs: result.elapsedMs, coreMs: result.coreMs };
     } catch (error) {

@@ -2,7 +2,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { PINNED_PREFIX } from '../definitions/parameter.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { type Values, writeValue } from '../sql/quote.ts';
-import { serviceValues } from './bucket-range.ts';
+import { serviceValues } from './page-range.ts';
 import { bindPosition } from './position.ts';
 import { writeTypes } from './statement.ts';
 

@@ -35,7 +35,6 @@ export const SEARCH: Endpoint = {
   bound: undefined,
   charts: [],
   repeatedColumns: [],
-  bucket: undefined,
   pages: undefined,
   parameters: SEARCH_PARAMETERS,
   pinned: [],

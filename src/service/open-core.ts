@@ -19,7 +19,7 @@ import {
 import { lockStore } from '../engine/store-lock.ts';
 import { findStoreVersion, upgradeStore, writeStoreVersion } from '../engine/store-version.ts';
 import { writeStoredTables } from '../engine/stored-tables.ts';
-import { createWriteMarks, type WriteMarks, watchWrites } from '../engine/write-marks.ts';
+import { type WriteMarks, watchWrites } from '../engine/write-marks.ts';
 import { TransientError } from '../errors.ts';
 import { verifyFilters } from '../ingest/filter/filter.ts';
 import type { ClockGuard } from '../lib/clock-guard.ts';
@@ -85,9 +85,6 @@ export interface CoreOptions {
 
 const NO_COMPANION: Companion = async () => ({ faults: [], take() {} });
 
-// Minutes of each table: two weeks in which every minute has events, some megabytes in all.
-const MARKED_MINUTES_MAX = 20_160;
-
 /**
  * Opens engine and definitions, without HTTP: the common part of the service and the commands on a store.
  *
@@ -104,8 +101,7 @@ export async function openCore(
   const isEmbedded = config.clickhouseUrl === '';
   if (isEmbedded) opened.defer(lockStore(config.dataDir, owner).release);
   const version = isEmbedded ? findStoreVersion(config.dataDir) : undefined; // before the engine opens it
-  const writes = createWriteMarks(MARKED_MINUTES_MAX);
-  const engine = watchWrites(await openEngine(config, watch), writes);
+  const { engine, writes } = watchWrites(await openEngine(config, watch));
   opened.defer(engine.close);
   const check = async (read: LoadResult) => {
     const { faults: others, take } = await companion(read.definitions);

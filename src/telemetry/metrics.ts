@@ -1,4 +1,3 @@
-import type { RefreshExtent } from '../cache/incremental.ts';
 import type { CacheOutcome } from '../cache/store.ts';
 import { OVERLOADS } from '../ingest/backpressure.ts';
 import { SYSLOG_LOSSES } from '../ingest/protocols/syslog/listen.ts';
@@ -109,11 +108,6 @@ function createQueryMetrics({ counter, histogram }: MetricRegistry, now: () => n
     'Refreshes of warm answers, by endpoint and result: done or failed.',
     ['endpoint', 'result'],
   );
-  const recomputed = counter(
-    'tailrace_cache_recomputed_total',
-    'Refreshes with time buckets, by endpoint and extent: incremental or full.',
-    ['endpoint', 'extent'],
-  );
   const seriesOf = memoize((endpoint: string) => ({
     countOf: memoize((outcome: CacheOutcome) => answerCounts.at(endpoint, outcome)),
     rows: rowCounts.at(endpoint),
@@ -137,8 +131,6 @@ function createQueryMetrics({ counter, histogram }: MetricRegistry, now: () => n
     queryStarted: started.inc,
     queryDone: (endpoint: string, seconds: number) => durations.at(endpoint).observe(seconds),
     refreshed: (endpoint: string, failed: boolean) => refreshes.inc(endpoint, failed ? 'failed' : 'done'),
-    /** Counts a kept answer with time buckets that was computed again. */
-    recomputed: ({ name }: { readonly name: string }, extent: RefreshExtent) => recomputed.inc(name, extent),
   };
 }
 

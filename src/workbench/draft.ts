@@ -27,7 +27,7 @@ export interface Draft {
 const TEXT_BYTES_MAX = 64 * 1024;
 
 /**
- * Reads a draft as files are read. It may lack `id`, and `columns` unless it has pages or time buckets: the endpoint then has no columns,
+ * Reads a draft as files are read. It may lack `id`, and `columns` unless it has pages: the endpoint then has no columns,
  * and those of the query count.
  *
  * @param tier see `withDefaultTier`
@@ -90,7 +90,7 @@ const STAND_IN_COLUMNS = { column: { type: 'string', description: '' } };
 function complete(yaml: YamlFile): YamlFile {
   const { value } = yaml;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return yaml;
-  const mayLackColumns = !('cursor' in value) && !('bucket' in value) && !hasColumns(value);
+  const mayLackColumns = !('cursor' in value) && !hasColumns(value);
   const completed = withId(yaml);
   return mayLackColumns
     ? { ...yaml, value: { ...Object(completed.value), columns: STAND_IN_COLUMNS } }

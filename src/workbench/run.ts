@@ -1,6 +1,6 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
-import { toBucketView, toChartViews, toParameterViews } from '../management/definitions.ts';
+import { toChartViews, toParameterViews } from '../management/definitions.ts';
 import type { RunReport } from '../management/view.ts';
 import { type Format, NDJSON_FORMAT } from '../query/format.ts';
 import { parseParameters, type RawParameters } from '../query/parameters.ts';
@@ -14,7 +14,7 @@ import { dropLastRow, readReport, unwrapRows } from './report.ts';
 
 export interface RunParts extends CheckParts {
   readonly config: CheckParts['config'];
-  /** Runs questions uncached, without the steps for pages and time buckets. */
+  /** Runs questions uncached, without the steps for pages. */
   readonly run: Run;
 }
 
@@ -51,7 +51,6 @@ export async function runDraft(
   const report = {
     columns: declared.length > 0 ? declared : columns.map((column) => ({ ...column })),
     charts: toChartViews(endpoint),
-    bucket: toBucketView(endpoint),
     parameters: toParameterViews(endpoint, {}),
     rows_read: all.rowsRead,
     bytes_read: all.bytesRead,

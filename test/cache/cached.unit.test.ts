@@ -45,7 +45,6 @@ function setUp(
   const store = createMemoryStore(options.bytesMax ?? 1_000_000);
   const cached = createCached({
     ...{ run, store, now, random: () => 0 },
-    refresh: (question, _, runOptions) => run(question, runOptions),
     warmKeysMax: 100,
     staleIfErrorSeconds: options.staleIfErrorSeconds ?? 0,
     onRefresh() {},

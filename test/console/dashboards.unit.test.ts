@@ -13,12 +13,12 @@ describe('the values of a panel', () => {
   const nowMs = Date.UTC(2026, 10, 20, 12, 0, 30);
   const hour = { kind: 'last', range: '1h' } as const;
   const find = (
-    endpoint: Partial<Pick<EndpointView, 'parameters' | 'bucket'>>,
+    endpoint: Partial<Pick<EndpointView, 'parameters'>>,
     panel: Record<string, string | string[]> = {},
     shared: Partial<Parameters<typeof findPanelValues>[2]> = {},
   ) =>
     findPanelValues(
-      { parameters: [], bucket: null, ...endpoint },
+      { parameters: [], ...endpoint },
       { parameters: panel },
       { values: {}, range: hour, nowMs, ...shared },
     );

@@ -89,7 +89,7 @@ test('a new table in which another process has stored events stays where this on
   };
   const source = { ...registry.getSource(NAME), table: 'stored_logs', columns: [] };
   const columns = ['id', 'timestamp', 'project', 'event_message', 'metadata', 'attributes'];
-  const row = { format: 'JSONCompactEachRow', minutes: new Set<number>() } as const;
+  const row = { format: 'JSONCompactEachRow' } as const;
   const storeThenRefuse = async () => {
     await applySchema(engine, [source]); // as the other process, which finds the table
     const bytes = Buffer.from('["a", "2026-11-20 07:00:00", "p", "x", "{}", ""]\n');

@@ -86,16 +86,7 @@ describe('a draft that is run', () => {
       parameters: [{ name: 'project', type: 'string', control: 'text' }],
     });
     const count = 'SELECT count(), sum(length(event_message)) AS n FROM edge_logs WHERE project = @project';
-    expect((await run(count)).json).toMatchObject({ rows_read: 30, truncated: false, bucket: null });
-    const from = 'FROM edge_logs WHERE timestamp >= @bucket_from AND timestamp < @bucket_until';
-    const hourly = `SELECT @bucket_width AS t ${from} AND project = @project`;
-    const definition = `${YAML}bucket: { column: t, width: 3600, range: 7200 }
-columns:
-  t: { type: integer, description: Start. }
-`;
-    expect((await run(hourly, { project: 'aurora' }, definition)).json).toMatchObject({
-      bucket: { column: 't', by: null, spans: { '': { width_seconds: 3600, range_seconds: 7200 } } },
-    });
+    expect((await run(count)).json).toMatchObject({ rows_read: 30, truncated: false });
   });
 });
 

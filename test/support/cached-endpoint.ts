@@ -15,7 +15,6 @@ export const CACHED: Endpoint = {
   bound: undefined,
   charts: [],
   repeatedColumns: [],
-  bucket: undefined,
   pages: undefined,
   pinned: [],
   parameters: ['a', 'b'].map((name) => createParameter(name, { type: 'string', description: '' })),

@@ -72,7 +72,6 @@ export async function openReplica(options: ReplicaOptions) {
   const store = createMemoryStore(10_000_000);
   const cached = createCached({
     ...{ run, store, now, random: () => 0, warmKeysMax: 100, onRefresh() {} },
-    refresh: (question, _, runOptions) => run(question, runOptions),
     shared: createSharedFlights({ shared, background, queryTimeoutMs: 10_000, onLookup }),
     staleIfErrorSeconds: 0,
   });

@@ -19,7 +19,7 @@ const BODY_BYTES_MAX = 8 * FRAME_BYTES_MAX;
 const PLAIN_BYTES_MAX = 1_024;
 const WORTH_SHARE_MAX = 0.9;
 
-const VERSION = '2';
+const VERSION = '3';
 const MADE_DIGITS = 15;
 /** A frame begins with so many characters in clear, which differ from one answer of a key to the next. */
 export const MARK_BYTES = VERSION.length + MADE_DIGITS;
@@ -30,13 +30,10 @@ const AT = {
   rows: 17,
   engineMs: 21,
   bodyBytes: 29,
-  starts: 33,
-  last: 37,
-  rest: 41,
+  last: 33,
+  rest: 37,
 } as const;
-const NO_STARTS = 0xffff_ffff;
 const MAC_BYTES = 32;
-const BYTES_PER_START = Uint32Array.BYTES_PER_ELEMENT;
 
 /** Returns the mark of an answer by the instant of its query. */
 export function markOf(madeMs: number): string {
@@ -73,40 +70,32 @@ export function createFrames(secret: Uint8Array) {
 }
 
 async function pack({ answer, madeMs }: SharedAnswer): Promise<Buffer | undefined> {
-  const { body, rows, rowStarts, engineMs, last } = answer;
+  const { body, rows, engineMs, last } = answer;
   if (body.length > BODY_BYTES_MAX) return undefined;
   const small = body.length > PLAIN_BYTES_MAX ? await promisify(zstdCompress)(body) : body;
   const isCompressed = small.length < body.length * WORTH_SHARE_MAX;
   const lastBytes = Buffer.from(last === undefined ? '' : JSON.stringify(last));
-  const head = Buffer.alloc(AT.rest + (rowStarts?.length ?? 0) * BYTES_PER_START);
+  const head = Buffer.alloc(AT.rest);
   head.write(markOf(madeMs), 'latin1');
   head.writeUInt8(Number(isCompressed), AT.compressed);
   head.writeUInt32LE(rows, AT.rows);
   head.writeDoubleLE(engineMs, AT.engineMs);
   head.writeUInt32LE(body.length, AT.bodyBytes);
-  head.writeUInt32LE(rowStarts?.length ?? NO_STARTS, AT.starts);
   head.writeUInt32LE(lastBytes.length, AT.last);
-  rowStarts?.forEach((start, i) => {
-    head.writeUInt32LE(start, AT.rest + i * BYTES_PER_START);
-  });
   return Buffer.concat([head, lastBytes, isCompressed ? small : body]);
 }
 
 async function unpack(content: Buffer): Promise<SharedAnswer> {
-  const count = content.readUInt32LE(AT.starts);
-  const lastFrom = AT.rest + (count === NO_STARTS ? 0 : count * BYTES_PER_START);
-  const bodyFrom = lastFrom + content.readUInt32LE(AT.last);
+  const bodyFrom = AT.rest + content.readUInt32LE(AT.last);
   const packed = content.subarray(bodyFrom);
   const maxOutputLength = Math.max(content.readUInt32LE(AT.bodyBytes), 1); // 0 would be rejected
   const isCompressed = content.readUInt8(AT.compressed) === 1;
   const body = isCompressed ? await promisify(zstdDecompress)(packed, { maxOutputLength }) : packed;
-  const last = content.toString('utf8', lastFrom, bodyFrom);
+  const last = content.toString('utf8', AT.rest, bodyFrom);
   const answer = {
     ...{ body, rows: content.readUInt32LE(AT.rows), engineMs: content.readDoubleLE(AT.engineMs) },
     ...(last !== '' && { last: JSON.parse(last) as Position }), // signed: `pack` wrote it
   };
   const madeMs = Number(content.toString('latin1', VERSION.length, MARK_BYTES));
-  if (count === NO_STARTS) return { answer, madeMs };
-  const readStart = (_: unknown, i: number) => content.readUInt32LE(AT.rest + i * BYTES_PER_START);
-  return { answer: { ...answer, rowStarts: Uint32Array.from({ length: count }, readStart) }, madeMs };
+  return { answer, madeMs };
 }

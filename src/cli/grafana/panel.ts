@@ -53,8 +53,8 @@ const PLAIN: Omit<ChartView, 'time' | 'values'> = {
 };
 
 /** The charts of an endpoint; without any a line for each number over its time, if it has one. The console also reads the values. */
-function chartsOf({ charts, columns, bucket }: EndpointView): ChartView[] {
-  const time = bucket?.column ?? columns.find(({ name }) => name === TIME_COLUMN)?.name;
+function chartsOf({ charts, columns }: EndpointView): ChartView[] {
+  const time = columns.find(({ name }) => name === TIME_COLUMN)?.name;
   if (charts.length > 0 || time === undefined) return charts;
   const numbers = columns.filter(
     ({ name, type }) => name !== time && (type === 'integer' || type === 'number'),

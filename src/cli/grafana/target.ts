@@ -1,6 +1,6 @@
 import { TIME_COLUMN } from '../../definitions/pages.ts';
 import type { DashboardView, PanelView } from '../../management/dashboard-view.ts';
-import { addsUp, findBounds, sortSpans } from '../../management/panel-view.ts';
+import { addsUp, findBounds } from '../../management/panel-view.ts';
 import type { ChartView, EndpointView } from '../../management/view.ts';
 import { variableOf } from './variable.ts';
 
@@ -60,8 +60,8 @@ function findColumns({ columns }: EndpointView, chart: ChartView): Column[] {
 }
 
 /** Columns whose values are times: the axes of charts, and `timestamp`. */
-function findTimes({ charts, bucket }: EndpointView, chart: ChartView): Set<string> {
-  const named = [chart.time, bucket?.column, ...charts.map(({ time }) => time)];
+function findTimes({ charts }: EndpointView, chart: ChartView): Set<string> {
+  const named = [chart.time, ...charts.map(({ time }) => time)];
   return new Set([TIME_COLUMN, ...named.flatMap((name) => name ?? [])]);
 }
 
@@ -110,7 +110,7 @@ function toBars({ columns }: EndpointView, chart: ChartView): string {
 /** The parameters of the request: the panel's own, then those that the dashboard shares, then what its range sets. */
 function toParams({ panel, endpoint, dashboard }: TargetParts): { key: string; value: string }[] {
   const shared = new Set(dashboard.parameters.map(({ name }) => name));
-  const ofRange = rangeParams(endpoint, dashboard.range_seconds);
+  const ofRange = rangeParams(endpoint);
   return endpoint.parameters.flatMap(({ name: key }) => {
     const own = Object.hasOwn(panel.parameters, key) ? panel.parameters[key] : undefined;
     if (own !== undefined) return [{ key, value: [own].flat().join(',') }];
@@ -119,24 +119,11 @@ function toParams({ panel, endpoint, dashboard }: TargetParts): { key: string; v
   });
 }
 
-/** As values.ts of the console: bounds of type timestamp, and the parameter that selects the time buckets. */
-function rangeParams({ parameters, bucket }: EndpointView, rangeSeconds: number): Map<string, string> {
+/** As values.ts of the console: bounds of type timestamp. */
+function rangeParams({ parameters }: EndpointView): Map<string, string> {
   const { from, until } = findBounds(parameters);
   const params = new Map<string, string>();
   if (from !== undefined) params.set(from, '$' + '{__from:date:iso}');
   if (until !== undefined) params.set(until, '$' + '{__to:date:iso}');
-  if (bucket?.by != null) params.set(bucket.by, toInterval(bucket.spans, rangeSeconds));
   return params;
-}
-
-type Spans = NonNullable<EndpointView['bucket']>['spans'];
-
-/** The value with the shortest range that covers the range in Grafana, by a macro of the data source. */
-function toInterval(spans: Spans, rangeSeconds: number): string {
-  const sorted = sortSpans(spans);
-  const [last = ''] = sorted.at(-1) ?? [];
-  const isText = sorted.every(([value]) => !/[,()$]/.test(value)); // the macro has no quotes
-  if (!isText) return sorted.find(([, span]) => span.range_seconds >= rangeSeconds)?.[0] ?? last;
-  const steps = sorted.slice(0, -1).map(([value, span]) => `${span.range_seconds}s,${value},`);
-  return sorted.length === 1 ? last : `$__customInterval(${steps.join('')}${last})`;
 }

@@ -16,9 +16,8 @@ export function checkPages(file: YamlFile, sql: { file: string; text: string }):
   const report: Report = (path, message) => faults.push(file.fault(['cursor', ...path], message));
   const tooLarge = findSizeFault(fields, sql.text);
   if (tooLarge !== undefined) report(['size'], tooLarge);
-  for (const field of ['bucket', 'query_sandboxing'] as const)
-    if (fields[field] !== undefined && fields[field] !== false)
-      report([], `"cursor" cannot be combined with "${field}"; remove one of the two`);
+  if (fields.query_sandboxing === true)
+    report([], '"cursor" cannot be combined with "query_sandboxing"; remove one of the two');
   const names = cursor.by.map((text, i) => readColumn(text, fields, (message) => report(['by', i], message)));
   for (const [i, name] of names.entries())
     if (name !== undefined && names.indexOf(name) < i)

@@ -1,5 +1,4 @@
 import { findParameters, findQuotedParameters } from '../../sql/parameter.ts';
-import { BUCKET_PARAMETERS } from '../bucket.ts';
 import { SQL_BOUNDS, SQL_INSTANT_PREFIX } from '../dialect.ts';
 import { endpointFields } from '../endpoint.ts';
 import { type Fault, placeAt } from '../fault.ts';
@@ -28,7 +27,6 @@ function findNameFault(name: string): string | undefined {
     return `"${name}" is bound by the service if there is a "sql_dialect"; take another name`;
   if (name.startsWith(SQL_INSTANT_PREFIX))
     return `"${name}" must not begin with ${SQL_INSTANT_PREFIX}: the service binds such names if there is a "sql_dialect"`;
-  if (isOfBucket(name)) return `"${name}" is bound by the service if there is a "bucket"; take another name`;
   if (name.startsWith(PINNED_PREFIX))
     return `"${name}" must not begin with ${PINNED_PREFIX}: the service binds such names to the pins of keys`;
   return undefined;
@@ -53,11 +51,10 @@ export function checkParameterUse(
   file: YamlFile,
   sql: { file: string; text: string },
 ): { readonly undeclared: readonly Fault[]; readonly unused: readonly Fault[] } {
-  const { parameters = {}, bucket, cursor, sql_dialect: dialect } = endpointFields(file);
+  const { parameters = {}, cursor, sql_dialect: dialect } = endpointFields(file);
   const declared = Object.keys(parameters);
   const bound = new Set([
     NOW_PARAMETER,
-    ...(bucket === undefined ? [] : BUCKET_PARAMETERS),
     ...(dialect === undefined ? [] : Object.values(SQL_BOUNDS)),
     ...pageParameters(cursor?.by),
     ...(cursor === undefined ? [] : PAGE_PARAMETERS),
@@ -71,17 +68,15 @@ export function checkParameterUse(
     .map((use) => ({
       file: sql.file,
       ...placeAt(sql.text, use.start),
-      message: isOfBucket(use.name)
-        ? `@${use.name} needs "bucket" in ${file.file}`
-        : isOfRange(use.name)
-          ? `@${use.name} needs "cursor" in ${file.file}`
-          : isOfDialect(use.name)
-            ? `@${use.name} needs "sql_dialect" in ${file.file}`
-            : isOfPages(use.name)
-              ? `@${use.name} needs "${use.name.slice(CURSOR_PREFIX.length)}" in "by" of "cursor" in ${file.file}`
-              : `@${use.name} is not declared under "parameters" of ${file.file}`,
+      message: isOfRange(use.name)
+        ? `@${use.name} needs "cursor" in ${file.file}`
+        : isOfDialect(use.name)
+          ? `@${use.name} needs "sql_dialect" in ${file.file}`
+          : isOfPages(use.name)
+            ? `@${use.name} needs "${use.name.slice(CURSOR_PREFIX.length)}" in "by" of "cursor" in ${file.file}`
+            : `@${use.name} is not declared under "parameters" of ${file.file}`,
     }));
-  const used = new Set([...uses.map((use) => use.name), bucket?.by]);
+  const used = new Set<string | undefined>(uses.map((use) => use.name));
   if (used.has(PAGE_FROM)) for (const name of [cursor?.after, cursor?.until]) used.add(name);
   const unused = declared
     .filter((name) => !used.has(name) && findNameFault(name) === undefined) // checkParameters reports those
@@ -109,10 +104,6 @@ function isOfPages(name: string): boolean {
 
 function isOfDialect(name: string): boolean {
   return Object.values(SQL_BOUNDS).some((one) => one === name);
-}
-
-function isOfBucket(name: string): boolean {
-  return BUCKET_PARAMETERS.some((one) => one === name);
 }
 
 function isOfRange(name: string): boolean {

@@ -1,5 +1,5 @@
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
-import { findBounds, sortSpans } from '../../../../src/management/panel-view.ts';
+import { findBounds } from '../../../../src/management/panel-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { ownMember } from '../../format/own.ts';
 import { resolveRange, type TimeRange } from '../../format/time-range.ts';
@@ -17,7 +17,7 @@ interface Shared {
   readonly nowMs: number;
 }
 
-type Called = Pick<EndpointView, 'parameters' | 'bucket'>;
+type Called = Pick<EndpointView, 'parameters'>;
 
 /** The values that a panel sends: the pins of the key, its own, those of the page, and what the range sets. */
 export function findPanelValues(
@@ -43,22 +43,14 @@ export function findPanelValues(
 const STEPS = 288;
 const STEP_MS_MIN = 60_000;
 
-/** What a range sets: bounds of type timestamp, and the parameter that selects the time buckets. */
-function findRangeValues({ parameters, bucket }: Called, { range, nowMs }: Shared): Record<string, string> {
+/** What a range sets: bounds of type timestamp. */
+function findRangeValues({ parameters }: Called, { range, nowMs }: Shared): Record<string, string> {
   const { fromMs, untilMs } = resolveRange(range, nowMs);
   const step = Math.max(STEP_MS_MIN, (untilMs - fromMs) / STEPS);
   const { from, until } = findBounds(parameters);
   const start = range.kind === 'absolute' ? fromMs : Math.floor(fromMs / step) * step;
-  const interval = bucket === null ? undefined : findInterval(bucket, (untilMs - fromMs) / 1000);
   return {
     ...(from !== undefined && { [from]: new Date(start).toISOString() }),
     ...(until !== undefined && range.kind === 'absolute' && { [until]: new Date(untilMs).toISOString() }),
-    ...(bucket?.by != null && interval !== undefined && { [bucket.by]: interval }),
   };
-}
-
-/** The value with the shortest range that covers the seconds, and of those the narrowest buckets; else the longest range. */
-function findInterval({ spans }: NonNullable<Called['bucket']>, seconds: number): string | undefined {
-  const sorted = sortSpans(spans);
-  return (sorted.find(([, span]) => span.range_seconds >= seconds) ?? sorted.at(-1))?.[0];
 }

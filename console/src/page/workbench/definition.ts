@@ -12,7 +12,6 @@ export interface Outline {
 }
 
 const NOW: Word = { name: 'now', type: 'instant', description: 'Instant of the query, UTC.' };
-const BUCKET = ['bucket_from', 'bucket_until', 'bucket_width'];
 const PAGE = ['page_from', 'page_until'];
 
 export function readOutline(definition: string): Outline {
@@ -23,10 +22,7 @@ export function readOutline(definition: string): Outline {
     type,
     description,
   }));
-  const added = [
-    ...(root?.has('bucket') === true ? BUCKET : []),
-    ...(root?.has('cursor') === true ? PAGE : []),
-  ];
+  const added = root?.has('cursor') === true ? PAGE : [];
   return {
     name: String(root?.get('name') ?? ''),
     parameters: [...words, NOW, ...added.map((name) => ({ name }))],

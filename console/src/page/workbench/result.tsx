@@ -34,7 +34,7 @@ export function Result({ answer, descriptions, actions }: ResultProps) {
       description: descriptions.get(one.name) ?? '',
       search: null,
     }));
-    const shape = { columns, charts: value.charts, bucket: value.bucket };
+    const shape = { columns, charts: value.charts };
     const range = findAnswerRange(value, value.values, Date.parse(value.now));
     return { ...shape, charts: chartsOf(shape, value.result), times: findTimes(shape, value.result), range };
   }, [value, descriptions]);

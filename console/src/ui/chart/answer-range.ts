@@ -4,24 +4,23 @@ import { ownMember } from '../../format/own.ts';
 import type { Span } from '../../format/time-axis.ts';
 import type { Chart } from './chart.ts';
 
-/** What an answer covers, in seconds since the epoch, and the width of its time buckets; undefined: not known. */
+/** What an answer covers, in seconds since the epoch; undefined: not known. */
 export interface AnswerRange {
   readonly from: number | undefined;
   readonly until: number;
   /** Whether it ends at the instant of the query. */
   readonly isOpen: boolean;
-  readonly widthSeconds: number | undefined;
 }
 
-type Called = Pick<EndpointView, 'bucket' | 'parameters'>;
+type Called = Pick<EndpointView, 'parameters'>;
 
 /**
- * By the endpoint's `bucket`, or by parameters of type timestamp with such names.
+ * By parameters of type timestamp with such names.
  *
  * @param atMs instant of the answer's query, ms since the epoch
  */
 export function findAnswerRange(
-  { bucket, parameters }: Called,
+  { parameters }: Called,
   values: Readonly<Record<string, string>>,
   atMs: number,
 ): AnswerRange {
@@ -35,21 +34,7 @@ export function findAnswerRange(
   };
   const now = atMs / 1000;
   const until = Math.min(boundOf('until') ?? now, now);
-  const end = { until, isOpen: until === now };
-  const span =
-    bucket &&
-    (ownMember(bucket.spans, bucket.by === null ? '' : textOf(bucket.by)) ??
-      findFallback(bucket, parameters));
-  if (bucket === null || span == null) return { from: boundOf('from'), ...end, widthSeconds: undefined };
-  const start = now - span.range_seconds;
-  const from = bucket.aligned ? Math.floor(start / span.width_seconds) * span.width_seconds : start;
-  return { from, ...end, widthSeconds: bucket.column === 'timestamp' ? span.width_seconds : undefined };
-}
-
-/** Finds the entry of a value that the endpoint replaces by another one. */
-function findFallback(bucket: NonNullable<EndpointView['bucket']>, parameters: EndpointView['parameters']) {
-  const otherwise = parameters.find(({ name }) => name === bucket.by)?.otherwise;
-  return typeof otherwise === 'string' ? ownMember(bucket.spans, otherwise) : undefined;
+  return { from: boundOf('from'), until, isOpen: until === now };
 }
 
 /** Seconds since the epoch. Without a zone it is UTC, as the service reads it. */

@@ -24,14 +24,13 @@ export interface Grid {
  * Empty time buckets are not returned: fills the grid from the first to the last bucket with rows.
  *
  * @param seconds of the rows, in any order
- * @param range with the width of the buckets; otherwise it is the least distance of two rows, and one row is of all the rest of the range
+ * @param range of the answer; the width of a bucket is the least distance of two rows, and one row is of all the rest of the range
  */
 export function toGrid(seconds: readonly number[], range: AnswerRange | undefined): Grid {
   const sorted = [...new Set(seconds)].filter(Number.isFinite).sort((a, b) => a - b);
   const [first = 0] = sorted;
   const end = sorted.at(-1) ?? 0;
-  const width =
-    range?.widthSeconds ?? Math.min(...sorted.slice(1).map((second, i) => second - (sorted[i] ?? 0)));
+  const width = Math.min(...sorted.slice(1).map((second, i) => second - (sorted[i] ?? 0)));
   const hasWidth = Number.isFinite(width);
   const count = hasWidth ? Math.round((end - first) / width) + 1 : sorted.length;
   const isEven = hasWidth && sorted.every((second) => Math.abs(((second - first) / width) % 1) < 1e-6);

@@ -11,12 +11,12 @@ const CHARTS_MAX = 6;
 
 /** The charts of an answer: those of the endpoint; without any a line for each number over the time that the values show, from two rows on. */
 export function chartsOf(
-  { charts, columns, bucket }: Pick<EndpointView, 'charts' | 'columns' | 'bucket'>,
+  { charts, columns }: Pick<EndpointView, 'charts' | 'columns'>,
   rows: readonly Row[],
 ): ChartView[] {
   if (charts.length > 0) return charts;
-  const time = bucket?.column ?? findTime(columns, rows);
-  if (time === undefined || (bucket === null && rows.length < 2)) return [];
+  const time = findTime(columns, rows);
+  if (time === undefined || rows.length < 2) return [];
   const numbers = columns.filter(
     ({ name, type }) => name !== time && (type === 'integer' || type === 'number'),
   );
@@ -27,10 +27,10 @@ export function chartsOf(
 
 /** Names of the columns whose values are times, for tables. */
 export function findTimes(
-  { charts, columns, bucket }: Parameters<typeof chartsOf>[0],
+  { charts, columns }: Parameters<typeof chartsOf>[0],
   rows: readonly Row[],
 ): Set<string> {
-  const named = [bucket?.column, ...charts.map(({ time }) => time), findTime(columns, rows)];
+  const named = [...charts.map(({ time }) => time), findTime(columns, rows)];
   return new Set(named.flatMap((name) => name ?? []));
 }
 
