@@ -1,6 +1,6 @@
 import type { Source } from '../definitions/source.ts';
 import { identifier, sql } from '../sql/sql.ts';
-import { everywhere, isOf } from './delete-rows.ts';
+import { everywhere, isOf } from './deletions.ts';
 import type { Engine } from './engine.ts';
 import { findOldRollups, rollupProjection } from './rollup.ts';
 import { alterTable, dropIndex, onCluster, storedTable } from './table.ts';

@@ -4,9 +4,8 @@ import { invalidRequest, TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/actor.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { formatInstant } from '../lib/instant.ts';
-import type { SourceRows } from '../maintenance/deletion/begin.ts';
-import type { DeletionJob, Deletions } from '../maintenance/deletion/deletions.ts';
-import { type Deletion, parseDeletion } from '../maintenance/deletion/request.ts';
+import { type Deletion, parseDeletion } from '../maintenance/deletion-request.ts';
+import type { DeletionJob, Deletions, SourceRows } from '../maintenance/deletions.ts';
 import type { DeletionView } from './view.ts';
 
 export interface DeletionParts {

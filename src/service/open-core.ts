@@ -5,17 +5,13 @@ import { type Fault, refuseFaults } from '../definitions/fault.ts';
 import { keepFolders, type ReadFolders } from '../definitions/folders.ts';
 import { type Definitions, type LoadResult, readDefinitions } from '../definitions/read.ts';
 import { createRegistry, type Registry } from '../definitions/registry.ts';
-import { isManaged, type Source } from '../definitions/source.ts';
+import { isManaged } from '../definitions/source.ts';
+import { readDeletionState } from '../engine/deletions.ts';
 import { hasUnfinishedTables } from '../engine/embedded/unfinished-tables.ts';
 import type { Engine } from '../engine/engine.ts';
 import { withoutTable } from '../engine/external.ts';
 import { applySchema, readTables } from '../engine/schema.ts';
-import {
-  markServerStore,
-  readDeletions,
-  upgradeServerStore,
-  writeDeletion,
-} from '../engine/server/store-mark.ts';
+import { markServerStore, upgradeServerStore } from '../engine/server/store-mark.ts';
 import { lockStore } from '../engine/store-lock.ts';
 import { findStoreVersion, upgradeStore, writeStoreVersion } from '../engine/store-version.ts';
 import { writeStoredTables } from '../engine/stored-tables.ts';
@@ -54,14 +50,11 @@ export interface Core {
   /** Runs `work`, which changes files of the definitions, while no reload reads them; it may have them reloaded itself. */
   edit<T>(work: (reload: () => Promise<void>) => Promise<T>): Promise<T>;
   /**
-   * To be called when events of these sources have been deleted: no earlier answer is served again, by this process at once,
-   * by others on the same server after their next `followDeletions`.
+   * Finds out whether events have been deleted, by any process: then no earlier answer is served again.
    *
-   * @param nowMs ms since the epoch
+   * @returns whether deletions have begun or ended since the last call
    */
-  eventsDeleted(sources: readonly Source[], nowMs: number): Promise<void>;
-  /** Finds out whether another process has deleted events on the server; for a timer. */
-  followDeletions(): Promise<void>;
+  followDeletions(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -155,18 +148,11 @@ async function serve(
   engine: Engine,
   first: Definitions,
   read: () => Promise<Definitions>,
-): Promise<Pick<Core, 'registry' | 'reload' | 'edit' | 'eventsDeleted' | 'followDeletions'>> {
-  const isShared = !engine.seesEveryWrite;
+): Promise<Pick<Core, 'registry' | 'reload' | 'edit' | 'followDeletions'>> {
   let definitions = first;
-  let deletions = isShared ? await readDeletions(engine) : 0;
+  let deletions = await readDeletionState(engine);
   const registry = createRegistry(withDeletions(definitions, deletions));
   const replace = () => registry.replace(withDeletions(definitions, deletions));
-
-  function follow(found: number): void {
-    if (found === deletions) return;
-    deletions = found;
-    replace();
-  }
 
   const acquire = createSlots(1);
   const reload = async () => {
@@ -182,18 +168,21 @@ async function serve(
     registry,
     edit,
     reload: () => edit((now) => now()),
-    eventsDeleted: async (sources, nowMs) =>
-      follow(isShared ? await writeDeletion(engine, sources, nowMs) : deletions + 1),
-    followDeletions: async () => follow(isShared ? await readDeletions(engine) : deletions),
+    async followDeletions() {
+      const found = await readDeletionState(engine);
+      if (found === deletions) return false;
+      deletions = found;
+      replace();
+      return true;
+    },
   };
 }
 
 /**
- * Changes the hashes of the definitions after each deletion of events. A hash is part of every name under which an answer is kept, here
+ * Changes the hashes of the definitions when a deletion of events begins or ends. A hash is part of every name under which an answer is kept, here
  * and in Redis, so that no answer with deleted events is found again, not even one whose query is under way.
  */
-function withDeletions(definitions: Definitions, deletions: number): Definitions {
-  if (deletions === 0) return definitions;
+function withDeletions(definitions: Definitions, deletions: string): Definitions {
   const endpoints = definitions.endpoints.map((endpoint) => ({
     ...endpoint,
     hash: hash('sha256', `${endpoint.hash} ${deletions}`),

@@ -4,13 +4,12 @@ import { type AlertTest, type TestCommandOptions, testAlert } from '../alerts/te
 import type { Ingest } from '../ingest/ingest.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { removeLeftSnapshots } from '../maintenance/backup/snapshot.ts';
-import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from '../maintenance/deletion/deletions.ts';
-import { createKeepProjects } from '../maintenance/deletion/keep-projects.ts';
+import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from '../maintenance/deletions.ts';
+import { createKeepProjects } from '../maintenance/keep-projects.ts';
 import { createCommands, type ProcessActions } from '../maintenance/socket/commands.ts';
 import { COMMANDS } from '../maintenance/socket/protocol.ts';
 import { type Handler, openLocalServer } from '../maintenance/socket/server.ts';
 import type { QuotasReader } from './companions.ts';
-import type { Core } from './open-core.ts';
 import type { Parts } from './parts.ts';
 
 /** Deletions of events, for the management API and the commands of the shell. */
@@ -20,17 +19,21 @@ export function createServiceDeletions(
 ): Deletions {
   const { core, reserve, now, startTask } = parts;
   const { engine } = core;
-  const eventsDeleted: Core['eventsDeleted'] = async (sources, nowMs) => {
+  const followDeletions = async () => {
+    if (!(await core.followDeletions())) return;
     forget();
-    await core.eventsDeleted(sources, nowMs);
   };
   const deletions = createDeletions({
-    core: { engine, eventsDeleted },
+    core: { engine, followDeletions },
     ...{ control, holdInserts: ingest.committer.hold, now, newId: randomUUID, wait },
     makeRoom: reserve.free,
   });
   const keep = () => reserve.keep(deletions.isRunning() ? DELETION_BYTES : undefined);
   void startTask({ name: 'reserve', everyMs: RESERVE_EVERY_MS, run: keep }).trigger();
+  deletions.watch();
+  // On a server other processes delete events, too.
+  if (!engine.seesEveryWrite)
+    startTask({ name: 'deletions', everyMs: FOLLOW_EVERY_MS, run: followDeletions });
   keepProjects(parts, quotas, deletions);
   return deletions;
 }
@@ -68,12 +71,12 @@ interface OperatorSide {
   readonly alerts: TestCommandOptions;
 }
 
-/** Serves the commands of the shell, and follows the deletions of other processes. */
+/** Serves the commands of the shell. */
 export async function openOperatorSide(
-  { config, core, logger, startTask, opened }: Parts,
+  { config, core, logger, opened }: Parts,
   { deletions, actions, alerts }: OperatorSide,
 ): Promise<void> {
-  const { engine, registry, followDeletions } = core;
+  const { engine, registry } = core;
   const folders = () => core.folders;
   const commands = createCommands({
     ...{ config, folders, engine, registry, deletions, actions, newId: randomUUID, wait },
@@ -90,9 +93,6 @@ export async function openOperatorSide(
       'no socket in the data directory: tailrace backup, delete, reload and stop cannot reach this service; signals do',
     );
   }
-  // On a server other processes delete events, too.
-  if (!engine.seesEveryWrite)
-    startTask({ name: 'deletions', everyMs: FOLLOW_EVERY_MS, run: followDeletions });
 }
 
 /** Sends each percent that is done. */

@@ -125,8 +125,7 @@ async function take(taken: Step): Promise<void> {
   if (taken.kind === 'forget') await forgetRollup();
   if (taken.kind === 'build') await build();
   if (taken.kind === 'merge') await engine.command(trusted(`OPTIMIZE TABLE ${source.table} FINAL`));
-  if (taken.kind === 'delete')
-    await deleteRows(engine, source, "function_id = 'f2'", { pause: async () => {}, onParts() {} });
+  if (taken.kind === 'delete') await deleteRows(engine, source, "function_id = 'f2'");
   if (taken.kind === 'drop')
     await engine.command(dropDay(source, new Date(dayMs(1)).toISOString().slice(0, 10), engine.cluster));
 }

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { createRegistry } from '../../src/definitions/registry.ts';
 import type { Source } from '../../src/definitions/source.ts';
 import type { ClockState } from '../../src/lib/clock-guard.ts';
-import { createKeepProjects } from '../../src/maintenance/deletion/keep-projects.ts';
 import {
   type Deletion,
   describeDeletion,
   parseDeletion,
   toCondition,
-} from '../../src/maintenance/deletion/request.ts';
+} from '../../src/maintenance/deletion-request.ts';
+import { createKeepProjects } from '../../src/maintenance/keep-projects.ts';
 
 const OWN: Source = {
   id: '00000000-0000-4000-8000-000000000001',

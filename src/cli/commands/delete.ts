@@ -9,9 +9,9 @@ import { InputError, StoppedError } from '../../errors.ts';
 import { openControlStore } from '../../keys/open-control-store.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { createReserve, SHARE_BYTES } from '../../lib/reserve.ts';
-import type { SourceRows } from '../../maintenance/deletion/begin.ts';
-import { createDeletions, type DeletionProgress } from '../../maintenance/deletion/deletions.ts';
-import type { DeletionRequest } from '../../maintenance/deletion/request.ts';
+import type { DeletionRequest } from '../../maintenance/deletion-request.ts';
+import type { SourceRows } from '../../maintenance/deletions.ts';
+import { createDeletions, type DeletionJob } from '../../maintenance/deletions.ts';
 import { sendCommand } from '../../maintenance/socket/client.ts';
 import { createCommands } from '../../maintenance/socket/commands.ts';
 import { COMMANDS } from '../../maintenance/socket/protocol.ts';
@@ -114,8 +114,8 @@ async function deleteEvents(
 ): Promise<readonly SourceRows[]> {
   const progress = createProgress('delete', 0);
   const deleted = executor.execute(COMMANDS.delete, request, (line) => {
-    const at = line as DeletionProgress | null; // sent by createDeleteCommand
-    if (at !== null) progress.update(0, `${at.source}: ${at.partsLeft} parts to be rewritten`);
+    const at = line as DeletionJob['progress'] | null; // sent by createDeleteCommand
+    if (at) progress.update(0, `${at.source}: ${at.partsLeft} parts to be rewritten`);
   });
   try {
     return (await untilAborted(deleted, stop)) as readonly SourceRows[]; // by createCommands

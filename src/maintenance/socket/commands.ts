@@ -5,9 +5,8 @@ import type { Engine } from '../../engine/engine.ts';
 import { InputError } from '../../errors.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { createSnapshot, removeSnapshot } from '../backup/snapshot.ts';
-import type { SourceRows } from '../deletion/begin.ts';
-import type { Deletions } from '../deletion/deletions.ts';
-import { type Deletion, type DeletionRequest, parseDeletion } from '../deletion/request.ts';
+import { type Deletion, type DeletionRequest, parseDeletion } from '../deletion-request.ts';
+import type { Deletions, SourceRows } from '../deletions.ts';
 import { COMMANDS } from './protocol.ts';
 import type { Handler } from './server.ts';
 

@@ -1,7 +1,7 @@
-import type { Registry } from '../../definitions/registry.ts';
-import { isManaged, type Source } from '../../definitions/source.ts';
-import { formatInstant, type Micros, parseInstant } from '../../lib/instant.ts';
-import { type Sql, sql } from '../../sql/sql.ts';
+import type { Registry } from '../definitions/registry.ts';
+import { isManaged, type Source } from '../definitions/source.ts';
+import { formatInstant, type Micros, parseInstant } from '../lib/instant.ts';
+import { type Sql, sql } from '../sql/sql.ts';
 
 /** A request to delete events, as a caller sends it. */
 export interface DeletionRequest {

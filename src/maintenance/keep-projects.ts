@@ -1,8 +1,8 @@
-import { isManaged, type Source } from '../../definitions/source.ts';
-import type { Engine } from '../../engine/engine.ts';
-import type { ClockGuard } from '../../lib/clock-guard.ts';
-import { MICROS_PER_MS } from '../../lib/instant.ts';
-import { identifier, join, sql } from '../../sql/sql.ts';
+import { isManaged, type Source } from '../definitions/source.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { ClockGuard } from '../lib/clock-guard.ts';
+import { MICROS_PER_MS } from '../lib/instant.ts';
+import { identifier, join, sql } from '../sql/sql.ts';
 import type { Deletions } from './deletions.ts';
 
 export interface KeepProjectsOptions {
