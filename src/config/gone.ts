@@ -2,7 +2,7 @@
  * Settings of older builds, by name: what stands in their place. The check of misspelt names tells it
  * (`gone: …`); nothing else reads them. One line each, in the order of the names.
  */
-export const GONE_SETTINGS: Readonly<Record<string, string>> = {
+export const GONE_SETTINGS: Readonly<Record<string, string>>= {
   TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '600 requests a minute without a valid key from one address',
   TAILRACE_CONNECTIONS_MAX: '4,096 connections may be open',
   TAILRACE_CONNECTIONS_PER_ADDRESS_MAX: 'a proxy bounds the connections of an address',
@@ -22,6 +22,7 @@ export const GONE_SETTINGS: Readonly<Record<string, string>> = {
   TAILRACE_QUERY_QUEUE_TIMEOUT_MS: 'a query waits at most 5 s for a reader',
   TAILRACE_RATE_BURST: 'a key without its own rate may send the requests of one second at once',
   TAILRACE_RATIO_MAX: 'a body may grow to 200 times its size by decompression',
+  TAILRACE_RECORD_REQUESTS_AS: 'the proxy in front of Tailrace sends its requests as events (docs/ingest.md)',
   TAILRACE_REQUEST_TIMEOUT_MS: 'the head of a request has 10 s to arrive, the request a minute',
   TAILRACE_RESULT_BYTES_MAX: 'an answer has at most 64 MiB',
   TAILRACE_SANDBOX_SQL_BYTES_MAX: 'a SELECT of a caller has at most 16,384 bytes',

@@ -224,10 +224,6 @@ export const SETTINGS = {
     'Ports for [syslog](ingest.md#syslog), joined by spaces: `udp://127.0.0.1:5514?project=shop`, `tcp://…`, or `tls://…` with `TAILRACE_TLS_CERT_FILE`. `allow=10.0.0.0/8` names who may send, `ca=<file>` who signs senders’ certificates.',
     parseSyslog,
   ),
-  recordRequestsAs: text(
-    'TAILRACE_RECORD_REQUESTS_AS',
-    'Project under which Tailrace stores its own requests, without query strings, in `cloudflare.logs.prod`.',
-  ),
   tlsCertFile: text(
     'TAILRACE_TLS_CERT_FILE',
     'Certificate chain for HTTPS, a PEM file; read again when it changes.',

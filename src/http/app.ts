@@ -12,7 +12,6 @@ import Fastify, {
 } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
-import type { RecordRequest } from '../ingest/request-recorder.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Authenticator, ReadAmbient } from '../people/credential.ts';
 import { createAdmit, type SharedRates } from '../serve/admit.ts';
@@ -49,8 +48,6 @@ export interface AppOptions extends Pick<ObserveOptions, 'keyTraffic' | 'rejecte
   readonly authenticator: Authenticator;
   readonly readAmbient: ReadAmbient;
   readonly metrics: Metrics;
-  /** Records each served request as an event; `undefined` if recording is off. */
-  readonly record: RecordRequest | undefined;
   /** Rates that hold over all replicas; `undefined`: each replica counts its own. */
   readonly sharedRates: SharedRates | undefined;
   readonly logger: FastifyBaseLogger;
@@ -74,22 +71,11 @@ const HSTS_SECONDS = 15_552_000;
 
 /** Builds the HTTP side of the service; it does not listen. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const {
-    config,
-    keyring,
-    authenticator,
-    readAmbient,
-    logger,
-    metrics,
-    record,
-    routes,
-    sharedRates,
-    tls,
-    now,
-  } = options;
+  const { config, keyring, authenticator, readAmbient, logger, metrics, routes, sharedRates, tls, now } =
+    options;
   const peers = createPeerReader(config.trustProxy);
   const { keyTraffic, rejectedRequests } = options;
-  const observe = createObserve({ metrics, record, keyTraffic, rejectedRequests, logger, peers });
+  const observe = createObserve({ metrics, keyTraffic, rejectedRequests, logger });
   const headers = createSecurityHeaders(tls !== undefined);
   const app = createApp(options, headers, observe);
   boundConnections(app.server, metrics);

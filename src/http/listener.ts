@@ -110,7 +110,7 @@ export function createListener(parts: ListenerParts): Answer {
         quiet: false,
         detail: describeServed(served),
       };
-      observe(request, fields, { status, ms: performance.now() - startMs });
+      observe(fields, { status, ms: performance.now() - startMs });
     };
     // A `close` event costs a fifth of a response.
     if (isSent(response)) end(described.status);

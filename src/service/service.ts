@@ -26,7 +26,6 @@ import { type Ingest, openIngest } from '../ingest/ingest.ts';
 import { createProjectWarning } from '../ingest/project-warning.ts';
 import type { SyslogListener } from '../ingest/protocols/syslog/listen.ts';
 import { createRejectedLog } from '../ingest/rejected.ts';
-import { createRequestRecorder, EDGE_SOURCE } from '../ingest/request-recorder.ts';
 import type { Usage } from '../ingest/usage/usage.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { createKeyring, type Keyring } from '../keys/keyring.ts';
@@ -153,7 +152,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const readParts = { cursors, usage: await openUsage(parts, quotas), shared: shared?.flights };
   const { cache, cached, warmer, tails } = await openReadSide(parts, readParts);
   const watched = createWatched(now);
-  const { ingest, record, retention, rollupRowsLeft } = await openWriteSide(parts, readParts.usage, watched);
+  const { ingest, retention, rollupRowsLeft } = await openWriteSide(parts, readParts.usage, watched);
   keepAudit(parts, control, ingest.committer);
   const syslog = await openSyslogPorts(parts, { receive: ingest.receive, tls });
   const forget = watched.rejectedEvents.forget;
@@ -178,7 +177,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     admin: { ...watched, retention },
   });
   const serving = {
-    ...{ config, tls, isRelayed, keyring, metrics, record, logger, now, routes },
+    ...{ config, tls, isRelayed, keyring, metrics, logger, now, routes },
     ...{ ...people, ...watched },
   };
   const app = await buildApp({ ...serving, sharedRates: shared?.rates });
@@ -246,10 +245,7 @@ function logEngine(logger: FastifyBaseLogger): EngineWatch {
 }
 
 /** Checks the sources that settings name. @throws InputError if there is no such source, or it stores no events */
-export function checkSettings(
-  { otlpSource, deploySource, recordRequestsAs }: Config,
-  registry: Core['registry'],
-): void {
+export function checkSettings({ otlpSource, deploySource }: Config, registry: Core['registry']): void {
   const otlp = registry.findSource(otlpSource);
   const known = registry.sources.map(({ name }) => name).join(', ');
   const unknown = Object.entries({ TAILRACE_OTLP_SOURCE: otlpSource, TAILRACE_DEPLOY_SOURCE: deploySource })
@@ -259,11 +255,6 @@ export function checkSettings(
   if (otlp !== undefined && !isManaged(otlp))
     throw new InputError([
       `TAILRACE_OTLP_SOURCE: ${otlp.name} reads an existing table (managed: false); name a source that stores events`,
-    ]);
-  const edge = registry.findSource(EDGE_SOURCE);
-  if (recordRequestsAs !== '' && edge !== undefined && !isManaged(edge))
-    throw new InputError([
-      `TAILRACE_RECORD_REQUESTS_AS: requests are events of ${edge.name}, which reads an existing table (managed: false)`,
     ]);
 }
 
@@ -377,7 +368,7 @@ async function openWriteSide(
   { rejectedEvents }: Pick<ReturnType<typeof createWatched>, 'rejectedEvents'>,
 ) {
   const { config, core, metrics, storing, logger, now, opened } = parts;
-  const { engine, registry, clock } = core;
+  const { engine, clock } = core;
   const warnOfProjects = createProjectWarning({
     now,
     warn: (events) => logger.warn({ events }, WITHOUT_PROJECT),
@@ -409,12 +400,8 @@ async function openWriteSide(
   opened.defer(ingest.close);
   const { committer } = ingest;
   keepUsage(parts, usage, committer);
-  const project = config.recordRequestsAs;
-  const onDropped = metrics.requestNotRecorded;
-  const record =
-    project === '' ? undefined : createRequestRecorder({ registry, committer, project, now, onDropped });
   const retention = await startRetention(parts);
-  return { ingest, record, retention, rollupRowsLeft: startRollups(parts) };
+  return { ingest, retention, rollupRowsLeft: startRollups(parts) };
 }
 
 /** One set of parts for all routes of the workbench. */

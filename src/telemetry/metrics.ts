@@ -224,10 +224,6 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
     retentionStopped(reasons: readonly string[]) {
       stopped = reasons;
     },
-    requestNotRecorded: unlabelledCounter(
-      'tailrace_requests_not_recorded_total',
-      'Own requests that could not be stored.',
-    ).inc,
     /** Counts an Idempotency-Key whose response could not be looked up or kept. */
     unremembered: unlabelledCounter(
       'tailrace_idempotency_failures_total',

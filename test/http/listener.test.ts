@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
@@ -9,8 +8,6 @@ import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../suppo
 import { comparable, createWays } from '../support/ways.ts';
 
 const ORIGIN = 'https://app.example.com';
-const OWN = 'tailrace-itself';
-const lines: Record<string, unknown>[] = [];
 const endpoints = await copyEndpoints();
 await addEndpoint(endpoints.path, {
   name: 'changing',
@@ -23,9 +20,7 @@ const service = await startTestService({
     TAILRACE_ENDPOINTS_DIR: endpoints.path,
     TAILRACE_TRUST_PROXY: '127.0.0.1',
     TAILRACE_CORS_ORIGINS: ORIGIN,
-    TAILRACE_RECORD_REQUESTS_AS: OWN,
   },
-  logger: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
 });
 const { url, clock, core } = service;
 const { keyring } = service.service;

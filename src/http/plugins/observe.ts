@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode, TailraceError } from '../../errors.ts';
-import type { RecordRequest } from '../../ingest/request-recorder.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import type { Credential } from '../../people/credential.ts';
 import type { KeyTraffic } from '../../telemetry/key-traffic.ts';
@@ -24,7 +23,7 @@ declare module 'fastify' {
     failure: ErrorCode | undefined;
     /** That error. */
     rejection: TailraceError | undefined;
-    /** Logged at debug level only and not recorded as an event: callers without a key could fill the disk. */
+    /** Logged at debug level only: callers without a key could fill the disk. */
     quiet: boolean;
     /** The start of the response, by `performance.now()`, if it lasts as long as the caller wants. */
     responseMs: number | undefined;
@@ -76,35 +75,28 @@ export interface RequestLogFields
   readonly rejection?: TailraceError | undefined;
 }
 
-/** Counts, records and logs a request, once it is over. */
+/** Counts and logs a request, once it is over. */
 export type Observe = (
-  raw: IncomingMessage,
   fields: RequestLogFields,
   end: { readonly status: number; readonly ms: number },
 ) => void;
 
 export interface ObserveOptions {
   readonly metrics: Pick<Metrics, 'request' | 'failed'>;
-  readonly record: RecordRequest | undefined;
   readonly keyTraffic: Pick<KeyTraffic, 'count'>;
   readonly rejectedRequests: Pick<RejectedRequestLog, 'add'>;
   readonly logger: FastifyBaseLogger;
-  readonly peers: PeerReader;
 }
 
 export function createObserve(options: ObserveOptions): Observe {
-  const { metrics, record, keyTraffic, rejectedRequests, logger, peers } = options;
-  return (raw, fields, { status, ms }) => {
-    const { id, method, route, endpointName: endpoint = '', failure, quiet } = fields;
+  const { metrics, keyTraffic, rejectedRequests, logger } = options;
+  return (fields, { status, ms }) => {
+    const { method, route, endpointName: endpoint = '', failure, quiet } = fields;
     const { keyId, ip: address, rejection: error } = fields;
     if (keyId !== undefined) keyTraffic.count(keyId, status);
     if (error !== undefined) rejectedRequests.add({ error, method, route, keyId, address });
     metrics.request({ route, endpoint, status, seconds: ms / 1000 });
     if (endpoint !== '' && failure !== undefined) metrics.failed(endpoint, failure);
-    if (!quiet && record !== undefined) {
-      const path = raw.url?.split('?')[0] ?? '';
-      record({ method, path, host: peers.host(raw), status, durationMs: ms, requestId: id });
-    }
     const level = quiet ? 'debug' : 'info';
     if (isLogged(logger, level)) logger[level](toLine(fields, status, ms));
   };
@@ -143,7 +135,7 @@ export function observeReply(observe: Observe, request: FastifyRequest, reply: F
     const { id, method, keyId, ip, endpointName, failure, rejection, detail, quiet } = request;
     const route = request.routeOptions.url ?? 'none';
     const fields = { id, method, route, keyId, ip, endpointName, failure, rejection, detail, quiet };
-    observe(request.raw, fields, { status, ms: (request.responseMs ?? performance.now()) - startMs });
+    observe(fields, { status, ms: (request.responseMs ?? performance.now()) - startMs });
   });
 }
 
