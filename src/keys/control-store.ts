@@ -2,7 +2,6 @@ import type { AlertStore } from './alerts/alert-store.ts';
 import type { AuditCopy } from './audit/audit-copy.ts';
 import type { AuditEntry, AuditPage, StoredEntry } from './audit/audit-entry.ts';
 import type { KeyRecord } from './key-record.ts';
-import type { SearchStore } from './search-store.ts';
 import type { SessionStore } from './sessions/session-store.ts';
 
 export interface KeyPage {
@@ -51,7 +50,6 @@ export interface ControlStore {
     decide: (find: (id: string) => KeyRecord | undefined) => Change<T>,
   ): Promise<T>;
   record(activity: Activity): Promise<void>;
-  readonly searches: SearchStore;
   readonly alerts: AlertStore;
   readonly sessions: SessionStore;
   readonly auditCopy: AuditCopy;

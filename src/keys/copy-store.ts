@@ -11,9 +11,6 @@ export interface Copied {
   readonly keysLeft: number;
   /** Ids that belong to another key in the target. */
   readonly keysDiffering: readonly string[];
-  /** Saved searches; those of keys that differ, and those whose name the key has in the target, are not copied. */
-  readonly searchesAdded: number;
-  readonly searchesLeft: number;
   readonly entriesAdded: number;
   readonly entriesLeft: number;
   /** States, history, silences and waiting messages of alerts. */
@@ -24,7 +21,7 @@ export interface Copied {
 // Keys in one transaction: some 200 KB, which blocks others no longer than any change.
 const BATCH = 500;
 
-/** Copies keys, as hashes, their saved searches, the audit trail and what is stored of alerts into another control store. Idempotent: existing entries stay. */
+/** Copies keys, as hashes, the audit trail and what is stored of alerts into another control store. Idempotent: existing entries stay. */
 export async function copyControlStore(from: ControlStore, to: ControlStore): Promise<Copied> {
   const keys = { added: 0, left: 0, differing: [] as string[] };
   for (const batch of batchesOf((await from.listKeys()).toReversed())) {
@@ -33,7 +30,6 @@ export async function copyControlStore(from: ControlStore, to: ControlStore): Pr
     keys.differing.push(...differing);
     keys.left += batch.length - added - differing.length;
   }
-  const searches = await copySearches(from, to, new Set(keys.differing));
   const entries = await listAll(from);
   const missing = subtract(entries, await listAll(to));
   for (const batch of batchesOf(missing)) await to.record({ used: [], entries: batch });
@@ -42,8 +38,6 @@ export async function copyControlStore(from: ControlStore, to: ControlStore): Pr
     keysAdded: keys.added,
     keysLeft: keys.left,
     keysDiffering: keys.differing,
-    searchesAdded: searches.added,
-    searchesLeft: searches.left,
     entriesAdded: missing.length,
     entriesLeft: entries.length - missing.length,
     alertRowsAdded: alerts.added,
@@ -63,26 +57,6 @@ async function addKeys(
       return { add, result: { added: add.length, differing: differing.map(({ id }) => id) } };
     },
   );
-}
-
-/** @param differing ids of keys whose searches stay behind */
-async function copySearches(
-  from: ControlStore,
-  to: ControlStore,
-  differing: ReadonlySet<string>,
-): Promise<{ added: number; left: number }> {
-  const copied = { added: 0, left: 0 };
-  for (let page = await from.searches.listAfter('', BATCH); page.length > 0; ) {
-    for (const search of page) {
-      if (differing.has(search.owner)) continue;
-      const there = await to.searches.list(search.owner);
-      const isNew = there.every(({ name }) => name !== search.name);
-      const isAdded = isNew && (await to.searches.save(search)) !== undefined;
-      copied[isAdded ? 'added' : 'left']++;
-    }
-    page = await from.searches.listAfter(page.at(-1)?.id ?? '', BATCH);
-  }
-  return copied;
 }
 
 /** Reads the whole trail, oldest first. */

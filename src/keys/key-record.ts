@@ -12,8 +12,6 @@ export interface KeyRecord extends Grant {
   readonly lastUsedMs: number | undefined;
   /** Id of the key that it was rotated to. */
   readonly successor: string | undefined;
-  /** Id of the first key of its rotations; `undefined` if that is itself. */
-  readonly origin: string | undefined;
 }
 
 /** A key as a row of the control store, in SQLite and in PostgreSQL. */
@@ -35,11 +33,10 @@ export const COLUMNS = [
   'revoked_ms',
   'last_used_ms',
   'successor',
-  'origin',
 ] as const satisfies readonly (keyof KeyRow)[];
 
 // The identity of a key, and columns that other statements write.
-const FIXED: ReadonlySet<keyof KeyRow> = new Set(['id', 'hash', 'created_ms', 'last_used_ms', 'origin']);
+const FIXED: ReadonlySet<keyof KeyRow> = new Set(['id', 'hash', 'created_ms', 'last_used_ms']);
 /** The columns that an update of a key writes. */
 export const CHANGEABLE = COLUMNS.filter((column) => !FIXED.has(column));
 
@@ -60,7 +57,6 @@ export function toRow(record: KeyRecord) {
     revoked_ms: record.revokedMs ?? null,
     last_used_ms: record.lastUsedMs ?? null,
     successor: record.successor ?? null,
-    origin: record.origin ?? null,
   };
 }
 
@@ -81,7 +77,6 @@ export function toRecord(row: Readonly<Record<string, unknown>>): KeyRecord {
     revokedMs: toNumber(row['revoked_ms']),
     lastUsedMs: toNumber(row['last_used_ms']),
     successor: toText(row['successor']),
-    origin: toText(row['origin']),
   };
 }
 

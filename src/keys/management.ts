@@ -3,7 +3,6 @@ import type { AuditAction } from './audit/audit-entry.ts';
 import type { Change, ControlStore } from './control-store.ts';
 import { describeGrant, type Grant } from './grant.ts';
 import type { KeyRecord } from './key-record.ts';
-import { ownerOf } from './saved-search.ts';
 import { createSecret } from './secret.ts';
 
 /** A new key. Rights other than its scopes are unlimited unless given. */
@@ -62,7 +61,7 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
     return { atMs: now(), action, keyId, count: 1, ...by };
   }
 
-  function make(fields: Grant & Pick<KeyRecord, 'name' | 'description' | 'origin'>): CreatedKey {
+  function make(fields: Grant & Pick<KeyRecord, 'name' | 'description'>): CreatedKey {
     const { key, id, hash } = createSecret();
     const unused = { revokedMs: undefined, lastUsedMs: undefined, successor: undefined };
     return { id, key, record: { ...fields, ...unused, id, hash, createdMs: now() } };
@@ -82,7 +81,7 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
     async create({ description = '', pins = {}, ...fields }, { check: _, ...by } = CLI) {
       refuseUnstorable({ description, ...fields });
       return await store.change([], () => {
-        const created = make({ ...fields, description, pins, origin: undefined });
+        const created = make({ ...fields, description, pins });
         const detail = describeGrant({ ...fields, pins });
         return {
           add: [created.record],
@@ -103,7 +102,7 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
     rotate: (id, overlapMs, { check, ...by } = CLI) =>
       changeExisting(id, check, (old) => {
         refuseUnrotated(old, now());
-        const created = make({ ...old, origin: ownerOf(old) });
+        const created = make(old);
         const ends = Math.min(old.expiresMs ?? Number.POSITIVE_INFINITY, now() + overlapMs);
         return {
           add: [created.record],

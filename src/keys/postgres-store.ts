@@ -16,7 +16,6 @@ import type { Activity, Change, ControlStore, KeyPage } from './control-store.ts
 import { CHANGEABLE, type KeyRecord, toRecord, toRow } from './key-record.ts';
 import { createKnownKeys } from './known-keys.ts';
 import { MIGRATIONS } from './postgres-migrations.ts';
-import { createSearchStore, endSearches } from './search-store.ts';
 import { createSessionStore } from './sessions/session-store.ts';
 import type { Statement } from './statement.ts';
 
@@ -97,14 +96,6 @@ async function openWatched(
       }
     },
     record: (activity) => transact((query) => writeActivity(query, activity)),
-    searches: createSearchStore({
-      run: askFor,
-      change: ({ text, values }) =>
-        transact(async (query) => {
-          await countChanges(query, 'FOR UPDATE');
-          return await query(text, values);
-        }),
-    }),
     alerts: createPostgresAlerts({ ask, transact }),
     sessions: createSessionStore(askFor),
     auditCopy: createAuditCopy({
@@ -193,10 +184,6 @@ async function write(query: Query, change: Change<unknown>, number: number): Pro
     const assignments = CHANGEABLE.map((column, i) => `${column} = $${i + 3}`).join(', ');
     const values = [update.id, number, ...CHANGEABLE.map((column) => row[column])];
     await query(`UPDATE tailrace_keys SET change = $2, ${assignments} WHERE id = $1`, values);
-    if (update.revokedMs !== undefined) {
-      const { text, values } = endSearches(update);
-      await query(text, values);
-    }
   }
   await addEntries(query, entries);
   if (add.length > 0 || update !== undefined) await query('UPDATE tailrace_changes SET count = $1', [number]);

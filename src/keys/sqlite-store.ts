@@ -10,7 +10,6 @@ import { createAuditCopy } from './audit/audit-copy.ts';
 import { type AuditEntry, ENTRIES_MAX, TRIM_EVERY, toAuditRow, toEntry } from './audit/audit-entry.ts';
 import type { ControlStore } from './control-store.ts';
 import { CHANGEABLE, COLUMNS, type KeyRecord, toRecord, toRow } from './key-record.ts';
-import { createSearchStore, endSearches } from './search-store.ts';
 import { createSessionStore } from './sessions/session-store.ts';
 import { MIGRATIONS } from './sqlite-migrations.ts';
 import { createSqliteRun } from './sqlite-run.ts';
@@ -85,7 +84,6 @@ export function openSqliteStore(dataDir: string): ControlStore {
         if (updated !== undefined) {
           const row = toRow(updated);
           update.run(...CHANGEABLE.map((column) => row[column]), updated.id);
-          if (updated.revokedMs !== undefined) run(endSearches(updated));
         }
         for (const entry of entries) addEntry(entry);
         return result;
@@ -98,7 +96,6 @@ export function openSqliteStore(dataDir: string): ControlStore {
         for (const entry of entries) addEntry(entry);
       });
     },
-    searches: createSearchStore({ run: ask, change: ask }),
     alerts: createSqliteAlerts(database, orUnavailable),
     sessions: createSessionStore(ask),
     auditCopy: createAuditCopy({ run: ask, runAlone: ask }), // SQLite has one writer at a time

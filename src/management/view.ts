@@ -186,18 +186,6 @@ export const SEARCH_SOURCE = Type.Object({
 });
 export type SearchSource = Static<typeof SEARCH_SOURCE>;
 
-export const SAVED_SEARCH = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  name: Type.String(),
-  address: Type.String({ description: 'Query string of the page Explore, without `?`.' }),
-  shared: orNull(Type.Enum(['all', 'role'], { description: 'Who else sees it; null: nobody.' })),
-  author: Type.String({ description: 'Name of the person or key that saved it last.' }),
-  is_own: Type.Boolean({ description: 'Whether it belongs to the caller.' }),
-  created_at: Type.String({ format: 'date-time', description: 'When it was first saved.' }),
-  updated_at: Type.String({ format: 'date-time', description: 'When it was last saved.' }),
-});
-export type SavedSearchView = Static<typeof SAVED_SEARCH>;
-
 const MINUTE = Type.Object({
   at: Type.String({ format: 'date-time', description: 'Start of the minute.' }),
   requests: count('Requests that ended in this minute.'),

@@ -528,7 +528,6 @@ function createRouteParts(
         filled: createFilledTables(engine, writes),
       }),
     },
-    savedSearches: { control, now, newId: randomUUID },
     mcp: { ...asking, keyring, version, describeTool },
     ingest: sending,
     otlp: sending,

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findNext } from '../../console/src/api/answer.ts';
 import { formatPattern } from '../../console/src/format/pattern-text.ts';
 import { formatAddress, parseAddress } from '../../console/src/page/explore/address.ts';
+import { deleteSearch, readSearches, saveSearch } from '../../console/src/page/explore/saved-search.ts';
 import { resolveSearch, searchPath } from '../../console/src/page/explore/search/search.ts';
 import { planCounts, planSlices } from '../../console/src/page/explore/search/slice.ts';
 import { exclude } from '../../console/src/ui/lines/term.ts';
-import { ADDRESS_NAMES } from '../../src/management/saved-searches.ts';
 import { parseSearch } from '../../src/search/parse.ts';
 import { runs } from '../support/property.ts';
 
@@ -40,7 +40,8 @@ describe('the address of Explore', () => {
       fc.string(),
       fc.constantFrom('1h', '30d', '5', '1', 'p50(a)', 'patterns', 'a,b', '"a,b",c', '2026-11-20'),
     );
-    const values = fc.dictionary(fc.constantFrom(...ADDRESS_NAMES), value);
+    const names = [...new URLSearchParams(formatAddress(ADDRESS)).keys(), 'range'];
+    const values = fc.dictionary(fc.constantFrom(...names), value);
     fc.assert(
       fc.property(values, (given) => {
         const address = parseAddress(new URLSearchParams(given).toString());
@@ -48,6 +49,32 @@ describe('the address of Explore', () => {
       }),
     );
   });
+});
+
+test('saved searches stay in the browser, one of each name, and what another page wrote there breaks nothing', () => {
+  const stored = new Map<string, string>();
+  vi.stubGlobal('localStorage', {
+    getItem: (name: string) => stored.get(name) ?? null,
+    setItem: (name: string, text: string) => void stored.set(name, text),
+  });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  for (const name of ['b 10', 'b 9', 'a']) saveSearch({ name, address: `q=${name}` });
+  saveSearch({ name: 'a', address: 'q=level%3Aerror&range=6h' });
+  deleteSearch('b 10');
+  const searches = [
+    { name: 'a', address: 'q=level%3Aerror&range=6h' },
+    { name: 'b 9', address: 'q=b 9' },
+  ];
+  expect(readSearches()).toEqual(searches);
+  const [[key = ''] = []] = [...stored];
+  for (const [text, read] of [
+    ['{', []],
+    ['{"a": 1}', []],
+    [JSON.stringify([null, 3, { name: 'a' }, ...searches]), searches],
+  ] as const) {
+    stored.set(key, text);
+    expect(readSearches()).toEqual(read);
+  }
 });
 
 const NOW_MS = Date.parse('2026-11-20T12:34:56.789Z');

@@ -96,7 +96,7 @@ describe.each([
 
   /** All that a caller could have changed. */
   async function readState() {
-    const paths = ['/api/keys', '/api/sessions?of=all', '/api/searches', '/api/alerts', '/api/endpoints'];
+    const paths = ['/api/keys', '/api/sessions?of=all', '/api/alerts', '/api/endpoints'];
     const states = await Promise.all(paths.map((path) => get(url, path)));
     const entries = await service.service.keyring.log({ limit: 100 });
     const changes = entries.filter(({ action }) => action !== 'refused');

@@ -3,7 +3,6 @@ import { InputError } from '../../src/errors.ts';
 import type { AuditEntry } from '../../src/keys/audit/audit-entry.ts';
 import type { ControlStore } from '../../src/keys/control-store.ts';
 import type { KeyRecord } from '../../src/keys/key-record.ts';
-import { ownerOf, type SavedSearch } from '../../src/keys/saved-search.ts';
 import { createSecret, findKeyId, hashKey } from '../../src/keys/secret.ts';
 import { createTestKeyring, rejectionOf } from '../support/keys.ts';
 import { alertStoreContract } from './alerts-contract.ts';
@@ -26,12 +25,6 @@ const LIMITED = {
   rate: { perSecond: 0.5, burst: 2 },
   expiresMs: 9_000_000,
 };
-
-const newSearch = (search: Partial<SavedSearch>): SavedSearch => ({
-  ...{ id: createSecret().id, owner: 'private', name: 'a', address: 'q=a', createdMs: 1, updatedMs: 1 },
-  ...{ shared: '', reach: '[]', author: 'a key' },
-  ...search,
-});
 
 /** What every control store does. */
 export function controlStoreContract({ create, open }: Backend): void {
@@ -273,63 +266,6 @@ export function controlStoreContract({ create, open }: Backend): void {
       ])
         await expect(work()).rejects.toThrow('not yours');
       expect(await keyring.find(id)).toMatchObject({ name: 'a', revokedMs: undefined, successor: undefined });
-    });
-  });
-
-  describe('saved searches', () => {
-    const namesOf = async (store: ControlStore, ...owners: string[]) =>
-      (await Promise.all(owners.map((owner) => store.searches.list(owner))))
-        .flat()
-        .map(({ name }) => name)
-        .toSorted();
-
-    test('are kept for their owner, one of each name', async () => {
-      const { store, place } = await setUp();
-      const first = newSearch({ name: `né"'\\;-- $1 🔑`, address: 'q=%22' });
-      expect(await store.searches.save(first)).toEqual(first);
-      const again = newSearch({ name: first.name, address: 'q=b', createdMs: 5, updatedMs: 5 });
-      const kept = { ...again, id: first.id, createdMs: 1 };
-      expect(await store.searches.save(again)).toEqual(kept);
-      await store.searches.save(newSearch({ owner: 'another', name: first.name }));
-      const other = await open(place);
-      expect(await other.searches.list('private')).toEqual([kept]);
-      expect(await namesOf(other, 'private', 'another', 'none')).toEqual([first.name, first.name]);
-      expect(await other.searches.remove(first.id, { owner: 'another' })).toBe(false);
-      expect(await other.searches.remove(first.id, { owner: 'private' })).toBe(true);
-      expect(await other.searches.remove(first.id, { owner: 'private' })).toBe(false);
-      expect(await namesOf(store, 'private', 'another')).toEqual([first.name]);
-    });
-
-    test('are shared with all or a role, for readers of the same reach, those saved last first', async () => {
-      const { store } = await setUp();
-      const share = async (name: string, updatedMs: number, search: Partial<SavedSearch>) =>
-        await store.searches.save(newSearch({ name, updatedMs, owner: name, ...search }));
-      await share('own', 1, {});
-      await share('all', 2, { shared: 'all' });
-      const role = await share('role', 3, { shared: 'role:né"\u{1f511}', author: 'né 🔑' });
-      const far = await share('far', 4, { shared: 'all', reach: '["a"]' });
-      const list = async (reach?: string, shared?: string[]) =>
-        (await store.searches.listShared({ reach, shared })).map(({ name }) => name);
-      expect(await list('[]', ['all'])).toEqual(['all']);
-      expect(await list('[]', ['all', 'role:né"\u{1f511}'])).toEqual(['role', 'all']);
-      expect(await list('["a"]', ['all', 'role:none'])).toEqual(['far']);
-      expect(await list()).toEqual(['far', 'role', 'all']);
-      await share('far', 5, { reach: '["a"]' });
-      expect(await store.searches.remove(far?.id ?? '', 'shared')).toBe(false);
-      expect(await store.searches.remove(role?.id ?? '', 'shared')).toBe(true);
-      expect(await list()).toEqual(['all']);
-    });
-
-    test('are shared by a key and its successors, and end with the last of them', async () => {
-      const { keyring, store } = await setUp();
-      const first = await keyring.create({ name: 'a', scopes: ['query'] });
-      const next = await keyring.rotate(first.id, 1_000);
-      expect(next && ownerOf(next.record)).toBe(first.id);
-      await store.searches.save(newSearch({ owner: first.id, name: 'shared' }));
-      await keyring.revoke(first.id);
-      expect(await namesOf(store, first.id)).toEqual(['shared']);
-      await keyring.revoke(next?.id ?? '');
-      expect(await namesOf(store, first.id)).toEqual([]);
     });
   });
 

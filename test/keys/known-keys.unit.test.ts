@@ -10,7 +10,7 @@ const OTHER = 'ba9876543210';
 const TIMES = { createdMs: 1, revokedMs: undefined, lastUsedMs: undefined };
 const RECORD: KeyRecord = {
   ...{ id: ID, name: 'a', description: '', hash: new Uint8Array(32), scopes: ['query'], pins: {} },
-  ...{ ...TIMES, successor: undefined, origin: undefined },
+  ...{ ...TIMES, successor: undefined },
 };
 
 /** Over a store that answers when the test says so, if it is there. */

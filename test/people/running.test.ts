@@ -1,23 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SavedSearchView } from '../../src/management/view.ts';
 import { ROLES, startPeople } from '../support/people.ts';
 import { runProgram } from '../support/program.ts';
 import { openTail } from '../support/tail.ts';
 
-// What people who have signed in have open, cached and saved.
+// What people who have signed in have open and cached.
 
 let people: Awaited<ReturnType<typeof startPeople>>;
 beforeAll(async () => {
   people = await startPeople();
   const { accounts } = people.provider;
   accounts.set('al', { name: 'Al', groups: ['platform'] });
-  for (const [name, projects] of [
-    ['carol', 'aurora'],
-    ['dan', 'aurora'],
-    ['eve', 'borealis'],
-  ] as const)
-    accounts.set(name, { name, kind: 'customer', projects });
 });
 afterAll(() => people.close());
 
@@ -92,44 +85,4 @@ test('tailrace people ends sessions of a running service, by person, at once for
   expect(await statusOf(ada)).toBe(200);
   const trail = await ada.send(`${people.url}/api/keys/log`);
   expect(await trail.text()).toMatch(/"action":"ended"[^}]*"actor":"cli"[^}]*of Bob \(person:/);
-});
-
-describe('a saved search', () => {
-  async function sign(account: string) {
-    people.clock.now += 2_000; // for the rate of sign-ins
-    const { act } = await people.signIn(account);
-    const call = async (method: string, path = '', body?: object) => {
-      const headers = { 'content-type': 'application/json' };
-      const sent = body === undefined ? {} : { body: JSON.stringify(body), headers };
-      const response = await act(method, `/api/searches${path}`, sent);
-      const text = await response.text();
-      return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
-    };
-    return {
-      names: async () =>
-        ((await call('GET')).body.result as SavedSearchView[]).map(
-          ({ name, author }) => `${name} of ${author}`,
-        ),
-      save: async (name: string, shared: string | null = null) =>
-        (await call('POST', '', { name, address: 'q=level%3Aerror', shared })).body,
-      remove: async (id: string) => (await call('DELETE', `/${id}`)).status,
-    };
-  }
-
-  test('is seen by its owner alone, until it is shared with all who see the same events', async () => {
-    const [ada, carol, dan] = [await sign('ada'), await sign('carol'), await sign('dan')];
-    const [eve, bob] = [await sign('eve'), await sign('bob')];
-    const { id } = await carol.save('slow');
-    for (const other of [ada, dan, eve]) expect(await other.names()).toEqual([]);
-    expect(await ada.remove(id)).toBe(404);
-    expect(await carol.save('slow', 'all')).toMatchObject({ id, shared: 'all', is_own: true });
-    for (const other of [ada, dan]) expect(await other.names()).toEqual(['slow of carol']);
-    // Another project, and a role that is limited to endpoints, so that it cannot search.
-    for (const other of [eve, bob]) expect(await other.names()).toEqual([]);
-    await carol.save('slow');
-    expect(await dan.names()).toEqual([]);
-    // Of somebody whom nothing limits.
-    await ada.save('project borealis', 'all');
-    expect(await carol.names()).toEqual(['slow of carol']);
-  });
 });

@@ -6,7 +6,6 @@ import type {
   EndpointView,
   Overview,
   Projects,
-  SavedSearchView,
   SearchSource,
   SourceView,
   WorkbenchView,
@@ -26,8 +25,6 @@ export interface Query<T> {
   readonly needs: Needs<T>;
   /** An answer is read again by a part that is shown later than that; by default at once. */
   readonly staleTime?: number;
-  /** How long an answer is kept that no part shows. */
-  readonly gcTime?: number;
 }
 
 interface List<T> {
@@ -55,19 +52,13 @@ export const queries = {
     'store',
   ]),
   projects: query<Projects>('/api/projects', ['result']),
-  // Each time it is opened the panel waits for the names, so that a name that was just taken is not replaced by mistake.
-  savedSearches: query<List<SavedSearchView>>('/api/searches', ['result'], { gcTime: 0 }),
   searchSources: query<List<SearchSource>>('/api/search/sources', ['result']),
   silences: query<List<SilenceView>>('/api/silences', ['result']),
   sources: query<SourceList>('/api/sources', 'list'),
   workbench: query<WorkbenchView>('/api/workbench', ['functions', 'tables']),
 } as const;
 
-export function query<T>(
-  path: string,
-  needs: Needs<T>,
-  options: Pick<Query<T>, 'staleTime' | 'gcTime'> = {},
-): Query<T> {
+export function query<T>(path: string, needs: Needs<T>, options: Pick<Query<T>, 'staleTime'> = {}): Query<T> {
   return { queryKey: [path], needs, ...options };
 }
 

@@ -76,7 +76,7 @@ export function keysCommand(): Command {
   keys
     .command('copy')
     .description(
-      'Copy keys, saved searches, audit trail and alerts of a data directory to TAILRACE_CONTROL_URL. Existing keys stay.',
+      'Copy keys, audit trail and alerts of a data directory to TAILRACE_CONTROL_URL. Existing keys stay.',
     )
     .requiredOption('--from <dir>', 'the data directory', parseDirectory)
     .action(copy);
@@ -164,7 +164,7 @@ async function copy({ from }: { from: string }): Promise<void> {
   await warnOfService(from);
   const copied = await copyControlStore(source, target);
   process.stdout.write(
-    `${copied.keysAdded} keys copied, ${copied.keysLeft} existed already; ${copied.searchesAdded} saved searches copied, ${copied.searchesLeft} existed already; ${copied.entriesAdded} entries of the audit trail copied, ${copied.entriesLeft} existed already; ${copied.alertRowsAdded} states, entries, silences and messages of alerts copied, ${copied.alertRowsLeft} existed already.\n`,
+    `${copied.keysAdded} keys copied, ${copied.keysLeft} existed already; ${copied.entriesAdded} entries of the audit trail copied, ${copied.entriesLeft} existed already; ${copied.alertRowsAdded} states, entries, silences and messages of alerts copied, ${copied.alertRowsLeft} existed already.\n`,
   );
   if ((await source.sessions.list()).length > 0)
     process.stdout.write('Sessions of the console are not copied: everyone signs in again.\n');

@@ -21,7 +21,6 @@ import { overviewRoutes } from './overview.ts';
 import { protocolRoutes } from './protocols.ts';
 import { queryRoutes } from './query.ts';
 import { searchRoutes } from './search.ts';
-import { savedSearchRoutes } from './searches.ts';
 import { sessionRoutes } from './sessions.ts';
 import { workbenchRoutes } from './workbench.ts';
 import { workbenchAlertRoutes } from './workbench-alerts.ts';
@@ -32,7 +31,6 @@ import { workbenchHistoryRoutes } from './workbench-history.ts';
 const GROUPS = {
   query: queryRoutes,
   search: searchRoutes,
-  savedSearches: savedSearchRoutes,
   mcp: mcpRoutes,
   ingest: ingestRoutes,
   otlp: otlpRoutes,

@@ -1,0 +1,43 @@
+/** A search that this browser keeps. */
+export interface SavedSearch {
+  /** Unique. */
+  readonly name: string;
+  /** Explore's query string, without `?`. */
+  readonly address: string;
+}
+
+const NAME = 'tailrace.searches';
+const BY_NAME = new Intl.Collator('en', { numeric: true });
+
+/** Reads the searches of this browser, by name. */
+export function readSearches(): readonly SavedSearch[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(NAME) ?? '[]');
+    return Array.isArray(stored) ? stored.filter(isSearch) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isSearch(value: unknown): value is SavedSearch {
+  const { name, address } = (value ?? {}) as Partial<SavedSearch>;
+  return typeof name === 'string' && typeof address === 'string';
+}
+
+/** Stores a search; it replaces one of the same name. Another tab may have changed the others, so they are read again. */
+export function saveSearch(search: SavedSearch): void {
+  const searches = [...others(search.name), search];
+  store(searches.toSorted((a, b) => BY_NAME.compare(a.name, b.name)));
+}
+
+export function deleteSearch(name: string): void {
+  store(others(name));
+}
+
+function others(name: string): readonly SavedSearch[] {
+  return readSearches().filter((search) => search.name !== name);
+}
+
+function store(searches: readonly SavedSearch[]): void {
+  localStorage.setItem(NAME, JSON.stringify(searches));
+}
