@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -82,8 +81,6 @@ export async function killRounds(options: KillOptions): Promise<KillCounts> {
     for (let round = 0; round < times; round++) {
       const sent = await loadUntilKilled(server, { random, round, wires });
       requests.push(...sent);
-      // As if it had died after the commit and before it stored the response: only the engine has the token then.
-      if (round % 2 === 0) forgetAnswers(dataDir);
       server = await start();
       const cutOff = sent.filter((request) => !request.acknowledged);
       const again = sent.filter((request) => request.key !== undefined).slice(-REPEATS_MAX);
@@ -97,11 +94,6 @@ export async function killRounds(options: KillOptions): Promise<KillCounts> {
   } finally {
     await server.end('SIGTERM');
   }
-}
-
-function forgetAnswers(dataDir: string): void {
-  for (const suffix of ['', '-wal', '-shm'])
-    rmSync(join(dataDir, `idempotency.sqlite${suffix}`), { force: true });
 }
 
 interface Strike {

@@ -2,13 +2,14 @@
  * Settings of older builds, by name: what stands in their place. The check of misspelt names tells it
  * (`gone: …`); nothing else reads them. One line each, in the order of the names.
  */
-export const GONE_SETTINGS: Readonly<Record<string, string>>= {
+export const GONE_SETTINGS: Readonly<Record<string, string>> = {
   TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '600 requests a minute without a valid key from one address',
   TAILRACE_CONNECTIONS_MAX: '4,096 connections may be open',
   TAILRACE_CONNECTIONS_PER_ADDRESS_MAX: 'a proxy bounds the connections of an address',
   TAILRACE_CONTROL_STALE_SECONDS: 'known keys are accepted for 60 s',
   TAILRACE_DECODED_BYTES_MAX: 'a body has at most four times TAILRACE_BODY_BYTES_MAX after decompression',
   TAILRACE_EVENT_BYTES_MAX: 'an event has at most 1 MiB',
+  TAILRACE_IDEMPOTENCY_WINDOW_MS: 'the last 10,000 inserts of a source are remembered',
   TAILRACE_INGEST_QUEUE_BYTES_MAX: '128 MiB of events may wait to be decoded, and as many to be stored',
   TAILRACE_INGEST_WAIT_MS: 'events wait 5 ms to be stored with others',
   TAILRACE_INGEST_WAIT_MS_MAX: 'events wait at most about 2 s',

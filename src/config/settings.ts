@@ -317,11 +317,6 @@ export const SETTINGS = {
     { fallback: 16 * MIB, min: 1024, max: 1024 * MIB, unit: 'bytes' },
     'Largest request body, and a quarter of the largest one after decompression, else 413.',
   ),
-  idempotencyWindowMs: integer(
-    'TAILRACE_IDEMPOTENCY_WINDOW_MS',
-    { fallback: 86_400_000, min: 1_000, max: 30 * 86_400_000, unit: 'ms' },
-    'How long an Idempotency-Key is remembered.',
-  ),
   storeBytesMax: integer(
     'TAILRACE_STORE_BYTES_MAX',
     { fallback: 0, min: 0, max: Number.MAX_SAFE_INTEGER, unit: 'bytes' },

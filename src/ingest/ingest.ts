@@ -4,8 +4,6 @@ import { type Backpressure, createBackpressure, type Overload } from './backpres
 import { type Committer, createCommitter } from './committer.ts';
 import { createDecoder } from './decoder.ts';
 import type { FilterCounts } from './filter/filter.ts';
-import { createIdempotency } from './idempotency/idempotency.ts';
-import { openSqliteAnswers } from './idempotency/sqlite-answers.ts';
 import { createReceiver, type Receive, type ReceiverOptions } from './receive.ts';
 import type { Usage } from './usage/usage.ts';
 
@@ -25,7 +23,7 @@ export interface IngestOptions {
   /** See `ReceiverOptions`. */
   readonly ageAt: () => number;
   readonly usage: Usage;
-  readonly config: Pick<Config, 'dataDir' | 'controlUrl' | 'ingestWaitMsMax' | 'idempotencyWindowMs'>;
+  readonly config: Pick<Config, 'ingestWaitMsMax'>;
   /** Called before each insert; see `StoringWatch`. */
   readonly requireRoom: () => void;
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
@@ -37,8 +35,6 @@ export interface IngestOptions {
   readonly onRepaired: (source: string, count: number) => void;
   /** See `ReceiverOptions`. */
   readonly onFiltered: (source: string, counts: FilterCounts) => void;
-  /** See `IdempotencyOptions.onFailure`. */
-  readonly onUnremembered: (error: unknown) => void;
 }
 
 /**
@@ -59,15 +55,10 @@ export const INLINE_MARKS_MAX = 1_000;
 const THREAD_MEMORY_MB_MAX = 1_024;
 // Below, the fixed cost of an insert of blocks is more than what it saves; bench/NOTES.md has both.
 const BLOCK_ROWS_MIN = 500;
-const ANSWERS_MAX = 100_000;
 
-/** @throws InputError if the answers to Idempotency-Keys cannot be stored as the settings say */
-export async function openIngest(options: IngestOptions): Promise<Ingest> {
-  const { engine, now, config, onOverload, onUnremembered: onFailure } = options;
-  const { dataDir, controlUrl, idempotencyWindowMs: windowMs } = config;
+export function createIngest(options: IngestOptions): Ingest {
+  const { engine, config, onOverload } = options;
   const blockRowsMin = engine.takesBlocks ? BLOCK_ROWS_MIN : undefined;
-  const store = controlUrl === '' ? openSqliteAnswers(dataDir) : await openPostgres(controlUrl);
-  const idempotency = createIdempotency({ store, now, windowMs, answersMax: ANSWERS_MAX, onFailure });
   const backpressure = createBackpressure({
     waitMsMax: config.ingestWaitMsMax ?? WAIT_MS_MAX,
     now: () => performance.now(), // a wall clock may jump
@@ -95,7 +86,7 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
       onCommit: options.onCommit,
     },
   );
-  const parts = { decoder, committer, idempotency, backpressure };
+  const parts = { decoder, committer, backpressure };
   return {
     receive: createReceiver({ ...options, ...parts, blockRowsMin }),
     committer,
@@ -113,13 +104,6 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
     async close() {
       await decoder.close();
       await committer.close();
-      await idempotency.close();
     },
   };
-}
-
-/** Loads the driver only if it is used. */
-async function openPostgres(url: string) {
-  const { openPostgresAnswers } = await import('./idempotency/postgres-answers.ts');
-  return await openPostgresAnswers(url);
 }

@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { GENERAL_SOURCE } from '../definitions/accepts.ts';
 import type { Source } from '../definitions/source.ts';
 import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash-by-parts.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
+import { createSingleFlight } from '../lib/single-flight.ts';
 import type { Backpressure } from './backpressure.ts';
 import type { CommitOptions, Committer } from './committer.ts';
 import { type Batch, type BatchInput, REASONS_MAX, type SourceRows } from './decode-batch.ts';
 import type { Decoder } from './decoder.ts';
 import { FILTER_RULES, type FilterCounts } from './filter/filter.ts';
-import type { Idempotency, Received } from './idempotency/idempotency.ts';
 import type { Rejection, Sender } from './rejected.ts';
 import type { Usage } from './usage/usage.ts';
 
@@ -26,6 +27,20 @@ export interface EventPost extends Omit<BatchInput, 'rules' | 'blockRowsMin'> {
   readonly authorize: (source: Source) => void;
 }
 
+/** The outcome of a request with events: all that were not rejected are stored. */
+export interface Received {
+  readonly stored: number;
+  /** See `Batch`. */
+  readonly reasons: readonly string[];
+  readonly refused: number;
+  /** Stored events that belong to no project. */
+  readonly withoutProject: number;
+  /** See `Batch`. */
+  readonly repaired: number;
+  /** Events that `drop` or `sample` of their source left out. */
+  readonly dropped: number;
+}
+
 /** The outcome of a request, with what its response says of each event. */
 export interface Receipt extends Received, Pick<Batch, 'refusals' | 'echoes'> {
   /** The sources of its events. */
@@ -41,7 +56,6 @@ interface StoreOptions extends CommitOptions, Pick<EventPost, 'pinnedProject'> {
 export interface ReceiverOptions {
   readonly decoder: Decoder;
   readonly committer: Committer;
-  readonly idempotency: Idempotency;
   readonly backpressure: Backpressure;
   readonly usage: Pick<Usage, 'checkKey' | 'spentProjects' | 'refuse' | 'count'>;
   /** ms since the epoch. */
@@ -59,12 +73,22 @@ export interface ReceiverOptions {
   readonly onFiltered: (source: string, counts: FilterCounts) => void;
 }
 
+// Outcomes of requests with an Idempotency-Key: 15 MB, if most of them have as many reasons as they may.
+const OUTCOMES_MAX = 10_000;
+const OUTCOME_REASONS_MAX = 100_000;
+
 /**
- * Stores the events of requests: decode → authorize → commit, the last once for all requests with one Idempotency-Key. Resolves when
- * all events that were not rejected are stored.
+ * Stores the events of requests: decode → authorize → commit, the last once for all requests with one Idempotency-Key and body. Resolves
+ * when all events that were not rejected are stored.
  */
 export function createReceiver(options: ReceiverOptions): Receive {
-  const { decoder, committer, idempotency, backpressure, usage, now, ageAt, blockRowsMin } = options;
+  const { decoder, committer, backpressure, usage, now, ageAt, blockRowsMin } = options;
+  const outcomes = new LRUCache<string, Received>({
+    max: OUTCOMES_MAX,
+    maxSize: OUTCOME_REASONS_MAX,
+    sizeCalculation: ({ reasons }) => 1 + reasons.length,
+  });
+  const flights = createSingleFlight<Received>();
 
   async function storePart(part: SourceRows, { pinnedProject: _, ...how }: StoreOptions): Promise<void> {
     const { source, rows, withoutProject, repaired, refused, filtered, projects } = part;
@@ -97,6 +121,19 @@ export function createReceiver(options: ReceiverOptions): Receive {
     };
   }
 
+  /**
+   * Returns the outcome of the first request under a token, so that a repeat counts for no quota. After a restart, or in another replica,
+   * the engine recognises the token, as it does in the same process: only events without a timestamp that are repeated on another day
+   * are then stored again, since each day has its own tokens.
+   */
+  async function once(token: string, work: () => Promise<Received>): Promise<Received> {
+    const known = outcomes.get(token);
+    if (known !== undefined) return known;
+    const { value } = await flights.run(token, work);
+    outcomes.set(token, value);
+    return value;
+  }
+
   return async ({ project, pinnedProject, keyId, idempotencyKey: key, target = '', authorize, ...body }) => {
     const times = { now: now() * MICROS_PER_MS, ageAt: ageAt() * MICROS_PER_MS };
     usage.checkKey(keyId);
@@ -111,8 +148,8 @@ export function createReceiver(options: ReceiverOptions): Receive {
       const how = { key: keyId, pinnedProject };
       if (key === undefined) return { ...(await store(batch, how)), ...receipt };
       const scope = `${keyId}\0${sources.map(({ id }) => id).join()}\0${project}${target}`;
-      const work = (token: string) => store(batch, { ...how, token });
-      return { ...(await idempotency.once({ key, scope, bodyHash }, work)), ...receipt };
+      const token = hash('sha256', `${scope}\0${key}\0${bodyHash}`);
+      return { ...(await once(token, () => store(batch, { ...how, token }))), ...receipt };
     };
     const decode = () => decoder.decode(keyId, { ...body, rules, blockRowsMin }, use);
     return await backpressure.run(keyId, body.bytes.length, decode);

@@ -22,7 +22,7 @@ import { findConsole } from '../http/routes/console.ts';
 import type { RouteParts } from '../http/routes/index.ts';
 import type { OverviewParts } from '../http/routes/overview.ts';
 import { readTlsContext } from '../http/tls.ts';
-import { type Ingest, openIngest } from '../ingest/ingest.ts';
+import { createIngest, type Ingest } from '../ingest/ingest.ts';
 import { createProjectWarning } from '../ingest/project-warning.ts';
 import type { SyslogListener } from '../ingest/protocols/syslog/listen.ts';
 import { createRejectedLog } from '../ingest/rejected.ts';
@@ -33,7 +33,6 @@ import { openControlStore } from '../keys/open-control-store.ts';
 import { createTokens } from '../keys/token.ts';
 import { openTokenSecret } from '../keys/token-secret.ts';
 import { createReserve, SHARE_BYTES } from '../lib/reserve.ts';
-import { createThrottle } from '../lib/throttle.ts';
 import type { ProcessActions } from '../maintenance/socket/commands.ts';
 import { createAlertTest } from '../management/alert-test.ts';
 import { createProjects } from '../management/projects.ts';
@@ -118,7 +117,6 @@ const TAIL_TICK_MS = 250;
 const TAIL_CHECK_MS = 1_000;
 const TAIL_KEEP_ALIVE_MS = 15_000;
 const KEYRING_FLUSH_MS = 60_000;
-const LOG_AGAIN_MS = 60_000;
 // Time to send the last answers, after the running requests have been stopped.
 const LAST_ANSWERS_MS = 500;
 
@@ -373,8 +371,7 @@ async function openWriteSide(
     now,
     warn: (events) => logger.warn({ events }, WITHOUT_PROJECT),
   });
-  const throttleUnremembered = createThrottle(LOG_AGAIN_MS, now);
-  const ingest = await openIngest({
+  const ingest = createIngest({
     ...{ engine, now, config, usage, ageAt: () => clock.correctedMs() ?? now() },
     requireRoom: storing.requireRoom,
     onCommit(source, rows, error) {
@@ -391,11 +388,6 @@ async function openWriteSide(
     },
     onRepaired: metrics.repaired,
     onFiltered: metrics.filtered,
-    onUnremembered(error) {
-      metrics.unremembered();
-      const text = 'an Idempotency-Key could not be looked up or kept; its events are stored';
-      throttleUnremembered(() => logger.error({ err: error }, text));
-    },
   });
   opened.defer(ingest.close);
   const { committer } = ingest;

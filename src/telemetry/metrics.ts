@@ -161,7 +161,7 @@ function createSharedMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
   };
 }
 
-function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegistry) {
+function createIngestMetrics({ counter, gauge }: MetricRegistry) {
   const storedCounts = counter('tailrace_events_stored_total', 'Events stored, by source.', ['source']);
   const refused = counter('tailrace_events_refused_total', 'Events rejected, by source.', ['source']);
   const withoutProjectCounts = counter(
@@ -224,11 +224,6 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
     retentionStopped(reasons: readonly string[]) {
       stopped = reasons;
     },
-    /** Counts an Idempotency-Key whose response could not be looked up or kept. */
-    unremembered: unlabelledCounter(
-      'tailrace_idempotency_failures_total',
-      'Idempotency-Keys that could not be looked up or kept.',
-    ).inc,
   };
 }
 

@@ -76,10 +76,8 @@ test('what keys and answers are kept in can be read by its owner alone, also whe
     body: '{"message":"x"}',
     headers,
   });
-  const names = (await readdir(dataDir)).filter((name) => /^(control|idempotency)/.test(name));
-  expect(names.toSorted()).toEqual(
-    ['control', 'idempotency'].flatMap((one) => ['', '-shm', '-wal'].map((end) => `${one}.sqlite${end}`)),
-  );
+  const names = (await readdir(dataDir)).filter((name) => /^control/.test(name));
+  expect(names.toSorted()).toEqual(['', '-shm', '-wal'].map((end) => `control.sqlite${end}`));
   for (const name of names)
     expect([name, (await stat(join(dataDir, name))).mode & 0o777]).toEqual([name, 0o600]);
   await service.stop();
@@ -90,7 +88,7 @@ test('what keys and answers are kept in can be read by its owner alone, also whe
   await writeFile(join(open, 'control.sqlite'), '', { mode: 0o644 }); // as a backup may have been put back
   const other = await startServe({ ...env, TAILRACE_DATA_DIR: open });
   const ofEngine = ON_SERVER ? [] : ['engine', 'store'];
-  for (const name of ['control.sqlite', 'control.sqlite-wal', 'idempotency.sqlite', ...ofEngine])
+  for (const name of ['control.sqlite', 'control.sqlite-wal', ...ofEngine])
     expect([name, (await stat(join(open, name))).mode & 0o077]).toEqual([name, 0]);
   await other.stop();
 });

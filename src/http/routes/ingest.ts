@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import type { Received } from '../../ingest/idempotency/idempotency.ts';
 import { WITHOUT_PROJECT_HEADER } from '../../ingest/project-warning.ts';
+import type { Received } from '../../ingest/receive.ts';
 import { list, object, type Schema } from '../openapi/schema.ts';
 import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
 import {
@@ -100,7 +100,7 @@ export const ingestRoutes: RouteGroup<IngestParts> = {
 
 /** As Logflare's clients expect it: 406 with the reasons if events were rejected; the other events are stored. */
 function respond(reply: FastifyReply, received: Received): FastifyReply {
-  const { refused, reasons, withoutProject = 0, repaired = 0, dropped = 0 } = received;
+  const { refused, reasons, withoutProject, repaired, dropped } = received;
   if (withoutProject > 0) reply.header(WITHOUT_PROJECT_HEADER, withoutProject);
   if (repaired > 0) reply.header('x-events-repaired', repaired);
   if (dropped > 0) reply.header('x-events-dropped', dropped);

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Source } from '../../definitions/source.ts';
-import type { Received } from '../../ingest/idempotency/idempotency.ts';
 import { encodeResponse } from '../../ingest/otlp/check.ts';
+import type { Received } from '../../ingest/receive.ts';
 import { refuseUnwritable } from '../../ingest/source-name.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { hideMissing, requireSource } from '../../keys/named.ts';

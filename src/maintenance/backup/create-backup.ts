@@ -6,7 +6,7 @@ import { syncFolder } from '../../lib/file.ts';
 import { readVersion } from '../../version.ts';
 import { copyDefinitions, type DefinitionDirs } from './definitions.ts';
 import { type CopyOptions, copyPart, countBytes, linkPart, measure, readContent, readRows } from './files.ts';
-import { CONTROL_FILE, copyAnswers, copyKeys, readControlVersion } from './key-files.ts';
+import { CONTROL_FILE, copyKeys, readControlVersion } from './key-files.ts';
 import {
   BACKUP_FORMAT,
   type Manifest,
@@ -57,8 +57,7 @@ export interface BackupDone {
 type Base = ReadonlyMap<string, { readonly dir: string; readonly part: ManifestPart }>;
 
 /**
- * Writes a backup. The responses to Idempotency-Keys are copied before the events, so that each refers to events in the backup; the
- * manifest is written last.
+ * Writes a backup, its manifest last.
  *
  * @throws InputError if the target or the base cannot be used; errors of the disk
  */
@@ -67,7 +66,6 @@ export async function createBackup(source: BackupSource, options: BackupOptions)
   const known = base === undefined ? new Map() : readBase(base, target.dir);
   const createdAt = new Date(now()).toISOString();
   const files: ManifestFile[] = [];
-  if (source.hasKeys) files.push(...(await copyAnswers(source.dataDir, target.dir)));
   const snapshot = await source.snapshot();
   const events = await copyEvents(snapshot, known, options);
   const copying: CopyOptions = { signal };

@@ -8,18 +8,10 @@ import { makePrivateFile, syncFile } from '../../lib/file.ts';
 import { type CopyOptions, copyFile, describeFile } from './files.ts';
 import type { ManifestFile } from './manifest.ts';
 
-/** In the data directory: the responses to requests with an Idempotency-Key. */
-const ANSWERS_FILE = 'idempotency.sqlite';
-
 export const CONTROL_FILE = SQLITE_FILE;
 
 /** The files of the data directory, besides events, that a backup may have. */
-export const KEY_FILES: ReadonlySet<string> = new Set([CONTROL_FILE, SECRET_FILE, ANSWERS_FILE]);
-
-/** Copies the responses to requests with an Idempotency-Key, if there are any. */
-export async function copyAnswers(dataDir: string, target: string): Promise<ManifestFile[]> {
-  return await copyDatabase(dataDir, target, ANSWERS_FILE);
-}
+export const KEY_FILES: ReadonlySet<string> = new Set([CONTROL_FILE, SECRET_FILE]);
 
 /** Copies the keys, their audit trail, and the secret that signs tokens. */
 export async function copyKeys(
