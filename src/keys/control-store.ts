@@ -1,8 +1,16 @@
-import type { AlertStore } from './alerts/alert-store.ts';
-import type { AuditCopy } from './audit/audit-copy.ts';
-import type { AuditEntry, AuditPage, StoredEntry } from './audit/audit-entry.ts';
-import type { KeyRecord } from './key-record.ts';
-import type { SessionStore } from './sessions/session-store.ts';
+import { type AlertStore, createAlertStore } from './alerts/alert-store.ts';
+import {
+  type AuditCopy,
+  type AuditEntry,
+  type AuditPage,
+  createAuditCopy,
+  createAuditWriter,
+  type StoredEntry,
+  toEntry,
+} from './audit.ts';
+import { type ControlDatabase, insert, LOCK_CHANGES, type Statement, toChangeCount } from './database.ts';
+import { CHANGEABLE, findOne, type KeyRecord, toRecord, toRow } from './key-record.ts';
+import { createSessionStore, type SessionStore } from './session-store.ts';
 
 export interface KeyPage {
   readonly limit: number;
@@ -56,4 +64,75 @@ export interface ControlStore {
   /** Whether the last probe reached it. */
   isUp(): boolean;
   close(): Promise<void>;
+}
+
+const ALL = Number.MAX_SAFE_INTEGER; // a LIMIT for no limit that both databases have
+
+/** Creates the control store over its database. */
+export function createControlStore(database: ControlDatabase): ControlStore {
+  const { run, transact } = database;
+  const addEntries = createAuditWriter();
+  return {
+    findKey: database.findKey,
+    async readKey(id) {
+      const [row] = await run(findOne(id));
+      return row === undefined ? undefined : toRecord(row);
+    },
+    async listKeys({ before = '', limit } = { limit: ALL }) {
+      const text = `SELECT * FROM tailrace_keys
+        WHERE $1 = '' OR (created_ms, id) < (SELECT created_ms, id FROM tailrace_keys WHERE id = $1)
+        ORDER BY created_ms DESC, id DESC LIMIT $2`;
+      return (await run({ text, values: [before, limit] })).map(toRecord);
+    },
+    async listEntries({ limit, before = ALL }) {
+      const text = 'SELECT * FROM tailrace_audit WHERE id < $1 ORDER BY id DESC LIMIT $2';
+      return (await run({ text, values: [before, limit] })).map(toEntry);
+    },
+    async change(ids, decide) {
+      let touched = ids;
+      const write = ([lock = [], ...found]: Parameters<Parameters<typeof transact>[1]>[0]) => {
+        const number = toChangeCount(lock);
+        const records = new Map(found.flat().map((row) => [String(row['id']), toRecord(row)]));
+        const { add = [], update, entries = [], result } = decide((id) => records.get(id));
+        touched = [...ids, ...add.map(({ id }) => id)];
+        const added = add.map((record) => insert('tailrace_keys', [{ ...toRow(record), change: number }]));
+        const updated = update === undefined ? [] : [updateKey(update, number)];
+        return { statements: [...added, ...updated, ...addEntries(entries)], result };
+      };
+      try {
+        return await transact([LOCK_CHANGES, ...ids.map(findOne)], write, { usesReserve: true });
+      } finally {
+        database.forget(touched); // even if the outcome of the write is unknown
+      }
+    },
+    async record({ used, entries }) {
+      // In the order of ids: two processes that lock the same keys in different orders would deadlock.
+      const uses = used.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(noteUse);
+      if (uses.length > 0) await transact([], () => ({ statements: uses, result: undefined }));
+      if (entries.length === 0) return;
+      // Rejections come all the time, and would spend the reserve.
+      const usesReserve = entries.some(({ action }) => action === 'deleted');
+      const add = () => ({ statements: addEntries(entries), result: undefined });
+      await transact([LOCK_CHANGES], add, { usesReserve });
+    },
+    alerts: createAlertStore(database),
+    sessions: createSessionStore(database),
+    auditCopy: createAuditCopy(database),
+    isUp: database.isUp,
+    close: database.close,
+  };
+}
+
+function updateKey(record: KeyRecord, number: number): Statement {
+  const row = toRow(record);
+  const assignments = CHANGEABLE.map((column, i) => `${column} = $${i + 3}`).join(', ');
+  return {
+    text: `UPDATE tailrace_keys SET change = $2, ${assignments} WHERE id = $1`,
+    values: [record.id, number, ...CHANGEABLE.map((column) => row[column])],
+  };
+}
+
+function noteUse([id, atMs]: Activity['used'][number]): Statement {
+  const text = 'UPDATE tailrace_keys SET last_used_ms = $2 WHERE id = $1 AND coalesce(last_used_ms, 0) < $2';
+  return { text, values: [id, atMs] };
 }

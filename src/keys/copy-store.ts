@@ -1,5 +1,5 @@
 import { copyAlerts } from './alerts/copy-alerts.ts';
-import type { AuditEntry, StoredEntry } from './audit/audit-entry.ts';
+import type { AuditEntry, StoredEntry } from './audit.ts';
 import type { ControlStore } from './control-store.ts';
 import type { KeyRecord } from './key-record.ts';
 import { sameHash } from './secret.ts';

@@ -1,3 +1,4 @@
+import type { Statement } from './database.ts';
 import { type Grant, isScope } from './grant.ts';
 
 /** A key as it is stored: its hash, never its text. Times are ms since the epoch. */
@@ -14,31 +15,15 @@ export interface KeyRecord extends Grant {
   readonly successor: string | undefined;
 }
 
-/** A key as a row of the control store, in SQLite and in PostgreSQL. */
-type KeyRow = ReturnType<typeof toRow>;
+/** The columns that an update of a key writes: not its identity, nor those that other statements write. */
+export const CHANGEABLE = [
+  ...['name', 'description', 'scopes', 'endpoints', 'sources', 'pins', 'rate_per_second', 'rate_burst'],
+  ...['expires_ms', 'revoked_ms', 'successor'],
+] as (keyof ReturnType<typeof toRow>)[];
 
-export const COLUMNS = [
-  'id',
-  'name',
-  'description',
-  'hash',
-  'scopes',
-  'endpoints',
-  'sources',
-  'pins',
-  'rate_per_second',
-  'rate_burst',
-  'created_ms',
-  'expires_ms',
-  'revoked_ms',
-  'last_used_ms',
-  'successor',
-] as const satisfies readonly (keyof KeyRow)[];
-
-// The identity of a key, and columns that other statements write.
-const FIXED: ReadonlySet<keyof KeyRow> = new Set(['id', 'hash', 'created_ms', 'last_used_ms']);
-/** The columns that an update of a key writes. */
-export const CHANGEABLE = COLUMNS.filter((column) => !FIXED.has(column));
+export function findOne(id: string): Statement {
+  return { text: 'SELECT * FROM tailrace_keys WHERE id = $1', values: [id] };
+}
 
 export function toRow(record: KeyRecord) {
   return {

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { type Refusal, TailraceError } from '../errors.ts';
 import type { Rate } from '../lib/token-bucket.ts';
-import type { AuditPage, StoredEntry } from './audit/audit-entry.ts';
+import type { AuditPage, StoredEntry } from './audit.ts';
 import type { ControlStore, KeyPage } from './control-store.ts';
 import { type Grant, isWithinReach, SCOPES, type Scope } from './grant.ts';
 import type { KeyRecord } from './key-record.ts';

@@ -1,5 +1,5 @@
 import { InputError } from '../errors.ts';
-import type { AuditAction } from './audit/audit-entry.ts';
+import type { AuditAction } from './audit.ts';
 import type { Change, ControlStore } from './control-store.ts';
 import { describeGrant, type Grant } from './grant.ts';
 import type { KeyRecord } from './key-record.ts';

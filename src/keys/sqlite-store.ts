@@ -1,124 +1,76 @@
 import { join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
 import { openSqlite } from '../lib/open-sqlite.ts';
 import { withReserve } from '../lib/reserve.ts';
 import { findSqliteFailure, transact } from '../lib/sqlite.ts';
-import { createSqliteAlerts } from './alerts/sqlite-alerts.ts';
-import { createAuditCopy } from './audit/audit-copy.ts';
-import { type AuditEntry, ENTRIES_MAX, TRIM_EVERY, toAuditRow, toEntry } from './audit/audit-entry.ts';
-import type { ControlStore } from './control-store.ts';
-import { CHANGEABLE, COLUMNS, type KeyRecord, toRecord, toRow } from './key-record.ts';
-import { createSessionStore } from './sessions/session-store.ts';
-import { MIGRATIONS } from './sqlite-migrations.ts';
-import { createSqliteRun } from './sqlite-run.ts';
-import type { Statement } from './statement.ts';
+import { type ControlStore, createControlStore } from './control-store.ts';
+import {
+  COUNT_CHANGES,
+  type ControlDatabase,
+  type Row,
+  type Statement,
+  toChangeCount,
+  toStorable,
+} from './database.ts';
+import { findOne, type KeyRecord, toRecord } from './key-record.ts';
+import { CONTROL_VERSION, createSchema, describeOtherVersion } from './schema.ts';
 
 /** In the data directory. */
 export const SQLITE_FILE = 'control.sqlite';
 // Writes of other processes take milliseconds. The wait blocks the event loop, so it is short.
 const BUSY_TIMEOUT_MS = 1_000;
 
-const ALL = -1; // SQLite's LIMIT for no limit
-
 /**
  * Opens the control store of a data directory, or creates it. SQLite in WAL mode: the commands and the service use it at the same
  * time. Each method does its work synchronously, before it returns its promise.
  *
- * @throws InputError if the directory cannot be used, or was written by a newer version
+ * @throws InputError if the directory cannot be used, or was written by another version
  */
 export function openSqliteStore(dataDir: string): ControlStore {
   const open = () => openSqlite(join(dataDir, SQLITE_FILE), 'the key store', prepare);
   const database = withReserve(dataDir, open);
-  const find = database.prepare('SELECT * FROM keys WHERE id = ?');
-  const list = database.prepare(
-    `SELECT * FROM keys WHERE ?1 = '' OR (created_ms, id) < (SELECT created_ms, id FROM keys WHERE id = ?1)
-      ORDER BY created_ms DESC, id DESC LIMIT ?2`,
-  );
-  const listEntries = database.prepare('SELECT * FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?');
-  const add = database.prepare(
-    `INSERT INTO keys (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`,
-  );
-  const update = database.prepare(
-    `UPDATE keys SET ${CHANGEABLE.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`,
-  );
-  const use = database.prepare(
-    'UPDATE keys SET last_used_ms = max(coalesce(last_used_ms, 0), ?) WHERE id = ?',
-  );
-  const addEntry = createAuditWriter(database);
-  const cache = createKeyCache(database);
-  const run = createSqliteRun(database);
-  const ask = async (statement: Statement) => orUnavailable(() => run(statement));
+  const run = createRun(database);
 
-  const readKey = (id: string) => {
-    const row = find.get(id);
-    return row === undefined ? undefined : toRecord(row);
-  };
-  const findKey = (id: string) => cache.find(id, () => readKey(id));
-
-  function write<T>(work: () => T): T {
-    try {
-      return orUnavailable(() => transact(database, work));
-    } finally {
-      cache.clear();
-    }
-  }
-
-  const writeOnFullDisk = <T>(work: () => T) => withReserve(dataDir, () => write(work));
-
-  return {
-    findKey: (id) => orUnavailable(() => findKey(id)),
-    readKey: async (id) => orUnavailable(() => findKey(id)),
-    listKeys: async ({ before = '', limit } = { limit: ALL }) =>
-      orUnavailable(() => list.all(before, limit).map(toRecord)),
-    listEntries: async ({ limit, before = Number.MAX_SAFE_INTEGER }) =>
-      orUnavailable(() => listEntries.all(before, limit).map(toEntry)),
-    change: async (_ids, decide) =>
-      writeOnFullDisk(() => {
-        const { add: added = [], update: updated, entries = [], result } = decide(readKey);
-        for (const record of added) {
-          const row = toRow(record);
-          add.run(...COLUMNS.map((column) => row[column]));
+  const runAll: ControlDatabase['transact'] = async (reads, decide, options = {}) => {
+    const { isDurable = true, usesReserve = false } = options;
+    const work = () => {
+      const { statements, result } = decide(reads.map(run));
+      for (const statement of statements) run(statement);
+      return result;
+    };
+    const write = () =>
+      orUnavailable(() => {
+        // In WAL mode the disk is waited for only if a transaction must survive a loss of power.
+        if (!isDurable) database.exec('PRAGMA synchronous = NORMAL');
+        try {
+          return transact(database, work);
+        } finally {
+          if (!isDurable) database.exec('PRAGMA synchronous = FULL');
         }
-        if (updated !== undefined) {
-          const row = toRow(updated);
-          update.run(...CHANGEABLE.map((column) => row[column]), updated.id);
-        }
-        for (const entry of entries) addEntry(entry);
-        return result;
-      }),
-    async record({ used, entries }) {
-      // Uses and rejections come all the time, and would spend the reserve.
-      const isDeletion = entries.some(({ action }) => action === 'deleted');
-      (isDeletion ? writeOnFullDisk : write)(() => {
-        for (const [id, atMs] of used) use.run(atMs, id);
-        for (const entry of entries) addEntry(entry);
       });
-    },
-    alerts: createSqliteAlerts(database, orUnavailable),
-    sessions: createSessionStore(ask),
-    auditCopy: createAuditCopy({ run: ask, runAlone: ask }), // SQLite has one writer at a time
+    return usesReserve ? withReserve(dataDir, write) : write();
+  };
+
+  return createControlStore({
+    nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
+    run: async (statement) => orUnavailable(() => run(statement)),
+    transact: runAll,
+    ...createKeyCache(run),
     isUp: () => true,
     close: async () => database.close(),
-  };
+  });
 }
 
-/** Adds an entry and occasionally trims each kind to the newest `ENTRIES_MAX`. */
-function createAuditWriter(database: DatabaseSync): (entry: AuditEntry) => void {
-  const add = database.prepare(
-    'INSERT INTO audit (at_ms, action, key_id, actor, detail, count, address) VALUES (?, ?, ?, ?, ?, ?, ?)',
-  );
-  const trim = database.prepare(
-    `DELETE FROM audit WHERE (action = 'refused') = ? AND id <=
-      (SELECT id FROM audit WHERE (action = 'refused') = ? ORDER BY id DESC LIMIT 1 OFFSET ${ENTRIES_MAX})`,
-  );
-  return (entry) => {
-    const row = toAuditRow(entry);
-    const { at_ms: atMs, key_id: keyId, action, actor, detail, count, address } = row;
-    const { lastInsertRowid } = add.run(atMs, action, keyId, actor, detail, count, address);
-    if (Number(lastInsertRowid) % TRIM_EVERY !== 0) return;
-    for (const refused of [0, 1]) trim.run(refused, refused);
+type Run = (statement: Statement) => Row[];
+
+function createRun(database: DatabaseSync): Run {
+  const prepared = new Map<string, StatementSync>(); // the stores have a fixed set of texts
+  return ({ text, values }) => {
+    const statement = prepared.get(text) ?? database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'));
+    prepared.set(text, statement);
+    return statement.all(...values.map(toStorable));
   };
 }
 
@@ -129,35 +81,37 @@ const RECORDS_MAX = 10_000;
 
 /**
  * Keys that were read a moment ago. A change by this process applies to the next look-up; one by another, such as
- * `tailrace keys revoke`, within `FRESH_MS`, the interval at which the cache asks SQLite whether another process has written.
+ * `tailrace keys revoke`, within `FRESH_MS`, the interval at which the cache reads how many changes there were.
  */
-function createKeyCache(database: DatabaseSync) {
-  const version = database.prepare('PRAGMA data_version');
+function createKeyCache(run: Run): Pick<ControlDatabase, 'findKey' | 'forget'> {
   const records = new LRUCache<string, KeyRecord>({ max: RECORDS_MAX });
-  let seen: unknown;
+  let seen: number | undefined;
   let freshUntilMs = 0;
 
   function followOthers(): void {
     const nowMs = performance.now(); // never set back, as the clock may be
     if (nowMs < freshUntilMs) return;
     freshUntilMs = nowMs + FRESH_MS;
-    const current = version.get()?.['data_version'];
-    if (current !== seen) records.clear();
-    seen = current;
+    const count = toChangeCount(run(COUNT_CHANGES));
+    if (count !== seen) records.clear();
+    seen = count;
   }
 
   return {
-    /** @param read reads a key that is not in the cache */
-    find(id: string, read: () => KeyRecord | undefined): KeyRecord | undefined {
-      followOthers();
-      const kept = records.get(id);
-      if (kept !== undefined) return kept;
-      const record = read();
-      if (record !== undefined) records.set(id, record);
-      return record;
+    findKey: (id) =>
+      orUnavailable(() => {
+        followOthers();
+        const kept = records.get(id);
+        if (kept !== undefined) return kept;
+        const [row] = run(findOne(id));
+        if (row === undefined) return undefined;
+        const record = toRecord(row);
+        records.set(id, record);
+        return record;
+      }),
+    forget(ids) {
+      for (const id of ids) records.delete(id);
     },
-    /** Called after a write by this connection, which SQLite does not count. */
-    clear: () => records.clear(),
   };
 }
 
@@ -184,17 +138,13 @@ function prepare(database: DatabaseSync): void {
   database.exec(
     `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
   );
-  transact(database, () => migrate(database));
+  transact(database, () => createTables(database));
 }
 
-function migrate(database: DatabaseSync): void {
+function createTables(database: DatabaseSync): void {
   const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-  if (version > MIGRATIONS.length) {
-    throw new InputError([
-      `the key store is of version ${version}, newer than this Tailrace (${MIGRATIONS.length}); update Tailrace`,
-    ]);
-  }
-  if (version === MIGRATIONS.length) return; // nothing to write, so the service starts even on a full disk
-  for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
-  database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+  if (version === CONTROL_VERSION) return; // nothing to write, so the service starts even on a full disk
+  if (version !== 0) throw new InputError([describeOtherVersion('the key store is', version)]);
+  for (const statement of createSchema('sqlite')) database.exec(statement);
+  database.exec(`PRAGMA user_version = ${CONTROL_VERSION}`);
 }

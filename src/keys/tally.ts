@@ -1,5 +1,5 @@
 import type { Refusal } from '../errors.ts';
-import type { AuditAction, AuditEntry } from './audit/audit-entry.ts';
+import type { AuditAction, AuditEntry } from './audit.ts';
 import type { ControlStore } from './control-store.ts';
 
 export type Tally = ReturnType<typeof createTally>;

@@ -23,36 +23,38 @@ const SILENCE_MS_MAX = 2_500;
 const PROBE_MS_MAX = 1_000;
 // A process that stops in the middle of a change blocks those of others no longer than this.
 const IDLE_IN_TRANSACTION_MS_MAX = 5_000;
-// Other processes may be migrating meanwhile.
-const MIGRATION_MS_MAX = 60_000;
+// Other processes may be creating the tables meanwhile.
+const SCHEMA_MS_MAX = 60_000;
 // An arbitrary number: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
-const MIGRATION_LOCK = 8_245_722_243;
+const SCHEMA_LOCK = 8_245_722_243;
 
 export interface PostgresOptions {
   /** Beside the one for probes. */
   readonly connectionsMax: number;
-  /** Names a set of tables, which has its own version. */
-  readonly part: string;
-  /** Creates and changes these tables, one step per version. */
-  readonly steps: readonly string[];
+  /** The version of the tables. */
+  readonly version: number;
+  /** The statements that create them. */
+  readonly schema: readonly string[];
+  /** The fault of tables of another version. */
+  readonly describeOther: (version: number) => string;
 }
 
 /**
- * Opens a database and migrates the tables of one part. Processes that start together migrate one after another.
+ * Opens a database and creates its tables, if there are none. Processes that start together do so one after another.
  *
  * @param url `postgresql://…`
  * @param start begins to use it; if that fails it is closed
- * @throws InputError if it cannot be used, or its tables have a version beyond the last step; TransientError if it is not up
+ * @throws InputError if it cannot be used, or its tables have another version; TransientError if it is not up
  */
 export async function openPostgres<T>(
   url: string,
-  { connectionsMax, part, steps }: PostgresOptions,
+  options: PostgresOptions,
   start: (postgres: Postgres) => T | Promise<T>,
 ): Promise<T> {
   let postgres: Postgres | undefined;
   try {
-    postgres = connect(url, connectionsMax);
-    await migrate(url, part, steps);
+    postgres = connect(url, options.connectionsMax);
+    await prepare(url, options);
     return await start(postgres);
   } catch (error) {
     await postgres?.close();
@@ -124,37 +126,32 @@ function queryOf(runner: Pick<Pool, 'query'>): Query {
   return async (text, values = []) => (await runner.query<Row>(text, [...values])).rows;
 }
 
-async function migrate(url: string, part: string, steps: readonly string[]): Promise<void> {
-  const timeouts = { statement_timeout: MIGRATION_MS_MAX, query_timeout: MIGRATION_MS_MAX };
-  const migrating = openPool(url, timeouts);
+async function prepare(url: string, options: PostgresOptions): Promise<void> {
+  const pool = openPool(url, { statement_timeout: SCHEMA_MS_MAX, query_timeout: SCHEMA_MS_MAX });
   try {
-    await transact(migrating, (query) => runSteps(query, part, steps));
+    await transact(pool, (query) => createTables(query, options));
   } finally {
-    await endPools(migrating);
+    await endPools(pool);
   }
 }
 
-async function runSteps(query: Query, part: string, steps: readonly string[]): Promise<void> {
-  await query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-  const version = await readVersion(query, part);
-  if (version > steps.length) {
-    throw new Error(
-      `its tables of ${part} are of version ${version}, newer than this Tailrace (${steps.length}); update Tailrace`,
-    );
-  }
-  if (version === steps.length) return; // an account without the right to create tables can use existing ones
-  await query('CREATE TABLE IF NOT EXISTS tailrace_schema (part text PRIMARY KEY, version integer NOT NULL)');
-  for (const step of steps.slice(version)) await query(step);
-  await query(
-    `INSERT INTO tailrace_schema VALUES ($1, $2) ON CONFLICT (part) DO UPDATE SET version = excluded.version`,
-    [part, steps.length],
-  );
+async function createTables(
+  query: Query,
+  { version, schema, describeOther }: PostgresOptions,
+): Promise<void> {
+  await query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
+  const found = await readVersion(query);
+  if (found === version) return; // an account without the right to create tables can use existing ones
+  if (found !== undefined) throw new Error(describeOther(found));
+  await query('CREATE TABLE tailrace_schema (version bigint NOT NULL)');
+  for (const statement of schema) await query(statement);
+  await query('INSERT INTO tailrace_schema VALUES ($1)', [version]);
 }
 
-async function readVersion(query: Query, part: string): Promise<number> {
+async function readVersion(query: Query): Promise<number | undefined> {
   const [found] = await query(`SELECT to_regclass('tailrace_schema') IS NOT NULL AS there`);
-  if (found?.['there'] !== true) return 0;
-  const [row] = await query('SELECT version FROM tailrace_schema WHERE part = $1', [part]);
+  if (found?.['there'] !== true) return undefined;
+  const [row] = await query('SELECT max(version) AS version FROM tailrace_schema');
   return Number(row?.['version'] ?? 0);
 }
 

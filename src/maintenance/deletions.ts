@@ -2,8 +2,8 @@ import { createDeletion, isRewriting, readUnfinished, type Unfinished } from '..
 import type { Engine } from '../engine/engine.ts';
 import { storedTable } from '../engine/table.ts';
 import { messageOf, TailraceError } from '../errors.ts';
-import type { AuditEntry } from '../keys/audit/audit-entry.ts';
 import type { ControlStore } from '../keys/control-store.ts';
+import type { Actor } from '../keys/management.ts';
 import { createSlots } from '../lib/slots.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
 import { type Deletion, describeDeletion, toCondition } from './deletion-request.ts';
@@ -43,16 +43,13 @@ export interface Deletions {
    *
    * @throws TailraceError `overloaded` if too many run; failures of the control store and the engine, after which it may have begun
    */
-  start(deletion: Deletion, by: By): Promise<DeletionJob>;
+  start(deletion: Deletion, by: Actor): Promise<DeletionJob>;
   /** Finds one of the last jobs of this process. */
   find(id: string): DeletionJob | undefined;
   isRunning(): boolean;
   /** Waits for deletions that an earlier process has left unfinished, too. Never rejects. */
   watch(): void;
 }
-
-/** The originator of a deletion, for the audit trail: a person, a key's id, or `cli`. */
-export type By = Pick<AuditEntry, 'actor' | 'address'>;
 
 export interface DeletionsOptions {
   readonly core: {
@@ -189,7 +186,7 @@ export function createDeletions(options: DeletionsOptions): Deletions {
 function createBegin({ core: { engine }, control, holdInserts, now }: DeletionsOptions) {
   const acquire = createSlots(1);
 
-  async function audit(deletion: Deletion, counted: readonly SourceRows[], by: By): Promise<void> {
+  async function audit(deletion: Deletion, counted: readonly SourceRows[], by: Actor): Promise<void> {
     const rows = counted.reduce((sum, one) => sum + one.rows, 0);
     if (rows === 0) return;
     const detail = `${rows} ${describeDeletion(deletion)}`;
@@ -197,7 +194,7 @@ function createBegin({ core: { engine }, control, holdInserts, now }: DeletionsO
     await control.record({ used: [], entries: [entry] });
   }
 
-  return async (deletion: Deletion, by: By): Promise<Pick<DeletionJob, 'acceptedMs' | 'counted'>> => {
+  return async (deletion: Deletion, by: Actor): Promise<Pick<DeletionJob, 'acceptedMs' | 'counted'>> => {
     const slot = await acquire();
     const { idle, release } = holdInserts();
     const late = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-import type { StoredEntry } from '../keys/audit/audit-entry.ts';
+import type { StoredEntry } from '../keys/audit.ts';
 import type { Grant } from '../keys/grant.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
 import type { KeyEntry, KeyView } from './view.ts';

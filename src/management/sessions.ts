@@ -3,7 +3,7 @@ import { actorOf } from '../keys/actor.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { isManager } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
-import type { SessionRecord } from '../keys/sessions/session-record.ts';
+import type { SessionRecord } from '../keys/session-store.ts';
 import type { Sessions } from '../people/sessions.ts';
 import { toSelf } from './definitions.ts';
 import { toIsoTime } from './key-view.ts';

@@ -5,7 +5,7 @@ import type { Alert } from '../definitions/alert.ts';
 import { invalidRequest, type ParameterFault, TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/actor.ts';
 import { EVERY_ALERT, type Silence } from '../keys/alerts/alert-record.ts';
-import type { AuditAction } from '../keys/audit/audit-entry.ts';
+import type { AuditAction } from '../keys/audit.ts';
 import { MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
 import { type AlertParts, getVisible, isLimited, type Reach } from './alert-access.ts';
 import type { SilenceView } from './alert-view.ts';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../errors.ts';
 import { type Caller, CHALLENGE } from '../keys/keyring.ts';
-import type { SessionRecord } from '../keys/sessions/session-record.ts';
+import type { SessionRecord } from '../keys/session-store.ts';
 import { createProxyIdentity, type Identity } from './identity.ts';
 import { type CallerOf, createCallerOf, type Roles } from './role.ts';
 

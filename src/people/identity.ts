@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isObject } from '../ingest/json/value.ts';
-import type { Claims } from '../keys/sessions/session-record.ts';
+import type { Claims } from '../keys/session-store.ts';
 
 /** A person whom the provider or a proxy vouches for. */
 export interface Identity {

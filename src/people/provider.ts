@@ -1,7 +1,7 @@
 import type { Configuration, ServerMetadata } from 'openid-client';
 import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
-import type { Claims } from '../keys/sessions/session-record.ts';
+import type { Claims } from '../keys/session-store.ts';
 
 type ProviderSettings = Pick<Config, 'oidcIssuer' | 'oidcClientId' | 'oidcClientSecret' | 'oidcScopes'>;
 

@@ -1,7 +1,7 @@
 import { isPinText } from '../keys/check-grant.ts';
 import type { Grant } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
-import type { Claims } from '../keys/sessions/session-record.ts';
+import type { Claims } from '../keys/session-store.ts';
 import { findAddress, findClaim, type Identity, textsOf } from './identity.ts';
 
 /** An entry of the operator's file: whom it fits, and their rights. */

@@ -4,7 +4,7 @@ import { keepFolders } from '../definitions/folders.ts';
 import { readDefinitions } from '../definitions/read.ts';
 import { InputError, TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/actor.ts';
-import type { AuditEntry } from '../keys/audit/audit-entry.ts';
+import type { AuditEntry } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { findBelow } from '../lib/below.ts';
 import type { SavedEndpoint } from '../management/view.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InputError } from '../../src/errors.ts';
-import type { AuditEntry } from '../../src/keys/audit/audit-entry.ts';
+import type { AuditEntry } from '../../src/keys/audit.ts';
 import type { ControlStore } from '../../src/keys/control-store.ts';
 import type { KeyRecord } from '../../src/keys/key-record.ts';
 import { createSecret, findKeyId, hashKey } from '../../src/keys/secret.ts';

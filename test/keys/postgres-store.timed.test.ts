@@ -56,20 +56,24 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
     open: async (url) => (await open(url)).store,
   });
 
-  test('the copy of the audit trail waits for an entry with a lower id that is not committed yet', async () => {
+  test('entries of the audit trail are committed in the order of their ids, so that a copy misses none', async () => {
     const url = await postgres.createDatabase();
     const { store } = await open(url);
     const client = new Client(url);
     await client.connect();
     await client.query('BEGIN');
+    await client.query('UPDATE tailrace_changes SET count = count + 1');
     await client.query(
-      "INSERT INTO tailrace_audit (at_ms, action, key_id, actor, detail, count) VALUES (1, 'created', '', 'a', 'first', 1)",
+      "INSERT INTO tailrace_audit (at_ms, action, key_id, actor, detail, count, address) VALUES (1, 'created', '', 'a', 'first', 1, '')",
     );
     const entry = { atMs: 2, action: 'created', keyId: '', actor: 'b', detail: 'second', count: 1 } as const;
-    await store.record({ used: [], entries: [entry] });
-    await expect(store.auditCopy.next()).rejects.toMatchObject({ code: 'engine_unavailable' });
+    const second = store.record({ used: [], entries: [entry] });
+    const waiting =
+      "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+    await vi.waitFor(async () => expect(await postgres.run(url, waiting)).toHaveLength(1), { interval: 10 });
     await client.query('COMMIT');
     await client.end();
+    await second;
     const batch = await store.auditCopy.next();
     expect(batch?.entries.map(({ detail }) => detail)).toEqual(['first', 'second']);
   });
@@ -80,17 +84,15 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       const all = await Promise.all(Array.from({ length: 8 }, () => open(url)));
       for (const { keyring } of all) await keyring.create({ name: 'a', scopes: [] });
       expect(await all[0]?.keyring.list()).toHaveLength(8);
-      expect(await postgres.run(url, 'SELECT * FROM tailrace_schema')).toEqual([
-        { part: 'keys', version: 7 },
-      ]);
+      expect(await postgres.run(url, 'SELECT * FROM tailrace_schema')).toHaveLength(1);
     });
 
-    test('made by a newer Tailrace is refused in one line', async () => {
+    test('of another version is rejected in one line', async () => {
       const url = await postgres.createDatabase();
       await open(url);
-      await postgres.run(url, 'UPDATE tailrace_schema SET version = 99');
+      await postgres.run(url, 'UPDATE tailrace_schema SET version = 7');
       await expect(open(url)).rejects.toThrow(
-        /^TAILRACE_CONTROL_URL: cannot be used: its tables of keys are of version 99, newer than this Tailrace \(7\); update Tailrace$/,
+        /^TAILRACE_CONTROL_URL: cannot be used: its tables are of version 7, and this Tailrace uses version \d+: [^\n]*$/,
       );
     });
 

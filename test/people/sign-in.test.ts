@@ -148,7 +148,7 @@ describe('a session', () => {
     const browser = await people.signIn('ada');
     const [cookie = ''] = [...browser.jarOf(people.url).values()];
     const database = new DatabaseSync(`${people.config.dataDir}/control.sqlite`, { readOnly: true });
-    const rows = JSON.stringify(database.prepare('SELECT * FROM sessions').all());
+    const rows = JSON.stringify(database.prepare('SELECT * FROM tailrace_sessions').all());
     database.close();
     expect(rows).toContain('ada@example.com');
     expect(rows).not.toContain(cookie.slice(16));

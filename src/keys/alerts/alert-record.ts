@@ -1,4 +1,4 @@
-import type { Row } from '../statement.ts';
+import type { Row } from '../database.ts';
 
 export interface HistoryEntry {
   /** Ascending with the time at which it was written. */

@@ -1,4 +1,4 @@
-import type { Row, Statement } from '../statement.ts';
+import type { ControlDatabase, Row, Statement } from '../database.ts';
 import {
   type AlertPoint,
   type HistoryEntry,
@@ -11,15 +11,6 @@ import {
 } from './alert-record.ts';
 import { type AlertWrite, addEntries, addMessage, type Transaction, toStatements } from './alert-write.ts';
 import { createRowStore, type RowStore } from './row-store.ts';
-
-/** What the store needs of a database; both have the tables and the SQL of this file. */
-export interface AlertDatabase {
-  /** SQL of the database's own clock, ms since the epoch: leases of several processes are compared by one clock. */
-  readonly nowMs: string;
-  run(statement: Statement): Promise<Row[]>;
-  /** Runs all in one transaction, or nothing if the first returns no row. @returns whether it returned one */
-  runIf(transaction: Transaction): Promise<boolean>;
-}
 
 /** States, history, silences and outgoing messages of alerts, in the control store. It fails as the control store does. */
 export interface AlertStore extends RowStore {
@@ -73,7 +64,13 @@ const DUE_MS_MAX = 7_200_000;
 const LOCK_SQL = 'UPDATE tailrace_alert_lease SET writes = writes + 1 WHERE fence = $1 RETURNING fence';
 
 /** Creates the store over a control store's database. */
-export function createAlertStore({ nowMs, run, runIf }: AlertDatabase): AlertStore {
+export function createAlertStore({ nowMs, run, transact }: ControlDatabase): AlertStore {
+  const runIf: RunIf = ({ condition, statements, isDurable }) =>
+    transact(
+      [condition],
+      ([found = []]) => ({ statements: found.length > 0 ? statements : [], result: found.length > 0 }),
+      { isDurable },
+    );
   const runAll = (text: string, ...values: Statement['values']) => run({ text, values });
   return {
     async lease(owner, lifeMs) {
@@ -146,6 +143,9 @@ export function createAlertStore({ nowMs, run, runIf }: AlertDatabase): AlertSto
   };
 }
 
+/** Runs all in one transaction, or nothing if the condition returns no row. @returns whether it returned one */
+type RunIf = (transaction: Transaction) => Promise<boolean>;
+
 type RunAll = (text: string, ...values: Statement['values']) => Promise<Row[]>;
 
 type Messages = Pick<
@@ -164,7 +164,7 @@ function createMessages({
   runAll,
   run,
   runIf,
-}: Pick<AlertDatabase, 'run' | 'runIf'> & { readonly runAll: RunAll }): Messages {
+}: Pick<ControlDatabase, 'run'> & { readonly runIf: RunIf; readonly runAll: RunAll }): Messages {
   return {
     addMessage: async (message, atMs) => void (await run(addMessage(message, atMs))),
     async nextMessage(receiver, atMs) {
@@ -187,7 +187,7 @@ function createMessages({
         'UPDATE tailrace_alert_outbox SET tries = tries + 1, due_ms = $2, reason = $3 WHERE id = $1',
         id,
         dueMs,
-        reason.replaceAll('\0', '\ufffd').toWellFormed(), // PostgreSQL's text has no NUL
+        reason,
       )),
     dropMessage: async (id, alert, entry) =>
       void (await runIf({

@@ -1,4 +1,4 @@
-import type { Statement } from '../statement.ts';
+import type { Statement } from '../database.ts';
 import type { AlertPoint, HistoryEntry, StoredMessage } from './alert-record.ts';
 
 export interface Transaction {

@@ -1,4 +1,4 @@
-import type { Row } from '../statement.ts';
+import type { Row } from '../database.ts';
 import type { AlertStore } from './alert-store.ts';
 import { COPIED_TABLES, type CopiedTable, keyOfRow } from './row-store.ts';
 

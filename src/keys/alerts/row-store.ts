@@ -1,4 +1,4 @@
-import type { Row, Statement } from '../statement.ts';
+import type { Row, Statement } from '../database.ts';
 import { addEntry, type Transaction } from './alert-write.ts';
 
 /**

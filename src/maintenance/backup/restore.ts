@@ -9,7 +9,7 @@ import {
   writeStoreVersion,
 } from '../../engine/store-version.ts';
 import { InputError, messageOf } from '../../errors.ts';
-import { MIGRATIONS } from '../../keys/sqlite-migrations.ts';
+import { CONTROL_VERSION } from '../../keys/schema.ts';
 import { findBelow, OutsideError } from '../../lib/below.ts';
 import { identifier, sql, trusted } from '../../sql/sql.ts';
 import { EVENTS_FOLDER } from './create-backup.ts';
@@ -38,7 +38,7 @@ export function readBackup(dir: string): Manifest {
   const manifest = readManifest(dir);
   const of = `of the backup ${dir}, written by Tailrace ${manifest.tailrace},`;
   refuseNewer(manifest.store_version ?? 0, STORE_VERSION, `the event store ${of}`);
-  refuseNewer(manifest.control_version ?? 0, MIGRATIONS.length, `the key store ${of}`);
+  refuseNewer(manifest.control_version ?? 0, CONTROL_VERSION, `the key store ${of}`);
   return manifest;
 }
 

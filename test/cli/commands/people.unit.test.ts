@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { SessionRecord } from '../../../src/keys/sessions/session-record.ts';
+import type { SessionRecord } from '../../../src/keys/session-store.ts';
 import { openSqliteStore } from '../../../src/keys/sqlite-store.ts';
 import { runProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/service.ts';

@@ -1,0 +1,164 @@
+import { type ControlDatabase, insert, LOCK_CHANGES, type Statement } from './database.ts';
+
+export const AUDIT_ACTIONS = [
+  'created',
+  'changed',
+  'rotated',
+  'revoked',
+  'minted',
+  'refused',
+  'deleted',
+  'saved',
+  'silenced',
+  'unsilenced',
+  'signed_in',
+  'signed_out',
+  'ended',
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** A change or a rejection of a key, a deletion of events, an endpoint that was saved, a silence of an alert that began or was ended, or a session. */
+export interface AuditEntry {
+  /** ms since the epoch; of rejections that are counted together, that of the first. */
+  readonly atMs: number;
+  readonly action: AuditAction;
+  /** The key concerned; empty if it is unknown, for events, endpoints and alerts. */
+  readonly keyId: string;
+  /** The acting person, the id of the acting key, or `cli`; empty for rejections. */
+  readonly actor: string;
+  /** Address of the actor's client; left out if it is not known. */
+  readonly address?: string | undefined;
+  /** The grant, or the reason of a rejection. Never a secret. */
+  readonly detail: string;
+  /** How often within a minute; 1 except for rejections. */
+  readonly count: number;
+}
+
+export interface StoredEntry extends AuditEntry {
+  /** Ascending. */
+  readonly id: number;
+}
+
+/** Newest first. */
+export interface AuditPage {
+  readonly limit: number;
+  /** Id of the last entry seen. */
+  readonly before?: number | undefined;
+}
+
+/** Entries kept of each kind, changes and rejections, so that a flood of wrong keys evicts no changes. */
+const ENTRIES_MAX = 50_000;
+// Trimming walks over all entries that stay, so it runs once in so many entries.
+const TRIM_EVERY = 100;
+const INSERTED_MAX = 100; // in one statement
+
+const DETAIL_CHARS_MAX = 1_000;
+
+/** Returns a function that makes the statements which add entries, and now and then trim each kind to the newest `ENTRIES_MAX`. */
+export function createAuditWriter(): (entries: readonly AuditEntry[]) => Statement[] {
+  let untilTrim = 1; // commands write few entries, each in a new process
+  return (entries) => {
+    const statements: Statement[] = [];
+    for (let at = 0; at < entries.length; at += INSERTED_MAX)
+      statements.push(insert('tailrace_audit', entries.slice(at, at + INSERTED_MAX).map(toRow)));
+    untilTrim -= entries.length;
+    if (untilTrim > 0 || entries.length === 0) return statements;
+    untilTrim = TRIM_EVERY;
+    return [...statements, ...TRIMS];
+  };
+}
+
+const TRIMS: readonly Statement[] = ["action = 'refused'", "action <> 'refused'"].map((kind) => ({
+  text: `DELETE FROM tailrace_audit WHERE ${kind} AND id <=
+    (SELECT id FROM tailrace_audit WHERE ${kind} ORDER BY id DESC LIMIT 1 OFFSET ${ENTRIES_MAX})`,
+  values: [],
+}));
+
+function toRow({ atMs, action, keyId, actor, detail, count, address = '' }: AuditEntry) {
+  const cut = (text: string) => text.slice(0, DETAIL_CHARS_MAX);
+  const texts = { actor: cut(actor), detail: cut(detail), address: cut(address) };
+  return { at_ms: atMs, action, key_id: keyId, count, ...texts };
+}
+
+export function toEntry(row: Readonly<Record<string, unknown>>): StoredEntry {
+  const action = AUDIT_ACTIONS.find((one) => one === row['action']);
+  if (action === undefined) throw new Error(`the audit trail has an unknown action ${String(row['action'])}`);
+  return {
+    id: Number(row['id']),
+    atMs: Number(row['at_ms']),
+    action,
+    keyId: String(row['key_id']),
+    actor: String(row['actor']),
+    address: String(row['address']),
+    detail: String(row['detail']),
+    count: Number(row['count']),
+  };
+}
+
+/** Entries of the audit trail that are being copied. */
+export interface AuditBatch {
+  /** The last entry of the batch before; 0 for the first one. */
+  readonly after: number;
+  /** The last entry of this batch. */
+  readonly until: number;
+  /** Oldest first. Those that were trimmed meanwhile are missing. */
+  readonly entries: readonly StoredEntry[];
+}
+
+/** How far the trail has been copied. */
+export interface AuditCopy {
+  /**
+   * Returns the next batch; `undefined` if all entries have been copied. Until `done` every process gets the same one, so that all of
+   * them name it alike.
+   */
+  next(): Promise<AuditBatch | undefined>;
+  /** Notes that a batch has been copied, unless another process has. */
+  done(batch: Pick<AuditBatch, 'after' | 'until'>): Promise<void>;
+}
+
+// Some 300 KB of entries at most.
+const BATCH_ENTRIES_MAX = 1_000;
+
+const CLAIM: Statement = {
+  text: `UPDATE tailrace_audit_copy SET claimed = (
+      SELECT coalesce(max(id), copied)
+      FROM (SELECT id FROM tailrace_audit WHERE id > copied ORDER BY id LIMIT $1) AS next
+    ) WHERE claimed = copied`,
+  values: [BATCH_ENTRIES_MAX],
+};
+
+export function createAuditCopy({ run, transact }: ControlDatabase): AuditCopy {
+  const readMark = async () => {
+    const [row] = await run({ text: 'SELECT copied, claimed FROM tailrace_audit_copy', values: [] });
+    return { after: Number(row?.['copied'] ?? 0), until: Number(row?.['claimed'] ?? 0) };
+  };
+  const hasMore = async (after: number) => {
+    const text = 'SELECT id FROM tailrace_audit WHERE id > $1 LIMIT 1';
+    return (await run({ text, values: [after] })).length > 0;
+  };
+
+  async function findBatch() {
+    const mark = await readMark();
+    if (mark.until > mark.after) return mark;
+    if (!(await hasMore(mark.after))) return undefined;
+    // Entries are added under the same lock: one with a lower id could otherwise be committed behind the batch.
+    await transact([LOCK_CHANGES], () => ({ statements: [CLAIM], result: undefined }));
+    const begun = await readMark();
+    return begun.until > begun.after ? begun : undefined; // another process may have copied it meanwhile
+  }
+
+  return {
+    async next() {
+      const batch = await findBatch();
+      if (batch === undefined) return undefined;
+      const text = 'SELECT * FROM tailrace_audit WHERE id > $1 AND id <= $2 ORDER BY id';
+      const rows = await run({ text, values: [batch.after, batch.until] });
+      return { ...batch, entries: rows.map(toEntry) };
+    },
+    async done({ after, until }) {
+      const text = 'UPDATE tailrace_audit_copy SET copied = $2 WHERE copied = $1 AND claimed = $2';
+      await run({ text, values: [after, until] });
+    },
+  };
+}
