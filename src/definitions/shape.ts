@@ -1,5 +1,6 @@
-import { Ajv, type ErrorObject } from 'ajv';
+import type { ErrorObject } from 'ajv';
 import { type TSchema, Type } from 'typebox';
+import { compileSchema } from '../lib/schema-check.ts';
 import type { Fault } from './fault.ts';
 import type { YamlFile } from './yaml-file.ts';
 
@@ -7,10 +8,6 @@ import type { YamlFile } from './yaml-file.ts';
 const FAULTS_MAX = 50;
 const describeMore = (file: YamlFile) =>
   file.fault([], `has more than ${FAULTS_MAX} faults; the others are left out`);
-
-// `expected` is our own annotation: the end of the sentence "must be …". So is `gone`: fields of older files, and what replaces each.
-// YAML has NaN and Infinity, which no value may be.
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, strictNumbers: true });
 
 /** Returns the schema of an integer of at least 1. @param unit such as `of seconds ` */
 export function wholeNumber(maximum: number, unit = '') {
@@ -26,7 +23,7 @@ export function createShapeCheck(
   schema: TSchema,
   { showsValues = true }: { readonly showsValues?: boolean } = {},
 ): (file: YamlFile) => Fault[] {
-  const validate = ajv.compile(schema);
+  const validate = compileSchema(schema);
   return (file) => {
     if (validate(file.value)) return [];
     const faults = new Map<string, Fault>();

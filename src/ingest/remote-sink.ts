@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { InputError, messageOf, StoppedError } from '../errors.ts';
+import { backOffMs } from '../lib/back-off.ts';
 import { writeHeader } from '../lib/header.ts';
 import { createBatcher } from './batcher.ts';
 import type { LineSink } from './load.ts';
@@ -38,8 +39,7 @@ const NO_REASONS: ReadonlyMap<number, string> = new Map();
 const BATCH_LINES_MAX = 1_000;
 const BATCH_CHARS_MAX = 1024 * 1024;
 const TRIES_MAX = 10;
-const FIRST_WAIT_MS = 500;
-const WAIT_MS_MAX = 30_000;
+const BACK_OFF = { firstMs: 500, longestMs: 30_000 };
 // A service that neither responds nor closes the connection is retried like an unavailable one.
 const REQUEST_MS_MAX = 120_000;
 
@@ -96,7 +96,7 @@ async function sendUntilTaken(
     if (isFinal) throw new InputError([`${url} rejects the events: ${failure}`]);
     if (tries === TRIES_MAX)
       throw new Error(`${url} did not accept the events in ${TRIES_MAX} tries: ${failure}`);
-    const waitMs = Math.min(Math.max(retryAfterMs, FIRST_WAIT_MS * 2 ** (tries - 1)), WAIT_MS_MAX);
+    const waitMs = Math.max(backOffMs(tries, BACK_OFF), Math.min(retryAfterMs, BACK_OFF.longestMs));
     onRetry(failure, waitMs);
     await wait(waitMs).catch((cause) => {
       const lost = `line ${lines[0]?.number} and those after it are not stored`;

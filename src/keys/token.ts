@@ -1,8 +1,8 @@
 import { createHmac, createSecretKey, randomUUID } from 'node:crypto';
-import { Ajv } from 'ajv';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
+import { compileSchema } from '../lib/schema-check.ts';
 import type { Grant } from './grant.ts';
 import { hashKey } from './secret.ts';
 
@@ -132,7 +132,7 @@ const SHAPE = Type.Object(
   { additionalProperties: false },
 );
 
-const isGrant = new Ajv().compile<Static<typeof SHAPE>>(SHAPE);
+const isGrant = compileSchema(SHAPE);
 
 /** Reads the grant in a token; `undefined` if another version wrote it, which may have limits unknown to this one. */
 export function parseTokenGrant(value: unknown): Grant | undefined {

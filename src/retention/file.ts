@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
 import { replaceFile } from '../lib/file.ts';
+import { compileSchema } from '../lib/schema-check.ts';
 
 // Small files of the data directory through which runs of the service and `tailrace retention` inform each other.
 
@@ -68,10 +68,8 @@ export const reportFile = (dataDir: string) => createFile(join(dataDir, 'retenti
 export const confirmationFile = (dataDir: string) =>
   createFile(join(dataDir, 'retention-confirmed.json'), CONFIRMATION);
 
-const ajv = new Ajv({ strict: false });
-
 function createFile<T extends TSchema>(path: string, schema: T): StateFile<Static<T>> {
-  const isValid = ajv.compile<Static<T>>(schema);
+  const isValid = compileSchema(schema);
   return {
     read() {
       try {

@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Ajv } from 'ajv';
 import { type Static, Type } from 'typebox';
 import { replaceFile } from '../lib/file.ts';
+import { compileSchema } from '../lib/schema-check.ts';
 
 /** Kinds of definitions that the workbench saves, as in its paths. */
 export const HISTORY_KINDS = ['endpoints', 'alerts', 'dashboards'] as const;
@@ -24,7 +24,7 @@ const VERSION = Type.Object({
 export type KeptVersion = Static<typeof VERSION>;
 
 const FILE = Type.Object({ versions: Type.Array(VERSION) });
-const isHistory = new Ajv({ strict: false }).compile<Static<typeof FILE>>(FILE);
+const isHistory = compileSchema(FILE);
 
 /** A definition whose UUID names its history. */
 export interface HistoryOf {

@@ -1,6 +1,7 @@
 import { setTimeout as pauseFor } from 'node:timers/promises';
 import { TailraceError } from '../../errors.ts';
 import { untilAborted } from '../../lib/abort.ts';
+import { backOffMs } from '../../lib/back-off.ts';
 import type { EngineEnd } from './channel.ts';
 import { type EngineProcess, endProcess } from './engine-process.ts';
 
@@ -32,10 +33,9 @@ export interface SupervisorOptions {
 
 // A process that ends this soon did not recover: the next start backs off.
 const STEADY_MS = 2_000;
-const BACK_OFF_MS = 250;
 // A process that opened the store served some callers, so the back-off stays short.
-const ENDED_BACK_OFF_MS_MAX = 500;
-const FAILED_BACK_OFF_MS_MAX = 5_000;
+const ENDED_BACK_OFF = { firstMs: 250, longestMs: 500 };
+const FAILED_BACK_OFF = { firstMs: 250, longestMs: 5_000 };
 const LOST_AFTER_FAILURES = 5;
 
 /**
@@ -74,7 +74,7 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
 
   /** Starts another process; retries until one runs or the service closes. */
   async function restart(): Promise<EngineProcess> {
-    await pause(backOff(quickEnds, ENDED_BACK_OFF_MS_MAX), closing.signal);
+    await pause(backOffMs(quickEnds, ENDED_BACK_OFF), closing.signal);
     for (let failures = 1; ; failures++) {
       try {
         const process = await startUnlessAborted(start, closing.signal);
@@ -85,7 +85,7 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
         if (failures >= LOST_AFTER_FAILURES) state = 'lost';
         onRestart({ reason: 'ended', ended: 'it could not be started', failures, error });
       }
-      await pause(backOff(failures, FAILED_BACK_OFF_MS_MAX), closing.signal);
+      await pause(backOffMs(failures, FAILED_BACK_OFF), closing.signal);
     }
   }
 
@@ -146,10 +146,6 @@ async function startUnlessAborted(start: SupervisorOptions['start'], signal: Abo
 
 function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<unknown> {
   return pauseFor(ms, undefined, { signal });
-}
-
-function backOff(times: number, msMax: number): number {
-  return times === 0 ? 0 : Math.min(BACK_OFF_MS * 2 ** (times - 1), msMax);
 }
 
 function unavailable(cause?: unknown): TailraceError {

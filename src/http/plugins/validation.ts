@@ -1,7 +1,8 @@
-import { Ajv, type ErrorObject } from 'ajv';
+import type { ErrorObject } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { invalidRequest } from '../../errors.ts';
+import { compileSchema } from '../../lib/schema-check.ts';
 
 /** The part of a schema that is read here. `expected` is our own annotation, as in the definitions: the end of the sentence "must be …". */
 interface ReadSchema {
@@ -9,14 +10,12 @@ interface ReadSchema {
   readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
 }
 
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, useDefaults: true });
-
 /**
  * Checks bodies and query strings instead of Fastify's validator, which would silently drop unknown members, and with a
  * misspelt `pins` the limits of a key. Rejects with `invalid_request`, naming every wrong member.
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  const validate = ajv.compile(schema);
+  const validate = compileSchema(schema);
   return (data) => {
     const value = httpPart === 'querystring' ? parseIntegers(schema, data) : data;
     if (validate(value)) return { value };

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
+import { backOffMs } from '../../lib/back-off.ts';
 import { acceptRelayed } from './accept.ts';
 import type { ListenOptions } from './control.ts';
 import { type ListenerProcess, startListenerProcess } from './listener-process.ts';
@@ -16,8 +17,7 @@ export interface ListenersOptions {
 
 // A process that ends this soon after its start would end again: the next start waits longer.
 const STEADY_MS = 2_000;
-const BACK_OFF_MS = 100;
-const BACK_OFF_MS_MAX = 5_000;
+const BACK_OFF = { firstMs: 100, longestMs: 5_000 };
 const SECRET_BYTES = 32;
 const TICKET_BYTES = 48; // what Node expects
 
@@ -76,7 +76,7 @@ function keepRunning(
     if (stopping.signal.aborted) return;
     quickEnds = performance.now() - startedMs < STEADY_MS ? quickEnds + 1 : 0;
     logger.error({ listener: running.pid, ended }, 'a listener process ended and is started again');
-    await pause(Math.min(BACK_OFF_MS * 2 ** quickEnds, BACK_OFF_MS_MAX), undefined, stopping);
+    await pause(backOffMs(quickEnds + 1, BACK_OFF), undefined, stopping);
     startedMs = performance.now();
     running = start();
     await watch();
