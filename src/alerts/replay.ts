@@ -1,10 +1,12 @@
+import { v7 as newOrderedId } from 'uuid';
 import type { Alert } from '../definitions/alert.ts';
+import type { Registry } from '../definitions/registry.ts';
 import { InputError } from '../errors.ts';
+import type { AlertStore } from '../keys/alerts/alert-store.ts';
 import type { Evaluate } from './evaluate.ts';
-import { createMessages } from './message.ts';
-import type { AlertMessage } from './outbox.ts';
+import { createMessages, createTestMessage, type FindLink } from './message.ts';
+import { type AlertMessage, writeMessage } from './outbox.ts';
 import { type AlertState, type Instance, NO_STATE, step } from './state.ts';
-import { lastTick } from './tick.ts';
 
 /** How an alert would have gone. */
 export interface Replay {
@@ -23,69 +25,104 @@ export interface Replay {
 export interface ReplayOptions {
   readonly evaluate: Evaluate;
   readonly signal: AbortSignal;
-  readonly onProgress?: (share: number) => void;
+  /** Called after each evaluation with the share that is done, at most 1. */
+  readonly onProgress?: ((share: number) => void) | undefined;
 }
 
 // A week of an alert that is evaluated each minute.
 const TICKS_MAX = 10_080;
-// Queries at once, as of the evaluator: the answers of a range do not depend on each other.
+// Queries at once, as of the evaluator: the answers do not depend on each other.
 const CONCURRENCY = 4;
 
 /**
- * Evaluates an alert at each of its ticks in a range, as if it had been new at its start and without silences.
+ * Evaluates an alert at an instant and at each interval before it, as if it had been new at the first and without silences.
  *
- * @param range ms since the epoch, both ends included
- * @throws InputError if there are too many ticks; the signal's reason
+ * @param span ms; by default it reaches back as far as `for` of the alert
+ * @throws InputError if there are too many evaluations; the signal's reason
  */
 export async function replay(
   alert: Alert,
-  range: { readonly fromMs: number; readonly untilMs: number },
+  { untilMs, sinceMs = alert.forMs }: { readonly untilMs: number; readonly sinceMs?: number | undefined },
   { evaluate, signal, onProgress }: ReplayOptions,
 ): Promise<Replay> {
-  if (range.untilMs < range.fromMs) throw new InputError(['the range ends before it begins']);
-  const lastMs = lastTick(alert, range.untilMs);
-  const firstMs = Math.min(lastTick(alert, range.fromMs - 1) + alert.everyMs, lastMs);
-  const ticks = (lastMs - firstMs) / alert.everyMs + 1;
-  if (ticks > TICKS_MAX)
+  const { everyMs, delayMs } = alert;
+  const before = Math.ceil(sinceMs / everyMs);
+  if (before > TICKS_MAX)
     throw new InputError([
-      `the range has ${ticks} evaluations of ${alert.name}, one each ${alert.everyMs / 1000} s; the most is ${TICKS_MAX}`,
+      `${alert.name} is evaluated ${before} times in that time, one each ${everyMs / 1000} s; the most is ${TICKS_MAX}`,
     ]);
   let state: AlertState = NO_STATE;
   const messages: AlertMessage[] = [];
   const failed: string[] = [];
-  for (let i = 0; i < ticks; i += CONCURRENCY) {
-    const batch = Array.from(
-      { length: Math.min(CONCURRENCY, ticks - i) },
-      (_, j) => firstMs + (i + j) * alert.everyMs,
-    );
+  const ticks = Array.from({ length: before + 1 }, (_, i) => untilMs - (before - i) * everyMs);
+  for (let done = 0; done < ticks.length; done += CONCURRENCY) {
+    const batch = ticks.slice(done, done + CONCURRENCY);
     const judged = await Promise.all(
-      batch.map((tickMs) => evaluate(alert, { nowMs: tickMs - alert.delayMs, signal })),
+      batch.map(async (tickMs) => {
+        return { tickMs, ...(await evaluate(alert, { nowMs: tickMs - delayMs, signal })) };
+      }),
     );
-    for (const [j, { outcome }] of judged.entries()) {
-      const tickMs = batch[j] ?? lastMs;
+    for (const { tickMs, outcome } of judged) {
       const next = step(state, { tickMs, outcome }, { rules: alert, isSilenced: () => false });
       state = next.state;
       if (outcome.kind === 'failed') failed.push(outcome.reason);
       messages.push(...createMessages(alert, next.transitions, { atMs: tickMs }));
     }
-    onProgress?.(Math.min(1, (i + CONCURRENCY) / ticks));
+    onProgress?.(Math.min(1, (done + CONCURRENCY) / ticks.length));
   }
   const lastError = failed.at(-1);
   return {
-    ...{ alert: alert.name, ticks, failures: failed.length, messages },
+    ...{ alert: alert.name, ticks: ticks.length, failures: failed.length, messages },
     ...(lastError !== undefined && { lastError }),
     firing: Object.values(state.instances).filter(({ phase }) => phase === 'firing'),
   };
 }
 
-/** Evaluates an alert as of one tick: over as many ticks before it as `for` takes. @param atMs ms since the epoch */
-export async function replayAt(alert: Alert, atMs: number, options: ReplayOptions): Promise<Replay> {
-  const shifted: Evaluate = (one, { nowMs, signal }) =>
-    options.evaluate(one, { nowMs: nowMs + atMs - lastTick(alert, atMs), ...(signal && { signal }) });
-  const before = Math.ceil(alert.forMs / alert.everyMs) * alert.everyMs;
-  return await replay(
-    alert,
-    { fromMs: lastTick(alert, atMs) - before, untilMs: atMs },
-    { ...options, evaluate: shifted },
-  );
+export interface AlertTestParts extends Pick<ReplayOptions, 'evaluate' | 'onProgress'> {
+  readonly registry: Pick<Registry, 'getAlert'>;
+  readonly store: AlertStore;
+  /** Names of the receivers. */
+  readonly receivers: () => ReadonlySet<string>;
+  readonly findLink?: FindLink;
+  /** ms since the epoch. */
+  readonly now: () => number;
+}
+
+/** An alert, and for how many ms before the present it is evaluated; without them it is evaluated as of the present. */
+export interface AlertTest {
+  readonly name: string;
+  readonly sinceMs?: number;
+}
+
+export interface AlertTestResult extends Replay {
+  readonly to: readonly string[];
+  /** The receivers of the message that is marked as a test; none with `sinceMs`. */
+  readonly sentTo: readonly string[];
+  /** Ids of their messages in the outbox, by receiver. */
+  readonly messageIds: Readonly<Record<string, string>>;
+}
+
+/**
+ * Tries an alert: over the time before the present, or as of the present with one message to its receivers that is marked as a test. No state
+ * changes.
+ *
+ * @throws TailraceError `not_found`; as `replay`
+ */
+export async function testAlert(
+  { registry, evaluate, store, receivers, findLink, now, onProgress }: AlertTestParts,
+  { name, sinceMs }: AlertTest,
+  signal: AbortSignal,
+): Promise<AlertTestResult> {
+  const alert = registry.getAlert(name);
+  const atMs = now();
+  const result = await replay(alert, { untilMs: atMs, sinceMs }, { evaluate, signal, onProgress });
+  const { to } = alert;
+  if (sinceMs !== undefined) return { ...result, to, sentTo: [], messageIds: {} };
+  const sentTo = to.filter((receiver) => receivers().has(receiver));
+  const texts = { ...alert, link: findLink?.(alert.name) };
+  const message = writeMessage({ alertId: alert.id, message: createTestMessage(texts, result.firing, atMs) });
+  const sent = sentTo.map((receiver) => ({ id: newOrderedId(), receiver, message }));
+  for (const one of sent) await store.addMessage(one, atMs);
+  const messageIds = Object.fromEntries(sent.map(({ receiver, id }) => [receiver, id]));
+  return { ...result, to, sentTo, messageIds };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { readEntry } from '../alerts/history.ts';
 import { NO_RECEIVER } from '../alerts/outbox.ts';
-import { type AlertTestResult, type TestCommandOptions, testAlert } from '../alerts/test-command.ts';
+import { type AlertTestParts, type AlertTestResult, testAlert } from '../alerts/replay.ts';
 import { TailraceError } from '../errors.ts';
 import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
 import { type AlertParts, getVisible, type Reach } from './alert-access.ts';
@@ -11,7 +11,7 @@ import type { AlertTestView } from './alert-view.ts';
 export type TestAlert = (caller: Reach, name: string, signal: AbortSignal) => Promise<AlertTestView>;
 
 export interface AlertTestOptions {
-  readonly command: TestCommandOptions;
+  readonly command: AlertTestParts;
   readonly parts: AlertParts;
   /** How long a response waits for the receivers. */
   readonly deliveryMsMax?: number;

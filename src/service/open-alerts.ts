@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createEvaluate } from '../alerts/evaluate.ts';
 import { createEvaluator } from '../alerts/evaluator.ts';
 import { createFindLink } from '../alerts/message.ts';
-import type { TestCommandOptions } from '../alerts/test-command.ts';
+import type { AlertTestParts } from '../alerts/replay.ts';
 import type { Alert } from '../definitions/alert.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { type ClockGuard, createClockGuard } from '../lib/clock-guard.ts';
@@ -26,7 +26,7 @@ const LEASE_MS = { min: 1_000, max: 3_000 };
 const OWN = { owner: 'the service', leaseMs: () => 60_000 };
 
 /** What `tailrace alerts test` needs, and why alerts are not evaluated. */
-type ServedAlerts = TestCommandOptions & Pick<ReturnType<typeof createStateWatch>, 'findProblem'>;
+type ServedAlerts = AlertTestParts & Pick<ReturnType<typeof createStateWatch>, 'findProblem'>;
 
 /** Evaluates the alerts and sends their messages until the service closes. */
 export async function openAlerts(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AlertTest, type TestCommandOptions, testAlert } from '../alerts/test-command.ts';
+import { type AlertTest, type AlertTestParts, testAlert } from '../alerts/replay.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { removeLeftSnapshots } from '../maintenance/backup/snapshot.ts';
@@ -68,7 +68,7 @@ interface DeletionParts {
 interface OperatorSide {
   readonly deletions: Deletions;
   readonly actions: ProcessActions | undefined;
-  readonly alerts: TestCommandOptions;
+  readonly alerts: AlertTestParts;
 }
 
 /** Serves the commands of the shell. */
@@ -96,7 +96,7 @@ export async function openOperatorSide(
 }
 
 /** Sends each percent that is done. */
-function createTestAlertCommand(alerts: TestCommandOptions): Handler {
+function createTestAlertCommand(alerts: AlertTestParts): Handler {
   return (body, { send, signal }) => {
     let sent = 0;
     const onProgress = (share: number) => {

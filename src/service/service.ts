@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import type { TestCommandOptions } from '../alerts/test-command.ts';
+import type { AlertTestParts } from '../alerts/replay.ts';
 import { type CachedQueries, createCached } from '../cache/cached.ts';
 import type { SharedFlights } from '../cache/shared/flight.ts';
 import { createMemoryStore } from '../cache/store.ts';
@@ -406,7 +406,7 @@ type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotice
   Pick<RouteParts['deletions'], 'deletions'> &
   Record<'workbench', WorkbenchRoutes> & {
     cached: CachedQueries;
-    alerts: TestCommandOptions;
+    alerts: AlertTestParts;
     control: ControlStore;
     cursors: Cursors;
     tails: Tails;
@@ -430,7 +430,7 @@ function createIgnoredSqlWarning(logger: FastifyBaseLogger): (endpoint: Endpoint
 
 function createWorkbench(
   { config, core, logger, now }: Parts,
-  { control, alerts: { receivers } }: { control: ControlStore; alerts: TestCommandOptions },
+  { control, alerts: { receivers } }: { control: ControlStore; alerts: AlertTestParts },
   runTests: RunTests = async () => [],
 ): WorkbenchRoutes {
   const { engine, registry, edit } = core;

@@ -1,5 +1,5 @@
 import { oneLine } from '../../alerts/receivers/message-text.ts';
-import type { AlertTestResult } from '../../alerts/test-command.ts';
+import type { AlertTestResult } from '../../alerts/replay.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { formatCounted, formatMinute } from '../format.ts';
 import type { RemoteTest } from './remote-alerts.ts';
@@ -10,7 +10,7 @@ export function formatLabels(labels: Readonly<Record<string, string>>): string {
   return pairs.length === 0 ? 'the whole answer' : pairs.join(' ');
 }
 
-/** Describes when an alert would have fired over a range, for which instances, and how many messages to whom that is. */
+/** Describes when an alert would have fired in the time before now, for which instances, and how many messages to whom that is. */
 export function describeReplay(result: AlertTestResult): string[] {
   const { ticks, messages, to } = result;
   const sent = messages.map(({ at, status, instances, text }) => {

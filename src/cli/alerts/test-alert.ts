@@ -1,5 +1,5 @@
 import { createEvaluate } from '../../alerts/evaluate.ts';
-import { type AlertTest, type AlertTestResult, testAlert } from '../../alerts/test-command.ts';
+import { type AlertTest, type AlertTestResult, testAlert } from '../../alerts/replay.ts';
 import type { Config } from '../../config/config.ts';
 import { StoppedError } from '../../errors.ts';
 import { openControlStore } from '../../keys/open-control-store.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { AlertTest } from '../../alerts/replay.ts';
 import { refuseFaults } from '../../definitions/fault.ts';
 import { readDefinitions } from '../../definitions/read.ts';
 import { createRegistry } from '../../definitions/registry.ts';
 import { InputError } from '../../errors.ts';
-import { MICROS_PER_MS, parseInstant } from '../../lib/instant.ts';
 import type { AlertParts } from '../../management/alert-access.ts';
 import type { AlertEntryView, AlertView } from '../../management/alert-view.ts';
 import { listAlertHistory, listAlerts, readAlert } from '../../management/alerts.ts';
@@ -63,10 +63,9 @@ export function alertsCommand(): Command {
     .action(silence);
   const tests = alerts
     .command('test')
-    .description('Send one message marked as a test; with a range, print when an alert would have fired.')
+    .description('Send one message marked as a test; with --since, print when the alert would have fired.')
     .argument('<name>', 'name or UUID of the alert')
-    .option('--from <time>', 'start of a range, such as 12h, or 2026-11-20T07:00:00Z', parsePast)
-    .option('--until <time>', 'its end, likewise (default: now)', parsePast)
+    .option('--since <duration>', 'evaluate it over the time before now, such as 7d', duration)
     .action(test);
   for (const command of [lists, histories]) addRemoteOptions(command, REMOTE_HELP, 'query');
   for (const command of [silences, tests]) addRemoteOptions(command, REMOTE_HELP, 'manage');
@@ -173,27 +172,22 @@ async function listOwnSilences(parts: AlertParts, name: string | undefined): Pro
 
 async function test(
   name: string,
-  { from, until, ...at }: RemoteOptions & { readonly from?: number; readonly until?: number },
+  { since: sinceMs, ...at }: RemoteOptions & { readonly since?: number },
 ): Promise<void> {
   const remote = findRemote(at);
-  if (from === undefined && until !== undefined) throw new InputError(['--until needs --from']);
-  if (remote === undefined) return printLines(await testHere(name, from, until));
-  if (from !== undefined)
+  if (remote === undefined)
+    return printLines(await testHere({ name, ...(sinceMs !== undefined && { sinceMs }) }));
+  if (sinceMs !== undefined)
     throw new InputError([
-      '--from is evaluated beside the service: leave --url out, and set TAILRACE_DATA_DIR to its data directory',
+      '--since is evaluated beside the service: leave --url out, and set TAILRACE_DATA_DIR to its data directory',
     ]);
   printLines(describeRemoteTest(await testRemoteAlert(remote, name, stopSignal())));
 }
 
-async function testHere(
-  name: string,
-  fromMs: number | undefined,
-  untilMs = Date.now(),
-): Promise<readonly string[]> {
-  const range = fromMs === undefined ? {} : { range: { fromMs, untilMs } };
+async function testHere(asked: AlertTest): Promise<readonly string[]> {
   const { config } = findStore();
-  const result = await runAlertTest(config, { name, ...range }, stopSignal());
-  return fromMs === undefined ? describeTest(result, findNoService(config)) : describeReplay(result);
+  const result = await runAlertTest(config, asked, stopSignal());
+  return asked.sinceMs === undefined ? describeTest(result, findNoService(config)) : describeReplay(result);
 }
 
 function printLines(lines: readonly string[]): void {
@@ -219,16 +213,11 @@ function collectLabel(text: string, labels: Readonly<Record<string, string>> = {
   return { ...labels, [name]: value };
 }
 
-/** Converts a timestamp, or a duration that ends now, to ms since the epoch. */
-function parsePast(text: string): number {
-  const agoMs = parseDuration(text);
-  if (agoMs !== undefined) return Date.now() - agoMs;
-  const micros = parseInstant(text);
-  if (micros === undefined)
-    throw new InvalidArgumentError(
-      'It must be a time such as 12h (ago), or an ISO 8601 timestamp, such as 2026-11-20T07:00:00Z.',
-    );
-  return micros / MICROS_PER_MS;
+function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined || ms === 0)
+    throw new InvalidArgumentError('It must be a duration, such as 7d or 12h.');
+  return ms;
 }
 
 /** Converts a duration that begins now to a timestamp; the service checks any other text. */

@@ -1,5 +1,5 @@
 import { createEvaluate } from '../../alerts/evaluate.ts';
-import { replayAt } from '../../alerts/replay.ts';
+import { replay } from '../../alerts/replay.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import { isManaged } from '../../definitions/source.ts';
@@ -85,7 +85,7 @@ function createAsk({ endpoint }: TestFile, { engine, registry, signal }: TestEng
 
   async function askAlert(name: string): Promise<Outcome> {
     const options = { evaluate, signal: signal ?? new AbortController().signal };
-    const { firing, lastError } = await replayAt(registry.getAlert(name), nowMs ?? 0, options);
+    const { firing, lastError } = await replay(registry.getAlert(name), { untilMs: nowMs ?? 0 }, options);
     if (lastError !== undefined) throw new TailraceError('query_failed', lastError);
     return { rows: firing.map(({ labels }) => labels) };
   }

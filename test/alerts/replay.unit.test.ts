@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import type { Evaluate } from '../../src/alerts/evaluate.ts';
+import { replay } from '../../src/alerts/replay.ts';
+import { createAlert } from '../../src/definitions/alert.ts';
+
+const MINUTE_MS = 60_000;
+const NOW_MS = Date.UTC(2026, 10, 20, 12);
+const value = {
+  ...{ id: '5f1f3f0a-8c1e-4a52-9a58-0d6a2f6a4c11', name: 'failing', description: '', endpoint: 'paths' },
+  ...{ every: 60, delay: 10, for: 60, when: 'rows', per: ['path'], text: '{{ path }} fails', to: ['ops'] },
+};
+const fault = () => ({ file: '', line: 1, message: '' });
+const alert = createAlert({ file: 'a.yaml', text: '', value, fault });
+const { signal } = new AbortController();
+
+/** An alert whose path fails from the fourth minute before the present to the second. */
+const evaluate: Evaluate = async (_, { nowMs }) => {
+  const minute = (nowMs + 10_000 - NOW_MS) / MINUTE_MS;
+  const holding = minute >= -4 && minute <= -2 ? [{ labels: { path: '/a' }, values: {} }] : [];
+  return { outcome: { kind: 'rows', holding }, notes: [] };
+};
+
+test('says what an alert would have sent in the time before now', async () => {
+  const { ticks, messages, firing } = await replay(
+    alert,
+    { untilMs: NOW_MS, sinceMs: 10 * MINUTE_MS },
+    { evaluate, signal },
+  );
+  const sent = messages.map(({ at, text }) => `${(at / 1000 - NOW_MS) / MINUTE_MS} ${text}`);
+  expect([ticks, sent, firing]).toEqual([11, ['-3 /a fails', '-1 Resolved: /a fails'], []]);
+});
+
+test('finds what fires at an instant by as many evaluations as `for` needs', async () => {
+  const untilMs = NOW_MS - 2 * MINUTE_MS;
+  const { ticks, firing } = await replay(alert, { untilMs }, { evaluate, signal });
+  expect([ticks, firing.map(({ labels }) => labels)]).toEqual([2, [{ path: '/a' }]]);
+});
+
+test('rejects more evaluations than those of a week of minutes', async () => {
+  const sinceMs = 8 * 86_400_000;
+  await expect(replay(alert, { untilMs: NOW_MS, sinceMs }, { evaluate, signal })).rejects.toThrow(
+    'is evaluated 11520 times in that time, one each 60 s; the most is 10080',
+  );
+});
