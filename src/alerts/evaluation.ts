@@ -5,7 +5,7 @@ import type { AlertWrite } from '../keys/alerts/alert-write.ts';
 import type { Evaluate } from './evaluate.ts';
 import { describeJudgement, describeTransitions, type HistoryEvent, writeEntry } from './history.ts';
 import { createMessages, type FindLink, type Texts } from './message.ts';
-import { NO_RECEIVER, writeMessage } from './outbox.ts';
+import { type AlertMessage, NO_RECEIVER, writeMessage } from './outbox.ts';
 import { aboutOf, measureOf } from './points.ts';
 import { isSilencedBy, silencesOf } from './silence.ts';
 import { type AlertState, NO_STATE, step, type Transition } from './state.ts';
@@ -34,6 +34,32 @@ export interface StoredAlert extends Pick<Alert, 'name' | 'severity' | 'text' | 
 /** Reads a state of the store. */
 export function readStored(text: string): StoredAlert {
   return JSON.parse(text) as StoredAlert; // written by `write`
+}
+
+/**
+ * Lists what fires of the alerts of a receiver, except what is silenced: messages for a receiver that forgets them.
+ *
+ * @param nowMs ms since the epoch
+ */
+export async function listFiring(
+  store: Pick<AlertStore, 'readStates' | 'listSilences'>,
+  { receiver, nowMs, findLink }: { receiver: string; nowMs: number; findLink?: FindLink | undefined },
+): Promise<AlertMessage[]> {
+  const [states, silences] = await Promise.all([store.readStates(), store.listSilences(nowMs)]);
+  return [...states].flatMap(([id, text]) => {
+    const stored = readStored(text);
+    if (!stored.to.includes(receiver)) return [];
+    const isSilenced = isSilencedBy(silencesOf(id, silences));
+    const firing = Object.values(stored.state.instances)
+      .filter(
+        ({ phase, sentMs, labels }) => phase === 'firing' && sentMs !== undefined && !isSilenced(labels),
+      )
+      .map((instance): Transition => ({ change: 'repeated', instance, send: true }));
+    // The instances of a message share their `since`.
+    const groups = Map.groupBy(firing, ({ instance }) => instance.sinceMs);
+    const texts = { ...stored, link: findLink?.(stored.name) };
+    return [...groups.values()].flatMap((own) => createMessages(texts, own, { atMs: nowMs }));
+  });
 }
 
 /** What a process knows while it holds the lease: its fencing number, and the state of each alert as it is stored. */

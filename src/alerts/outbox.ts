@@ -1,11 +1,10 @@
 import { v7 as newOrderedId } from 'uuid';
 import type { Severity } from '../definitions/alert.ts';
-import { EVERY_ALERT, type Queued } from '../keys/alerts/alert-record.ts';
+import type { Queued } from '../keys/alerts/alert-record.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
 import { MICROS_PER_MS, type Micros } from '../lib/instant.ts';
 import { writeEntry } from './history.ts';
-import { isSilencedBy, silencesOf } from './silence.ts';
-import type { InstanceKind, Labels } from './state.ts';
+import type { InstanceKind } from './state.ts';
 
 /** What a receiver gets; the body of `webhook`. */
 export interface AlertMessage {
@@ -44,8 +43,6 @@ export interface Outbox {
   giveUp(id: string, reason: string): Promise<void>;
   /** Counts the messages of each receiver that has any. */
   queues(): Promise<readonly Pick<Queued, 'receiver' | 'messages'>[]>;
-  /** Finds which instances of a message that `next` has returned are silenced at an instant. */
-  silenced(id: string, nowMs: number): Promise<(labels: Labels) => boolean>;
 }
 
 /** Why a message is not sent to a receiver that the operator's file does not have. */
@@ -90,10 +87,6 @@ export function createOutbox(store: AlertStore, now: () => number): Outbox {
       alertIds.delete(id);
     },
     queues: store.readOutbox,
-    async silenced(id, nowMs) {
-      const alertId = alertIds.get(id)?.alertId;
-      return isSilencedBy(silencesOf(alertId ?? EVERY_ALERT, await store.listSilences(nowMs)));
-    },
   };
 }
 

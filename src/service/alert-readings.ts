@@ -1,6 +1,5 @@
 import { readStored } from '../alerts/evaluation.ts';
 import type { Evaluator } from '../alerts/evaluator.ts';
-import type { Receiver } from '../alerts/receivers/receiver.ts';
 import type { Alert } from '../definitions/alert.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
@@ -10,7 +9,7 @@ interface AlertReadingParts {
   readonly registry: Pick<Registry, 'alerts' | 'findEndpoint'>;
   readonly store: Pick<AlertStore, 'readStates' | 'readOutbox'>;
   readonly evaluator: () => Pick<Evaluator, 'isLeader'>;
-  readonly receivers: () => Iterable<Receiver>;
+  readonly receivers: () => Iterable<string>;
   /** ms since the epoch. */
   readonly now: () => number;
 }
@@ -37,7 +36,6 @@ export function readAlerts({ registry, store, evaluator, receivers, now }: Alert
       });
     },
     readOutbox: () => store.readOutbox(),
-    receivers: () =>
-      [...receivers()].map(({ name, resendMs }) => ({ name, isStanding: resendMs !== undefined })),
+    receivers: () => [...receivers()],
   };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createEvaluate } from '../alerts/evaluate.ts';
+import { listFiring } from '../alerts/evaluation.ts';
 import { createEvaluator } from '../alerts/evaluator.ts';
 import { createFindLink } from '../alerts/message.ts';
 import type { AlertTestParts } from '../alerts/replay.ts';
@@ -48,14 +49,17 @@ export async function openAlerts(
       registry,
       store: control.alerts,
       evaluator: () => evaluator,
-      receivers: () => receivers.current().values(),
+      receivers: receivers.names,
       now,
     }),
   );
   const createSeries = () => receivers.names().forEach(measured.receiverKnown);
   createSeries();
   receivers.onTaken(createSeries);
-  const sending = createSending(parts, { control, receivers, tried: measured.tried });
+  const sending = createSending(parts, {
+    ...{ control, receivers, tried: measured.tried },
+    listFiring: (receiver) => listFiring(control.alerts, { receiver, nowMs: plausibleNow(), findLink }),
+  });
   const evaluator = createEvaluator({
     async evaluate(alert, at) {
       const judged = await evaluate(alert, at);

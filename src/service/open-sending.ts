@@ -1,6 +1,5 @@
 import { createOutbox, NO_RECEIVER, TOO_MANY, WAITING_MAX } from '../alerts/outbox.ts';
-import type { SenderEvent } from '../alerts/receivers/delivery.ts';
-import type { Sender } from '../alerts/receivers/sender.ts';
+import type { Sender, SenderEvent, SenderOptions } from '../alerts/receivers/sender.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { createThrottle } from '../lib/throttle.ts';
 import type { Parts } from './parts.ts';
@@ -19,7 +18,7 @@ export interface Sending {
   clean(): Promise<void>;
 }
 
-interface SendingOptions {
+interface SendingOptions extends Pick<SenderOptions, 'listFiring'> {
   readonly control: ControlStore;
   readonly receivers: Receivers;
   /** Called after each try to send a message. */
@@ -29,7 +28,7 @@ interface SendingOptions {
 /** Two senders would send messages twice, so only the process that evaluates starts it. */
 export function createSending(
   { config, now, random, logger }: Pick<Parts, 'config' | 'now' | 'random' | 'logger'>,
-  { control, receivers, tried }: SendingOptions,
+  { control, receivers, listFiring, tried }: SendingOptions,
 ): Sending {
   const outbox = createOutbox(control.alerts, now);
   /** One for each receiver: those that fail all the time must not hide that another one does. */
@@ -86,7 +85,7 @@ export function createSending(
       // Without a file messages wait for one.
       if (sender !== undefined || config.receiversFile === '') return;
       const { openSender } = await import('../alerts/receivers/sender.ts');
-      sender = openSender({ outbox, receivers: current(), now, random, watch });
+      sender = openSender({ outbox, listFiring, now, random, watch }, current());
       await clean().catch(reportFailure);
     },
     async stop() {

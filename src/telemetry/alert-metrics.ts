@@ -9,7 +9,8 @@ export interface AlertReadings {
   readonly readFiring: () => Promise<readonly (ServedAlert & { readonly instances: number })[]>;
   /** Reads what waits to be sent. */
   readonly readOutbox: () => Promise<readonly QueuedMessages[]>;
-  readonly receivers: () => readonly MeasuredReceiver[];
+  /** Their names. */
+  readonly receivers: () => readonly string[];
 }
 
 export interface QueuedMessages {
@@ -17,12 +18,6 @@ export interface QueuedMessages {
   readonly messages: number;
   /** ms since the epoch, when the first of them was stored. */
   readonly oldestMs: number;
-}
-
-/** A receiver that forgets messages unless they are sent again keeps them in the outbox while they hold, so their age says nothing. */
-interface MeasuredReceiver {
-  readonly name: string;
-  readonly isStanding: boolean;
 }
 
 interface ServedAlert {
@@ -62,21 +57,18 @@ export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings:
     },
   );
   gauge('tailrace_alert_receiver_failing', '1 if the last try failed, by receiver.', () =>
-    receivers().map(({ name }) => ({ labels: { receiver: name }, value: Number(failing.has(name)) })),
+    receivers().map((receiver) => ({ labels: { receiver }, value: Number(failing.has(receiver)) })),
   );
-  const ofOutbox =
-    (read: (queued: QueuedMessages | undefined, receiver: MeasuredReceiver) => number | undefined) =>
-    async () => {
-      const outbox = await unlessFailed(readOutbox);
-      if (outbox === undefined) return undefined;
-      return receivers().flatMap((receiver) => {
-        const value = read(
-          outbox.find((one) => one.receiver === receiver.name),
-          receiver,
-        );
-        return value === undefined ? [] : [{ labels: { receiver: receiver.name }, value }];
-      });
-    };
+  const ofOutbox = (read: (queued: QueuedMessages | undefined) => number) => async () => {
+    const outbox = await unlessFailed(readOutbox);
+    return (
+      outbox &&
+      receivers().map((receiver) => ({
+        labels: { receiver },
+        value: read(outbox.find((one) => one.receiver === receiver)),
+      }))
+    );
+  };
   gauge(
     'tailrace_alert_outbox_messages',
     'Messages in the outbox, by receiver.',
@@ -84,10 +76,8 @@ export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings:
   );
   gauge(
     'tailrace_alert_outbox_oldest_seconds',
-    'Age of the oldest message in the outbox, by receiver; not for Alertmanager.',
-    ofOutbox((queued, { isStanding }) =>
-      isStanding ? undefined : Math.max(0, now() - (queued?.oldestMs ?? now())) / 1000,
-    ),
+    'Age of the oldest message in the outbox, by receiver.',
+    ofOutbox((queued) => Math.max(0, now() - (queued?.oldestMs ?? now())) / 1000),
   );
   return {
     evaluated: ({ name, endpoint }: ServedAlert, failed: boolean) =>

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Evaluate } from '../../src/alerts/evaluate.ts';
+import { listFiring } from '../../src/alerts/evaluation.ts';
 import { createEvaluator, type EvaluatorOptions } from '../../src/alerts/evaluator.ts';
 import { readEntry } from '../../src/alerts/history.ts';
 import { createOutbox } from '../../src/alerts/outbox.ts';
@@ -184,4 +185,27 @@ test.each([
   expect(await receive(store)).toEqual([]);
   await at(3, rows('/a', '/b'));
   expect(await receive(store)).toEqual(['firing: /a fails']);
+});
+
+test('what fires is listed for receivers that get it again: not what is silenced, or has resolved', async () => {
+  const { store, at } = open();
+  const list = async (receiver = 'ops') => {
+    const nowMs = START_MS + 2 * MINUTE_MS;
+    const messages = await listFiring(store, { receiver, nowMs });
+    return messages.map(({ text, since }) => `${text} since ${(since / 1000 - START_MS) / MINUTE_MS}`);
+  };
+  const since = (minute: number) =>
+    (lastTick(alertOf(), START_MS + minute * MINUTE_MS) - START_MS) / MINUTE_MS;
+  await at(0, rows('/a', '/b'));
+  await at(1, rows('/a', '/b', '/c'));
+  expect(await list()).toEqual([`/a fails\n/b fails since ${since(0)}`, `/c fails since ${since(1)}`]);
+  expect(await list('another')).toEqual([]);
+  await store.addSilence({
+    ...{ id: 's', alert: ID, labels: '{"path":"/a"}', untilMs: START_MS + 5 * MINUTE_MS },
+    ...{ comment: 'deploy', author: 'cli', createdMs: START_MS },
+  });
+  await at(2, rows('/a', '/b'));
+  expect(await list()).toEqual([`/b fails since ${since(0)}`]);
+  await at(3, rows());
+  expect(await list()).toEqual([]);
 });

@@ -32,10 +32,6 @@ export function createMemoryOutbox() {
       const byReceiver = Map.groupBy(waiting.values(), ({ receiver }) => receiver);
       return [...byReceiver].map(([receiver, { length: messages }]) => ({ receiver, messages }));
     },
-    async silenced() {
-      check();
-      return () => false;
-    },
   };
 
   function check(): void {

@@ -4,7 +4,7 @@ import { shorten } from './message-text.ts';
 import { postJson } from './post.ts';
 import type { Connector, Outgoing, Send } from './receiver.ts';
 
-/** As Prometheus sends alerts again; Alertmanager loses them when it restarts. */
+/** How often what fires is sent again, as Prometheus does; Alertmanager loses alerts when it restarts. */
 export const RESEND_MS = 60_000;
 // Alertmanager resolves an alert by itself at its `endsAt`: after a few sendings that did not arrive.
 const FIRING_MS = 4 * RESEND_MS;

@@ -17,7 +17,7 @@ export interface Receiver {
   readonly kind: string;
   /** Parts of its settings that no log or answer may contain. */
   readonly secrets: readonly string[];
-  /** Set if the receiver forgets an alert that is not sent again: firing messages are then sent every so often until they are resolved. */
+  /** Set if the receiver forgets an alert: what fires is then sent again so often. */
   readonly resendMs?: number;
   /** Resolves when the receiver has accepted the message. @throws SendError, or the signal's reason */
   readonly send: Send;
@@ -41,7 +41,7 @@ export interface SendErrorOptions {
   readonly isRejected?: boolean;
 }
 
-/** A try that failed. The message says why; it may contain a secret of the receiver (see redact.ts). */
+/** A try that failed. The message says why; it may contain a secret of the receiver (see `redact`). */
 export class SendError extends Error {
   override readonly name = 'SendError';
   readonly retryAfterMs: number | undefined;
@@ -52,4 +52,18 @@ export class SendError extends Error {
     this.retryAfterMs = retryAfterMs;
     this.isRejected = isRejected;
   }
+}
+
+const REASON_CHARS_MAX = 300;
+
+/** Returns the reason of a failure for logs and the history: one line, without the receiver's secrets. */
+export function redact(reason: string, secrets: readonly string[]): string {
+  const safe = secrets
+    .filter((secret) => secret !== '')
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((text, secret) => text.replaceAll(secret, '***'), reason);
+  return safe
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .slice(0, REASON_CHARS_MAX)
+    .toWellFormed();
 }

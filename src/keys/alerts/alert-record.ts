@@ -41,7 +41,7 @@ export interface StoredMessage {
   readonly message: string;
   readonly tries: number;
   readonly firstMs: number;
-  /** Why the last try failed; empty: there was none, or its receiver gets it again and again. */
+  /** Why the last try failed; empty: there was none. */
   readonly reason: string;
 }
 
@@ -75,7 +75,7 @@ export function readPoint(row: Row): AlertPoint {
   return { atMs: Number(row['at_ms']), low: Number(row['low']), high: Number(row['high']) };
 }
 
-/** The messages of a receiver that are not yet sent, or still hold. */
+/** The messages of a receiver that are not yet sent. */
 export interface Queued {
   readonly receiver: string;
   readonly messages: number;

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AlertMessage } from '../../../src/alerts/outbox.ts';
 import { RECEIVER_KINDS } from '../../../src/alerts/receivers/kinds.ts';
-import { redact } from '../../../src/alerts/receivers/redact.ts';
+import { redact } from '../../../src/alerts/receivers/receiver.ts';
 import { alertMessage } from '../../support/alert-message.ts';
 import { type ReceiverServer, startReceiver } from '../../support/receiver-server.ts';
 

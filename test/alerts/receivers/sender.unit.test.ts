@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { AlertMessage } from '../../../src/alerts/outbox.ts';
-import type { SenderEvent } from '../../../src/alerts/receivers/delivery.ts';
 import { type Outgoing, type Receiver, SendError } from '../../../src/alerts/receivers/receiver.ts';
-import { openSender, type Sender } from '../../../src/alerts/receivers/sender.ts';
+import { openSender, type Sender, type SenderEvent } from '../../../src/alerts/receivers/sender.ts';
 import { alertMessage } from '../../support/alert-message.ts';
 import { createMemoryOutbox } from '../../support/memory-outbox.ts';
 
@@ -30,10 +29,11 @@ function receiver(name: string, respond: Respond = async () => {}) {
 let sender: Sender | undefined;
 const events: SenderEvent[] = [];
 const outbox = createMemoryOutbox();
+let firing: AlertMessage[] = [];
 
 function open(...receivers: Receiver[]): Sender {
-  const options = { outbox, receivers, now: Date.now, random: () => 0 };
-  sender = openSender({ ...options, watch: (event) => events.push(event) });
+  const options = { outbox, listFiring: async () => firing, now: Date.now, random: () => 0 };
+  sender = openSender({ ...options, watch: (event) => events.push(event) }, receivers);
   return sender;
 }
 
@@ -41,6 +41,7 @@ afterEach(async () => {
   await sender?.close();
   vi.useRealTimers();
   events.length = 0;
+  firing = [];
   outbox.clear();
 });
 
@@ -164,4 +165,31 @@ test('closing stops the try; its message stays, and is sent with the same id aft
   open(ops);
   await pass(0);
   expect(ops.sent.map((one) => one.id)).toEqual([id]);
+});
+
+test('sends again what fires to a receiver that forgets it, and nothing older than the last message', async () => {
+  let isDown = false;
+  const prometheus = receiver('prometheus', async () => {
+    if (isDown) throw new SendError('returned 503');
+  });
+  firing = [alertMessage()];
+  outbox.put('prometheus', alertMessage(), START_MS);
+  open(Object.assign(prometheus, { resendMs: 60_000 }), receiver('ops'));
+  await pass(150_000);
+  const seconds = prometheus.sent.map(({ atMs }) => (atMs - START_MS) / 1_000);
+  expect(seconds).toEqual([0, 0, 60, 120]);
+  isDown = true;
+  await pass(60_000);
+  // It resolves while the receiver is down.
+  firing = [];
+  const resolved = outbox.put('prometheus', alertMessage({ status: 'resolved' }), Date.now());
+  await pass(60_000);
+  isDown = false;
+  await pass(300_000);
+  const since = prometheus.sent.slice(seconds.length);
+  expect(since.map(({ id }) => id)).toEqual([resolved]);
+  expect(events.filter(({ kind }) => kind === 'failed')[0]).toMatchObject({
+    reason: 'returned 503',
+    tries: 1,
+  });
 });
