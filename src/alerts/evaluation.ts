@@ -173,11 +173,7 @@ interface Result {
 async function write(id: string, result: Result, { from, options }: Evaluation): Promise<boolean> {
   const { next, texts, tickMs, messageMs = tickMs, history, transitions, point } = result;
   const known = options.receivers();
-  const faults = new Set<string>();
-  const created = createMessages(texts, transitions, {
-    atMs: messageMs,
-    onFault: (fault) => faults.add(fault),
-  });
+  const created = createMessages(texts, transitions, { atMs: messageMs });
   const messages = created.flatMap((message) =>
     texts.to
       .filter((receiver) => known.has(receiver))
@@ -189,7 +185,6 @@ async function write(id: string, result: Result, { from, options }: Evaluation):
   const unsent = texts.to.filter((receiver) => created.length > 0 && !known.has(receiver));
   const events = [
     ...history,
-    ...[...faults].map((fault): HistoryEvent => ({ change: 'note', reason: fault })),
     ...unsent.map((receiver): HistoryEvent => ({ change: 'not_delivered', receiver, reason: NO_RECEIVER })),
   ];
   const before = from.states.get(id);

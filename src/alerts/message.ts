@@ -1,8 +1,7 @@
 import type { Alert, SERVICE_VARIABLES } from '../definitions/alert.ts';
-import { messageOf } from '../errors.ts';
 import { type AlertMessage, toMicros } from './outbox.ts';
-import { renderText } from './receivers/template.ts';
 import type { Instance, Transition } from './state.ts';
+import { renderText } from './text.ts';
 
 export interface Texts extends Pick<Alert, 'name' | 'severity' | 'text'> {
   /** Its page in the console. */
@@ -22,8 +21,6 @@ const LINES_MAX = 10;
 interface MessageOptions {
   /** The tick of the evaluation, ms since the epoch. */
   readonly atMs: number;
-  /** Called with what could not be written, for the history. */
-  readonly onFault?: (reason: string) => void;
 }
 
 /** Creates the messages of one evaluation: one for each status, with all of its instances. */
@@ -71,34 +68,24 @@ function statusOf({ change, instance: { kind } }: Transition): AlertMessage['sta
   return kind === 'condition' ? 'firing' : kind;
 }
 
-function writeText(alert: Texts, { status, instances, onFault }: MessageParts): string {
-  const writer = createLineWriter(alert, instances.length, onFault);
-  const lines = instances.slice(0, LINES_MAX).map(writer);
+// Of a row's values: receivers reject them, or a terminal obeys them. Line breaks and tabs stay.
+const UNWANTED = /[^\P{Cc}\n\t]+/gu;
+
+function writeText(alert: Texts, { status, instances }: MessageParts): string {
+  const lines = instances.slice(0, LINES_MAX).map((one) => writeLine(alert, one, instances.length));
   const more = instances.length - lines.length;
   const all = [...new Set(lines), ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
   const text = all.replace(UNWANTED, ' ');
   return status === 'resolved' ? `Resolved: ${text}` : text;
 }
 
-// Of a row's values: receivers reject them, or a terminal obeys them. Line breaks and tabs stay.
-const UNWANTED = /[^\P{Cc}\n\t]+/gu;
-
-function createLineWriter(
+function writeLine(
   { name, severity, text }: Texts,
+  { kind, labels, values }: Instance,
   count: number,
-  onFault: MessageOptions['onFault'],
-): (instance: Instance) => string {
-  const own: Record<(typeof SERVICE_VARIABLES)[number], string | number> = { alert: name, severity, count };
-  return ({ kind, labels, values }) => {
-    if (kind === 'no_data') return `${name}: the query returns no rows`;
-    if (kind === 'error') return `${name}: the query fails: ${String(values['error'])}`;
-    try {
-      return renderText(text, { ...own, ...values, ...labels });
-    } catch (error) {
-      // A message without its text is better than none.
-      const fault = `its text cannot be written: ${messageOf(error)}`;
-      onFault?.(fault);
-      return `${name}: ${fault}`;
-    }
-  };
+): string {
+  if (kind === 'no_data') return `${name}: the query returns no rows`;
+  if (kind === 'error') return `${name}: the query fails: ${String(values['error'])}`;
+  const own = { alert: name, severity, count } satisfies Record<(typeof SERVICE_VARIABLES)[number], unknown>;
+  return renderText(text, { ...own, ...values, ...labels });
 }

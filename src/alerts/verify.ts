@@ -4,7 +4,7 @@ import type { Fault } from '../definitions/fault.ts';
 import type { YamlPath } from '../definitions/yaml-file.ts';
 import { TailraceError } from '../errors.ts';
 import { findUndeclared, parseParameters } from '../query/parameters.ts';
-import { findTemplateFaults } from './receivers/template.ts';
+import { findTextFaults } from './text.ts';
 
 interface VerifyOptions {
   /** Those without faults. */
@@ -48,7 +48,7 @@ function verifyAlert(alert: Alert, endpoint: Endpoint): Fault[] {
     ...findParameterFaults(alert, endpoint),
     ...findConditionFaults(alert, endpoint),
     ...findLabelFaults(alert, endpoint),
-    ...findTextFaults(alert, endpoint),
+    ...findNameFaults(alert, endpoint),
   ];
   return faults.map(([path, message]) => alert.fault(path, message));
 }
@@ -101,9 +101,9 @@ function findLabelFaults({ per }: Alert, endpoint: Endpoint): Found[] {
   });
 }
 
-function findTextFaults({ text }: Alert, endpoint: Endpoint): Found[] {
-  const known = new Set([...endpoint.columns.map(({ name }) => name), ...SERVICE_VARIABLES]);
-  return findTemplateFaults(text, [...known]).map(({ message }) => [['text'], `"text" ${message}`]);
+function findNameFaults({ text }: Alert, { columns }: Endpoint): Found[] {
+  const known = new Set([...columns.map(({ name }) => name), ...SERVICE_VARIABLES]);
+  return findTextFaults(text, [...known]).map((message) => [['text'], `"text" ${message}`]);
 }
 
 function describeMissing(name: string, { name: endpoint, columns }: Endpoint): string {

@@ -25,7 +25,7 @@ export interface Alert {
   readonly noData: 'ok' | 'alert' | 'keep';
   readonly onError: 'keep' | 'alert';
   readonly severity: Severity;
-  /** A template over the columns. */
+  /** `{{ column }}` stands for its value. */
   readonly text: string;
   /** Names of receivers. */
   readonly to: readonly string[];
@@ -47,7 +47,7 @@ export type AlertCondition =
 export const SEVERITIES = ['info', 'warning', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** Variables of every text, besides the columns; `count`: of the instances in a message. */
+/** Names in every text, besides the columns; `count`: of the instances in a message. */
 export const SERVICE_VARIABLES = ['alert', 'severity', 'count'] as const;
 
 const MAP = { additionalProperties: false, expected: 'a map of fields' };

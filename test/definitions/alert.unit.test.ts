@@ -34,7 +34,9 @@ describe('a fault of an alert is reported with its line:', () => {
     ['endpoint: failing.paths', 'endpoint: failing.path', 5, 'no endpoint is called "failing.path"; there a'],
     ['parameters: { project: aurora }\n', '', 2, '"project" is required'],
     ['column: failures', 'column: path', 9, 'is of type string, which cannot be compared with a number'],
-    ['{{ path }}', '{{ route }}', 13, 'unknown variable "route"; known here: path, failures'],
+    ['{{ path }}', '{{ route }}', 13, 'has "{{ route }}"; in braces only a name is allowed: {{ path }}'],
+    ['{{ path }}', '{% if path %}', 13, 'has "{% if path %} failed '],
+    ['{{ failures }}', '{{ failures | round }}', 13, 'has "{{ failures | round }}"; in braces only a name'],
     ['to: [ops]', 'to: []', 14, '"to" must be a list of 1 to 20 different receivers'],
   ])('%j as %j', async (right, wrong, line, message) => {
     expect(SHIPPED).toContain(right);

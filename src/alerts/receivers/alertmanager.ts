@@ -1,6 +1,6 @@
 import { MICROS_PER_MS, type Micros } from '../../lib/instant.ts';
 import type { AlertMessage } from '../outbox.ts';
-import { shorten } from './message-text.ts';
+import { shorten } from '../text.ts';
 import { postJson } from './post.ts';
 import type { Connector, Outgoing, Send } from './receiver.ts';
 

@@ -3,7 +3,7 @@ import { createTransport } from 'nodemailer';
 import { messageOf } from '../../errors.ts';
 import { createDeadline, untilAborted } from '../../lib/abort.ts';
 import { addressOf, isPublicAddress } from '../../lib/public-address.ts';
-import { describeInstances, oneLine, titleOf } from './message-text.ts';
+import { describeInstances, oneLine, titleOf } from '../text.ts';
 import { TRY_MS_MAX } from './post.ts';
 import { type Connector, type Outgoing, type Send, SendError } from './receiver.ts';
 

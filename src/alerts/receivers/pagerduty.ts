@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import type { AlertMessage } from '../outbox.ts';
-import { shorten, titleOf } from './message-text.ts';
+import { shorten, titleOf } from '../text.ts';
 import { postJson } from './post.ts';
 import type { Connector, Send } from './receiver.ts';
 

@@ -1,5 +1,5 @@
 import type { AlertMessage } from '../outbox.ts';
-import { describeInstances, oneLine, shorten, titleOf } from './message-text.ts';
+import { describeInstances, oneLine, shorten, titleOf } from '../text.ts';
 import { postJson } from './post.ts';
 import type { Connector, Send } from './receiver.ts';
 

@@ -1,5 +1,5 @@
-import { oneLine } from '../../alerts/receivers/message-text.ts';
 import type { AlertTestResult } from '../../alerts/replay.ts';
+import { oneLine } from '../../alerts/text.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { formatCounted, formatMinute } from '../format.ts';
 import type { RemoteTest } from './remote-alerts.ts';

@@ -1,4 +1,4 @@
-SELECT function_id, quantileExact(0.95)(execution_time_ms) AS p95_ms, count() AS invocations
+SELECT function_id, round(quantileExact(0.95)(execution_time_ms), 1) AS p95_ms, count() AS invocations
 FROM function_edge_logs
 WHERE project = @project
   AND timestamp > toDateTime64(@now, 6, 'UTC') - toIntervalHour(@hours) AND timestamp <= toDateTime64(@now, 6, 'UTC')

@@ -1,4 +1,4 @@
-import { renderText, TEMPLATE_CHARS_MAX } from '../../../src/alerts/receivers/template.ts';
+import { findTextFaults, renderText } from '../../../src/alerts/text.ts';
 import type { ParameterFields, ParameterType } from '../../../src/definitions/parameter-type.ts';
 import { TEXT_TYPES } from '../../../src/definitions/text-type.ts';
 import { VALUE_TYPES } from '../../../src/definitions/value-type.ts';
@@ -27,6 +27,8 @@ const PARAMETER_CHARS_MAX = 65_536;
 const SEARCH_CHARS_MAX = 8_192;
 const CLAUSES_MAX = 128;
 const MATCHED_CHARS_MAX = 1_000;
+const ALERT_CHARS_MAX = 4_000;
+const LONG_VALUES = { a: '\u{1f600}'.repeat(32_768) };
 
 const PATTERN_NESTS = nest('(…)¦(?i:…)¦(?P<a>…)¦(…){2}¦(…)*¦(a|…)¦[…]¦[[:alpha:]…]');
 
@@ -107,12 +109,6 @@ function messages(word: (line: number, place: number) => string): (chars: number
   );
 }
 
-/** As large as an alert's variables can be. */
-const TEXT_VARIABLES = {
-  a: 'x'.repeat(70_000),
-  list: Array.from({ length: 1_000 }, () => 'y'.repeat(1_000)),
-};
-
 const DEFINITION = 'name: a.b\ndescription: d\nmax_rows: 10\ncaching: disabled\n';
 
 export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
@@ -153,26 +149,10 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
     shapes: Object.fromEntries(LARGE_PATTERNS.map((pattern) => [pattern, () => pattern])),
     parse: (text) => findPatternFault(text) ?? createMatcher(text),
   },
-  'text of an alert': {
-    charsMax: TEMPLATE_CHARS_MAX,
-    tokens: [
-      ...split('{{ a }}¦{{ a¦ | append: a¦ | replace: "", a¦ | split: ""¦ | join: a¦ | size¦ | plus: 1¦}}'),
-      ...split('{% if a %}¦{% endif %}¦{% for i in (1..300) %}¦{% for i in list %}¦{% endfor %}¦ and a'),
-      ...split('{% assign a = a | append: a %}¦{% assign a = list | join: a %}¦{% raw %}¦{% comment %}¦[¦"'),
-      ...split('{%¦%}¦ ¦\n¦a¦.a¦(1..300)¦{{ list }}¦{{ 1 }}¦{% case a %}¦{% when 1 %}¦-'),
-    ],
-    nests: [
-      ...nest('{% if a %}…{% endif %}¦{% for i in (1..300) %}…{% endfor %}'),
-      ...nest('{% for i in list %}{{ a }}…{% endfor %}¦a[…]'),
-    ],
-    shapes: {
-      'a loop over filters': (chars) =>
-        `{% for i in (1..300) %}{{ a${' | append: "b"'.repeat((chars - 50) / 14)} }}{% endfor %}`,
-      'a loop over conditions': (chars) =>
-        `{% for i in (1..300) %}{% if a${' and a'.repeat((chars - 60) / 6)} %}{% endif %}{% endfor %}`,
-    },
-    parse: (text) => refusing(() => renderText(text, TEXT_VARIABLES)),
-  },
+  'text of an alert': reader(ALERT_CHARS_MAX, '{{ a }}¦{{a}}¦{{¦}}¦{%¦%}¦{¦ ¦\n¦a¦é', (text) => [
+    renderText(text, LONG_VALUES),
+    findTextFaults(text, ['b']),
+  ]),
   search: {
     charsMax: SEARCH_CHARS_MAX,
     tokens: split('a¦ ¦"¦\\¦(¦)¦-¦not ¦or ¦ and ¦a:¦a:>¦*¦.¦":¦a.b:c ¦"a".¦\u00a0'),

@@ -1,4 +1,38 @@
-import type { AlertMessage } from '../outbox.ts';
+import type { AlertMessage } from './outbox.ts';
+
+// Longer texts and values are cut, since a shortened message is better than none: a label can have 64 KiB.
+const TEXT_CHARS_MAX = 4_000;
+const COLUMN_CHARS_MAX = 1_000;
+const QUOTE_CHARS_MAX = 60;
+// Columns may have any name without braces.
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
+
+/**
+ * Replaces each `{{ name }}` by its value. Values are cut to 1,000 characters, the result to 4,000; null, and names without a value, are empty.
+ * Nothing is escaped: each kind of receivers escapes what it would read as markup.
+ */
+export function renderText(text: string, values: Readonly<Record<string, string | number | null>>): string {
+  const own = new Map(
+    Object.entries(values).map(([name, value]) => [name, shorten(String(value ?? ''), COLUMN_CHARS_MAX)]),
+  );
+  const written = text.replace(PLACEHOLDER, (_, name: string) => own.get(name.trim()) ?? '');
+  return shorten(written, TEXT_CHARS_MAX);
+}
+
+/** Finds what is in braces, but is not one of these names: other columns, and other syntax of templates. */
+export function findTextFaults(text: string, known: readonly string[]): string[] {
+  const placeholders = [...text.matchAll(PLACEHOLDER)].map(([all, name = '']) => ({
+    all,
+    name: name.trim(),
+  }));
+  const unknown = placeholders.filter(({ name }) => !known.includes(name)).map(({ all }) => all);
+  const others = text.replace(PLACEHOLDER, '').match(/\{[{%].*/) ?? [];
+  const allowed = known.map((name) => `{{ ${name} }}`).join(', ');
+  return [...new Set([...unknown, ...others])].map(
+    (found) =>
+      `has ${JSON.stringify(shorten(found, QUOTE_CHARS_MAX))}; in braces only a name is allowed: ${allowed}`,
+  );
+}
 
 const STATUS_WORDS = {
   firing: 'firing',
