@@ -1,14 +1,14 @@
 import { v7 as newOrderedId } from 'uuid';
 import type { Alert } from '../definitions/alert.ts';
+import { EVERY_ALERT, type Silence } from '../keys/alerts/alert-record.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
 import type { AlertWrite } from '../keys/alerts/alert-write.ts';
+import { aboutOf, measureOf } from './condition.ts';
 import type { Evaluate } from './evaluate.ts';
 import { describeJudgement, describeTransitions, type HistoryEvent, writeEntry } from './history.ts';
 import { createMessages, type FindLink, type Texts } from './message.ts';
 import { type AlertMessage, NO_RECEIVER, writeMessage } from './outbox.ts';
-import { aboutOf, measureOf } from './points.ts';
-import { isSilencedBy, silencesOf } from './silence.ts';
-import { type AlertState, NO_STATE, step, type Transition } from './state.ts';
+import { type AlertState, type Labels, NO_STATE, step, type Transition } from './state.ts';
 
 export interface EvaluationOptions {
   readonly evaluate: Evaluate;
@@ -25,8 +25,8 @@ export interface EvaluationOptions {
 /** What is stored of an alert: its state, and what is needed to resolve it after its file has gone. */
 export interface StoredAlert extends Pick<Alert, 'name' | 'severity' | 'text' | 'to'> {
   readonly state: AlertState;
-  /** See `aboutOf`; older versions did not store it. */
-  readonly about?: string;
+  /** See `aboutOf`. */
+  readonly about: string;
   /** Notes of the last evaluation, each of which is in the history once. */
   readonly notes?: readonly string[];
 }
@@ -118,8 +118,7 @@ async function endOld(alert: Alert, tickMs: number, evaluation: Evaluation): Pro
   const { from, options } = evaluation;
   const stored = from.states.get(alert.id);
   if (stored === undefined) return true;
-  const isOther = stored.about !== undefined && stored.about !== aboutOf(alert);
-  if (isOther || stored.name !== alert.name) {
+  if (stored.about !== aboutOf(alert) || stored.name !== alert.name) {
     const what =
       stored.name === alert.name ? 'its endpoint or parameters have changed' : 'it has another name';
     return await end(alert.id, { stored, reason: what, tickMs }, evaluation);
@@ -152,8 +151,8 @@ async function end(
 }
 
 /** Resolves the instances that receivers know of. */
-function resolveAll({ state: { instances, owed } }: StoredAlert): Transition[] {
-  return Object.values({ ...owed, ...instances })
+function resolveAll({ state: { instances, unreported } }: StoredAlert): Transition[] {
+  return Object.values({ ...unreported, ...instances })
     .filter(({ sentMs }) => sentMs !== undefined)
     .map((instance) => ({ change: 'resolved', instance, send: true }));
 }
@@ -209,10 +208,26 @@ async function write(id: string, result: Result, { from, options }: Evaluation):
 function hasChanged(before: AlertState | undefined, next: AlertState | undefined): boolean {
   const outline = (state: AlertState | undefined) =>
     state && [
-      ...[state.failures, Object.keys(state.owed)],
+      ...[state.failures, Object.keys(state.unreported)],
       ...Object.entries(state.instances).map(([key, { phase, sinceMs, quietMs, sentMs }]) => [
         ...[key, phase, sinceMs, quietMs, sentMs],
       ]),
     ];
   return JSON.stringify(outline(before)) !== JSON.stringify(outline(next));
+}
+
+/** Returns the silences that may cover instances of an alert: its own, and those of every alert. @param id of the alert */
+export function silencesOf(id: string, silences: readonly Silence[]): readonly Silence[] {
+  return silences.filter(({ alert }) => alert === id || alert === EVERY_ALERT);
+}
+
+/** Returns whether one of these silences covers an instance: it has all labels of the silence. */
+function isSilencedBy(silences: readonly Silence[]): (labels: Labels) => boolean {
+  const wanted = silences.map(({ labels }) => readLabels(labels));
+  return (labels) =>
+    wanted.some((own) => Object.entries(own).every(([name, value]) => labels[name] === value));
+}
+
+export function readLabels(text: string): Labels {
+  return JSON.parse(text) as Labels; // stored as such
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Alert } from '../definitions/alert.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
 import {
@@ -9,7 +10,6 @@ import {
   readStored,
   type StoredAlert,
 } from './evaluation.ts';
-import { lastTick } from './tick.ts';
 
 export interface EvaluatorOptions extends EvaluationOptions {
   /** The served alerts. */
@@ -161,4 +161,24 @@ async function readStates(store: AlertStore): Promise<Map<string, StoredAlert>> 
 /** Whether a tick has not been evaluated. The clock may have been set back by more than an interval. */
 function isDue({ everyMs }: Alert, doneMs: number | undefined, tickMs: number): boolean {
   return doneMs === undefined || tickMs > doneMs || doneMs - tickMs > everyMs;
+}
+
+// A daily alert still runs in the first minute of its day.
+const JITTER_MS_MAX = 60_000;
+
+type Ticking = Pick<Alert, 'name' | 'everyMs'>;
+
+// A hash for each of a thousand alerts, several times a second, would be a share of a core.
+const jitters = new WeakMap<Ticking, number>();
+
+/** Returns the last tick of an alert at or before an instant. Alerts of one interval tick at different times, by their names. */
+export function lastTick(alert: Ticking, atMs: number): number {
+  const { everyMs } = alert;
+  const jitterMs = jitters.get(alert) ?? jitterOf(alert);
+  jitters.set(alert, jitterMs);
+  return Math.floor((atMs - jitterMs) / everyMs) * everyMs + jitterMs;
+}
+
+function jitterOf({ name, everyMs }: Ticking): number {
+  return createHash('sha256').update(name).digest().readUInt32BE() % Math.min(everyMs, JITTER_MS_MAX);
 }

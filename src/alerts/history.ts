@@ -20,7 +20,7 @@ export function writeEntry(event: HistoryEvent, about?: string): string {
   return JSON.stringify({ ...event, about });
 }
 
-/** Reads what the rows of an entry were about; `undefined`: it has none, or was written by an older version. */
+/** Reads what the rows of an entry were about; `undefined`: it is about no rows. */
 export function readAbout(text: string): string | undefined {
   return (JSON.parse(text) as { about?: string }).about; // of writeEntry
 }

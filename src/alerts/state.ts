@@ -38,13 +38,13 @@ export interface AlertState {
   /** By `keyOf`. */
   readonly instances: Readonly<Record<string, Instance>>;
   /** Instances that resolved during a silence, so that their receivers still think that they fire. */
-  readonly owed: Readonly<Record<string, Instance>>;
+  readonly unreported: Readonly<Record<string, Instance>>;
   /** Failed evaluations in a row. */
   readonly failures: number;
   readonly lastError?: string;
 }
 
-export const NO_STATE: AlertState = { instances: {}, owed: {}, failures: 0 };
+export const NO_STATE: AlertState = { instances: {}, unreported: {}, failures: 0 };
 
 /** What happened to an instance at a tick; `send` says whether its receivers get a message. */
 export interface Transition {
@@ -77,13 +77,13 @@ export function step(
   const state = rebase(before, tickMs);
   const bounded = boundInstances(outcome, options.instancesMax ?? INSTANCES_MAX);
   const failures = bounded.kind === 'failed' ? state.failures + 1 : 0;
-  const walk = { tickMs, options, transitions: [] as Transition[], owed: { ...state.owed } };
+  const walk = { tickMs, options, transitions: [] as Transition[], unreported: { ...state.unreported } };
   const next = walkInstances(state, findHolding(bounded, { failures, options }), walk);
   const instances = dropExcess(next, walk);
-  settleOwed(instances, walk);
+  settleUnreported(instances, walk);
   return {
     state: {
-      ...{ tickMs, instances, owed: keepNewest(walk.owed, options), failures },
+      ...{ tickMs, instances, unreported: keepNewest(walk.unreported, options), failures },
       ...(bounded.kind === 'failed' && { lastError: bounded.reason }),
     },
     transitions: walk.transitions,
@@ -135,7 +135,7 @@ interface Walk {
   readonly tickMs: number;
   readonly options: StepOptions;
   readonly transitions: Transition[];
-  readonly owed: Record<string, Instance>;
+  readonly unreported: Record<string, Instance>;
 }
 
 function walkInstances(state: AlertState, { holding, unknown }: Known, walk: Walk): Record<string, Instance> {
@@ -156,9 +156,9 @@ function walkInstances(state: AlertState, { holding, unknown }: Known, walk: Wal
 }
 
 function begin(key: string, one: Present, walk: Walk): Instance {
-  const { [key]: owed } = walk.owed;
+  const { [key]: unreported } = walk.unreported;
   // Its receivers still think that it fires.
-  const sent = owed?.sentMs === undefined ? {} : { sentMs: owed.sentMs };
+  const sent = unreported?.sentMs === undefined ? {} : { sentMs: unreported.sentMs };
   return goOn({ ...one, phase: 'pending', sinceMs: walk.tickMs, ...sent }, one, walk);
 }
 
@@ -187,11 +187,11 @@ function fade(key: string, instance: Instance, walk: Walk): Instance | undefined
   return undefined;
 }
 
-function resolve(key: string, instance: Instance, { owed, options, transitions }: Walk): void {
+function resolve(key: string, instance: Instance, { unreported, options, transitions }: Walk): void {
   const isKnown = instance.sentMs !== undefined;
   const isSilenced = options.isSilenced(instance.labels);
-  if (isKnown && isSilenced) owed[key] = instance;
-  else delete owed[key];
+  if (isKnown && isSilenced) unreported[key] = instance;
+  else delete unreported[key];
   transitions.push({ change: 'resolved', instance, send: isKnown && !isSilenced });
 }
 
@@ -208,23 +208,23 @@ function dropExcess(instances: Record<string, Instance>, walk: Walk): Record<str
 }
 
 /** Sends what resolved during a silence that has ended, and forgets what fires again. */
-function settleOwed(instances: Readonly<Record<string, Instance>>, walk: Walk): void {
-  const { owed, options, transitions } = walk;
-  for (const [key, instance] of Object.entries(owed)) {
+function settleUnreported(instances: Readonly<Record<string, Instance>>, walk: Walk): void {
+  const { unreported, options, transitions } = walk;
+  for (const [key, instance] of Object.entries(unreported)) {
     const again = instances[key];
-    if (again?.phase === 'firing') delete owed[key];
+    if (again?.phase === 'firing') delete unreported[key];
     else if (again === undefined && !options.isSilenced(instance.labels)) {
-      delete owed[key];
+      delete unreported[key];
       transitions.push({ change: 'resolved', instance, send: true });
     }
   }
 }
 
 function keepNewest(
-  owed: Readonly<Record<string, Instance>>,
+  unreported: Readonly<Record<string, Instance>>,
   { instancesMax = INSTANCES_MAX }: StepOptions,
-): AlertState['owed'] {
-  return Object.fromEntries(Object.entries(owed).slice(-instancesMax));
+): AlertState['unreported'] {
+  return Object.fromEntries(Object.entries(unreported).slice(-instancesMax));
 }
 
 /** Moves every time back if the clock has been set back. */
@@ -233,7 +233,7 @@ function rebase(state: AlertState, tickMs: number): AlertState {
   if (backMs <= 0) return state;
   const move = (instances: AlertState['instances']) =>
     Object.fromEntries(Object.entries(instances).map(([key, one]) => [key, moveBack(one, backMs)]));
-  return { ...state, tickMs, instances: move(state.instances), owed: move(state.owed) };
+  return { ...state, tickMs, instances: move(state.instances), unreported: move(state.unreported) };
 }
 
 function moveBack(instance: Instance, backMs: number): Instance {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { ENDPOINT_NAME } from './endpoint.ts';
 import type { Fault } from './fault.ts';
+import { checkUnique, readYamlFolder } from './read-folder.ts';
 import { createShapeCheck, wholeNumber } from './shape.ts';
 import { UUID_TEXT } from './source-file.ts';
 import type { YamlFile } from './yaml-file.ts';
@@ -199,4 +200,16 @@ function toCondition(when: AlertFile['when']): AlertCondition {
     if (value !== undefined) return { kind, column: when.column, value };
   }
   throw new Error('checkAlert has found a comparison');
+}
+
+/** Reads the alerts of a folder. Adds every fault that needs neither endpoints nor receivers. @param dir `undefined`: there are none */
+export async function readAlerts(dir: string | undefined, faults: Fault[]): Promise<Alert[]> {
+  if (dir === undefined) return [];
+  const files = await readYamlFolder(dir, faults);
+  faults.push(...checkUnique(files, ['id', 'name']));
+  return files.flatMap((file) => {
+    const own = checkAlert(file);
+    faults.push(...own);
+    return own.length === 0 ? [createAlert(file)] : [];
+  });
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { packagePath } from '../lib/package-path.ts';
-import { readAlerts } from './alert/read-alerts.ts';
-import type { Alert } from './alert.ts';
+import { type Alert, readAlerts } from './alert.ts';
 import { checkCharts } from './checks/chart.ts';
 import { checkLevel } from './checks/level.ts';
 import { checkPages } from './checks/pages.ts';

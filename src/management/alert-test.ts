@@ -50,10 +50,10 @@ export function createAlertTest({
   }
 
   async function run(name: string, signal: AbortSignal): Promise<AlertTestView> {
-    const late = AbortSignal.timeout(EVALUATION_MS_MAX);
-    const tested = await testAlert(command, { name }, AbortSignal.any([signal, late])).catch(
+    const timeout = AbortSignal.timeout(EVALUATION_MS_MAX);
+    const tested = await testAlert(command, { name }, AbortSignal.any([signal, timeout])).catch(
       (error: unknown) => {
-        if (!late.aborted || signal.aborted) throw error;
+        if (!timeout.aborted || signal.aborted) throw error;
         const message = `${name} was not evaluated within ${EVALUATION_MS_MAX / 1000} s; no message was sent`;
         throw new TailraceError('query_timeout', message, { cause: error });
       },

@@ -1,9 +1,8 @@
-import { readStored, type StoredAlert } from '../alerts/evaluation.ts';
+import { aboutOf, chartColumn, measureOf } from '../alerts/condition.ts';
+import { readStored, type StoredAlert, silencesOf } from '../alerts/evaluation.ts';
+import { lastTick } from '../alerts/evaluator.ts';
 import { readAbout, readEntry } from '../alerts/history.ts';
-import { aboutOf, chartColumn, measureOf } from '../alerts/points.ts';
-import { silencesOf } from '../alerts/silence.ts';
 import type { Instance } from '../alerts/state.ts';
-import { lastTick } from '../alerts/tick.ts';
 import type { Alert } from '../definitions/alert.ts';
 import {
   type AlertPoint,
@@ -50,7 +49,7 @@ async function createDescribe(
     const text = states.get(alert.id);
     const stored = text === undefined ? undefined : readStored(text);
     // Rows of other parameters may be another's; the next evaluation begins anew.
-    const isOther = stored?.about !== undefined && stored.about !== aboutOf(alert);
+    const isOther = stored !== undefined && stored.about !== aboutOf(alert);
     const own = silencesOf(alert.id, shown).filter((silence) => mayCover(silence, alert));
     return toAlertView(alert, isOther ? undefined : stored, { silences: own, nowMs });
   };

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { readLabels } from '../alerts/silence.ts';
+import { readLabels } from '../alerts/evaluation.ts';
 import type { Labels } from '../alerts/state.ts';
 import type { Alert } from '../definitions/alert.ts';
 import { invalidRequest, type ParameterFault, TailraceError } from '../errors.ts';

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { createEvaluate } from '../alerts/evaluate.ts';
-import { listFiring } from '../alerts/evaluation.ts';
+import { listFiring, readStored } from '../alerts/evaluation.ts';
 import { createEvaluator } from '../alerts/evaluator.ts';
 import { createFindLink } from '../alerts/message.ts';
 import type { AlertTestParts } from '../alerts/replay.ts';
 import type { Alert } from '../definitions/alert.ts';
+import type { Registry } from '../definitions/registry.ts';
+import type { AlertStore } from '../keys/alerts/alert-store.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { type ClockGuard, createClockGuard } from '../lib/clock-guard.ts';
 import { createThrottle } from '../lib/throttle.ts';
 import { createRunner } from '../query/run.ts';
 import { createAlertMetrics } from '../telemetry/alert-metrics.ts';
-import { nameServed, readAlerts } from './alert-readings.ts';
 import { createSending } from './open-sending.ts';
 import type { Parts } from './parts.ts';
 import { NO_RECEIVERS_FILE, type Receivers } from './receivers.ts';
@@ -43,16 +44,13 @@ export async function openAlerts(
   const isAlone = config.controlUrl === '' && config.clickhouseUrl === '';
   const plausibleNow = createPlausibleNow(clock, { now, jumpMsMax: config.clockJumpHoursMax * HOUR_MS });
   const findLink = createFindLink(config.publicUrl);
-  const measured = createAlertMetrics(
-    metrics.registry,
-    readAlerts({
-      registry,
-      store: control.alerts,
-      evaluator: () => evaluator,
-      receivers: receivers.names,
-      now,
-    }),
-  );
+  const measured = createAlertMetrics(metrics.registry, {
+    now,
+    isEvaluating: () => evaluator.isLeader(),
+    readFiring: () => readFiring(registry, control.alerts),
+    readOutbox: control.alerts.readOutbox,
+    receivers: () => [...receivers.names()],
+  });
   const createSeries = () => receivers.names().forEach(measured.receiverKnown);
   createSeries();
   receivers.onTaken(createSeries);
@@ -111,6 +109,21 @@ export async function openAlerts(
     now: plausibleNow,
     findProblem: states.findProblem,
   };
+}
+
+/** The names of an alert and its endpoint, which the alert may name by its UUID. */
+function nameServed(registry: Pick<Registry, 'findEndpoint'>, { name, endpoint }: Alert) {
+  return { name, endpoint: registry.findEndpoint(endpoint)?.name ?? endpoint };
+}
+
+async function readFiring(registry: Pick<Registry, 'alerts' | 'findEndpoint'>, store: AlertStore) {
+  const states = await store.readStates();
+  return registry.alerts.map((alert) => {
+    const text = states.get(alert.id);
+    const instances = text === undefined ? [] : Object.values(readStored(text).state.instances);
+    const firing = instances.filter(({ phase }) => phase === 'firing');
+    return { ...nameServed(registry, alert), instances: firing.length };
+  });
 }
 
 /** Notes whether the states of alerts can be stored. Logs once when they cannot be, and when they are again. */

@@ -5,7 +5,6 @@ import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { requireUnrestricted } from '../management/keys.ts';
 import type { EndpointFiles, WorkbenchView } from '../management/view.ts';
-import { findAlertRefusal } from './alert/refusal.ts';
 import type { Catalogue } from './catalogue.ts';
 import { findDashboardRefusal } from './dashboard/refusal.ts';
 import { readTexts, versionOf } from './files.ts';
@@ -51,7 +50,7 @@ export async function describeWorkbench(parts: WorkbenchParts): Promise<Workbenc
     may_edit: refusal === undefined,
     refusal: refusal ?? null,
     notice: needsCopy(parts.folders()) ? COPY_NOTICE : null,
-    alerts: { refusal: findAlertRefusal(parts) ?? null, receivers: [...parts.receivers()] },
+    alerts: { refusal: findAlertObstacle(parts.config) ?? null, receivers: [...parts.receivers()] },
     dashboards: { refusal: findDashboardRefusal(parts) ?? null },
     ...(await parts.readCatalogue()),
   };
@@ -71,4 +70,10 @@ export function inFolder(message: string, { folders }: Pick<WorkbenchParts, 'fol
   const { endpointsDir, sourcesDir, alertsDir = endpointsDir, dashboardsDir = endpointsDir } = folders();
   const dirs = [endpointsDir, sourcesDir, alertsDir, dashboardsDir].map((dir) => join(dir, sep));
   return dirs.reduce((text, dir) => text.replaceAll(dir, ''), message);
+}
+
+/** Returns why alerts cannot be saved here; `undefined` if they can. */
+export function findAlertObstacle({ editEndpoints }: Pick<Config, 'editEndpoints'>): string | undefined {
+  if (editEndpoints !== '0') return undefined;
+  return 'this service does not write alerts: copy the text into its file, or set TAILRACE_EDIT_ENDPOINTS=1';
 }

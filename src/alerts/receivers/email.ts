@@ -21,8 +21,8 @@ export interface EmailSettings {
 /** Sends a mail of plain text over SMTP. */
 export function createEmail(settings: EmailSettings, connector: Connector): Send {
   return async (outgoing, signal) => {
-    const late = () => new SendError(`did not accept the mail within ${TRY_MS_MAX / 1_000} s`);
-    const deadline = createDeadline(TRY_MS_MAX, late, signal);
+    const timeout = () => new SendError(`did not accept the mail within ${TRY_MS_MAX / 1_000} s`);
+    const deadline = createDeadline(TRY_MS_MAX, timeout, signal);
     const socket = await openSocket(settings.url, connector, deadline.signal).catch(rethrow);
     try {
       await untilAborted(deliver(settings, { outgoing, socket, connector }), deadline.signal);

@@ -1,11 +1,13 @@
+import { Webhook } from 'standardwebhooks';
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { isDecodable } from '../../config/url.ts';
+import type { AlertMessage } from '../outbox.ts';
 import { createAlertmanager, RESEND_MS } from './alertmanager.ts';
 import { createEmail } from './email.ts';
 import { createPagerDuty } from './pagerduty.ts';
+import { postJson } from './post.ts';
 import type { Connector, Receiver, Send } from './receiver.ts';
 import { createSlack } from './slack.ts';
-import { createWebhook } from './webhook.ts';
 
 /** What a receiver of a kind is, besides its name. */
 type Opened = Pick<Receiver, 'secrets' | 'resendMs'> & { readonly send: Send };
@@ -146,6 +148,30 @@ function findSecretFaults(secret: string): FieldFault[] {
   return bytes >= min && bytes <= max
     ? []
     : fault(`must be ${min} to ${max} bytes as base64, not ${bytes}; openssl rand -base64 32 makes one`);
+}
+
+/** Sends messages signed as https://www.standardwebhooks.com describes, once by each secret: there are several while one is replaced. */
+function createWebhook(
+  { url, secrets }: { readonly url: URL; readonly secrets: readonly string[] },
+  connector: Connector,
+): Send {
+  const signers = secrets.map((secret) => new Webhook(secret));
+  return ({ id, message, sentAtMs }, signal) => {
+    const body = JSON.stringify(toBody(message));
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(sentAtMs / 1_000)),
+      'webhook-signature': signers.map((signer) => signer.sign(id, new Date(sentAtMs), body)).join(' '),
+    };
+    return postJson({ url, body, headers }, connector, signal);
+  };
+}
+
+/** The members of a body, in this order; those that are undefined are left out. */
+function toBody({ isTest, instances, ...message }: AlertMessage) {
+  const { alert, status, severity, text, at, since, link } = message;
+  const own = instances.map(({ labels, values }) => ({ labels, values }));
+  return { alert, status, severity, text, at, since, instances: own, link, test: isTest };
 }
 
 // Shorter parts of a path cannot be keys, and hiding them would make reasons unreadable.

@@ -29,8 +29,8 @@ export async function postJson(
   signal: AbortSignal,
 ): Promise<void> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const late = () => new SendError(`did not respond within ${TRY_MS_MAX / 1_000} s`);
-  const deadline = createDeadline(TRY_MS_MAX, late, signal);
+  const timeout = () => new SendError(`did not respond within ${TRY_MS_MAX / 1_000} s`);
+  const deadline = createDeadline(TRY_MS_MAX, timeout, signal);
   try {
     checkAddress(url, connector);
     const response = await respond({ url, body: text, headers }, connector, deadline.signal);

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { ENDPOINT_NAME } from '../../definitions/endpoint.ts';
 import { ALERT_CHECK, ALERT_FILE, SAVED_ALERT } from '../../management/view.ts';
-import { checkAlertDraft } from '../../workbench/alert/check.ts';
-import { readAlertFile, type SaveAlertParts, saveAlert } from '../../workbench/alert/save.ts';
+import { checkAlertDraft, readAlertFile, type SaveAlertParts, saveAlert } from '../../workbench/alert.ts';
 import { toDraftError } from '../../workbench/draft.ts';
 import { requireAuthor } from '../../workbench/workbench.ts';
 import { getCaller } from '../plugins/auth.ts';

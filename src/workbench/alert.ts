@@ -1,0 +1,69 @@
+import { verifyAlerts, verifyReceivers } from '../alerts/verify.ts';
+import { checkAlert, createAlert } from '../definitions/alert.ts';
+import type { Fault } from '../definitions/fault.ts';
+import { OWN_ALERTS_DIR } from '../definitions/folders.ts';
+import type { Registry } from '../definitions/registry.ts';
+import type { Caller } from '../keys/keyring.ts';
+import type { AlertFile, SavedAlert } from '../management/view.ts';
+import {
+  type FileKind,
+  readDefinitionFile,
+  type SaveFileParts,
+  type SaveFileRequest,
+  saveDefinitionFile,
+} from './definition-file.ts';
+import { findLong, parseDefinition, withId } from './draft.ts';
+import type { SaveParts } from './save.ts';
+import { findAlertObstacle } from './workbench.ts';
+
+const ALERT_FILE = 'alert.yaml';
+
+interface AlertCheckParts {
+  readonly registry: Pick<Registry, 'endpoints'>;
+  /** Names of the receivers; empty: none are configured, and alerts are served without. */
+  readonly receivers: () => ReadonlySet<string>;
+}
+
+/** Checks the text of an alert as files are checked, and that its receivers exist. It may lack `id`. */
+export function checkAlertDraft({ registry, receivers }: AlertCheckParts, definition: string): Fault[] {
+  const long = findLong(ALERT_FILE, definition);
+  if (long.length > 0) return long;
+  const parsed = parseDefinition(definition, ALERT_FILE);
+  if (Array.isArray(parsed)) return parsed;
+  const file = withId(parsed);
+  const faults = checkAlert(file);
+  if (faults.length > 0) return faults;
+  const alerts = [createAlert(file)];
+  const known = receivers();
+  return [
+    ...verifyAlerts(alerts, { endpoints: registry.endpoints, areAll: true }),
+    ...(known.size === 0 ? [] : verifyReceivers(alerts, known)),
+  ];
+}
+
+export interface SaveAlertParts extends AlertCheckParts, SaveFileParts, Pick<SaveParts, 'config'> {
+  readonly registry: Pick<Registry, 'endpoints' | 'alerts' | 'getAlert'>;
+}
+
+function kindOf(parts: SaveAlertParts): FileKind {
+  return {
+    ...{ noun: 'alert', history: 'alerts', file: ALERT_FILE, known: () => parts.registry.alerts },
+    dirOf: ({ alertsDir = OWN_ALERTS_DIR }) => alertsDir,
+    check: (definition) => checkAlertDraft(parts, definition),
+    refusal: () => findAlertObstacle(parts.config),
+  };
+}
+
+/** Reads the present file of an alert, which may be newer than the served one. @throws TailraceError `not_found` */
+export function readAlertFile(parts: SaveAlertParts, idOrName: string): Promise<AlertFile> {
+  return readDefinitionFile(kindOf(parts), parts.registry.getAlert(idOrName));
+}
+
+/** Writes the file of an alert and has it served. @throws as `saveDefinitionFile` */
+export function saveAlert(
+  parts: SaveAlertParts,
+  request: SaveFileRequest,
+  caller: Pick<Caller, 'keyId' | 'person' | 'address'>,
+): Promise<SavedAlert> {
+  return saveDefinitionFile(parts, { ...request, kind: kindOf(parts) }, caller);
+}
