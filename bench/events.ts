@@ -1,8 +1,7 @@
 import { readDefinitions } from '../src/definitions/read.ts';
 import type { Source } from '../src/definitions/source.ts';
 import { MICROS_PER_MS } from '../src/lib/instant.ts';
-import { sampleEvents } from '../src/sample/event.ts';
-import { planSample } from '../src/sample/plan.ts';
+import { planSample, sampleEvents } from '../src/sample/fill.ts';
 
 /** The source of the load: requests at a gateway, about 1 KB each. */
 const SOURCE_NAME = 'cloudflare.logs.prod';
@@ -17,8 +16,8 @@ async function readSource(): Promise<Source> {
 /** Realistic events as JSON without newlines, from the second before `nowMs`. */
 export async function makeLines(count: number, seed: number, nowMs = Date.now()): Promise<string[]> {
   const source = await readSource();
-  const options = { rows: count, seed, days: 1, projects: 5, end: nowMs * MICROS_PER_MS };
-  const [part] = planSample([source], options);
+  const options = { seed, days: 1, projects: 5, end: nowMs * MICROS_PER_MS };
+  const [part] = planSample([source], count);
   if (part === undefined) throw new Error('the source cannot be made up');
   return [...sampleEvents(part, options)].map(({ id, project, message, metadata }, i) => {
     const timestamp = new Date(nowMs - (i % 1000)).toISOString();

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 
 /** Pseudorandom numbers, the same for the same seed. Not for secrets. */
 export interface Random {
@@ -22,8 +21,20 @@ export interface Random {
 /** @param seed any text; texts that differ in one character give unrelated numbers */
 export function createRandom(seed: string): Random {
   const digest = createHash('sha256').update(seed).digest();
-  const generator = xoroshiro128plusFromState([0, 4, 8, 12].map((offset) => digest.readInt32LE(offset)));
-  const bits = () => generator.next() >>> 0;
+  let [a, b, c, d] = [0, 4, 8, 12].map((offset) => digest.readInt32LE(offset)) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  /** Chris Doty-Humphrey's sfc32: 32 random bits. */
+  const bits = () => {
+    const sum = (a + b + d++) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + sum) | 0;
+    return sum >>> 0;
+  };
   const next = () => bits() / 0x1_0000_0000;
   const hex = () => toHex(bits());
   return {

@@ -2,11 +2,58 @@ import { setImmediate } from 'node:timers/promises';
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { truncateTable } from '../engine/table.ts';
+import type { Event } from '../ingest/event.ts';
+import { findValue, typedValues } from '../ingest/typed.ts';
 import { createEventWriter } from '../ingest/writer.ts';
+import { createRandom } from '../lib/random.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
-import { sampleEvents } from './event.ts';
-import { planSample, type SamplePart } from './plan.ts';
-import type { SampleOptions } from './project.ts';
+import { AREAS, type SampleOptions, sampleRequests } from './request.ts';
+import { SAMPLE_KINDS, type SampleKind } from './source.ts';
+
+/** The events of one source. */
+export interface SamplePart {
+  readonly source: Source;
+  readonly kind: SampleKind;
+  /** Requests of the sample, which are the same for every source. */
+  readonly requests: number;
+  /** How many of the oldest events are left out, so that all sources together have as many as asked for. */
+  readonly skipped: number;
+}
+
+/** Plans a sample for the sources that it knows. */
+export function planSample(sources: readonly Source[], rows: number): SamplePart[] {
+  const known = sources.flatMap((source) => {
+    const kind = SAMPLE_KINDS[source.name];
+    return kind === undefined ? [] : [{ source, kind }];
+  });
+  const inTurn = ({ areas }: SampleKind) => AREAS.filter((area) => areas.includes(area)).length;
+  const perTurn = known.reduce((sum, { kind }) => sum + inTurn(kind), 0);
+  const turns = Math.ceil(rows / perTurn);
+  let excess = turns * perTurn - rows;
+  return known.map(({ source, kind }) => {
+    const skipped = Math.min(excess, turns * inTurn(kind));
+    excess -= skipped;
+    return { source, kind, requests: turns * AREAS.length, skipped };
+  });
+}
+
+/** Generates the events of one source, in order of time. */
+export function* sampleEvents(part: SamplePart, options: Omit<SampleOptions, 'rows'>): Generator<Event> {
+  const { source, kind, requests } = part;
+  const random = createRandom(`${options.seed}/${source.name}/${options.end}`);
+  const isTop = source.projectPaths[0]?.join('.') === 'project';
+  let left = part.skipped;
+  for (const request of sampleRequests(requests, options)) {
+    if (!kind.areas.includes(request.area) || left-- > 0) continue;
+    const { at: timestamp, project } = request;
+    const id = random.uuid();
+    const { message, metadata } = kind.describe(request, random);
+    const wire = { id, timestamp, event_message: message, ...(isTop && { project }), metadata };
+    const typed = typedValues((path) => findValue(wire, path), project, source.columns);
+    // As parseEvent reads it from its JSON.
+    yield { id, timestamp, project, message, metadata: JSON.stringify(metadata), attributes: '', typed };
+  }
+}
 
 export interface FillOptions extends SampleOptions {
   /** Aborting ends it; events generated before are stored. */
@@ -25,31 +72,24 @@ const PAUSE_ROWS = 2_000;
 export async function storeSample(
   engine: Engine,
   sources: readonly Source[],
-  options: FillOptions,
+  { signal, onProgress, ...options }: FillOptions,
 ): Promise<number> {
   let stored = 0;
-  for (const part of planSample(sources, options)) {
-    stored += await storePart(engine, part, {
-      ...options,
-      onProgress: (own) => options.onProgress(stored + own),
-    });
+  for (const part of planSample(sources, options.rows)) {
+    const writer = createEventWriter(engine, part.source);
+    let generated = 0;
+    for (const event of sampleEvents(part, options)) {
+      if (signal.aborted) break;
+      const full = writer.add(event);
+      if (full !== undefined) await full;
+      if (++generated % PAUSE_ROWS > 0) continue;
+      onProgress(stored + writer.stored);
+      await setImmediate(); // lets the event loop handle signals and responses of the engine
+    }
+    await writer.flush();
+    stored += writer.stored;
   }
   return stored;
-}
-
-async function storePart(engine: Engine, part: SamplePart, options: FillOptions): Promise<number> {
-  const writer = createEventWriter(engine, part.source);
-  let generated = 0;
-  for (const event of sampleEvents(part, options)) {
-    if (options.signal.aborted) break;
-    const full = writer.add(event);
-    if (full !== undefined) await full;
-    if (++generated % PAUSE_ROWS > 0) continue;
-    options.onProgress(writer.stored);
-    await setImmediate(); // lets the event loop handle signals and responses of the engine
-  }
-  await writer.flush();
-  return writer.stored;
 }
 
 /** Whether any source has an event. */

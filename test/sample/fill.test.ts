@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hasEvents, storeSample } from '../../src/sample/fill.ts';
+import { isManaged } from '../../src/definitions/source.ts';
+import { hasEvents, planSample, sampleEvents, storeSample } from '../../src/sample/fill.ts';
+import { INCIDENT } from '../../src/sample/request.ts';
 import { trusted } from '../../src/sql/sql.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -8,16 +10,17 @@ const service = await startTestService({ now: END / 1000 });
 afterAll(service.close);
 const { engine, registry } = service.core;
 const OPTIONS = { rows: 40_000, seed: 1, days: 7, projects: 3, end: END };
+const sources = registry.sources.filter((source) => isManaged(source) && source.isInternal !== true);
 
 beforeAll(async () => {
-  expect(await hasEvents(engine, registry.sources)).toBe(false);
+  expect(await hasEvents(engine, sources)).toBe(false);
   // Stopped at its first progress, it has stored and counted what was generated.
   const stopped = new AbortController();
   const onProgress = () => stopped.abort();
-  const few = { ...OPTIONS, rows: 4_000, seed: 2, signal: stopped.signal, onProgress };
-  expect(await storeSample(engine, registry.sources, few)).toBe(2_000);
+  const few = { ...OPTIONS, rows: 5_000, seed: 2, signal: stopped.signal, onProgress };
+  expect(await storeSample(engine, sources, few)).toBe(2_000);
   const whole = { ...OPTIONS, signal: new AbortController().signal, onProgress: () => {} };
-  expect(await storeSample(engine, registry.sources, whole)).toBe(OPTIONS.rows);
+  expect(await storeSample(engine, sources, whole)).toBe(OPTIONS.rows);
 });
 
 const rowsOf = async (endpoint: string, parameters: Record<string, string> = {}) =>
@@ -26,9 +29,36 @@ const sum = (rows: readonly Record<string, unknown>[], column: string) =>
   rows.reduce((total, row) => total + Number(row[column]), 0);
 
 test('a sample is stored whole, also after one that was stopped', async () => {
-  const tables = registry.sources.map(({ table }) => `SELECT count() AS events FROM ${table}`);
+  const tables = sources.map(({ table }) => `SELECT count() AS events FROM ${table}`);
   expect(sum(await engine.inspect(trusted(tables.join(' UNION ALL '))), 'events')).toBe(OPTIONS.rows + 2_000);
-  expect(await hasEvents(engine, registry.sources)).toBe(true);
+  expect(await hasEvents(engine, sources)).toBe(true);
+});
+
+test('the same seed and end give the same events', () => {
+  const [source] = sources;
+  if (source === undefined) throw new Error('there are no sources');
+  const first = (options: Partial<typeof OPTIONS>) => {
+    const [part] = planSample([source], 1_000);
+    return part && JSON.stringify([...sampleEvents(part, { ...OPTIONS, ...options })]);
+  };
+  expect(first({})).toBe(first({}));
+  expect(first({ seed: 2 })).not.toBe(first({}));
+  expect(first({ end: END + 1 })).not.toBe(first({}));
+});
+
+test('every typed column of every source has values', async () => {
+  for (const { table, columns } of sources) {
+    const counts = columns.map(
+      ({ name }) => `countIf(ifNull(toString(${name}), '') NOT IN ('', '0', 'false')) AS ${name}`,
+    );
+    const [filled] = await engine.inspect(
+      trusted(`SELECT ${['1 AS one', ...counts].join(', ')} FROM ${table}`),
+    );
+    expect(
+      Object.entries(filled ?? {}).filter(([, count]) => Number(count) === 0),
+      table,
+    ).toEqual([]);
+  }
 });
 
 test('the three endpoints return rows of it', async () => {
@@ -42,10 +72,23 @@ test('the three endpoints return rows of it', async () => {
     expect(sum(await rowsOf('functions.invocation-stats', { interval }), 'count')).toBeGreaterThan(0);
 });
 
-test('each project has failing paths in the last hour, which the example of the README finds', async () => {
-  const rows = await engine.inspect(
-    trusted(`SELECT project, uniqExact(path) AS paths FROM edge_logs
-      WHERE status_code >= 500 AND timestamp > fromUnixTimestamp64Micro(toInt64(${END})) - INTERVAL 1 HOUR GROUP BY project`),
+test('each project has the incident in the last hour: its path fails most, and its new version alone', async () => {
+  const since = `timestamp > fromUnixTimestamp64Micro(toInt64(${END})) - INTERVAL 1 HOUR`;
+  const failing = await engine.inspect(
+    trusted(`SELECT project, argMax(path, failures) AS path FROM (
+      SELECT project, path, count() AS failures FROM edge_logs WHERE status_code >= 500 AND ${since} GROUP BY ALL
+    ) GROUP BY project`),
   );
-  expect(rows).toHaveLength(OPTIONS.projects);
+  expect(failing.map(({ path }) => path)).toEqual(
+    Array(OPTIONS.projects).fill(`/functions/v1/${INCIDENT.name}`),
+  );
+  const calls = await engine.inspect(
+    trusted(`SELECT median(execution_time_ms) > 1000 AS slow, countIf(status_code >= 500) / count() > 0.3 AS fails
+      FROM function_edge_logs WHERE function_id = '${INCIDENT.name}-aurora'
+      GROUP BY timestamp > fromUnixTimestamp64Micro(toInt64(${END})) - INTERVAL ${INCIDENT.seconds} SECOND AS after ORDER BY after`),
+  );
+  expect(calls).toEqual([
+    { slow: 0, fails: 0 },
+    { slow: 1, fails: 1 },
+  ]);
 });

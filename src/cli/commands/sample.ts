@@ -2,8 +2,7 @@ import { Command } from 'commander';
 import { isManaged } from '../../definitions/source.ts';
 import { StoppedError } from '../../errors.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
-import { hasEvents, removeEvents, storeSample } from '../../sample/fill.ts';
-import { planSample } from '../../sample/plan.ts';
+import { hasEvents, planSample, removeEvents, storeSample } from '../../sample/fill.ts';
 import { type Core, openCore } from '../../service/open-core.ts';
 import { ownerName, stopSignal } from '../environment.ts';
 import { readStoreConfig } from '../find-store.ts';
@@ -54,9 +53,8 @@ async function sample(options: Options): Promise<void> {
 export async function fillWithSample(core: Core, stop: AbortSignal, rows = DEFAULTS.rows): Promise<void> {
   // The service itself writes to the others, such as what was done with keys.
   const sources = core.registry.sources.filter((source) => isManaged(source) && source.isInternal !== true);
-  const options = { ...DEFAULTS, rows };
-  if (planSample(sources, options).length === 0 || (await hasEvents(core.engine, sources))) return;
-  const done = await fill(core, options, stop);
+  if (planSample(sources, rows).length === 0 || (await hasEvents(core.engine, sources))) return;
+  const done = await fill(core, { ...DEFAULTS, rows }, stop);
   if (stop.aborted) await removeEvents(core.engine, sources);
   process.stderr.write(
     stop.aborted
