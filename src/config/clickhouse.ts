@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { InputError, messageOf } from '../errors.ts';
 import type { Config } from './config.ts';
+import { splitAccount } from './url.ts';
 
 /** A ClickHouse server and the accounts for it. */
 export interface ServerAddress {
@@ -15,6 +16,8 @@ export interface ServerAddress {
   readonly readPassword: string;
   /** Runs SELECTs that callers write themselves; `undefined`: the read user runs them. */
   readonly sandbox: { readonly user: string; readonly password: string } | undefined;
+  /** Empty: one server. */
+  readonly cluster: string;
   readonly tls: { ca_cert: Buffer } | { ca_cert: Buffer; cert: Buffer; key: Buffer } | undefined;
 }
 
@@ -26,44 +29,36 @@ type ServerSettings = Pick<Config, Extract<keyof Config, `clickhouse${string}`>>
 /**
  * Returns the server of the settings; `undefined` for the embedded engine.
  *
- * @throws InputError with every unreadable file of TLS
+ * @throws InputError if the file of TLS cannot be read
  */
 export function findServerAddress(settings: ServerSettings): ServerAddress | undefined {
   if (settings.clickhouseUrl === '') return undefined;
   const url = new URL(settings.clickhouseUrl);
-  const user = decodeURIComponent(url.username) || settings.clickhouseUser || USER;
-  const password = decodeURIComponent(url.password) || settings.clickhousePassword;
-  const hasReader = settings.clickhouseReadUser !== '';
-  const sandbox = { user: settings.clickhouseSandboxUser, password: settings.clickhouseSandboxPassword };
+  const owner = {
+    user: decodeURIComponent(url.username) || USER,
+    password: decodeURIComponent(url.password),
+  };
+  const { clickhouseReadUser, clickhouseSandboxUser } = settings;
+  const reader = clickhouseReadUser === '' ? owner : splitAccount(clickhouseReadUser);
   return {
     url: url.origin,
     database: url.pathname.replaceAll('/', '') || DATABASE,
-    user,
-    password,
-    readUser: hasReader ? settings.clickhouseReadUser : user,
-    readPassword: hasReader ? settings.clickhouseReadPassword : password,
-    sandbox: sandbox.user === '' ? undefined : sandbox,
-    tls: readTls(settings),
+    ...owner,
+    readUser: reader.user,
+    readPassword: reader.password,
+    sandbox: clickhouseSandboxUser === '' ? undefined : splitAccount(clickhouseSandboxUser),
+    cluster: url.searchParams.get('cluster') ?? '',
+    tls: readTls(settings.clickhouseTlsFile),
   };
 }
 
-function readTls(settings: ServerSettings): ServerAddress['tls'] {
-  const faults: string[] = [];
-  const read = (variable: string, file: string) => {
-    try {
-      return readFileSync(file);
-    } catch (error) {
-      faults.push(`${variable}: cannot be read: ${messageOf(error)}`);
-      return Buffer.alloc(0);
-    }
-  };
-  const { clickhouseCaFile, clickhouseCertFile, clickhouseKeyFile } = settings;
-  if (clickhouseCaFile === '') return undefined;
-  const ca_cert = read('CLICKHOUSE_CA_FILE', clickhouseCaFile);
-  const own = clickhouseCertFile !== '' && {
-    cert: read('CLICKHOUSE_CERT_FILE', clickhouseCertFile),
-    key: read('CLICKHOUSE_KEY_FILE', clickhouseKeyFile),
-  };
-  if (faults.length > 0) throw new InputError(faults);
-  return own === false ? { ca_cert } : { ca_cert, ...own };
+/** OpenSSL finds each part of a PEM file by its heading; of the certificates the first is the client's. */
+function readTls(file: string): ServerAddress['tls'] {
+  if (file === '') return undefined;
+  try {
+    const pem = readFileSync(file);
+    return pem.includes('PRIVATE KEY-----') ? { ca_cert: pem, cert: pem, key: pem } : { ca_cert: pem };
+  } catch (error) {
+    throw new InputError([`CLICKHOUSE_TLS_FILE: cannot be read: ${messageOf(error)}`]);
+  }
 }

@@ -1,17 +1,7 @@
 /** Whether the environment sets a variable. */
 type IsGiven = (variable: string) => boolean;
 
-const CLICKHOUSE_FILES = ['CLICKHOUSE_CA_FILE', 'CLICKHOUSE_CERT_FILE', 'CLICKHOUSE_KEY_FILE'];
-const NEED_SERVER = [
-  'CLICKHOUSE_USER',
-  'CLICKHOUSE_PASSWORD',
-  'CLICKHOUSE_READ_USER',
-  'CLICKHOUSE_READ_PASSWORD',
-  'CLICKHOUSE_SANDBOX_USER',
-  'CLICKHOUSE_SANDBOX_PASSWORD',
-  ...CLICKHOUSE_FILES,
-  'TAILRACE_CLUSTER',
-];
+const NEED_SERVER = ['CLICKHOUSE_READ_USER', 'CLICKHOUSE_SANDBOX_USER', 'CLICKHOUSE_TLS_FILE'];
 // Shared by replicas, which prove to each other that they belong together by the secret of tokens.
 const NEED_SECRET = ['TAILRACE_CONTROL_URL', 'TAILRACE_REDIS_URL'];
 
@@ -42,16 +32,10 @@ export function findCombinationFaults(isGiven: IsGiven, serverUrl: string | unde
 }
 
 const NEEDED_BY: Readonly<Record<string, readonly string[]>> = {
-  TAILRACE_OIDC_ISSUER: [
-    'TAILRACE_OIDC_CLIENT_ID',
-    'TAILRACE_OIDC_CLIENT_SECRET',
-    'TAILRACE_ROLES_FILE',
-    'TAILRACE_PUBLIC_URL',
-  ],
-  TAILRACE_OIDC_CLIENT_ID: ['TAILRACE_OIDC_ISSUER'],
+  TAILRACE_OIDC_ISSUER: ['TAILRACE_OIDC_CLIENT', 'TAILRACE_ROLES_FILE', 'TAILRACE_PUBLIC_URL'],
+  TAILRACE_OIDC_CLIENT: ['TAILRACE_OIDC_ISSUER'],
   TAILRACE_OIDC_CLIENT_SECRET: ['TAILRACE_OIDC_ISSUER'],
   TAILRACE_TRUSTED_USER_HEADER: ['TAILRACE_TRUST_PROXY', 'TAILRACE_ROLES_FILE', 'TAILRACE_PUBLIC_URL'],
-  TAILRACE_TRUSTED_GROUPS_HEADER: ['TAILRACE_TRUSTED_USER_HEADER'],
 };
 
 function findPeopleFaults(isGiven: IsGiven): string[] {
@@ -71,22 +55,10 @@ function findHalfTls(isGiven: IsGiven): string[] {
   return missing.map((file) => `${file}: must be set too, since ${set} is: HTTPS needs both files`);
 }
 
-function findServerFaults(isGiven: IsGiven, { username, password, protocol }: URL): string[] {
+function findServerFaults(isGiven: IsGiven, { protocol }: URL): string[] {
   const faults: string[] = [];
-  if (username !== '' && isGiven('CLICKHOUSE_USER'))
-    faults.push('CLICKHOUSE_USER: CLICKHOUSE_URL names a user already');
-  if (password !== '' && isGiven('CLICKHOUSE_PASSWORD'))
-    faults.push('CLICKHOUSE_PASSWORD: CLICKHOUSE_URL has a password already');
-  for (const account of ['CLICKHOUSE_READ', 'CLICKHOUSE_SANDBOX'])
-    if (isGiven(`${account}_PASSWORD`) && !isGiven(`${account}_USER`))
-      faults.push(`${account}_PASSWORD: has no effect without ${account}_USER; set both`);
-  if (protocol !== 'https:')
-    for (const file of CLICKHOUSE_FILES.filter(isGiven))
-      faults.push(`${file}: needs a CLICKHOUSE_URL that begins with https://`);
-  if (isGiven('CLICKHOUSE_CERT_FILE') !== isGiven('CLICKHOUSE_KEY_FILE'))
-    faults.push('CLICKHOUSE_CERT_FILE: needs CLICKHOUSE_KEY_FILE, and the other way round');
-  else if (isGiven('CLICKHOUSE_CERT_FILE') && !isGiven('CLICKHOUSE_CA_FILE'))
-    faults.push('CLICKHOUSE_CERT_FILE: needs CLICKHOUSE_CA_FILE, the authority of the server’s certificate');
+  if (protocol !== 'https:' && isGiven('CLICKHOUSE_TLS_FILE'))
+    faults.push('CLICKHOUSE_TLS_FILE: needs a CLICKHOUSE_URL that begins with https://');
   if (isGiven('TAILRACE_STORE_BYTES_MAX'))
     faults.push(
       'TAILRACE_STORE_BYTES_MAX: cannot be enforced with CLICKHOUSE_URL: the disks are the server’s, and others may store there',

@@ -96,7 +96,9 @@ export function findUnknownSettings(env: Environment): string[] {
   const known = new Set(Object.values<Setting<unknown>>(SETTINGS).flatMap((s) => [s.env, ...s.aliases]));
   // TAILRACE_KEY is the caller's own key in printed curl commands, and the default of --key.
   const unknown = Object.keys(env).filter(
-    (name) => name.startsWith('TAILRACE_') && name !== 'TAILRACE_KEY' && !known.has(name),
+    (name) =>
+      Object.hasOwn(GONE_SETTINGS, name) ||
+      (name.startsWith('TAILRACE_') && name !== 'TAILRACE_KEY' && !known.has(name)),
   );
   return unknown.map((name) => {
     const instead = Object.hasOwn(GONE_SETTINGS, name) ? GONE_SETTINGS[name] : undefined;

@@ -2,11 +2,10 @@
 import { BY_MACHINE, type Machine } from './machine.ts';
 import { parseSyslog } from './syslog.ts';
 import {
-  parseCluster,
+  parseAccount,
   parseControlUrl,
-  parseHeaderName,
+  parseHeaderNames,
   parseIssuer,
-  parseOidcScopes,
   parseOrigins,
   parseProxies,
   parsePublicUrl,
@@ -97,11 +96,6 @@ export const SETTINGS = {
     ['0', '1', 'copy'],
     'Let the [workbench](workbench.md#saving) write endpoints, as `tailrace dev` always does. `copy`: the shipped ones, too, into a copy in the data directory.',
   ),
-  defaultTier: text(
-    'TAILRACE_DEFAULT_TIER',
-    'Plan of requests without `project_tier`: FREE, PRO, PAYG or ENTERPRISE. Empty: the endpoint’s default.',
-    parseTier,
-  ),
   privateKey: secret('TAILRACE_PRIVATE_KEY', ['LOGFLARE_PRIVATE_ACCESS_TOKEN'], 'A key with every scope.'),
   publicKey: secret(
     'TAILRACE_PUBLIC_KEY',
@@ -119,16 +113,11 @@ export const SETTINGS = {
     'OpenID Connect provider for [people](people.md), such as `https://login.example.com/realms/main`.',
     parseIssuer,
   ),
-  oidcClientId: text('TAILRACE_OIDC_CLIENT_ID', 'Name of this service at `TAILRACE_OIDC_ISSUER`.'),
-  oidcClientSecret: hidden('TAILRACE_OIDC_CLIENT_SECRET', 'Secret of `TAILRACE_OIDC_CLIENT_ID`.'),
-  oidcScopes: {
-    ...text('TAILRACE_OIDC_SCOPES', 'Scopes asked of the provider, joined by spaces.', parseOidcScopes),
-    fallback: 'openid profile email',
-  },
-  oidcGroupsClaim: {
-    ...text('TAILRACE_OIDC_GROUPS_CLAIM', 'Claim with the groups of a person.', parseText),
-    fallback: 'groups',
-  },
+  oidcClient: hidden(
+    'TAILRACE_OIDC_CLIENT',
+    'Name and secret of this service at `TAILRACE_OIDC_ISSUER`, as `name:secret`.',
+    parseAccount,
+  ),
   rolesFile: text(
     'TAILRACE_ROLES_FILE',
     'File of [roles](people.md#roles). Empty: nobody has access without a key.',
@@ -136,18 +125,8 @@ export const SETTINGS = {
   ),
   trustedUserHeader: text(
     'TAILRACE_TRUSTED_USER_HEADER',
-    'Header in which a trusted proxy [names the user](people.md#behind-a-proxy-that-signs-in).',
-    parseHeaderName,
-  ),
-  trustedGroupsHeader: text(
-    'TAILRACE_TRUSTED_GROUPS_HEADER',
-    'Header with the groups of that user, joined by commas.',
-    parseHeaderName,
-  ),
-  sessionIdleMinutes: integer(
-    'TAILRACE_SESSION_IDLE_MINUTES',
-    { fallback: 480, min: 5, max: 1_440, unit: 'minutes' },
-    'Longest time of a console session without a request; any session ends after a day.',
+    'Header in which a trusted proxy [names the user](people.md#behind-a-proxy-that-signs-in), and that with the groups, joined by a comma.',
+    parseHeaderNames,
   ),
   consoleKeys: choice('TAILRACE_CONSOLE_KEYS', '1', ['0', '1'], 'Let keys sign in to the console.'),
   controlUrl: hidden(
@@ -157,37 +136,22 @@ export const SETTINGS = {
   ),
   clickhouseUrl: hidden(
     'CLICKHOUSE_URL',
-    'ClickHouse server, such as `https://user:password@clickhouse.example.com:8443/tailrace`. Empty: the embedded engine.',
+    'ClickHouse server, such as `https://user:password@clickhouse.example.com:8443/tailrace`, whose user owns the tables; `?cluster=main`: tables are sharded over this [cluster](scaling.md#a-cluster). Empty: the embedded engine.',
     parseServerUrl,
   ),
-  clickhouseUser: text(
-    'CLICKHOUSE_USER',
-    'User that owns the tables and stores events, if the URL names none.',
-  ),
-  clickhousePassword: hidden('CLICKHOUSE_PASSWORD', 'Password of `CLICKHOUSE_USER`, if the URL has none.'),
-  clickhouseReadUser: text(
+  clickhouseReadUser: hidden(
     'CLICKHOUSE_READ_USER',
-    'User that runs queries; needs read access only. Empty: `CLICKHOUSE_USER`.',
+    'User that runs queries, as `name:password`; needs read access only. Empty: that of `CLICKHOUSE_URL`.',
+    parseAccount,
   ),
-  clickhouseReadPassword: hidden('CLICKHOUSE_READ_PASSWORD', 'Password of `CLICKHOUSE_READ_USER`.'),
-  clickhouseSandboxUser: text(
+  clickhouseSandboxUser: hidden(
     'CLICKHOUSE_SANDBOX_USER',
-    'User that runs callers’ SELECTs ([query sandboxing](scaling.md#a-third-user-for-callers-selects)), over its own connections, half of `TAILRACE_READERS`. Empty: the user of other queries.',
+    'User that runs callers’ SELECTs ([query sandboxing](scaling.md#a-third-user-for-callers-selects)), as `name:password`, over its own connections, half of `TAILRACE_READERS`. Empty: the user of other queries.',
+    parseAccount,
   ),
-  clickhouseSandboxPassword: hidden('CLICKHOUSE_SANDBOX_PASSWORD', 'Password of `CLICKHOUSE_SANDBOX_USER`.'),
-  clickhouseCaFile: text(
-    'CLICKHOUSE_CA_FILE',
-    'Authority of the ClickHouse server’s certificate, a PEM file. Empty: Node’s.',
-  ),
-  clickhouseCertFile: text(
-    'CLICKHOUSE_CERT_FILE',
-    'Client certificate for the ClickHouse server, a PEM file.',
-  ),
-  clickhouseKeyFile: text('CLICKHOUSE_KEY_FILE', 'Private key of `CLICKHOUSE_CERT_FILE`, a PEM file.'),
-  cluster: text(
-    'TAILRACE_CLUSTER',
-    '[Cluster](scaling.md#a-cluster) over which tables are sharded. Empty: one server.',
-    parseCluster,
+  clickhouseTlsFile: text(
+    'CLICKHOUSE_TLS_FILE',
+    'PEM file for TLS: for servers that demand one, the client’s certificate and key; then the authority of the server’s certificate. Empty: Node’s authorities.',
   ),
   redisUrl: hidden(
     'TAILRACE_REDIS_URL',
@@ -198,14 +162,6 @@ export const SETTINGS = {
     'TAILRACE_DEFAULT_PROJECT',
     'Project of events if neither they nor `X-Project` name one.',
   ),
-  otlpSource: text(
-    'TAILRACE_OTLP_SOURCE',
-    'Source of OTLP records without `X-Source`. Empty: the one that accepts each record, else `logs`.',
-  ),
-  deploySource: text(
-    'TAILRACE_DEPLOY_SOURCE',
-    'Source of deployments, which the console [marks](console.md#explore) in charts.',
-  ),
   otlpGrpcPort: integer(
     'TAILRACE_OTLP_GRPC_PORT',
     { fallback: 0, min: 0, max: 65_535, unit: 'port' },
@@ -214,10 +170,6 @@ export const SETTINGS = {
   vercelSecret: hidden(
     'TAILRACE_VERCEL_SECRET',
     'Signature secret of Vercel’s log drains. Empty: signatures are not checked.',
-  ),
-  vercelVerify: text(
-    'TAILRACE_VERCEL_VERIFY',
-    'Value of `x-vercel-verify`, by which Vercel verifies `/drains/vercel`.',
   ),
   syslog: text(
     'TAILRACE_SYSLOG',
@@ -389,12 +341,6 @@ function integer(env: string, { min, max, ...rules }: NumberRules, help: string)
     throw new Error(`must be a whole number from ${min} to ${max} (${unit}), such as ${example}`);
   };
   return { env, aliases: [], help, secret: false, parse, ...rules };
-}
-
-function parseTier(value: string): string {
-  if (!['FREE', 'PRO', 'PAYG', 'ENTERPRISE'].includes(value))
-    throw new Error('must be FREE, PRO, PAYG or ENTERPRISE');
-  return value;
 }
 
 function parseText(value: string): string {

@@ -28,8 +28,11 @@ export function isDecodable(part: string): boolean {
 /** Checks `CLICKHOUSE_URL`: http or https, optionally with user and password, and with the database as its path. @throws Error */
 export function parseServerUrl(text: string): string {
   const right = 'https://user:password@clickhouse.example.com:8443/tailrace';
-  const { search, hash, pathname } = parseUrl(text, ['http', 'https'], right);
-  if (search !== '' || hash !== '') throw new Error(`must end with the database, such as ${right}`);
+  const { searchParams, hash, pathname } = parseUrl(text, ['http', 'https'], right);
+  if (hash !== '' || [...searchParams.keys()].some((name) => name !== 'cluster'))
+    throw new Error(`must end with the database or ?cluster=<name>, such as ${right}?cluster=main`);
+  const cluster = searchParams.get('cluster');
+  if (cluster !== null) parseCluster(cluster);
   if (!/^\/(?:[A-Za-z_]\w{0,62}\/?)?$/.test(pathname))
     throw new Error(
       `must have one database of letters, digits and underscores as its path, such as ${right}`,
@@ -71,16 +74,27 @@ export function isLoopbackHost(hostname: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
-/** Checks the scopes of OpenID Connect. @throws Error */
-export function parseOidcScopes(text: string): string {
-  const scopes = text.trim().split(/\s+/);
-  if (scopes.includes('openid') && scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/.test(scope)))
-    return scopes.join(' ');
-  throw new Error('must be names of scopes joined by spaces, one of them openid');
+/** Checks `name:secret`. @throws Error */
+export function parseAccount(text: string): string {
+  if (!/^[^:\s]+:/.test(text)) throw new Error('must be a name and a password, joined by a colon');
+  return text;
+}
+
+/** Splits what `parseAccount` has checked. */
+export function splitAccount(account: string): { readonly user: string; readonly password: string } {
+  const end = account.indexOf(':');
+  return { user: account.slice(0, end), password: account.slice(end + 1) };
+}
+
+/** Checks the names of one or two headers. @returns them in lower case, joined by a comma @throws Error */
+export function parseHeaderNames(text: string): string {
+  const names = text.split(',').map((name) => parseHeaderName(name.trim()));
+  if (names.length > 2) throw new Error('must be at most two names of headers, joined by a comma');
+  return names.join(',');
 }
 
 /** Checks the name of a header. @returns it in lower case @throws Error */
-export function parseHeaderName(text: string): string {
+function parseHeaderName(text: string): string {
   const name = text.toLowerCase();
   // What others decide by: a browser or a proxy in between sends them for other reasons.
   const reserved = [

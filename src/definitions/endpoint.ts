@@ -230,15 +230,3 @@ export function createEndpoint(
 export function isAdHoc(endpoint: Pick<Endpoint, 'sqlOrigin'>): boolean {
   return endpoint.sqlOrigin === 'select';
 }
-
-const TIER_PARAMETER = 'project_tier';
-
-/** Returns the endpoint with another default of `project_tier`, for clients that send none. @param tier empty: its own */
-export function withDefaultTier(endpoint: Endpoint, tier: string): Endpoint {
-  const parameters = endpoint.parameters.map((parameter) => {
-    const { name, values, schema } = parameter;
-    if (name !== TIER_PARAMETER || !values.includes(tier)) return parameter;
-    return { ...parameter, fallback: tier, defaultText: tier, schema: { ...schema, default: tier } };
-  });
-  return { ...endpoint, parameters };
-}

@@ -16,8 +16,6 @@ export interface NamedFolders extends DefinitionFolders {
   readonly dashboardsDir?: string;
   /** `1`: the endpoints for Supabase Studio are served, unless a folder is named. */
   readonly studio?: '0' | '1';
-  /** See `withDefaultTier`. */
-  readonly defaultTier?: string;
   /** `copy`: see `findCopies`. */
   readonly editEndpoints?: string;
   readonly dataDir?: string;
@@ -128,10 +126,9 @@ function isPackages(dir: string, name: string): boolean {
 }
 
 function pickRest(named: NamedFolders): Omit<NamedFolders, keyof DefinitionFolders> {
-  const { studio, defaultTier, editEndpoints, dataDir } = named;
+  const { studio, editEndpoints, dataDir } = named;
   return {
     ...(studio === '1' && { studio }),
-    ...(defaultTier && { defaultTier }),
     ...(findCopies(named) !== undefined &&
       editEndpoints !== undefined &&
       dataDir !== undefined && { editEndpoints, dataDir }),

@@ -11,14 +11,7 @@ import { checkCaching, checkSandboxing, findClockWarning, findNameWarning } from
 import { checkSourceColumns } from './checks/source-columns.ts';
 import type { Dashboard } from './dashboard/dashboard.ts';
 import { readDashboards } from './dashboard/read-dashboards.ts';
-import {
-  checkEndpointShape,
-  createEndpoint,
-  type Endpoint,
-  endpointFields,
-  toToolName,
-  withDefaultTier,
-} from './endpoint.ts';
+import { checkEndpointShape, createEndpoint, type Endpoint, endpointFields, toToolName } from './endpoint.ts';
 import type { Fault } from './fault.ts';
 import { findFolders, type NamedFolders, type ReadFolders } from './folders.ts';
 import { checkUnique, listFolder, readYamlFolder, textOf } from './read-folder.ts';
@@ -75,7 +68,7 @@ export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedText
     const isWhole = own.isReadable && hasSql;
     if (hasSql && !(isWhole && sourcesAreWhole)) drafts.push(sql);
     if (own.faults.length === 0) warnings.push(...findNameWarning(yaml), ...findClockWarning(sql));
-    return isWhole ? [withDefaultTier(createFromPair(yaml, sql, sources), named.defaultTier ?? '')] : [];
+    return isWhole ? [createFromPair(yaml, sql, sources)] : [];
   });
   const alerts = await readAlerts(folders.alertsDir, faults);
   const dashboards = await readDashboards(folders.dashboardsDir, faults);

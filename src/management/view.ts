@@ -181,7 +181,7 @@ export const SEARCH_SOURCE = Type.Object({
       'Links of values: `{value}` in `url` stands for the value of `field`, `{…}` for another field.',
   }),
   marks_deploys: Type.Boolean({
-    description: 'Whether its events are deployments (`TAILRACE_DEPLOY_SOURCE`).',
+    description: 'Whether its events are deployments: the source is called `deployments`.',
   }),
 });
 export type SearchSource = Static<typeof SEARCH_SOURCE>;

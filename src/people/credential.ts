@@ -48,7 +48,7 @@ export function createAuthenticator({ keyring, sessions, callers }: Authenticate
   return { authenticate };
 }
 
-type AmbientSettings = Pick<Config, 'publicUrl' | 'trustProxy' | 'trustedUserHeader' | 'trustedGroupsHeader'>;
+type AmbientSettings = Pick<Config, 'publicUrl' | 'trustProxy' | 'trustedUserHeader'>;
 
 /**
  * Reads what a browser sends by itself; a key beside it takes precedence, which the calling code sees to.
@@ -102,17 +102,18 @@ function isOwnAddress(address = ''): boolean {
 }
 
 /** Reads the headers by which a proxy names a user; `undefined` if none is configured. */
-function createReadProxy({ trustProxy, trustedUserHeader: name, trustedGroupsHeader }: AmbientSettings) {
-  if (name === '') return undefined;
+function createReadProxy({ trustProxy, trustedUserHeader }: AmbientSettings) {
+  if (trustedUserHeader === '') return undefined;
+  const [name = '', groupsName = ''] = trustedUserHeader.split(',');
   const isTrusted = proxyAddress.compile(trustProxy.split(','));
   return (request: IncomingMessage): Ambient | undefined => {
     const { headers, socket, url = '' } = request;
     const user = headers[name];
     if (user === undefined || user === '') return undefined;
     // A proxy that adds its header to that of a client would let the client name the user.
-    const isRepeated = [name, trustedGroupsHeader].some((one) => count(request, one) > 1);
+    const isRepeated = [name, groupsName].some((one) => count(request, one) > 1);
     if (isRepeated || !isTrusted(socket.remoteAddress ?? '', 0)) return { kind: 'forged' };
-    const groups = headerOf(request, trustedGroupsHeader) ?? '';
+    const groups = headerOf(request, groupsName) ?? '';
     return { kind: 'proxy', user: headerOf(request, name) ?? '', groups, url };
   };
 }

@@ -1,9 +1,10 @@
 import type { Configuration, ServerMetadata } from 'openid-client';
 import type { Config } from '../config/config.ts';
+import { splitAccount } from '../config/url.ts';
 import { TailraceError } from '../errors.ts';
 import type { Claims } from '../keys/session-store.ts';
 
-type ProviderSettings = Pick<Config, 'oidcIssuer' | 'oidcClientId' | 'oidcClientSecret' | 'oidcScopes'>;
+type ProviderSettings = Pick<Config, 'oidcIssuer' | 'oidcClient'>;
 
 export interface ProviderOptions {
   readonly settings: ProviderSettings;
@@ -30,6 +31,8 @@ export interface SignedIn {
 
 export type Provider = ReturnType<typeof createProvider>;
 
+// Some providers name groups only if they are asked for, and others reject scopes that they do not know.
+const SCOPES = 'openid profile email';
 const TIMEOUT_SECONDS = 5;
 const CLOCK_TOLERANCE_SECONDS = 60;
 // Endpoints of a provider rarely change; its keys are read anew for each sign-in.
@@ -37,12 +40,8 @@ const METADATA_MS = 300_000;
 
 /** The provider of OpenID Connect. It is asked for its endpoints by the first sign-in, so that the service starts while it is unavailable. */
 export function createProvider({ settings, redirectUrl, ticks }: ProviderOptions) {
-  const {
-    oidcIssuer: issuer,
-    oidcClientId: clientId,
-    oidcClientSecret: secret,
-    oidcScopes: scope,
-  } = settings;
+  const { oidcIssuer: issuer } = settings;
+  const { user: clientId, password: secret } = splitAccount(settings.oidcClient);
   let kept: { readonly metadata: ServerMetadata; readonly atMs: number } | undefined;
   let reading: Promise<ServerMetadata> | undefined;
 
@@ -99,6 +98,8 @@ export function createProvider({ settings, redirectUrl, ticks }: ProviderOptions
     /** Returns the page of the provider on which a person signs in. @throws TailraceError `engine_unavailable` */
     async findSignInUrl({ state, nonce, verifier }: LoginSecrets): Promise<string> {
       const { client, configuration } = await configure();
+      const isOffered = configuration.serverMetadata().scopes_supported?.includes('groups') === true;
+      const scope = isOffered ? `${SCOPES} groups` : SCOPES;
       const challenge = await client.calculatePKCECodeChallenge(verifier);
       return client.buildAuthorizationUrl(configuration, {
         ...{ redirect_uri: redirectUrl, scope, state, nonce },

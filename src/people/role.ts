@@ -20,7 +20,6 @@ export interface Role extends Grant {
 /** The roles of the operator's file; a reload brings a new object. */
 export interface Roles {
   readonly roles: readonly Role[];
-  readonly groupsClaim: string;
   /** Whether the file has a fault: then nobody has a role. */
   readonly isBroken: boolean;
 }
@@ -46,7 +45,7 @@ export function createCallerOf(
   };
   if (roles.isBroken)
     return refuse(`the roles file is not valid, so people who sign in have no access; ${ASK}`);
-  const role = roles.roles.find((one) => fits(one, claims, roles.groupsClaim));
+  const role = roles.roles.find((one) => fits(one, claims));
   if (role === undefined) return refuse(`${name} has no role here; ${ASK} which group to join`);
   const choices: Record<string, readonly string[]> = {};
   for (const [pin, claim] of Object.entries(role.claimPins)) {
@@ -89,8 +88,8 @@ function createCallers(role: Role, base: Omit<Caller, keyof Grant>): CallerOf {
   };
 }
 
-function fits({ groups, claims, addresses }: Role, of: Claims, groupsClaim: string): boolean {
-  const own = textsOf(findClaim(of, groupsClaim));
+function fits({ groups, claims, addresses }: Role, of: Claims): boolean {
+  const own = textsOf(findClaim(of, 'groups'));
   const address = findAddress(of);
   const domain = address?.slice(address.lastIndexOf('@'));
   return (

@@ -42,7 +42,7 @@ const NOTHING_READ = { faults: [], take() {} };
 
 /** The operator's files that are reloaded with the definitions. @param environment values for `${NAME}` in the file of the receivers */
 export function createCompanions(
-  config: Pick<Config, 'receiversFile' | 'quotasFile' | 'rolesFile' | 'oidcGroupsClaim'>,
+  config: Pick<Config, 'receiversFile' | 'quotasFile' | 'rolesFile'>,
   environment: Parameters<typeof createReceivers>[1] = {},
 ) {
   const receivers = createReceivers(config, environment);

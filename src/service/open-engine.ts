@@ -34,7 +34,7 @@ export async function openEngine(config: Config, watch: EngineWatch = {}): Promi
   const address = findServerAddress(config);
   if (address !== undefined) {
     const { openServerEngine } = await import('../engine/server/server.ts'); // its client is loaded only if it is used
-    return await openServerEngine({ ...options, address, cluster: config.cluster, ...watch });
+    return await openServerEngine({ ...options, address, cluster: address.cluster, ...watch });
   }
   const { dataDir, engineMemoryBytesMax: memoryBytesMax, engineEnv: env } = config;
   return await openEmbeddedEngine({ ...options, dataDir, memoryBytesMax, env, ...watch });

@@ -23,7 +23,8 @@ export interface PeopleOptions {
 const ROLES_EVERY_MS = 1_000;
 const OLD_EVERY_MS = 600_000;
 const LOG_AGAIN_MS = 1_000;
-const MINUTE_MS = 60_000;
+// A working day with its breaks; a browser that is left alone is soon of no use.
+const IDLE_MS_MAX = 8 * 3_600_000;
 
 /** Opens what people and keys sign in with: sessions, roles, the provider. */
 export function openPeople(parts: Parts, { control, keyring, secret, roles }: PeopleOptions) {
@@ -34,7 +35,7 @@ export function openPeople(parts: Parts, { control, keyring, secret, roles }: Pe
     keyring,
     callerOf: callers.ofSession,
     limits: {
-      idleMs: config.sessionIdleMinutes * MINUTE_MS,
+      idleMs: IDLE_MS_MAX,
       staleMs: CONTROL_STALE_MS,
     },
     onFailure: (error) => logger.warn({ err: error }, 'the last use of a session could not be written'),

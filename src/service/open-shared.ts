@@ -36,8 +36,8 @@ export function openShared({ config, metrics, logger, now }: Parts, secret: Uint
     throttleRefused(() => logger.warn('an answer in Redis was not written by a replica: deleted'));
   };
   const background = createBackground();
-  const { database = '' } = findServerAddress(config) ?? {};
-  const store = JSON.stringify([database, config.cluster]);
+  const { database = '', cluster = '' } = findServerAddress(config) ?? {};
+  const store = JSON.stringify([database, cluster]);
   const cache = createRedisCache({ redis, secret, store, now, createToken: randomUUID, onRefused });
   const { queryTimeoutMs } = config;
   const onLookup = metrics.sharedLookup;

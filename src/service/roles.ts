@@ -19,15 +19,12 @@ export interface RolesReader {
 }
 
 /** The roles of the operator's file. There are none until it has been read, and without a file. */
-export function createRolesReader({
-  rolesFile,
-  oidcGroupsClaim: groupsClaim,
-}: Pick<Config, 'rolesFile' | 'oidcGroupsClaim'>): RolesReader {
-  let current: Roles = { roles: [], groupsClaim, isBroken: false };
+export function createRolesReader({ rolesFile }: Pick<Config, 'rolesFile'>): RolesReader {
+  let current: Roles = { roles: [], isBroken: false };
   let version: string | undefined;
 
   const take = (roles: readonly Role[], isBroken = false) => {
-    current = { roles, groupsClaim, isBroken };
+    current = { roles, isBroken };
   };
 
   async function readFile(

@@ -136,7 +136,6 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const core = await openCore(config, owner, { watch: logEngine(logger), companion, now });
   opened.defer(core.close);
   const { engine, registry } = core;
-  checkSettings(config, registry);
   const metrics = createMetrics(now);
   const startTask = createStartTask({ metrics, logger, now, opened });
   const { control, keyring, secret } = await openKeys(config, { logger, now, startTask, opened });
@@ -240,20 +239,6 @@ function logEngine(logger: FastifyBaseLogger): EngineWatch {
       logger.error({ query: origin, key: lane }, 'a query ran when the engine process ended');
     },
   };
-}
-
-/** Checks the sources that settings name. @throws InputError if there is no such source, or it stores no events */
-export function checkSettings({ otlpSource, deploySource }: Config, registry: Core['registry']): void {
-  const otlp = registry.findSource(otlpSource);
-  const known = registry.sources.map(({ name }) => name).join(', ');
-  const unknown = Object.entries({ TAILRACE_OTLP_SOURCE: otlpSource, TAILRACE_DEPLOY_SOURCE: deploySource })
-    .filter(([, name]) => name !== '' && registry.findSource(name) === undefined)
-    .map(([setting, name]) => `${setting}: no source is called ${JSON.stringify(name)}; there are ${known}`);
-  if (unknown.length > 0) throw new InputError(unknown);
-  if (otlp !== undefined && !isManaged(otlp))
-    throw new InputError([
-      `TAILRACE_OTLP_SOURCE: ${otlp.name} reads an existing table (managed: false); name a source that stores events`,
-    ]);
 }
 
 /** Opens the keys, their audit trail, and the secret that signs tokens. */

@@ -1,4 +1,3 @@
-import type { Config } from '../config/config.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
 import type { Registry } from '../definitions/registry.ts';
@@ -12,7 +11,6 @@ import { createAuthorEngine, type ExecutionOptions } from './author-engine.ts';
 import { type Draft, type DraftTexts, readDraft, refuseDraft, YAML_FILE } from './draft.ts';
 
 export interface CheckParts {
-  readonly config: Pick<Config, 'defaultTier'>;
   readonly engine: Engine;
   readonly registry: Registry;
 }
@@ -32,8 +30,8 @@ export async function checkDraft(
   texts: DraftTexts,
   execution: ExecutionOptions,
 ): Promise<CheckedDraft> {
-  const { registry, config } = parts;
-  const draft = readDraft(texts, registry.sources, config.defaultTier);
+  const { registry } = parts;
+  const draft = readDraft(texts, registry.sources);
   const { engine, throwFailure } = createAuthorEngine(parts.engine, execution);
   if (draft.endpoint !== undefined) {
     const unsaved = new Map([[YAML_FILE, texts.definition]]);

@@ -1,4 +1,4 @@
-import { type Endpoint, withDefaultTier } from '../definitions/endpoint.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
 import { type Fault, placeAt } from '../definitions/fault.ts';
 import { checkPair, createFromPair, type SqlFile } from '../definitions/read.ts';
 import type { Source } from '../definitions/source.ts';
@@ -29,10 +29,8 @@ const TEXT_BYTES_MAX = 64 * 1024;
 /**
  * Reads a draft as files are read. It may lack `id`, and `columns` unless it has pages: the endpoint then has no columns,
  * and those of the query count.
- *
- * @param tier see `withDefaultTier`
  */
-export function readDraft(texts: DraftTexts, sources: readonly Source[], tier: string): Draft {
+export function readDraft(texts: DraftTexts, sources: readonly Source[]): Draft {
   const unfit = [...findLongTexts(texts), ...findNul(texts.sql), ...findDense(texts)];
   if (unfit.length > 0) return { endpoint: undefined, sql: { file: SQL_FILE, text: '' }, faults: unfit };
   const sql = { file: SQL_FILE, text: texts.sql };
@@ -44,7 +42,7 @@ export function readDraft(texts: DraftTexts, sources: readonly Source[], tier: s
   const { faults: own, isReadable } = checkPair(yaml, sql);
   const faults = [...own, ...noSql];
   if (isEmpty || !isReadable) return { endpoint: undefined, sql, faults };
-  const endpoint = withDefaultTier(createFromPair(yaml, sql, sources), tier);
+  const endpoint = createFromPair(yaml, sql, sources);
   const columns = hasColumns(parsed.value) ? endpoint.columns : [];
   return { endpoint: { ...endpoint, columns }, sql, faults };
 }

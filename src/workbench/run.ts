@@ -13,7 +13,6 @@ import type { DraftTexts } from './draft.ts';
 import { dropLastRow, readReport, unwrapRows } from './report.ts';
 
 export interface RunParts extends CheckParts {
-  readonly config: CheckParts['config'];
   /** Runs questions uncached, without the steps for pages. */
   readonly run: Run;
 }

@@ -11,7 +11,7 @@ import { readTexts, versionOf } from './files.ts';
 import type { RunParts } from './run.ts';
 
 export interface WorkbenchParts extends RunParts {
-  readonly config: RunParts['config'] & Pick<Config, 'editEndpoints'>;
+  readonly config: Pick<Config, 'editEndpoints'>;
   /** The folders that the served definitions were read from. */
   readonly folders: () => ReadFolders;
   readonly readCatalogue: () => Promise<Catalogue>;

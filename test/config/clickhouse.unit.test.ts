@@ -7,16 +7,19 @@ const address = (env: Readonly<Record<string, string>>) => findServerAddress(par
 
 describe('the address of a server', () => {
   test('has users and database of the URL, decoded', () => {
-    expect(address({ CLICKHOUSE_URL: 'https://a%40b:p%2Fw@ch.example.com:8443/logs/' })).toEqual({
-      url: 'https://ch.example.com:8443',
-      database: 'logs',
-      user: 'a@b',
-      password: 'p/w',
-      readUser: 'a@b',
-      readPassword: 'p/w',
-      sandbox: undefined,
-      tls: undefined,
-    });
+    expect(address({ CLICKHOUSE_URL: 'https://a%40b:p%2Fw@ch.example.com:8443/logs/?cluster=main' })).toEqual(
+      {
+        url: 'https://ch.example.com:8443',
+        database: 'logs',
+        user: 'a@b',
+        password: 'p/w',
+        readUser: 'a@b',
+        readPassword: 'p/w',
+        sandbox: undefined,
+        cluster: 'main',
+        tls: undefined,
+      },
+    );
   });
 });
 
@@ -24,20 +27,15 @@ describe('settings of a server that do not go together', () => {
   test('are told all at once', () => {
     const faults = faultsOf({
       CLICKHOUSE_URL: 'http://a:b@ch:8123',
-      CLICKHOUSE_USER: 'a',
-      CLICKHOUSE_PASSWORD: 's3cret',
-      CLICKHOUSE_READ_PASSWORD: 's3cret',
-      CLICKHOUSE_SANDBOX_PASSWORD: 's3cret',
-      CLICKHOUSE_CERT_FILE: 'cert.pem',
+      CLICKHOUSE_READ_USER: 's3cret',
+      CLICKHOUSE_SANDBOX_USER: ':s3cret',
+      CLICKHOUSE_TLS_FILE: 'server.pem',
       TAILRACE_STORE_BYTES_MAX: '1000',
     });
     expect(faults.map((fault) => fault.split(':')[0])).toEqual([
-      'CLICKHOUSE_USER',
-      'CLICKHOUSE_PASSWORD',
-      'CLICKHOUSE_READ_PASSWORD',
-      'CLICKHOUSE_SANDBOX_PASSWORD',
-      'CLICKHOUSE_CERT_FILE',
-      'CLICKHOUSE_CERT_FILE',
+      'CLICKHOUSE_READ_USER',
+      'CLICKHOUSE_SANDBOX_USER',
+      'CLICKHOUSE_TLS_FILE',
       'TAILRACE_STORE_BYTES_MAX',
     ]);
     expect(faults.join()).not.toContain('s3cret');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseYaml } from '../../src/definitions/yaml-file.ts';
 import { readDraft } from '../../src/workbench/draft.ts';
 
-const read = (text: string) => readDraft({ definition: text, sql: 'SELECT 1' }, [], '').faults;
+const read = (text: string) => readDraft({ definition: text, sql: 'SELECT 1' }, []).faults;
 const DEEP = 'is nested more than 64 levels deep; usual definitions have at most 6';
 const indented = (levels: number) =>
   Array.from({ length: levels }, (_, i) => `${' '.repeat(i)}a:\n`).join('');

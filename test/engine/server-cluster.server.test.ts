@@ -13,7 +13,7 @@ import { storeEvents, temporaryFolder, testConfig } from '../support/service.ts'
 
 const folder = await temporaryFolder();
 const front = await startClickHouseFront(join(folder.path, 'clickhouse'), 'main');
-const env = { CLICKHOUSE_URL: front.url, TAILRACE_CLUSTER: 'main' };
+const env = { CLICKHOUSE_URL: `${front.url}?cluster=main` };
 const config = testConfig(folder.path, env);
 const core = await openCore(config, 'a test');
 const { engine, registry } = core;

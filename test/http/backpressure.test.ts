@@ -1,13 +1,12 @@
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { WIRES } from '../../trial/wire.ts';
 import { expectError, readMetric } from '../support/http.ts';
-import { EDGE, idsOf, openRaw, post, postHead, TO_EDGE } from '../support/ingest.ts';
+import { idsOf, openRaw, post, postHead, TO_EDGE } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 const service = await startTestService({
   env: {
-    TAILRACE_OTLP_SOURCE: EDGE,
     TAILRACE_BODY_BYTES_MAX: String(BODY_BYTES_MAX),
   },
   bounds: { ingestWaitMsMax: 50 },

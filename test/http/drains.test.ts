@@ -8,7 +8,6 @@ import { PUBLIC_KEY } from '../support/service.ts';
 const SECRET = 'drain-secret';
 const service = await startProtocolService({
   TAILRACE_VERCEL_SECRET: SECRET,
-  TAILRACE_VERCEL_VERIFY: 'owner-of-this',
   TAILRACE_BODY_BYTES_MAX: '500000',
 });
 afterAll(service.close);
@@ -44,8 +43,8 @@ describe('a drain of Vercel', () => {
     const project = newProject();
     const [list, lines] = [`[${line(project, 'a')}]`, `${line(project, 'b')}\n\n${line(project, 'c')}\n`];
     const answers = [
-      await send('vercel', list, { 'x-vercel-signature': sign(list) }),
-      await send('vercel', lines, {
+      await send('vercel?verify=owner-of-this', list, { 'x-vercel-signature': sign(list) }),
+      await send('vercel?verify=owner-of-this', lines, {
         'content-type': 'application/x-ndjson',
         'x-vercel-signature': sign(lines),
       }),

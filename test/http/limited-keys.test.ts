@@ -16,7 +16,7 @@ for (const one of [SEEN, HIDDEN])
   await addEndpoint(join(folder.path, 'endpoints'), { ...one, sql, caching: 900 });
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 const service = await startTestService({
-  env: { TAILRACE_ENDPOINTS_DIR: join(folder.path, 'endpoints'), TAILRACE_OTLP_SOURCE: 'postgres.logs' },
+  env: { TAILRACE_ENDPOINTS_DIR: join(folder.path, 'endpoints') },
   now: NOW_MS,
 });
 afterAll(async () => {

@@ -32,7 +32,7 @@ const REQUEST = root.lookupType('ExportLogsServiceRequest');
 const RESPONSE = root.lookupType('ExportLogsServiceResponse');
 const PROTOBUF = 'application/x-protobuf';
 
-const service = await startTestService({ env: { TAILRACE_OTLP_SOURCE: EDGE } });
+const service = await startTestService();
 afterAll(service.close);
 const { url, core, clock } = service;
 
@@ -65,7 +65,12 @@ const ENCODINGS = [
 ] as const;
 
 const send = (body: Body, type = 'application/json', headers = {}) =>
-  post(url, '/v1/logs', body, { 'content-type': type, 'x-api-key': PUBLIC_KEY, ...headers });
+  post(url, '/v1/logs', body, {
+    'content-type': type,
+    'x-api-key': PUBLIC_KEY,
+    'x-source': EDGE,
+    ...headers,
+  });
 
 async function metadataOf(project: string): Promise<string> {
   const [row] = await rowsOf(core, project, { columns: 'metadata' });

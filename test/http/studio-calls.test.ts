@@ -6,7 +6,7 @@ import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const service = await startTestService({
-  env: { TAILRACE_STUDIO: '1', TAILRACE_DEFAULT_PROJECT: 'default', TAILRACE_DEFAULT_TIER: 'PRO' },
+  env: { TAILRACE_STUDIO: '1', TAILRACE_DEFAULT_PROJECT: 'default' },
   now: NOW,
 });
 afterAll(service.close);
@@ -177,8 +177,6 @@ describe('counts and charts', () => {
 test('the setting of Studio makes its endpoints, its list of sources, and its empty list of log drains', async () => {
   const { endpoints } = service.core.registry;
   expect(endpoints.find(({ name }) => name === 'logs.all')?.sandboxing).toBe(true);
-  const tiers = endpoints.flatMap((one) => one.parameters.filter(({ name }) => name === 'project_tier'));
-  expect(tiers[0]).toMatchObject({ fallback: 'PRO', defaultText: 'PRO' });
   const fetchAs = (key: string, path: string) =>
     fetch(`${service.url}${path}`, { headers: { 'x-api-key': key } });
   const id = 'dca3fc05-a0a4-4270-92ac-ecfc72d28b68';

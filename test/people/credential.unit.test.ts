@@ -6,8 +6,7 @@ import { createReadAmbient } from '../../src/people/credential.ts';
 const read = createReadAmbient({
   publicUrl: 'https://logs.example.com',
   trustProxy: '10.0.0.5',
-  trustedUserHeader: 'x-forwarded-email',
-  trustedGroupsHeader: 'x-forwarded-groups',
+  trustedUserHeader: 'x-forwarded-email,x-forwarded-groups',
 });
 const PROXY = '10.0.0.5';
 const ADA = ['X-Forwarded-Email', 'ada@example.com'] as const;

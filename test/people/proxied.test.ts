@@ -20,8 +20,7 @@ beforeAll(async () => {
       TAILRACE_CONSOLE_KEYS: '0',
       TAILRACE_PUBLIC_URL: PUBLIC_URL,
       TAILRACE_TRUST_PROXY: PROXY,
-      TAILRACE_TRUSTED_USER_HEADER: 'X-Forwarded-Email',
-      TAILRACE_TRUSTED_GROUPS_HEADER: 'X-Forwarded-Groups',
+      TAILRACE_TRUSTED_USER_HEADER: 'X-Forwarded-Email, X-Forwarded-Groups',
       TAILRACE_ROLES_FILE: rolesFile,
     },
   });

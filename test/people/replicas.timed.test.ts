@@ -59,14 +59,13 @@ describe.skipIf(!hasPostgres)('two replicas with one control store', () => {
       TAILRACE_TOKEN_SECRET: 'of-all-replicas-0123456789abcdefghij',
     };
     here = await startPeople(env);
-    const { publicUrl, oidcIssuer, oidcClientId, oidcClientSecret } = here.config;
+    const { publicUrl, oidcIssuer, oidcClient } = here.config;
     there = await startTestService({
       env: {
         ...env,
         TAILRACE_PUBLIC_URL: publicUrl,
         TAILRACE_OIDC_ISSUER: oidcIssuer,
-        TAILRACE_OIDC_CLIENT_ID: oidcClientId,
-        TAILRACE_OIDC_CLIENT_SECRET: oidcClientSecret,
+        TAILRACE_OIDC_CLIENT: oidcClient,
         TAILRACE_ROLES_FILE: here.rolesFile,
       },
     });

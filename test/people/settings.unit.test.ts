@@ -13,15 +13,14 @@ afterAll(folder.remove);
 const RIGHT = {
   TAILRACE_PUBLIC_URL: 'https://logs.example.com',
   TAILRACE_OIDC_ISSUER: 'https://login.example.com/realms/main',
-  TAILRACE_OIDC_CLIENT_ID: 'tailrace',
-  TAILRACE_OIDC_CLIENT_SECRET: 'secret',
+  TAILRACE_OIDC_CLIENT: 'tailrace:secret',
   TAILRACE_ROLES_FILE: 'roles.yaml',
 };
 
 test.each([
   [{ TAILRACE_OIDC_ISSUER: 'http://login.example.com' }, /^TAILRACE_OIDC_ISSUER.*https:/],
   [{ TAILRACE_PUBLIC_URL: 'http://logs.example.com' }, /^TAILRACE_PUBLIC_URL.*https:/],
-  [{ TAILRACE_OIDC_SCOPES: 'profile' }, /^TAILRACE_OIDC_SCOPES.*openid/],
+  [{ TAILRACE_OIDC_CLIENT: 'tailrace' }, /^TAILRACE_OIDC_CLIENT.*colon/],
   [{ TAILRACE_ROLES_FILE: '' }, /^TAILRACE_ROLES_FILE: must be set too/],
   [{ TAILRACE_TRUSTED_USER_HEADER: 'x-user' }, /^TAILRACE_TRUST_PROXY: must be set too/],
 ])('settings of sign-in with %j are rejected', (wrong, fault) => {

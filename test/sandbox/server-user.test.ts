@@ -12,9 +12,8 @@ const users = { [SANDBOX_USER]: await readSandboxUser(password) };
 const front = await startClickHouseFront(join(folder.path, 'clickhouse'), '', { users });
 const { ask, close } = await openSandbox({
   CLICKHOUSE_URL: front.url,
-  CLICKHOUSE_READ_USER: 'reader',
-  CLICKHOUSE_SANDBOX_USER: SANDBOX_USER,
-  CLICKHOUSE_SANDBOX_PASSWORD: password,
+  CLICKHOUSE_READ_USER: 'reader:',
+  CLICKHOUSE_SANDBOX_USER: `${SANDBOX_USER}:${password}`,
 });
 beforeEach(() => {
   front.requests.length = 0;

@@ -8,7 +8,7 @@ import { readSandboxStatements } from './sandbox-user.ts';
 /** A server that lets everyone in. */
 export function addressOf(url: string, database = 'tailrace'): ServerAddress {
   const account = { user: 'default', password: '', readUser: 'default', readPassword: '' };
-  return { url, database, ...account, sandbox: undefined, tls: undefined };
+  return { url, database, ...account, sandbox: undefined, cluster: '', tls: undefined };
 }
 
 /** The engine that tests are run on: settings that lead to an empty store of their own. */
@@ -56,10 +56,8 @@ async function openDatabase(serverUrl: string): Promise<TestEngine> {
   return {
     env: {
       CLICKHOUSE_URL: own.href,
-      CLICKHOUSE_READ_USER: name,
-      CLICKHOUSE_READ_PASSWORD: password,
-      CLICKHOUSE_SANDBOX_USER: sandbox,
-      CLICKHOUSE_SANDBOX_PASSWORD: password,
+      CLICKHOUSE_READ_USER: `${name}:${password}`,
+      CLICKHOUSE_SANDBOX_USER: `${sandbox}:${password}`,
     },
     async remove() {
       await run(`DROP ROW POLICY ${sandbox}, ${name}_others ON ${name}.*`);

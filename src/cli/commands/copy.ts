@@ -142,7 +142,6 @@ function createSourceConfig(config: Config): Config {
   return {
     ...config,
     clickhouseUrl: '',
-    cluster: '',
     readers: 1,
     queryTimeoutMs: READ_MS_MAX,
     queryMemoryBytesMax: engineMemoryBytesMax, // it has no other queries
@@ -162,7 +161,7 @@ async function planDays(
     throw new InputError(
       foreign.map(({ name }) => `${name} points at an existing table, which is not copied`),
     );
-  const target = { engine: there?.engine, cluster: config.cluster, journal };
+  const target = { engine: there?.engine, cluster: findServerAddress(config)?.cluster ?? '', journal };
   return await planCopy(here.engine, target, {
     sources: named ?? registry.sources.filter(isManaged),
     fromDay: options.fromDay,

@@ -1,4 +1,5 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
+import { findServerAddress } from '../../config/clickhouse.ts';
 import { parseCluster } from '../../config/url.ts';
 import { refuseFaults } from '../../definitions/fault.ts';
 import { readDefinitions } from '../../definitions/read.ts';
@@ -15,7 +16,7 @@ export function schemaCommand(): Command {
     )
     .addArgument(new Argument('[kind]', 'print the JSON Schema of this kind of file').choices(KINDS))
     .option('--print', 'print the statements without running them; the service runs them at start')
-    .option('--cluster <name>', 'for this cluster (default: TAILRACE_CLUSTER)', parseName)
+    .option('--cluster <name>', 'for this cluster (default: that of CLICKHOUSE_URL)', parseName)
     .action(print);
 }
 
@@ -41,7 +42,7 @@ async function printStatements({ cluster }: Options): Promise<void> {
   const config = readConfig();
   const { definitions, faults, sourcesAreWhole } = await readDefinitions(config);
   if (!sourcesAreWhole) refuseFaults(faults);
-  const where = cluster ?? config.cluster;
+  const where = cluster ?? findServerAddress(config)?.cluster ?? '';
   const statements = definitions.sources.flatMap((source) =>
     source.external === undefined ? createTable(source, where) : [createView(source, source.external, where)],
   );

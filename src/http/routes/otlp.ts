@@ -1,11 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import type { Source } from '../../definitions/source.ts';
 import { encodeResponse } from '../../ingest/otlp/check.ts';
 import type { Received } from '../../ingest/receive.ts';
-import { refuseUnwritable } from '../../ingest/source-name.ts';
-import type { Caller } from '../../keys/keyring.ts';
-import { hideMissing, requireSource } from '../../keys/named.ts';
-import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
 import {
   addBodyParser,
@@ -36,7 +31,7 @@ export const otlpRoutes: RouteGroup<IngestParts> = {
         textParameter(
           'header',
           'X-Source',
-          'Source of the records; without it that of `TAILRACE_OTLP_SOURCE`, else that which accepts each.',
+          'Source of the records; without it the one that accepts each, else `logs`.',
         ),
         textParameter('header', 'X-Project', 'Project of records that do not name one.'),
       ],
@@ -60,26 +55,12 @@ export const otlpRoutes: RouteGroup<IngestParts> = {
       },
       errors: ['source_not_found', 'overloaded'],
       handle: async (parts: IngestParts, request: EventRequest, reply) => {
-        const source = findSourceOf(request, parts) ?? configuredSource(parts, getCaller(request));
+        const source = findSourceOf(request, parts);
         return respond(request, reply, await takeEvents(request, parts, { source, protocol: 'otlp' }));
       },
     }),
   ],
 };
-
-function configuredSource(
-  { config: { otlpSource }, registry }: IngestParts,
-  caller: Caller,
-): Source | undefined {
-  if (otlpSource === '') return undefined;
-  try {
-    const source = registry.getSource(otlpSource);
-    requireSource(caller, source); // only callers that may send to it learn whether it stores events
-    return refuseUnwritable(source);
-  } catch (error) {
-    throw hideMissing(error, caller);
-  }
-}
 
 function respond(request: EventRequest, reply: FastifyReply, { refused, reasons }: Received): FastifyReply {
   const message = reasons.join('; ');

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CachedQueries } from '../../cache/cached.ts';
-import type { Config } from '../../config/config.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import { FORMAT_PARAMETER } from '../../definitions/parameter.ts';
 import { SEARCH_DRAFT, SEARCH_SOURCE, type SearchDraftView } from '../../management/view.ts';
@@ -24,10 +23,12 @@ export interface SearchParts extends SearchSteps, TailParts, DraftTestParts {
   readonly cached: CachedQueries;
   readonly describe: Describe;
   readonly metrics: Metrics;
-  readonly config: Pick<Config, 'deploySource'>;
 }
 
 const text = (description: string): Schema => ({ schema: { type: 'string' }, description });
+
+// The console marks its events in charts.
+const DEPLOYMENTS = 'deployments';
 
 const ANSWER: Schema = {
   description: 'Rows; their columns depend on `part`. Or a live tail.',
@@ -105,13 +106,13 @@ export const searchRoutes: RouteGroup<SearchParts> = {
       summary: 'Sources and fields that the key may search',
       operation: { id: 'list_search_sources', tag: 'events' },
       answer: { 200: json('The present state.', object({ result: list(SEARCH_SOURCE) })) },
-      handle: async ({ findSearchable, config }: SearchParts, request) => ({
+      handle: async ({ findSearchable }: SearchParts, request) => ({
         result: findSearchable(getCaller(request)).map((source) => ({
           ...{ name: source.name, id: source.id, description: source.description },
           internal: source.isInternal === true,
           fields: listFields(source),
           links: source.links ?? [],
-          marks_deploys: [source.id, source.name].includes(config.deploySource),
+          marks_deploys: source.name === DEPLOYMENTS,
         })),
       }),
     }),

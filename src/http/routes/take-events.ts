@@ -26,7 +26,7 @@ declare module 'fastify' {
 }
 
 export interface IngestParts {
-  readonly config: BodyLimits & Pick<Config, 'defaultProject' | 'otlpSource'> & ProtocolSettings;
+  readonly config: BodyLimits & Pick<Config, 'defaultProject'> & ProtocolSettings;
   readonly registry: Registry;
   readonly receive: Receive;
   readonly backpressure: Backpressure;

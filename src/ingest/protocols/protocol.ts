@@ -6,7 +6,7 @@ import type { Receipt } from '../receive.ts';
 import type { ProtocolFormat } from './table.ts';
 
 /** The settings that protocols read. */
-export type ProtocolSettings = Pick<Config, 'vercelSecret' | 'vercelVerify'>;
+export type ProtocolSettings = Pick<Config, 'vercelSecret'>;
 
 /** A request of a sender, free of the framework. */
 export interface ProtocolRequest {

@@ -14,7 +14,7 @@ export const vercel: Protocol = {
   docs: {
     title: 'Vercel log drains',
     tested: 'its documented bodies',
-    key: 'a custom header of the drain; also `x-vercel-signature` with [`TAILRACE_VERCEL_SECRET`](settings.md#tailrace_vercel_secret)',
+    key: 'with `?verify=` the value that Vercel shows; a custom header of the drain; also `x-vercel-signature` with [`TAILRACE_VERCEL_SECRET`](settings.md#tailrace_vercel_secret)',
     timestamp: '`timestamp`',
     message: '`message`',
     project: 'none: pin the key, or send `X-Project`',
@@ -38,11 +38,11 @@ export const vercel: Protocol = {
         },
       ],
       verify: verifySignature,
-      respond: (receipt, _request, settings) => ({
+      respond: (receipt, request) => ({
         ...(receipt.refused === 0
           ? { status: 200, body: {} }
           : { status: 400, body: { error: reasonsText(receipt) } }),
-        headers: ownershipOf(settings),
+        headers: ownershipOf(request),
       }),
     },
   ],
@@ -52,15 +52,16 @@ export const vercel: Protocol = {
       path: PATH,
       summary: 'proves to Vercel who owns the address',
       isOpen: true,
-      reply: (_request, settings) => ({ status: 200, headers: ownershipOf(settings), body: {} }),
+      reply: (request) => ({ status: 200, headers: ownershipOf(request), body: {} }),
     },
   ],
   refuse: ({ status, message }) => ({ status, body: { error: message } }),
 };
 
-/** Vercel adds a drain only if its address answers with the value that Vercel has shown. */
-function ownershipOf({ vercelVerify }: ProtocolSettings): Readonly<Record<string, string>> {
-  return vercelVerify === '' ? {} : { 'x-vercel-verify': vercelVerify };
+/** Vercel adds a drain only if its address answers with the value that Vercel has shown: it is in the address. */
+function ownershipOf({ query }: ProtocolRequest): Readonly<Record<string, string>> {
+  const value = query['verify'];
+  return typeof value === 'string' && /^[\w-]{1,200}$/.test(value) ? { 'x-vercel-verify': value } : {};
 }
 
 /** @throws TailraceError `forbidden` */

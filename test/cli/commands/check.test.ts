@@ -50,14 +50,6 @@ describe('tailrace check beside a running service', () => {
     await rm(join(endpoints, 'test.wrong'), { recursive: true });
     expect([both.code, both.stderr]).toEqual([1, expect.stringMatching(/nowhere[\s\S]*column "user_name"/)]);
   });
-
-  test('finds a setting that names no source', async () => {
-    const unknown = await check({ TAILRACE_OTLP_SOURCE: 'nobody.logs' });
-    expect([unknown.code, unknown.stderr]).toEqual([
-      1,
-      expect.stringContaining('TAILRACE_OTLP_SOURCE: no source is called "nobody.logs"'),
-    ]);
-  });
 });
 
 test('tailrace check finds the faults of the receivers, and the alerts that name none of them', async () => {

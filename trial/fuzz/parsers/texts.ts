@@ -185,7 +185,7 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
       'a long number': (chars) => `a: ${'1'.repeat(chars - 3)}`,
       documents: (chars) => '---\na: 1\n'.repeat(chars / 9),
     },
-    parse: (text) => readDraft({ definition: text, sql: '' }, [], '').faults,
+    parse: (text) => readDraft({ definition: text, sql: '' }, []).faults,
   },
   'definition in a file': {
     charsMax: SQL_CHARS_MAX,
@@ -197,6 +197,6 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
     charsMax: SQL_CHARS_MAX,
     tokens: split("@a¦@a,¦ ¦'¦\n¦\0¦SELECT ¦(¦/*¦@cursor_¦\u00e9"),
     shapes: { 'names that differ': distinct((i) => `@a${i},`) },
-    parse: (text) => readDraft({ definition: DEFINITION, sql: text }, [], '').faults,
+    parse: (text) => readDraft({ definition: DEFINITION, sql: text }, []).faults,
   },
 };
