@@ -3,8 +3,7 @@ import { TailraceError } from '../errors.ts';
 import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer, Run } from '../query/run.ts';
-import type { Computation, FlightResult, SharedFlights } from './shared/flight.ts';
-import type { Lease } from './shared/lease.ts';
+import type { Computation, FlightResult, Lease, SharedAnswers } from './shared.ts';
 import {
   acceptedSeconds,
   ageSeconds,
@@ -38,7 +37,7 @@ export interface CachedQueries extends Pick<Kept, 'find' | 'warmKeys'> {
 export interface CachedOptions extends Omit<KeptOptions, 'onOverdue'> {
   readonly run: Run;
   /** Answers of other replicas; `undefined` if there is one replica. */
-  readonly shared?: SharedFlights | undefined;
+  readonly shared?: SharedAnswers | undefined;
   /** How much longer than `caching` an answer is served while the engine is unavailable; 0: no longer. */
   readonly staleIfErrorSeconds: number;
   /** Called when a refresh in the background has ended. */
@@ -139,7 +138,7 @@ interface FlightCaller extends CallerOptions {
   /** Stores a refreshed entry. One that left the store during its refresh gets its earlier age back. */
   readonly lastAskedMs: number;
   /** The right to compute for all replicas; if left out, another one may be computing already. */
-  readonly claim?: { readonly lease: Lease | undefined } | undefined;
+  readonly lease?: Lease | undefined;
 }
 
 // No key has this id: those of the environment are called private and public, others are hexadecimal.
@@ -148,44 +147,38 @@ const WARMER_LANE = 'warmer';
 const PROBE_AGAIN_MS = 1_000;
 
 /** Creates the flights. Their answers are kept. */
-function createFlights(options: CachedOptions, kept: Kept) {
-  const { run, shared, now, staleIfErrorSeconds } = options;
+function createFlights({ run, shared, now, staleIfErrorSeconds }: CachedOptions, kept: Kept) {
   const flights = createSingleFlight<FlightResult>();
 
   /** Whether an answer is shared: no other caller sends a caller's own SELECT, so sharing it would only fill the memory of all replicas. */
   const replicasOf = ({ endpoint }: Question) => (isAdHoc(endpoint) ? undefined : shared);
 
   /** @param seconds how old an answer of another replica may be; 0: none will do */
-  async function obtain(
-    computation: Computation,
-    seconds: number,
-    claim: FlightCaller['claim'],
-  ): Promise<FlightResult> {
-    const { question, compute, signal } = computation;
-    const replicas = replicasOf(question);
-    if (replicas === undefined) return { answer: await compute(signal), origin: 'engine' };
-    if (claim !== undefined || seconds === 0) return await replicas.compute(computation, claim?.lease);
-    return await replicas.obtain({ ...computation, isGood: (answer) => isYounger(answer, seconds, now()) });
+  async function obtain(computation: Computation, seconds: number, lease?: Lease): Promise<FlightResult> {
+    const replicas = replicasOf(computation.question);
+    if (replicas === undefined)
+      return { answer: await computation.compute(computation.signal), origin: 'engine' };
+    if (lease !== undefined || seconds === 0) return await replicas.compute(computation, lease);
+    return await replicas.obtain(computation, (answer) => isYounger(answer, seconds, now()));
   }
 
   /** Starts or joins one flight for all callers and the warmer that wait for a question; a caller that bounds the age has its own. */
   function fly(question: Question, caller: FlightCaller) {
     const { key, endpoint } = question;
-    const { signal, lane, requestId, claim, lastAskedMs } = caller;
+    const { signal, lane, requestId, lease, lastAskedMs } = caller;
     const seconds = acceptedSeconds(endpoint, caller);
     const start: Flight<FlightResult> = async (flightSignal, onJoin) => {
+      const lifeSeconds = (endpoint.cachingSeconds ?? 0) + staleIfErrorSeconds;
       const compute = (computeSignal: AbortSignal) =>
         run(question, { signal: computeSignal, lane, onJoin, requestId });
-      const lifeSeconds = (endpoint.cachingSeconds ?? 0) + staleIfErrorSeconds;
-      const computation = { question, lifeSeconds, compute, signal: flightSignal };
-      const obtained = await obtain(computation, seconds, claim);
+      const obtained = await obtain({ question, lifeSeconds, compute, signal: flightSignal }, seconds, lease);
       return { ...obtained, answer: kept.keep(question, obtained.answer, lastAskedMs) };
     };
     // An answer of another replica may be too old for a caller that bounds the age.
     const isBounded = shared !== undefined && seconds !== endpoint.cachingSeconds;
-    const name = key + (isBounded ? ` of ${seconds} s` : '');
+    const name = isBounded ? `${key} of ${seconds} s` : key;
     // A flight that is under way does not know the lease, and may itself be waiting for it.
-    if (flights.has(name)) void claim?.lease?.release();
+    if (flights.has(name)) lease?.release?.();
     return flights.run(name, start, { signal, name: lane });
   }
 
@@ -195,16 +188,16 @@ function createFlights(options: CachedOptions, kept: Kept) {
     async refresh(entry: CacheEntry): Promise<boolean> {
       const { question, answer, lastAskedMs } = entry;
       const replicas = replicasOf(question);
-      const claim = replicas && (await replicas.claim(question, answer));
-      if (claim?.kind === 'held') entry.dueMs = now() + PROBE_AGAIN_MS;
-      if (claim?.kind === 'shared') kept.keep(question, claim.answer, entry.lastAskedMs);
-      if (claim !== undefined && claim.kind !== 'ours') return false;
-      try {
-        await fly(question, { lane: WARMER_LANE, claim, lastAskedMs });
-      } catch (error) {
-        await claim?.lease?.release();
-        throw error;
+      const claim = replicas && (await replicas.claimRefresh(question, answer));
+      if (claim === 'held') {
+        entry.dueMs = now() + PROBE_AGAIN_MS;
+        return false;
       }
+      if (claim !== undefined && 'answer' in claim) {
+        kept.keep(question, claim.answer, entry.lastAskedMs);
+        return false;
+      }
+      await fly(question, { lane: WARMER_LANE, lease: claim?.lease, lastAskedMs });
       return true;
     },
     /** An answer of any age that another replica has shared. */

@@ -1,5 +1,5 @@
 import { createNames, deriveSecret } from '../lib/derived-secret.ts';
-import { createScript, type Redis, runScript } from '../lib/redis.ts';
+import type { Redis } from '../lib/redis.ts';
 import { decideRate, ROUNDING_TOKENS } from '../lib/token-bucket.ts';
 import type { Limited, NamedRate, SharedRates } from './admit.ts';
 
@@ -9,7 +9,7 @@ import type { Limited, NamedRate, SharedRates } from './admit.ts';
  *
  * KEYS the buckets; ARGV the rate and the burst of each. Returns, for each, whether there was a token and what is left.
  */
-const TAKE = createScript(`
+const TAKE = `
 local time = redis.call('TIME')
 local nowMs = time[1] * 1000 + math.floor(time[2] / 1000)
 local all = {}
@@ -28,7 +28,7 @@ for i, key in ipairs(KEYS) do
   if not passed then break end
 end
 return all
-`);
+`;
 
 /** @param secret shared by all replicas: Redis has the ids of keys only as hashes under it */
 export function createSharedRates(redis: Redis, secret: Uint8Array): SharedRates {
@@ -40,7 +40,7 @@ export function createSharedRates(redis: Redis, secret: Uint8Array): SharedRates
     async take(rates) {
       const keys = rates.map(({ name }) => nameOf(name));
       const args = rates.flatMap(({ rate }) => [String(rate.perSecond), String(rate.burst)]);
-      const all = await redis.run((send) => runScript(send, TAKE, { keys, args }));
+      const all = await redis.send(['EVAL', TAKE, String(keys.length), ...keys, ...args]);
       if (!Array.isArray(all)) return undefined;
       return all.map(([passed, left], i): Limited => {
         const { rate } = rates[i] as NamedRate; // the script returns one standing for each, or fewer

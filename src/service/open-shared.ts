@@ -1,8 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { createSharedFlights } from '../cache/shared/flight.ts';
-import { createRedisCache } from '../cache/shared/redis-cache.ts';
+import { createSharedAnswers } from '../cache/shared.ts';
 import { findServerAddress } from '../config/clickhouse.ts';
-import { createBackground } from '../lib/background.ts';
 import { openRedis } from '../lib/redis.ts';
 import { createThrottle } from '../lib/throttle.ts';
 import { createSharedRates } from '../serve/shared-rates.ts';
@@ -13,7 +10,7 @@ const LOG_AGAIN_MS = 60_000;
 /** Answers and rates of all replicas, on the Redis of the settings. */
 export function openShared({ config, metrics, logger, now }: Parts, secret: Uint8Array) {
   const throttleFailure = createThrottle(LOG_AGAIN_MS, now);
-  const throttleRefused = createThrottle(LOG_AGAIN_MS, now);
+  const throttleRejected = createThrottle(LOG_AGAIN_MS, now);
   const redis = openRedis(config.redisUrl, {
     onUp() {
       metrics.redisUp(true);
@@ -26,27 +23,26 @@ export function openShared({ config, metrics, logger, now }: Parts, secret: Uint
         'Redis is unavailable: this replica continues with its own answers and rates',
       );
     },
-    onFailure(error, isRefusal) {
+    onFailure(error, isRejected) {
       metrics.redisFailed();
-      if (isRefusal) throttleFailure(() => logger.warn({ err: error }, 'Redis rejected a command'));
+      if (isRejected) throttleFailure(() => logger.warn({ err: error }, 'Redis rejected a command'));
     },
   });
-  const onRefused = () => {
-    metrics.sharedRefused();
-    throttleRefused(() => logger.warn('an answer in Redis was not written by a replica: deleted'));
-  };
-  const background = createBackground();
   const { database = '', cluster = '' } = findServerAddress(config) ?? {};
-  const store = JSON.stringify([database, cluster]);
-  const cache = createRedisCache({ redis, secret, store, now, createToken: randomUUID, onRefused });
-  const { queryTimeoutMs } = config;
-  const onLookup = metrics.sharedLookup;
+  const answers = createSharedAnswers({
+    ...{ redis, secret, now, queryTimeoutMs: config.queryTimeoutMs, onLookup: metrics.sharedLookup },
+    store: JSON.stringify([database, cluster]),
+    onRejected() {
+      metrics.sharedRejected();
+      throttleRejected(() => logger.warn('an answer in Redis was not written by a replica: ignored'));
+    },
+  });
   return {
-    flights: createSharedFlights({ shared: cache, background, queryTimeoutMs, onLookup }),
+    answers,
     rates: createSharedRates(redis, secret),
     /** Releases the leases of this replica and closes the connection. */
     async close() {
-      await background.idle();
+      await answers.idle();
       redis.close();
     },
   };

@@ -3,8 +3,14 @@ import type { Engine } from '../engine/engine.ts';
 import type { Committer } from '../ingest/committer.ts';
 import { parseEvent } from '../ingest/event.ts';
 import { encodeRows } from '../ingest/rows.ts';
-import { type DayTotals, ENTRIES_MAX, type Usage, type UsageEntry, createUsage } from '../ingest/usage/usage.ts';
 import type { Total } from '../ingest/usage/quota.ts';
+import {
+  createUsage,
+  type DayTotals,
+  ENTRIES_MAX,
+  type Usage,
+  type UsageEntry,
+} from '../ingest/usage/usage.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
 import { USAGE_SOURCE } from '../management/usage.ts';
 import { identifier, sql } from '../sql/sql.ts';

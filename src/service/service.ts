@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { AlertTestParts } from '../alerts/replay.ts';
 import { type CachedQueries, createCached } from '../cache/cached.ts';
-import type { SharedFlights } from '../cache/shared/flight.ts';
+import type { SharedAnswers } from '../cache/shared.ts';
 import { createMemoryStore } from '../cache/store.ts';
 import { createWarmer } from '../cache/warmer.ts';
 import type { Config } from '../config/config.ts';
@@ -146,7 +146,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const shared = await openReplicas(parts, secret);
   const alerts = await openAlerts(parts, control, receivers);
   const cursors = createCursors(secret);
-  const readParts = { cursors, usage: await openUsage(parts, quotas), shared: shared?.flights };
+  const readParts = { cursors, usage: await openUsage(parts, quotas), shared: shared?.answers };
   const { cache, cached, warmer, tails } = await openReadSide(parts, readParts);
   const watched = createWatched(now);
   const { ingest, retention, rollupRowsLeft } = await openWriteSide(parts, readParts.usage, watched);
@@ -270,7 +270,7 @@ async function openReplicas(parts: Parts, secret: Uint8Array) {
 interface ReadSideParts {
   readonly cursors: Cursors;
   readonly usage: Usage;
-  readonly shared: SharedFlights | undefined;
+  readonly shared: SharedAnswers | undefined;
 }
 
 /** Creates the parts from parameters to answers: runner, cache, warmer, live tails. */

@@ -154,8 +154,8 @@ function createSharedMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
     ).inc,
     sharedLookup: lookups.inc,
     /** Counts an entry in Redis that was not an answer written by a replica. */
-    sharedRefused: unlabelledCounter(
-      'tailrace_shared_cache_refused_total',
+    sharedRejected: unlabelledCounter(
+      'tailrace_shared_cache_rejected_total',
       'Entries in Redis that no replica had signed.',
     ).inc,
   };

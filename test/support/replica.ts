@@ -1,11 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { createCached } from '../../src/cache/cached.ts';
-import { createSharedFlights } from '../../src/cache/shared/flight.ts';
-import { createRedisCache } from '../../src/cache/shared/redis-cache.ts';
+import { createSharedAnswers } from '../../src/cache/shared.ts';
 import { type CallerOptions, createMemoryStore } from '../../src/cache/store.ts';
 import type { Endpoint } from '../../src/definitions/endpoint.ts';
-import { createBackground } from '../../src/lib/background.ts';
 import { openRedis } from '../../src/lib/redis.ts';
 import { JSON_FORMAT } from '../../src/query/format.ts';
 import type { ParameterValues } from '../../src/query/parameters.ts';
@@ -43,7 +40,7 @@ export async function openReplica(options: ReplicaOptions) {
   // Runs on, as that of Redis does.
   const clock = { aheadMs: 0 };
   const now = () => Date.now() + clock.aheadMs;
-  const counts = { refused: 0, hit: 0, miss: 0, taken: 0, failures: 0 };
+  const counts = { rejected: 0, hit: 0, miss: 0, taken: 0, failures: 0 };
   const queries: Query[] = [];
   const run: Run = ({ values: { a } }, { signal } = {}) => {
     const instantMs = now();
@@ -62,18 +59,15 @@ export async function openReplica(options: ReplicaOptions) {
     60_000, // on a busy machine it must not count as unavailable
   );
   await vi.waitFor(() => expect(redis.isUp).toBe(true), WAIT);
-  const shared = createRedisCache({
-    redis,
-    ...{ secret: Buffer.from(secret), store: 'test', now, createToken: randomUUID },
-    onRefused: () => void counts.refused++,
+  const shared = createSharedAnswers({
+    ...{ redis, secret: Buffer.from(secret), store: 'test', now, queryTimeoutMs: 10_000 },
+    onLookup: (result) => void counts[result]++,
+    onRejected: () => void counts.rejected++,
   });
-  const background = createBackground();
-  const onLookup = (result: 'hit' | 'miss' | 'taken') => void counts[result]++;
   const store = createMemoryStore(10_000_000);
   const cached = createCached({
     ...{ run, store, now, random: () => 0, warmKeysMax: 100, onRefresh() {} },
-    shared: createSharedFlights({ shared, background, queryTimeoutMs: 10_000, onLookup }),
-    staleIfErrorSeconds: 0,
+    ...{ shared, staleIfErrorSeconds: 0 },
   });
   return {
     ...{ clock, counts, queries, redis },
@@ -81,11 +75,16 @@ export async function openReplica(options: ReplicaOptions) {
       const question = createQuestion(endpoint, values);
       return cached.find(question, caller) ?? (await cached.compute(question, caller));
     },
+    /** Refreshes the entry as the warmer does. @returns whether this replica computed */
+    async refresh(values: ParameterValues = { a: '' }) {
+      const entry = store.get(createQuestion(endpoint, values).key);
+      return entry === undefined ? undefined : await cached.refresh(entry);
+    },
     /** What the engine is asked next. */
     async query(index = 0): Promise<Query> {
       return await vi.waitFor(() => queries.at(index) ?? Promise.reject(new Error('no such query')), WAIT);
     },
-    idle: background.idle,
+    idle: shared.idle,
     /** As a process that is killed: no word to anybody. */
     die: () => redis.close(),
   };

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { findProgram } from '../../../scripts/programs.js';
-import { setUpReplicas } from '../../support/replica.ts';
+import { findProgram } from '../../scripts/programs.js';
+import { setUpReplicas } from '../support/replica.ts';
 
 const textOf = ({ answer }: { answer: { body: Buffer } }) => answer.body.toString();
 const WAIT = { timeout: 60_000 };
