@@ -77,19 +77,19 @@ export interface KeptOptions {
   readonly now: () => number;
   /** From 0 up to 1; spreads the refreshes of answers that were computed together. */
   readonly random: () => number;
-  /** Keys that `warmKeys` remembers; beyond it the least recently requested one is dropped. */
-  readonly warmKeysMax: number;
   /** Starts a refresh that the warmer has not started in time. */
   readonly onOverdue: (entry: CacheEntry) => void;
 }
 
 export type Kept = ReturnType<typeof createKept>;
 
+// Beyond it the least recently requested answer is not kept warm: at one refresh a second, more would not get their turn.
+const WARM_KEYS_MAX = 1_000;
 // A refresh comes up to a tenth of the interval early, never late.
 const JITTER = 0.1;
 
 /** The answers that this process keeps, by age. */
-export function createKept({ store, now, random, warmKeysMax, onOverdue }: KeptOptions) {
+export function createKept({ store, now, random, onOverdue }: KeptOptions) {
   // In the order of requests. The order of the store would not do: a refresh is a use there.
   const warm = new Set<string>();
 
@@ -98,7 +98,7 @@ export function createKept({ store, now, random, warmKeysMax, onOverdue }: KeptO
     if (endpoint.warmingSeconds === undefined) return;
     warm.delete(key);
     warm.add(key);
-    if (warm.size <= warmKeysMax) return;
+    if (warm.size <= WARM_KEYS_MAX) return;
     const [oldest = key] = warm;
     warm.delete(oldest);
   }

@@ -8,23 +8,21 @@ export interface WarmerOptions {
   /** The served endpoints; another array if they have changed. */
   readonly endpoints: () => readonly Endpoint[];
   readonly now: () => number;
-  /** Refreshes that run at once. */
-  readonly concurrencyMax: number;
   readonly onRefresh: (endpoint: Endpoint, error?: unknown) => void;
 }
 
 /**
- * Keeps answers warm (spec 2.1 cache warming, 4.1 rule 4, 4.3 rule 4): one that was asked for within the last `caching`
- * seconds is refreshed every `cache_warming` seconds. A refresh that fails leaves the good answer for the rest of its life.
+ * Keeps answers warm (spec 2.1 cache warming, 4.1 rule 4, 4.3 rule 4): one that was requested within the last `caching` seconds is
+ * refreshed every `cache_warming` seconds. Refreshes run one at a time, since callers' queries come first: an answer whose turn has not
+ * come is refreshed when it is requested next. A refresh that fails leaves the good answer for the rest of its life.
  */
-export function createWarmer(options: WarmerOptions) {
-  const { store, cached, endpoints, now, concurrencyMax, onRefresh } = options;
-  const running = new Map<string, Promise<void>>();
+export function createWarmer({ store, cached, endpoints, now, onRefresh }: WarmerOptions) {
+  let running: Promise<void> | undefined;
   let served: readonly Endpoint[] = [];
   let current = new Set<string>();
 
   async function refresh(entry: CacheEntry): Promise<void> {
-    const { key, endpoint } = entry.question;
+    const { endpoint } = entry.question;
     // If it fails, it is tried again after a full interval, so that a broken engine is not flooded.
     entry.dueMs = now() + (endpoint.warmingSeconds ?? 0) * 1000;
     try {
@@ -32,7 +30,7 @@ export function createWarmer(options: WarmerOptions) {
     } catch (error) {
       onRefresh(endpoint, error);
     } finally {
-      running.delete(key);
+      running = undefined;
     }
   }
 
@@ -50,25 +48,25 @@ export function createWarmer(options: WarmerOptions) {
 
   function findDue(key: string): CacheEntry | undefined {
     const entry = store.peek(key); // not a use: it would make the entry stay longer
-    if (entry === undefined || !isCurrent(entry) || entry.dueMs > now() || running.has(key)) return undefined;
+    if (entry === undefined || !isCurrent(entry) || entry.dueMs > now()) return undefined;
     const { cachingSeconds = 0 } = entry.question.endpoint;
     return now() - entry.lastAskedMs <= cachingSeconds * 1000 ? entry : undefined;
   }
 
   return {
-    /** Starts the refreshes that are due, within the bounds. Called about once a second. */
+    /** Starts a refresh that is due, unless one is running. Called about once a second. */
     tick(): void {
       followDefinitions();
+      if (running !== undefined) return;
       for (const key of cached.warmKeys()) {
-        if (running.size >= concurrencyMax) return;
         const entry = findDue(key);
-        if (entry !== undefined) running.set(key, refresh(entry));
+        if (entry === undefined) continue;
+        running = refresh(entry);
+        return;
       }
     },
     /** Resolves when no refresh is running. */
-    async idle(): Promise<void> {
-      await Promise.all(running.values());
-    },
+    idle: async () => await running,
   };
 }
 

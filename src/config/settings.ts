@@ -249,16 +249,6 @@ export const SETTINGS = {
     { fallback: 0, min: 0, max: 7 * 86_400, unit: 'seconds' },
     'How long past its time an answer is served while the engine fails ([stale-if-error](api.md#caching)).',
   ),
-  warmKeysMax: integer(
-    'TAILRACE_WARM_KEYS_MAX',
-    { fallback: 1000, min: 0, max: 1_000_000, unit: 'answers' },
-    'Answers kept warm, the most recently used ones.',
-  ),
-  warmConcurrencyMax: integer(
-    'TAILRACE_WARM_CONCURRENCY_MAX',
-    { fallback: 1, min: 1, max: 16, unit: 'queries' },
-    'Refreshes that run at once.',
-  ),
   listeners: integer(
     'TAILRACE_LISTENERS',
     { fallback: 1, min: 1, max: 64, unit: 'processes' },

@@ -290,8 +290,7 @@ async function openReadSide(parts: Parts, { cursors, usage, shared }: ReadSidePa
   const keeping = { store: cache, shared, random, onRefresh };
   const cached = createCached({ ...config, run, now, ...keeping });
   const endpoints = () => registry.endpoints;
-  const concurrencyMax = config.warmConcurrencyMax;
-  const warmer = createWarmer({ store: cache, cached, endpoints, now, concurrencyMax, onRefresh });
+  const warmer = createWarmer({ store: cache, cached, endpoints, now, onRefresh });
   opened.defer(async () => {
     await engine.close(); // otherwise a refresh could run for its whole time
     await warmer.idle();

@@ -66,7 +66,7 @@ export async function openReplica(options: ReplicaOptions) {
   });
   const store = createMemoryStore(10_000_000);
   const cached = createCached({
-    ...{ run, store, now, random: () => 0, warmKeysMax: 100, onRefresh() {} },
+    ...{ run, store, now, random: () => 0, onRefresh() {} },
     ...{ shared, staleIfErrorSeconds: 0 },
   });
   return {
