@@ -3,7 +3,6 @@ import type { Config } from '../../config/config.ts';
 import { formatFault } from '../../definitions/fault.ts';
 import { describeFolders } from '../../definitions/folders.ts';
 import { type Definitions, type LoadResult, readDefinitions } from '../../definitions/read.ts';
-import { createRegistry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { findSchemaFaults } from '../../engine/schema.ts';
@@ -12,7 +11,6 @@ import { InputError } from '../../errors.ts';
 import { createCompanions } from '../../service/companions.ts';
 import { prepare } from '../../service/open-core.ts';
 import { NO_RECEIVERS_FILE } from '../../service/receivers.ts';
-import { checkSettings } from '../../service/service.ts';
 import { findMissing } from '../../verify/dashboards.ts';
 import { findStore } from '../find-store.ts';
 import { formatCounted, joinWords } from '../format.ts';
@@ -45,14 +43,13 @@ async function check(): Promise<void> {
   process.stdout.write(`${joinWords(counts)}, no faults\n`);
 }
 
-/** @throws InputError with every fault: of the files, also that of the receivers, of the stored tables, and of the settings */
+/** @throws InputError with every fault: of the files, also that of the receivers, and of the stored tables */
 async function checkAll(engine: Engine, reading: LoadResult, config: Config): Promise<Definitions> {
   const { definitions, sourcesAreWhole } = reading;
   const faults = sourcesAreWhole ? await compareWithStore(engine, definitions.sources, config) : [];
   try {
     const { faults: others } = await createCompanions(config, process.env).read(definitions);
     const prepared = await prepare(engine, reading, { hasExternal: false, others });
-    if (sourcesAreWhole) checkSettings(config, createRegistry(definitions));
     if (faults.length === 0) return prepared;
   } catch (error) {
     if (error instanceof InputError) throw new InputError([...error.faults, ...faults], { cause: error });
