@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { WrittenSelect } from '../sql/final-select.ts';
 import { findParameters } from '../sql/parameter.ts';
-import { CHART_FIELDS, type Chart, createCharts } from './chart/chart.ts';
+import { CHART_FIELDS, type Chart, createCharts } from './chart.ts';
 import { createDialect, DIALECT_NAMES, type Dialect, SQL_BOUNDS } from './dialect.ts';
 import { createPages, type Pages } from './pages.ts';
 import { createParameter, type Parameter, PINNED_PREFIX } from './parameter.ts';

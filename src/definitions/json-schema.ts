@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { ALERT_FILE } from './alert.ts';
-import { DASHBOARD_FILE } from './dashboard/dashboard.ts';
+import { DASHBOARD_FILE } from './dashboard.ts';
 import { ENDPOINT_FILE } from './endpoint.ts';
 import { fieldsOfType } from './parameter.ts';
 import { LIST_MEMBERS, PARAMETER_TYPES, TYPE_FIELD_NAMES } from './parameter-type.ts';
@@ -110,7 +110,7 @@ const ALERT_RULES: JsonSchema = {
   ],
 };
 
-/** src/definitions/checks/source-columns.ts says the same. */
+/** src/definitions/checks/source.ts says the same. */
 const COLUMN_RULES: JsonSchema = {
   anyOf: [{ required: ['path'] }, { required: ['column'] }],
   dependencies: { column: ['contains'], contains: ['column'], index: ['otherwise'] },

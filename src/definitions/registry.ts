@@ -1,7 +1,7 @@
 import { type ErrorCode, TailraceError } from '../errors.ts';
 import { describeNearest } from '../lib/nearest.ts';
 import type { Alert } from './alert.ts';
-import type { Dashboard } from './dashboard/dashboard.ts';
+import type { Dashboard } from './dashboard.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Definitions } from './read.ts';
 import type { Source } from './source.ts';

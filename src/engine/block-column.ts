@@ -1,4 +1,4 @@
-import { COMMON_COLUMNS } from '../definitions/checks/source-columns.ts';
+import { COMMON_COLUMNS } from '../definitions/checks/source.ts';
 import type { ColumnType, Source } from '../definitions/source.ts';
 
 /** How a block holds the values of a column. `micros`: instants, µs since 1970. */

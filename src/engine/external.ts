@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { COMMON_COLUMNS } from '../definitions/checks/source-columns.ts';
+import { COMMON_COLUMNS } from '../definitions/checks/source.ts';
 import type { Expression, ExternalTable, Source } from '../definitions/source.ts';
 import { writeValue } from '../sql/quote.ts';
 import { guardSearches } from '../sql/search-guard.ts';

@@ -1,4 +1,4 @@
-import { COMMON_COLUMNS } from '../definitions/checks/source-columns.ts';
+import { COMMON_COLUMNS } from '../definitions/checks/source.ts';
 import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
 import { writeValue } from '../sql/quote.ts';
 import { identifier, type Sql, sql, trusted } from '../sql/sql.ts';

@@ -7,6 +7,7 @@ import { type EventRules, parseEvent } from './event.ts';
 import { createFilterCounts, type FilterCounts, findFilter } from './filter/filter.ts';
 import { chooseSource } from './protocols/choose-source.ts';
 import { RefusedEvent } from './read-event.ts';
+import type { PerEvent, Refusal } from './receipt.ts';
 import { createRejections, type RejectedEvent, type Rejection } from './rejected.ts';
 import { createRowEncoder, type DayRows, type LayoutChoice } from './rows.ts';
 import { getSourceOfBody } from './source-name.ts';
@@ -52,28 +53,16 @@ export interface SourceRows {
   readonly filtered: FilterCounts;
 }
 
-/** An event of a request that is rejected. */
-export interface Refusal {
-  /** Its place among the events of the request, from 0. */
-  readonly at: number;
-  /** Completes the sentence "event 3 …". */
-  readonly reason: string;
-}
-
 /** The events of one request, as rows. */
-export interface Batch {
+export interface Batch extends PerEvent {
   /** Each source once; none if the body has no events that any source accepts. */
   readonly parts: readonly SourceRows[];
-  /** Rejected events, at most `REASONS_MAX` of them, or all if the protocol responds to each event. */
-  readonly refusals: readonly Refusal[];
   /** Rejected events, those that no source accepts included. */
   readonly refused: number;
   /** The same by source and reason, at most `KINDS_MAX` of them. */
   readonly rejections: readonly Rejection[];
   /** Whether no event is left, and some were rejected only since their project has spent its quota. */
   readonly isOverQuota: boolean;
-  /** What the response says about each event, if the protocol responds to each. */
-  readonly echoes?: readonly string[];
 }
 
 // As many events as `tailrace load --url` sends in one request, so that it can report the reason of each.

@@ -10,6 +10,7 @@ import type { CommitOptions, Committer } from './committer.ts';
 import { type Batch, type BatchInput, REASONS_MAX, type SourceRows } from './decode-batch.ts';
 import type { Decoder } from './decoder.ts';
 import { FILTER_RULES, type FilterCounts } from './filter/filter.ts';
+import type { Receipt, Received } from './receipt.ts';
 import type { Rejection, Sender } from './rejected.ts';
 import type { Usage } from './usage/usage.ts';
 
@@ -25,26 +26,6 @@ export interface EventPost extends Omit<BatchInput, 'rules' | 'blockRowsMin'> {
   readonly target?: string | undefined;
   /** Throws if the caller may not send to the source. */
   readonly authorize: (source: Source) => void;
-}
-
-/** The outcome of a request with events: all that were not rejected are stored. */
-export interface Received {
-  readonly stored: number;
-  /** See `Batch`. */
-  readonly reasons: readonly string[];
-  readonly refused: number;
-  /** Stored events that belong to no project. */
-  readonly withoutProject: number;
-  /** See `Batch`. */
-  readonly repaired: number;
-  /** Events that `drop` or `sample` of their source left out. */
-  readonly dropped: number;
-}
-
-/** The outcome of a request, with what its response says of each event. */
-export interface Receipt extends Received, Pick<Batch, 'refusals' | 'echoes'> {
-  /** The sources of its events. */
-  readonly sources: readonly Source[];
 }
 
 export type Receive = (post: EventPost) => Promise<Receipt>;

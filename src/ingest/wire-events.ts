@@ -20,7 +20,8 @@ import { NOT_JSON, OPEN_BRACE, readString } from './json/grammar.ts';
 import { type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
 import { checkRequest, decodeRequest } from './otlp/check.ts';
 import { type OtlpRequest, otlpEvents } from './otlp/events.ts';
-import { PROTOCOL_FORMATS, type ProtocolFormat } from './protocols/table.ts';
+import type { ProtocolFormat } from './protocols/protocol.ts';
+import { PROTOCOL_FORMATS } from './protocols/table.ts';
 import { NAMING_MEMBERS } from './source-name.ts';
 import { REPLACEMENT, withoutMark } from './utf8.ts';
 

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { PANEL_KINDS } from '../definitions/dashboard/panel-kind.ts';
+import { PANEL_KINDS } from '../definitions/chart.ts';
 import { DRAFT_CHECK } from './view.ts';
 
 // As view.ts: the console imports this file, so this file must not import the service.

@@ -1,4 +1,4 @@
-import type { Dashboard, DashboardPanel } from '../definitions/dashboard/dashboard.ts';
+import type { Dashboard, DashboardPanel } from '../definitions/dashboard.ts';
 import { getNamed, type Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import { isListed } from '../keys/grant.ts';

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { CHART_KINDS, THRESHOLD_SEVERITIES } from '../definitions/chart/chart.ts';
+import { CHART_KINDS, THRESHOLD_SEVERITIES } from '../definitions/chart.ts';
 import { CONTROLS, PARAMETER_TYPES } from '../definitions/parameter-type.ts';
 
 // Longer than other files: one table of all that the console reads.

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../errors.ts';
-import type { SessionRecord } from '../keys/session-store.ts';
-import type { SessionStore } from '../keys/session-store.ts';
+import type { SessionRecord, SessionStore } from '../keys/session-store.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 
 export interface KnownSessionsOptions {

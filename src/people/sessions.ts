@@ -2,8 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { TailraceError } from '../errors.ts';
 import { andThen, type Caller, CHALLENGE, type Keyring } from '../keys/keyring.ts';
 import { hashKey, sameHash } from '../keys/secret.ts';
-import type { Claims, SessionRecord } from '../keys/session-store.ts';
-import type { SessionStore } from '../keys/session-store.ts';
+import type { Claims, SessionRecord, SessionStore } from '../keys/session-store.ts';
 import { createKnownSessions, hashOf, type KnownSession } from './known-sessions.ts';
 
 export interface SessionsOptions {

@@ -4,17 +4,18 @@ import { pipeline, type Readable } from 'node:stream';
 import fresh from 'fresh';
 import { type CacheOutcome, COMPRESSED_SHARE_MAX, type Served, TEXT_BYTES_MAX } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
+import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import type { AnswerStream } from '../engine/engine.ts';
 import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash-by-parts.ts';
 import type { Cursors } from '../query/cursor.ts';
+import type { Position } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer } from '../query/run.ts';
 import type { Head } from './admit.ts';
-import { COMPRESS, type Compressed, CREATE, type Encoding } from './encoding.ts';
-import { createNextLinks } from './next-link.ts';
+import { COMPRESS, type Compressed, CREATE, type Encoding } from './resolve.ts';
 
 /** An answer in one Content-Encoding. */
-export interface Representation {
+interface Representation {
   readonly encoding: Encoding;
   readonly body: Buffer;
   /** The same bytes, one to a character (latin1); `undefined` for more than `TEXT_BYTES_MAX`. */
@@ -33,7 +34,7 @@ export interface Described {
   readonly stream?: Readable;
 }
 
-export interface Exchange {
+interface Exchange {
   readonly method: string | undefined;
   readonly headers: IncomingHttpHeaders;
   /** The existing `Vary`: with listed origins it is `Origin`. */
@@ -249,4 +250,43 @@ export function createRepresent(): (answer: Answer, encoding: Encoding) => Repre
 
 function createForm(encoding: Encoding, body: Buffer, etag: string): Representation {
   return { encoding, body, text: body.length <= TEXT_BYTES_MAX ? body.toString('latin1') : undefined, etag };
+}
+
+interface FullPage {
+  readonly url: string | undefined;
+  readonly question: Question;
+  /** The position at which the answer ends. */
+  readonly last: Position;
+}
+
+/** Finds the `Link` of a full page to the next one (RFC 8288). Each cursor is signed once. */
+function createNextLinks(cursors: Pick<Cursors, 'createWriter'>) {
+  const known = new WeakMap<Answer, string>();
+  return ({ url, question, last }: FullPage, answer: Answer): string | undefined => {
+    if (url === undefined) return undefined;
+    const { endpoint, values } = question;
+    const cursor = known.get(answer) ?? cursors.createWriter(endpoint, values)(last);
+    known.set(answer, cursor);
+    return `<${withCursor(url, cursor)}>; rel="next"`;
+  };
+}
+
+/** Returns the URL with another cursor. Its other parameters stay as they were sent. */
+function withCursor(url: string, cursor: string): string {
+  const start = url.indexOf('?');
+  const path = start === -1 ? url : url.slice(0, start);
+  const pairs = start === -1 ? [] : url.slice(start + 1).split('&');
+  const others = pairs.filter((pair) => pair !== '' && !isCursor(pair));
+  const next = `${path}?${[...others, `${CURSOR_PARAMETER}=${cursor}`].join('&')}`;
+  return next.replaceAll(/[<>"\\^`{|} ]/g, encodeURIComponent); // a reference in < > has none of these
+}
+
+function isCursor(pair: string): boolean {
+  const name = pair.split('=', 1)[0] ?? '';
+  if (!name.includes('%')) return name === CURSOR_PARAMETER;
+  try {
+    return decodeURIComponent(name) === CURSOR_PARAMETER;
+  } catch {
+    return false;
+  }
 }

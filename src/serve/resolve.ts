@@ -1,4 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Transform } from 'node:stream';
+import { promisify } from 'node:util';
+import {
+  brotliCompress,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  createZstdCompress,
+  gzip,
+  zstdCompress,
+} from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { CacheDirectives } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
@@ -14,7 +25,6 @@ import { parsePinnedParameters } from '../query/pins.ts';
 import { bindPosition } from '../query/position.ts';
 import { createQuestion, type Question } from '../query/question.ts';
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.ts';
-import { ENCODINGS, type Encoding } from './encoding.ts';
 
 /** The result of resolving a request. */
 export interface Resolved {
@@ -59,7 +69,7 @@ export interface Resolve {
   recall(inquiry: Pick<Inquiry, 'caller' | 'url' | 'headers'>): Resolved | undefined;
 }
 
-export interface ResolveOptions {
+interface ResolveOptions {
   readonly registry: Registry;
   readonly sandbox: Sandbox;
   readonly cursors: Cursors;
@@ -203,3 +213,27 @@ export function parseCacheControl(header: string): CacheDirectives {
     onlyIfCached: names.has('only-if-cached'),
   };
 }
+
+/** Content-Encodings of a response, best first. */
+const ENCODINGS = ['zstd', 'br', 'gzip', 'identity'] as const;
+
+export type Encoding = (typeof ENCODINGS)[number];
+
+export type Compressed = Exclude<Encoding, 'identity'>;
+
+// The default, 11, takes a hundred times as long for a few percent.
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+
+/** Creates the transform that compresses a stream. */
+export const CREATE: Readonly<Record<Compressed, () => Transform>> = {
+  gzip: () => createGzip(),
+  br: () => createBrotliCompress(BROTLI),
+  zstd: () => createZstdCompress(),
+};
+
+/** Compresses a whole body. */
+export const COMPRESS: Readonly<Record<Compressed, (body: Buffer) => Promise<Buffer>>> = {
+  gzip: (body) => promisify(gzip)(body),
+  br: (body) => promisify(brotliCompress)(body, BROTLI),
+  zstd: (body) => promisify(zstdCompress)(body),
+};

@@ -7,10 +7,18 @@ import { since } from '../query/page.ts';
 import { comparePositions, type Position, withSent } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
-import { rowEvent } from './event.ts';
-import { createMarks, timeOf } from './mark.ts';
-import { createNews } from './news.ts';
-import { getPages, type PageOptions, type RowsRead, readBack, readFirst, type TailRow } from './read-back.ts';
+import { rowEvent } from './member.ts';
+import {
+  createMarks,
+  createNews,
+  getPages,
+  type PageOptions,
+  type RowsRead,
+  readBack,
+  readFirst,
+  type TailRow,
+  timeOf,
+} from './read-back.ts';
 
 export interface GroupParts {
   readonly run: Run;

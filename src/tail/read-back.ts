@@ -1,7 +1,14 @@
 import type { Pages } from '../definitions/pages.ts';
+import { MICROS_PER_MS, type Micros, parseInstant } from '../lib/instant.ts';
 import { splitLines } from '../query/format.ts';
 import { at } from '../query/page.ts';
-import { type Position, readPosition } from '../query/position.ts';
+import {
+  comparePositions,
+  type Position,
+  readPosition,
+  readTailSent,
+  withTailSent,
+} from '../query/position.ts';
 import type { Question } from '../query/question.ts';
 import type { Run, RunOptions } from '../query/run.ts';
 
@@ -23,7 +30,7 @@ export interface RowsRead {
 /** The lane for which a page is read, and the signal that ends it. */
 export type PageOptions = Pick<RunOptions, 'signal' | 'lane' | 'onJoin'>;
 
-export interface ReadBackOptions extends PageOptions {
+interface ReadBackOptions extends PageOptions {
   /** The cursor before the rows; from the newest row if left out. */
   readonly from?: Position | undefined;
   /** Whether a page that ends with this row is the last one to be read. @param rows that were read so far */
@@ -75,4 +82,83 @@ async function readPage(run: Run, question: Question, options: RunOptions) {
     return { position, name: JSON.stringify(position), row };
   });
   return { rows, last: answer.last, bytes: answer.body.length };
+}
+
+/**
+ * Distinguishes new rows from those of the previous reading. Rows with the same position are distinguished by their number first, then
+ * by their bytes: a query may write the same row differently each time.
+ *
+ * @param known in any order
+ */
+export function createNews(known: readonly TailRow[]) {
+  const knownByName = Map.groupBy(known, ({ name }) => name);
+  const countKnown = (name: string) => knownByName.get(name)?.length ?? 0;
+  return {
+    /** Whether there are new rows among those of the last position. @param rows in order */
+    endWith(rows: readonly TailRow[]): boolean {
+      const name = rows.at(-1)?.name;
+      if (name === undefined) return false;
+      const before = rows.findLastIndex((row) => row.name !== name) + 1;
+      return rows.length - before > countKnown(name);
+    },
+    /** Returns the new rows, in the order of `rows`. */
+    find(rows: readonly TailRow[]): TailRow[] {
+      const found = new Set<TailRow>();
+      for (const [name, same] of Map.groupBy(rows, (row) => row.name)) {
+        const count = same.length - countKnown(name);
+        for (const row of sortKnownLast(same, knownByName.get(name) ?? []).slice(0, Math.max(count, 0)))
+          found.add(row);
+      }
+      return rows.filter((row) => found.has(row));
+    },
+  };
+}
+
+function sortKnownLast(rows: readonly TailRow[], known: readonly TailRow[]): readonly TailRow[] {
+  if (known.length === 0) return rows;
+  const texts = new Map<string, number>();
+  for (const { row } of known) texts.set(row.toString(), (texts.get(row.toString()) ?? 0) + 1);
+  const [fresh, old]: [TailRow[], TailRow[]] = [[], []];
+  for (const one of rows) {
+    const text = one.row.toString();
+    const left = texts.get(text) ?? 0;
+    if (left > 0) texts.set(text, left - 1);
+    (left > 0 ? old : fresh).push(one);
+  }
+  return [...fresh, ...old];
+}
+
+/** Marks: the cursors of events. Each is the newest position so far, and how many rows of this position there were. */
+export function createMarks(pages: Pages, now: () => number) {
+  /**
+   * Returns the mark after one more row. A row that is ahead of the clock does not move it: a tail that continues there would leave
+   * out the rows that come after it.
+   */
+  function advance(from: Position | undefined, to: Position): Position | undefined {
+    if (timeOf(to) > now() * MICROS_PER_MS) return from;
+    const order = from === undefined ? -1 : comparePositions(pages, to, from);
+    if (order < 0) return withTailSent(pages, to, 1);
+    const sent = from && readTailSent(pages, from);
+    return order > 0 || sent === undefined ? from : withTailSent(pages, to, sent + 1);
+  }
+
+  return {
+    advance,
+    /** Returns the mark of a reading, or the previous one if that is newer or counts more rows. */
+    later(before: Position | undefined, rows: readonly TailRow[]): Position | undefined {
+      const mark = rows.reduce<Position | undefined>(
+        (from, { position }) => advance(from, position),
+        undefined,
+      );
+      if (before === undefined || mark === undefined) return before ?? mark;
+      const order = comparePositions(pages, before, mark);
+      if (order !== 0) return order < 0 ? before : mark;
+      return (readTailSent(pages, before) ?? 0) >= (readTailSent(pages, mark) ?? 0) ? before : mark;
+    },
+  };
+}
+
+/** Returns the time of a row, its first column (definitions/pages.ts); an unreadable time is not ahead of the clock. */
+export function timeOf([text = '']: Position): Micros {
+  return /^-?\d+$/.test(text) ? Number(text) : (parseInstant(text) ?? 0);
 }

@@ -3,10 +3,9 @@ import type { Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { untilAborted } from '../lib/abort.ts';
-import type { EndReason } from './event.ts';
 import { createGroup, type Followed, type Group, type GroupParts } from './group.ts';
 import { createHistory, type Past, type Resumption } from './history.ts';
-import { createMember, type Member, type Sink } from './member.ts';
+import { createMember, type EndReason, type Member, type Sink } from './member.ts';
 
 export interface TailsOptions extends GroupParts {
   readonly registry: Pick<Registry, 'endpoints'>;

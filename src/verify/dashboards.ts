@@ -1,4 +1,4 @@
-import type { Dashboard, DashboardPanel } from '../definitions/dashboard/dashboard.ts';
+import type { Dashboard, DashboardPanel } from '../definitions/dashboard.ts';
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
 import type { YamlPath } from '../definitions/yaml-file.ts';

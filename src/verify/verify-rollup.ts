@@ -1,4 +1,4 @@
-import { MISREAD } from '../definitions/checks/source-columns.ts';
+import { MISREAD } from '../definitions/checks/source.ts';
 import type { Fault } from '../definitions/fault.ts';
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';

@@ -1,13 +1,15 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
 import type { Registry } from '../definitions/registry.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine, QueryOptions } from '../engine/engine.ts';
+import { parseRows } from '../engine/values.ts';
+import { TailraceError } from '../errors.ts';
 import { verifySearches } from '../search/verify.ts';
+import { textOf } from '../sql/sql.ts';
 import { describeSourceName } from '../verify/advice.ts';
 import { NO_SETTINGS } from '../verify/disallowed-syntax.ts';
 import { findForeignTable } from '../verify/tables-read.ts';
 import { type Verified, verifyDrafts, verifyQuery } from '../verify/verify.ts';
-import { createAuthorEngine, type ExecutionOptions } from './author-engine.ts';
 import { type Draft, type DraftTexts, readDraft, refuseDraft, YAML_FILE } from './draft.ts';
 
 export interface CheckParts {
@@ -15,7 +17,7 @@ export interface CheckParts {
   readonly registry: Registry;
 }
 
-export interface CheckedDraft extends Pick<Verified, 'columns'> {
+interface CheckedDraft extends Pick<Verified, 'columns'> {
   readonly draft: Draft;
   readonly faults: readonly Fault[];
 }
@@ -95,4 +97,40 @@ function hidePaths(text: string, { sql, definition }: DraftTexts): string {
 
 function inAuthorText(fault: Fault, texts: DraftTexts): Fault {
   return { ...fault, message: toAuthorText(fault.message, texts) };
+}
+
+/** The lane in which statements run, and the signal that ends them. */
+export type ExecutionOptions = Pick<QueryOptions, 'lane' | 'signal'> & { readonly requestId: string };
+
+/**
+ * Returns the engine for checks of SQL that a caller wrote: everything runs on a reader, with its rights and limits, in the caller's lane. Errors have
+ * the engine's own words, since the caller may read all rows.
+ */
+function createAuthorEngine(engine: Engine, { requestId, ...execution }: ExecutionOptions) {
+  let failure: unknown;
+  const options = { ...execution, origin: `workbench ${requestId}`, isAuthors: true } as const;
+  const query: Engine['query'] = async (sql, values, { format }) => {
+    try {
+      return await engine.query(sql, values, { ...options, format });
+    } catch (error) {
+      if (!isOfText(error)) failure ??= error;
+      throw error;
+    }
+  };
+  const checking: Engine = {
+    ...engine,
+    query,
+    inspect: async (sql) => parseRows((await query(textOf(sql), {}, { format: 'JSONEachRow' })).bytes),
+  };
+  return {
+    engine: checking,
+    /** Throws errors that are not faults of the text, such as a timeout: checks report every other error as a fault. */
+    throwFailure(): void {
+      if (failure !== undefined) throw failure;
+    },
+  };
+}
+
+function isOfText(error: unknown): boolean {
+  return error instanceof TailraceError && ['query_failed', 'invalid_parameter'].includes(error.code);
 }

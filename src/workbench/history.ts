@@ -1,15 +1,19 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
+import type { Registry } from '../definitions/registry.ts';
+import { TailraceError } from '../errors.ts';
 import { replaceFile } from '../lib/file.ts';
 import { compileSchema } from '../lib/schema-check.ts';
+import type { HistoryVersionView, HistoryView } from '../management/history-view.ts';
+import { hashText, versionOf } from './files.ts';
 
 /** Kinds of definitions that the workbench saves, as in its paths. */
-export const HISTORY_KINDS = ['endpoints', 'alerts', 'dashboards'] as const;
+const HISTORY_KINDS = ['endpoints', 'alerts', 'dashboards'] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
 /** Texts of a definition; only endpoints have `sql`. */
-export interface KeptTexts {
+interface KeptTexts {
   readonly definition: string;
   readonly sql?: string | undefined;
 }
@@ -21,18 +25,18 @@ const VERSION = Type.Object({
   definition: Type.String(),
   sql: Type.Optional(Type.String()),
 });
-export type KeptVersion = Static<typeof VERSION>;
+type KeptVersion = Static<typeof VERSION>;
 
 const FILE = Type.Object({ versions: Type.Array(VERSION) });
 const isHistory = compileSchema(FILE);
 
 /** A definition whose UUID names its history. */
-export interface HistoryOf {
+interface HistoryOf {
   readonly kind: HistoryKind;
   readonly id: string;
 }
 
-export interface Saved extends HistoryOf {
+interface Saved extends HistoryOf {
   /** The acting person or key. */
   readonly by: string;
   /** What the save replaced. */
@@ -126,4 +130,48 @@ async function removeOldest(dir: string): Promise<void> {
     bytes += size;
     if (bytes > HISTORY_BYTES_MAX) await rm(path, { force: true });
   }
+}
+
+export interface HistoryParts {
+  readonly registry: Pick<Registry, 'getEndpoint' | 'getAlert' | 'getDashboard'>;
+  readonly history: Pick<History, 'list'>;
+}
+
+interface Named {
+  /** One of HISTORY_KINDS. */
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Lists the kept versions of a definition, newest first. @throws TailraceError `not_found`, `endpoint_not_found` */
+export async function listHistory(parts: HistoryParts, named: Named): Promise<HistoryView> {
+  return { result: (await read(parts, named)).map(toView) };
+}
+
+/** Reads a kept version of a definition. @throws as `listHistory` */
+export async function readHistory(
+  parts: HistoryParts,
+  { id, ...named }: Named & { readonly id: string },
+): Promise<HistoryVersionView> {
+  const found = (await read(parts, named)).find((version) => version.id === id);
+  if (found === undefined)
+    throw new TailraceError('not_found', `${named.name} has no version ${JSON.stringify(id.slice(0, 100))}`);
+  return { ...toView(found), definition: found.definition, sql: found.sql ?? null };
+}
+
+async function read({ registry, history }: HistoryParts, { kind, name }: Named) {
+  const known = HISTORY_KINDS.find((one) => one === kind);
+  if (known === undefined)
+    throw new TailraceError('not_found', `there is no history of this kind; use ${HISTORY_KINDS.join(', ')}`);
+  const find: Readonly<Record<HistoryKind, (name: string) => { readonly id: string }>> = {
+    endpoints: registry.getEndpoint,
+    alerts: registry.getAlert,
+    dashboards: registry.getDashboard,
+  };
+  return await history.list({ kind: known, id: find[known](name).id });
+}
+
+function toView({ id, at_ms: atMs, by, definition, sql }: KeptVersion): HistoryView['result'][number] {
+  const version = sql === undefined ? hashText(definition) : versionOf({ definition, sql });
+  return { id, at: new Date(atMs).toISOString(), by, version };
 }

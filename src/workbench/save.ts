@@ -1,6 +1,14 @@
+import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Fault } from '../definitions/fault.ts';
-import { keepFolders } from '../definitions/folders.ts';
+import {
+  type Copies,
+  findCopies,
+  isShippedDashboards,
+  keepFolders,
+  needsCopy,
+  type ReadFolders,
+} from '../definitions/folders.ts';
 import { readDefinitions } from '../definitions/read.ts';
 import { InputError, TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/actor.ts';
@@ -8,8 +16,7 @@ import type { AuditEntry } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { findBelow } from '../lib/below.ts';
 import type { SavedEndpoint } from '../management/view.ts';
-import type { ExecutionOptions } from './author-engine.ts';
-import { getEndpoint } from './check.ts';
+import { type ExecutionOptions, getEndpoint } from './check.ts';
 import { type DraftTexts, findLong, refuseDraft, SQL_FILE, YAML_FILE } from './draft.ts';
 import {
   describeChange,
@@ -26,7 +33,7 @@ import type { TestRun } from './test-run.ts';
 import { findEditRefusal, inFolder, type WorkbenchParts } from './workbench.ts';
 
 /** Runs `work` while no reload reads the definitions. It may have them reloaded; a rejected reload throws an InputError. */
-export type EditDefinitions = <T>(work: (reload: () => Promise<void>) => Promise<T>) => Promise<T>;
+type EditDefinitions = <T>(work: (reload: () => Promise<void>) => Promise<T>) => Promise<T>;
 
 export type SavedEntry = Omit<AuditEntry, 'atMs' | 'count'>;
 
@@ -38,7 +45,7 @@ export interface SaveParts extends WorkbenchParts {
   readonly history: Pick<History, 'keep'>;
 }
 
-export interface SaveRequest extends DraftTexts {
+interface SaveRequest extends DraftTexts {
   readonly name: string;
   /** The version of the texts that were read before; null: there is no such endpoint yet. */
   readonly version: string | null;
@@ -168,4 +175,41 @@ export function toReloadError(error: unknown, parts: Pick<SaveParts, 'folders'>)
     errors: [{ parameter: 'definition', message }],
     cause: error,
   });
+}
+
+interface CopyParts {
+  readonly edit: EditDefinitions;
+  readonly folders: () => ReadFolders;
+  /** Called once the copy is served. */
+  readonly onCopied: (dir: string) => void;
+}
+
+/** Returns an `edit` that copies the shipped definitions first, if they are served, and has the copy served. A new version of Tailrace changes the shipped ones, not the copy. */
+export function editCopies({ edit, folders, onCopied }: CopyParts): EditDefinitions {
+  return (work) =>
+    edit(async (reload) => {
+      const read = folders();
+      const copies = findCopies(read);
+      if (copies !== undefined && needsCopy(read)) {
+        await copyShipped(read, copies);
+        await reload();
+        onCopied(copies.dir);
+      }
+      return await work(reload);
+    });
+}
+
+/** The copy appears whole: a crash leaves none, and the next save tries again. */
+async function copyShipped({ endpointsDir, dashboardsDir }: ReadFolders, { dir }: Copies): Promise<void> {
+  const next = `${dir}.new`;
+  try {
+    await rm(next, { recursive: true, force: true });
+    await mkdir(join(next, 'dashboards'), { recursive: true });
+    await cp(endpointsDir, join(next, 'endpoints'), { recursive: true });
+    if (dashboardsDir !== undefined && isShippedDashboards(dashboardsDir))
+      await cp(dashboardsDir, join(next, 'dashboards'), { recursive: true });
+    await rename(next, dir);
+  } catch (error) {
+    throw toSaveError(error, 'definitions');
+  }
 }

@@ -1,7 +1,7 @@
 import { InputError } from '../errors.ts';
 import { createSlots } from '../lib/slots.ts';
 import type { SavedEndpoint } from '../management/view.ts';
-import type { ExecutionOptions } from './author-engine.ts';
+import type { ExecutionOptions } from './check.ts';
 import { inFolder, type WorkbenchParts } from './workbench.ts';
 
 /** Runs the tests of one endpoint, as its files are now. @throws InputError for faults of test files; the signal's reason */

@@ -1,12 +1,11 @@
 import { dirname, join, sep } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { findCopies, needsCopy, type ReadFolders } from '../definitions/folders.ts';
+import { findCopies, findDashboardTarget, needsCopy, type ReadFolders } from '../definitions/folders.ts';
 import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { requireUnrestricted } from '../management/keys.ts';
 import type { EndpointFiles, WorkbenchView } from '../management/view.ts';
 import type { Catalogue } from './catalogue.ts';
-import { findDashboardRefusal } from './dashboard/refusal.ts';
 import { readTexts, versionOf } from './files.ts';
 import type { RunParts } from './run.ts';
 
@@ -39,6 +38,21 @@ export function findEditRefusal({
   const read = folders();
   if (!read.shipped.includes('endpointsDir') || findCopies(read) !== undefined) return undefined;
   return 'the endpoints are those that ship with Tailrace: start the service in a folder with your own endpoints, as "tailrace init" creates it';
+}
+
+/** Returns why dashboards cannot be saved here; `undefined` if they can. */
+export function findDashboardRefusal({
+  config,
+  folders,
+}: Pick<WorkbenchParts, 'config' | 'folders'>): string | undefined {
+  if (config.editEndpoints === '0')
+    return 'this service does not write dashboards: copy the text into its file, or set TAILRACE_EDIT_ENDPOINTS=1';
+  const read = folders();
+  if (findDashboardTarget(read) === undefined)
+    return 'no folder of dashboards is read with the endpoints of this service: set TAILRACE_DASHBOARDS_DIR';
+  if (findCopies(read) !== undefined) return undefined;
+  if (!read.shipped.includes('endpointsDir') || read.dashboardsDir === undefined) return undefined;
+  return 'the dashboards are those that ship with Tailrace: start the service in a folder with your own endpoints, as "tailrace init" creates it';
 }
 
 const COPY_NOTICE =

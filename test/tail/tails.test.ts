@@ -5,8 +5,7 @@ import { parseParameters } from '../../src/query/parameters.ts';
 import type { Position } from '../../src/query/position.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner, type Run, type RunOptions } from '../../src/query/run.ts';
-import type { EndReason } from '../../src/tail/event.ts';
-import type { Sink } from '../../src/tail/member.ts';
+import type { EndReason, Sink } from '../../src/tail/member.ts';
 import { createTails, type TailRequest } from '../../src/tail/tails.ts';
 import { openTestStore, storeEvents } from '../support/service.ts';
 

@@ -1,4 +1,4 @@
-import { type ChartFields, type ChartKind, kindOf, listCharts, SERIES_MAX } from '../chart/chart.ts';
+import { type ChartFields, type ChartKind, kindOf, listCharts, SERIES_MAX } from '../chart.ts';
 import { type EndpointFile, endpointFields, type ResultType } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
 import type { YamlFile, YamlPath } from '../yaml-file.ts';

@@ -3,7 +3,8 @@ import { AGGREGATES, aggregate, writeMember, writeQuantile, writeQuantiles } fro
 import { cast, FUNCTIONS, readPattern } from './function.ts';
 import { compare } from './operator.ts';
 import type { CallForm, CaseForm, Expression } from './parse/tree.ts';
-import { type Context, findName, firstOf, type Step, writeSteps } from './scope.ts';
+import { firstOf, type Step, writeSteps } from './relation.ts';
+import { type Context, findName } from './scope.ts';
 import { addInterval } from './time-function.ts';
 import {
   as,

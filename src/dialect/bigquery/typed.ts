@@ -1,5 +1,6 @@
 import { AGGREGATES } from './aggregate.ts';
 import type { Expression, QueryTree, SelectTree, Tail } from './parse/tree.ts';
+import type { Step } from './relation.ts';
 import {
   type DialectColumn,
   extend,
@@ -10,7 +11,6 @@ import {
   type Source,
   typedSql,
 } from './relation.ts';
-import type { Step } from './scope.ts';
 import { typedValue } from './value.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { WITHOUT_PROJECT_HEADER } from '../../ingest/project-warning.ts';
-import type { Received } from '../../ingest/receive.ts';
+import type { Received } from '../../ingest/receipt.ts';
 import { list, object, type Schema } from '../openapi/schema.ts';
 import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
 import {

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { encodeResponse } from '../../ingest/otlp/check.ts';
-import type { Received } from '../../ingest/receive.ts';
+import type { Received } from '../../ingest/receipt.ts';
 import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
 import {
   addBodyParser,

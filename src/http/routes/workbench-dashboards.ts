@@ -4,7 +4,7 @@ import {
   readDashboardFile,
   type SaveDashboardParts,
   saveDashboard,
-} from '../../workbench/dashboard/save.ts';
+} from '../../workbench/dashboard.ts';
 import { requireAuthor } from '../../workbench/workbench.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';

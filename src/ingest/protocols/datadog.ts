@@ -2,7 +2,7 @@ import { headerOf } from '../../lib/header.ts';
 import { type CutOptions, countJsonMarks, createMarkCounter, type Format } from '../body-format.ts';
 import type { DocumentShape, SharedMembers, WireDocument } from '../document.ts';
 import { readString } from '../json/grammar.ts';
-import type { Receipt } from '../receive.ts';
+import type { Receipt } from '../receipt.ts';
 import { collectEvents, cutDocuments, lineEvents, readShared } from './event-text.ts';
 import {
   type EventRoute,

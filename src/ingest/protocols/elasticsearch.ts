@@ -11,7 +11,7 @@ import {
 } from '../body-format.ts';
 import type { DocumentShape } from '../document.ts';
 import { isObject, tryParse } from '../json/value.ts';
-import type { Receipt } from '../receive.ts';
+import type { Receipt } from '../receipt.ts';
 import { collectEvents } from './event-text.ts';
 import {
   findBasicKey,

@@ -2,8 +2,23 @@ import type { Config } from '../../config/config.ts';
 import type { ErrorCode } from '../../errors.ts';
 import { headerOf } from '../../lib/header.ts';
 import type { BodyContext } from '../body-format.ts';
-import type { Receipt } from '../receive.ts';
-import type { ProtocolFormat } from './table.ts';
+import type { Receipt } from '../receipt.ts';
+
+/** The forms of bodies by which protocols send; table.ts says how each is read. */
+export type ProtocolFormat =
+  | 'datadog-json'
+  | 'datadog-lines'
+  | 'elasticsearch-bulk'
+  | 'firehose'
+  | 'heroku'
+  | 'logpush'
+  | 'loki-json'
+  | 'loki-protobuf'
+  | 'splunk-events'
+  | 'splunk-lines'
+  | 'syslog'
+  | 'vercel-json'
+  | 'vercel-lines';
 
 /** The settings that protocols read. */
 export type ProtocolSettings = Pick<Config, 'vercelSecret'>;

@@ -12,7 +12,7 @@ import { type Cursor, endOfBrackets, nextToken, passObject, passValue, type Span
 import { NOT_JSON, OPEN_BRACE, OPEN_BRACKET } from '../json/grammar.ts';
 import { findName, scanJson } from '../json/scan.ts';
 import { tryParse } from '../json/value.ts';
-import type { Receipt } from '../receive.ts';
+import type { Receipt } from '../receipt.ts';
 import { collectEvents, lineEvents, membersOf, readShared, writeObject } from './event-text.ts';
 import {
   type EventRoute,

@@ -6,7 +6,7 @@ import { FIREHOSE_FORMATS, firehose } from './firehose.ts';
 import { HEROKU_FORMATS, heroku } from './heroku.ts';
 import { LOGPUSH_FORMATS, logpush } from './logpush.ts';
 import { LOKI_FORMATS, loki } from './loki.ts';
-import type { Protocol } from './protocol.ts';
+import type { Protocol, ProtocolFormat } from './protocol.ts';
 import { SPLUNK_FORMATS, splunk } from './splunk.ts';
 import { SYSLOG_FORMATS, syslog } from './syslog/syslog.ts';
 import { VERCEL_FORMATS, vercel } from './vercel.ts';
@@ -38,6 +38,4 @@ export const PROTOCOL_FORMATS = {
   ...FIREHOSE_FORMATS,
   ...HEROKU_FORMATS,
   ...SYSLOG_FORMATS,
-} as const satisfies Readonly<Record<string, Format>>;
-
-export type ProtocolFormat = keyof typeof PROTOCOL_FORMATS;
+} as const satisfies Readonly<Record<ProtocolFormat, Format>>;

@@ -1,4 +1,4 @@
-import { SERIES_MAX as DRAWN_MAX } from '../../definitions/chart/chart.ts';
+import { SERIES_MAX as DRAWN_MAX } from '../../definitions/chart.ts';
 import type { ResultColumn } from '../../definitions/endpoint.ts';
 import type { Source } from '../../definitions/source.ts';
 import { MICROS_PER_SECOND } from '../../lib/instant.ts';

@@ -1,4 +1,4 @@
-import type { ChartFields } from '../../definitions/chart/chart.ts';
+import type { ChartFields } from '../../definitions/chart.ts';
 import type { ResultColumn } from '../../definitions/endpoint.ts';
 import type { SearchField } from '../tree.ts';
 import type { Names } from './names.ts';

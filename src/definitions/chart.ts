@@ -104,7 +104,7 @@ export const CHART_FIELDS = Type.Union(
 export type ChartFields = Static<typeof CHART>;
 
 /** A line across a chart. */
-export interface Threshold {
+interface Threshold {
   readonly is: 'above' | 'below';
   readonly value: number;
   readonly severity: (typeof THRESHOLD_SEVERITIES)[number];
@@ -166,3 +166,9 @@ export function createCharts(chart: ChartFields | readonly ChartFields[] | undef
 export function kindOf({ show }: Pick<ChartFields, 'show'>): ChartKind {
   return show ?? 'line';
 }
+
+// Imports nothing of the service: management/dashboard-view.ts uses the names, and the console imports that file.
+
+/** What a panel shows: a kind of chart, or a text of the author. */
+export const PANEL_KINDS = [...CHART_KINDS, 'text'] as const;
+export type PanelKind = (typeof PANEL_KINDS)[number];

@@ -1,21 +1,21 @@
-import type { Config } from '../../config/config.ts';
-import { checkDashboard, createDashboard } from '../../definitions/dashboard/dashboard.ts';
-import type { Fault } from '../../definitions/fault.ts';
-import { findDashboardTarget, OWN_DASHBOARDS_DIR } from '../../definitions/folders.ts';
-import type { Registry } from '../../definitions/registry.ts';
-import type { Caller } from '../../keys/keyring.ts';
-import type { DashboardCheck, DashboardFile, SavedDashboard } from '../../management/dashboard-view.ts';
-import { toDashboardView } from '../../management/dashboards.ts';
-import { findMissing, verifyDashboards } from '../../verify/dashboards.ts';
+import type { Config } from '../config/config.ts';
+import { checkDashboard, createDashboard } from '../definitions/dashboard.ts';
+import type { Fault } from '../definitions/fault.ts';
+import { findDashboardTarget, OWN_DASHBOARDS_DIR } from '../definitions/folders.ts';
+import type { Registry } from '../definitions/registry.ts';
+import type { Caller } from '../keys/keyring.ts';
+import type { DashboardCheck, DashboardFile, SavedDashboard } from '../management/dashboard-view.ts';
+import { toDashboardView } from '../management/dashboards.ts';
+import { findMissing, verifyDashboards } from '../verify/dashboards.ts';
 import {
   type FileKind,
   readDefinitionFile,
   type SaveFileParts,
   type SaveFileRequest,
   saveDefinitionFile,
-} from '../definition-file.ts';
-import { findLong, parseDefinition, toDraftError, withId } from '../draft.ts';
-import { findDashboardRefusal } from './refusal.ts';
+} from './definition-file.ts';
+import { findLong, parseDefinition, toDraftError, withId } from './draft.ts';
+import { findDashboardRefusal } from './workbench.ts';
 
 const DASHBOARD_FILE = 'dashboard.yaml';
 

@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
-import { CHART_COLUMNS, CHART_TITLE, CHART_UNIT } from '../chart/chart.ts';
-import { ENDPOINT_NAME } from '../endpoint.ts';
-import type { Fault } from '../fault.ts';
-import { createShapeCheck } from '../shape.ts';
-import { UUID_TEXT } from '../source-file.ts';
-import type { YamlFile } from '../yaml-file.ts';
-import { PANEL_KINDS, type PanelKind } from './panel-kind.ts';
+import { CHART_COLUMNS, CHART_TITLE, CHART_UNIT, PANEL_KINDS, type PanelKind } from './chart.ts';
+import { ENDPOINT_NAME } from './endpoint.ts';
+import type { Fault } from './fault.ts';
+import { checkUnique, readYamlFolder } from './read-folder.ts';
+import { createShapeCheck } from './shape.ts';
+import { UUID_TEXT } from './source-file.ts';
+import type { YamlFile } from './yaml-file.ts';
 
 /** A page of panels, each an endpoint. */
 export interface Dashboard {
@@ -22,7 +22,7 @@ export interface Dashboard {
   readonly fault: YamlFile['fault'];
 }
 
-export interface DashboardRow {
+interface DashboardRow {
   readonly heightPx: number;
   readonly panels: readonly DashboardPanel[];
 }
@@ -212,4 +212,16 @@ function createPanel({
     ...{ endpoint, parameters: Object.fromEntries(texts), show, title },
     ...{ columns: columns ?? [], unit, text },
   };
+}
+
+/** Reads the dashboards of a folder. Adds every fault that does not need endpoints. @param dir `undefined`: there are none */
+export async function readDashboards(dir: string | undefined, faults: Fault[]): Promise<Dashboard[]> {
+  if (dir === undefined) return [];
+  const files = await readYamlFolder(dir, faults);
+  faults.push(...checkUnique(files, ['id', 'name']));
+  return files.flatMap((file) => {
+    const own = checkDashboard(file);
+    faults.push(...own);
+    return own.length === 0 ? [createDashboard(file)] : [];
+  });
 }

@@ -1,6 +1,8 @@
 import { toPaths } from '../event-path.ts';
 import type { Fault } from '../fault.ts';
-import { isExternalFile, type ManagedFile } from '../source-file.ts';
+import { createLevel, type LevelFields } from '../level.ts';
+import type { ColumnType } from '../source.ts';
+import { DAY_SECONDS, isExternalFile, type ManagedFile } from '../source-file.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
 /** The columns of every source's table. */
@@ -101,4 +103,55 @@ function mayStandIn(columns: ColumnFields, name: string): boolean {
 function isText(columns: ColumnFields, name: string): boolean {
   const type = Object.hasOwn(columns, name) ? columns[name]?.type : undefined;
   return type === 'string' || type === 'keyword';
+}
+
+/** Checks that no interval spans two days, since each day is a partition, and that `by` names columns of the file. */
+export function checkRollup(file: YamlFile): Fault[] {
+  const { rollup, columns = {} } = file.value as ManagedFile; // readDefinitions has called checkSourceShape
+  if (rollup === undefined) return [];
+  const { every, by = [] } = rollup;
+  const faults: Fault[] = [];
+  if (DAY_SECONDS % every !== 0)
+    faults.push(
+      file.fault(
+        ['rollup', 'every'],
+        `"every" must divide a day of ${DAY_SECONDS} seconds, as 300 and 3600 do, not ${every}`,
+      ),
+    );
+  for (const [index, name] of by.entries()) {
+    const fault = (message: string) => faults.push(file.fault(['rollup', 'by', String(index)], message));
+    if (!Object.hasOwn(columns, name))
+      fault(`"by" must name columns of this file, not ${JSON.stringify(name)}`);
+    else if (MISREAD.includes(name)) fault(`"by" cannot name "${name}", which is a word of SQL`);
+  }
+  return faults;
+}
+
+interface Columns {
+  readonly level?: LevelFields;
+  readonly columns?: Readonly<Record<string, { readonly type: ColumnType }>>;
+}
+
+/** Checks that `level` names columns of the file with the right types, and that its statuses are in order. */
+export function checkLevel(file: YamlFile): Fault[] {
+  const { level, columns = {} } = file.value as Columns; // readDefinitions has called checkSourceShape
+  if (level === undefined) return [];
+  const faults: Fault[] = [];
+  const report = (field: keyof LevelFields, message: string) =>
+    faults.push(file.fault(['level', field], `"${field}" of "level" ${message}`));
+  const typeOf = (name: string) => (Object.hasOwn(columns, name) ? columns[name]?.type : undefined);
+  const { column, status, warnFrom, errorFrom } = createLevel(level);
+  if (column === undefined && status === undefined) {
+    const message = '"level" needs "column", a column of texts, or "status", a column of integers';
+    return [file.fault(['level'], message)];
+  }
+  if (column !== undefined && !['string', 'keyword'].includes(typeOf(column) ?? ''))
+    report('column', `must name a column of texts in this file, not ${JSON.stringify(column)}`);
+  if (status !== undefined && typeOf(status) !== 'integer')
+    report('status', `must name a column of type integer in this file, not ${JSON.stringify(status)}`);
+  for (const field of ['warn_from', 'error_from'] as const)
+    if (level[field] !== undefined && status === undefined)
+      report(field, 'needs "status", the column with the HTTP status');
+  if (warnFrom > errorFrom) report('warn_from', `must be at most "error_from", which is ${errorFrom}`);
+  return faults;
 }
