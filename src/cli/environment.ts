@@ -2,8 +2,7 @@ import { type Config, findUnknownSettings, parseConfig } from '../config/config.
 import type { ControlStore } from '../keys/control-store.ts';
 import { createKeyring, type Keyring } from '../keys/keyring.ts';
 import { openControlStore } from '../keys/open-control-store.ts';
-import { createTokens } from '../keys/token.ts';
-import { openTokenSecret } from '../keys/token-secret.ts';
+import { createTokens, openTokenSecret } from '../keys/token.ts';
 import { packagePath } from '../lib/package-path.ts';
 import { watchParents } from './parent-watch.ts';
 

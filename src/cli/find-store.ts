@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { findOwner } from '../engine/store-lock.ts';
 import { InputError } from '../errors.ts';
-import { openTokenSecret } from '../keys/token-secret.ts';
+import { openTokenSecret } from '../keys/token.ts';
 import { deriveSecret } from '../lib/derived-secret.ts';
 import { sendCommand } from '../maintenance/socket/client.ts';
 import type { ServiceDescription } from '../maintenance/socket/commands.ts';

@@ -162,3 +162,14 @@ export function createAuditCopy({ run, transact }: ControlDatabase): AuditCopy {
     },
   };
 }
+
+interface Acting {
+  readonly keyId: string;
+  readonly person?: { readonly name: string } | undefined;
+  readonly address?: string | undefined;
+}
+
+/** Names the caller in the audit trail. A person's name may be that of another one, or change, so their id follows. */
+export function actorOf({ keyId, person, address }: Acting) {
+  return { actor: person === undefined ? keyId : `${person.name} (${keyId})`, address: address ?? '' };
+}

@@ -1,8 +1,7 @@
 import { copyAlerts } from './alerts/copy-alerts.ts';
 import type { AuditEntry, StoredEntry } from './audit.ts';
 import type { ControlStore } from './control-store.ts';
-import type { KeyRecord } from './key-record.ts';
-import { sameHash } from './secret.ts';
+import { type KeyRecord, sameHash } from './key-record.ts';
 
 /** The outcome of a copy. */
 export interface Copied {

@@ -4,9 +4,8 @@ import type { Rate } from '../lib/token-bucket.ts';
 import type { AuditPage, StoredEntry } from './audit.ts';
 import type { ControlStore, KeyPage } from './control-store.ts';
 import { type Grant, isWithinReach, SCOPES, type Scope } from './grant.ts';
-import type { KeyRecord } from './key-record.ts';
+import { findKeyId, hashKey, type KeyRecord, sameHash } from './key-record.ts';
 import { createManagement, type KeyManagement } from './management.ts';
-import { findKeyId, hashKey, sameHash } from './secret.ts';
 import { createTally, type Tally } from './tally.ts';
 import {
   looksLikeToken,
@@ -137,22 +136,22 @@ export function createKeyring(options: KeyringOptions): Keyring {
 
 /** The checks of keys and tokens. Each throws TailraceError `unauthorized`, which is counted. */
 function createChecks({ store, tokens, now }: KeyringOptions, environment: readonly Holder[], tally: Tally) {
-  function refuse(reason: Reason, keyId: string, { address, sent }: Sender): TailraceError {
+  function reject(reason: Reason, keyId: string, { address, sent }: Sender): TailraceError {
     tally.refused(keyId, reason, { atMs: now(), address });
-    const message = describeRefusal(reason, sent);
+    const message = describeRejection(reason, sent);
     return new TailraceError('unauthorized', message, { headers: CHALLENGE, refusal: reason });
   }
 
   /** @throws TailraceError `unauthorized` if there is no such key, or it is revoked or expired */
   function getUsable(record: KeyRecord | undefined, sender: Sender): KeyRecord {
-    if (record === undefined) throw refuse('unknown', '', sender);
+    if (record === undefined) throw reject('unknown', '', sender);
     const fault = findFault(record, now());
-    if (fault !== undefined) throw refuse(fault, record.id, sender);
+    if (fault !== undefined) throw reject(fault, record.id, sender);
     return record;
   }
 
   function acceptKey(record: KeyRecord | undefined, hash: Uint8Array, sender: Sender): Caller {
-    if (record !== undefined && !sameHash(record.hash, hash)) throw refuse('unknown', record.id, sender);
+    if (record !== undefined && !sameHash(record.hash, hash)) throw reject('unknown', record.id, sender);
     const usable = getUsable(record, sender);
     tally.lastUsed.set(usable.id, now());
     return toCaller(usable);
@@ -175,18 +174,18 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
   }
 
   function checkToken(token: SignedToken | Unreadable, address: string): Caller | Promise<Caller> {
-    if ('reason' in token) throw refuse(token.reason, '', { address, sent: 'token' });
+    if ('reason' in token) throw reject(token.reason, '', { address, sent: 'token' });
     const holder = getHolder(token.parent, { address, sent: 'key of the token' });
     return andThen(holder, (found) => acceptToken(token, found, { address, sent: 'token' }));
   }
 
   function acceptToken(token: SignedToken, { caller, hash }: Holder, sender: Sender): Caller {
     const { keyId } = caller;
-    if (token.parentPrint !== tokens.print(hash)) throw refuse('unknown', keyId, sender);
+    if (token.parentPrint !== tokens.print(hash)) throw reject('unknown', keyId, sender);
     const grant = parseTokenGrant(token.grant);
-    if (grant === undefined) throw refuse('unknown', keyId, sender);
+    if (grant === undefined) throw reject('unknown', keyId, sender);
     // The key may do less than when it signed the token.
-    if (isWithinReach(grant, caller) !== undefined) throw refuse('wider', keyId, sender);
+    if (isWithinReach(grant, caller) !== undefined) throw reject('wider', keyId, sender);
     tally.lastUsed.set(keyId, now());
     const { rate, ...reach } = grant;
     return { ...reach, keyId, rate: caller.rate, token: { id: token.id, rate } };
@@ -194,7 +193,7 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
 
   function check(text = '', address = ''): Caller | Promise<Caller> {
     const sender: Sender = { address, sent: 'key' };
-    if (text === '') throw refuse('missing', '', sender);
+    if (text === '') throw reject('missing', '', sender);
     const hash = hashKey(text);
     const own = environment.find((entry) => sameHash(entry.hash, hash));
     if (own !== undefined) return own.caller;
@@ -216,7 +215,7 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
   function resume({ keyId, print }: HeldKey, address = ''): Caller | Promise<Caller> {
     const sender: Sender = { address, sent: 'key of the session' };
     return andThen(getHolder(keyId, sender), ({ caller, hash }) => {
-      if (print !== printOf(hash)) throw refuse('unknown', keyId, sender);
+      if (print !== printOf(hash)) throw reject('unknown', keyId, sender);
       tally.lastUsed.set(keyId, now());
       return caller;
     });
@@ -245,7 +244,7 @@ const REASONS = {
   wider: 'has rights that its key has lost since',
 } as const satisfies Partial<Record<Refusal, string>>;
 
-function describeRefusal(reason: Reason, sent: Sender['sent']): string {
+function describeRejection(reason: Reason, sent: Sender['sent']): string {
   if (reason === 'missing') return 'a key is required: send it as X-API-KEY or as Authorization: Bearer';
   return `the ${sent} ${REASONS[reason]}${sent === 'token' ? '; request a new token' : ''}`;
 }

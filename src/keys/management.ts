@@ -2,8 +2,7 @@ import { InputError } from '../errors.ts';
 import type { AuditAction } from './audit.ts';
 import type { Change, ControlStore } from './control-store.ts';
 import { describeGrant, type Grant } from './grant.ts';
-import type { KeyRecord } from './key-record.ts';
-import { createSecret } from './secret.ts';
+import { createSecret, type KeyRecord } from './key-record.ts';
 
 /** A new key. Rights other than its scopes are unlimited unless given. */
 export interface NewKey extends Pick<Grant, 'scopes' | 'endpoints' | 'sources' | 'rate' | 'expiresMs'> {
@@ -79,7 +78,7 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
 
   return {
     async create({ description = '', pins = {}, ...fields }, { check: _, ...by } = CLI) {
-      refuseUnstorable({ description, ...fields });
+      rejectUnstorable({ description, ...fields });
       return await store.change([], () => {
         const created = make({ ...fields, description, pins });
         const detail = describeGrant({ ...fields, pins });
@@ -91,7 +90,7 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
       });
     },
     async update(id, change, { check, ...by } = CLI) {
-      refuseUnstorable(change);
+      rejectUnstorable(change);
       return await changeExisting(id, check, (old) => {
         if (old.revokedMs !== undefined) throw new InputError([`the key ${id} has been revoked`]);
         const changed = { ...old, ...change };
@@ -101,7 +100,7 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
     },
     rotate: (id, overlapMs, { check, ...by } = CLI) =>
       changeExisting(id, check, (old) => {
-        refuseUnrotated(old, now());
+        rejectUnrotatable(old, now());
         const created = make(old);
         const ends = Math.min(old.expiresMs ?? Number.POSITIVE_INFINITY, now() + overlapMs);
         return {
@@ -123,14 +122,14 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
 }
 
 /** @throws InputError with each text that PostgreSQL cannot store; SQLite could, but keys are copied between the two */
-function refuseUnstorable(fields: Pick<KeyChange, 'name' | 'description'>): void {
+function rejectUnstorable(fields: Pick<KeyChange, 'name' | 'description'>): void {
   const faults = (['name', 'description'] as const)
     .filter((member) => fields[member]?.includes('\0'))
     .map((member) => `${member} must have no NUL character`);
   if (faults.length > 0) throw new InputError(faults);
 }
 
-function refuseUnrotated({ id, revokedMs, expiresMs, successor }: KeyRecord, nowMs: number): void {
+function rejectUnrotatable({ id, revokedMs, expiresMs, successor }: KeyRecord, nowMs: number): void {
   if (revokedMs !== undefined || (expiresMs ?? Number.POSITIVE_INFINITY) <= nowMs)
     throw new InputError([
       `the key ${id} has ${revokedMs === undefined ? 'expired' : 'been revoked'}; create a new one`,

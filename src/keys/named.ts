@@ -47,7 +47,7 @@ export function getReadableSource(registry: Sources, grant: Grant, idOrName: str
   const source = getListedSource(registry, { list: grant.sources, action: 'read' }, idOrName);
   if (mayRead(grant, source)) return source;
   const message = `the key may not read ${source.name}: only keys with the scope "manage" and without lists or pins may`;
-  throw refuse({ message, refusal: 'source' });
+  throw reject({ message, refusal: 'source' });
 }
 
 type Sources = Pick<Registry, 'findSource' | 'getSource'>;
@@ -58,7 +58,7 @@ function getListedSource(
   idOrName: string,
 ): Source {
   const found = registry.findSource(idOrName);
-  requireNamed({ list, idOrName, found }, () => describeRefusal(list, action));
+  requireNamed({ list, idOrName, found }, () => describeRejection(list, action));
   if (found !== undefined || list === undefined) return registry.getSource(idOrName);
   const message = `there is no source ${JSON.stringify(idOrName)}, which the key names; it may ${action} ${list.join(', ')}`;
   throw new TailraceError('source_not_found', message);
@@ -66,21 +66,21 @@ function getListedSource(
 
 /** @throws TailraceError `forbidden` if the key has a list without the source */
 export function requireSource(lists: Lists, source: Source): void {
-  if (!isListed(lists.sources, source)) throw refuse(describeRefusal(lists.sources, 'send to'));
+  if (!isListed(lists.sources, source)) throw reject(describeRejection(lists.sources, 'send to'));
 }
 
 /** The error for a key with a list: items outside of the list are rejected like missing ones. */
 export function hideMissing(error: unknown, { sources }: Lists): unknown {
   const isMissing = error instanceof TailraceError && error.code === 'source_not_found';
-  return isMissing && sources !== undefined ? refuse(describeRefusal(sources, 'send to')) : error;
+  return isMissing && sources !== undefined ? reject(describeRejection(sources, 'send to')) : error;
 }
 
-interface Refused {
+interface Rejected {
   readonly message: string;
   readonly refusal: Refusal;
 }
 
-function describeRefusal(list: Grant['sources'], action: string): Refused {
+function describeRejection(list: Grant['sources'], action: string): Rejected {
   const message = `the key may not ${action} this source, or there is none; it may ${action} ${list?.join(', ')}`;
   return { message, refusal: 'source' };
 }
@@ -91,13 +91,13 @@ interface Named {
   readonly found: { readonly id: string; readonly name: string } | undefined;
 }
 
-function requireNamed({ list, idOrName, found }: Named, describe: (known: string) => Refused): void {
+function requireNamed({ list, idOrName, found }: Named, describe: (known: string) => Rejected): void {
   if (list === undefined) return;
   const isNamed = list.includes(idOrName) || list.includes(idOrName.toLowerCase());
   if (found === undefined ? isNamed : isListed(list, found)) return;
-  throw refuse(describe(list.join(', ')));
+  throw reject(describe(list.join(', ')));
 }
 
-function refuse({ message, refusal }: Refused): TailraceError {
+function reject({ message, refusal }: Rejected): TailraceError {
   return new TailraceError('forbidden', message, { refusal });
 }

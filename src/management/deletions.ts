@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Registry } from '../definitions/registry.ts';
 import { invalidRequest, TailraceError } from '../errors.ts';
-import { actorOf } from '../keys/actor.ts';
+import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { formatInstant } from '../lib/instant.ts';
 import { type Deletion, parseDeletion } from '../maintenance/deletion-request.ts';

@@ -1,7 +1,119 @@
+import { type Static, Type } from 'typebox';
+import { invalidRequest } from '../errors.ts';
 import type { StoredEntry } from '../keys/audit.ts';
-import type { Grant } from '../keys/grant.ts';
+import {
+  createRate,
+  DESCRIPTION_CHARS_MAX,
+  type Grant,
+  LISTED_MAX,
+  NAME_CHARS_MAX,
+  PER_SECOND_MAX,
+  PINS_MAX,
+  SCOPES,
+  toListed,
+} from '../keys/grant.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
+import type { KeyChange } from '../keys/management.ts';
+import { MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
 import type { KeyEntry, KeyView } from './view.ts';
+
+const orNone = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, expected: string) =>
+  Type.Optional(Type.Union([schema, Type.Null()], { expected }));
+const NAMES = Type.Array(Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX }), { maxItems: LISTED_MAX });
+const RATE = Type.Object(
+  {
+    per_second: Type.Number({ exclusiveMinimum: 0, maximum: PER_SECOND_MAX }),
+    burst: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: PER_SECOND_MAX,
+        description: 'Requests at once; twice `per_second` by default.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const FIELDS = {
+  name: Type.String({
+    pattern: '\\S',
+    maxLength: NAME_CHARS_MAX,
+    expected: `a string of 1 to ${NAME_CHARS_MAX} characters`,
+  }),
+  description: Type.Optional(
+    Type.String({
+      maxLength: DESCRIPTION_CHARS_MAX,
+      expected: `a string of at most ${DESCRIPTION_CHARS_MAX} characters`,
+    }),
+  ),
+  scopes: Type.Array(Type.Enum([...SCOPES], { expected: `one of ${SCOPES.join(', ')}` }), {
+    maxItems: SCOPES.length,
+    uniqueItems: true,
+    expected: `a list of ${SCOPES.join(', ')}`,
+  }),
+  endpoints: orNone(NAMES, 'a list of names or UUIDs of endpoints, or null for all'),
+  sources: orNone(NAMES, 'a list of names or UUIDs of sources, or null for all'),
+  pins: Type.Optional(
+    Type.Record(Type.String({ maxLength: 63 }), Type.String({ expected: 'a string' }), {
+      maxProperties: PINS_MAX,
+      expected: 'a map of parameters and their values',
+    }),
+  ),
+  rate: orNone(
+    RATE,
+    `{"per_second": …} with or without "burst", up to ${PER_SECOND_MAX}, or null for no limit`,
+  ),
+  expires_at: orNone(Type.String(), 'an ISO 8601 timestamp, or null for never'),
+};
+
+export const NEW_KEY = Type.Object(FIELDS, { additionalProperties: false, expected: 'an object' });
+
+export type NewKeyBody = Static<typeof NEW_KEY>;
+
+export const KEY_CHANGE = Type.Partial(NEW_KEY, { additionalProperties: false, expected: 'an object' });
+
+export type KeyChangeBody = Static<typeof KEY_CHANGE>;
+
+export const ROTATION = Type.Object(
+  {
+    overlap_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 366 * 86_400,
+        expected: 'a whole number of seconds, at most a year',
+      }),
+    ),
+  },
+  { additionalProperties: false, expected: 'an object' },
+);
+
+/** Converts a request body to a change of the keyring. Null removes a limit; a member that is left out stays as it is. */
+export function toChange(body: KeyChangeBody, nowMs: number): KeyChange {
+  return {
+    ...(body.name !== undefined && { name: body.name.trim() }),
+    ...(body.description !== undefined && { description: body.description }),
+    ...(body.scopes !== undefined && { scopes: body.scopes }),
+    ...(body.endpoints !== undefined && { endpoints: body.endpoints ? toListed(body.endpoints) : undefined }),
+    ...(body.sources !== undefined && { sources: body.sources ? toListed(body.sources) : undefined }),
+    ...(body.pins !== undefined && { pins: body.pins }),
+    ...(body.rate !== undefined && {
+      rate: body.rate ? createRate(body.rate.per_second, body.rate.burst) : undefined,
+    }),
+    ...(body.expires_at !== undefined && { expiresMs: parseExpiry(body.expires_at, nowMs) }),
+  };
+}
+
+function parseExpiry(text: string | null, nowMs: number): number | undefined {
+  if (text === null) return undefined;
+  const micros = parseInstant(text);
+  if (micros !== undefined && micros / MICROS_PER_MS > nowMs) return Math.floor(micros / MICROS_PER_MS);
+  throw invalidRequest([
+    {
+      parameter: 'expires_at',
+      message: 'must be a future ISO 8601 timestamp, such as 2030-01-01T00:00:00Z',
+    },
+  ]);
+}
 
 /** Describes a key without its secret and the secret's hash. */
 export function toKeyView(record: KeyRecord): KeyView {

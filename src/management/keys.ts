@@ -1,13 +1,19 @@
 import type { Registry } from '../definitions/registry.ts';
 import { InputError, invalidRequest, type ParameterFault, TailraceError } from '../errors.ts';
-import { actorOf } from '../keys/actor.ts';
-import { checkAgainst, checkGrant } from '../keys/check-grant.ts';
+import { actorOf } from '../keys/audit.ts';
 import type { KeyPage } from '../keys/control-store.ts';
-import { type Grant, isListed, isNarrower, isUnrestricted, isWithinReach } from '../keys/grant.ts';
+import {
+  checkAgainst,
+  checkGrant,
+  type Grant,
+  isListed,
+  isNarrower,
+  isUnrestricted,
+  isWithinReach,
+} from '../keys/grant.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
 import type { Caller, Keyring } from '../keys/keyring.ts';
-import { type KeyChangeBody, type NewKeyBody, toChange } from './key-body.ts';
-import { toKeyView } from './key-view.ts';
+import { type KeyChangeBody, type NewKeyBody, toChange, toKeyView } from './key-view.ts';
 import type { CreatedKeyView, KeyView } from './view.ts';
 
 // Management of keys by callers with the scope `manage`. A caller sees only keys without rights beyond its own, and cannot create
@@ -85,7 +91,7 @@ export async function rotateKey(
     overlapSeconds = OVERLAP_SECONDS,
   }: { readonly id: string; readonly overlapSeconds: number | undefined },
 ): Promise<CreatedKeyView> {
-  const actor = checkedActor(caller, (key) => refuseWider(isNarrower(key, caller)));
+  const actor = checkedActor(caller, (key) => rejectWider(isNarrower(key, caller)));
   const successor = await reportInput(() => keyring.rotate(id, overlapSeconds * 1000, actor));
   if (successor === undefined) throw notFound(id);
   return { key: successor.key, ...toKeyView(successor.record) };
@@ -127,7 +133,7 @@ function checkedActor(caller: Caller, check: (key: KeyRecord) => void = () => {}
 function requireNarrower({ registry }: KeyParts, caller: Caller, grant: Grant): void {
   const faults = findGrantFaults(registry, caller, grant);
   if (faults.length > 0) throw invalidRequest(faults);
-  refuseWider(isNarrower(grant, caller));
+  rejectWider(isNarrower(grant, caller));
 }
 
 /** Finds the faults of a grant that a caller gives. Names beyond its own lists are not looked up: the rejection of a wider grant names none. */
@@ -146,7 +152,7 @@ export function findGrantFaults(registry: Registry, caller: Caller, grant: Grant
   return [...own, ...checkAgainst(known, grant)];
 }
 
-function refuseWider(reason: string | undefined): void {
+function rejectWider(reason: string | undefined): void {
   if (reason === undefined) return;
   throw new TailraceError('forbidden', `a key cannot give more than it has: ${reason}`, { refusal: 'wider' });
 }

@@ -1,5 +1,5 @@
 import { TailraceError } from '../errors.ts';
-import { actorOf } from '../keys/actor.ts';
+import { actorOf } from '../keys/audit.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { isManager } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
@@ -44,7 +44,7 @@ export async function listSessions(
   caller: Caller,
   ofAll: boolean,
 ): Promise<Session[]> {
-  refuseToken(caller);
+  rejectToken(caller);
   if (ofAll) requireManager(caller);
   const found = await sessions.list(ofAll ? undefined : caller.keyId);
   return found.map((record) => toSessionView(record, caller.session));
@@ -52,7 +52,7 @@ export async function listSessions(
 
 /** Ends a session of the caller, or of anyone if the caller manages without limits. @throws TailraceError `not_found`, even if it exists */
 export async function endSession(parts: SessionParts, caller: Caller, id: string): Promise<void> {
-  refuseToken(caller);
+  rejectToken(caller);
   const found = SESSION_ID.test(id) ? await parts.sessions.find(id) : undefined;
   if (found === undefined || (found.owner !== caller.keyId && !isManager(caller)))
     throw new TailraceError(
@@ -87,7 +87,7 @@ function requireManager(caller: Caller): void {
 }
 
 /** A signed token has the id of its key, and is for front ends. */
-function refuseToken({ token }: Caller): void {
+function rejectToken({ token }: Caller): void {
   if (token === undefined) return;
   throw new TailraceError('forbidden', 'a signed token has no sessions; send the key itself', {
     refusal: 'wider',

@@ -1,12 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { invalidRequest, TailraceError } from '../errors.ts';
-import { createRate } from '../keys/check-grant.ts';
-import { isNarrower, toListed } from '../keys/grant.ts';
+import { createRate, isNarrower, toListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { TOKEN_SCOPES, type TokenGrant } from '../keys/token.ts';
 import type { Rate } from '../lib/token-bucket.ts';
-import { FIELDS } from './key-body.ts';
-import { toGrantView, toIsoTime } from './key-view.ts';
+import { FIELDS, toGrantView, toIsoTime } from './key-view.ts';
 import { findGrantFaults, type KeyParts } from './keys.ts';
 
 // A token travels in a header of every request.
@@ -59,7 +57,7 @@ export async function mintToken({ keyring, registry, now }: KeyParts, caller: Ca
     });
   if (faults.length > 0) throw invalidRequest(faults);
   const reason = isNarrower(grant, caller);
-  if (reason !== undefined) throw refuse(`a token cannot do more than its key: ${reason}`);
+  if (reason !== undefined) throw reject(`a token cannot do more than its key: ${reason}`);
   const { token, id } = await keyring.mint(caller, grant);
   return { token, id, ...toGrantView(grant), expires_at: toIsoTime(grant.expiresMs) };
 }
@@ -67,8 +65,8 @@ export async function mintToken({ keyring, registry, now }: KeyParts, caller: Ca
 /** @throws TailraceError `forbidden` for a caller without a key: a signed token, or a person */
 export function requireKey({ token, person }: Caller): void {
   // A token ends with its key, and a person has none.
-  if (person !== undefined) throw refuse('a person cannot sign a token; create a key, and sign it with that');
-  if (token !== undefined) throw refuse('a token cannot create another; send the key itself');
+  if (person !== undefined) throw reject('a person cannot sign a token; create a key, and sign it with that');
+  if (token !== undefined) throw reject('a token cannot create another; send the key itself');
 }
 
 /** Fills in members that the body leaves out with those of the key. */
@@ -95,6 +93,6 @@ function toRate(
   return { perSecond, burst: Math.min(rate.burst, keyRate.burst) };
 }
 
-function refuse(message: string): TailraceError {
+function reject(message: string): TailraceError {
   return new TailraceError('forbidden', message, { refusal: 'wider' });
 }

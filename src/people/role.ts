@@ -1,5 +1,4 @@
-import { isPinText } from '../keys/check-grant.ts';
-import type { Grant } from '../keys/grant.ts';
+import { type Grant, isPinText } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import type { Claims } from '../keys/session-store.ts';
 import { findAddress, findClaim, type Identity, textsOf } from './identity.ts';

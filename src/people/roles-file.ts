@@ -4,8 +4,15 @@ import type { Definitions } from '../definitions/read.ts';
 import { createShapeCheck } from '../definitions/shape.ts';
 import { findModeFaults, type ModeRule, readYamlFile, type YamlFile } from '../definitions/yaml-file.ts';
 import { InputError } from '../errors.ts';
-import { checkAgainst, checkGrant, createRate, PER_SECOND_MAX } from '../keys/check-grant.ts';
-import { SCOPES, type Scope, toListed } from '../keys/grant.ts';
+import {
+  checkAgainst,
+  checkGrant,
+  createRate,
+  PER_SECOND_MAX,
+  SCOPES,
+  type Scope,
+  toListed,
+} from '../keys/grant.ts';
 import type { Role } from './role.ts';
 
 const ROLES_MAX = 1_000;

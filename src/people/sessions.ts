@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { TailraceError } from '../errors.ts';
+import { hashKey, sameHash } from '../keys/key-record.ts';
 import { andThen, type Caller, CHALLENGE, type Keyring } from '../keys/keyring.ts';
-import { hashKey, sameHash } from '../keys/secret.ts';
 import type { Claims, SessionRecord, SessionStore } from '../keys/session-store.ts';
 import { createKnownSessions, hashOf, type KnownSession } from './known-sessions.ts';
 

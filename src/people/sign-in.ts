@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../errors.ts';
-import { actorOf } from '../keys/actor.ts';
+import { actorOf } from '../keys/audit.ts';
 import type { ControlStore } from '../keys/control-store.ts';
+import { hashKey, sameHash } from '../keys/key-record.ts';
 import { type Caller, type Keyring, PRIVATE_KEY_ID } from '../keys/keyring.ts';
-import { hashKey, sameHash } from '../keys/secret.ts';
 import { networkOf } from '../lib/network.ts';
 import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
 import { createIdentity } from './identity.ts';

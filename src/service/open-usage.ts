@@ -12,7 +12,7 @@ import {
   type UsageEntry,
 } from '../ingest/usage/usage.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
-import { USAGE_SOURCE } from '../management/usage.ts';
+import { USAGE_SOURCE } from '../management/admin.ts';
 import { identifier, sql } from '../sql/sql.ts';
 import type { QuotasReader } from './companions.ts';
 import type { Parts } from './parts.ts';

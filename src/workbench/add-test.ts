@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { Document, isSeq, parseDocument, YAMLMap, YAMLSeq } from 'yaml';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { messageOf, TailraceError } from '../errors.ts';
-import { actorOf } from '../keys/actor.ts';
+import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { findBelow } from '../lib/below.ts';
 import { EARLIEST_MICROS, LATEST_MICROS, MICROS_PER_MS, parseInstant } from '../lib/instant.ts';

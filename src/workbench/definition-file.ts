@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { Fault } from '../definitions/fault.ts';
 import type { ReadFolders } from '../definitions/folders.ts';
 import { TailraceError } from '../errors.ts';
-import { actorOf } from '../keys/actor.ts';
+import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { findBelow, OutsideError } from '../lib/below.ts';
 import { refuseDraft } from './draft.ts';

@@ -5,7 +5,7 @@ import type { Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import { replaceFile } from '../lib/file.ts';
 import { compileSchema } from '../lib/schema-check.ts';
-import type { HistoryVersionView, HistoryView } from '../management/history-view.ts';
+import type { HistoryVersionView, HistoryView } from '../management/view.ts';
 import { hashText, versionOf } from './files.ts';
 
 /** Kinds of definitions that the workbench saves, as in its paths. */

@@ -11,8 +11,7 @@ import {
 } from '../definitions/folders.ts';
 import { readDefinitions } from '../definitions/read.ts';
 import { InputError, TailraceError } from '../errors.ts';
-import { actorOf } from '../keys/actor.ts';
-import type { AuditEntry } from '../keys/audit.ts';
+import { type AuditEntry, actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { findBelow } from '../lib/below.ts';
 import type { SavedEndpoint } from '../management/view.ts';

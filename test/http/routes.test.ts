@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { pathsOf } from '../../src/http/route.ts';
 import { ALLOWED_METHODS, ROUTES } from '../../src/http/routes/index.ts';
 import { SCOPES, type Scope } from '../../src/keys/grant.ts';
-import { createSecret } from '../../src/keys/secret.ts';
+import { createSecret } from '../../src/keys/key-record.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 
 // Every path is called without a key, too.

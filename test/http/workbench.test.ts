@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createEndpointTests } from '../../src/cli/testing/endpoint-tests.ts';
-import type { HistoryVersionView, HistoryView } from '../../src/management/history-view.ts';
+import type { HistoryVersionView, HistoryView } from '../../src/management/view.ts';
 import { findEditRefusal } from '../../src/workbench/workbench.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { hostileName } from '../support/hostile-name.ts';

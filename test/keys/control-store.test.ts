@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import type { ControlStore } from '../../src/keys/control-store.ts';
-import { hashKey } from '../../src/keys/secret.ts';
+import { hashKey } from '../../src/keys/key-record.ts';
 import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
 import { createReserve, RESERVE_BYTES, SHARE_BYTES } from '../../src/lib/reserve.ts';
 import { openTestKeyring } from '../support/keys.ts';

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createTokens, looksLikeToken } from '../../src/keys/token.ts';
-import { openTokenSecret } from '../../src/keys/token-secret.ts';
+import { createTokens, looksLikeToken, openTokenSecret } from '../../src/keys/token.ts';
 import { runs } from '../support/property.ts';
 import { temporaryFolder } from '../support/service.ts';
 

@@ -1,7 +1,16 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { InputError } from '../../errors.ts';
-import { createRate, DESCRIPTION_CHARS_MAX, NAME_CHARS_MAX, PER_SECOND_MAX } from '../../keys/check-grant.ts';
-import { type Grant, isScope, SCOPES, type Scope, toListed } from '../../keys/grant.ts';
+import {
+  createRate,
+  DESCRIPTION_CHARS_MAX,
+  type Grant,
+  isScope,
+  NAME_CHARS_MAX,
+  PER_SECOND_MAX,
+  SCOPES,
+  type Scope,
+  toListed,
+} from '../../keys/grant.ts';
 import type { KeyChange } from '../../keys/management.ts';
 import { collect, parseDuration, parsePair, wholeNumber } from '../options.ts';
 

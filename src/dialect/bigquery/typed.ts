@@ -1,6 +1,5 @@
 import { AGGREGATES } from './aggregate.ts';
 import type { Expression, QueryTree, SelectTree, Tail } from './parse/tree.ts';
-import type { Step } from './relation.ts';
 import {
   type DialectColumn,
   extend,
@@ -9,6 +8,7 @@ import {
   type Origin,
   type Relation,
   type Source,
+  type Step,
   typedSql,
 } from './relation.ts';
 import { typedValue } from './value.ts';

@@ -1,18 +1,19 @@
 import { Type } from 'typebox';
 import {
+  listRejectedEvents,
+  listRejectedRequests,
+  type RejectionParts,
+  readUsage,
+  type UsageParts,
+} from '../../management/admin.ts';
+import {
   REJECTED_EVENTS,
   REJECTED_REQUESTS,
   RETENTION,
   USAGE,
   USAGE_BY,
 } from '../../management/admin-view.ts';
-import {
-  listRejectedEvents,
-  listRejectedRequests,
-  type RejectionParts,
-} from '../../management/rejections.ts';
 import { type RetentionParts, readRetention } from '../../management/retention.ts';
-import { readUsage, type UsageParts } from '../../management/usage.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RouteGroup } from '../route.ts';
 

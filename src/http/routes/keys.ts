@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import { KEY_CHANGE, NEW_KEY, ROTATION } from '../../management/key-body.ts';
-import { toEntryView } from '../../management/key-view.ts';
+import { KEY_CHANGE, NEW_KEY, ROTATION, toEntryView } from '../../management/key-view.ts';
 import {
   changeKey,
   createKey,

@@ -1,4 +1,4 @@
-import { HISTORY, HISTORY_VERSION } from '../../management/history-view.ts';
+import { HISTORY, HISTORY_VERSION } from '../../management/view.ts';
 import { type HistoryParts, listHistory, readHistory } from '../../workbench/history.ts';
 import { requireAuthor } from '../../workbench/workbench.ts';
 import { defineRoute, json, type RouteGroup } from '../route.ts';

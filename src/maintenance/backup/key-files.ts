@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { SQLITE_FILE } from '../../keys/sqlite-store.ts';
-import { SECRET_FILE } from '../../keys/token-secret.ts';
+import { SECRET_FILE } from '../../keys/token.ts';
 import { makePrivateFile, syncFile } from '../../lib/file.ts';
 import { type CopyOptions, copyFile, describeFile } from './files.ts';
 import type { ManifestFile } from './manifest.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { HistoryVersionView, HistoryView } from '../../../../src/management/history-view.ts';
+import type { HistoryVersionView, HistoryView } from '../../../../src/management/view.ts';
 import { useRun } from '../../api/use-run.ts';
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
