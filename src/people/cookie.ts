@@ -1,5 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { EncryptJWT, jwtDecrypt } from 'jose';
 import { isLoopbackHost } from '../config/url.ts';
+import { deriveSecret } from '../lib/derived-secret.ts';
+import type { LoginSecrets } from './provider.ts';
 
 /** A cookie of this service, and whether browsers send it over HTTPS only. */
 export interface Cookie {
@@ -51,4 +54,65 @@ export function writeCookie({ name, isSecure }: Cookie, value: string, seconds: 
     'SameSite=Lax',
   ];
   return [...parts, ...(isSecure ? ['Secure'] : [])].join('; ');
+}
+
+const PATH_CHARS_MAX = 2_000;
+const BASE = 'https://tailrace.invalid';
+
+/**
+ * Returns a path of this service to which a browser may be sent; `undefined` for everything else: another origin in any spelling, a
+ * control character, and the paths of the sign-in itself.
+ */
+export function findLocalPath(text: string): string | undefined {
+  // Browsers read a backslash as a slash, and drop tabs and line breaks.
+  if (text.length > PATH_CHARS_MAX || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\'))
+    return undefined;
+  if (!URL.canParse(text, BASE)) return undefined;
+  const { origin, pathname, search, hash } = new URL(text, BASE);
+  // `/.//example.com` has become `//example.com`, which is another host.
+  if (origin !== BASE || pathname.startsWith('//') || /^\/auth(?:\/|$)/.test(pathname)) return undefined;
+  return `${pathname}${search}${hash}`;
+}
+
+/** A sign-in that has begun. */
+export interface Login extends LoginSecrets {
+  /** The path to which the browser returns. */
+  readonly to: string;
+}
+
+/** How long a person may take at the provider. */
+export const LOGIN_SECONDS = 600;
+
+const ALGORITHMS = { alg: 'dir', enc: 'A256GCM' } as const;
+
+/**
+ * Seals a sign-in for the browser that has begun it, so that requests without a session store nothing, and any replica can finish it.
+ *
+ * @param secret that of tokens
+ */
+export function createLoginSeal(secret: Uint8Array, now: () => number) {
+  const key = deriveSecret(secret, 'tailrace sign-in');
+  return {
+    async seal({ state, nonce, verifier, to }: Login): Promise<string> {
+      return await new EncryptJWT({ state, nonce, verifier, to })
+        .setProtectedHeader(ALGORITHMS)
+        .setExpirationTime(Math.floor(now() / 1000) + LOGIN_SECONDS)
+        .encrypt(key);
+    },
+    /** @returns `undefined` if it is not sealed by this service, or has expired */
+    async open(text: string): Promise<Login | undefined> {
+      try {
+        const { payload } = await jwtDecrypt(text, key, {
+          keyManagementAlgorithms: [ALGORITHMS.alg],
+          contentEncryptionAlgorithms: [ALGORITHMS.enc],
+          currentDate: new Date(now()),
+          requiredClaims: ['exp', 'state', 'nonce', 'verifier', 'to'],
+        });
+        const { state, nonce, verifier, to } = payload;
+        return { state: String(state), nonce: String(nonce), verifier: String(verifier), to: String(to) };
+      } catch {
+        return undefined;
+      }
+    },
+  };
 }

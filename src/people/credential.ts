@@ -5,8 +5,8 @@ import { isLoopbackHost } from '../config/url.ts';
 import { TailraceError } from '../errors.ts';
 import { type Caller, CHALLENGE, type Keyring } from '../keys/keyring.ts';
 import { headerOf } from '../lib/header.ts';
-import type { createPeopleCallers, Proxied } from './callers.ts';
 import { findCookies, readCookie, SECURE_COOKIES } from './cookie.ts';
+import type { createPeopleCallers, Proxied } from './role.ts';
 import type { Sessions } from './sessions.ts';
 
 /** What a browser sends by itself: a cookie, or what the proxy in between adds. */

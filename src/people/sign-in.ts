@@ -7,8 +7,8 @@ import { hashKey, sameHash } from '../keys/key-record.ts';
 import { type Caller, type Keyring, PRIVATE_KEY_ID } from '../keys/keyring.ts';
 import { networkOf } from '../lib/network.ts';
 import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
+import type { createLoginSeal, Login } from './cookie.ts';
 import { createIdentity } from './identity.ts';
-import type { createLoginSeal, Login } from './login-cookie.ts';
 import type { Provider, SignedIn } from './provider.ts';
 import type { NewSession, Sessions } from './sessions.ts';
 

@@ -4,10 +4,15 @@ import type { Config } from '../../config/config.ts';
 import { TailraceError } from '../../errors.ts';
 import { describeMe } from '../../management/sessions.ts';
 import { ME, orNull, SIGN_IN } from '../../management/view.ts';
-import { type Cookies, findCookies, readCookie, writeCookie } from '../../people/cookie.ts';
+import {
+  type Cookies,
+  findCookies,
+  findLocalPath,
+  LOGIN_SECONDS,
+  readCookie,
+  writeCookie,
+} from '../../people/cookie.ts';
 import type { Ambient, ReadAmbient } from '../../people/credential.ts';
-import { findLocalPath } from '../../people/local-path.ts';
-import { LOGIN_SECONDS } from '../../people/login-cookie.ts';
 import { SESSION_MS_MAX } from '../../people/sessions.ts';
 import type { Client, SignIn } from '../../people/sign-in.ts';
 import { object } from '../openapi/schema.ts';
