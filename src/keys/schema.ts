@@ -89,7 +89,7 @@ const TABLES = {
     tries INT NOT NULL,
     first_ms INT NOT NULL,
     due_ms INT NOT NULL,
-    reason TEXT NOT NULL DEFAULT ''`,
+    reason TEXT NOT NULL`,
   // One row: which process evaluates, by the database's clock. Each taking has a new fence, which its writes check.
   alert_lease: `
     only_row INT PRIMARY KEY CHECK (only_row = 1),

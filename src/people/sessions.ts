@@ -159,7 +159,7 @@ const FRESH_MS = 1_000;
 const SESSIONS_MAX = 2_000;
 const LOOK_UPS_MAX = 1_000;
 
-export function createKnownSessions({ store, staleMs, ticks }: KnownSessionsOptions) {
+function createKnownSessions({ store, staleMs, ticks }: KnownSessionsOptions) {
   const known = new LRUCache<string, Entry>({ max: SESSIONS_MAX });
   const flights = createSingleFlight<KnownSession | undefined>();
   let epoch = 0;
@@ -201,7 +201,7 @@ export function createKnownSessions({ store, staleMs, ticks }: KnownSessionsOpti
   };
 }
 
-export function hashOf({ hash }: SessionRecord): Uint8Array {
+function hashOf({ hash }: SessionRecord): Uint8Array {
   return Buffer.from(hash, 'hex');
 }
 

@@ -1,6 +1,9 @@
 import type { ControlDatabase, Row, Statement } from '../database.ts';
 import {
   type AlertPoint,
+  type AlertWrite,
+  addEntries,
+  addMessage,
   type HistoryEntry,
   type Queued,
   readMessage,
@@ -8,8 +11,9 @@ import {
   readSilence,
   type Silence,
   type StoredMessage,
+  type Transaction,
+  toStatements,
 } from './alert-record.ts';
-import { type AlertWrite, addEntries, addMessage, type Transaction, toStatements } from './alert-write.ts';
 import { createRowStore, type RowStore } from './row-store.ts';
 
 /** States, history, silences and outgoing messages of alerts, in the control store. It fails as the control store does. */

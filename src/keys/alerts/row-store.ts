@@ -1,5 +1,5 @@
-import type { Row, Statement } from '../database.ts';
-import { addEntry, type Transaction } from './alert-write.ts';
+import { insert, type Row, type Statement } from '../database.ts';
+import { addEntry, type Transaction } from './alert-record.ts';
 
 /**
  * The tables that are copied into another control store, in this order: the history of a store that was copied into has the traces of the
@@ -8,7 +8,7 @@ import { addEntry, type Transaction } from './alert-write.ts';
 export const COPIED_TABLES = ['states', 'outbox', 'history', 'silences'] as const;
 export type CopiedTable = (typeof COPIED_TABLES)[number];
 
-/** What it needs of an `AlertDatabase`. */
+/** What it needs of the store's database. */
 interface RowDatabase {
   run(statement: Statement): Promise<Row[]>;
   runIf(transaction: Transaction): Promise<boolean>;
@@ -54,13 +54,13 @@ export function createRowStore({ run, runIf }: RowDatabase): RowStore {
     },
     async addRows(table, rows) {
       if (rows.length === 0) return 0;
-      return (await run(insert(table, rows))).length;
+      return (await run(addAll(table, rows))).length;
     },
     addOutboxRow: (row, { alert, ...entry }) => {
-      const { text, values } = addEntry(alert, { id: keyOfRow('outbox', row), ...entry });
+      const trace = { id: keyOfRow('outbox', row), ...entry };
       return runIf({
-        condition: { text: `${text} ON CONFLICT (id) DO NOTHING RETURNING id`, values },
-        statements: [insert('outbox', [row])],
+        condition: addEntry(alert, trace, 'ON CONFLICT (id) DO NOTHING RETURNING id'),
+        statements: [addAll('outbox', [row])],
         isDurable: true,
       });
     },
@@ -68,17 +68,13 @@ export function createRowStore({ run, runIf }: RowDatabase): RowStore {
 }
 
 /** @param rows at least one, all with the columns of their table, which both databases have */
-function insert(table: CopiedTable, rows: readonly Row[]): Statement {
-  const columns = Object.keys(rows[0] ?? {});
-  const lists = rows.map(
-    (_, i) => `(${columns.map((_column, j) => `$${i * columns.length + j + 1}`).join(', ')})`,
-  );
+function addAll(table: CopiedTable, rows: readonly Row[]): Statement {
   const action = table === 'states' ? 'UPDATE SET state = excluded.state' : 'NOTHING';
-  return {
-    text: `INSERT INTO tailrace_alert_${table} (${columns.join(', ')}) VALUES ${lists.join(', ')}
-      ON CONFLICT (${KEYS[table]}) DO ${action} RETURNING ${KEYS[table]}`,
-    values: rows.flatMap((row) => columns.map((column) => toValue(row[column]))),
-  };
+  const stored = rows.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([column, value]) => [column, toValue(value)])),
+  );
+  const rest = `ON CONFLICT (${KEYS[table]}) DO ${action} RETURNING ${KEYS[table]}`;
+  return insert(`tailrace_alert_${table}`, stored, rest);
 }
 
 function toValue(value: unknown): string | number {
