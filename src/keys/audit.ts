@@ -18,7 +18,10 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** A change or a rejection of a key, a deletion of events, an endpoint that was saved, a silence of an alert that began or was ended, or a session. */
+/**
+ * A change or a rejection of a key, a deletion of events, an endpoint that was saved, a silence of an alert that
+ * began or was ended, or a session.
+ */
 export interface AuditEntry {
   /** ms since the epoch; of rejections that are counted together, that of the first. */
   readonly atMs: number;
@@ -55,7 +58,10 @@ const INSERTED_MAX = 100; // in one statement
 
 const DETAIL_CHARS_MAX = 1_000;
 
-/** Returns a function that makes the statements which add entries, and now and then trim each kind to the newest `ENTRIES_MAX`. */
+/**
+ * Returns a function that makes the statements which add entries, and now and then trim each kind to the newest
+ * `ENTRIES_MAX`.
+ */
 export function createAuditWriter(): (entries: readonly AuditEntry[]) => Statement[] {
   let untilTrim = 1; // commands write few entries, each in a new process
   return (entries) => {
@@ -109,8 +115,8 @@ export interface AuditBatch {
 /** How far the trail has been copied. */
 export interface AuditCopy {
   /**
-   * Returns the next batch; `undefined` if all entries have been copied. Until `done` every process gets the same one, so that all of
-   * them name it alike.
+   * Returns the next batch; `undefined` if all entries have been copied. Until `done` every process gets the same
+   * one, so that all of them name it alike.
    */
   next(): Promise<AuditBatch | undefined>;
   /** Notes that a batch has been copied, unless another process has. */

@@ -35,11 +35,15 @@ export interface Activity {
 }
 
 /**
- * The store of keys and their audit trail. A process sees its own changes at its next look-up, those of others within 20 ms in SQLite
- * and within 2 s in PostgreSQL, where a failed read or write is a TailraceError `engine_unavailable`.
+ * The store of keys and their audit trail. A process sees its own changes at its next look-up, those of others within
+ * 20 ms in SQLite and within 2 s in PostgreSQL, where a failed read or write is a TailraceError `engine_unavailable`.
  */
 export interface ControlStore {
-  /** Finds a key to admit a caller; synchronously if it is known. @throws TailraceError `overloaded` if too many look-ups wait already */
+  /**
+   * Finds a key to admit a caller; synchronously if it is known.
+   *
+   * @throws TailraceError `overloaded` if too many look-ups wait already
+   */
   findKey(id: string): KeyRecord | undefined | Promise<KeyRecord | undefined>;
   /** Reads a key from the store, not from memory, with its last use. */
   readKey(id: string): Promise<KeyRecord | undefined>;

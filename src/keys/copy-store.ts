@@ -20,7 +20,10 @@ export interface Copied {
 // Keys in one transaction: some 200 KB, which blocks others no longer than any change.
 const BATCH = 500;
 
-/** Copies keys, as hashes, the audit trail and what is stored of alerts into another control store. Idempotent: existing entries stay. */
+/**
+ * Copies keys, as hashes, the audit trail and what is stored of alerts into another control store. Idempotent:
+ * existing entries stay.
+ */
 export async function copyControlStore(from: ControlStore, to: ControlStore): Promise<Copied> {
   const keys = { added: 0, left: 0, differing: [] as string[] };
   for (const batch of batchesOf((await from.listKeys()).toReversed())) {

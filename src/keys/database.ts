@@ -43,7 +43,12 @@ export interface ControlDatabase {
   close(): Promise<void>;
 }
 
-/** Returns a statement that adds rows. @param rows at least one, all with the same columns @param rest such as `ON CONFLICT DO NOTHING` */
+/**
+ * Returns a statement that adds rows.
+ *
+ * @param rows at least one, all with the same columns
+ * @param rest such as `ON CONFLICT DO NOTHING`
+ */
 export function insert(
   table: string,
   rows: readonly Readonly<Record<string, Value>>[],

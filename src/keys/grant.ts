@@ -57,8 +57,8 @@ export function mayRead(caller: Grant, source: Named & { readonly isProtected?: 
 }
 
 /**
- * Whether `child` has no right beyond those of `parent`. A UUID and the name of the same endpoint count as different: they cannot
- * be matched here, so at worst a valid grant is rejected.
+ * Whether `child` has no right beyond those of `parent`. A UUID and the name of the same endpoint count as different:
+ * they cannot be matched here, so at worst a valid grant is rejected.
  *
  * @returns why it is wider; `undefined` if it is not
  */

@@ -92,7 +92,10 @@ function toRate(row: Readonly<Record<string, unknown>>): Grant['rate'] {
 
 const KEY = /^tr_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
 
-/** Creates a key, `tr_<id>_<secret>`, of 256 random bits, which cannot be guessed, so that a plain hash is enough to store. */
+/**
+ * Creates a key, `tr_<id>_<secret>`, of 256 random bits, which cannot be guessed, so that a plain hash is enough to
+ * store.
+ */
 export function createSecret() {
   const id = randomBytes(6).toString('hex');
   const key = `tr_${id}_${randomBytes(32).toString('base64url')}`;

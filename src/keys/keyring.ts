@@ -25,7 +25,10 @@ export interface Caller extends Grant {
   readonly person?: Person;
   /** Id of the session by which a browser identifies it. */
   readonly session?: string;
-  /** Set if a browser sends what identifies it by itself, in a cookie or through a proxy that signs in: pages of other origins could use it. */
+  /**
+   * Set if a browser sends what identifies it by itself, in a cookie or through a proxy that signs in: pages of other
+   * origins could use it.
+   */
   readonly isAmbient?: true;
   /** Address of the client, for the audit trail. */
   readonly address?: string;
@@ -50,15 +53,20 @@ export interface HeldKey {
 
 export interface Keyring extends KeyManagement {
   /**
-   * Checks a key or a signed token; a token is valid as long as its key is, and never has more rights than its key. A promise only
-   * if the control store has to be read, or the signature of a token to be verified.
+   * Checks a key or a signed token; a token is valid as long as its key is, and never has more rights than its key. A
+   * promise only if the control store has to be read, or the signature of a token to be verified.
    *
-   * Rejects with TailraceError `unauthorized` and the reason: missing, unknown, revoked, expired; or with the control store's failure.
+   * Rejects with TailraceError `unauthorized` and the reason: missing, unknown, revoked, expired; or with the control
+   * store's failure.
    *
    * @param address of the client, for the audit trail
    */
   authenticate(text: string | undefined, address?: string): Caller | Promise<Caller>;
-  /** Mints a signed token for an accepted key. @param grant no wider than the caller's, which the calling code has to check */
+  /**
+   * Mints a signed token for an accepted key.
+   *
+   * @param grant no wider than the caller's, which the calling code has to check
+   */
   mint(caller: Caller, grant: TokenGrant): Promise<{ token: string; id: string }>;
   /** Returns what a session keeps of an accepted key. */
   hold(caller: Caller): Promise<HeldKey>;
@@ -73,7 +81,10 @@ export interface Keyring extends KeyManagement {
   refused(keyId: string, reason: Refusal, address?: string): void;
   /** Writes the counted uses and rejections; for a task. */
   flush(): Promise<void>;
-  /** Whether any key can read an endpoint: one of the environment, or one in the store that is neither revoked nor expired. */
+  /**
+   * Whether any key can read an endpoint: one of the environment, or one in the store that is neither revoked nor
+   * expired.
+   */
   hasUsableKey(): Promise<boolean>;
 }
 
@@ -254,7 +265,10 @@ interface Holder {
   readonly hash: Uint8Array;
 }
 
-/** Creates the callers of the environment's keys. Only scopes limit them: an operator who sets the environment may do everything anyway. */
+/**
+ * Creates the callers of the environment's keys. Only scopes limit them: an operator who sets the environment may do
+ * everything anyway.
+ */
 function environmentKeys({ privateKey, publicKey }: KeyringOptions): readonly Holder[] {
   const keys: readonly { secret: string; caller: Caller }[] = [
     { secret: privateKey, caller: { keyId: PRIVATE_KEY_ID, scopes: SCOPES, pins: {} } },

@@ -120,7 +120,8 @@ export async function openChangeWatch(options: ChangeWatchOptions) {
     const startMs = ticks();
     try {
       const now = await probe();
-      // First invalidate, then count as fresh. A database that was down, or has fewer changes than before, may be another one now.
+      // First invalidate, then count as fresh. A database that was down, or has fewer changes than before, may be
+      // another one now.
       if (isDown || now < seen) await invalidate(undefined);
       else if (now > seen) await invalidate(seen);
       seen = now;

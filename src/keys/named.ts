@@ -4,8 +4,8 @@ import type { Source } from '../definitions/source.ts';
 import { type Refusal, TailraceError } from '../errors.ts';
 import { type Grant, isListed, mayRead } from './grant.ts';
 
-// A key with a list gets the same response for items outside of its list and for missing ones: it learns no names and no UUIDs.
-// Items of its list may be missing, which 404 reports.
+// A key with a list gets the same response for items outside of its list and for missing ones: it learns no names and
+// no UUIDs. Items of its list may be missing, which 404 reports.
 
 type Lists = Pick<Grant, 'endpoints' | 'sources'>;
 

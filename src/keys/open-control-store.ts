@@ -3,15 +3,16 @@ import type { ControlStore } from './control-store.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
 /**
- * How long known keys and sessions are accepted while the store is unavailable, even if revoked meanwhile: a restart or failover of
- * PostgreSQL passes unnoticed, and a revoked key is soon rejected.
+ * How long known keys and sessions are accepted while the store is unavailable, even if revoked meanwhile: a restart
+ * or failover of PostgreSQL passes unnoticed, and a revoked key is soon rejected.
  */
 export const CONTROL_STALE_MS = 60_000;
 
 /**
  * Opens the store of the settings, and creates or migrates its tables.
  *
- * @param onState called once with the failure when PostgreSQL becomes unavailable, and once without when it is available again
+ * @param onState called once with the failure when PostgreSQL becomes unavailable, and once without when it is
+ * available again
  * @throws InputError if it cannot be used, or was written by a newer version; TransientError if that may pass
  */
 export async function openControlStore(

@@ -26,7 +26,8 @@ const CONNECTIONS_MAX = 4; // and one for probes
 /**
  * Opens the control store in a PostgreSQL database that any number of processes may share.
  *
- * @throws InputError if it cannot be used, or was written by another version, TransientError if it is not up; never with the password
+ * @throws InputError if it cannot be used, or was written by another version, TransientError if it is not up; never
+ * with the password
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<ControlStore> {
   const { staleMs, onState, ticks = () => performance.now() } = options;

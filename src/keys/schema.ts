@@ -1,7 +1,10 @@
 /** The version of the control store's tables. A store of another version is rejected by name. */
 export const CONTROL_VERSION = 10;
 
-/** The words for types in `TABLES`, as each database writes them. PostgreSQL compares texts byte by byte, as SQLite does, under any collation. */
+/**
+ * The words for types in `TABLES`, as each database writes them. PostgreSQL compares texts byte by byte, as SQLite
+ * does, under any collation.
+ */
 const TYPES = {
   sqlite: {
     TEXT: 'TEXT',
@@ -134,5 +137,6 @@ export function createSchema(kind: keyof typeof TYPES): string[] {
 
 /** Describes a store that this build cannot use. @param what names it, such as `the key store is` */
 export function describeOtherVersion(what: string, version: number): string {
-  return `${what} of version ${version}, and this Tailrace uses version ${CONTROL_VERSION}: use the build that wrote it, or a new store`;
+  const versions = `version ${version}, and this Tailrace uses version ${CONTROL_VERSION}`;
+  return `${what} of ${versions}: use the build that wrote it, or a new store`;
 }

@@ -41,7 +41,12 @@ export interface SessionStore {
   add(session: SessionRecord): Promise<boolean>;
   /** Notes the last use. */
   touch(id: string, seenMs: number): Promise<void>;
-  /** Newest first, at most `SESSIONS_LISTED_MAX`. @param owner `undefined`: those of all @param last of the list before: the next ones */
+  /**
+   * Newest first, at most `SESSIONS_LISTED_MAX`.
+   *
+   * @param owner `undefined`: those of all
+   * @param last of the list before: the next ones
+   */
   list(owner?: string, last?: SessionRecord): Promise<SessionRecord[]>;
   /** @returns the sessions that have ended */
   end(which: { readonly id: string } | { readonly owner: string } | 'all'): Promise<SessionRecord[]>;
@@ -64,7 +69,8 @@ export function createSessionStore({ run }: Pick<ControlDatabase, 'run'>): Sessi
         insert('tailrace_sessions', [toRow(session)], 'ON CONFLICT DO NOTHING RETURNING id'),
       );
       if (added.length === 0) return false;
-      const newest = `SELECT id FROM tailrace_sessions WHERE owner = $1 ORDER BY created_ms DESC, id DESC LIMIT ${SESSIONS_PER_OWNER_MAX}`;
+      const newest = `SELECT id FROM tailrace_sessions WHERE owner = $1
+        ORDER BY created_ms DESC, id DESC LIMIT ${SESSIONS_PER_OWNER_MAX}`;
       await deleteWhere(`owner = $1 AND id NOT IN (${newest})`, [session.owner]);
       return true;
     },

@@ -23,8 +23,8 @@ export const SQLITE_FILE = 'control.sqlite';
 const BUSY_TIMEOUT_MS = 1_000;
 
 /**
- * Opens the control store of a data directory, or creates it. SQLite in WAL mode: the commands and the service use it at the same
- * time. Each method does its work synchronously, before it returns its promise.
+ * Opens the control store of a data directory, or creates it. SQLite in WAL mode: the commands and the service use it
+ * at the same time. Each method does its work synchronously, before it returns its promise.
  *
  * @throws InputError if the directory cannot be used, or was written by another version
  */

@@ -29,8 +29,8 @@ const ADDRESSES_MAX = 3;
 const USED_PER_FLUSH_MAX = 1_000;
 
 /**
- * Counts uses and rejections of keys in memory, to be written once a minute: counting costs a request almost nothing, and ten
- * thousand wrong keys a second become one row.
+ * Counts uses and rejections of keys in memory, to be written once a minute: counting costs a request almost nothing,
+ * and ten thousand wrong keys a second become one row.
  */
 export function createTally(store: ControlStore) {
   const lastUsed = new Map<string, number>();

@@ -78,8 +78,8 @@ export function createTokens({ secret, now }: TokensOptions) {
 
   return {
     /**
-     * Returns a fingerprint of a key's hash, keyed with the secret of tokens: without it the holder of a token could guess a weak key of the
-     * environment offline.
+     * Returns a fingerprint of a key's hash, keyed with the secret of tokens: without it the holder of a token could
+     * guess a weak key of the environment offline.
      */
     print: (hash: Uint8Array) =>
       createHmac('sha256', key)
@@ -101,7 +101,10 @@ export function createTokens({ secret, now }: TokensOptions) {
         .sign(key);
       return { token, id };
     },
-    /** Returns the claims of a token that we signed and that has not expired; otherwise why it is rejected. A promise only if it is new. */
+    /**
+     * Returns the claims of a token that we signed and that has not expired; otherwise why it is rejected. A promise
+     * only if it is new.
+     */
     read(text: string): SignedToken | Unreadable | Promise<SignedToken | Unreadable> {
       const print = hashKey(text).toString('base64');
       const kept = known.get(print);
@@ -148,10 +151,11 @@ export const SECRET_FILE = 'token.secret';
 const SECRET_BYTES = 32;
 
 /**
- * Returns the secret that signs tokens: that of the settings, or one that is created once for the data directory, in a file that only
- * its owner can read. Deleting the file voids all tokens.
+ * Returns the secret that signs tokens: that of the settings, or one that is created once for the data directory, in
+ * a file that only its owner can read. Deleting the file voids all tokens.
  *
- * @param setting empty if not set; the text of such a file is the same secret, so that tokens stay valid if the service moves
+ * @param setting empty if not set; the text of such a file is the same secret, so that tokens stay valid if the
+ * service moves
  * @throws InputError if the file cannot be read or created, TransientError if that may pass
  */
 export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
@@ -163,9 +167,8 @@ export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
   } catch (error) {
     throw toStartError(`the secret of tokens ${file} cannot be read: ${describeSystemFailure(error)}`, error);
   }
-  throw new InputError([
-    `the secret of tokens ${file} is damaged: it must hold ${SECRET_BYTES} bytes in base64url; delete it to get a new one, which voids all tokens`,
-  ]);
+  const fault = `the secret of tokens ${file} is damaged: it must hold ${SECRET_BYTES} bytes in base64url`;
+  throw new InputError([`${fault}; delete it to get a new one, which voids all tokens`]);
 }
 
 /** @returns `undefined` if the text is not as `createSecret` writes it: other settings are secrets as they are */

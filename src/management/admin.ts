@@ -57,7 +57,10 @@ export async function listRejectedEvents(parts: RejectionParts, caller: Caller):
   };
 }
 
-/** Whether events may be of a source and project that the caller reads. Only the sender's pin says of which project rejected events are. */
+/**
+ * Whether events may be of a source and project that the caller reads. Only the sender's pin says of which project
+ * rejected events are.
+ */
 function isOfCaller(
   { source: name, pinnedProject }: RejectedEvents,
   registry: Registry,
@@ -102,7 +105,10 @@ const DAY_MS = 86_400_000;
 const LANE = 'usage';
 const NO_REQUESTS: KeyRequests = { requests: 0, failures: 0 };
 
-/** Returns what was stored and asked, by project, key or source: of the projects, sources and keys that the caller may know of. */
+/**
+ * Returns what was stored and asked, by project, key or source: of the projects, sources and keys that the caller may
+ * know of.
+ */
 export async function readUsage(
   parts: UsageParts,
   caller: Caller,
@@ -137,7 +143,8 @@ async function readAmounts(
       : [sql`u.source != '' AND u.source IN (${['', ...namesOf(registry, sources)]})`]),
     ...(by === 'source' ? [sql`u.source != ''`] : []), // that of queries
   ];
-  const statement = sql`SELECT ${identifier(by)} AS value, toFloat64(sum(u.events)) AS events, toFloat64(sum(u.bytes)) AS bytes,
+  const statement = sql`SELECT ${identifier(by)} AS value,
+      toFloat64(sum(u.events)) AS events, toFloat64(sum(u.bytes)) AS bytes,
       toFloat64(ifNull(sum(u.queries), 0)) AS queries, ifNull(sum(u.core_ms), 0) / 1000 AS core_seconds,
       CAST(sumMap([toString(${day} - ${firstDay})], [toFloat64(u.events)]), 'Map(String, Float64)') AS days
     FROM ${identifier(usage.table)} AS u WHERE ${join(conditions, ' AND ')}

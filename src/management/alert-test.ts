@@ -84,7 +84,10 @@ interface Watch {
   readonly signal: AbortSignal;
 }
 
-/** Waits until each receiver has accepted its message or failed to. The messages stay in the outbox, which sends them again. */
+/**
+ * Waits until each receiver has accepted its message or failed to. The messages stay in the outbox, which sends them
+ * again.
+ */
 async function watchDelivery(tested: AlertTestResult, watch: Watch): Promise<AlertTestView['result']> {
   const outcomes = tested.to.map(async (receiver) => {
     const { [receiver]: id } = tested.messageIds;

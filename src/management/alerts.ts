@@ -55,7 +55,11 @@ async function createDescribe(
   };
 }
 
-/** Reads a page of the history of an alert, newest first; a limited caller sees no rows of what it was about before. @throws TailraceError `not_found` */
+/**
+ * Reads a page of the history of an alert, newest first; a limited caller sees no rows of what it was about before.
+ *
+ * @throws TailraceError `not_found`
+ */
 export async function listAlertHistory(
   parts: AlertParts,
   caller: Reach,

@@ -23,7 +23,11 @@ export function listDashboards(parts: DashboardParts, caller: Reach): DashboardS
   return shown.toSorted((a, b) => a.title.localeCompare(b.title));
 }
 
-/** Describes a dashboard as the caller sees it: the panels of endpoints that it may call. @throws TailraceError `not_found` */
+/**
+ * Describes a dashboard as the caller sees it: the panels of endpoints that it may call.
+ *
+ * @throws TailraceError `not_found`
+ */
 export function readDashboard(parts: DashboardParts, caller: Reach, idOrName: string): DashboardView {
   const visible = parts.registry.dashboards.filter((one) => visibleRows(parts, caller, one).length > 0);
   return toDashboardView(parts, caller, getNamed('dashboard', visible, idOrName));

@@ -14,7 +14,10 @@ import type { EndpointView, Projects, Self, SourceView } from './view.ts';
 type Reach = Pick<Grant, 'scopes' | 'endpoints' | 'sources'>;
 type Reader = Reach & Pick<Grant, 'pins'>;
 
-/** Lists the endpoints that a key may know of: those it may read, and with the scope `manage` those that it may let others read. */
+/**
+ * Lists the endpoints that a key may know of: those it may read, and with the scope `manage` those that it may let
+ * others read.
+ */
 export function visibleEndpoints(
   endpoints: readonly Endpoint[],
   { scopes, endpoints: listed }: Reach,
@@ -23,7 +26,10 @@ export function visibleEndpoints(
   return endpoints.filter((endpoint) => isListed(listed, endpoint));
 }
 
-/** Lists sources in the same way, by the right to send events to them; those that only Tailrace writes by the right to read them. */
+/**
+ * Lists sources in the same way, by the right to send events to them; those that only Tailrace writes by the right to
+ * read them.
+ */
 export function visibleSources(sources: readonly Source[], caller: Reader): readonly Source[] {
   if (!caller.scopes.includes('ingest') && !caller.scopes.includes('manage')) return [];
   return sources.filter((source) =>
@@ -45,7 +51,8 @@ export function toSelf({ keyId, token, scopes, endpoints, sources, pins }: Calle
 }
 
 /**
- * Describes an endpoint as the caller sees it: with the caller's pins. The SQL names tables and columns, so only operators see it.
+ * Describes an endpoint as the caller sees it: with the caller's pins. The SQL names tables and columns, so only
+ * operators see it.
  *
  * @param sources all served ones
  */
@@ -70,7 +77,10 @@ export function toEndpointView(endpoint: Endpoint, caller: Reader, sources: read
   };
 }
 
-/** Lists what the caller may search, by the rule of `GET /api/search` (serve/resolve-search.ts): a key that is limited to endpoints cannot search. */
+/**
+ * Lists what the caller may search, by the rule of `GET /api/search` (serve/resolve-search.ts): a key that is limited
+ * to endpoints cannot search.
+ */
 function searchableSources(sources: readonly Source[], caller: Reader) {
   if (!caller.scopes.includes('query') || caller.endpoints !== undefined) return [];
   return sources.filter((source) => mayRead(caller, source));
@@ -130,7 +140,8 @@ type ProjectsByTable = ReadonlyMap<string, readonly string[]>;
 
 /**
  * @param now ms since the epoch
- * @returns a function that lists the projects with events in sources of the key, sorted, up to 30 s old; for a key that pins the project, only that one
+ * @returns a function that lists the projects with events in sources of the key, sorted, up to 30 s old; for a key
+ * that pins the project, only that one
  */
 export function createProjects(engine: Engine, registry: Registry, now: () => number) {
   // Older ones are returned while they are read again, even if that fails.

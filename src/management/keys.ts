@@ -16,8 +16,8 @@ import type { Caller, Keyring } from '../keys/keyring.ts';
 import { type KeyChangeBody, type NewKeyBody, toChange, toKeyView } from './key-view.ts';
 import type { CreatedKeyView, KeyView } from './view.ts';
 
-// Management of keys by callers with the scope `manage`. A caller sees only keys without rights beyond its own, and cannot create
-// others.
+// Management of keys by callers with the scope `manage`. A caller sees only keys without rights beyond its own, and
+// cannot create others.
 
 export interface KeyParts {
   readonly keyring: Keyring;
@@ -82,7 +82,10 @@ export async function revokeKey(parts: KeyParts, caller: Caller, id: string): Pr
   return await readKey(parts, caller, id);
 }
 
-/** @throws TailraceError `not_found`, `forbidden` if the key is wider than the caller's, `invalid_request` if it has ended */
+/**
+ * @throws TailraceError `not_found`, `forbidden` if the key is wider than the caller's, `invalid_request` if it has
+ * ended
+ */
 export async function rotateKey(
   { keyring }: KeyParts,
   caller: Caller,
@@ -136,7 +139,10 @@ function requireNarrower({ registry }: KeyParts, caller: Caller, grant: Grant): 
   rejectWider(isNarrower(grant, caller));
 }
 
-/** Finds the faults of a grant that a caller gives. Names beyond its own lists are not looked up: the rejection of a wider grant names none. */
+/**
+ * Finds the faults of a grant that a caller gives. Names beyond its own lists are not looked up: the rejection of a
+ * wider grant names none.
+ */
 export function findGrantFaults(registry: Registry, caller: Caller, grant: Grant): ParameterFault[] {
   const own = checkGrant(grant);
   const { endpoints, sources } = caller;

@@ -38,7 +38,12 @@ export function describeMe(caller: Caller, version: string): Me {
   };
 }
 
-/** Lists sessions, newest first. @param ofAll those of everyone, for callers that manage without limits @throws TailraceError `forbidden` */
+/**
+ * Lists sessions, newest first.
+ *
+ * @param ofAll those of everyone, for callers that manage without limits
+ * @throws TailraceError `forbidden`
+ */
 export async function listSessions(
   { sessions }: SessionParts,
   caller: Caller,
@@ -50,7 +55,11 @@ export async function listSessions(
   return found.map((record) => toSessionView(record, caller.session));
 }
 
-/** Ends a session of the caller, or of anyone if the caller manages without limits. @throws TailraceError `not_found`, even if it exists */
+/**
+ * Ends a session of the caller, or of anyone if the caller manages without limits.
+ *
+ * @throws TailraceError `not_found`, even if it exists
+ */
 export async function endSession(parts: SessionParts, caller: Caller, id: string): Promise<void> {
   rejectToken(caller);
   const found = SESSION_ID.test(id) ? await parts.sessions.find(id) : undefined;

@@ -42,8 +42,8 @@ export const NEW_TOKEN = Type.Object(
 type NewToken = Static<typeof NEW_TOKEN>;
 
 /**
- * Creates a signed token for a front end: valid for minutes to hours, no wider than the key of the request, and invalid as soon
- * as that key is revoked.
+ * Creates a signed token for a front end: valid for minutes to hours, no wider than the key of the request, and
+ * invalid as soon as that key is revoked.
  *
  * @throws TailraceError `invalid_request` with every fault of the grant; `forbidden` if it is wider than the key's
  */
@@ -83,7 +83,10 @@ function toGrant(body: NewToken, caller: Caller, nowMs: number): TokenGrant {
   };
 }
 
-/** Fills in a missing burst: the usual one, but at most that of the key, so that the token is not rejected for a member that the body does not name. */
+/**
+ * Fills in a missing burst: the usual one, but at most that of the key, so that the token is not rejected for a
+ * member that the body does not name.
+ */
 function toRate(
   { per_second: perSecond, burst }: NonNullable<NewToken['rate']>,
   keyRate: Caller['rate'],

@@ -2,9 +2,9 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { CHART_KINDS, THRESHOLD_SEVERITIES } from '../definitions/chart.ts';
 import { CONTROLS, PARAMETER_TYPES } from '../definitions/parameter-type.ts';
 
-// Longer than other files: one table of all that the console reads.
-// Responses that the console reads: the schemas go into /openapi.json, the types into the routes and the console. The console
-// imports this file, so this file must not import the service.
+// Longer than other files: one table of all that the console reads. Responses that the console reads: the schemas go
+// into /openapi.json, the types into the routes and the console. The console imports this file, so this file must not
+// import the service.
 
 export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const time = (description: string) => orNull(Type.String({ format: 'date-time', description }));

@@ -31,7 +31,10 @@ export function findCookies(origin: URL): Cookies | undefined {
   return { session: { name, isSecure: false }, login: { name: `${name}-login`, isSecure: false } };
 }
 
-/** Returns the value of a cookie; `undefined` if it is missing, or repeated: then a browser has taken one from somebody else. */
+/**
+ * Returns the value of a cookie; `undefined` if it is missing, or repeated: then a browser has taken one from
+ * somebody else.
+ */
 export function readCookie({ cookie: header }: IncomingHttpHeaders, name: string): string | undefined {
   const begin = `${name}=`;
   if (header === undefined || !header.includes(begin)) return undefined;
@@ -60,8 +63,8 @@ const PATH_CHARS_MAX = 2_000;
 const BASE = 'https://tailrace.invalid';
 
 /**
- * Returns a path of this service to which a browser may be sent; `undefined` for everything else: another origin in any spelling, a
- * control character, and the paths of the sign-in itself.
+ * Returns a path of this service to which a browser may be sent; `undefined` for everything else: another origin in
+ * any spelling, a control character, and the paths of the sign-in itself.
  */
 export function findLocalPath(text: string): string | undefined {
   // Browsers read a backslash as a slash, and drop tabs and line breaks.
@@ -86,7 +89,8 @@ export const LOGIN_SECONDS = 600;
 const ALGORITHMS = { alg: 'dir', enc: 'A256GCM' } as const;
 
 /**
- * Seals a sign-in for the browser that has begun it, so that requests without a session store nothing, and any replica can finish it.
+ * Seals a sign-in for the browser that has begun it, so that requests without a session store nothing, and any
+ * replica can finish it.
  *
  * @param secret that of tokens
  */

@@ -67,7 +67,10 @@ export function createReadAmbient(settings: AmbientSettings): ReadAmbient {
   };
 }
 
-/** Finds the cookie of a session. That of plain HTTP counts only on this machine: a sibling of any other host could have set it. */
+/**
+ * Finds the cookie of a session. That of plain HTTP counts only on this machine: a sibling of any other host could
+ * have set it.
+ */
 function createFindSecret({ publicUrl }: AmbientSettings) {
   const isAlwaysSecure = publicUrl.startsWith('https:');
   const findPlainName = createFindPlainName();
@@ -86,7 +89,10 @@ function createFindSecret({ publicUrl }: AmbientSettings) {
   };
 }
 
-/** Finds the cookie of plain HTTP by the header `Host`. Remembers the last one: reading it takes as long as the rest of a session. */
+/**
+ * Finds the cookie of plain HTTP by the header `Host`. Remembers the last one: reading it takes as long as the rest
+ * of a session.
+ */
 function createFindPlainName() {
   let last: { readonly host: string; readonly name: string | undefined } = { host: '', name: undefined };
   return (host: string): string | undefined => {

@@ -38,7 +38,10 @@ const CLOCK_TOLERANCE_SECONDS = 60;
 // Endpoints of a provider rarely change; its keys are read anew for each sign-in.
 const METADATA_MS = 300_000;
 
-/** The provider of OpenID Connect. It is asked for its endpoints by the first sign-in, so that the service starts while it is unavailable. */
+/**
+ * The provider of OpenID Connect. It is asked for its endpoints by the first sign-in, so that the service starts
+ * while it is unavailable.
+ */
 export function createProvider({ settings, redirectUrl, ticks }: ProviderOptions) {
   const { oidcIssuer: issuer } = settings;
   const { user: clientId, password: secret } = splitAccount(settings.oidcClient);
@@ -56,7 +59,11 @@ export function createProvider({ settings, redirectUrl, ticks }: ProviderOptions
     return metadata;
   }
 
-  /** Reads the endpoints of the provider; those of before if it cannot be reached. @throws TailraceError `engine_unavailable` */
+  /**
+   * Reads the endpoints of the provider; those of before if it cannot be reached.
+   *
+   * @throws TailraceError `engine_unavailable`
+   */
   async function readMetadata(): Promise<ServerMetadata> {
     if (kept !== undefined && ticks() - kept.atMs < METADATA_MS) return kept.metadata;
     reading ??= discover().finally(() => {
@@ -107,8 +114,8 @@ export function createProvider({ settings, redirectUrl, ticks }: ProviderOptions
       }).href;
     },
     /**
-     * Exchanges the code of an authorization response for the claims of the person. Checks state, issuer, PKCE, nonce, audience, times and
-     * signature.
+     * Exchanges the code of an authorization response for the claims of the person. Checks state, issuer, PKCE,
+     * nonce, audience, times and signature.
      *
      * @param search the query string with which the provider has sent the browser back
      * @throws TailraceError `engine_unavailable`; the failure of a check

@@ -32,7 +32,10 @@ const ASK = 'ask those who run this service';
 /** Returns the callers of a person, who may have several values of a pin. @param choose returns what a request asks for */
 export type CallerOf = (choose: (pin: string) => string | undefined) => Caller;
 
-/** Finds the rights of a person: those of the first role that fits. Without any the caller has no scope, endpoint or source. */
+/**
+ * Finds the rights of a person: those of the first role that fits. Without any the caller has no scope, endpoint or
+ * source.
+ */
 export function createCallerOf(
   { id: keyId, name, claims }: Identity,
   roles: Roles,

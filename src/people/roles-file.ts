@@ -101,7 +101,8 @@ export async function readRoles(path: string, definitions: Definitions): Promise
   if (Array.isArray(file)) throw new InputError(file.map(formatFault));
   if (file.value === null || file.value === undefined) return [];
   refuseFaults(checkShape(file));
-  const roles = Object.entries(file.value as Readonly<Record<string, RoleEntry>>).map(toRole); // checkShape has found no fault
+  const entries = file.value as Readonly<Record<string, RoleEntry>>; // checkShape has found no fault
+  const roles = Object.entries(entries).map(toRole);
   refuseFaults(roles.flatMap((role) => findFaults(file, role, definitions)));
   return roles;
 }

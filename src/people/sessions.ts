@@ -92,8 +92,8 @@ export function createSessions(options: SessionsOptions) {
 
   return {
     /**
-     * Finds the caller of a session. A promise only if the control store has to be read. Rejects with TailraceError `unauthorized`, or the
-     * failure of the control store.
+     * Finds the caller of a session. A promise only if the control store has to be read. Rejects with TailraceError
+     * `unauthorized`, or the failure of the control store.
      *
      * @param secret the value of the cookie
      * @param url of the request: a person with several projects chooses one by it

@@ -152,7 +152,12 @@ interface KeySignInParts extends Pick<SignInParts, 'provider' | 'sessions' | 'ke
 
 function createKeySignIn({ provider, sessions, keyring, onPrivateKey, record, passes }: KeySignInParts) {
   return {
-    /** Opens a session for an accepted key. @returns the value of the cookie @throws TailraceError `rate_limited`, `forbidden` for a signed token */
+    /**
+     * Opens a session for an accepted key.
+     *
+     * @returns the value of the cookie
+     * @throws TailraceError `rate_limited`, `forbidden` for a signed token
+     */
     async openForKey(caller: Caller, client: Client): Promise<string> {
       if (!passes(client.address))
         throw new TailraceError('rate_limited', 'too many sign-ins came from this address', {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { AlertStore } from '../../src/keys/alerts/alert-store.ts';
 import type { AlertWrite } from '../../src/keys/alerts/alert-record.ts';
+import type { AlertStore } from '../../src/keys/alerts/alert-store.ts';
 
 const LIFE_MS = 60_000;
 const SILENCE = {

@@ -157,7 +157,10 @@ export function addMessage(message: AlertWrite['messages'][number], atMs: number
 
 const HISTORY_MAX = 1_000; // of each alert
 
-/** Adds to the history of an alert, and deletes what is beyond its bound: labels that change each second would add millions of rows a day. */
+/**
+ * Adds to the history of an alert, and deletes what is beyond its bound: labels that change each second would add
+ * millions of rows a day.
+ */
 export function addEntries(alert: string, entries: readonly HistoryEntry[]): Statement[] {
   if (entries.length === 0) return [];
   const excess = {

@@ -18,7 +18,12 @@ import { createRowStore, type RowStore } from './row-store.ts';
 
 /** States, history, silences and outgoing messages of alerts, in the control store. It fails as the control store does. */
 export interface AlertStore extends RowStore {
-  /** Takes or renews the right to evaluate. @param lifeMs at most `LEASE_MS_MAX` @returns its fencing number; `undefined` while another process holds it */
+  /**
+   * Takes or renews the right to evaluate.
+   *
+   * @param lifeMs at most `LEASE_MS_MAX`
+   * @returns its fencing number; `undefined` while another process holds it
+   */
   lease(owner: string, lifeMs: number): Promise<number | undefined>;
   release(owner: string): Promise<void>;
   /** JSON of each state, by the id of its alert. */
@@ -121,7 +126,8 @@ export function createAlertStore({ nowMs, run, transact }: ControlDatabase): Ale
       const rows = await runAll(
         `INSERT INTO tailrace_alert_silences (id, alert, labels, until_ms, comment, author, created_ms)
           SELECT $1, $2, $3, CAST($4 AS bigint), $5, $6, CAST($7 AS bigint)
-          WHERE (SELECT count(*) FROM tailrace_alert_silences WHERE until_ms > CAST($7 AS bigint)) < ${SILENCES_MAX} RETURNING id`,
+          WHERE (SELECT count(*) FROM tailrace_alert_silences WHERE until_ms > CAST($7 AS bigint)) < ${SILENCES_MAX}
+          RETURNING id`,
         ...[id, alert, labels, untilMs, comment, author, createdMs],
       );
       return rows.length > 0;

@@ -12,8 +12,8 @@ export interface CopiedAlerts {
 const BATCH = 100;
 
 /**
- * Copies states, history, silences and waiting messages, so that nothing is sent again after a move. Idempotent: a message is copied once,
- * even if it was sent meanwhile, and a state only if it is newer than the target's.
+ * Copies states, history, silences and waiting messages, so that nothing is sent again after a move. Idempotent: a
+ * message is copied once, even if it was sent meanwhile, and a state only if it is newer than the target's.
  */
 export async function copyAlerts(from: AlertStore, to: AlertStore): Promise<CopiedAlerts> {
   const copied = { added: 0, left: 0 };

@@ -2,8 +2,9 @@ import { insert, type Row, type Statement } from '../database.ts';
 import { addEntry, type Transaction } from './alert-record.ts';
 
 /**
- * The tables that are copied into another control store, in this order: the history of a store that was copied into has the traces of the
- * messages that still wait in it, so its outbox comes first. The lease stays, and points, which a day replaces.
+ * The tables that are copied into another control store, in this order: the history of a store that was copied into
+ * has the traces of the messages that still wait in it, so its outbox comes first. The lease stays, and points, which
+ * a day replaces.
  */
 export const COPIED_TABLES = ['states', 'outbox', 'history', 'silences'] as const;
 export type CopiedTable = (typeof COPIED_TABLES)[number];
