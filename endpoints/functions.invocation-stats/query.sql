@@ -1,9 +1,11 @@
--- Statistics of one project's function invocations in time buckets (spec 4.1, 2.2). No column depends on the order in which events
--- are read.
+-- Statistics of one project's function invocations in time buckets (spec 4.1, 2.2). No column depends on the order
+-- in which events are read.
 WITH
   -- Width of a bucket and range covered, in seconds (rule 1).
   multiIf(@interval = '5min', 1, @interval IN ('15min', '1hr'), 60, @interval = '7day', 86400, 3600) AS width,
-  multiIf(@interval = '5min', 300, @interval = '15min', 900, @interval = '1hr', 3600, @interval = '7day', 604800, 86400) AS reach,
+  multiIf(
+    @interval = '5min', 300, @interval = '15min', 900, @interval = '1hr', 3600, @interval = '7day', 604800, 86400
+  ) AS reach,
   -- The first bucket is whole (rule 2).
   toStartOfInterval(
     toDateTime64(@now, 6, 'UTC') - toIntervalSecond(reach),
@@ -13,9 +15,10 @@ WITH
   toStartOfInterval(function_edge_logs.timestamp, toIntervalMicrosecond(least(width, 3600) * 1000000)) AS time,
   toStartOfInterval(time, toIntervalMicrosecond(width * 1000000)) AS bucket,
   clamp(execution_time_ms, -1e38, 1e38) AS duration,
-  -- quantilesBFloat16 finds the nearest rank (of 200 times, p95 is the 190th) in any order of rows and parts, and tells 2^16 numbers
-  -- apart: too few for times themselves. So a time becomes a code: 0 below 2^-20 ms, then 512 codes for each power of two up to
-  -- 2^43 ms, by its first 10 significant bits, rounded: less than 1/1024 off. The code is the upper half of a single-precision number.
+  -- quantilesBFloat16 finds the nearest rank (of 200 times, p95 is the 190th) in any order of rows and parts, and
+  -- tells 2^16 numbers apart: too few for times themselves. So a time becomes a code: 0 below 2^-20 ms, then 512
+  -- codes for each power of two up to 2^43 ms, by its first 10 significant bits, rounded: less than 1/1024 off. The
+  -- code is the upper half of a single-precision number.
   if(abs(execution_time_ms) < 0.00000095367431640625, 0,
     bitShiftRight(reinterpretAsUInt32(toFloat32(least(abs(execution_time_ms), 8796093022207.))) + 8192, 14) - 54656) AS code,
   quantilesBFloat16(0.95, 0.99)(sign(execution_time_ms) * reinterpretAsFloat32(toUInt32(bitShiftLeft(toUInt32(code), 16)))) AS coded,

@@ -12,8 +12,9 @@ SELECT
   countIf(is_realtime) AS total_realtime_requests
 FROM edge_logs
 WHERE edge_logs.timestamp >= toDateTime64(@now, 6, 'UTC') - toIntervalSecond(lookback)
-  -- The address is the url, or project and path of an event without one; the source keeps an index of it. The key of one project
-  -- counts that project's own requests, and no others whose address happens to contain its name: @project is that name, escaped.
+  -- The address is the url, or project and path of an event without one; the source keeps an index of it. The key of
+  -- one project counts that project's own requests, and no others whose address happens to contain its name:
+  -- @project is that name, escaped.
   AND if(@pinned_project = '', match(address, @project), project = @pinned_project AND names_project)
 GROUP BY bucket
 ORDER BY bucket

@@ -19,15 +19,15 @@ import {
 
 export interface CachedQueries extends Pick<Kept, 'find' | 'warmKeys'> {
   /**
-   * Returns an answer that `find` has not found: from another replica, from a flight that is under way, or from a query. Failures are
-   * never kept.
+   * Returns an answer that `find` has not found: from another replica, from a flight that is under way, or from a
+   * query. Failures are never kept.
    *
    * @throws TailraceError `not_cached` if the caller demands a kept answer; the failure of the query
    */
   compute(question: Question, caller?: CallerOptions): Promise<Served>;
   /**
-   * Computes a kept answer again and replaces it; if that fails, the old one stays. One of several replicas computes, and the
-   * others copy its answer.
+   * Computes a kept answer again and replaces it; if that fails, the old one stays. One of several replicas
+   * computes, and the others copy its answer.
    *
    * @returns whether this one computed
    */
@@ -58,7 +58,7 @@ export function createCached(options: CachedOptions): CachedQueries {
   function refreshBehind(entry: CacheEntry): void {
     const { endpoint } = entry.question;
     flights.refresh(entry).then(
-      (isOurs) => isOurs && onRefresh(endpoint),
+      (hasComputed) => hasComputed && onRefresh(endpoint),
       (error) => onRefresh(endpoint, error),
     );
   }
@@ -76,7 +76,7 @@ export function createCached(options: CachedOptions): CachedQueries {
     return kept.keep(question, answer, now());
   }
 
-  /** Finds an answer past its time while the engine is unavailable, if the settings allow it. @throws `error` if there is none */
+  /** Finds an answer past its time while the engine is unavailable. @throws `error` if none is kept or allowed */
   async function serveStale(error: unknown, question: Question): Promise<Served> {
     if (!isUnavailable(error)) throw error;
     const found = await findWithin(question, (question.endpoint.cachingSeconds ?? 0) + staleIfErrorSeconds);
@@ -150,7 +150,10 @@ const PROBE_AGAIN_MS = 1_000;
 function createFlights({ run, shared, now, staleIfErrorSeconds }: CachedOptions, kept: Kept) {
   const flights = createSingleFlight<FlightResult>();
 
-  /** Whether an answer is shared: no other caller sends a caller's own SELECT, so sharing it would only fill the memory of all replicas. */
+  /**
+   * Whether an answer is shared: no other caller sends a caller's own SELECT, so sharing it would only fill the
+   * memory of all replicas.
+   */
   const replicasOf = ({ endpoint }: Question) => (isAdHoc(endpoint) ? undefined : shared);
 
   /** @param seconds how old an answer of another replica may be; 0: none will do */
@@ -162,7 +165,10 @@ function createFlights({ run, shared, now, staleIfErrorSeconds }: CachedOptions,
     return await replicas.obtain(computation, (answer) => isYounger(answer, seconds, now()));
   }
 
-  /** Starts or joins one flight for all callers and the warmer that wait for a question; a caller that bounds the age has its own. */
+  /**
+   * Starts or joins one flight for all callers and the warmer that wait for a question; a caller that bounds the age
+   * has its own.
+   */
   function fly(question: Question, caller: FlightCaller) {
     const { key, endpoint } = question;
     const { signal, lane, requestId, lease, lastAskedMs } = caller;

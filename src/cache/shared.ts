@@ -66,11 +66,12 @@ const WAIT_SHARE = 0.5;
 const CLOCKS_DIFFER_MS_MAX = 2_000;
 
 /**
- * Answers of all replicas, on Redis or Valkey. Names there are hashes under the secret, and values are sealed together with their names:
- * they reveal no question, and only an answer that a replica has stored for the same question is accepted.
+ * Answers of all replicas, on Redis or Valkey. Names there are hashes under the secret, and values are sealed
+ * together with their names: they reveal no question, and only an answer that a replica has stored for the same
+ * question is accepted.
  *
- * Redis may be unavailable or lose anything at any time, which costs a query and is never a failure. A lease is a key that expires;
- * if two replicas hold it, such as after a pause, both compute.
+ * Redis may be unavailable or lose anything at any time, which costs a query and is never a failure. A lease is a
+ * key that expires; if two replicas hold it, such as after a pause, both compute.
  */
 export function createSharedAnswers(options: SharedAnswersOptions) {
   const { redis, secret, store, now, queryTimeoutMs, onLookup } = options;
@@ -194,7 +195,7 @@ export function createSharedAnswers(options: SharedAnswersOptions) {
 
 const MAC_BYTES = 32;
 
-/** Seals answers as bytes that cannot be forged, changed or exchanged without the secret. @param secret for this purpose alone */
+/** Seals answers as bytes that cannot be forged, changed or exchanged without the secret. */
 function createSeals(secret: Uint8Array) {
   const sign = (name: string, content: Buffer) =>
     createHmac('sha256', secret).update(name).update(content).digest(); // names have one length

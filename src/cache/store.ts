@@ -19,8 +19,8 @@ export type CacheStore = LRUCache<string, CacheEntry>;
 const ENTRY_OVERHEAD_BYTES = 512;
 
 /**
- * Bytes that may be kept beside an answer, counted as though they were stored: three compressed forms of at most this share of the
- * body each (JSON compresses far better), and each form as a text if that is short.
+ * Bytes that may be kept beside an answer, counted as though they were stored: three compressed forms of at most
+ * this share of the body each (JSON compresses far better), and each form as a text if that is short.
  */
 export const COMPRESSED_SHARE_MAX = 0.25;
 const COMPRESSED_FORMS_MAX = 3;
@@ -30,8 +30,8 @@ export const TEXT_BYTES_MAX = 16_000;
 /**
  * Cache entries in the memory of this process.
  *
- * @param bytesMax of the answers with their compressed forms. Beyond it the least recently used entries are dropped; an answer
- *   larger than all of it is not kept.
+ * @param bytesMax of the answers with their compressed forms. Beyond it the least recently used entries are dropped;
+ *   an answer larger than all of it is not kept.
  */
 export function createMemoryStore(bytesMax: number): CacheStore {
   return new LRUCache({
@@ -47,7 +47,8 @@ export function createMemoryStore(bytesMax: number): CacheStore {
 /**
  * `miss`: nothing young enough was kept, so the answer was computed. `shared`: the same here, but another replica had it.
  * `collapsed`: joined the flight of an identical question. `stale`: kept for longer than the endpoint's caching, and served
- * because the engine was unavailable. `bypass`: the endpoint is not cached, or the caller requested an answer that is not kept.
+ * because the engine was unavailable. `bypass`: the endpoint is not cached, or the caller requested an answer that
+ * is not kept.
  */
 export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'collapsed' | 'stale' | 'bypass';
 
@@ -116,7 +117,10 @@ export function createKept({ store, now, random, onOverdue }: KeptOptions) {
     noteUse,
     /** Returns the keys of answers to be kept warm, the most recently requested first. */
     warmKeys: () => [...warm].reverse(),
-    /** Finds an answer that is young enough. This counts as a use: it stays, is kept warm, and is refreshed if that is overdue. */
+    /**
+     * Finds an answer that is young enough. This counts as a use: it stays, is kept warm, and is refreshed if that is
+     * overdue.
+     */
     find(question: Question, directives?: CacheDirectives): Served | undefined {
       const entry = directives?.noStore === true ? undefined : store.get(question.key);
       if (entry === undefined) return undefined;
@@ -141,7 +145,10 @@ export function createKept({ store, now, random, onOverdue }: KeptOptions) {
   };
 }
 
-/** Whether an answer is younger than so many seconds. One from the future is not: the clock was set back, its age is unknown. */
+/**
+ * Whether an answer is younger than so many seconds. One from the future is not: the clock was set back, its age is
+ * unknown.
+ */
 export function isYounger({ instantMs }: Answer, seconds: number, nowMs: number): boolean {
   return nowMs >= instantMs && nowMs - instantMs < seconds * 1000;
 }

@@ -12,9 +12,10 @@ export interface WarmerOptions {
 }
 
 /**
- * Keeps answers warm (spec 2.1 cache warming, 4.1 rule 4, 4.3 rule 4): one that was requested within the last `caching` seconds is
- * refreshed every `cache_warming` seconds. Refreshes run one at a time, since callers' queries come first: an answer whose turn has not
- * come is refreshed when it is requested next. A refresh that fails leaves the good answer for the rest of its life.
+ * Keeps answers warm (spec 2.1 cache warming, 4.1 rule 4, 4.3 rule 4): one that was requested within the last
+ * `caching` seconds is refreshed every `cache_warming` seconds. Refreshes run one at a time, since callers' queries
+ * come first: an answer whose turn has not come is refreshed when it is requested next. A refresh that fails leaves
+ * the good answer for the rest of its life.
  */
 export function createWarmer({ store, cached, endpoints, now, onRefresh }: WarmerOptions) {
   let running: Promise<void> | undefined;

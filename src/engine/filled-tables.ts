@@ -17,8 +17,8 @@ interface Reading {
 }
 
 /**
- * Reads which tables have rows, and again after a command, which may have changed any of them. Without a reading, and on a store that other
- * processes may write to, every table may have rows.
+ * Reads which tables have rows, and again after a command, which may have changed any of them. Without a reading,
+ * and on a store that other processes may write to, every table may have rows.
  */
 export function createFilledTables(
   engine: Pick<Engine, 'inspect' | 'seesEveryWrite'>,

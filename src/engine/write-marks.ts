@@ -11,8 +11,8 @@ export interface WriteMarks {
 }
 
 /**
- * Wraps an engine to mark every write: before it, so that answers of queries that may or may not have seen it count as changed later,
- * and after it, even if it failed, before it is acknowledged.
+ * Wraps an engine to mark every write: before it, so that answers of queries that may or may not have seen it count
+ * as changed later, and after it, even if it failed, before it is acknowledged.
  */
 export function watchWrites(engine: Engine): { readonly engine: Engine; readonly writes: WriteMarks } {
   const tables = new Map<string, WriteVersion>();

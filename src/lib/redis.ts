@@ -8,8 +8,8 @@ export interface Redis {
   /** Whether there is a connection. */
   readonly isUp: boolean;
   /**
-   * Sends a command, which must get its reply within the deadline. After a missed deadline the connection is dropped for all callers,
-   * so a server that never responds costs one deadline, not one per caller.
+   * Sends a command, which must get its reply within the deadline. After a missed deadline the connection is dropped
+   * for all callers, so a server that never responds costs one deadline, not one per caller.
    *
    * @returns `undefined` if Redis is unavailable, late, or rejects the command; never throws
    */
@@ -110,7 +110,8 @@ const AS_BYTES = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
 function create(url: string) {
   return createClient({
     url,
-    // `connect` above retries instead: the client's own strategy would wait for ever for a server that accepts and never responds.
+    // `connect` above retries instead: the client's own strategy would wait for ever for a server that accepts and
+    // never responds.
     socket: { reconnectStrategy: false, connectTimeout: CONNECT_MS },
     disableOfflineQueue: true,
     disableClientInfo: true,

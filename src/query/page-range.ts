@@ -63,8 +63,8 @@ function pageValues(pages: Pages, values: ParameterValues, from = EARLIEST_MICRO
 const CLOCKS_DIFFER_MAX: Micros = 3_600 * MICROS_PER_SECOND;
 
 /**
- * Whether a query reads no event that retention hides: the range of its page begins later. The filter of each source takes half a
- * millisecond of analysis.
+ * Whether a query reads no event that retention hides: the range of its page begins later. The filter of each source
+ * takes half a millisecond of analysis.
  *
  * @param engineNowMs the time by which events are hidden, ms since the epoch
  */

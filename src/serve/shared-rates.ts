@@ -4,8 +4,8 @@ import { decideRate, ROUNDING_TOKENS } from '../lib/token-bucket.ts';
 import type { Limited, NamedRate, SharedRates } from './admit.ts';
 
 /**
- * `takeToken` of src/lib/token-bucket.ts, by the clock of Redis; test/http/shared-rates.timed.test.ts compares the two. A bucket expires
- * when it would be full again. A value that is not a bucket counts as a full one.
+ * `takeToken` of src/lib/token-bucket.ts, by the clock of Redis; test/http/shared-rates.timed.test.ts compares the
+ * two. A bucket expires when it would be full again. A value that is not a bucket counts as a full one.
  *
  * KEYS the buckets; ARGV the rate and the burst of each. Returns, for each, whether there was a token and what is left.
  */
