@@ -1,7 +1,6 @@
 import { v7 as newOrderedId } from 'uuid';
 import type { Alert } from '../definitions/alert.ts';
-import type { AlertWrite } from '../keys/alerts/alert-record.ts';
-import { EVERY_ALERT, type Silence } from '../keys/alerts/alert-record.ts';
+import { type AlertWrite, EVERY_ALERT, type Silence } from '../keys/alerts/alert-record.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
 import { aboutOf, measureOf } from './condition.ts';
 import type { Evaluate } from './evaluate.ts';

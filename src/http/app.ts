@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import accepts from '@fastify/accepts';
 import Fastify, {
   type FastifyBaseLogger,
@@ -16,7 +17,6 @@ import type { Keyring } from '../keys/keyring.ts';
 import type { Authenticator, ReadAmbient } from '../people/credential.ts';
 import { createAdmit, type SharedRates } from '../serve/admit.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { registerClosing } from './closing.ts';
 import { acceptJson } from './json-body.ts';
 import { createListener, findHeadFault, HEADERS_CHARS_MAX, listenBefore } from './listener.ts';
 import { type Admissions, noteRefusal } from './plugins/auth.ts';
@@ -31,6 +31,7 @@ import {
   observeReply,
   registerObserve,
 } from './plugins/observe.ts';
+import { receivedBytes } from './relay/accept.ts';
 import { registerRelay } from './relay/relay-state.ts';
 import { PARAMETERS_MAX, parseQueryString, URL_BYTES_MAX } from './route.ts';
 import { createNotFound } from './routes/console.ts';
@@ -207,4 +208,40 @@ function createSecurityHeaders(https: boolean): Readonly<Record<string, string>>
     'cross-origin-resource-policy': 'same-origin',
     ...(https && { 'strict-transport-security': `max-age=${HSTS_SECONDS}` }),
   };
+}
+
+/**
+ * Lets `close` end with the last running request. Otherwise it would also wait for connections that need not be open:
+ * connections without any request, such as a browser opens in advance, which Node counts as busy, and connections with a running
+ * request, which would then idle for the keep-alive time.
+ *
+ * @returns aborts when `close` begins
+ */
+export function registerClosing(app: FastifyInstance): AbortSignal {
+  const sockets = new Set<Socket>();
+  const used = new WeakSet<Socket>();
+  const closing = new AbortController();
+  const { signal } = closing;
+  for (const event of ['connection', 'secureConnection']) {
+    app.server.on(event, (socket: Socket) => {
+      if (signal.aborted) socket.destroy(); // its handshake ended only now
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    });
+  }
+  // Under TLS the handshake itself sends bytes.
+  if (app.server instanceof HttpsServer)
+    app.server.on('request', ({ socket }: IncomingMessage) => used.add(socket));
+  const isUnused = (socket: Socket) =>
+    socket instanceof TLSSocket ? !used.has(socket) : receivedBytes(socket) === 0;
+  app.addHook('preClose', (done) => {
+    closing.abort();
+    for (const socket of sockets) if (isUnused(socket)) socket.destroy();
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (signal.aborted) reply.header('connection', 'close');
+    done();
+  });
+  return signal;
 }

@@ -1,8 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Authenticator } from '../people/credential.ts';
 import { EVENT_STREAM } from '../serve/resolve.ts';
+import type { ResolvedTail } from '../serve/resolve-tail.ts';
 import type { Sink } from '../tail/member.ts';
+import type { TailRequest, Tails } from '../tail/tails.ts';
+import { getCaller } from './plugins/auth.ts';
 
 // Time for a reader that no longer reads, not even the last event.
 const LAST_EVENT_MS = 5_000;
@@ -53,4 +57,28 @@ export function openEventStream(reply: FastifyReply): Sink {
       }
     },
   };
+}
+
+export interface TailParts {
+  readonly tails: Pick<Tails, 'open' | 'close'>;
+  readonly authenticator: Authenticator;
+}
+
+/** Responds with the events of a live tail. Failures before the first event are ordinary error responses. */
+export async function sendTail(
+  { tails, authenticator }: TailParts,
+  resolved: ResolvedTail & Pick<TailRequest, 'lane' | 'signal'>,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+): Promise<FastifyReply> {
+  const { method, sent } = request;
+  const caller = getCaller(request);
+  if (method === 'HEAD') return reply.headers(EVENT_STREAM_HEAD).send('');
+  const authenticate = () => authenticator.authenticate(sent);
+  const tail = await tails.open({ ...resolved, caller, authenticate });
+  reply.raw.once('close', tail.leave);
+  if (reply.raw.destroyed) tail.leave();
+  request.detail = { tail: true };
+  request.responseMs = performance.now();
+  tail.start(openEventStream(reply));
+  return reply;
 }

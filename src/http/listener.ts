@@ -7,9 +7,9 @@ import { type Describe, type Described, describeServed } from '../serve/describe
 import type { Resolve } from '../serve/resolve.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Admissions } from './plugins/auth.ts';
+import { hasBody } from './plugins/checks.ts';
 import type { createCorsHead } from './plugins/cors.ts';
 import { createRequestId, HUNG_UP, type Observe, type PeerReader } from './plugins/observe.ts';
-import { hasBody } from './plugins/unread.ts';
 import { QUERY_PATH } from './routes/query.ts';
 
 export interface ListenerParts {

@@ -1,9 +1,9 @@
-import { type Grant, isPinText } from '../keys/grant.ts';
-import { CHALLENGE, type Caller } from '../keys/keyring.ts';
-import type { Claims, SessionRecord } from '../keys/session-store.ts';
-import { type Identity, createProxyIdentity, findAddress, findClaim, textsOf } from './identity.ts';
-import { TailraceError } from '../errors.ts';
 import { LRUCache } from 'lru-cache';
+import { TailraceError } from '../errors.ts';
+import { type Grant, isPinText } from '../keys/grant.ts';
+import { type Caller, CHALLENGE } from '../keys/keyring.ts';
+import type { Claims, SessionRecord } from '../keys/session-store.ts';
+import { createProxyIdentity, findAddress, findClaim, type Identity, textsOf } from './identity.ts';
 
 /** An entry of the operator's file: whom it fits, and their rights. */
 export interface Role extends Grant {

@@ -1,4 +1,5 @@
 // Longer than other files: the one place that creates every part and passes it to the next. Read it from top to bottom.
+
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
@@ -15,8 +16,7 @@ import { queryTimeout } from '../engine/gate.ts';
 import { keyOfLane } from '../engine/lanes.ts';
 import { TailraceError } from '../errors.ts';
 import { buildApp } from '../http/app.ts';
-import { createOpenApi } from '../http/openapi/document.ts';
-import { describeTool } from '../http/openapi/tool.ts';
+import { createOpenApi, describeTool } from '../http/openapi/document.ts';
 import { findConsole } from '../http/routes/console.ts';
 import type { RouteParts } from '../http/routes/index.ts';
 import type { OverviewParts } from '../http/routes/overview.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readOpening, writeOpening } from '../../src/http/relay/opening.ts';
+import { readOpening, writeOpening } from '../../src/http/relay/accept.ts';
 
 const SECRET = 'ab'.repeat(32);
 const PEER = { address: '2001:db8::1%eth0', port: 65_535 };

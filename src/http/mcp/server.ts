@@ -1,18 +1,31 @@
 import {
+  type CallToolResult,
   createMcpHandler,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
   Server,
+  type Tool,
 } from '@modelcontextprotocol/server';
-import type { FastifyRequest } from 'fastify';
-import { toToolName } from '../../definitions/endpoint.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config/config.ts';
+import { type Endpoint, toToolName } from '../../definitions/endpoint.ts';
+import { SQL_PARAMETER } from '../../definitions/parameter.ts';
 import type { Source } from '../../definitions/source.ts';
+import { type ParameterFault, TailraceError } from '../../errors.ts';
+import type { Caller, Keyring } from '../../keys/keyring.ts';
 import { describeNearest } from '../../lib/nearest.ts';
-import { toSourceView, visibleSources } from '../../management/definitions.ts';
-import { shorten } from '../../query/parameters.ts';
-import { getCaller } from '../plugins/auth.ts';
-import { callTool, type Exchange, findTools, type McpParts } from './call.ts';
+import { toSourceView, visibleEndpoints, visibleSources } from '../../management/definitions.ts';
+import { NDJSON_FORMAT } from '../../query/format.ts';
+import { findUndeclared, invalidParameters, type RawParameters, shorten } from '../../query/parameters.ts';
+import { keepsPins, type Pins } from '../../query/pins.ts';
+import type { Answer } from '../../query/run.ts';
+import { describeUndeclared } from '../../query/undeclared.ts';
+import { describeServed } from '../../serve/describe.ts';
+import type { Inquiry } from '../../serve/resolve.ts';
+import { getCaller, noteRefusal } from '../plugins/auth.ts';
+import { noteFailure } from '../plugins/errors.ts';
+import { describeRun, describeTyped, type QueryParts, readValue } from '../routes/query.ts';
 
 /**
  * Handles one message of an agent. Each message has its own server, which knows the caller: nothing outlives the request, any replica
@@ -86,4 +99,139 @@ function uriOf({ name }: Source): string {
 function describeSource(source: Source) {
   const { name, description } = source;
   return { uri: uriOf(source), name, description, mimeType: JSON_TYPE };
+}
+
+/** The parts that `/mcp` needs. */
+export interface McpParts extends Pick<QueryParts, 'registry' | 'resolve' | 'cached' | 'metrics'> {
+  readonly config: Pick<Config, 'mcpBytesMax' | 'corsOrigins'>;
+  readonly keyring: Keyring;
+  /** Describes an endpoint as a tool, for a key with these pins. */
+  readonly describeTool: (endpoint: Endpoint, pins: Pins) => Tool;
+  /** Version of Tailrace. */
+  readonly version: string;
+}
+
+// Rows in an answer, some 13,000 tokens: a part of a model's context, which other answers share. More are left out.
+const ROWS_BYTES_MAX = 51_200;
+
+/** One message of an agent, and its response. */
+export interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** Lists the endpoints that a caller may call, without those that cannot apply the pins of its key. */
+export function findTools({ registry }: McpParts, caller: Caller): readonly Endpoint[] {
+  const { pins } = caller;
+  return visibleEndpoints(registry.endpoints, caller).filter((endpoint) => keepsPins(endpoint, pins));
+}
+
+/** Calls an endpoint as GET and POST do. A failure is a result, too: agents read it and try again. */
+export async function callTool(
+  parts: McpParts,
+  exchange: Exchange,
+  { endpoint, args }: { readonly endpoint: Endpoint; readonly args: Readonly<Record<string, unknown>> },
+): Promise<CallToolResult> {
+  const { request, reply } = exchange;
+  request.endpointName = endpoint.name;
+  try {
+    return await findRows(parts, exchange, { endpoint, parameters: readArguments(endpoint, args) });
+  } catch (error) {
+    if (reply.raw.destroyed || !(error instanceof Error)) throw error; // the agent has hung up
+    noteRefusal(error, request, parts.keyring);
+    return toResult(noteFailure(error, request));
+  }
+}
+
+// A row is a line, so that an answer that is too long is cut without being parsed.
+const ACCEPTS_LINES: Inquiry['accepts'] = { type: () => NDJSON_FORMAT.mediaTypes[0], encodings: () => false };
+
+async function findRows(
+  { config, resolve, cached, metrics }: McpParts,
+  { request, reply }: Exchange,
+  { endpoint, parameters }: { readonly endpoint: Endpoint; readonly parameters: RawParameters },
+): Promise<CallToolResult> {
+  const caller = getCaller(request);
+  const execution = describeRun(request, reply);
+  const { question } = await resolve({
+    ...{ caller, endpoint, parameters, headers: {}, accepts: ACCEPTS_LINES, sandboxed: execution },
+    ...{ url: undefined, ignored: undefined },
+  });
+  const served = cached.find(question, {}) ?? (await cached.compute(question, execution));
+  metrics.served(endpoint.name, served.outcome, served.answer.rows);
+  request.detail = describeServed(served);
+  const { answer } = served;
+  const { mcpBytesMax: bytesMax = ROWS_BYTES_MAX } = config;
+  const first = takeRows(answer, bytesMax);
+  const missing = describeMissing(answer, first, bytesMax);
+  const truncated =
+    missing === undefined
+      ? ''
+      : `,"truncated":${JSON.stringify(`${missing}; ${describeArguments(endpoint, caller)}`)}`;
+  const text = `{"result":[${first.text}]${truncated}}`;
+  return { content: [{ type: 'text', text }], structuredContent: parseRows(text, endpoint) };
+}
+
+/** @throws TailraceError `query_failed` if a text of the query is not JSON; GET would send it as it is */
+function parseRows(text: string, { name }: Endpoint): Record<string, unknown> {
+  try {
+    const rows: Record<string, unknown> = JSON.parse(text);
+    return rows;
+  } catch (cause) {
+    const message = `${name} returned invalid JSON: a column of type json has a string that is not JSON`;
+    throw new TailraceError('query_failed', message, { cause });
+  }
+}
+
+/** @throws TailraceError `invalid_parameter` that names each argument that is not declared, or of another JSON type */
+function readArguments(
+  { parameters, sandboxing }: Endpoint,
+  args: Readonly<Record<string, unknown>>,
+): RawParameters {
+  const known = [...parameters.map(({ name }) => name), ...(sandboxing ? [SQL_PARAMETER] : [])];
+  const errors: ParameterFault[] = describeUndeclared(findUndeclared(known, args), known).map(
+    ({ parameter, ...fault }) => ({ ...fault, parameter: JSON.stringify(parameter) }),
+  );
+  const raw: Record<string, string | string[]> = {};
+  for (const name of known.filter((one) => Object.hasOwn(args, one))) {
+    const parameter = parameters.find((one) => one.name === name);
+    const value = readValue(args[name], parameter);
+    if (value !== undefined) raw[name] = value;
+    else errors.push({ parameter: name, message: `must be a string${describeTyped(args[name], parameter)}` });
+  }
+  if (errors.length > 0) throw invalidParameters(errors);
+  return raw;
+}
+
+interface FirstRows {
+  /** Joined by commas. */
+  readonly text: string;
+  readonly rows: number;
+}
+
+/** Takes the whole rows within the first bytes of an answer of lines. */
+function takeRows({ body, rows }: Answer, bytesMax: number): FirstRows {
+  const isWhole = body.length <= bytesMax;
+  const end = isWhole ? body.length : body.lastIndexOf('\n', bytesMax) + 1;
+  const lines = body.toString('utf8', 0, end).split('\n').slice(0, -1);
+  return { text: lines.join(), rows: isWhole ? rows : lines.length };
+}
+
+/** Says which rows an agent has got; `undefined` if it has all. */
+function describeMissing({ rows, last }: Answer, first: FirstRows, bytesMax: number): string | undefined {
+  if (first.rows < rows)
+    return `the first ${first.rows} of ${rows} rows, since an answer has at most ${bytesMax} bytes of rows`;
+  return last === undefined ? undefined : `the first ${rows} rows, a full page: there may be more`;
+}
+
+/** Says how to get a shorter answer. */
+function describeArguments({ parameters, sandboxing }: Endpoint, { pins }: Caller): string {
+  const free = parameters.map(({ name }) => name).filter((name) => !Object.hasOwn(pins, name));
+  const names = [...free, ...(sandboxing ? [SQL_PARAMETER] : [])].join(', ');
+  return names === '' ? 'no argument narrows it' : `ask for less with ${names}`;
+}
+
+function toResult({ code, message, retryAfterSeconds }: TailraceError): CallToolResult {
+  const wait = retryAfterSeconds === undefined ? '' : `; try again in ${retryAfterSeconds} s`;
+  return { isError: true, content: [{ type: 'text', text: `${code}: ${message}${wait}` }] };
 }

@@ -4,7 +4,6 @@ import { TLSSocket } from 'node:tls';
 import type { ConnectionError, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ERROR_CODES, type ErrorCode, TailraceError } from '../../errors.ts';
 import type { ProtocolReply } from '../../ingest/protocols/protocol.ts';
-import { sendProtocolReply } from './protocol-reply.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -134,4 +133,16 @@ function toClientFailure({ code }: ConnectionError, { headerBytesMax }: ClientEr
   const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const message = isLate ? 'the request did not arrive in time' : 'this is not a well-formed HTTP request';
   return new TailraceError('invalid_request', message);
+}
+
+/** Sends a response of a protocol. */
+export function sendProtocolReply(
+  reply: FastifyReply,
+  { status, headers = {}, type = 'application/json', body }: ProtocolReply,
+): FastifyReply {
+  reply.code(status).headers(headers);
+  if (body === undefined) return reply.send();
+  // As bytes: the framework would add `charset` to the type of a text, and quote the parameters that some clients compare.
+  reply.header('content-type', type);
+  return reply.send(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
 }

@@ -6,8 +6,7 @@ import serveFiles from '@fastify/static';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 import { describeProduct, isElasticsearchClient } from '../../ingest/protocols/elasticsearch.ts';
-import { noteFailure } from '../plugins/errors.ts';
-import { sendProtocolReply } from '../plugins/protocol-reply.ts';
+import { noteFailure, sendProtocolReply } from '../plugins/errors.ts';
 import { defineRoute, type RouteGroup } from '../route.ts';
 
 /** The output of `npm run build:console`; as far above this file as above the built one. */

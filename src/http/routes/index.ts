@@ -2,30 +2,23 @@ import { METHODS } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
-import { createUnreadCheck } from '../plugins/unread.ts';
-import { compileValidator } from '../plugins/validation.ts';
+import { compileValidator, createUnreadCheck } from '../plugins/checks.ts';
 import { methodsOf, pathsOf, type RawQuery, type Route, type RouteGroup } from '../route.ts';
 import { aboutRoutes } from './about.ts';
-import { adminRoutes } from './admin.ts';
 import { alertRoutes } from './alerts.ts';
-import { authRoutes } from './auth.ts';
+import { authRoutes, sessionRoutes } from './auth.ts';
 import { consoleRoutes } from './console.ts';
-import { dashboardRoutes } from './dashboards.ts';
-import { definitionRoutes } from './definitions.ts';
+import { dashboardRoutes, definitionRoutes } from './definitions.ts';
 import { deletionRoutes } from './deletions.ts';
-import { ingestRoutes } from './ingest.ts';
+import { ingestRoutes, otlpRoutes } from './ingest.ts';
 import { keyRoutes, tokenRoutes } from './keys.ts';
 import { mcpRoutes } from './mcp.ts';
-import { otlpRoutes } from './otlp.ts';
-import { overviewRoutes } from './overview.ts';
+import { adminRoutes, overviewRoutes } from './overview.ts';
 import { protocolRoutes } from './protocols.ts';
 import { queryRoutes } from './query.ts';
 import { searchRoutes } from './search.ts';
-import { sessionRoutes } from './sessions.ts';
 import { workbenchRoutes } from './workbench.ts';
-import { workbenchAlertRoutes } from './workbench-alerts.ts';
-import { workbenchDashboardRoutes } from './workbench-dashboards.ts';
-import { workbenchHistoryRoutes } from './workbench-history.ts';
+import { workbenchAlertRoutes, workbenchDashboardRoutes, workbenchHistoryRoutes } from './workbench-files.ts';
 
 /** Every group of routes, in the order of docs/api.md and /openapi.json. */
 const GROUPS = {

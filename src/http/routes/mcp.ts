@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 import { shorten } from '../../query/parameters.ts';
 import { acceptJson } from '../json-body.ts';
-import type { McpParts } from '../mcp/call.ts';
+import type { McpParts } from '../mcp/server.ts';
 import { defineRoute, type RouteGroup, URL_BYTES_MAX } from '../route.ts';
 
 /**

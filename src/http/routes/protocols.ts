@@ -9,7 +9,7 @@ import type {
   ProtocolRoute,
 } from '../../ingest/protocols/protocol.ts';
 import { PROTOCOLS } from '../../ingest/protocols/table.ts';
-import { sendProtocolReply } from '../plugins/protocol-reply.ts';
+import { sendProtocolReply } from '../plugins/errors.ts';
 import { defineRoute, type Route, type RouteGroup, textParameter } from '../route.ts';
 import {
   addRawParser,

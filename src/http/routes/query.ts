@@ -13,10 +13,10 @@ import { type Describe, describeServed } from '../../serve/describe.ts';
 import { type Resolve, type Resolved, wantsTail } from '../../serve/resolve.ts';
 import type { createResolveTail } from '../../serve/resolve-tail.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import { sendTail, type TailParts } from '../event-stream.ts';
 import { acceptJson } from '../json-body.ts';
 import { addHead, getCaller } from '../plugins/auth.ts';
 import { defineRoute, PARAMETERS_MAX, type RouteGroup, type RouteRequest, URL_BYTES_MAX } from '../route.ts';
-import { sendTail, type TailParts } from './tail.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 

@@ -13,11 +13,11 @@ import type { Describe } from '../../serve/describe.ts';
 import { EVENT_STREAM, wantsTail } from '../../serve/resolve.ts';
 import type { SearchSteps } from '../../serve/resolve-search.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import { sendTail, type TailParts } from '../event-stream.ts';
 import { contentOf, EVENTS, list, object, type Schema } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RawQuery, type RouteGroup, textParameter } from '../route.ts';
 import { describeRun, HINT_HEADER, SAMPLED_HEADER, sendAnswer } from './query.ts';
-import { sendTail, type TailParts } from './tail.ts';
 
 export interface SearchParts extends SearchSteps, TailParts, DraftTestParts {
   readonly cached: CachedQueries;

@@ -1,10 +1,10 @@
-import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+import { Server, createMcpHandler } from '@modelcontextprotocol/server';
 import Fastify, { type FastifyRequest } from 'fastify';
 import { compressSync } from 'snappy';
 import { readDefinitions } from '../../../src/definitions/read.ts';
 import { TailraceError } from '../../../src/errors.ts';
 import { hasTooManyValues } from '../../../src/http/json-body.ts';
-import { compileValidator } from '../../../src/http/plugins/validation.ts';
+import { compileValidator } from '../../../src/http/plugins/checks.ts';
 import { pathsOf } from '../../../src/http/route.ts';
 import { ROUTES } from '../../../src/http/routes/index.ts';
 import { mergeParameters } from '../../../src/http/routes/query.ts';
@@ -12,9 +12,9 @@ import { decodeBatch } from '../../../src/ingest/decode-batch.ts';
 import { INLINE_BYTES_MAX, INLINE_MARKS_MAX } from '../../../src/ingest/ingest.ts';
 import { parseLabels } from '../../../src/ingest/protocols/loki.ts';
 import { type BodyFormat, countMarks } from '../../../src/ingest/wire-events.ts';
-import { protobufField } from '../../protobuf-field.ts';
-import { distinct, nest, type Parser, refusing, split } from '../parser.ts';
+import { type Parser, distinct, nest, refusing, split } from '../parser.ts';
 import { URL_CHARS_MAX } from './http.ts';
+import { protobufField } from '../../protobuf-field.ts';
 
 // Of the workbench; those of other routes are smaller (http/routes/).
 const JSON_CHARS_MAX = 1024 * 1024;
