@@ -217,7 +217,7 @@ function createSecurityHeaders(https: boolean): Readonly<Record<string, string>>
  *
  * @returns aborts when `close` begins
  */
-export function registerClosing(app: FastifyInstance): AbortSignal {
+function registerClosing(app: FastifyInstance): AbortSignal {
   const sockets = new Set<Socket>();
   const used = new WeakSet<Socket>();
   const closing = new AbortController();

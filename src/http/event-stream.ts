@@ -16,7 +16,7 @@ const DRAIN_MS_MAX = 15_000;
 const DRAINS_MS_MAX = 60_000;
 
 /** Headers of a response with events. The connection is not used again: it may be open for days. */
-export const EVENT_STREAM_HEAD = {
+const EVENT_STREAM_HEAD = {
   'content-type': `${EVENT_STREAM}; charset=utf-8`,
   'cache-control': 'no-store',
   'x-accel-buffering': 'no', // nginx would collect the events
@@ -24,7 +24,7 @@ export const EVENT_STREAM_HEAD = {
 } as const;
 
 /** Takes the response over from the framework and sends its head. */
-export function openEventStream(reply: FastifyReply): Sink {
+function openEventStream(reply: FastifyReply): Sink {
   const { raw } = reply.hijack();
   raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...EVENT_STREAM_HEAD }); // set as texts
   raw.flushHeaders();

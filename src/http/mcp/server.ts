@@ -121,13 +121,13 @@ export interface Exchange {
 }
 
 /** Lists the endpoints that a caller may call, without those that cannot apply the pins of its key. */
-export function findTools({ registry }: McpParts, caller: Caller): readonly Endpoint[] {
+function findTools({ registry }: McpParts, caller: Caller): readonly Endpoint[] {
   const { pins } = caller;
   return visibleEndpoints(registry.endpoints, caller).filter((endpoint) => keepsPins(endpoint, pins));
 }
 
 /** Calls an endpoint as GET and POST do. A failure is a result, too: agents read it and try again. */
-export async function callTool(
+async function callTool(
   parts: McpParts,
   exchange: Exchange,
   { endpoint, args }: { readonly endpoint: Endpoint; readonly args: Readonly<Record<string, unknown>> },

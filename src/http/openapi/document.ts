@@ -144,7 +144,7 @@ function queryParameter(parameter: Parameter): Schema {
   };
 }
 
-export function parameterSchema({ schema, required }: Parameter): Schema {
+function parameterSchema({ schema, required }: Parameter): Schema {
   return { ...schema, ...(required && schema['type'] === 'string' && { minLength: 1 }) };
 }
 
@@ -210,7 +210,7 @@ const TYPES: Readonly<Record<ResultType, Schema>> = {
   json: {},
 };
 
-export function columnSchema({ type, description }: ResultColumn): Schema {
+function columnSchema({ type, description }: ResultColumn): Schema {
   return { ...TYPES[type], description };
 }
 

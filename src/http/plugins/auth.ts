@@ -116,7 +116,7 @@ const SAFE_METHODS = ['GET', 'HEAD'];
  *
  * @throws TailraceError `forbidden`
  */
-export function requireOwnPage(request: FastifyRequest, own: OwnOrigin): void {
+function requireOwnPage(request: FastifyRequest, own: OwnOrigin): void {
   if (!SAFE_METHODS.includes(request.method)) findOwnPage(request, own);
 }
 

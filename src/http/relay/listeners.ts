@@ -119,7 +119,7 @@ export interface ProcessOptions {
 // It ends by itself before: see main.ts.
 const END_MS_MAX = 5_000;
 
-export function startListenerProcess({ listen, env, onLog }: ProcessOptions): ListenerProcess {
+function startListenerProcess({ listen, env, onLog }: ProcessOptions): ListenerProcess {
   const main = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
   const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'inherit', 'pipe'] });
   let failure: string | undefined;

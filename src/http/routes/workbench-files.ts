@@ -18,7 +18,7 @@ import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
 const TEXT = Type.String({ expected: 'a string' });
 const MAP = { additionalProperties: false, expected: 'an object' };
 /** A save of a definition that is one file. */
-export const SAVE_FILE = Type.Object(
+const SAVE_FILE = Type.Object(
   {
     name: ENDPOINT_NAME,
     definition: TEXT,
@@ -27,7 +27,7 @@ export const SAVE_FILE = Type.Object(
   MAP,
 );
 
-export const CHECK_FILE = Type.Object({ definition: TEXT }, MAP);
+const CHECK_FILE = Type.Object({ definition: TEXT }, MAP);
 
 const ALERT_EXAMPLE = {
   definition: `name: checkout.errors
@@ -43,7 +43,7 @@ to: [ops]
 const common = { scopes: ['manage'], refuse: requireAuthor } as const;
 
 // A text of 64 KiB in JSON.
-export const FILE_BODY_BYTES_MAX = 512 * 1024;
+const FILE_BODY_BYTES_MAX = 512 * 1024;
 
 /** Serves the files of alerts to the workbench of the console. */
 export const workbenchAlertRoutes: RouteGroup<SaveAlertParts> = {
