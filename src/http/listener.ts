@@ -7,7 +7,6 @@ import { type Describe, type Described, describeServed } from '../serve/describe
 import type { Resolve } from '../serve/resolve.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Admissions } from './plugins/auth.ts';
-import { hasBody } from './plugins/checks.ts';
 import type { createCorsHead } from './plugins/cors.ts';
 import { createRequestId, HUNG_UP, type Observe, type PeerReader } from './plugins/observe.ts';
 import { QUERY_PATH } from './routes/query.ts';
@@ -147,6 +146,18 @@ function isPlain(request: IncomingMessage): boolean {
     !hasBody(request) && // which the framework rejects
     findHeadFault(request) === undefined
   );
+}
+
+type Head = Pick<IncomingMessage, 'headers'>;
+
+/** Whether a request sends a body, or has one in chunks, which may be empty. */
+export function hasBody(head: Head): boolean {
+  return head.headers['transfer-encoding'] !== undefined || hasLength(head);
+}
+
+/** Whether a request says that its body has bytes. */
+export function hasLength({ headers }: Head): boolean {
+  return Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** Whether a URL has one more segment than the prefix. Other paths have no endpoint. */

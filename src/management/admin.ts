@@ -1,6 +1,6 @@
 import { GENERAL_SOURCE } from '../definitions/accepts.ts';
 import type { Registry } from '../definitions/registry.ts';
-import { isManaged, type Source } from '../definitions/source.ts';
+import { type Source, isManaged } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { parseRows } from '../engine/values.ts';
 import type { RejectedEvents, RejectedLog } from '../ingest/rejected.ts';
@@ -8,7 +8,7 @@ import { isListed, isUnrestricted } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { OWNER } from '../query/pins.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
-import type { KeyRequests, KeyTraffic } from '../telemetry/key-traffic.ts';
+import type { KeyRequests, KeyTraffic } from '../telemetry/metrics.ts';
 import type { RejectedRequestLog } from '../telemetry/rejected-requests.ts';
 import type { RejectedEventsView, RejectedRequestsView, USAGE_BY, UsageView } from './admin-view.ts';
 import { type KeyParts, readReachableKeys } from './keys.ts';

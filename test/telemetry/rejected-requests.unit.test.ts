@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
-import { createKeyTraffic } from '../../src/telemetry/key-traffic.ts';
+import { createKeyTraffic } from '../../src/telemetry/metrics.ts';
 import { createRejectedRequestLog } from '../../src/telemetry/rejected-requests.ts';
 
 test('requests are kept by reason, key and address; new addresses drop no other code', () => {

@@ -6,22 +6,16 @@ import { invalidRequest, TailraceError } from '../../errors.ts';
 import { compileSchema } from '../../lib/schema-check.ts';
 import { findUndeclared, invalidParameters } from '../../query/parameters.ts';
 import { describeUndeclared } from '../../query/undeclared.ts';
+import { hasBody, hasLength } from '../listener.ts';
 import type { Route, RouteGroup } from '../route.ts';
 
 type Head = Pick<IncomingMessage, 'headers'>;
-
-const hasLength = ({ headers }: Head) => Number(headers['content-length'] ?? 0) > 0;
 
 const isJson = ({ headers }: Head) => /^application\/json\b/i.test(headers['content-type'] ?? '');
 
 /** Many clients send `{}` with each DELETE and POST: it asks for nothing. */
 const isEmptyObject = (body: unknown) =>
   typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0;
-
-/** Whether a request sends a body, or has one in chunks, which may be empty. */
-export function hasBody(head: Head): boolean {
-  return head.headers['transfer-encoding'] !== undefined || hasLength(head);
-}
 
 /**
  * Returns a check that rejects what the route would ignore, and so answer another question: a body, and undeclared parameters. Senders of

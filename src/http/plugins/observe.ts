@@ -5,8 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { ErrorCode, TailraceError } from '../../errors.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import type { Credential } from '../../people/credential.ts';
-import type { KeyTraffic } from '../../telemetry/key-traffic.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
+import type { KeyTraffic, Metrics } from '../../telemetry/metrics.ts';
 import type { RejectedRequestLog } from '../../telemetry/rejected-requests.ts';
 
 declare module 'fastify' {
