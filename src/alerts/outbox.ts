@@ -28,6 +28,7 @@ export interface OutboxMessage {
   /** `webhook-id`, the same for every try. */
   readonly id: string;
   readonly receiver: string;
+  readonly alertId: string;
   readonly message: AlertMessage;
   readonly tries: number;
   /** ms since the epoch. */
@@ -40,7 +41,7 @@ export interface Outbox {
   next(receiver: string, nowMs: number): Promise<OutboxMessage | undefined>;
   done(id: string): Promise<void>;
   again(id: string, dueAtMs: number, reason: string): Promise<void>;
-  giveUp(id: string, reason: string): Promise<void>;
+  giveUp(message: OutboxMessage, reason: string): Promise<void>;
   /** Counts the messages of each receiver that has any. */
   queues(): Promise<readonly Pick<Queued, 'receiver' | 'messages'>[]>;
 }
@@ -64,27 +65,19 @@ export function writeMessage(stored: Stored): string {
 
 /** @param now ms since the epoch */
 export function createOutbox(store: AlertStore, now: () => number): Outbox {
-  /** Alerts of the messages that were read, until they are done. */
-  const alertIds = new Map<string, { readonly alertId: string; readonly receiver: string }>();
   return {
     async next(receiver, nowMs) {
       const stored = await store.nextMessage(receiver, nowMs);
       if (stored === undefined) return undefined;
       const { id, tries, firstMs } = stored;
       const { alertId, message } = JSON.parse(stored.message) as Stored; // of writeMessage
-      alertIds.set(id, { alertId, receiver });
-      return { id, receiver, message, tries, firstAtMs: firstMs };
+      return { id, receiver, alertId, message, tries, firstAtMs: firstMs };
     },
-    async done(id) {
-      await store.removeMessage(id);
-      alertIds.delete(id);
-    },
+    done: store.removeMessage,
     again: (id, dueMs, reason) => store.postponeMessage(id, { dueMs, reason }),
-    async giveUp(id, reason) {
-      const { alertId = '', receiver = '' } = alertIds.get(id) ?? {};
+    async giveUp({ id, alertId, receiver }, reason) {
       const entry = writeEntry({ change: 'not_delivered', receiver, reason });
       await store.dropMessage(id, alertId, { id: newOrderedId(), atMs: now(), entry });
-      alertIds.delete(id);
     },
     queues: store.readOutbox,
   };

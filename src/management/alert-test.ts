@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { readEntry } from '../alerts/history.ts';
 import { NO_RECEIVER } from '../alerts/outbox.ts';
 import { type AlertTestParts, type AlertTestResult, testAlert } from '../alerts/replay.ts';
 import { TailraceError } from '../errors.ts';
@@ -22,7 +21,6 @@ const RATE = { perSecond: 1 / 10, burst: 5 };
 const EVALUATION_MS_MAX = 30_000;
 const DELIVERY_MS_MAX = 10_000;
 const LOOK_EVERY_MS = 100;
-const ENTRIES_READ = 20;
 
 /** Creates what sends test messages for callers: one test at a time, and a few each minute. */
 export function createAlertTest({
@@ -91,39 +89,19 @@ interface Watch {
 async function watchDelivery(tested: AlertTestResult, watch: Watch): Promise<AlertTestView['result']> {
   const outcomes = tested.to.map(async (receiver) => {
     const { [receiver]: id } = tested.messageIds;
-    const text =
-      id === undefined ? NO_RECEIVER : await watchMessage({ ...watch, id, receiver, name: tested.alert });
-    return [receiver, text] as const;
+    return [receiver, id === undefined ? NO_RECEIVER : await watchMessage(id, watch)] as const;
   });
   return Object.fromEntries(await Promise.all(outcomes));
 }
 
-interface WatchedMessage extends Watch {
-  readonly id: string;
-  readonly receiver: string;
-  /** The name of the alert. */
-  readonly name: string;
-}
-
-async function watchMessage({ parts, untilMs, signal, ...sent }: WatchedMessage): Promise<string> {
+async function watchMessage(id: string, { parts, untilMs, signal }: Watch): Promise<string> {
   const { alerts } = parts.control;
   for (;;) {
-    const waiting = await alerts.findMessage(sent.id);
-    if (waiting === undefined) return (await findGivenUp(parts, sent)) ?? 'sent';
+    const waiting = await alerts.findMessage(id);
+    // It is given up after a day, so within seconds it has been accepted.
+    if (waiting === undefined) return 'sent';
     if (waiting.reason !== '') return `${waiting.reason}; it is sent again later`;
     if (performance.now() >= untilMs) return 'not accepted yet; it is retried for a day';
     await delay(LOOK_EVERY_MS, undefined, { signal });
   }
-}
-
-/** A message that was given up has an entry in the history, which is written with its removal. */
-async function findGivenUp(
-  { control, registry }: AlertParts,
-  { id, receiver, name }: Pick<WatchedMessage, 'id' | 'receiver' | 'name'>,
-): Promise<string | undefined> {
-  const entries = await control.alerts.listHistory(registry.getAlert(name).id, { limit: ENTRIES_READ });
-  // Ids ascend with their time, those of messages and those of entries.
-  const later = entries.filter((entry) => entry.id > id).map(({ entry }) => readEntry(entry));
-  const found = later.find((event) => event.change === 'not_delivered' && event.receiver === receiver);
-  return found !== undefined && 'reason' in found ? found.reason : undefined;
 }

@@ -64,7 +64,7 @@ export function createSending(
     for (let count = 0; count < max; count++) {
       const queued = await outbox.next(receiver, Number.MAX_SAFE_INTEGER);
       if (queued === undefined || sender === undefined) return count;
-      await outbox.giveUp(queued.id, reason);
+      await outbox.giveUp(queued, reason);
     }
     return Math.max(max, 0);
   }

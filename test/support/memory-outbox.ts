@@ -23,7 +23,7 @@ export function createMemoryOutbox() {
       const one = waiting.get(id);
       if (one !== undefined) waiting.set(id, { ...one, tries: one.tries + 1, dueAtMs, reason });
     },
-    async giveUp(id, reason) {
+    async giveUp({ id }, reason) {
       check();
       if (waiting.delete(id)) givenUp.set(id, reason);
     },
@@ -42,7 +42,7 @@ export function createMemoryOutbox() {
     ...{ waiting, finished, givenUp },
     put(receiver: string, message: AlertMessage, firstAtMs: number): string {
       const id = `msg_${++created}`;
-      waiting.set(id, { id, receiver, message, tries: 0, firstAtMs, dueAtMs: firstAtMs });
+      waiting.set(id, { id, receiver, alertId: '', message, tries: 0, firstAtMs, dueAtMs: firstAtMs });
       return id;
     },
     clear() {

@@ -210,7 +210,7 @@ function createDelivery(
     const reason = redact(messageOf(failure), secrets);
     const event = { receiver: name, alert: message.alert, id, tries, reason };
     if (now() - firstAtMs >= EXPIRY_MS && Math.max(tries, failures) >= EXPIRY_TRIES_MIN) {
-      await outbox.giveUp(id, reason);
+      await outbox.giveUp(queued, reason);
       watch({ kind: 'given_up', ...event });
       return 0;
     }
