@@ -96,7 +96,10 @@ interface Seen {
 
 const MEASURE_CHARS = 16;
 
-/** The column whose values a chart of the condition shows; `undefined`: it shows the number of rows for which the condition holds. */
+/**
+ * The column whose values a chart of the condition shows; `undefined`: it shows the number of rows for which the
+ * condition holds.
+ */
 export function chartColumn(when: AlertCondition): string | undefined {
   return when.kind !== 'rows' && typeof when.value === 'number' ? when.column : undefined;
 }

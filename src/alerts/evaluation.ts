@@ -108,7 +108,8 @@ export async function endOne(id: string, stored: StoredAlert, evaluation: Evalua
 }
 
 /**
- * Resolves what receivers would never hear of again: what an alert of another name or about other rows has sent, which begins anew, and what
+ * Resolves what receivers would never hear of again: what an alert of another name or about other rows has sent, which
+ * begins anew, and what
  * was sent to receivers that it no longer has.
  *
  * @returns as `evaluateOne`

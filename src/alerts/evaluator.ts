@@ -103,7 +103,8 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   function tick(): void {
     if (held === undefined || end.signal.aborted) return;
     const due = [...findDue(held, options)].filter(({ id }) => !running.has(id));
-    // The next one to end calls again. Whatever has waited longest comes first: a few slow alerts, due again as they end, must not keep the rest waiting.
+    // The next one to end calls again. Whatever has waited longest comes first: a few slow alerts, due again as they
+    // end, must not keep the rest waiting.
     const room = CONCURRENCY_MAX - running.size;
     for (const work of due.toSorted((a, b) => a.lastMs - b.lastMs).slice(0, room)) start(work);
   }
@@ -171,7 +172,10 @@ type Ticking = Pick<Alert, 'name' | 'everyMs'>;
 // A hash for each of a thousand alerts, several times a second, would be a share of a core.
 const jitters = new WeakMap<Ticking, number>();
 
-/** Returns the last tick of an alert at or before an instant. Alerts of one interval tick at different times, by their names. */
+/**
+ * Returns the last tick of an alert at or before an instant. Alerts of one interval tick at different times, by their
+ * names.
+ */
 export function lastTick(alert: Ticking, atMs: number): number {
   const { everyMs } = alert;
   const jitterMs = jitters.get(alert) ?? jitterOf(alert);

@@ -17,7 +17,10 @@ export interface AlertMessage {
   readonly instances: readonly {
     readonly labels: Readonly<Record<string, string>>;
     readonly values: Readonly<Record<string, number | string | null>>;
-    /** What it is about, unless it is a condition that holds: all three may fire at once with the same labels, and resolve one by one. */
+    /**
+     * What it is about, unless it is a condition that holds: all three may fire at once with the same labels, and
+     * resolve one by one.
+     */
     readonly kind?: Exclude<InstanceKind, 'condition'>;
   }[];
   readonly link?: string;

@@ -103,7 +103,8 @@ export interface AlertTestResult extends Replay {
 }
 
 /**
- * Tries an alert: over the time before the present, or as of the present with one message to its receivers that is marked as a test. No state
+ * Tries an alert: over the time before the present, or as of the present with one message to its receivers that is
+ * marked as a test. No state
  * changes.
  *
  * @throws TailraceError `not_found`; as `replay`

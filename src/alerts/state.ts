@@ -66,7 +66,8 @@ const INSTANCES_MAX = 100;
 const TRIES = 3;
 
 /**
- * Computes the state of an alert after a tick. A tick that is not after the last one by the clock counts as one at the same time: durations go
+ * Computes the state of an alert after a tick. A tick that is not after the last one by the clock counts as one at the
+ * same time: durations go
  * on from there, so that a clock that is set back neither fires nor resolves anything.
  */
 export function step(
@@ -97,10 +98,8 @@ function keyOf(kind: InstanceKind, labels: Labels): string {
 
 function boundInstances(outcome: Outcome, max: number): Outcome {
   if (outcome.kind !== 'rows' || outcome.holding.length <= max) return outcome;
-  return {
-    kind: 'failed',
-    reason: `the answer has ${outcome.holding.length} instances; an alert has at most ${max}: group by other columns, or raise the threshold`,
-  };
+  const count = `the answer has ${outcome.holding.length} instances; an alert has at most ${max}`;
+  return { kind: 'failed', reason: `${count}: group by other columns, or raise the threshold` };
 }
 
 type Present = Holding & { readonly kind: InstanceKind };
@@ -195,7 +194,10 @@ function resolve(key: string, instance: Instance, { unreported, options, transit
   transitions.push({ change: 'resolved', instance, send: isKnown && !isSilenced });
 }
 
-/** Resolves instances that only `keep_firing_for` holds, the quietest first, beyond the bound: changing labels would add up to any number. */
+/**
+ * Resolves instances that only `keep_firing_for` holds, the quietest first, beyond the bound: changing labels would add
+ * up to any number.
+ */
 function dropExcess(instances: Record<string, Instance>, walk: Walk): Record<string, Instance> {
   const excess = Object.keys(instances).length - (walk.options.instancesMax ?? INSTANCES_MAX);
   if (excess <= 0) return instances;

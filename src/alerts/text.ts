@@ -8,7 +8,8 @@ const QUOTE_CHARS_MAX = 60;
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
 /**
- * Replaces each `{{ name }}` by its value. Values are cut to 1,000 characters, the result to 4,000; null, and names without a value, are empty.
+ * Replaces each `{{ name }}` by its value. Values are cut to 1,000 characters, the result to 4,000; null, and names
+ * without a value, are empty.
  * Nothing is escaped: each kind of receivers escapes what it would read as markup.
  */
 export function renderText(text: string, values: Readonly<Record<string, string | number | null>>): string {

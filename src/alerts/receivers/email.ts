@@ -84,7 +84,8 @@ async function deliver({ url, from, to }: EmailSettings, { outgoing, socket, con
     host: addressOf(url) ?? url.hostname,
     secure: isTls,
     requireTLS: !isLax,
-    // Mail servers beside the service offer STARTTLS with self-signed certificates; without TLS they would get the same in the clear.
+    // Mail servers beside the service offer STARTTLS with self-signed certificates; without TLS they would get the same
+    // in the clear.
     tls: { rejectUnauthorized: !isLax },
     ...(url.username === ''
       ? {}

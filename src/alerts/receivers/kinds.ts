@@ -150,7 +150,10 @@ function findSecretFaults(secret: string): FieldFault[] {
     : fault(`must be ${min} to ${max} bytes as base64, not ${bytes}; openssl rand -base64 32 makes one`);
 }
 
-/** Sends messages signed as https://www.standardwebhooks.com describes, once by each secret: there are several while one is replaced. */
+/**
+ * Sends messages signed as https://www.standardwebhooks.com describes, once by each secret: there are several while one
+ * is replaced.
+ */
 function createWebhook(
   { url, secrets }: { readonly url: URL; readonly secrets: readonly string[] },
   connector: Connector,
@@ -179,7 +182,10 @@ const PART_CHARS_MIN = 8;
 const SEGMENT_CHARS_MIN = 12;
 const PASSWORD_CHARS_MIN = 4;
 
-/** Returns the parts of a URL that may be secret: the path of Slack's is its key, and a response may repeat only a part of it. */
+/**
+ * Returns the parts of a URL that may be secret: the path of Slack's is its key, and a response may repeat only a part
+ * of it.
+ */
 function secretsOf(text: string): string[] {
   const { username, password, pathname, search, searchParams } = new URL(text);
   const atLeast = (chars: number, ...parts: readonly string[]) =>

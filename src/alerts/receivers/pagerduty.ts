@@ -16,7 +16,8 @@ type Instance = AlertMessage['instances'][number];
 const WHOLE: Instance = { labels: {}, values: {} };
 
 /**
- * Sends an event for each instance: https://developer.pagerduty.com/docs/send-alert-event. If one fails, all are sent again: PagerDuty joins
+ * Sends an event for each instance: https://developer.pagerduty.com/docs/send-alert-event. If one fails, all are sent
+ * again: PagerDuty joins
  * events of the same key.
  */
 export function createPagerDuty({ url, routingKey }: PagerDutySettings, connector: Connector): Send {

@@ -35,7 +35,10 @@ export interface Sender {
    * @returns when these tries have ended
    */
   replace(receivers: Iterable<Receiver>): Promise<void>;
-  /** Stops sending. A try that has not ended is aborted; its message is sent again, with the same id, after the next start. */
+  /**
+   * Stops sending. A try that has not ended is aborted; its message is sent again, with the same id, after the next
+   * start.
+   */
   close(): Promise<void>;
 }
 
@@ -43,7 +46,10 @@ export interface Sender {
 const POLL_MS = 1_000;
 const OUTBOX_LOG_MS = 60_000;
 
-/** Sends the messages of the outbox, one at a time to each receiver, each receiver by itself. Only one process may do so at a time. */
+/**
+ * Sends the messages of the outbox, one at a time to each receiver, each receiver by itself. Only one process may do so
+ * at a time.
+ */
 export function openSender(options: SenderOptions, receivers: Iterable<Receiver>): Sender {
   const end = new AbortController();
   const queues = new Map<string, Queue>();
@@ -167,7 +173,8 @@ const EXPIRY_TRIES_MIN = 10;
 /**
  * Creates the deliveries to one receiver: each message until the receiver has accepted it, or a day has passed.
  *
- * @returns sends the next message that is due; returns for how many ms the receiver should be left alone, `undefined` if nothing is due
+ * @returns sends the next message that is due; returns for how many ms the receiver should be left alone, `undefined`
+ * if nothing is due
  */
 function createDelivery(
   receiver: Receiver,
@@ -217,7 +224,8 @@ function createDelivery(
     const delayMs = restMs(tries, failure);
     await outbox.again(id, now() + delayMs, reason);
     watch({ kind: 'failed', ...event });
-    // A receiver that is down gets nothing else meanwhile, so the order is kept. One that rejected a message may accept the next.
+    // A receiver that is down gets nothing else meanwhile, so the order is kept. One that rejected a message may accept
+    // the next.
     return failure.isRejected ? 0 : delayMs;
   }
 
