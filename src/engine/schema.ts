@@ -9,11 +9,7 @@ import {
   addIndex,
   createTable,
   dropTable,
-  OLD_METADATA_BLOCKS,
-  setMetadataBlocks,
-  setTableTtl,
   storedTable,
-  TABLE_TTL,
   tableColumns,
 } from './table.ts';
 import { tableIndexes } from './table-index.ts';
@@ -63,21 +59,6 @@ export async function applySchema(
     for (const addition of done) await undo(engine, addition).catch(() => {});
     throw error;
   }
-  for (const source of sources) await updateStorage(engine, storedTable(source, cluster), stored);
-}
-
-/** Changes how an existing table stores events from now on. Nothing is rewritten. */
-async function updateStorage(
-  engine: Engine,
-  name: string,
-  stored: ReadonlyMap<string, StoredTable>,
-): Promise<void> {
-  const definition = stored.get(name)?.definition;
-  if (definition === undefined) return;
-  const table = identifier(name);
-  const { cluster } = engine;
-  if (!definition.includes(`TTL ${TABLE_TTL} `)) await engine.command(setTableTtl(table, cluster));
-  if (definition.includes(OLD_METADATA_BLOCKS)) await engine.command(setMetadataBlocks(table, cluster));
 }
 
 /**

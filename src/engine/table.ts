@@ -22,9 +22,6 @@ export interface TableColumn {
 const BLOCKS_MAX = 'max_compress_block_size = 2097152';
 const METADATA_BLOCKS = `min_compress_block_size = 65536, ${BLOCKS_MAX}`;
 
-/** The blocks of metadata in tables of earlier versions, as the engine formats them in `system.tables`. */
-export const OLD_METADATA_BLOCKS = `min_compress_block_size = 1048576, ${BLOCKS_MAX}`;
-
 const COMMON: Record<(typeof COMMON_COLUMNS)[number], { type: string; codec: string; settings?: string }> = {
   id: { type: 'String', codec: 'ZSTD(1)' },
   timestamp: { type: "DateTime64(6, 'UTC')", codec: 'Delta(8), ZSTD(1)' },
@@ -98,8 +95,10 @@ function valueAt(path: readonly string[], type: ColumnType): string {
 // Deduplication tokens kept by a table: enough for the time between a crash and the retries of interrupted inserts.
 const TOKENS_MAX = 10_000;
 
-// Older parts are rarely read: compressing them harder saves a sixth of the disk.
+// Older parts are rarely read: compressing them harder saves a sixth of the disk. There is no deletion: it would follow the engine's
+// clock, and a clock that is wrong for a moment would cost every event (src/retention/retention.ts).
 const RECOMPRESSED_AFTER_DAYS = 1;
+const TTL = `timestamp + toIntervalDay(${RECOMPRESSED_AFTER_DAYS}) RECOMPRESS CODEC(ZSTD(9))`;
 
 /**
  * Returns the statements that create a source's table if it does not exist.
@@ -140,7 +139,7 @@ function createStoredTable(source: Source, cluster: string): Sql {
 ) ENGINE = ${engine}
 PARTITION BY toDate(timestamp)
 ORDER BY (project, timestamp, id)
-TTL ${trusted(TABLE_TTL)}
+TTL ${trusted(TTL)}
 SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, default_compression_codec = 'ZSTD(1)',
   ${window} = ${TOKENS_MAX}, fsync_after_insert = 1, fsync_part_directory = 1`;
 }
@@ -226,22 +225,6 @@ export function onCluster(cluster: string): Sql {
 export function isKept(source: Source, atMs: number | undefined): string {
   const at = atMs === undefined ? "now64(6, 'UTC')" : `fromUnixTimestamp64Milli(${Math.trunc(atMs)}, 'UTC')`;
   return `timestamp > ${at} - toIntervalDay(${source.retentionDays})`;
-}
-
-/**
- * Recompression of old events, as the engine formats it in `system.tables`, so that texts can be compared. There is no deletion: it
- * would follow the engine's clock, and a clock that is wrong for a moment would cost every event (src/retention/retention.ts).
- */
-export const TABLE_TTL = `timestamp + toIntervalDay(${RECOMPRESSED_AFTER_DAYS}) RECOMPRESS CODEC(ZSTD(9))`;
-
-/** Returns the statement that gives a table its TTL. */
-export function setTableTtl(table: Sql, cluster: string): Sql {
-  return sql`ALTER TABLE ${table}${onCluster(cluster)} MODIFY TTL ${trusted(TABLE_TTL)} SETTINGS materialize_ttl_after_modify = 0`;
-}
-
-/** Returns the statement that gives the metadata of a table its blocks. Parts get them when they are written or merged. */
-export function setMetadataBlocks(table: Sql, cluster: string): Sql {
-  return sql`ALTER TABLE ${table}${onCluster(cluster)} MODIFY COLUMN metadata MODIFY SETTING ${trusted(METADATA_BLOCKS)}`;
 }
 
 /** Names are quoted, because `index`, `constraint` and `projection` are keywords there. Definitions allow letters, digits and `_`. */

@@ -7,16 +7,13 @@ import { type Definitions, type LoadResult, readDefinitions } from '../definitio
 import { createRegistry, type Registry } from '../definitions/registry.ts';
 import { isManaged } from '../definitions/source.ts';
 import { readDeletionState } from '../engine/deletions.ts';
-import { hasUnfinishedTables } from '../engine/embedded/unfinished-tables.ts';
 import type { Engine } from '../engine/engine.ts';
 import { withoutTable } from '../engine/external.ts';
 import { applySchema, readTables } from '../engine/schema.ts';
-import { markServerStore, upgradeServerStore } from '../engine/server/store-mark.ts';
+import { checkServerStore, markServerStore } from '../engine/server/store-mark.ts';
+import { checkStoreVersion, writeStoredTables } from '../engine/store-file.ts';
 import { lockStore } from '../engine/store-lock.ts';
-import { findStoreVersion, upgradeStore, writeStoreVersion } from '../engine/store-version.ts';
-import { writeStoredTables } from '../engine/stored-tables.ts';
 import { type WriteMarks, watchWrites } from '../engine/write-marks.ts';
-import { TransientError } from '../errors.ts';
 import { verifyFilters } from '../ingest/filter/filter.ts';
 import type { ClockGuard } from '../lib/clock-guard.ts';
 import { createSlots } from '../lib/slots.ts';
@@ -93,24 +90,19 @@ export async function openCore(
   // The store of a server is not in the data directory, and belongs to every process that the server admits.
   const isEmbedded = config.clickhouseUrl === '';
   if (isEmbedded) opened.defer(lockStore(config.dataDir, owner).release);
-  const version = isEmbedded ? findStoreVersion(config.dataDir) : undefined; // before the engine opens it
+  if (isEmbedded) checkStoreVersion(config.dataDir); // before the engine opens it
   const { engine, writes } = watchWrites(await openEngine(config, watch));
   opened.defer(engine.close);
   const check = async (read: LoadResult) => {
     const { faults: others, take } = await companion(read.definitions);
     const definitions = await prepare(engine, read, { hasExternal, others });
-    if (isEmbedded && hasUnfinishedTables(config.dataDir)) throw diskIsFull(config.dataDir);
     if (isEmbedded) writeStoredTables(config.dataDir, await readTables(engine));
     else await markServerStore(engine, definitions.sources.filter(isManaged));
     return { definitions, take };
   };
   let reading = await readDefinitions(config);
-  const managed = reading.definitions.sources.filter(isManaged);
-  if (version === undefined)
-    await upgradeServerStore(engine, managed); // its version is in its tables
-  else await upgradeStore(engine, { from: version, sources: managed });
+  if (!isEmbedded) await checkServerStore(engine); // its version is in its tables
   const { definitions: first, take: takeFirst } = await check(reading);
-  if (isEmbedded) writeStoreVersion(config.dataDir);
   const clock = await openClock(engine, first.sources, { ...config, now });
   await hideOld(engine, first.sources, clock);
   takeFirst();
@@ -135,12 +127,6 @@ export async function openCore(
       return reading.folders;
     },
   };
-}
-
-function diskIsFull(dataDir: string): TransientError {
-  return new TransientError([
-    `data directory ${dataDir} cannot be used: the disk is full; make room, then start again`,
-  ]);
 }
 
 /** Opens the served definitions. @param read reads and checks them again */

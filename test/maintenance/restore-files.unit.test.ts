@@ -78,7 +78,7 @@ describe('a restore', () => {
     await put(join(own, 'outside'), 'kept');
     await symlink(join(own, 'outside'), join(backup, 'definitions/sources/b.yaml'));
     await restore();
-    expect(await listOf(join(own, 'data'))).toEqual(['token.secret']);
+    expect(await listOf(join(own, 'data'))).toEqual(['tables.json', 'token.secret']);
     expect(await listOf(join(own, 'restored'))).toEqual(['endpoints/x/query.sql', 'sources/a.yaml']);
     expect((await lstat(join(own, 'restored/sources/a.yaml'))).isFile()).toBe(true);
   });

@@ -5,8 +5,8 @@ import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { findFolders } from '../../definitions/folders.ts';
 import { hasEmbeddedStore } from '../../engine/embedded/sessions.ts';
+import { checkStoreVersion } from '../../engine/store-file.ts';
 import { lockStore } from '../../engine/store-lock.ts';
-import { findStoreVersion } from '../../engine/store-version.ts';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';
 import { OutsideError } from '../../lib/below.ts';
 import { type BackupDone, type BackupSource, createBackup } from '../../maintenance/backup/create-backup.ts';
@@ -130,14 +130,13 @@ async function openOwn(config: Config): Promise<Snapshots> {
   const { dataDir } = config;
   await using cleanup = new AsyncDisposableStack();
   cleanup.defer(lockStore(dataDir, ownerName('backup')).release);
-  const storeVersion = findStoreVersion(dataDir);
+  checkStoreVersion(dataDir);
   const engine = await openEngine(config);
   cleanup.defer(engine.close);
   const id = randomUUID();
   cleanup.defer(() => removeSnapshot(dataDir, id));
   await removeLeftSnapshots(dataDir);
-  // This command does not upgrade tables, so they have the layout that the directory records.
-  const snapshot = async () => ({ ...(await createSnapshot(engine, id)), storeVersion });
+  const snapshot = () => createSnapshot(engine, id);
   const closing = cleanup.move();
   return { ...NEVER_FAILS, snapshot, close: () => closing.disposeAsync() };
 }

@@ -6,7 +6,7 @@ import { type Definitions, type LoadResult, readDefinitions } from '../../defini
 import type { Source } from '../../definitions/source.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { findSchemaFaults } from '../../engine/schema.ts';
-import { readStoredTables } from '../../engine/stored-tables.ts';
+import { readStoredTables } from '../../engine/store-file.ts';
 import { InputError } from '../../errors.ts';
 import { createCompanions } from '../../service/companions.ts';
 import { prepare } from '../../service/open-core.ts';
@@ -69,12 +69,7 @@ async function compareWithStore(
     warn(`the sources were not compared with the tables of the server; ${later}`);
     return [];
   }
-  const stored = readStoredTables(dataDir);
-  if (stored === 'not described')
-    warn(
-      `the sources were not compared with the store in ${dataDir}, which has no description yet; ${later}, and writes one`,
-    );
-  return typeof stored === 'string' ? [] : await findSchemaFaults(engine, sources, stored);
+  return await findSchemaFaults(engine, sources, readStoredTables(dataDir));
 }
 
 function warn(message: string): void {

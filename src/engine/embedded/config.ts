@@ -40,14 +40,6 @@ const MERGE_TREE = {
   min_age_to_force_merge_on_partition_only: 1,
 } as const;
 
-// With these settings the engine starts no merge, so it neither deletes nor rewrites.
-const NO_MERGES = {
-  max_number_of_merges_with_ttl_in_pool: 0,
-  max_bytes_to_merge_at_max_space_in_pool: 1,
-  max_bytes_to_merge_at_min_space_in_pool: 1,
-  min_age_to_force_merge_seconds: 0,
-} as const;
-
 // Rights of every session, readers and writer: Tailrace's tables only. Table functions that reach files, the network or a process
 // are not granted, so the engine itself rejects them.
 const GRANTS = [
@@ -61,9 +53,8 @@ const GRANTS = [
  * Writes the engine's configuration into `dir` and returns the connection arguments to read it.
  *
  * @param memoryBytesMax memory of the engine in all
- * @param merges whether parts are merged in the background
  */
-export function writeEngineConfig(dir: string, memoryBytesMax: number, merges = true): string[] {
+export function writeEngineConfig(dir: string, memoryBytesMax: number): string[] {
   makeFolder(dir, 0o700);
   const usersFile = join(dir, 'users.xml');
   const configFile = join(dir, 'config.xml');
@@ -78,7 +69,7 @@ export function writeEngineConfig(dir: string, memoryBytesMax: number, merges = 
     ...SERVER,
     mark_cache_size: markCacheBytes,
     background_pool_size: mergeThreads,
-    merge_tree: toXml(merges ? MERGE_TREE : { ...MERGE_TREE, ...NO_MERGES }),
+    merge_tree: toXml(MERGE_TREE),
     max_server_memory_usage: memoryBytesMax,
     users_config: usersFile.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
   };

@@ -13,11 +13,9 @@ import { createSuspects } from '../process/suspects.ts';
 import { createSessionPool, type PoolLimits } from '../session-pool.ts';
 import { createValueWriter, parseRows } from '../values.ts';
 import { DATABASE } from './config.ts';
-import { removeDeletingTtls } from './deleting-ttl.ts';
 import { type Ask, askAgain, closeSessions, createAsk, openFirst, openProcess } from './open-process.ts';
 import { createRunningQueries } from './running.ts';
 import { CHANNEL, describeSessions, type EmbeddedSessions } from './sessions.ts';
-import { removeUnfinishedTables } from './unfinished-tables.ts';
 
 export interface EmbeddedOptions extends PoolLimits {
   readonly dataDir: string;
@@ -50,12 +48,10 @@ const STOP_MS_MAX = 5_000;
  *
  * Values enter the text as quoted literals, because queries with bound parameters run one at a time over the whole process.
  *
- * @throws EngineError when the engine cannot open the directory; InputError if a full disk has damaged it
+ * @throws EngineError when the engine cannot open the directory
  */
 export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engine> {
   const { dataDir, limits, memoryBytesMax, onRestart = () => {}, onSuspect = () => {} } = options;
-  removeUnfinishedTables(dataDir);
-  await removeDeletingTtls(dataDir, memoryBytesMax, options.env);
   const sessions = describeSessions(dataDir, options);
   const { pool, ...readers } = createReaders(options, sessions);
   const { first, start } = await openFirst((signal) => openProcess(sessions, readers.opens(), signal));

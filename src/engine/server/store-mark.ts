@@ -1,7 +1,7 @@
 import type { Source } from '../../definitions/source.ts';
 import { sql } from '../../sql/sql.ts';
 import type { Engine } from '../engine.ts';
-import { refuseNewer, STORE_VERSION, UNMARKED, upgradeStore } from '../store-version.ts';
+import { rejectOther, STORE_VERSION } from '../store-file.ts';
 import { alterTable, storedTable } from '../table.ts';
 
 // All processes on a server share this text in the comment of each table, after any text of an operator: the version of its layout.
@@ -11,19 +11,15 @@ const MARK = /\s*\[tailrace store (\d+)\]$/;
 type Comments = ReadonlyMap<string, string>;
 
 /**
- * Upgrades the tables of a server that are of an older version. Call it before `applySchema`.
+ * Checks the versions of a server's tables; one without a mark was being created when its process ended. Call it before `applySchema`.
  *
- * @throws InputError when any table of the database was written by a newer version
+ * @throws InputError if any table of the database is of another version
  */
-export async function upgradeServerStore(engine: Engine, sources: readonly Source[]): Promise<void> {
-  const comments = await readComments(engine);
-  const newest = Math.max(0, ...[...comments.values()].map((comment) => parseMark(comment) ?? 0));
-  refuseNewer(newest, STORE_VERSION, 'CLICKHOUSE_URL: the event store there');
-  const versions = sources.flatMap((source) => {
-    const comment = comments.get(storedTable(source, engine.cluster));
-    return comment === undefined ? [] : [parseMark(comment) ?? UNMARKED];
-  });
-  await upgradeStore(engine, { from: Math.min(STORE_VERSION, ...versions), sources });
+export async function checkServerStore(engine: Engine): Promise<void> {
+  for (const comment of (await readComments(engine)).values()) {
+    const version = parseMark(comment);
+    if (version !== undefined) rejectOther('CLICKHOUSE_URL: the event store there', version);
+  }
 }
 
 /** Writes the version into the comment of each table that does not have it. */

@@ -37,7 +37,7 @@ const MANIFEST = Type.Object({
   format: Type.Integer(),
   tailrace: Type.String(),
   created_at: Type.String(),
-  /** The layout of the events: src/engine/store-version.ts. Null: the events are on a ClickHouse server, not in the backup. */
+  /** The layout of the events: src/engine/store-file.ts. Null: the events are on a ClickHouse server, not in the backup. */
   store_version: Type.Union([Type.Integer(), Type.Null()]),
   /** The version of control.sqlite. Null: the keys are in PostgreSQL, not in the backup. */
   control_version: Type.Union([Type.Integer(), Type.Null()]),

@@ -1,13 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../../engine/engine.ts';
-import {
-  markRestoring,
-  refuseNewer,
-  STORE_VERSION,
-  VERSION_FILE,
-  writeStoreVersion,
-} from '../../engine/store-version.ts';
+import { markRestoring, rejectOther, writeStoreVersion } from '../../engine/store-file.ts';
 import { InputError, messageOf } from '../../errors.ts';
 import { CONTROL_VERSION } from '../../keys/schema.ts';
 import { findBelow, OutsideError } from '../../lib/below.ts';
@@ -37,8 +31,9 @@ const DEFINITIONS = /^definitions\//;
 export function readBackup(dir: string): Manifest {
   const manifest = readManifest(dir);
   const of = `of the backup ${dir}, written by Tailrace ${manifest.tailrace},`;
-  refuseNewer(manifest.store_version ?? 0, STORE_VERSION, `the event store ${of}`);
-  refuseNewer(manifest.control_version ?? 0, CONTROL_VERSION, `the key store ${of}`);
+  const { store_version: store, control_version: control } = manifest;
+  if (store !== null) rejectOther(`the event store ${of}`, store);
+  if (control !== null) rejectOther(`the key store ${of}`, control, CONTROL_VERSION);
   return manifest;
 }
 
@@ -70,8 +65,7 @@ export async function restoreBackup(dir: string, manifest: Manifest, options: Re
       );
       if (copied.sha256 !== file.sha256) throw damaged(source);
     }
-    if (manifest.store_version === null) rmSync(join(dataDir, VERSION_FILE));
-    else writeStoreVersion(dataDir, manifest.store_version);
+    writeStoreVersion(dataDir);
   } catch (error) {
     for (const name of readdirSync(dataDir).filter((one) => !isIgnored(one)))
       rmSync(join(dataDir, name), { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Engine } from '../../engine/engine.ts';
-import { STORE_VERSION } from '../../engine/store-version.ts';
+import { STORE_VERSION } from '../../engine/store-file.ts';
 import { identifier, sql } from '../../sql/sql.ts';
 
 /** One part of a table: files that never change and exist as long as the snapshot. */
