@@ -46,7 +46,6 @@ CREATE SETTINGS PROFILE tailrace_sandbox SETTINGS
   cancel_http_readonly_queries_on_client_close CHANGEABLE_IN_READONLY,
   http_write_exception_in_output_format CHANGEABLE_IN_READONLY,
   enable_http_compression CHANGEABLE_IN_READONLY,
-  additional_table_filters CHANGEABLE_IN_READONLY,
   log_comment CHANGEABLE_IN_READONLY;
 CREATE USER tailrace_sandbox IDENTIFIED BY '…' SETTINGS PROFILE tailrace_sandbox;
 GRANT SELECT ON tailrace.* TO tailrace_sandbox;

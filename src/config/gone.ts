@@ -11,6 +11,7 @@ export const GONE_SETTINGS: Readonly<Record<string, string>> = {
   CLICKHOUSE_SANDBOX_PASSWORD: 'write name:password in CLICKHOUSE_SANDBOX_USER',
   CLICKHOUSE_USER: 'write user:password@ in CLICKHOUSE_URL',
   TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '600 requests a minute without a valid key from one address',
+  TAILRACE_CLOCK_JUMP_HOURS_MAX: 'retention judges the clock by the days of the stored events',
   TAILRACE_CLUSTER: 'write ?cluster=name at the end of CLICKHOUSE_URL',
   TAILRACE_CONNECTIONS_MAX: '4,096 connections may be open',
   TAILRACE_CONNECTIONS_PER_ADDRESS_MAX: 'a proxy bounds the connections of an address',
@@ -41,6 +42,7 @@ export const GONE_SETTINGS: Readonly<Record<string, string>> = {
   TAILRACE_RECORD_REQUESTS_AS: 'the proxy in front of Tailrace sends its requests as events (docs/ingest.md)',
   TAILRACE_REQUEST_TIMEOUT_MS: 'the head of a request has 10 s to arrive, the request a minute',
   TAILRACE_RESULT_BYTES_MAX: 'an answer has at most 64 MiB',
+  TAILRACE_RETENTION_DROP_PERCENT_MAX: 'retention deletes all that is due',
   TAILRACE_SANDBOX_SQL_BYTES_MAX: 'a SELECT of a caller has at most 16,384 bytes',
   TAILRACE_SEARCH_BYTES_MAX: 'a search has at most 8,192 bytes',
   TAILRACE_SEARCH_CLAUSES_MAX: 'a search has at most 128 words, phrases and conditions',
@@ -53,5 +55,6 @@ export const GONE_SETTINGS: Readonly<Record<string, string>> = {
   TAILRACE_URL_BYTES_MAX: 'a URL has at most 262,144 bytes',
   TAILRACE_VERCEL_VERIFY: 'write ?verify=value in the address of the drain',
   TAILRACE_WARM_CONCURRENCY_MAX: 'refreshes run one at a time',
-  TAILRACE_WARM_KEYS_MAX: 'the 1,000 answers used last are kept warm; omit cache_warming of an endpoint for none',
+  TAILRACE_WARM_KEYS_MAX:
+    'the 1,000 answers used last are kept warm; omit cache_warming of an endpoint for none',
 };

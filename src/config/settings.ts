@@ -264,16 +264,6 @@ export const SETTINGS = {
     { fallback: 0, min: 0, max: Number.MAX_SAFE_INTEGER, unit: 'bytes' },
     'Disk of all events; beyond it the oldest days are deleted. 0: no bound.',
   ),
-  clockJumpHoursMax: integer(
-    'TAILRACE_CLOCK_JUMP_HOURS_MAX',
-    { fallback: 24, min: 1, max: 87_600, unit: 'hours' },
-    'Longest jump of the clock since the store was open; beyond it [retention](operating.md#retention-and-the-clock) stops.',
-  ),
-  retentionDropPercentMax: integer(
-    'TAILRACE_RETENTION_DROP_PERCENT_MAX',
-    { fallback: 25, min: 1, max: 100, unit: 'percent' },
-    'Share of a source that retention deletes at once; more waits for an operator. 100: no bound.',
-  ),
   shutdownTimeoutMs: integer(
     'TAILRACE_SHUTDOWN_TIMEOUT_MS',
     { fallback: 10_000, min: 0, max: 600_000, unit: 'ms' },

@@ -9,7 +9,7 @@ import type { DayEntry, Journal } from './journal.ts';
 import { copyAgain, type DayPlan } from './plan.ts';
 
 export interface CopyJob {
-  /** The source, without read filters: rows that queries no longer see are copied, too. */
+  /** The source. */
   readonly here: Engine;
   /** The target. */
   readonly there: Engine;

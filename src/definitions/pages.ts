@@ -1,4 +1,3 @@
-import { isBoundedScan } from '../sql/bounded-scan.ts';
 import { applyEdits } from '../sql/edit.ts';
 import { findFinalSelect } from '../sql/final-select.ts';
 import { findParameters } from '../sql/parameter.ts';
@@ -25,8 +24,6 @@ export interface Pages {
   readonly canSkip: boolean;
   /** The binding of the query's range of time; `undefined` if it does not read `@page_from` and `@page_until`. */
   readonly range: PageRange | undefined;
-  /** Whether the query certainly reads no event from before `@page_from`. */
-  readonly readsOnlyRange: boolean;
 }
 
 /** Parameters of type timestamp that bound the rows of an endpoint whose first cursor column is their time. */
@@ -75,10 +72,7 @@ export function createPages(
   const used = applyEdits(sql, removeUnused(sql));
   const isRanged = findParameters(sql).some(({ name }) => name === PAGE_FROM);
   const range = isRanged ? { after, until } : undefined;
-  const read = findSources(used, sources);
-  const readsOnlyRange =
-    read.length === 1 && read.every(({ table }) => isBoundedScan(used, { ...PAGE_SCAN, table }));
-  return { by: parsed, size, sources: read, canSkip: canSkip(used), range, readsOnlyRange };
+  return { by: parsed, size, sources: findSources(used, sources), canSkip: canSkip(used), range };
 }
 
 /** A LIMIT within the query would count the rows that are left out. */
@@ -97,7 +91,6 @@ export function parseOrder(text: string): { name: string; direction: 'asc' | 'de
 
 // The name of a row's time everywhere in Tailrace.
 export const TIME_COLUMN = 'timestamp';
-const PAGE_SCAN = { column: TIME_COLUMN, parameter: PAGE_FROM };
 
 /** Whether the first page has the newest rows, so that new ones can be followed (live tail). */
 export function hasNewestFirst({ by: [first] }: Pages): boolean {

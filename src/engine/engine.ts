@@ -54,11 +54,6 @@ export interface QueryOptions extends QueueOptions {
    */
   readonly sandboxed?: { readonly project: string | undefined } | undefined;
   /**
-   * The read filters need not apply, since the query reads nothing that they hide. With one on a table, the engine cannot read its
-   * rollup. Default: false.
-   */
-  readonly skipsReadFilters?: boolean | undefined;
-  /**
    * The caller has written the statement and may read all rows: `query_failed` has the engine's own message, which quotes both. Default:
    * false.
    */
@@ -97,9 +92,6 @@ interface InsertTarget {
   /** Deduplication token: rows sent again with it, within the engine's window, are not stored again. */
   readonly token?: string;
 }
-
-/** Table → a condition on its columns, in SQL that Tailrace has written. */
-export type ReadFilters = ReadonlyMap<string, string>;
 
 /** Writes a statement with its values and its search guards (sql/search-guard.ts). Called once the query has its slot. */
 export type WriteStatement = () => string;
@@ -147,8 +139,6 @@ export interface Engine {
    * throws, quotes the statement.
    */
   inspect<T extends string>(sql: SqlText<T>): Promise<Record<string, unknown>[]>;
-  /** From the next query on, queries see only rows that meet their table's condition. Waits for running queries to end. */
-  setReadFilters(filters: ReadFilters): Promise<void>;
   gauges(): EngineGauges;
   /** Stops running queries, then releases the store. Idempotent. */
   close(): Promise<void>;

@@ -1,5 +1,4 @@
-import { writeValue } from '../sql/quote.ts';
-import type { FileFormat, QueryLimits, QueryOptions, ReadFilters } from './engine.ts';
+import type { FileFormat, QueryLimits, QueryOptions } from './engine.ts';
 
 /** Settings of ClickHouse, by its names. */
 export type EngineSettings = Readonly<Record<string, number | string>>;
@@ -54,12 +53,4 @@ export function readSettings(limits: QueryLimits): EngineSettings {
 /** The same for the user that runs callers' SQL. Its profile in deploy/clickhouse/users.sql has to allow each of these settings. */
 export function sandboxSettings(limits: QueryLimits): EngineSettings {
   return { ...readSettings(limits), max_query_size: SANDBOX_SQL_BYTES_MAX };
-}
-
-/** The value of `additional_table_filters`. */
-export function writeFilters(database: string, filters: ReadFilters): string {
-  const entries = [...filters].map(
-    ([table, sql]) => `${writeValue(`${database}.${table}`)}: ${writeValue(sql)}`,
-  );
-  return `{${entries.join(', ')}}`;
 }

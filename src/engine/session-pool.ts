@@ -43,7 +43,6 @@ export function createSessionPool<Session>(
 ) {
   const idle = [...sessions];
   const waiting = createLanes<ReturnType<typeof createWaiter<Session>>>();
-  const changes = new Map<Session, (() => Promise<void>)[]>();
   /** Held session → its lane. */
   const holders = new Map<Session, string>();
   const mayServe = (lane: string) => mayHold(lane, [...holders.values()], sessions.length);
@@ -61,11 +60,8 @@ export function createSessionPool<Session>(
 
   function release(session: Session): void {
     holders.delete(session);
-    const change = changes.get(session)?.shift();
-    if (change === undefined) {
-      idle.push(session);
-      serve();
-    } else void change().then(() => release(session));
+    idle.push(session);
+    serve();
   }
 
   /** Queues for a session. */
@@ -105,27 +101,6 @@ export function createSessionPool<Session>(
       return full === undefined ? wait(signal, lane, onJoin) : Promise.reject(tooMany(many, full));
     },
     release,
-    /**
-     * Changes every session, each as soon as it is free and before its next query. Bypasses the queue and its bounds. Resolves when
-     * all are changed.
-     *
-     * @throws the error of `change`; the other sessions are changed nevertheless
-     */
-    async renew(change: (session: Session) => Promise<void>): Promise<void> {
-      const results = sessions.map((session) => {
-        const { promise, resolve, reject } = Promise.withResolvers<void>();
-        const pending = changes.get(session) ?? [];
-        changes.set(session, [...pending, () => change(session).then(resolve, reject)]);
-        const at = idle.indexOf(session);
-        if (at !== -1) {
-          idle.splice(at, 1);
-          release(session);
-        }
-        return promise;
-      });
-      await Promise.allSettled(results);
-      await Promise.all(results);
-    },
     /** Rejects every waiting query. */
     drain(error: TailraceError): void {
       for (const waiter of waiting.waiters()) waiter.fail(error);

@@ -6,15 +6,16 @@ import { readVersion } from '../version.ts';
 import type { StoredTable } from './schema.ts';
 
 /**
- * In the data directory: the version of the embedded store beside it, and its tables for `tailrace check`, since no other process
- * can read the store while a service runs.
+ * In the data directory: the version of the embedded store beside it, and its tables for `tailrace check`, since no
+ * other process can read the store while a service runs.
  */
 const FILE = 'tables.json';
 
 /** The version of the tables' layout that this program reads and writes. A store of any other version is rejected. */
 export const STORE_VERSION = 2;
 
-// On a full disk the engine creates tables that it cannot open again, without an error. Later tables have the reserve (lib/reserve.ts).
+// On a full disk the engine creates tables that it cannot open again, without an error. Later tables have the reserve
+// (lib/reserve.ts).
 const NEW_STORE_BYTES = 16 * 1024 * 1024;
 
 // The version while `tailrace restore` fills the directory.
@@ -29,10 +30,11 @@ interface StoreFile {
 }
 
 /**
- * Checks the version of the embedded store, and writes that of a new one. Call it before the engine opens the store: another engine
- * detaches parts that it cannot read, so that their events seem lost.
+ * Checks the version of the embedded store, and writes that of a new one. Call it before the engine opens the store:
+ * another engine detaches parts that it cannot read, so that their events seem lost.
  *
- * @throws InputError if the store is of another version, or was only partly restored; TransientError without room for a new one
+ * @throws InputError if the store is of another version, or was only partly restored; TransientError without room for a
+ *   new one
  */
 export function checkStoreVersion(dataDir: string): void {
   const file = readStoreFile(dataDir);
@@ -43,7 +45,8 @@ export function checkStoreVersion(dataDir: string): void {
   }
   if (file?.store === RESTORING)
     throw new InputError([
-      `data directory ${dataDir} holds a part of a backup: "tailrace restore" did not finish; empty the directory and restore again`,
+      `data directory ${dataDir} holds a part of a backup: "tailrace restore" did not finish; ` +
+        'empty the directory and restore again',
     ]);
   rejectOther(`the event store in ${dataDir}`, file?.store);
 }
@@ -59,10 +62,9 @@ function requireRoom(dataDir: string): void {
 /** @throws InputError if a store or a backup is of another version than this program reads */
 export function rejectOther(what: string, found: unknown, version = STORE_VERSION): void {
   if (found === version) return;
-  const isKnown = typeof found === 'number';
-  throw new InputError([
-    `${what} is of ${isKnown ? `version ${found}` : 'an unknown version'}, and Tailrace ${readVersion()} reads only version ${version}; use the release that wrote it`,
-  ]);
+  const other = typeof found === 'number' ? `version ${found}` : 'an unknown version';
+  const own = `Tailrace ${readVersion()} reads only version ${version}`;
+  throw new InputError([`${what} is of ${other}, and ${own}; use the release that wrote it`]);
 }
 
 export function writeStoreVersion(dataDir: string): void {

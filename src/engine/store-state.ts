@@ -72,12 +72,6 @@ export async function readEngineVersion(engine: Engine): Promise<string> {
   return String(row?.['version']);
 }
 
-/** Reads the engine's clock, ms since the epoch. @throws the errors of `Engine.inspect` */
-export async function readEngineMs(engine: Engine): Promise<number> {
-  const [row] = await engine.inspect('SELECT toUnixTimestamp64Milli(now64(3)) AS ms');
-  return Number(row?.['ms']);
-}
-
 /** On a cluster one replica of each shard, so that rows are counted once. */
 function partsOf({ cluster }: Engine): Sql {
   return cluster === '' ? sql`system.parts` : sql`cluster(${cluster}, system.parts)`;

@@ -217,16 +217,6 @@ export function onCluster(cluster: string): Sql {
   return cluster === '' ? sql`` : sql` ON CLUSTER ${identifier(cluster)}`;
 }
 
-/**
- * Returns the condition that an event is within its source's retention.
- *
- * @param atMs the time from which its age is counted, ms since the epoch; `undefined`: the engine's own clock
- */
-export function isKept(source: Source, atMs: number | undefined): string {
-  const at = atMs === undefined ? "now64(6, 'UTC')" : `fromUnixTimestamp64Milli(${Math.trunc(atMs)}, 'UTC')`;
-  return `timestamp > ${at} - toIntervalDay(${source.retentionDays})`;
-}
-
 /** Names are quoted, because `index`, `constraint` and `projection` are keywords there. Definitions allow letters, digits and `_`. */
 function columnDefinition({ name, type, expression, codec, settings }: TableColumn): string {
   const parts = [`\`${name}\` ${type}`];

@@ -37,7 +37,6 @@ export function watchWrites(engine: Engine): { readonly engine: Engine; readonly
         return marked(mark, () => engine.insert(batch));
       },
       command: (sql) => marked(markAll, () => engine.command(sql)),
-      setReadFilters: (filters) => marked(markAll, () => engine.setReadFilters(filters)),
     },
     writes: {
       get version() {

@@ -1,6 +1,5 @@
 import { isManaged, type Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { ClockGuard } from '../lib/clock-guard.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
 import type { Deletions } from './deletions.ts';
@@ -10,21 +9,21 @@ export interface KeepProjectsOptions {
   readonly sources: () => readonly Source[];
   /** Project → days that its events are kept. */
   readonly days: () => ReadonlyMap<string, number>;
-  readonly clock: Pick<ClockGuard, 'last'>;
+  /** The latest time that is certain, ms since the epoch; see `Retention`. */
+  readonly certainMs: () => number;
   readonly deletions: Pick<Deletions, 'start'>;
 }
 
 const DAY_MS = 86_400_000;
 
 /**
- * Returns a task that deletes whole days (UTC) of projects that have a retention, one project after another. Nothing is deleted
- * while the clock is ahead of what it should say, nor from sources that are protected or that Tailrace writes.
+ * Returns a task that deletes whole days (UTC) of projects that have a retention, one project after another. Nothing is
+ * deleted from sources that are protected or that Tailrace writes.
  */
-export function createKeepProjects({ engine, sources, days, clock, deletions }: KeepProjectsOptions) {
+export function createKeepProjects({ engine, sources, days, certainMs, deletions }: KeepProjectsOptions) {
   return async (): Promise<void> => {
-    const { state, clockMs } = clock.last();
-    if (state === 'ahead' || days().size === 0) return;
-    const firstMs = (kept: number) => Math.floor(clockMs / DAY_MS - kept) * DAY_MS;
+    if (days().size === 0) return;
+    const firstMs = (kept: number) => Math.floor(certainMs() / DAY_MS - kept) * DAY_MS;
     const first = new Map([...days()].map(([project, kept]) => [project, firstMs(kept)]));
     const found = new Map<string, Source[]>();
     for (const source of sources().filter(isOfProjects)) {

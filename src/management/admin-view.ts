@@ -84,26 +84,3 @@ export const USAGE = Type.Object({
   ),
 });
 export type UsageView = Static<typeof USAGE>;
-
-export const RETENTION = Type.Object({
-  stopped: Type.Array(Type.Enum(['clock', 'share']), { description: 'Why retention has stopped.' }),
-  message: orNull(Type.String({ description: 'What is wrong, and what to do; null: nothing.' })),
-  due: Type.Array(
-    Type.Object({
-      source: Type.String(),
-      reason: Type.Enum(['age', 'size'], {
-        description: '`age`: beyond the retention of the source; `size`: the store is larger than its bound.',
-      }),
-      held: orNull(
-        Type.Enum(['clock', 'share'], { description: 'Why it waits; null: the next run deletes it.' }),
-      ),
-      first_day: Type.String({ description: 'Such as `2026-11-20`.' }),
-      last_day: Type.String(),
-      days: count('Days with events.'),
-      rows: count('Events of these days.'),
-      bytes: count('Their bytes on disk.'),
-      percent: Type.Number({ description: 'Share of the source, or of the whole store for `size`.' }),
-    }),
-  ),
-});
-export type RetentionView = Static<typeof RETENTION>;

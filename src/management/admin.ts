@@ -1,6 +1,6 @@
 import { GENERAL_SOURCE } from '../definitions/accepts.ts';
 import type { Registry } from '../definitions/registry.ts';
-import { type Source, isManaged } from '../definitions/source.ts';
+import { isManaged, type Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { parseRows } from '../engine/values.ts';
 import type { RejectedEvents, RejectedLog } from '../ingest/rejected.ts';

@@ -234,7 +234,7 @@ const SOURCE_STATE = Type.Object({
 export type SourceState = Static<typeof SOURCE_STATE>;
 
 const NOTICE = Type.Object({
-  topic: Type.Enum(['retention', 'clock', 'storing', 'alerts', 'roles']),
+  topic: Type.Enum(['retention', 'storing', 'alerts', 'roles']),
   message: Type.String({ description: 'What is wrong, and what to do.' }),
 });
 export type Notice = Static<typeof NOTICE>;

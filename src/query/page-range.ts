@@ -5,9 +5,7 @@ import {
   EARLIEST_MICROS,
   formatInstant,
   LATEST_MICROS,
-  MICROS_PER_DAY,
   MICROS_PER_MS,
-  MICROS_PER_SECOND,
   type Micros,
   parseInstant,
 } from '../lib/instant.ts';
@@ -57,25 +55,4 @@ function pageValues(pages: Pages, values: ParameterValues, from = EARLIEST_MICRO
     [PAGE_FROM]: formatInstant(Math.max(range.from, from)),
     [PAGE_UNTIL]: formatInstant(range.until),
   };
-}
-
-// Between the clock of the service and the engine's.
-const CLOCKS_DIFFER_MAX: Micros = 3_600 * MICROS_PER_SECOND;
-
-/**
- * Whether a query reads no event that retention hides: the range of its page begins later. The filter of each source
- * takes half a millisecond of analysis.
- *
- * @param engineNowMs the time by which events are hidden, ms since the epoch
- */
-export function isWithinRetention(
-  { pages }: Pick<Endpoint, 'pages'>,
-  values: ParameterValues,
-  { range, engineNowMs }: { range?: TimeRange | undefined; engineNowMs: number },
-): boolean {
-  if (pages?.range === undefined || !pages.readsOnlyRange || pages.sources.length === 0) return false;
-  const { from } = findPageRange(pages, pages.range, values);
-  const days = Math.min(...pages.sources.map(({ retentionDays }) => retentionDays));
-  const hiddenUntil = engineNowMs * MICROS_PER_MS - days * MICROS_PER_DAY;
-  return Math.max(from, range?.from ?? from) >= hiddenUntil + CLOCKS_DIFFER_MAX;
 }

@@ -8,7 +8,7 @@ import { findOptionalConditions } from '../sql/optional-condition.ts';
 import type { Values } from '../sql/quote.ts';
 import { type Format, type FramedRows, frameAnswer, JSON_FORMAT } from './format.ts';
 import { findPageEnd } from './page-end.ts';
-import { isWithinRetention, serviceValues, type TimeRange, UNBOUNDED } from './page-range.ts';
+import { serviceValues, type TimeRange, UNBOUNDED } from './page-range.ts';
 import { invalidParameters } from './parameters.ts';
 import { findOwner } from './pins.ts';
 import type { Position } from './position.ts';
@@ -60,11 +60,8 @@ function createOwn({ sql }: Endpoint): OwnStatements {
 /** Runs the query of a question. The answer depends on the question, the clock and the data, and on nothing else. */
 export type Run = (question: Question, options?: RunOptions) => Promise<Answer>;
 
-/**
- * @param now ms since the epoch
- * @param engineNow the time by which the engine hides old events, ms since the epoch; none: rollups are not read
- */
-export function createRunner(engine: Engine, now: () => number, engineNow?: () => number): Run {
+/** @param now ms since the epoch */
+export function createRunner(engine: Engine, now: () => number): Run {
   const statements = new WeakMap<Endpoint, OwnStatements>();
 
   /** Questions of one kind share a statement, unless their endpoint writes its own late. */
@@ -99,18 +96,7 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
     try {
       // A page has to be read to its last row before its head is sent.
       const mayStream = streams === true && format.framing === undefined && !readsRows(endpoint);
-      const engineNowMs = engineNow?.();
-      const skipsReadFilters =
-        engineNowMs !== undefined &&
-        !isAdHoc(endpoint) &&
-        isWithinRetention(endpoint, values, { range: part?.range, engineNowMs });
-      const query = {
-        format: statement.format,
-        identity: question.key,
-        streams: mayStream,
-        skipsReadFilters,
-        ...options,
-      };
+      const query = { format: statement.format, identity: question.key, streams: mayStream, ...options };
       const result = await listed(await engine.query(statement.sql, bound, query), question);
       const framed = frameAnswer(format, result);
       const end = await findEnd(question, framed.rows, result.bytes);

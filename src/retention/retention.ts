@@ -2,107 +2,162 @@ import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { readDays, type StoredDay } from '../engine/store-state.ts';
 import { dropDay, storedTable } from '../engine/table.ts';
-import type { ClockGuard } from '../lib/clock-guard.ts';
-import type { Confirmation, DropReason, DueDays, RetentionReport } from './file.ts';
-import { planRetention } from './plan.ts';
 
-export interface DroppedDay extends StoredDay {
-  readonly reason: DropReason;
+const DAY_MS = 86_400_000;
+// A long weekend without events says nothing about the clock.
+const QUIET_DAYS_MAX = 3;
+
+/**
+ * The guard against a wrong clock: returns for each stored day the day up to which its age counts, both as days since 1970.
+ *
+ * Only the clock says that time has passed in which nothing was stored, and a clock may be a hundred days ahead, at the
+ * next start as well. So a gap between stored days, or between the last one and the present, counts only once the days
+ * after it span as much. A clock that is 100 days ahead would have to stay so for 50 days to make events older than
+ * they are, or for 100 if no event brings its own time. After a month in which the service did not run, deletion goes
+ * on a month later. Days in the future are ignored: events that got their time from a wrong clock mean nothing once it
+ * is right. All that this needs is in the store, so it holds over restarts, for every replica, and for a new data
+ * directory.
+ */
+function findEnds(stored: readonly number[], today: number): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>();
+  let end = today;
+  let later = today;
+  for (const day of stored.filter((one) => one <= today).toSorted((a, b) => b - a)) {
+    const gap = later - day;
+    if (gap > QUIET_DAYS_MAX && gap > end - later) end = day;
+    ends.set(day, end);
+    later = day;
+  }
+  return ends;
 }
 
-export interface RetentionOptions {
-  readonly engine: Engine;
-  readonly sources: () => readonly Source[];
-  readonly clock: ClockGuard;
-  /** See `PlanInput`. */
+/** A day that has to be deleted. */
+export interface DueDay extends StoredDay {
+  readonly source: Source;
+  /** `age`: all of it is older than its source keeps. `size`: the store is larger than its bound. */
+  readonly reason: 'age' | 'size';
+}
+
+export interface RetentionPlan {
+  /** By age before by size, each oldest first. */
+  readonly due: readonly DueDay[];
+  /** Why days that are due by the clock stay. */
+  readonly stopped: string | undefined;
+  /** The latest time that is certain, ms since the epoch. */
+  readonly certainMs: number;
+}
+
+export interface PlanInput {
+  /** The days of all tables, oldest first. */
+  readonly days: readonly StoredDay[];
+  readonly sources: readonly Source[];
+  readonly cluster: string;
+  /** ms since the epoch. */
+  readonly nowMs: number;
+  /** Most disk that all events together may take; 0 for no bound. */
   readonly storeBytesMax: number;
-  readonly dropPercentMax: number;
-  readonly freeDaysMax: number;
-  /** The bound that the last run of an earlier process enforced; 0 for none. */
-  readonly storeBytesMaxBefore: number;
-  /** Called before days are deleted; see `Reserve.free`. */
-  readonly makeRoom: () => Promise<void>;
-  /** Called after each day is deleted, oldest first. */
-  readonly onDropped: (day: DroppedDay) => void;
 }
 
-export interface Retention {
-  /** Reports what is due now; deletes nothing. */
-  review(): Promise<RetentionReport>;
-  /** Deletes what is due and not held; reports what is held. */
-  run(): Promise<RetentionReport>;
-  /**
-   * Applies a confirmation, then runs.
-   *
-   * @returns whether it covered the clock and all held days
-   */
-  confirm(confirmation: Confirmation): Promise<boolean>;
-}
+/**
+ * Finds due days: those wholly beyond the retention of their source, then the oldest of all while the store is larger
+ * than its bound. Tables without a source are neither deleted nor counted: the operator who removed the source decides
+ * about their events.
+ */
+export function planRetention({ days, sources, cluster, nowMs, storeBytesMax }: PlanInput): RetentionPlan {
+  const byTable = new Map(sources.map((source) => [storedTable(source, cluster), source]));
+  const all = days.flatMap((day) => {
+    const source = byTable.get(day.table);
+    return source === undefined ? [] : [{ ...day, source, number: Date.parse(day.day) / DAY_MS }];
+  });
+  const today = Math.floor(nowMs / DAY_MS);
+  const stored = [...new Set(all.map(({ number }) => number))];
+  const ends = findEnds(stored, today);
+  const isOld = ({ number, source }: (typeof all)[number], end: number) =>
+    number + 1 + source.retentionDays <= end;
+  const byAge = new Set(all.filter((day) => isOld(day, ends.get(day.number) ?? 0)));
+  const held = all.find((day) => isOld(day, today) && !byAge.has(day));
 
-// The offset of a running clock stays the same; a restarted service may have measured it minutes later.
-const SAME_OFFSET_MS = 3_600_000;
-
-/** Deletes whole days, unless the clock has jumped ahead or too much would be deleted at once: then an operator has to confirm. */
-export function createRetention(options: RetentionOptions): Retention {
-  const { engine, sources, clock, storeBytesMax, onDropped } = options;
-  const confirmed = new Set<string>();
-  let storeBytesMaxBefore = options.storeBytesMaxBefore;
-
-  async function review(): Promise<RetentionReport> {
-    const reading = clock.last();
-    const due = planRetention({
-      ...options,
-      days: await readDays(engine),
-      sources: sources(),
-      cluster: engine.cluster,
-      clock: reading,
-      storeBytesMaxBefore,
-      isConfirmed: (day) => confirmed.has(nameOf(day)),
-    });
-    const isBoundHeld = due.some(({ reason, held }) => reason === 'size' && held !== undefined);
-    return { clock: reading, due, storeBytesMax: isBoundHeld ? storeBytesMaxBefore : storeBytesMax };
+  // Never the newest day, nor today: it has events that have just been acknowledged.
+  const keptFrom = Math.min(today, Math.max(...stored));
+  const left = all.filter((day) => !byAge.has(day));
+  let bytes = left.reduce((sum, day) => sum + day.bytes, 0);
+  const bySize: typeof all = [];
+  for (const day of storeBytesMax === 0 ? [] : left) {
+    if (bytes <= storeBytesMax || day.number >= keptFrom) break;
+    bytes -= day.bytes;
+    bySize.push(day);
   }
 
-  async function run(): Promise<RetentionReport> {
-    const report = await review();
-    const byTable = new Map(sources().map((source) => [storedTable(source, engine.cluster), source]));
-    const dropped = listDropped(report.due);
-    if (dropped.length > 0) await options.makeRoom();
-    for (const day of dropped) {
-      const source = byTable.get(day.table);
-      if (source === undefined) continue; // the definitions have changed meanwhile
-      await engine.command(dropDay(source, day.day, engine.cluster));
-      onDropped(day);
-    }
-    storeBytesMaxBefore = report.storeBytesMax;
-    return { ...report, due: report.due.filter(({ held }) => held !== undefined) };
-  }
-
+  const certain = Math.min(today, ...ends.values());
   return {
-    review,
-    run,
-    async confirm({ clockOffsetMs, days }) {
-      const { state, clockMs, plausibleMs } = clock.last();
-      const isSeen =
-        clockOffsetMs !== undefined && Math.abs(clockMs - plausibleMs - clockOffsetMs) < SAME_OFFSET_MS;
-      if (state !== 'plausible' && isSeen) clock.accept();
-      for (const day of days) confirmed.add(nameOf(day));
-      const { due, clock: reading } = await run();
-      return reading.state !== 'ahead' && due.length === 0;
-    },
+    due: [...toDue([...byAge], 'age'), ...toDue(bySize, 'size')],
+    stopped: held && describeDoubt(nowMs, ends.get(held.number) ?? 0),
+    certainMs: certain === today ? nowMs : (certain + 1) * DAY_MS,
   };
 }
 
-function nameOf({ table, day }: Pick<StoredDay, 'table' | 'day'>): string {
-  return `${table} ${day}`;
+function toDue(days: readonly Omit<DueDay, 'reason'>[], reason: DueDay['reason']): DueDay[] {
+  return days.map(({ table, day, rows, bytes, source }) => ({ table, day, rows, bytes, source, reason }));
 }
 
-/** By age before by size, each oldest first. */
-function listDropped(due: readonly DueDays[]): DroppedDay[] {
-  const list = (reason: DropReason) =>
-    due
-      .filter((one) => one.reason === reason && one.held === undefined)
-      .flatMap(({ days }) => days.map((day) => ({ ...day, reason })))
-      .toSorted((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0));
-  return [...list('age'), ...list('size')];
+/** It names no source: `/ready` needs no key. */
+function describeDoubt(nowMs: number, end: number): string {
+  const last = new Date(end * DAY_MS).toISOString().slice(0, 10);
+  return [
+    `retention has stopped: the clock says ${new Date(nowMs).toISOString()}, but no events are stored of the`,
+    `days after ${last}, so it may be wrong, and nothing before is deleted for its age. Set the clock right.`,
+    'If it is right, retention continues by itself once the days with events since then are as many as those without',
+  ].join(' ');
+}
+
+export interface RetentionOptions extends Pick<PlanInput, 'storeBytesMax'> {
+  readonly engine: Engine;
+  /** The managed sources. */
+  readonly sources: () => readonly Source[];
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** Monotonic ms. */
+  readonly ticks: () => number;
+  /** Called before days are deleted; see `Reserve.free`. */
+  readonly makeRoom: () => Promise<void>;
+  /** Called after each day is deleted. */
+  readonly onDropped: (day: DueDay) => void;
+  /** Called by each run that finds retention stopped, and with `undefined` by the first one that does not. */
+  readonly onStopped: (reason: string | undefined) => void;
+}
+
+export interface Retention {
+  /** Deletes what is due. To be called every hour: days become due at midnight, and a store outgrows its bound slowly. */
+  run(): Promise<void>;
+  /** Why the last run has left days that are due by the clock; `undefined` if it has not. */
+  stopped(): string | undefined;
+  /**
+   * The latest time that is certain, ms since the epoch: the clock's, unless it has jumped since the last run, or
+   * stored days contradict it. Before the first run no time is.
+   */
+  certainMs(): number;
+}
+
+/** Deletes whole days, by age and by size, unless the clock may be wrong. */
+export function createRetention(options: RetentionOptions): Retention {
+  const { engine, sources, now, ticks, storeBytesMax } = options;
+  let stopped: string | undefined;
+  let certain = { ms: 0, ticks: ticks() };
+  return {
+    async run() {
+      const days = await readDays(engine);
+      const { cluster } = engine;
+      const plan = planRetention({ days, sources: sources(), cluster, nowMs: now(), storeBytesMax });
+      if (plan.stopped !== undefined || stopped !== undefined) options.onStopped(plan.stopped);
+      stopped = plan.stopped;
+      certain = { ms: plan.certainMs, ticks: ticks() };
+      if (plan.due.length > 0) await options.makeRoom();
+      for (const day of plan.due) {
+        await engine.command(dropDay(day.source, day.day, cluster));
+        options.onDropped(day);
+      }
+    },
+    stopped: () => stopped,
+    certainMs: () => Math.min(now(), certain.ms + ticks() - certain.ticks),
+  };
 }

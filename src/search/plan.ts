@@ -52,7 +52,6 @@ function planRows({ scope, values, range }: PartRequest): PlannedPart {
     sources: scope.sources,
     canSkip: true, // each source adds as many rows
     range: { after: AFTER, until: SEARCH_UNTIL },
-    readsOnlyRange: true,
   } as const;
   const bounds = { [AFTER]: formatInstant(range.from - 1), [SEARCH_UNTIL]: formatInstant(range.until - 1) };
   return { columns: ROW_COLUMNS, maxRows: size, pages, values: bounds, writeSelect: writeRows(scope, size) };

@@ -8,7 +8,6 @@ import type { Alert } from '../definitions/alert.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
 import type { ControlStore } from '../keys/control-store.ts';
-import { type ClockGuard, createClockGuard } from '../lib/clock-guard.ts';
 import { createThrottle } from '../lib/throttle.ts';
 import { createRunner } from '../query/run.ts';
 import { createAlertMetrics } from '../telemetry/alert-metrics.ts';
@@ -17,6 +16,8 @@ import type { Parts } from './parts.ts';
 import { NO_RECEIVERS_FILE, type Receivers } from './receivers.ts';
 
 const HOUR_MS = 3_600_000;
+// A clock that jumps further is wrong, or was.
+const JUMP_MS_MAX = 24 * HOUR_MS;
 const TICK_MS = 250;
 const LOG_AGAIN_MS = 60_000;
 const NOT_STORED =
@@ -37,12 +38,11 @@ export async function openAlerts(
   receivers: Receivers,
 ): Promise<ServedAlerts> {
   const { config, core, metrics, logger, now, startTask, opened } = parts;
-  const { engine, registry, clock } = core;
-  const engineNow = () => clock.correctedMs() ?? Date.now();
-  const evaluate = createEvaluate({ registry, run: createRunner(engine, now, engineNow) });
+  const { engine, registry } = core;
+  const evaluate = createEvaluate({ registry, run: createRunner(engine, now) });
   const states = createStateWatch(logger, now);
   const isAlone = config.controlUrl === '' && config.clickhouseUrl === '';
-  const plausibleNow = createPlausibleNow(clock, { now, jumpMsMax: config.clockJumpHoursMax * HOUR_MS });
+  const plausibleNow = createPlausibleNow(now, () => performance.now());
   const findLink = createFindLink(config.publicUrl);
   const measured = createAlertMetrics(metrics.registry, {
     now,
@@ -159,25 +159,23 @@ function leaseMs(alerts: readonly Alert[]): number {
   return alerts.reduce((ms, { everyMs }) => Math.max(LEASE_MS.min, Math.min(ms, everyMs)), LEASE_MS.max);
 }
 
-interface PlausibleOptions {
-  /** ms since the epoch. */
-  readonly now: () => number;
-  readonly jumpMsMax: number;
-}
+// A machine that slept, or whose clock was set right, is believed after this long.
+const DOUBTED_MS = HOUR_MS;
 
 /**
- * Returns the time for alerts. If the clock jumps, time goes on from before: otherwise every alert would change at once. The new time counts
- * once the service's guard accepts it.
+ * Returns the time for alerts. If the clock jumps, time goes on from before for an hour: otherwise every alert would
+ * change at once, even if the clock is soon set right.
  */
-function createPlausibleNow(clock: ClockGuard, { now, jumpMsMax }: PlausibleOptions): () => number {
-  const seenMs = clock.last().plausibleMs;
-  const own = createClockGuard({ now, ticks: () => performance.now(), seenMs, jumpMsMax });
+function createPlausibleNow(now: () => number, ticks: () => number): () => number {
+  let seen = { ms: now(), ticks: ticks() };
+  let doubtedTicks: number | undefined;
   return () => {
-    const reading = own.check();
-    if (reading.state === 'plausible') return reading.plausibleMs;
-    const { state, clockMs } = clock.last();
-    const isAccepted = state === 'plausible' && Math.abs(clockMs - now()) <= jumpMsMax;
-    if (isAccepted) own.accept();
-    return own.last().plausibleMs;
+    const reading = { ms: now(), ticks: ticks() };
+    const expectedMs = seen.ms + reading.ticks - seen.ticks;
+    const isJump = Math.abs(reading.ms - expectedMs) > JUMP_MS_MAX;
+    doubtedTicks = isJump ? (doubtedTicks ?? reading.ticks) : undefined;
+    if (doubtedTicks !== undefined && reading.ticks - doubtedTicks < DOUBTED_MS) return expectedMs;
+    seen = reading;
+    return reading.ms;
   };
 }

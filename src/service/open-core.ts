@@ -15,7 +15,6 @@ import { checkStoreVersion, writeStoredTables } from '../engine/store-file.ts';
 import { lockStore } from '../engine/store-lock.ts';
 import { type WriteMarks, watchWrites } from '../engine/write-marks.ts';
 import { verifyFilters } from '../ingest/filter/filter.ts';
-import type { ClockGuard } from '../lib/clock-guard.ts';
 import { createSlots } from '../lib/slots.ts';
 import { verifySearches } from '../search/verify.ts';
 import { verifyDashboards } from '../verify/dashboards.ts';
@@ -23,7 +22,6 @@ import { scopeHashes } from '../verify/tables-read.ts';
 import { verifyDrafts, verifyQueries } from '../verify/verify.ts';
 import { verifyExternal } from '../verify/verify-external.ts';
 import { verifyRollups } from '../verify/verify-rollup.ts';
-import { hideOld, openClock } from './open-clock.ts';
 import { type EngineWatch, openEngine } from './open-engine.ts';
 
 /** The configured store with the tables of its sources: the data directory's, which one process owns, or a server's. */
@@ -34,10 +32,6 @@ export interface Core {
   readonly folders: ReadFolders;
   /** Marks of the changes through `engine`. */
   readonly writes: WriteMarks;
-  /** The clock, compared with the last time that the store was open. */
-  readonly clock: ClockGuard;
-  /** Hides events beyond their retention by the clock guard's plausible time; to be called when that has changed. */
-  followClock(): Promise<void>;
   /**
    * Reads the definitions again and swaps them all, or none: on a fault the old ones are still served.
    *
@@ -69,8 +63,6 @@ export interface CoreOptions {
   readonly hasExternal?: boolean;
   readonly companion?: Companion;
   readonly watch?: EngineWatch;
-  /** ms since the epoch. */
-  readonly now?: () => number;
 }
 
 const NO_COMPANION: Companion = async () => ({ faults: [], take() {} });
@@ -84,7 +76,7 @@ const NO_COMPANION: Companion = async () => ({ faults: [], take() {} });
 export async function openCore(
   config: Config,
   owner: string,
-  { hasExternal = true, companion = NO_COMPANION, watch, now = Date.now }: CoreOptions = {},
+  { hasExternal = true, companion = NO_COMPANION, watch }: CoreOptions = {},
 ): Promise<Core> {
   await using opened = new AsyncDisposableStack();
   // The store of a server is not in the data directory, and belongs to every process that the server admits.
@@ -103,13 +95,10 @@ export async function openCore(
   let reading = await readDefinitions(config);
   if (!isEmbedded) await checkServerStore(engine); // its version is in its tables
   const { definitions: first, take: takeFirst } = await check(reading);
-  const clock = await openClock(engine, first.sources, { ...config, now });
-  await hideOld(engine, first.sources, clock);
   takeFirst();
   const read = async () => {
     const next = await readDefinitions(keepFolders(reading.folders));
     const { definitions, take } = await check(next);
-    await hideOld(engine, definitions.sources, clock);
     reading = next;
     take();
     return definitions;
@@ -120,8 +109,6 @@ export async function openCore(
     ...served,
     engine,
     writes,
-    clock,
-    followClock: () => hideOld(engine, served.registry.sources, clock),
     close: () => open.disposeAsync(),
     get folders() {
       return reading.folders;

@@ -4,7 +4,7 @@ import { createStoringWatch, type StoringWatch } from '../ingest/storing-watch.t
 import { readFreeBytes } from '../lib/file.ts';
 import type { Reserve } from '../lib/reserve.ts';
 import type { Notice } from '../management/view.ts';
-import type { RetentionSchedule } from '../retention/schedule.ts';
+import type { Retention } from '../retention/retention.ts';
 import { createStoreSizes } from '../telemetry/store-sizes.ts';
 import { readVersion } from '../version.ts';
 import type { Core } from './open-core.ts';
@@ -37,7 +37,7 @@ export async function observeStore({ engine, registry }: Core, { dataDir, reserv
 const BROKEN_ROLES = 'the roles file is not valid, so people who sign in have no access; see the log';
 
 interface NoticeParts {
-  readonly retention: RetentionSchedule;
+  readonly retention: Pick<Retention, 'stopped'>;
   readonly storing: StoringWatch;
   readonly alerts: { readonly findProblem: () => string | undefined };
   readonly roles: Pick<RolesReader, 'current'>;
@@ -57,9 +57,8 @@ export function createNotices({
     const stopped = alerts.findProblem();
     if (stopped !== undefined) notices.push({ topic: 'alerts', message: stopped });
     if (roles.current().isBroken) notices.push({ topic: 'roles', message: BROKEN_ROLES });
-    const found = retention.notice();
-    if (found !== undefined)
-      notices.push({ topic: found.stopped.length > 0 ? 'retention' : 'clock', message: found.message });
+    const doubt = retention.stopped();
+    if (doubt !== undefined) notices.push({ topic: 'retention', message: doubt });
     return notices;
   };
 }

@@ -15,7 +15,7 @@ import type { Parts } from './parts.ts';
 /** Deletions of events, for the management API and the commands of the shell. */
 export function createServiceDeletions(
   parts: Parts,
-  { ingest, control, forget, quotas }: DeletionParts,
+  { ingest, control, forget, quotas, certainMs }: DeletionParts,
 ): Deletions {
   const { core, reserve, now, startTask } = parts;
   const { engine } = core;
@@ -34,7 +34,7 @@ export function createServiceDeletions(
   // On a server other processes delete events, too.
   if (!engine.seesEveryWrite)
     startTask({ name: 'deletions', everyMs: FOLLOW_EVERY_MS, run: followDeletions });
-  keepProjects(parts, quotas, deletions);
+  keepProjects(parts, { quotas, deletions, certainMs });
   return deletions;
 }
 
@@ -44,15 +44,18 @@ const DELETION_BYTES = 1024 ** 3;
 const KEEP_PROJECTS_EVERY_MS = 3_600_000;
 
 /** Deletes what is older than the retention of its project: at start, and every hour. */
-function keepProjects(parts: Parts, quotas: QuotasReader, deletions: Deletions): void {
+function keepProjects(
+  parts: Parts,
+  { quotas, deletions, certainMs }: Pick<DeletionParts, 'quotas' | 'certainMs'> & { deletions: Deletions },
+): void {
   const { core, startTask } = parts;
-  const { engine, registry, clock } = core;
+  const { engine, registry } = core;
   let days: ReadonlyMap<string, number> = new Map();
   quotas.onTaken(({ retentionDays }) => {
     days = retentionDays;
   });
   const run = createKeepProjects({
-    ...{ engine, clock, deletions, sources: () => registry.sources, days: () => days },
+    ...{ engine, certainMs, deletions, sources: () => registry.sources, days: () => days },
   });
   void startTask({ name: 'project-retention', everyMs: KEEP_PROJECTS_EVERY_MS, run }).trigger();
 }
@@ -61,6 +64,8 @@ interface DeletionParts {
   readonly ingest: Pick<Ingest, 'committer'>;
   readonly control: ControlStore;
   readonly quotas: QuotasReader;
+  /** See `Retention`. */
+  readonly certainMs: () => number;
   /** Drops what this process keeps of events in memory. */
   readonly forget: () => void;
 }

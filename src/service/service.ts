@@ -41,7 +41,7 @@ import { findOwner } from '../query/pins.ts';
 import { createPrepared } from '../query/prepared.ts';
 import { createRunner, isOpaquePage, type Run } from '../query/run.ts';
 import { createTypedFirst } from '../query/typed-first.ts';
-import type { RetentionSchedule } from '../retention/schedule.ts';
+import type { Retention } from '../retention/retention.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { createDescribe } from '../serve/describe.ts';
 import { createResolve } from '../serve/resolve.ts';
@@ -76,7 +76,7 @@ export interface Service {
   readonly app: FastifyInstance;
   readonly core: Core;
   readonly keyring: Keyring;
-  readonly retention: RetentionSchedule;
+  readonly retention: Retention;
   /** Open ports for syslog. */
   readonly syslog: readonly Pick<SyslogListener, 'address' | 'port'>[];
   /** Stops accepting, lets running work finish within the bound, stops the rest, releases the store. Idempotent. */
@@ -129,7 +129,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const { receivers, quotas, roles, read: companion } = createCompanions(config, options.environment);
   const reserve = createReserve(config.dataDir);
   await reserve.free(SHARE_BYTES);
-  const core = await openCore(config, owner, { watch: logEngine(logger), companion, now });
+  const core = await openCore(config, owner, { watch: logEngine(logger), companion });
   opened.defer(core.close);
   const { engine } = core;
   const metrics = createMetrics(now);
@@ -149,7 +149,8 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   keepAudit(parts, control, ingest.committer);
   const syslog = await openSyslogPorts(parts, { receive: ingest.receive, tls });
   const forget = watched.rejectedEvents.forget;
-  const deletions = createServiceDeletions(parts, { ingest, control, forget, quotas });
+  const { certainMs } = retention;
+  const deletions = createServiceDeletions(parts, { ingest, control, forget, quotas, certainMs });
   let isStopping = false;
   const notReady = () => (isStopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
   registerGauges(metrics.registry, {
@@ -167,7 +168,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     ...{ deletions, traffic, notReady, readSizes: observed.readSizes, version: observed.build.version },
     workbench: createWorkbench(parts, { control, alerts }, options.runTests),
     readNotices: createNotices({ retention, storing, alerts, roles }),
-    admin: { ...watched, retention },
+    admin: watched,
   });
   const serving = {
     ...{ config, tls, isRelayed, keyring, metrics, logger, now, routes },
@@ -280,8 +281,7 @@ async function openReadSide(parts: Parts, { cursors, usage, shared }: ReadSidePa
     logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
   };
   const cache = createMemoryStore(config.cacheBytesMax);
-  const engineNow = () => core.clock.correctedMs() ?? Date.now();
-  const counted = countQueries(createRunner(engine, now, engineNow), { metrics, usage });
+  const counted = countQueries(createRunner(engine, now), { metrics, usage });
   const run = createPagedRun(counted, parts);
   const keeping = { store: cache, shared, random, onRefresh };
   const cached = createCached({ ...config, run, now, ...keeping });
@@ -346,13 +346,14 @@ async function openWriteSide(
   { rejectedEvents }: Pick<ReturnType<typeof createWatched>, 'rejectedEvents'>,
 ) {
   const { config, core, metrics, storing, logger, now, opened } = parts;
-  const { engine, clock } = core;
+  const { engine } = core;
   const warnOfProjects = createProjectWarning({
     now,
     warn: (events) => logger.warn({ events }, WITHOUT_PROJECT),
   });
+  const retention = await startRetention(parts); // first: it knows which time is certain
   const ingest = createIngest({
-    ...{ engine, now, config, usage, ageAt: () => clock.correctedMs() ?? now() },
+    ...{ engine, now, config, usage, ageAt: retention.certainMs },
     requireRoom: storing.requireRoom,
     onCommit(source, rows, error) {
       metrics.committed(source, rows, error !== undefined);
@@ -372,7 +373,6 @@ async function openWriteSide(
   opened.defer(ingest.close);
   const { committer } = ingest;
   keepUsage(parts, usage, committer);
-  const retention = await startRetention(parts);
   return { ingest, retention, rollupRowsLeft: startRollups(parts) };
 }
 
@@ -433,7 +433,7 @@ function createWorkbench(
       folders: () => core.folders,
       newId: randomUUID,
     },
-    run: createRunner(engine, now, () => core.clock.correctedMs() ?? Date.now()),
+    run: createRunner(engine, now),
     readCatalogue: createCatalogue(engine, registry),
     history: createHistory({
       ...{ dir: join(config.dataDir, 'workbench'), now, newId: randomUUID },

@@ -199,10 +199,10 @@ function createIngestMetrics({ counter, gauge }: MetricRegistry) {
     'Days dropped by retention, by reason: age or size.',
     ['reason'],
   );
-  let stopped: readonly string[] = [];
-  gauge('tailrace_retention_stopped', '1 if retention has stopped, by reason: clock or share.', () =>
-    ['clock', 'share'].map((reason) => ({ labels: { reason }, value: Number(stopped.includes(reason)) })),
-  );
+  let isStopped = false;
+  gauge('tailrace_retention_stopped', '1 if retention has stopped, since the clock may be wrong.', () => [
+    { labels: {}, value: Number(isStopped) },
+  ]);
   return {
     storedCounts,
     withoutProjectCounts,
@@ -221,9 +221,8 @@ function createIngestMetrics({ counter, gauge }: MetricRegistry) {
       for (const [rule, count] of Object.entries(counts)) if (count > 0) filtered.at(source, rule).add(count);
     },
     dayDropped: dropped.inc,
-    /** @param reasons why retention has stopped; none while it runs */
-    retentionStopped(reasons: readonly string[]) {
-      stopped = reasons;
+    retentionStopped(is: boolean) {
+      isStopped = is;
     },
   };
 }

@@ -22,7 +22,7 @@ export const NO_SETTINGS = 'must not have SETTINGS: the limits are those of the 
 const NO_SYSTEM = 'must not read system tables: stored queries read the tables of sources only';
 // The engine lets every user read most of `system`: queries of other callers with their values, and paths of this machine.
 const SYSTEM = /^(?:system|information_schema)\./i;
-// These accept a table's name as a text, which may be a system table, and read rows beyond retention.
+// These accept a table's name as a text, which may be a system table.
 const BY_TEXT = /^(?:merge|loop|mergeTreeIndex|mergeTreeProjection|dictionary)$/i;
 
 /** Finds the first part of a query that no stored query may have, by both trees: each omits parts. @throws as `readSyntaxTree` */

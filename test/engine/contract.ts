@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine, QueryLimits, RowFormat } from '../../src/engine/engine.ts';
 import { TailraceError } from '../../src/errors.ts';
-import { trusted } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
 import { describeSearches } from './search-contract.ts';
 
@@ -35,7 +34,6 @@ export function describeEngine(name: string, open: OpenEngine): void {
     describe('values', () => describeValues(use(open)));
     describe('rows', () => describeRows(use(open)));
     describe('tokens of inserts', () => describeTokens(use(open)));
-    describe('read filters', () => describeReadFilters(use(open, { ...SIZE, queueMax: 1 })));
     describe('searches', () => describeSearches(use(open)));
     describe('reading only', () => describeReadOnly(use(open, { ...SIZE, readers: 1 })));
     describe('failures', () => describeFailures(use(open)));
@@ -240,51 +238,6 @@ function describeTokens(engine: () => Engine): void {
     await insert('["2026-11-21",3]\n', 'a');
     await insert('["2026-11-21",3]\n', 'a');
     expect(await ids()).toBe('[1,1,2,2,3]\n');
-  });
-}
-
-function describeReadFilters(engine: () => Engine): void {
-  beforeAll(async () => {
-    for (const table of ['seen', 'other'])
-      await engine().command(
-        trusted(
-          `CREATE TABLE ${TABLE}_${table} (id Int64) ENGINE = MergeTree ORDER BY id AS SELECT number FROM numbers(10)`,
-        ),
-      );
-  });
-  const filter = (condition: string) => engine().setReadFilters(new Map([['contract_seen', condition]]));
-  const count = (from: string) => ask(engine(), `SELECT count() FROM ${from}`);
-
-  test('hide the rows of their table, however a query names it', async () => {
-    await filter("id >= 3 AND toString(id) != '5'");
-    for (const from of [
-      'contract_seen',
-      `${TABLE}_seen AS a`,
-      '(SELECT * FROM contract_seen UNION ALL SELECT * FROM contract_seen WHERE id = 5)',
-      'contract_other WHERE id IN (SELECT id FROM contract_seen)',
-      'contract_other AS o INNER JOIN contract_seen AS s ON o.id = s.id',
-    ]) {
-      expect([from, await count(from)]).toEqual([from, '6\n']);
-    }
-    expect(await count('contract_other')).toBe('10\n');
-  });
-
-  test('hold for every reader, and the next ones replace them', async () => {
-    await filter('id = 1');
-    const counts = () => Promise.all(Array.from({ length: 2 }, () => count('contract_seen')));
-    expect(await counts()).toEqual(['1\n', '1\n']);
-    await engine().setReadFilters(new Map());
-    expect(await counts()).toEqual(['10\n', '10\n']);
-  });
-
-  test('wait for what runs and what queues, however many these are', async () => {
-    const running = [await startEndless(engine()), await startEndless(engine())];
-    const waiting = count('contract_seen');
-    const set = filter('id < 2');
-    for (const { stop } of running) stop();
-    await Promise.all([set, waiting, ...running.map(({ ended }) => ended)]);
-    expect(await Promise.all([count('contract_seen'), count('contract_seen')])).toEqual(['2\n', '2\n']);
-    await untilIdle(engine());
   });
 }
 

@@ -85,14 +85,6 @@ describe('when the engine process is killed', () => {
     }
     expect(await ask('SELECT count(), uniqExact(id) FROM rows')).toBe('48\t48');
   });
-
-  test('filters of reading hold from the first query of the next one', async () => {
-    await insert(1, 2, 3);
-    await engine.setReadFilters(new Map([['rows', 'id > 1']]));
-    process.kill(getEngineProcess(), 'SIGKILL');
-    expect(await ask('SELECT count() FROM rows')).toBe('2');
-    await expect(ask('INSERT INTO rows VALUES (9)')).rejects.toMatchObject({ code: 'query_failed' });
-  });
 });
 
 test('a process that stands still is replaced, and what waits for it is answered', async () => {

@@ -71,16 +71,6 @@ test('rows are deleted from the tables on every server, and looked for on all of
   expect(await engine.inspect('SELECT id FROM edge_logs_local')).toEqual([{ id: 'a' }]);
 });
 
-test('read filters hide rows whichever of the two tables a query names', async () => {
-  const old = { ...event, id: 'old', timestamp: (now - 365 * 86_400_000) * 1000 };
-  await storeEvents(core, NAME, [old], now - 365 * 86_400_000);
-  for (const table of ['edge_logs', 'edge_logs_local']) {
-    const sql = `SELECT countIf(id = 'old') FROM ${table}`;
-    const { bytes } = await engine.query(sql, {}, { format: 'TSVRaw' });
-    expect(bytes.toString()).toBe('0\n');
-  }
-});
-
 test('a new table in which another process has stored events stays where this one’s definitions are refused', async () => {
   const refuse = async () => {
     throw new InputError(['refused']);

@@ -68,17 +68,6 @@ describe('a statement', () => {
     await engine.query('SELECT 1', {}, { ...CALLERS, sandboxed: { project: undefined } });
     expect(front.requests[1]?.settings.get('log_comment')).toBe('{}');
   });
-
-  test('of a caller sees no row that the filters hide', async () => {
-    const bytes = Buffer.from('[2,"p"]\n[3,"p"]\n');
-    await engine.insert({ table: 't', columns: ['n', 'project'], format: 'JSONCompactEachRow', bytes });
-    const count = async () =>
-      (await engine.query('SELECT count() FROM t WHERE n > 1', {}, CALLERS)).bytes.toString();
-    expect(await count()).toBe('2\n');
-    await engine.setReadFilters(new Map([['t', 'n = 3']]));
-    expect(await count()).toBe('1\n');
-    await engine.setReadFilters(new Map());
-  });
 });
 
 test('callers’ SELECTs have connections and turns of their own, half as many, and never take those of others', async () => {

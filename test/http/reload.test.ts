@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
 
 const endpoints = await copyEndpoints();
 const ids = ['a', 'b', 'c'].map((one) => `${one}0000000-0000-4000-8000-000000000001`);
@@ -22,7 +22,7 @@ afterAll(async () => {
   await service.close();
   await endpoints.remove();
 });
-const { call, core, config, clock } = service;
+const { call, core, config } = service;
 
 const ALL = ['functions.invocation-stats', 'usage.api-counts', 'test.edge', 'test.none', 'test.uncertain'];
 const ask = (name: string) => call(name, { project: 'p1', interval: 'daily' });
@@ -66,15 +66,4 @@ describe('a reload empties the answers of the endpoints that read what has chang
   ])('%s', async (_, file, edit, lost) => {
     expect(await lostBy(file, edit)).toEqual(lost);
   });
-});
-
-test('what a retention hides now is in no answer any more, and a new column is seen', async () => {
-  await lostBy(source('cloudflare.logs.prod'), retain(36_500));
-  const timestamp = new Date(clock.now - 20 * 86_400_000).toISOString();
-  await storeEvents(core, 'cloudflare.logs.prod', [{ timestamp, project: 'p1' }], clock.now);
-  clock.now += 900_000;
-  const count = async (name: string) => (await ask(name)).body.result[0]?.['n'];
-  expect([await count('test.edge'), await count('test.uncertain')]).toEqual([1, 1]);
-  await lostBy(source('cloudflare.logs.prod'), retain(10));
-  expect(await count('test.edge')).toBe(0);
 });

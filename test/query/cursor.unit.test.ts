@@ -5,7 +5,7 @@ import { createCursors } from '../../src/query/cursor.ts';
 import { CACHED } from '../support/cached-endpoint.ts';
 
 const by = [{ name: 'id', type: 'string', isDescending: true }] as const;
-const pages = { by, size: 10, sources: [], canSkip: false, range: undefined, readsOnlyRange: false };
+const pages = { by, size: 10, sources: [], canSkip: false, range: undefined };
 const ENDPOINT: Endpoint = { ...CACHED, pages };
 
 test('a cursor is that of one key, where the endpoint matches its pin as a pattern', () => {

@@ -215,30 +215,6 @@ describe('a reload', () => {
     expect(found[0]).not.toMatch(/CAST|defaultValue/);
   });
 
-  test('keeps the old retention until the whole set is accepted', async () => {
-    await core.engine.command(
-      "INSERT INTO tailrace.test_logs (id, timestamp) SELECT 'old', now64(6) - toIntervalDay(9)",
-    );
-    /** Whether queries see an event of nine days ago. */
-    const isKept = async () => {
-      const sql = "SELECT count() FROM test_logs WHERE id = 'old'";
-      const { bytes } = await core.engine.query(sql, {}, { format: 'TSVRaw' });
-      return bytes.toString() === '1\n';
-    };
-    await write(LOGS, FILES[LOGS].replace('project: project', 'project: project\nretention_days: 1'));
-    for (const [path, from, to] of [
-      [SQL, 'count()', 'countt()'],
-      [YAML, 'max_rows: 10', 'max_rows: 0'],
-    ] as const) {
-      await write(path, FILES[path].replace(from, to));
-      expect(await faults()).toHaveLength(1);
-      expect(await isKept()).toBe(true);
-      await write(path, FILES[path]);
-    }
-    expect(await faults()).toEqual([]);
-    expect(await isKept()).toBe(false);
-  });
-
   test('that is refused changes nothing of the tables, so that a corrected set is taken', async () => {
     expect(await faults()).toEqual([]);
     const tables = () =>

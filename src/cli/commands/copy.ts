@@ -81,7 +81,6 @@ async function copy(options: Options): Promise<void> {
     // Sources over existing tables are not copied; their tables may exist only on the server.
     const here = await openCore(createSourceConfig(config), ownerName('copy'), { hasExternal: false });
     cleanup.defer(here.close);
-    await here.engine.setReadFilters(new Map()); // all rows are counted, including hidden ones
     const journal = openJournal(config.dataDir, target);
     cleanup.defer(journal.close);
     const there = options.dryRun === true ? undefined : await openCore(config, ownerName('copy'));

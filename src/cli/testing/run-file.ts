@@ -2,7 +2,6 @@ import { createEvaluate } from '../../alerts/evaluate.ts';
 import { replay } from '../../alerts/replay.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import type { Registry } from '../../definitions/registry.ts';
-import { isManaged } from '../../definitions/source.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { truncateTable } from '../../engine/table.ts';
 import { TailraceError } from '../../errors.ts';
@@ -16,7 +15,6 @@ import { bindPosition } from '../../query/position.ts';
 import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../sandbox/sandbox.ts';
-import { hideOlder } from '../../service/open-clock.ts';
 import { isExpected, type Outcome } from './expectation.ts';
 import type { Row, TestCase } from './test-case.ts';
 import type { TestEvents } from './test-events.ts';
@@ -63,7 +61,7 @@ export async function runTestFile(test: TestFile, events: TestEvents, on: TestEn
 /** The end of the last request: the cursor of its next page, as in its Link, or an error. */
 type Ended = { readonly cursor?: string } | { readonly error: TailraceError };
 
-/** Runs a request as a POST does: parameters, pins, the page, the SELECT of a caller, the instant, and events hidden by retention then. */
+/** Runs a request as a POST does: parameters, pins, the page, the SELECT of a caller, the instant. */
 function createAsk({ endpoint }: TestFile, { engine, registry, signal }: TestEngine) {
   let nowMs: number | undefined;
   let ended: Ended = {};
@@ -98,7 +96,6 @@ function createAsk({ endpoint }: TestFile, { engine, registry, signal }: TestEng
   }
 
   return async (one: TestCase): Promise<Outcome> => {
-    if (one.nowMs !== nowMs) await hideOlder(engine, registry.sources.filter(isManaged), one.nowMs);
     nowMs = one.nowMs;
     try {
       if (one.alert !== undefined) return await askAlert(one.alert);

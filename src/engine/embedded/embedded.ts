@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { untilAborted } from '../../lib/abort.ts';
 import { textOf } from '../../sql/sql.ts';
-import type { Engine, InsertBatch, QueryLimits, QueryOptions, QueryResult, ReadFilters } from '../engine.ts';
+import type { Engine, InsertBatch, QueryLimits, QueryOptions, QueryResult } from '../engine.ts';
 import { tooLarge } from '../failure.ts';
 import { createGate } from '../gate.ts';
 import { type EngineEnv, endProcess } from '../process/engine-process.ts';
@@ -15,7 +15,7 @@ import { createValueWriter, parseRows } from '../values.ts';
 import { DATABASE } from './config.ts';
 import { type Ask, askAgain, closeSessions, createAsk, openFirst, openProcess } from './open-process.ts';
 import { createRunningQueries } from './running.ts';
-import { CHANNEL, describeSessions, type EmbeddedSessions } from './sessions.ts';
+import { CHANNEL, describeSessions } from './sessions.ts';
 
 export interface EmbeddedOptions extends PoolLimits {
   readonly dataDir: string;
@@ -53,8 +53,11 @@ const STOP_MS_MAX = 5_000;
 export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engine> {
   const { dataDir, limits, memoryBytesMax, onRestart = () => {}, onSuspect = () => {} } = options;
   const sessions = describeSessions(dataDir, options);
-  const { pool, ...readers } = createReaders(options, sessions);
-  const { first, start } = await openFirst((signal) => openProcess(sessions, readers.opens(), signal));
+  const pool = createSessionPool(
+    Array.from({ length: options.readers }, (_, i) => ({ channel: CHANNEL.firstReader + i })),
+    options,
+  );
+  const { first, start } = await openFirst((signal) => openProcess(sessions, options.readers, signal));
   const supervisor = createSupervisor(first, { start, waitMs: options.queueTimeoutMs, onRestart });
   const pulse = watchPulse(supervisor, CHANNEL.control, memoryBytesMax);
   const running = createRunningQueries({
@@ -76,7 +79,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     // If no process runs, one may be starting; it has to end before another may open the store.
     const process = await Promise.race([supervisor.close(), late]);
     if (process === undefined) return;
-    const ended = running.stop().then(() => closeSessions(process, readers.opens().length));
+    const ended = running.stop().then(() => closeSessions(process, options.readers));
     await Promise.race([ended, late]);
     await endProcess(process);
   }
@@ -87,9 +90,9 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     seesEveryWrite: true, // store-lock.ts excludes every other process
     query: (sql, values, { format, signal, origin, identity, lane, onJoin, ...rest }) =>
       gate.answer({ signal, ...rest }, async (deadline) => {
-        const { streams = false, skipsReadFilters = false } = rest;
+        const { streams = false } = rest;
         const reader = await pool.acquire(deadline, { lane, onJoin });
-        const channel = skipsReadFilters ? reader.unfiltered : reader.channel;
+        const { channel } = reader;
         const start = async () => {
           const text = write(sql, values);
           const query = { sql: text, format, identity: identity ?? text, origin, lane, streams, channel };
@@ -110,7 +113,6 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
       const request = { op: 'query', format: 'JSONEachRow' } as const;
       return parseRows((await ask(CHANNEL.inspector, request, Buffer.from(textOf(sql)))).bytes);
     },
-    setReadFilters: (filters) => gate.pass(() => readers.setFilters(filters, ask)),
     gauges: () => ({
       state: supervisor.state,
       restarts: supervisor.restarts,
@@ -126,42 +128,6 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
 function assertSize(result: QueryResult, bytesMax: number): QueryResult {
   if ((result.stream ?? result.bytes).length > bytesMax) throw tooLarge(bytesMax);
   return result;
-}
-
-/**
- * The readers. Each runs one query at a time and has two sessions, with the read filters and without, whose channels it keeps when the
- * process is replaced.
- */
-function createReaders(options: EmbeddedOptions, sessions: EmbeddedSessions) {
-  const readers = Array.from({ length: options.readers }, (_, i) => ({
-    channel: CHANNEL.firstReader + i,
-    unfiltered: CHANNEL.firstReader + options.readers + i,
-  }));
-  const pool = createSessionPool(readers, options);
-  let filters: ReadFilters = new Map();
-  return {
-    pool,
-    /** The requests that open them now, in the order of the channels. */
-    opens: () => [
-      ...readers.map(() => sessions.reader(filters)),
-      ...readers.map(() => sessions.reader(new Map())),
-    ],
-    /** See `Engine.setReadFilters`. After a failure the previous filters apply. */
-    async setFilters(next: ReadFilters, ask: Ask): Promise<void> {
-      const previous = filters;
-      // A process that starts meanwhile opens its readers with the new filters.
-      const reopen = async ({ channel }: { channel: number }) =>
-        void (await ask(channel, sessions.reader(filters)));
-      filters = next;
-      try {
-        await pool.renew(reopen);
-      } catch (error) {
-        filters = previous;
-        await pool.renew(reopen).catch(() => {});
-        throw error;
-      }
-    },
-  };
 }
 
 async function insertBatch(ask: Ask, batch: InsertBatch): Promise<void> {

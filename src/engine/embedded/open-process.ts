@@ -15,18 +15,18 @@ const OPEN_AGAIN_MS = 300;
 const NOT_OPENED = 'Failed to create connection';
 
 /**
- * Starts an engine process and opens its sessions: the internal ones and `readers` for queries.
+ * Starts an engine process and opens its sessions: the internal ones, and so many `readers` for queries.
  *
  * @param signal ends the process when it aborts before the sessions are open
  * @throws EngineError when the engine cannot open the store; the signal's reason; EngineLostError. Then the process has ended
  */
 export async function openProcess(
   sessions: EmbeddedSessions,
-  readers: readonly EngineRequest[],
+  readers: number,
   signal?: AbortSignal,
 ): Promise<EngineProcess> {
   signal?.throwIfAborted();
-  const process = startEngineProcess(CHANNEL.firstReader + readers.length, sessions.env);
+  const process = startEngineProcess(CHANNEL.firstReader + readers, sessions.env);
   const end = () => process.kill();
   signal?.addEventListener('abort', end, { once: true });
   try {
@@ -39,7 +39,7 @@ export async function openProcess(
     await Promise.all([
       process.ask(CHANNEL.inspector, sessions.inspector),
       process.ask(CHANNEL.writer, sessions.writer),
-      ...readers.map((reader, i) => process.ask(CHANNEL.firstReader + i, reader)),
+      ...Array.from({ length: readers }, (_, i) => process.ask(CHANNEL.firstReader + i, sessions.reader)),
     ]);
     return process;
   } catch (error) {

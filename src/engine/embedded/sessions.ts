@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../../lib/folder.ts';
 import { writeValue } from '../../sql/quote.ts';
-import type { QueryLimits, ReadFilters } from '../engine.ts';
+import type { QueryLimits } from '../engine.ts';
 import type { EngineEnv } from '../process/engine-process.ts';
 import type { EngineRequest } from '../process/protocol.ts';
 import {
@@ -11,7 +11,6 @@ import {
   FORMAT_SETTINGS,
   readSettings,
   SQL_BYTES_MAX,
-  writeFilters,
 } from '../read-settings.ts';
 import { DATABASE, writeEngineConfig } from './config.ts';
 
@@ -75,15 +74,13 @@ export function describeSessions(
       materialize_skip_indexes_on_insert: 0, // merges create them: new parts are small, and soon merged
       max_query_size: SQL_BYTES_MAX,
     }),
-    /** Describes a reader: one statement at a time, with its limits, locked read-only; see `Engine.setReadFilters`. */
-    reader: (filters: ReadFilters) =>
-      openWith({
-        ...readSettings(options.limits),
-        ...ALL_FILE_SETTINGS,
-        ...NOT_COMPILED,
-        additional_table_filters: writeFilters(DATABASE, filters),
-        readonly: 1, // last: nothing can be set after it
-      }),
+    /** Describes a reader: one statement at a time, with its limits, locked read-only. */
+    reader: openWith({
+      ...readSettings(options.limits),
+      ...ALL_FILE_SETTINGS,
+      ...NOT_COMPILED,
+      readonly: 1, // last: nothing can be set after it
+    }),
   };
 }
 

@@ -18,8 +18,6 @@ export interface Reader {
 
 export interface ReadsOptions extends Reader, PoolLimits {
   readonly resultBytesMax: number;
-  /** Initial value of `additional_table_filters`. */
-  readonly filters: string;
   readonly watch: Pick<ServerWatch, 'isUp'>;
   /** Further settings, which identify the query's caller. */
   readonly describe: (options: QueryOptions) => EngineSettings;
@@ -52,7 +50,7 @@ export function describeSandboxed({ origin, lane, sandboxed }: QueryOptions): En
 /** Runs one user's queries, each in a slot, and kills each on the server once no caller waits for it. */
 export function createServerReads(options: ReadsOptions) {
   const { client, settings, resultBytesMax, watch, describe } = options;
-  const slots = Array.from({ length: options.slots }, () => ({ filters: options.filters }));
+  const slots = Array.from({ length: options.slots }, () => ({}));
   const pool = createSessionPool(slots, options);
   const running = new Map<AbortController, Promise<unknown>>();
 
@@ -97,7 +95,6 @@ export function createServerReads(options: ReadsOptions) {
       const ofFile = fileSettings(query.format);
       const querySettings = {
         default_format: query.format,
-        additional_table_filters: query.skipsReadFilters === true ? '{}' : slot.filters,
         ...describe(query),
         // The answer is complete before its headers, which have the number of its rows.
         ...(ofFile !== undefined && { ...ofFile, wait_end_of_query: 1 }),
@@ -112,11 +109,6 @@ export function createServerReads(options: ReadsOptions) {
       const elapsedMs = performance.now() - startedMs;
       return { bytes, rows: ofFile === undefined ? undefined : (rows ?? 0), elapsedMs, coreMs: elapsedMs };
     },
-    /** @param filters value of `additional_table_filters`; see `Engine.setReadFilters` */
-    setFilters: (filters: string) =>
-      pool.renew(async (slot) => {
-        slot.filters = filters;
-      }),
     /** Stops running queries with this reason, waits for their end and closes the connections. */
     async stop(reason: Error): Promise<void> {
       for (const stopping of running.keys()) stopping.abort(reason);

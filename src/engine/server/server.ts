@@ -2,7 +2,6 @@ import type { ServerAddress } from '../../config/clickhouse.ts';
 import { textOf } from '../../sql/sql.ts';
 import type { Engine, QueryLimits } from '../engine.ts';
 import { createGate } from '../gate.ts';
-import { writeFilters } from '../read-settings.ts';
 import type { PoolLimits } from '../session-pool.ts';
 import { createValueBinder } from '../values.ts';
 import { connect } from './connect.ts';
@@ -31,11 +30,10 @@ export interface ServerOptions extends PoolLimits {
  * @throws InputError, TailraceError as src/engine/server/start.ts
  */
 export async function openServerEngine(options: ServerOptions): Promise<Engine> {
-  const { address, limits, cluster, pingPauseMs = PING_PAUSE_MS, onReach = () => {} } = options;
+  const { limits, cluster, pingPauseMs = PING_PAUSE_MS, onReach = () => {} } = options;
   const { owner, reader, sandbox } = await connect(options);
   const watch = watchServer({ ping: reader.client.ping, pauseMs: pingPauseMs, onReach });
-  const filters = writeFilters(address.database, new Map());
-  const shared = { ...options, filters, resultBytesMax: limits.resultBytesMax, watch };
+  const shared = { ...options, resultBytesMax: limits.resultBytesMax, watch };
   const stored = createServerReads({ ...shared, ...reader, describe: describeQuery });
   const sandboxed = sandbox && createServerReads({ ...shared, ...sandbox, describe: describeSandboxed });
   const all = sandboxed === undefined ? [stored] : [stored, sandboxed];
@@ -67,11 +65,6 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
       gate.refuseClosed();
       return await writes.inspect(textOf(sql));
     },
-    setReadFilters: (next) =>
-      gate.pass(async () => {
-        const text = writeFilters(address.database, next);
-        await Promise.all(all.map((reads) => reads.setFilters(text)));
-      }),
     gauges: () => ({
       state: watch.isUp ? 'up' : 'unreachable',
       restarts: 0,

@@ -102,7 +102,7 @@ async function checkSandbox(
       `${setting}: the user ${user} may read ${OTHERS_QUERIES}; set access_control_improvements.select_from_system_db_requires_grant in the server’s configuration (docs/scaling.md)`,
     ]);
   // With the settings of its queries: a profile that forbids one fails here.
-  await ask(client, 'SELECT 1', { ...settings, additional_table_filters: '{}', log_comment: '{}' });
+  await ask(client, 'SELECT 1', { ...settings, log_comment: '{}' });
 }
 
 async function ask(client: ServerClient, sql: string, settings: EngineSettings = {}): Promise<string> {

@@ -13,15 +13,8 @@ import {
   readUsage,
   type UsageParts,
 } from '../../management/admin.ts';
-import {
-  REJECTED_EVENTS,
-  REJECTED_REQUESTS,
-  RETENTION,
-  USAGE,
-  USAGE_BY,
-} from '../../management/admin-view.ts';
+import { REJECTED_EVENTS, REJECTED_REQUESTS, USAGE, USAGE_BY } from '../../management/admin-view.ts';
 import { visibleEndpoints, visibleSources } from '../../management/definitions.ts';
-import { type RetentionParts, readRetention } from '../../management/retention.ts';
 import { type Notice, OVERVIEW, type Overview, type SourceState } from '../../management/view.ts';
 import { SEARCH } from '../../search/search.ts';
 import type { StoreSizes } from '../../telemetry/store-sizes.ts';
@@ -134,7 +127,7 @@ function sum(states: readonly SourceState[], of: 'rows' | 'bytes'): number {
   return states.reduce((total, state) => total + state[of], 0);
 }
 
-export type AdminParts = RejectionParts & RetentionParts & UsageParts;
+export type AdminParts = RejectionParts & UsageParts;
 
 const DAYS_MAX = 400;
 const USAGE_QUERY = Type.Object({
@@ -187,15 +180,6 @@ export const adminRoutes: RouteGroup<AdminParts> = {
       operation: { id: 'list_rejected_events', tag: 'console' },
       answer: { 200: json('At most 500 kinds.', REJECTED_EVENTS) },
       handle: (parts: AdminParts, request) => listRejectedEvents(parts, getCaller(request)),
-    }),
-    defineRoute({
-      ...common,
-      path: '/api/retention',
-      summary: 'What retention deletes next, and what waits for an operator',
-      operation: { id: 'get_retention', tag: 'console' },
-      answer: { 200: json('The present state.', RETENTION) },
-      errors: ['overloaded'],
-      handle: (parts: AdminParts, request) => readRetention(parts, getCaller(request)),
     }),
   ],
 };

@@ -4,14 +4,12 @@ import './admin.css';
 import { Deletion } from './deletion.tsx';
 import { RejectedEvents } from './rejected-events.tsx';
 import { RejectedRequests } from './rejected-requests.tsx';
-import { Retention } from './retention.tsx';
 import { Usage } from './usage.tsx';
 
 const PARTS = [
   { id: 'usage', label: 'Usage', part: Usage },
   { id: 'requests', label: 'Rejected requests', part: RejectedRequests },
   { id: 'events', label: 'Rejected events', part: RejectedEvents },
-  { id: 'retention', label: 'Retention', part: Retention },
   { id: 'deletion', label: 'Delete events', part: Deletion },
 ] as const;
 

@@ -2,7 +2,6 @@ import type { Notice } from '../../../../src/management/view.ts';
 
 const TITLES: Readonly<Record<Notice['topic'], string>> = {
   retention: 'Retention has stopped',
-  clock: 'The clock is behind',
   roles: 'People have no access',
   storing: 'Nothing can be stored',
   alerts: 'Alerts are not evaluated',
