@@ -6,27 +6,36 @@ import { dropDay, storedTable } from '../engine/table.ts';
 const DAY_MS = 86_400_000;
 // A long weekend without events says nothing about the clock.
 const QUIET_DAYS_MAX = 3;
+// A clock that is wrong for longer has been reported for a week.
+const DOUBTED_DAYS_MAX = 7;
 
 /**
  * The guard against a wrong clock: returns for each stored day the day up to which its age counts, both as days since 1970.
  *
  * Only the clock says that time has passed in which nothing was stored, and a clock may be a hundred days ahead, at the
  * next start as well. So a gap between stored days, or between the last one and the present, counts only once the days
- * after it span as much. A clock that is 100 days ahead would have to stay so for 50 days to make events older than
- * they are, or for 100 if no event brings its own time. After a month in which the service did not run, deletion goes
- * on a month later. Days in the future are ignored: events that got their time from a wrong clock mean nothing once it
- * is right. All that this needs is in the store, so it holds over restarts, for every replica, and for a new data
- * directory.
+ * after it span as much, or are more than those before it: a clock that is 100 days ahead would have to stay so for 50
+ * days, or for the longest retention (a week in a new store). After a month in which the service did not run, deletion
+ * goes on a month later; a few old events that somebody loads stop it for a week. Days in the future are ignored:
+ * events that got their time from a wrong clock mean nothing once it is right. All that this needs is in the store, so
+ * it holds over restarts, for every replica, and for a new data directory.
  */
 function findEnds(stored: readonly number[], today: number): ReadonlyMap<number, number> {
   const ends = new Map<number, number>();
+  const days = stored.filter((day) => day <= today).toSorted((a, b) => b - a);
   let end = today;
   let later = today;
-  for (const day of stored.filter((one) => one <= today).toSorted((a, b) => b - a)) {
+  let after = 0; // days from `later` to `end`
+  for (const [i, day] of days.entries()) {
     const gap = later - day;
-    if (gap > QUIET_DAYS_MAX && gap > end - later) end = day;
+    const isAsLong = end - later >= gap || after > Math.max(DOUBTED_DAYS_MAX, days.length - i);
+    if (gap > QUIET_DAYS_MAX && !isAsLong) {
+      end = day;
+      after = 0;
+    }
     ends.set(day, end);
     later = day;
+    after++;
   }
   return ends;
 }
@@ -106,7 +115,7 @@ function describeDoubt(nowMs: number, end: number): string {
   return [
     `retention has stopped: the clock says ${new Date(nowMs).toISOString()}, but no events are stored of the`,
     `days after ${last}, so it may be wrong, and nothing before is deleted for its age. Set the clock right.`,
-    'If it is right, retention continues by itself once the days with events since then are as many as those without',
+    'If it is right, retention continues by itself after as many days with events',
   ].join(' ');
 }
 
