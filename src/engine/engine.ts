@@ -46,8 +46,6 @@ export interface QueryOptions extends QueueOptions {
   readonly streams?: boolean | undefined;
   /** Endpoint and request, for the engine's query log. */
   readonly origin?: string | undefined;
-  /** Identifies the question at any time: one that has ended the engine twice is rejected. Default: the statement itself. */
-  readonly identity?: string | undefined;
   /**
    * Set for every statement with a caller's SQL, including the EXPLAINs that check it: a server runs it as the sandbox user if there
    * is one. The embedded engine ignores it. `project`: the requested one, for row policies; `undefined`: no project's rows are read.

@@ -96,7 +96,7 @@ export function createRunner(engine: Engine, now: () => number): Run {
     try {
       // A page has to be read to its last row before its head is sent.
       const mayStream = streams === true && format.framing === undefined && !readsRows(endpoint);
-      const query = { format: statement.format, identity: question.key, streams: mayStream, ...options };
+      const query = { format: statement.format, streams: mayStream, ...options };
       const result = await listed(await engine.query(statement.sql, bound, query), question);
       const framed = frameAnswer(format, result);
       const end = await findEnd(question, framed.rows, result.bytes);

@@ -9,7 +9,6 @@ import { type EngineEnv, endProcess } from '../process/engine-process.ts';
 import type { EngineRequest } from '../process/protocol.ts';
 import { watchPulse } from '../process/pulse.ts';
 import { createSupervisor, type EngineRestart } from '../process/supervisor.ts';
-import { createSuspects } from '../process/suspects.ts';
 import { createSessionPool, type PoolLimits } from '../session-pool.ts';
 import { createValueWriter, parseRows } from '../values.ts';
 import { DATABASE } from './config.ts';
@@ -62,10 +61,8 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   const pulse = watchPulse(supervisor, CHANNEL.control, memoryBytesMax);
   const running = createRunningQueries({
     supervisor,
-    suspects: createSuspects(),
-    pulse,
     timeoutMs: limits.timeoutMs,
-    onSuspect: ({ origin, lane }) => onSuspect({ origin, lane }),
+    onSuspect,
   });
   const ask = askAgain(createAsk(supervisor, STATEMENT_MS_MAX));
   const askOnce = createAsk(supervisor, COMMAND_MS_MAX);
@@ -88,14 +85,13 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     cluster: '',
     takesBlocks: true,
     seesEveryWrite: true, // store-lock.ts excludes every other process
-    query: (sql, values, { format, signal, origin, identity, lane, onJoin, ...rest }) =>
+    query: (sql, values, { format, signal, origin, lane, onJoin, ...rest }) =>
       gate.answer({ signal, ...rest }, async (deadline) => {
         const { streams = false } = rest;
         const reader = await pool.acquire(deadline, { lane, onJoin });
         const { channel } = reader;
         const start = async () => {
-          const text = write(sql, values);
-          const query = { sql: text, format, identity: identity ?? text, origin, lane, streams, channel };
+          const query = { sql: write(sql, values), format, origin, lane, streams, channel };
           return await running.start(query, deadline);
         };
         // The reader is released when the engine has ended the query, which after an abort is later than the response.

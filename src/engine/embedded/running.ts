@@ -3,18 +3,15 @@ import { TailraceError } from '../../errors.ts';
 import { createSlots } from '../../lib/slots.ts';
 import { sql } from '../../sql/sql.ts';
 import type { QueryOptions } from '../engine.ts';
-import { createBlame, type Sent } from '../process/blame.ts';
-import { type EngineAnswer, EngineLostError } from '../process/channel.ts';
+import { type EngineAnswer, type EngineEnd, EngineLostError } from '../process/channel.ts';
 import type { EngineProcess } from '../process/engine-process.ts';
-import type { Pulse } from '../process/pulse.ts';
 import type { Supervisor } from '../process/supervisor.ts';
-import type { SuspectQuery, Suspects } from '../process/suspects.ts';
+import { createSuspects, type SuspectQuery } from '../process/suspects.ts';
 import { CHANNEL } from './sessions.ts';
 
 /** One query as it is sent to the engine. */
-export interface RunningQuery extends SuspectQuery {
+export interface RunningQuery extends Pick<QueryOptions, 'origin' | 'lane' | 'format'> {
   readonly sql: string;
-  readonly format: QueryOptions['format'];
   readonly streams: boolean;
   /** Number of the channel that runs it, which runs only this query meanwhile. */
   readonly channel: number;
@@ -22,55 +19,58 @@ export interface RunningQuery extends SuspectQuery {
 
 export interface RunningOptions {
   readonly supervisor: Supervisor;
-  readonly suspects: Suspects;
-  readonly pulse: Pick<Pulse, 'silence'>;
   /** Longest time of a query, ms. */
   readonly timeoutMs: number;
   /** Called for each query that may have ended the engine process. */
-  readonly onSuspect: (query: SuspectQuery) => void;
+  readonly onSuspect: (query: Pick<QueryOptions, 'origin' | 'lane'>) => void;
+}
+
+interface Sent extends SuspectQuery, Pick<QueryOptions, 'origin'> {
+  readonly process: EngineProcess;
 }
 
 // KILL finds a query only once the engine has started it, so it is repeated until the query is gone.
 const KILL_AGAIN_MS = 50;
 // A query that outlives its deadline and its kill would hold its reader, and perhaps a lock of the engine, forever.
 const STUCK_MS = 2_000;
-// Queries that ran during a crash are retried one at a time, so that the next crash shows the culprit. Most take less.
+// Queries that ran when the process ended are retried one at a time, so that the next end shows the culprit. Most take less.
 const ALONE_MS_MAX = 1_000;
 
-/** Runs queries, and ends each in the engine once no caller waits for it: by a KILL, or if that fails with the engine process. */
-export function createRunningQueries(options: RunningOptions) {
-  const { supervisor, suspects, onSuspect } = options;
-  const { guard, kill } = createKill(options);
+/**
+ * Runs queries, and ends each in the engine once no caller waits for it: by a KILL, or if that fails with the engine
+ * process.
+ */
+export function createRunningQueries({ supervisor, timeoutMs, onSuspect }: RunningOptions) {
+  const { guard, kill } = createKill(supervisor, timeoutMs);
+  const suspects = createSuspects();
   const running = new Map<string, Sent>();
-  const blame = createBlame(running);
+  const counted = new WeakSet<EngineProcess>();
   const acquire = createSlots(1);
   let last = 0;
 
-  /** @throws EngineLostError; then the query is in `suspects` if it may be the cause */
-  async function send(
-    query: RunningQuery,
-    process: EngineProcess,
-    signal: AbortSignal,
-  ): Promise<EngineAnswer> {
+  /** Counts the end of a process once: when its first query fails, and the others are still listed. */
+  function countEnd(process: EngineProcess, end: EngineEnd | undefined): void {
+    if (counted.has(process)) return;
+    counted.add(process);
+    const sent = [...running].filter(([tag, query]) => {
+      return query.process === process && (end?.culprit === undefined || end.culprit === tag);
+    });
+    for (const { origin, lane } of suspects.count(sent.map(([, query]) => query)))
+      onSuspect({ origin, lane });
+  }
+
+  /** @throws EngineLostError */
+  async function send(query: RunningQuery, sent: Sent, signal: AbortSignal): Promise<EngineAnswer> {
     // At the start of the text, so that `startsWith` finds only this query.
     const tag = `/* tailrace-${++last} */`;
+    const { process } = sent;
     const cancelGuard = guard(tag, process, signal);
-    running.set(tag, { process, lane: query.lane, sentMs: performance.now() });
+    running.set(tag, sent);
     try {
       const text = Buffer.from(`${tag} ${query.sql}`);
-      const request = { op: 'query', format: query.format } as const;
-      const answer = await process.ask(query.channel, request, text, query.streams);
-      suspects.clear(query);
-      return answer;
+      return await process.ask(query.channel, { op: 'query', format: query.format }, text, query.streams);
     } catch (error) {
-      if (!(error instanceof EngineLostError)) throw error;
-      const { tags, end, isOfOneKey } = blame(process, error.end);
-      if (tags.has(tag)) {
-        // A process may crash once without any query's fault.
-        const isCertain = isOfOneKey && (error.end !== undefined || suspects.has(query));
-        suspects.suspect(query, { end, isCertain });
-        onSuspect(query);
-      }
+      if (error instanceof EngineLostError) countEnd(process, error.end);
       throw error;
     } finally {
       cancelGuard();
@@ -78,36 +78,35 @@ export function createRunningQueries(options: RunningOptions) {
     }
   }
 
-  async function run(query: RunningQuery, signal: AbortSignal): Promise<EngineAnswer> {
-    suspects.check(query);
-    const lock = suspects.has(query) ? await acquire(signal) : undefined;
+  async function run(query: RunningQuery, signal: AbortSignal, isAgain: boolean): Promise<EngineAnswer> {
+    const { lane, origin } = query;
+    suspects.check(lane);
+    const turn = isAgain ? await acquire(signal) : undefined;
     try {
       const process = await supervisor.use(signal);
-      suspects.check(query); // its key may have ended the process before this one
+      suspects.check(lane); // its key may have ended the process before this one
       signal.throwIfAborted(); // an earlier abort would never fire again
-      lock?.releaseAfter(ALONE_MS_MAX);
-      return await send(query, process, signal);
+      turn?.releaseAfter(ALONE_MS_MAX);
+      return await send(query, { process, lane, origin, isAgain }, signal);
     } finally {
-      lock?.release();
+      turn?.release();
     }
   }
 
   return {
     /**
-     * Settles when the engine has really ended the query, even if `signal` aborted earlier. Retries once if the engine process ended
-     * meanwhile, by a crash or because of another query.
+     * Settles when the engine has really ended the query, even if `signal` aborted earlier. Retries once if the engine
+     * process ended meanwhile, by a crash or because of another query.
      *
-     * @throws TailraceError `engine_unavailable` for a query that has ended the process before; EngineError, EngineLostError
+     * @throws TailraceError `engine_unavailable` while its key has to wait; EngineError, EngineLostError
      */
     async start(query: RunningQuery, signal: AbortSignal): Promise<EngineAnswer> {
       try {
-        return await run(query, signal);
+        return await run(query, signal, false);
       } catch (error) {
         if (!(error instanceof EngineLostError)) throw error;
-        // After a crash the culprit is uncertain, so all may retry; a query that hung or filled the engine would do it again.
-        if (error.end !== undefined && suspects.has(query)) throw error;
         signal.throwIfAborted();
-        return await run(query, signal);
+        return await run(query, signal, true);
       }
     },
     /** Kills everything and resolves when nothing runs any more. */
@@ -121,7 +120,7 @@ export function createRunningQueries(options: RunningOptions) {
 }
 
 /** Kills queries inside the engine by their tags: the comment at the start of each text. */
-function createKill({ supervisor, pulse, timeoutMs }: RunningOptions) {
+function createKill(supervisor: Supervisor, timeoutMs: number) {
   const killing = new Set<string>();
 
   /** Resolves when the engine has accepted the KILL. Never rejects. */
@@ -138,8 +137,7 @@ function createKill({ supervisor, pulse, timeoutMs }: RunningOptions) {
 
   /** Kills the query when `signal` aborts, and replaces the process if the kill does not help. @returns cancels the guard */
   function guard(tag: string, process: EngineProcess, signal: AbortSignal): () => void {
-    const replace = () =>
-      supervisor.replace(process, { reason: 'stuck', culprit: tag, silence: pulse.silence });
+    const replace = () => supervisor.replace(process, { reason: 'stuck', culprit: tag });
     let stuck = setTimeout(replace, timeoutMs + STUCK_MS);
     let again: NodeJS.Timeout | undefined;
     const onAbort = () => {

@@ -20,14 +20,6 @@ export interface EngineEnd {
   readonly reason: 'stuck' | 'silent' | 'memory';
   /** The statement that was stuck: a query's tag, or a name that no query has. */
   readonly culprit?: string;
-  /** Set while heartbeats get no reply: all statements then wait for one, which need not be `culprit`. */
-  readonly silence?: Silence | undefined;
-}
-
-/** The times of the last heartbeat that got a reply and of the first without one, both by `performance.now()`. */
-export interface Silence {
-  readonly afterMs: number;
-  readonly beforeMs: number;
 }
 
 /** The engine process ended before its reply: it is unknown whether the statement took effect. */

@@ -1,8 +1,6 @@
-import { EngineError, type Silence } from './channel.ts';
+import { EngineError } from './channel.ts';
 import type { EngineProcess } from './engine-process.ts';
 import type { Supervisor } from './supervisor.ts';
-
-export type Pulse = ReturnType<typeof watchPulse>;
 
 const BEAT_MS = 1_000;
 // Counted in beats, not in time, so that a suspended machine does not look like a silent engine.
@@ -25,8 +23,9 @@ const DROP_CACHES = [
 ];
 
 /**
- * Sends a heartbeat to the engine process, and reads its memory, once a second. A process that no longer replies, or uses
- * too much memory, is replaced.
+ * Sends a heartbeat to the engine process, and reads its memory, once a second. A process that does not reply to five
+ * in a row, replies only with errors, or uses too much memory, is replaced. A query that hangs alone does not stop
+ * heartbeats: embedded/running.ts replaces the process if a KILL does not end it.
  *
  * @param control number of the control session's channel
  * @param memoryBytesMax memory of the engine in all
@@ -36,10 +35,7 @@ export function watchPulse(supervisor: Supervisor, control: number, memoryBytesM
   let isAsked = false;
   let missed = 0;
   let full = 0;
-  let failed = 0;
   let memoryBytes = 0;
-  let askedMs = 0;
-  let answeredMs = 0;
 
   const ask = (process: EngineProcess, sql: string) =>
     process.ask(control, { op: 'query', format: 'TSVRaw' }, Buffer.from(sql));
@@ -48,16 +44,15 @@ export function watchPulse(supervisor: Supervisor, control: number, memoryBytesM
     memoryBytes = Number((await process.ask(control, { op: 'memory' })).bytes.toString());
     const isFull = await lacksMemory(process);
     if (process !== watched) return;
-    failed = 0;
-    answeredMs = askedMs;
+    missed = 0;
     full = isFull ? full + 1 : 0;
     if (full === FULL_DROP) for (const sql of DROP_CACHES) await ask(process, sql).catch(() => {});
     if (full >= FULL_MAX) supervisor.replace(process, { reason: 'memory' });
   }
 
   /**
-   * Whether it rejects a query for lack of memory, or holds too much besides the memory of running queries, which is freed when
-   * these end.
+   * Whether it rejects a query for lack of memory, or holds too much besides the memory of running queries, which is freed
+   * when these end.
    */
   async function lacksMemory(process: EngineProcess): Promise<boolean> {
     try {
@@ -72,43 +67,27 @@ export function watchPulse(supervisor: Supervisor, control: number, memoryBytesM
     }
   }
 
-  /** An engine that answers heartbeats only with errors is as useless as a silent one. */
-  function fail(process: EngineProcess, error: unknown): void {
-    if (process !== watched || !(error instanceof EngineError)) return; // a process that has ended is replaced anyway
-    if (++failed >= MISSED_MAX) supervisor.replace(process, { reason: 'silent' });
-  }
-
   function tick(): void {
     const process = supervisor.running;
     if (process === undefined) return;
     if (process !== watched) {
       watched = process;
       isAsked = false;
+      missed = 0;
       full = 0;
-      failed = 0;
     }
-    missed = isAsked ? missed + 1 : 0;
-    if (missed >= MISSED_MAX) supervisor.replace(process, { reason: 'silent', silence: findSilence() });
+    if (++missed > MISSED_MAX) supervisor.replace(process, { reason: 'silent' });
     if (isAsked) return;
     isAsked = true;
-    askedMs = performance.now();
     void beat(process)
-      .catch((error: unknown) => fail(process, error))
+      .catch(() => {}) // missed
       .then(() => {
         if (process === watched) isAsked = false;
       });
   }
 
-  function findSilence(): Silence | undefined {
-    return missed > 0 ? { afterMs: answeredMs, beforeMs: askedMs } : undefined;
-  }
-
   const timer = setInterval(tick, BEAT_MS);
   return {
-    /** Undefined while heartbeats get replies. */
-    get silence(): Silence | undefined {
-      return findSilence();
-    },
     /** Resident memory of the engine process at the last beat, bytes. */
     get memoryBytes(): number {
       return memoryBytes;

@@ -1,41 +1,44 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import { createSuspects, type SuspectQuery, type Suspects } from '../../../src/engine/process/suspects.ts';
-
-const query = (identity: string, more: Partial<SuspectQuery> = {}): SuspectQuery => ({ identity, ...more });
+import { beforeEach, expect, test } from 'vitest';
+import { createSuspects, type Suspects } from '../../../src/engine/process/suspects.ts';
 
 let now = 0;
 let suspects: Suspects;
-let ends = 0;
-/** At another end of the process each time. */
-const suspect = (one: SuspectQuery, isCertain: boolean) => suspects.suspect(one, { end: ++ends, isCertain });
 beforeEach(() => {
   now = 1_000;
   suspects = createSuspects(() => now);
 });
 
-test('a query that ran when the engine ended twice is refused, and others are not', () => {
-  suspect(query('bad'), false);
-  suspects.check(query('bad'));
-  suspect(query('bad'), false);
-  expect(() => suspects.check(query('bad'))).toThrow(
-    expect.objectContaining({ code: 'engine_unavailable', retryAfterSeconds: 300 }),
-  );
-  suspects.check(query('good'));
+/** Queries of these keys run when the process ends. */
+const end = (...lanes: (string | undefined)[]) =>
+  suspects.count(lanes.map((lane) => ({ lane, isAgain: false }))).map(({ lane }) => lane);
+
+test('a key whose queries were running at two ends waits, longer each time up to an hour, with all its tokens', () => {
+  end('bad');
+  suspects.check('bad');
+  for (const ms of [5_000, 30_000, 300_000, 900_000, 3_600_000, 3_600_000]) {
+    end('bad', 'bad/token');
+    now += ms - 1;
+    expect(() => suspects.check('bad/token')).toThrow(
+      expect.objectContaining({ code: 'engine_unavailable', retryAfterSeconds: 1 }),
+    );
+    now += 1;
+    suspects.check('bad/token');
+  }
+  suspects.check('good');
+  suspects.check(undefined);
 });
 
-describe('a key with a query that certainly ended the engine', () => {
-  const attack = (value: number, origin = 'some.endpoint request-9', lane = 'key-1') =>
-    query(`value ${value}`, { origin, lane });
-
-  test('is refused at that endpoint, whatever the values, longer each time up to an hour', () => {
-    for (const [i, ms] of [5_000, 30_000, 300_000, 900_000, 3_600_000, 3_600_000].entries()) {
-      suspect(attack(i), true);
-      now += ms - 1;
-      expect(() => suspects.check(attack(9))).toThrow(
-        'a query of this key to this endpoint has ended the engine and is rejected for 1 s',
-      );
-      now += 1;
-      suspects.check(attack(9));
-    }
-  });
+test('a key beside one that keeps ending the process does not wait', () => {
+  expect(end('good', 'bad', undefined)).toEqual(['good', 'bad', undefined]);
+  // Its query runs again by itself, while others of the good key run.
+  const again = [
+    { lane: 'bad', isAgain: true },
+    { lane: 'good', isAgain: false },
+  ];
+  expect(suspects.count(again)).toEqual(again.slice(0, 1));
+  expect(() => suspects.check('bad')).toThrow('are rejected for 5 s');
+  now += 5_000;
+  expect(end('bad', 'good')).toEqual(['bad']);
+  expect(() => suspects.check('bad')).toThrow('are rejected for 30 s');
+  suspects.check('good');
 });
