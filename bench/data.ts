@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { parseConfig } from '../src/config/config.ts';
 import { readDefinitions } from '../src/definitions/read.ts';
 import type { Source } from '../src/definitions/source.ts';
-import { DATABASE } from '../src/engine/embedded/config.ts';
+import { DATABASE } from '../src/engine/embedded/sessions.ts';
 import { createTable } from '../src/engine/table.ts';
 import { openEngine } from '../src/service/open-engine.ts';
 import { sql, trusted } from '../src/sql/sql.ts';

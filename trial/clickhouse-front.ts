@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { drainPending, Session } from 'chdb';
-import { writeEngineConfig } from '../src/engine/embedded/config.ts';
+import { writeEngineConfig } from '../src/engine/embedded/sessions.ts';
 import { runStatement } from '../src/engine/process/session-host.ts';
 import { writeValue } from '../src/sql/quote.ts';
 

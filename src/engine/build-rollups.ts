@@ -2,8 +2,7 @@ import type { Source } from '../definitions/source.ts';
 import { identifier, sql } from '../sql/sql.ts';
 import { everywhere, isOf } from './deletions.ts';
 import type { Engine } from './engine.ts';
-import { findOldRollups, rollupProjection } from './rollup.ts';
-import { alterTable, dropIndex, onCluster, storedTable } from './table.ts';
+import { alterTable, dropIndex, findOldRollups, onCluster, rollupProjection, storedTable } from './table.ts';
 
 /** Events of a source that are in parts with and without its rollup. */
 export interface RollupProgress {
@@ -22,9 +21,9 @@ export interface RollupBuilderOptions {
 }
 
 /**
- * Adds rollups to the parts of tables that were written before the rollup was declared, in the background, and drops those that no
- * source has any more. Each part is rewritten whole or not at all, so after a crash the engine, or the next `tick`, continues with the
- * others.
+ * Adds rollups to the parts of tables that were written before the rollup was declared, in the background, and drops
+ * those that no source has any more. Each part is rewritten whole or not at all, so after a crash the engine, or the
+ * next `tick`, continues with the others.
  */
 export function createRollupBuilder(options: RollupBuilderOptions) {
   const { engine, sources, onProgress, onNotDropped } = options;
@@ -89,7 +88,10 @@ export function createRollupBuilder(options: RollupBuilderOptions) {
   }
 
   return {
-    /** Looks at every table, and continues or begins with one; to be called every few seconds. Never rejects for a part that failed. */
+    /**
+     * Looks at every table, and continues or begins with one; to be called every few seconds. Never rejects for a part
+     * that failed.
+     */
     tick,
     /** Rows without the rollup by source, as of the last `tick`; only sources that have one. */
     get left() {
@@ -99,7 +101,8 @@ export function createRollupBuilder(options: RollupBuilderOptions) {
 }
 
 const PERCENT_STEP = 10;
-// A merge of a part that has the rollup with one that does not have it yet loses it, and the next round finds that part again.
+// A merge of a part that has the rollup with one that does not have it yet loses it, and the next round finds that part
+// again.
 const ROUNDS_MAX = 5;
 
 interface TableProgress {
@@ -120,7 +123,8 @@ async function readProgress(engine: Engine, sources: readonly Source[]): Promise
   const list = tables.map(({ table }) => table);
   const names = tables.map(({ projection }) => projection);
   const rows = await engine.inspect(
-    sql`SELECT table, sum(rows) AS all, sumIf(rows, NOT has(projections, transform(table, [${list}], [${names}], ''))) AS left
+    sql`SELECT table, sum(rows) AS all,
+       sumIf(rows, NOT has(projections, transform(table, [${list}], [${names}], ''))) AS left
      FROM ${everywhere(engine, sql`system.parts`)}
      WHERE database = currentDatabase() AND table IN (${list}) AND active GROUP BY table`,
   );
@@ -154,7 +158,8 @@ async function dropOldRollups(engine: Engine, source: Source): Promise<void> {
     sql`SELECT create_table_query AS sql FROM system.tables WHERE ${isTable}`,
   );
   for (const name of findOldRollups(source, String(row?.['sql']))) {
-    // The engine does not drop a projection that it still adds to older parts, or fails to add. Without the right to kill that, dropping waits for it.
+    // The engine does not drop a projection that it still adds to older parts, or fails to add. Without the right to
+    // kill that, dropping waits for it.
     const kill = sql`KILL MUTATION${onCluster(cluster)} WHERE ${isOf(engine, source)} AND position(command, ${name}) > 0`;
     await engine.command(kill).catch(() => {});
     await engine.command(dropIndex(source, { kind: 'PROJECTION', name }, cluster));

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Values } from '../sql/quote.ts';
 import type { SqlText } from '../sql/sql.ts';
-import type { BlockColumn } from './block-column.ts';
+import type { BlockColumn } from './row-block.ts';
 
 /** The bytes of a complete answer, on their way from the engine. They fail only if the engine ends meanwhile. */
 export interface AnswerStream {
@@ -29,31 +29,44 @@ export type RowFormat = 'JSONEachRow' | 'TSVRaw' | 'TabSeparated';
 /** Formats in which an answer is one file, which is valid even without rows: with a line of column names, or a schema. */
 export type FileFormat = 'CSVWithNames' | 'ArrowStream' | 'Parquet';
 
-/** Formats in which an answer is one JSON document: the rows, each on a line that begins with two tabs, and statistics of what was read. */
+/**
+ * Formats in which an answer is one JSON document: the rows, each on a line that begins with two tabs, and statistics
+ * of what was read.
+ */
 export type ReportFormat = 'JSON' | 'JSONCompact';
 
 /** How a query queues for a reader. */
 export interface QueueOptions {
-  /** Lane of the key or its token (lanes.ts), or the name of internal work. A query without one has no bound for its lane. */
+  /**
+   * Lane of the key or its token (lanes.ts), or the name of internal work. A query without one has no bound for its
+   * lane.
+   */
   readonly lane?: string | undefined;
-  /** Registers a listener for the lanes of callers that join the same flight: the query runs at the first slot of any of them. */
+  /**
+   * Registers a listener for the lanes of callers that join the same flight: the query runs at the first slot of any of
+   * them.
+   */
   readonly onJoin?: ((listener: (lane: string) => void) => void) | undefined;
 }
 
 export interface QueryOptions extends QueueOptions {
   readonly format: RowFormat | FileFormat | ReportFormat;
-  /** Whether a large answer may be returned as a stream, as soon as it has been computed. Default: false. A server's answer never is. */
+  /**
+   * Whether a large answer may be returned as a stream, as soon as it has been computed. Default: false. A server's
+   * answer never is.
+   */
   readonly streams?: boolean | undefined;
   /** Endpoint and request, for the engine's query log. */
   readonly origin?: string | undefined;
   /**
-   * Set for every statement with a caller's SQL, including the EXPLAINs that check it: a server runs it as the sandbox user if there
-   * is one. The embedded engine ignores it. `project`: the requested one, for row policies; `undefined`: no project's rows are read.
+   * Set for every statement with a caller's SQL, including the EXPLAINs that check it: a server runs it as the sandbox
+   * user if there is one. The embedded engine ignores it. `project`: the requested one, for row policies; `undefined`:
+   * no project's rows are read.
    */
   readonly sandboxed?: { readonly project: string | undefined } | undefined;
   /**
-   * The caller has written the statement and may read all rows: `query_failed` has the engine's own message, which quotes both. Default:
-   * false.
+   * The caller has written the statement and may read all rows: `query_failed` has the engine's own message, which
+   * quotes both. Default: false.
    */
   readonly isAuthors?: boolean | undefined;
   /** Aborting stops the query inside the engine, not only the wait for it. */
@@ -96,7 +109,10 @@ export type WriteStatement = () => string;
 
 /** The engine's present state, for metrics. */
 export interface EngineGauges {
-  /** `unreachable`: a server does not answer. `restarting`, `lost`: of the embedded engine; `lost` after several failed starts. */
+  /**
+   * `unreachable`: a server does not answer. `restarting`, `lost`: of the embedded engine; `lost` after several failed
+   * starts.
+   */
   readonly state: 'up' | 'unreachable' | 'restarting' | 'lost';
   /** Restarts of the embedded engine, failed ones included. */
   readonly restarts: number;
@@ -107,8 +123,8 @@ export interface EngineGauges {
 }
 
 /**
- * The abilities of every engine, tested by test/engine/contract.ts. Every failure is a `TailraceError`, except those of `inspect`;
- * src/engine/failure.ts maps the engine's codes to ours.
+ * The abilities of every engine, tested by test/engine/contract.ts. Every failure is a `TailraceError`, except those of
+ * `inspect`; src/engine/failure.ts maps the engine's codes to ours.
  */
 export interface Engine {
   /** Whether all rows are stored through this object. If not, other processes may store rows unnoticed. */
@@ -119,22 +135,23 @@ export interface Engine {
   readonly cluster: string;
   /**
    * Runs one read-only statement. `@name` in `sql` is replaced by the value of that name, always a String, bound or
-   * quoted by the engine's own rules. All work on the text follows the wait for a slot, so a rejected query costs no such work.
+   * quoted by the engine's own rules. All work on the text follows the wait for a slot, so a rejected query costs no
+   * such work.
    *
    * @throws TailraceError `query_failed`, `query_timeout`, `overloaded`, `engine_unavailable`; the signal's reason when
    * it was aborted
    */
   query(sql: string | WriteStatement, values: Values, options: QueryOptions): Promise<QueryResult>;
   /**
-   * Adds rows; when it resolves they survive a crash of the process. Rows of one day are added all or none. After a rejection the
-   * rows may or may not be stored; nothing changes later.
+   * Adds rows; when it resolves they survive a crash of the process. Rows of one day are added all or none. After a
+   * rejection the rows may or may not be stored; nothing changes later.
    */
   insert(batch: InsertBatch): Promise<void>;
   /** Runs DDL or a maintenance statement with the rights of the tables' owner, never a caller's text. */
   command<T extends string>(sql: SqlText<T>): Promise<void>;
   /**
-   * Rows of an internal statement, for schema, checks and maintenance; never for a caller's query, since the engine's error, which it
-   * throws, quotes the statement.
+   * Rows of an internal statement, for schema, checks and maintenance; never for a caller's query, since the engine's
+   * error, which it throws, quotes the statement.
    */
   inspect<T extends string>(sql: SqlText<T>): Promise<Record<string, unknown>[]>;
   gauges(): EngineGauges;

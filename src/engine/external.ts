@@ -24,8 +24,8 @@ export function externalName({ database, table }: ExternalTable): string {
 }
 
 /**
- * A SELECT over a source's existing table, with the columns and types of a managed table. It converts by CAST,
- * through which the engine still uses the table's key for conditions; with `toDateTime64` and others it would read everything.
+ * A SELECT over a source's existing table, with the columns and types of a managed table. It converts by CAST, through
+ * which the engine still uses the table's key for conditions; with `toDateTime64` and others it would read everything.
  */
 export function selectExternal(source: Source, external: ExternalTable): string {
   const given = [...external.common, ...external.typed];

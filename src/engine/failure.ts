@@ -29,8 +29,16 @@ const MEMORY_LIMIT_EXCEEDED = 241;
 // BAD_ARGUMENTS and CANNOT_COMPILE_REGEXP: errors with other codes may quote a value that looks like their messages.
 const PATTERN_CODES: ReadonlySet<number | undefined> = new Set([36, 427]);
 // ClickHouse's two messages for a pattern that RE2 rejects, then RE2's reason, from its own short list.
-const BAD_PATTERN =
-  /(?:not a valid re2 pattern: |cannot compile re2: .*, error: )(?<reason>missing [)\]]|unexpected \)|trailing \\|no argument for repetition operator|(?:bad|invalid) (?:repetition|perl|escape|character|named)[a-z ]*|pattern too large|[a-z ]+)/s;
+const RE2_REASONS = [
+  ...[String.raw`missing [)\]]`, String.raw`unexpected \)`, String.raw`trailing \\`],
+  ...['no argument for repetition operator', 'pattern too large'],
+  '(?:bad|invalid) (?:repetition|perl|escape|character|named)[a-z ]*',
+  '[a-z ]+',
+];
+const BAD_PATTERN = new RegExp(
+  `(?:not a valid re2 pattern: |cannot compile re2: .*, error: )(?<reason>${RE2_REASONS.join('|')})`,
+  's',
+);
 
 // The code depends on the file that ClickHouse was writing.
 const DISK_FULL = /No space left on device|NOT_ENOUGH_SPACE|errno: 28\b/;
@@ -45,8 +53,8 @@ export function isDiskFull(error: unknown): boolean {
 }
 
 /**
- * Maps an engine's error to a TailraceError. The cause, which is logged, is stripped like the message, since the engine quotes the
- * query and with it the values of parameters.
+ * Maps an engine's error to a TailraceError. The cause, which is logged, is stripped like the message, since the engine
+ * quotes the query and with it the values of parameters.
  *
  * @param isAuthors see `QueryOptions`
  */
@@ -124,8 +132,8 @@ const HINTS =
 const CODE_NAMES = /(?: ?\(([A-Z][A-Z0-9_]+)\)(?: \(version [\d.]+(?: \([^()]*\))?\))?\.?)+\s*$/;
 
 /**
- * Returns the part of the engine's message that callers may read. A conversion error contains the value that it failed on, which may be
- * another project's. No pattern can remove it, so only the name of such an error is returned.
+ * Returns the part of the engine's message that callers may read. A conversion error contains the value that it failed
+ * on, which may be another project's. No pattern can remove it, so only the name of such an error is returned.
  */
 export function publicMessage(message: string): string {
   const name = CODE_NAMES.exec(message)?.[1];

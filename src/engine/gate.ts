@@ -15,12 +15,12 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>) {
   const closed = (cause?: unknown) =>
     new TailraceError('engine_unavailable', 'the service is shutting down', { cause });
 
-  function refuseClosed(): void {
+  function rejectClosed(): void {
     if (closing !== undefined) throw closed();
   }
 
   async function pass<T>(work: () => Promise<T>, isAuthors?: boolean): Promise<T> {
-    refuseClosed();
+    rejectClosed();
     return await work().catch((error) => {
       // Closing kills running queries, which would otherwise look like timeouts.
       const failure = toTailraceError(error, isAuthors);
@@ -32,7 +32,7 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>) {
     /** @throws TailraceError; `engine_unavailable` for every failure once the engine closes */
     pass,
     /** @throws TailraceError `engine_unavailable` once the engine closes */
-    refuseClosed,
+    rejectClosed,
     /** The error of queries that wait or run when the engine closes. */
     closed,
     /**

@@ -11,12 +11,12 @@ export function keyOfLane(lane: string): string {
 }
 
 /**
- * Fair queue: round-robin across keys, within a key across its tokens, FIFO within a lane. A key with a thousand waiting queries
- * delays another key's first query by one. A lane exists only while a query waits in it.
+ * Fair queue: round-robin across keys, within a key across its tokens, FIFO within a lane. A key with a thousand
+ * waiting queries delays another key's first query by one. A lane exists only while a query waits in it.
  */
 export function createLanes<T>() {
-  // Key → lane → waiters, each in round-robin order: after being served, an item moves to the end. A Set keeps the order of arrival and
-  // deletes a waiter without a search.
+  // Key → lane → waiters, each in round-robin order: after being served, an item moves to the end. A Set keeps the
+  // order of arrival and deletes a waiter without a search.
   const keys = new Map<string, Map<string, Set<T>>>();
   const places = new Map<T, Set<string>>();
 

@@ -21,7 +21,10 @@ export const FORMAT_SETTINGS = {
   output_format_json_validate_utf8: 1,
 } as const;
 
-/** Further settings of formats, sent to a server only with queries in them: the profiles of older deployments do not allow them. */
+/**
+ * Further settings of formats, sent to a server only with queries in them: the profiles of older deployments do not
+ * allow them.
+ */
 const FILE_SETTINGS: Readonly<Record<FileFormat, EngineSettings>> = {
   // RFC 4180. Every text is quoted, even an empty one, so that nothing between two commas means NULL.
   CSVWithNames: { output_format_csv_crlf_end_of_line: 1, format_csv_null_representation: '' },
@@ -50,7 +53,10 @@ export function readSettings(limits: QueryLimits): EngineSettings {
   };
 }
 
-/** The same for the user that runs callers' SQL. Its profile in deploy/clickhouse/users.sql has to allow each of these settings. */
+/**
+ * The same for the user that runs callers' SQL. Its profile in deploy/clickhouse/users.sql has to allow each of these
+ * settings.
+ */
 export function sandboxSettings(limits: QueryLimits): EngineSettings {
   return { ...readSettings(limits), max_query_size: SANDBOX_SQL_BYTES_MAX };
 }

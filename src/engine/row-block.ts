@@ -1,7 +1,34 @@
-import type { BlockColumn, BlockKind } from './block-column.ts';
+import { COMMON_COLUMNS } from '../definitions/checks/source.ts';
+import type { ColumnType, Source } from '../definitions/source.ts';
 
-// A block holds rows column by column, as they are passed to the engine process: the number of rows, then a section for each column.
-// Numbers are little-endian, as the machine's own on every platform that chDB runs on.
+/** How a block holds the values of a column. `micros`: instants, µs since 1970. */
+export type BlockKind = 'text' | 'integer' | 'number' | 'boolean' | 'micros';
+
+/** A column of a block of rows, as plain data, which any thread or process can receive. */
+export interface BlockColumn {
+  readonly name: string;
+  readonly kind: BlockKind;
+}
+
+const KINDS: Readonly<Record<ColumnType, BlockKind>> = {
+  string: 'text',
+  keyword: 'text',
+  integer: 'integer',
+  number: 'number',
+  boolean: 'boolean',
+};
+
+/** Returns the columns of a source's blocks, in the order of `tableColumns`. */
+export function blockColumns(source: Source): BlockColumn[] {
+  const common = COMMON_COLUMNS.map((name) => ({
+    name,
+    kind: name === 'timestamp' ? ('micros' as const) : ('text' as const),
+  }));
+  return [...common, ...source.columns.map(({ name, type }) => ({ name, kind: KINDS[type] }))];
+}
+
+// A block holds rows column by column, as they are passed to the engine process: the number of rows, then a section for
+// each column. Numbers are little-endian, as the machine's own on every platform that chDB runs on.
 //
 // - text: bytes of all values together; the length of each, -1 for null; the bytes, UTF-8
 // - integer, number, micros: a double for each row, NaN for null

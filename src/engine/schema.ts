@@ -11,8 +11,8 @@ import {
   dropTable,
   storedTable,
   tableColumns,
+  tableIndexes,
 } from './table.ts';
-import { tableIndexes } from './table-index.ts';
 
 /** A table of the store. */
 export interface StoredTable {
@@ -23,13 +23,14 @@ export interface StoredTable {
 }
 
 /**
- * Brings the store's tables up to date with the sources: creates missing tables, columns and indexes, and the views of sources
- * that read existing tables. Idempotent. Columns that no source declares any longer stay, with their data.
+ * Brings the store's tables up to date with the sources: creates missing tables, columns and indexes, and the views of
+ * sources that read existing tables. Idempotent. Columns that no source declares any longer stay, with their data.
  *
- * @param accept called when the tables and columns exist. If it throws they are removed, so that rejected definitions do not leave a
- * column with a type that the next ones correct. In a shared store only an `InputError` is a rejection: other processes may be
- * able to use what this one could not
- * @throws InputError for each column with another type or path than the stored one; the error of `accept`. Then nothing has changed
+ * @param accept called when the tables and columns exist. If it throws they are removed, so that rejected definitions
+ *   do not leave a column with a type that the next ones correct. In a shared store only an `InputError` is a
+ *   rejection: other processes may be able to use what this one could not
+ * @throws InputError for each column with another type or path than the stored one; the error of `accept`. Then nothing
+ *   has changed
  */
 export async function applySchema(
   engine: Engine,
@@ -80,7 +81,10 @@ export async function findSchemaFaults(
   return [...faults, ...all.flatMap((source) => findTakenName(source, stored.get(source.table)))];
 }
 
-/** Undoes an addition, but keeps a table that has events by now: a process that shares the store may have it in its own, valid definitions. */
+/**
+ * Undoes an addition, but keeps a table that has events by now: a process that shares the store may have it in its own,
+ * valid definitions.
+ */
 async function undo(engine: Engine, { remove, table }: Addition): Promise<void> {
   if (engine.cluster !== '' && table !== undefined) {
     const rows = await engine.inspect(sql`SELECT 1 FROM ${identifier(table)} LIMIT 1`);
@@ -132,7 +136,8 @@ function findTakenName({ external, file, table }: Source, old: StoredTable | und
     return [`${file}: the database has a view called ${table}; take another name for the table`];
   if (isView && isOwnView(old.comment)) return [];
   return [
-    `${file}: the database has a ${isView ? 'view' : 'table'} called ${table} already, which Tailrace does not change; set "table" to a free name, by which stored queries then read the source`,
+    `${file}: the database has a ${isView ? 'view' : 'table'} called ${table} already, which Tailrace does not ` +
+      'change; set "table" to a free name, by which stored queries then read the source',
   ];
 }
 

@@ -33,8 +33,8 @@ const QUERIES: PoolWork = { one: 'query', many: 'queries', mayHold: mayQuery };
 const OWN_LANE = '';
 
 /**
- * Creates a pool of sessions that run one query at a time each; a fair queue assigns them to waiting lanes. A session is what a query holds while it
- * runs: a session of chDB, or a slot for one more query on a server.
+ * Creates a pool of sessions that run one query at a time each; a fair queue assigns them to waiting lanes. A session
+ * is what a query holds while it runs: a session of chDB, or a slot for one more query on a server.
  */
 export function createSessionPool<Session>(
   sessions: readonly Session[],
@@ -92,7 +92,10 @@ export function createSessionPool<Session>(
     get running(): number {
       return sessions.length - idle.length;
     },
-    /** @throws TailraceError `overloaded` when the queue is full or the wait is too long; the signal's reason when it aborts first */
+    /**
+     * @throws TailraceError `overloaded` when the queue is full or the wait is too long; the signal's reason when it
+     * aborts first
+     */
     acquire(signal: AbortSignal, { lane = OWN_LANE, onJoin }: QueueOptions = {}): Promise<Session> {
       if (signal.aborted) return Promise.reject(signal.reason);
       if (idle.length > 0 && mayServe(lane)) return wait(signal, lane, onJoin); // no waiting lane may take what is idle
@@ -128,9 +131,9 @@ function tooMany(many: string, { max, whose = '' }: Full): TailraceError {
 }
 
 /**
- * Whether a lane may hold one more session. No key may hold the last one: a running query cannot be suspended, so another key's query would wait up to half a minute for
- * its end. Nor may a token hold the last session that its key may hold, if there are several. A session counts as held until its
- * query has really ended.
+ * Whether a lane may hold one more session. No key may hold the last one: a running query cannot be suspended, so
+ * another key's query would wait up to half a minute for its end. Nor may a token hold the last session that its key
+ * may hold, if there are several. A session counts as held until its query has really ended.
  *
  * @param held the lane of each held session
  */

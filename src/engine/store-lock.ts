@@ -18,8 +18,8 @@ export class StoreInUseError extends InputError {
 /**
  * Locks a data directory for this process, and creates the directory if it is missing.
  *
- * The lock is SQLite's exclusive lock on `lock.sqlite`, which the operating system releases with the process, however it ends:
- * no stale lock can remain. `owner.txt` beside it names the owner, for messages.
+ * The lock is SQLite's exclusive lock on `lock.sqlite`, which the operating system releases with the process, however
+ * it ends: no stale lock can remain. `owner.txt` beside it names the owner, for messages.
  *
  * @param owner one line that names the holder of the store, such as `tailrace serve (pid 4711)`
  * @throws StoreInUseError; InputError if the directory cannot be used, TransientError if that may pass
@@ -32,7 +32,9 @@ export function lockStore(dataDir: string, owner: string): { release(): void } {
   } catch (error) {
     database.close();
     if (!isBusy(error)) throw unusable(dataDir, error);
-    const fault = `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, send the command to it with --url (load, query), or set TAILRACE_DATA_DIR to another folder`;
+    const fault =
+      `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, ` +
+      'send the command to it with --url (load, query), or set TAILRACE_DATA_DIR to another folder';
     throw new StoreInUseError([fault], { cause: error });
   }
   writeOwner(ownerFile, owner);
@@ -50,7 +52,8 @@ function lockFile(dataDir: string): string {
 }
 
 /**
- * Returns the owner of a data directory, as given to `lockStore`; `undefined` if there is none. A killed process owns nothing.
+ * Returns the owner of a data directory, as given to `lockStore`; `undefined` if there is none. A killed process owns
+ * nothing.
  *
  * @throws InputError when the directory cannot be used
  */
@@ -72,7 +75,10 @@ function isBusy(error: unknown): boolean {
   return (error as { errcode?: unknown }).errcode === SQLITE_BUSY;
 }
 
-/** Writes the owner, best effort: the text is only for other processes' messages, and a full disk must not prevent reading the store. */
+/**
+ * Writes the owner, best effort: the text is only for other processes' messages, and a full disk must not prevent
+ * reading the store.
+ */
 function writeOwner(file: string, owner: string): void {
   try {
     writeFileSync(file, `${owner}\n`);

@@ -2,6 +2,7 @@ import type { Source } from '../definitions/source.ts';
 import { identifier, join, type Sql, sql } from '../sql/sql.ts';
 import type { Engine } from './engine.ts';
 import { storedTable } from './table.ts';
+import type { WriteMarks, WriteVersion } from './write-marks.ts';
 
 /** Size on the disk and times of a source's table. Times are ms since the epoch; `undefined` if it is empty. */
 export interface TableState {
@@ -24,8 +25,8 @@ export interface StoredDay {
 }
 
 /**
- * Reads sizes and the times of the oldest and newest event, from the engine's metadata of its parts: no event is read. Events beyond their
- * retention count until their day is dropped.
+ * Reads sizes and the times of the oldest and newest event, from the engine's metadata of its parts: no event is read.
+ * Events beyond their retention count until their day is dropped.
  *
  * @throws the errors of `Engine.inspect`
  */
@@ -49,7 +50,8 @@ export async function readStoreState(engine: Engine, sources: readonly Source[])
 }
 
 /**
- * Lists the days of all tables in the database that hold rows, oldest first; on a cluster the days of the tables on each server.
+ * Lists the days of all tables in the database that hold rows, oldest first; on a cluster the days of the tables on
+ * each server.
  *
  * @throws the errors of `Engine.inspect`
  */
@@ -84,4 +86,56 @@ async function readTimes(engine: Engine, tables: readonly string[]): Promise<Rec
     sql`SELECT ${table} AS table, toUnixTimestamp64Milli(min(timestamp)) AS oldest,
        toUnixTimestamp64Milli(max(timestamp)) AS newest FROM ${identifier(table)}`;
   return await engine.inspect(join(tables.map(ofTable), ' UNION ALL '));
+}
+
+/** The tables that may have rows: an empty one takes the engine as long to analyse as one that is full. */
+export interface FilledTables {
+  /** False only if no acknowledged write can have stored a row in it. */
+  mayHaveRows(table: string): boolean;
+}
+
+// No table has this name, so only changes count that may be of any table.
+const ANY_TABLE = '';
+
+interface Reading {
+  readonly version: WriteVersion;
+  readonly tables: ReadonlySet<string>;
+}
+
+/**
+ * Reads which tables have rows, and again after a command, which may have changed any of them. Without a reading, and
+ * on a store that other processes may write to, every table may have rows.
+ */
+export function createFilledTables(
+  engine: Pick<Engine, 'inspect' | 'seesEveryWrite'>,
+  writes: Pick<WriteMarks, 'version' | 'hasChanged'>,
+): FilledTables {
+  let last: Reading | undefined;
+  let isReading = false;
+
+  async function read(): Promise<void> {
+    isReading = true;
+    const { version } = writes; // from before: what is written meanwhile counts as changed
+    try {
+      const rows = await engine.inspect(
+        sql`SELECT DISTINCT table FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0`,
+      );
+      last = { version, tables: new Set(rows.map(({ table }) => String(table))) };
+    } catch {
+      last = undefined; // the next search asks again
+    } finally {
+      isReading = false;
+    }
+  }
+
+  return {
+    mayHaveRows(table) {
+      if (!engine.seesEveryWrite) return true;
+      const known = last;
+      if (known !== undefined && !writes.hasChanged(ANY_TABLE, known.version))
+        return known.tables.has(table) || writes.hasChanged(table, known.version);
+      if (!isReading) void read();
+      return true;
+    },
+  };
 }

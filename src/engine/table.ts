@@ -1,8 +1,8 @@
+import { hash } from 'node:crypto';
 import { COMMON_COLUMNS } from '../definitions/checks/source.ts';
-import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
+import type { ColumnType, Rollup, Source, SourceColumn } from '../definitions/source.ts';
 import { writeValue } from '../sql/quote.ts';
 import { identifier, type Sql, sql, trusted } from '../sql/sql.ts';
-import { type TableIndex, tableIndexes } from './table-index.ts';
 
 /** A column of a table, in the engine's terms. */
 export interface TableColumn {
@@ -16,9 +16,10 @@ export interface TableColumn {
   readonly settings: string;
 }
 
-// A granule of metadata is larger than a block of the default size: larger blocks are smaller on the disk, and a reader of one
-// granule reads no more. The minimum is the default, since it also counts for the lengths of the texts, which the engine keeps in blocks of
-// their own: with a mebibyte, a reader of one text would decompress the lengths of 131,072.
+// A granule of metadata is larger than a block of the default size: larger blocks are smaller on the disk, and a reader
+// of one granule reads no more. The minimum is the default, since it also counts for the lengths of the texts, which
+// the engine keeps in blocks of their own: with a mebibyte, a reader of one text would decompress the lengths of
+// 131,072.
 const BLOCKS_MAX = 'max_compress_block_size = 2097152';
 const METADATA_BLOCKS = `min_compress_block_size = 65536, ${BLOCKS_MAX}`;
 
@@ -64,9 +65,9 @@ export function tableColumns(source: Source): TableColumn[] {
 }
 
 /**
- * A typed column, with its value as an expression over the stored text. The engine evaluates it for rows stored before the column
- * was added; later rows bring the value. Its JSON parser rejects a text with a number beyond 64 bits or a lone surrogate anywhere:
- * the value is then NULL.
+ * A typed column, with its value as an expression over the stored text. The engine evaluates it for rows stored before
+ * the column was added; later rows bring the value. Its JSON parser rejects a text with a number beyond 64 bits or a
+ * lone surrogate anywhere: the value is then NULL.
  */
 function typedColumn({ name, type, path, otherPaths, contains, otherwise }: SourceColumn): TableColumn {
   if (contains !== undefined) {
@@ -95,16 +96,16 @@ function valueAt(path: readonly string[], type: ColumnType): string {
 // Deduplication tokens kept by a table: enough for the time between a crash and the retries of interrupted inserts.
 const TOKENS_MAX = 10_000;
 
-// Older parts are rarely read: compressing them harder saves a sixth of the disk. There is no deletion: it would follow the engine's
-// clock, and a clock that is wrong for a moment would cost every event (src/retention/retention.ts).
+// Older parts are rarely read: compressing them harder saves a sixth of the disk. There is no deletion: it would follow
+// the engine's clock, and a clock that is wrong for a moment would cost every event (src/retention/retention.ts).
 const RECOMPRESSED_AFTER_DAYS = 1;
 const TTL = `timestamp + toIntervalDay(${RECOMPRESSED_AFTER_DAYS}) RECOMPRESS CODEC(ZSTD(9))`;
 
 /**
  * Returns the statements that create a source's table if it does not exist.
  *
- * On a cluster there are two tables: one on every server, with its share of the projects, each share on all replicas of its shard, and
- * one with the source's own name over all of these, through which everything is stored and read.
+ * On a cluster there are two tables: one on every server, with its share of the projects, each share on all replicas of
+ * its shard, and one with the source's own name over all of these, through which everything is stored and read.
  *
  * @param cluster name of the cluster in the servers' configuration; empty: a single server, or the embedded engine
  */
@@ -202,7 +203,7 @@ export function dropDay(source: Source, day: string, cluster: string): Sql {
 }
 
 /** Returns the tables that have the source's columns, the one that holds the rows first. */
-export function tableNames(source: Source, cluster: string): string[] {
+function tableNames(source: Source, cluster: string): string[] {
   const stored = storedTable(source, cluster);
   return cluster === '' ? [stored] : [stored, source.table];
 }
@@ -217,11 +218,79 @@ export function onCluster(cluster: string): Sql {
   return cluster === '' ? sql`` : sql` ON CLUSTER ${identifier(cluster)}`;
 }
 
-/** Names are quoted, because `index`, `constraint` and `projection` are keywords there. Definitions allow letters, digits and `_`. */
+/**
+ * Names are quoted, because `index`, `constraint` and `projection` are keywords there. Definitions allow letters,
+ * digits and `_`.
+ */
 function columnDefinition({ name, type, expression, codec, settings }: TableColumn): string {
   const parts = [`\`${name}\` ${type}`];
   if (expression !== '') parts.push(`DEFAULT ${expression}`);
   if (codec !== '') parts.push(`CODEC(${codec})`);
   if (settings !== '') parts.push(`SETTINGS (${settings})`);
   return parts.join(' ');
+}
+
+/** Data that the engine keeps beside the rows of each part: a data skipping index or a projection. */
+export interface TableIndex {
+  readonly kind: 'INDEX' | 'PROJECTION';
+  readonly name: string;
+  readonly definition: string;
+}
+
+/** Returns the indexes of a source's table, and its rollup. */
+export function tableIndexes({ columns, rollup }: Source): TableIndex[] {
+  const indexes = columns
+    .filter((column) => column.hasSubstringIndex)
+    .map(({ name }) => ({
+      kind: 'INDEX' as const,
+      name: `${name}_substrings`,
+      definition: `\`${name}_substrings\` \`${name}\` TYPE ${SUBSTRINGS}`,
+    }));
+  return [MESSAGE_INDEX, ...indexes, ...(rollup === undefined ? [] : [rollupProjection(rollup)])];
+}
+
+// Three letters at a time: texts with identifiers in them have nearly all groups of four, and few of three. 4 KiB for each
+// 8,192 rows is what one project's addresses fill by a third; bench/NOTES.md has the sizes that were tried.
+const SUBSTRINGS = 'ngrambf_v1(3, 4096, 2, 0) GRANULARITY 8';
+
+// For searches. Messages have identifiers, whose groups of three letters occur in any few thousand rows: hence four
+// letters, and a filter for each granule. search/condition.ts writes the same expression.
+const MESSAGE_INDEX: TableIndex = {
+  kind: 'INDEX',
+  name: 'event_message_substrings',
+  definition: '`event_message_substrings` lower(event_message) TYPE ngrambf_v1(4, 4096, 1, 0) GRANULARITY 1',
+};
+
+// Rollups are aggregate projections: each part of a table keeps the aggregates of its own rows, so they follow late
+// events, deletions, dropped days, merges and backups as the rows do. The engine reads them instead of rows if a query
+// needs nothing else.
+
+const NAME_PREFIX = 'rollup_';
+
+// A range of one project is some dozens of rows; with the engine's 8,192 a query would read those of all projects.
+const ROWS_PER_GRANULE = 64;
+
+/** Returns the interval of an event as queries have to write it, letter by letter except for names of tables. */
+function rollupInterval({ everySeconds }: Rollup): string {
+  return `toStartOfInterval(timestamp, toIntervalMicrosecond(${everySeconds} * 1000000))`;
+}
+
+/**
+ * Returns the projection of a rollup. Its name depends on its definition, so that a part's projection is never that of
+ * another definition.
+ */
+export function rollupProjection(rollup: Rollup) {
+  const keys = ['project', rollupInterval(rollup), ...rollup.by.map((column) => `\`${column}\``)].join(', ');
+  // The newlines end trailing comments.
+  const values = rollup.values.map(({ sql }) => `${sql}\n`).join(', ');
+  const select = `(SELECT ${keys}, ${values} GROUP BY ${keys}) WITH SETTINGS (index_granularity = ${ROWS_PER_GRANULE})`;
+  const name = NAME_PREFIX + hash('sha256', select).slice(0, 16);
+  return { kind: 'PROJECTION' as const, name, definition: `\`${name}\` ${select}` };
+}
+
+/** Returns the names of a table's rollups that its source no longer has. @param definition of the table, by the engine */
+export function findOldRollups({ rollup }: Source, definition: string): string[] {
+  const present = rollup === undefined ? '' : rollupProjection(rollup).name;
+  const found = definition.matchAll(/ PROJECTION (rollup_[0-9a-f]{16}) \(/g);
+  return [...found].flatMap(([, name = '']) => (name === present ? [] : [name]));
 }

@@ -31,8 +31,8 @@ export function createValueWriter(): (sql: string | WriteStatement, values: Valu
 }
 
 /**
- * Replaces each `@name` of a text with `{name:String}`, which the server binds, and guards searches. Values that are too long for a URL are
- * quoted in the text instead, which means the same.
+ * Replaces each `@name` of a text with `{name:String}`, which the server binds, and guards searches. Values that are
+ * too long for a URL are quoted in the text instead, which means the same.
  */
 export function createValueBinder(): (sql: string | WriteStatement, values: Values) => BoundStatement {
   const getRewriter = createRewriters();

@@ -1,7 +1,7 @@
 import type { Source } from '../definitions/source.ts';
-import { blockColumns } from '../engine/block-column.ts';
 import type { Engine, RowBlocks, RowText } from '../engine/engine.ts';
 import { createLanes } from '../engine/lanes.ts';
+import { blockColumns } from '../engine/row-block.ts';
 import { columnNames } from '../engine/table.ts';
 import { TailraceError } from '../errors.ts';
 import { type BacklogOptions, createBacklog } from './backpressure.ts';

@@ -1,6 +1,6 @@
 import type { AcceptedProtocol } from '../definitions/accepts.ts';
 import type { Source } from '../definitions/source.ts';
-import { blockColumns } from '../engine/block-column.ts';
+import { blockColumns } from '../engine/row-block.ts';
 import { MICROS_PER_DAY } from '../lib/instant.ts';
 import type { BodyContext, WireEvent } from './body-format.ts';
 import { type EventRules, parseEvent } from './event.ts';

@@ -1,5 +1,4 @@
-import type { BlockColumn } from '../engine/block-column.ts';
-import { createBlockWriter } from '../engine/row-block.ts';
+import { type BlockColumn, createBlockWriter } from '../engine/row-block.ts';
 import { MICROS_PER_DAY } from '../lib/instant.ts';
 import { type Event, encodeRow, rowValues } from './event.ts';
 

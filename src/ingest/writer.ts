@@ -1,6 +1,6 @@
 import type { Source } from '../definitions/source.ts';
-import { blockColumns } from '../engine/block-column.ts';
 import type { Engine, RowBlocks, RowText } from '../engine/engine.ts';
+import { blockColumns } from '../engine/row-block.ts';
 import { columnNames } from '../engine/table.ts';
 import { createBatcher } from './batcher.ts';
 import { type Event, encodeRow } from './event.ts';

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
-import type { FilledTables } from '../engine/filled-tables.ts';
+import type { FilledTables } from '../engine/store-state.ts';
 import { writeCondition } from './condition.ts';
 import { column, createFields, type Fields, type Operand, TABLE } from './field.ts';
 import type { SearchField, SearchTree } from './tree.ts';

@@ -5,7 +5,7 @@ import { casesOf } from './letter.ts';
 import type { SearchValue } from './tree.ts';
 
 const MESSAGE = column('event_message');
-/** The expression of the index of messages (engine/table-index.ts). */
+/** The expression of the index of messages (engine/table.ts). */
 const SMALL = `lower(${MESSAGE})`;
 // Letters of an entry of the index, which cannot find shorter texts.
 const INDEXED_MIN = 4;

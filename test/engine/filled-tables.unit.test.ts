@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createFilledTables } from '../../src/engine/filled-tables.ts';
+import { createFilledTables } from '../../src/engine/store-state.ts';
 
 const settle = () => new Promise(setImmediate);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findRightsFault } from '../../src/engine/server/sandbox-rights.ts';
+import { findRightsFault } from '../../src/engine/server/start.ts';
 
 const find = (grants: readonly string[], cluster = '') =>
   findRightsFault(grants, { database: 'tailrace', cluster });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import type { Source } from '../../src/definitions/source.ts';
-import { blockColumns } from '../../src/engine/block-column.ts';
+import { blockColumns } from '../../src/engine/row-block.ts';
 import { columnNames, truncateTable } from '../../src/engine/table.ts';
 import { encodeRow, parseEvent } from '../../src/ingest/event.ts';
 import { encodeBlocks } from '../../src/ingest/rows.ts';

@@ -11,10 +11,9 @@ import { watchPulse } from '../process/pulse.ts';
 import { createSupervisor, type EngineRestart } from '../process/supervisor.ts';
 import { createSessionPool, type PoolLimits } from '../session-pool.ts';
 import { createValueWriter, parseRows } from '../values.ts';
-import { DATABASE } from './config.ts';
 import { type Ask, askAgain, closeSessions, createAsk, openFirst, openProcess } from './open-process.ts';
 import { createRunningQueries } from './running.ts';
-import { CHANNEL, describeSessions } from './sessions.ts';
+import { CHANNEL, DATABASE, describeSessions } from './sessions.ts';
 
 export interface EmbeddedOptions extends PoolLimits {
   readonly dataDir: string;
@@ -41,9 +40,9 @@ const COMMAND_MS_MAX = 600_000;
 const STOP_MS_MAX = 5_000;
 
 /**
- * ClickHouse (chDB) in a child process, on one data directory that it owns until `close`. If that process ends, or has to be
- * killed, another one replaces it: acknowledged rows are on the disk; reads are retried, and so are inserts, which the engine
- * deduplicates by their tokens.
+ * ClickHouse (chDB) in a child process, on one data directory that it owns until `close`. If that process ends, or has
+ * to be killed, another one replaces it: acknowledged rows are on the disk; reads are retried, and so are inserts,
+ * which the engine deduplicates by their tokens.
  *
  * Values enter the text as quoted literals, because queries with bound parameters run one at a time over the whole process.
  *
@@ -105,7 +104,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
           void (await askOnce(CHANNEL.writer, { op: 'query', format: 'Null' }, Buffer.from(textOf(sql)))),
       ),
     async inspect(sql) {
-      gate.refuseClosed();
+      gate.rejectClosed();
       const request = { op: 'query', format: 'JSONEachRow' } as const;
       return parseRows((await ask(CHANNEL.inspector, request, Buffer.from(textOf(sql)))).bytes);
     },

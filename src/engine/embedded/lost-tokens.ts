@@ -2,8 +2,9 @@ import { readdir, readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Removes the deduplication tokens of interrupted inserts. The engine logs a token just before it renames the part, so a process
- * killed in between leaves a token without rows. The engine would treat a retry with that token as a duplicate, and its events would be lost.
+ * Removes the deduplication tokens of interrupted inserts. The engine logs a token just before it renames the part, so
+ * a process killed in between leaves a token without rows. The engine would treat a retry with that token as a
+ * duplicate, and its events would be lost.
  *
  * Call only while no insert runs. The engine reads the tokens when it opens the store.
  *
@@ -40,7 +41,10 @@ async function removeFrom(tableDir: string): Promise<number> {
   return removed;
 }
 
-/** Parses the directory of a part, such as `20261120_3_7_1`: a day, the first and last insert in it, the number of its merges. */
+/**
+ * Parses the directory of a part, such as `20261120_3_7_1`: a day, the first and last insert in it, the number of its
+ * merges.
+ */
 function parsePart(name: string) {
   const [, day, first, last] = /^([^_]+)_(\d+)_(\d+)_\d+(?:_\d+)?$/.exec(name) ?? [];
   return day === undefined ? undefined : { day, first: Number(first), last: Number(last) };

@@ -1,15 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createDeadline } from '../../lib/abort.ts';
-import { type EngineAnswer, EngineError, EngineLostError } from '../process/channel.ts';
-import { type EngineProcess, endProcess, startEngineProcess } from '../process/engine-process.ts';
-import type { Payload } from '../process/frame.ts';
-import type { EngineRequest } from '../process/protocol.ts';
+import {
+  type EngineAnswer,
+  EngineError,
+  EngineLostError,
+  type EngineProcess,
+  endProcess,
+  startEngineProcess,
+} from '../process/engine-process.ts';
+import type { EngineRequest, Payload } from '../process/protocol.ts';
 import type { Supervisor } from '../process/supervisor.ts';
 import { removeLostTokens } from './lost-tokens.ts';
 import { CHANNEL, type EmbeddedSessions } from './sessions.ts';
 
-// The engine process of a killed service ends a moment later, and holds the store until then. The engine only prints that reason,
-// so every failure to open is retried.
+// The engine process of a killed service ends a moment later, and holds the store until then. The engine only prints
+// that reason, so every failure to open is retried.
 const OPENS_MAX = 5;
 const OPEN_AGAIN_MS = 300;
 const NOT_OPENED = 'Failed to create connection';
@@ -18,7 +23,8 @@ const NOT_OPENED = 'Failed to create connection';
  * Starts an engine process and opens its sessions: the internal ones, and so many `readers` for queries.
  *
  * @param signal ends the process when it aborts before the sessions are open
- * @throws EngineError when the engine cannot open the store; the signal's reason; EngineLostError. Then the process has ended
+ * @throws EngineError when the engine cannot open the store; the signal's reason; EngineLostError. Then the process has
+ *   ended
  */
 export async function openProcess(
   sessions: EmbeddedSessions,

@@ -3,8 +3,12 @@ import { TailraceError } from '../../errors.ts';
 import { createSlots } from '../../lib/slots.ts';
 import { sql } from '../../sql/sql.ts';
 import type { QueryOptions } from '../engine.ts';
-import { type EngineAnswer, type EngineEnd, EngineLostError } from '../process/channel.ts';
-import type { EngineProcess } from '../process/engine-process.ts';
+import {
+  type EngineAnswer,
+  type EngineEnd,
+  EngineLostError,
+  type EngineProcess,
+} from '../process/engine-process.ts';
 import type { Supervisor } from '../process/supervisor.ts';
 import { createSuspects, type SuspectQuery } from '../process/suspects.ts';
 import { CHANNEL } from './sessions.ts';

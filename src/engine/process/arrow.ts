@@ -1,5 +1,11 @@
-import type { BlockColumn, BlockKind } from '../block-column.ts';
-import { LENGTH_BYTES, NULL_BOOLEAN, NULL_LENGTH, NUMBER_BYTES } from '../row-block.ts';
+import {
+  type BlockColumn,
+  type BlockKind,
+  LENGTH_BYTES,
+  NULL_BOOLEAN,
+  NULL_LENGTH,
+  NUMBER_BYTES,
+} from '../row-block.ts';
 
 /** A column of rows in Arrow's memory layout (its C data interface), which the engine reads without parsing. */
 export interface ArrowColumn {

@@ -2,8 +2,14 @@
 // kill it at any moment and start another.
 import { flushCompileCache } from 'node:module';
 import { Socket } from 'node:net';
-import { type Frame, readFrames, writeFrame } from './frame.ts';
-import { type EngineReply, type EngineRequest, FIRST_SOCKET } from './protocol.ts';
+import {
+  type EngineReply,
+  type EngineRequest,
+  FIRST_SOCKET,
+  type Frame,
+  readFrames,
+  writeFrame,
+} from './protocol.ts';
 import { createSessionHost } from './session-host.ts';
 
 /** Ends the process at once: exit() would wait for the engine's threads, and so for a query that cannot be stopped. */

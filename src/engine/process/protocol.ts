@@ -1,4 +1,6 @@
-import type { BlockColumn } from '../block-column.ts';
+import { type Duplex, Readable } from 'node:stream';
+import type { AnswerStream } from '../engine.ts';
+import type { BlockColumn } from '../row-block.ts';
 
 /**
  * Requests of the service to the engine process. Each session has its own socket and handles one request after another on
@@ -33,7 +35,10 @@ export type EngineRequest =
   | { readonly op: 'memory' }
   | { readonly op: 'close' };
 
-/** The payload of a `done` is what the engine returned. `coreMs`: core time, see core-meter.ts. `rows`: of a query's result. */
+/**
+ * The payload of a `done` is what the engine returned. `coreMs`: core time, see session-host.ts. `rows`: of a query's
+ * result.
+ */
 export type EngineReply =
   | {
       readonly state: 'done';
@@ -45,3 +50,145 @@ export type EngineReply =
 
 /** The first descriptor of the engine process that is a session's socket; before it come input, output and errors. */
 export const FIRST_SOCKET = 3;
+
+/** One message between the service and the engine process: a small head as JSON, then raw bytes. */
+export interface Frame<Head> {
+  readonly head: Head;
+  readonly payload: Buffer;
+  /** A large payload that is still arriving; `payload` is then empty. */
+  readonly stream?: AnswerStream;
+}
+
+// Before each message: the lengths of head and payload in bytes, each unsigned 32-bit little-endian.
+const LENGTHS_BYTES = 8;
+// Up to this size one copy is cheaper than a second chunk to send.
+const JOINED_BYTES_MAX = 16 * 1024;
+// Smaller payloads arrive at once.
+const STREAMED_BYTES_MIN = 1024 * 1024;
+// Far above any error message and any answer: they detect bytes that are not a length.
+const HEAD_BYTES_MAX = 64 * 1024 * 1024;
+const PAYLOAD_BYTES_MAX = 2 ** 31;
+const EMPTY = Buffer.alloc(0);
+
+/** Bytes in one piece, or in several that follow each other. */
+export type Payload = Uint8Array | readonly Uint8Array[];
+
+/** Sends one message. The payload must not change until it has been sent. */
+export function writeFrame(socket: Duplex, head: unknown, payload: Payload = EMPTY): void {
+  const pieces = payload instanceof Uint8Array ? [payload] : payload;
+  const payloadBytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  const text = Buffer.from(JSON.stringify(head));
+  const lengths = Buffer.allocUnsafe(LENGTHS_BYTES);
+  lengths.writeUInt32LE(text.length, 0);
+  lengths.writeUInt32LE(payloadBytes, 4);
+  if (payloadBytes <= JOINED_BYTES_MAX) {
+    socket.write(Buffer.concat([lengths, text, ...pieces]));
+    return;
+  }
+  socket.cork();
+  for (const piece of [lengths, text, ...pieces]) socket.write(piece);
+  socket.uncork();
+}
+
+/**
+ * Calls `onFrame` for each whole message. A payload is a copy, so it does not retain the socket's buffers.
+ *
+ * @param onFault called once if the bytes are not a message; nothing more is read then
+ * @param streams whether a large payload is passed on as a stream. It buffers what has arrived until that is read: a
+ *   slow reader does not block the socket
+ */
+export function readFrames<Head>(
+  socket: Duplex,
+  onFrame: (frame: Frame<Head>) => void,
+  onFault: (fault: Error) => void,
+  streams: () => boolean = () => false,
+): void {
+  let arrival: ReturnType<typeof createArrival> | undefined;
+  let lengths = Buffer.alloc(LENGTHS_BYTES);
+  let head = EMPTY;
+  let payload = EMPTY;
+  let payloadBytes = 0;
+  let target: Buffer = lengths;
+  let filled = 0;
+
+  /** Handles the filled buffer. @returns the next buffer to fill */
+  function advance(): Buffer {
+    if (target === lengths) {
+      const headLength = lengths.readUInt32LE(0);
+      const payloadLength = lengths.readUInt32LE(4);
+      if (headLength > HEAD_BYTES_MAX || payloadLength > PAYLOAD_BYTES_MAX)
+        throw new Error(`not a message: a head of ${headLength} bytes, a payload of ${payloadLength}`);
+      head = Buffer.allocUnsafe(headLength);
+      payloadBytes = payloadLength;
+      return head;
+    }
+    if (target === head) {
+      if (payloadBytes >= STREAMED_BYTES_MIN && streams()) return startStream();
+      payload = Buffer.allocUnsafe(payloadBytes);
+      return payload;
+    }
+    const frame = { head: JSON.parse(head.toString()) as Head, payload };
+    lengths = Buffer.alloc(LENGTHS_BYTES);
+    onFrame(frame);
+    return lengths;
+  }
+
+  function startStream(): Buffer {
+    arrival = createArrival(payloadBytes);
+    lengths = Buffer.alloc(LENGTHS_BYTES);
+    onFrame({ head: JSON.parse(head.toString()) as Head, payload: EMPTY, stream: arrival.stream });
+    return lengths;
+  }
+
+  function take(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length; ) {
+      if (arrival !== undefined) {
+        at += arrival.push(chunk.subarray(at));
+        if (arrival.isComplete) arrival = undefined;
+        continue;
+      }
+      const end = Math.min(chunk.length, at + target.length - filled);
+      chunk.copy(target, filled, at, end);
+      filled += end - at;
+      at = end;
+      while (filled === target.length) {
+        target = advance();
+        filled = 0;
+      }
+    }
+  }
+
+  function onData(chunk: Buffer): void {
+    try {
+      take(chunk);
+    } catch (error) {
+      socket.off('data', onData);
+      onFault(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+  socket.on('data', onData);
+  socket.once('close', () => arrival?.end());
+}
+
+/** Creates a stream for a payload of `length` bytes. */
+function createArrival(length: number) {
+  const readable = new Readable({ read() {} });
+  readable.on('error', () => {}); // its reader, if there is one, has its own listener
+  let arrived = 0;
+  return {
+    stream: { readable, length },
+    get isComplete() {
+      return arrived === length;
+    },
+    /** @returns how many bytes of the chunk belong to the payload */
+    push(chunk: Buffer): number {
+      const part = chunk.subarray(0, length - arrived);
+      arrived += part.length;
+      readable.push(part);
+      if (arrived === length) readable.push(null);
+      return part.length;
+    },
+    /** Fails the stream: the rest will not arrive. */
+    end: () => readable.destroy(new Error('the engine process ended before its answer was sent')),
+  };
+}

@@ -1,5 +1,4 @@
-import { EngineError } from './channel.ts';
-import type { EngineProcess } from './engine-process.ts';
+import { EngineError, type EngineProcess } from './engine-process.ts';
 import type { Supervisor } from './supervisor.ts';
 
 const BEAT_MS = 1_000;

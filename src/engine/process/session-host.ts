@@ -1,7 +1,6 @@
 import chdb, { type ChdbResult, drainPending, Session } from 'chdb';
 import { writeValue } from '../../sql/quote.ts';
 import { type ArrowColumn, toArrow } from './arrow.ts';
-import { createCoreMeter } from './core-meter.ts';
 import type { EngineRequest } from './protocol.ts';
 
 type Outcome = {
@@ -88,9 +87,15 @@ export function createSessionHost(): (request: EngineRequest, payload: Buffer) =
   };
 }
 
-/** What chDB's builder for Arrow tables calls; the builder itself takes JavaScript's strings, one by one. Not in its types. */
+/**
+ * What chDB's builder for Arrow tables calls; the builder itself takes JavaScript's strings, one by one. Not in its
+ * types.
+ */
 const arrowTables = chdb as unknown as {
-  /** Gives columns a name on a connection. Their buffers are read in place, and must not change until the name is removed. */
+  /**
+   * Gives columns a name on a connection. Their buffers are read in place, and must not change until the name is
+   * removed.
+   */
   _arrowRegisterColumns(connection: unknown, name: string, columns: readonly ArrowColumn[]): void;
   _arrowUnregister(connection: unknown, name: string): void;
 };
@@ -125,9 +130,9 @@ export function runStatement(session: Session, sql: string, format: string): Pro
 }
 
 /**
- * Lets `run` send one statement to a session. chDB keeps what a failed or stopped statement had already written, and would prepend it
- * to the session's next answer, which may be another caller's. So the session is emptied after each failure, and if that fails,
- * before the next statement.
+ * Lets `run` send one statement to a session. chDB keeps what a failed or stopped statement had already written, and
+ * would prepend it to the session's next answer, which may be another caller's. So the session is emptied after each
+ * failure, and if that fails, before the next statement.
  */
 async function keepEmpty<T>(session: Session, run: () => Promise<T>): Promise<T> {
   if (dirty.has(session)) await empty(session);
@@ -145,4 +150,35 @@ async function keepEmpty<T>(session: Session, run: () => Promise<T>): Promise<T>
 async function empty(session: Session): Promise<void> {
   await session.queryAsync('SELECT 1', { format: 'Null' });
   dirty.delete(session);
+}
+
+/** Measures the core time of one statement. @returns ends it; returns ms */
+type StartMeter = () => () => number;
+
+/**
+ * Divides the core time of the process evenly among the statements that run, anew whenever one begins or ends: the
+ * engine counts none of its own. Time in which none runs, such as that of merges, is nobody's.
+ *
+ * @param readMicros core time of the process so far
+ */
+function createCoreMeter(readMicros: () => number): StartMeter {
+  const running = new Set<{ micros: number }>();
+  let last = 0;
+
+  function divide(): void {
+    const total = readMicros();
+    for (const statement of running) statement.micros += (total - last) / running.size;
+    last = total;
+  }
+
+  return () => {
+    divide();
+    const statement = { micros: 0 };
+    running.add(statement);
+    return () => {
+      divide();
+      running.delete(statement);
+      return statement.micros / 1000;
+    };
+  };
 }

@@ -2,8 +2,7 @@ import { setTimeout as pauseFor } from 'node:timers/promises';
 import { TailraceError } from '../../errors.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { backOffMs } from '../../lib/back-off.ts';
-import type { EngineEnd } from './channel.ts';
-import { type EngineProcess, endProcess } from './engine-process.ts';
+import { type EngineEnd, type EngineProcess, endProcess } from './engine-process.ts';
 
 /** The end of an engine process, or a failed start. */
 export interface EngineRestart {

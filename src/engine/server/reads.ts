@@ -30,7 +30,7 @@ const KILL_ANSWER_BYTES_MAX = 1024 * 1024;
 /** Settings of every query, beside its limits. */
 export const READ_SETTINGS = {
   cancel_http_readonly_queries_on_client_close: 1, // ends a query whose connection closed; KILL is the second way
-  http_write_exception_in_output_format: 0, // errors come behind the marker that exception.ts looks for
+  http_write_exception_in_output_format: 0, // errors come behind the marker that client.ts looks for
   readonly: 1,
 } as const;
 
@@ -118,7 +118,10 @@ export function createServerReads(options: ReadsOptions) {
   };
 }
 
-/** Kills a query; SYNC: resolves when the query has ended. KILL of an ended query has no effect. Never rejects; a time limit bounds it. */
+/**
+ * Kills a query; SYNC: resolves when the query has ended. KILL of an ended query has no effect. Never rejects; a time
+ * limit bounds it.
+ */
 async function kill(client: ServerClient, queryId: string): Promise<void> {
   const text = sql`KILL QUERY WHERE query_id = ${queryId} SYNC`.text;
   const signal = AbortSignal.timeout(KILL_MS_MAX);

@@ -4,10 +4,8 @@ import { packagePath } from '../../lib/package-path.ts';
 import { toTailraceError } from '../failure.ts';
 import type { EngineSettings } from '../read-settings.ts';
 import { onCluster } from '../table.ts';
-import type { ServerClient } from './client.ts';
-import { ServerException } from './exception.ts';
+import { type ServerClient, ServerException } from './client.ts';
 import type { Reader } from './reads.ts';
-import { findRightsFault } from './sandbox-rights.ts';
 
 /** The oldest ClickHouse that Tailrace starts on: the oldest LTS release that reports answers that were cut off. */
 const VERSION_MIN = [26, 3] as const;
@@ -75,7 +73,9 @@ async function checkReader({ client, settings }: Reader, { user, setting }: Acco
   const readonly = await ask(client, "SELECT getSetting('readonly') FORMAT TSVRaw");
   if (readonly !== '0')
     throw new InputError([
-      `${setting}: the user ${user} has the setting readonly = ${readonly}, with which Tailrace cannot set the limits of its queries; remove it and restrict the user to reading by GRANTs (${packagePath('docs/scaling.md')}), and Tailrace sets readonly with each query`,
+      `${setting}: the user ${user} has the setting readonly = ${readonly}, with which Tailrace cannot set the ` +
+        'limits of its queries; remove it and restrict the user to reading by GRANTs ' +
+        `(${packagePath('docs/scaling.md')}), and Tailrace sets readonly with each query`,
     ]);
   await ask(client, 'SELECT 1', settings);
 }
@@ -85,8 +85,8 @@ const OTHERS_QUERIES = 'system.query_log';
 const RIGHTS = 'SELECT on the tables of Tailrace, and nothing else';
 
 /**
- * Checks that a caller's SQL cannot read or change anything but the tables, even if it passes the checks of its text. Whether the user may
- * read the tables of an endpoint is checked with the definitions.
+ * Checks that a caller's SQL cannot read or change anything but the tables, even if it passes the checks of its text.
+ * Whether the user may read the tables of an endpoint is checked with the definitions.
  */
 async function checkSandbox(
   { client, settings }: Reader,
@@ -99,7 +99,9 @@ async function checkSandbox(
     throw new InputError([`${setting}: the user ${user} ${fault}; grant it ${RIGHTS} (docs/scaling.md)`]);
   if ((await ask(client, `CHECK GRANT SELECT ON ${OTHERS_QUERIES} FORMAT TSVRaw`)) !== '0')
     throw new InputError([
-      `${setting}: the user ${user} may read ${OTHERS_QUERIES}; set access_control_improvements.select_from_system_db_requires_grant in the server’s configuration (docs/scaling.md)`,
+      `${setting}: the user ${user} may read ${OTHERS_QUERIES}; set ` +
+        'access_control_improvements.select_from_system_db_requires_grant in the server’s configuration ' +
+        '(docs/scaling.md)',
     ]);
   // With the settings of its queries: a profile that forbids one fails here.
   await ask(client, 'SELECT 1', { ...settings, log_comment: '{}' });
@@ -135,4 +137,40 @@ function explain(error: unknown, url: string, { user, setting }: Account): unkno
     : messageOf(error).replace(/\s+/g, ' ').trim().slice(0, 200) || (error as { code?: string }).code;
   const message = `the ClickHouse server at ${url} does not respond: ${why}`;
   return new TailraceError('engine_unavailable', message, { cause: error });
+}
+
+/** `GRANT SELECT(a, b) ON tailrace.t TO u`, which may end with `WITH GRANT OPTION`. */
+const LISTED = /^GRANT (?<rights>.+) ON (?<target>\S+) TO (?<rest>.+)$/;
+const COLUMNS = /\([^()]*\)/g;
+// SHOW adds nothing: names and types of readable tables are visible without it.
+const HARMLESS = /^(?:SELECT|SHOW(?: (?:DATABASES|TABLES|COLUMNS|DICTIONARIES))?)$/;
+// Exists in every server. With ClickHouse's default configuration, most of `system` needs a GRANT.
+const TOO_WIDE = /^(?:\*|system\b|information_schema\b)/i;
+
+/**
+ * Finds the fault in the rights of a user that runs callers' SQL; `undefined`: it can only read tables.
+ *
+ * @param listed the lines of `SHOW GRANTS FINAL`, which replaces roles by their rights
+ */
+export function findRightsFault(
+  listed: readonly string[],
+  { database, cluster }: { readonly database: string; readonly cluster: string },
+): string | undefined {
+  let readsOurs = false;
+  for (const line of listed) {
+    if (/^REVOKE /.test(line)) continue; // narrows an earlier GRANT
+    const { rights = '', target = '', rest = '' } = LISTED.exec(line)?.groups ?? {};
+    const table = target.replaceAll('`', '');
+    const isRemote = cluster !== '' && rights === 'READ' && table === 'REMOTE'; // the other servers of the cluster
+    if (isRemote && isPlain(rest)) continue;
+    const names = rights.replace(COLUMNS, '').split(', ');
+    const isAllowed = isPlain(rest) && !TOO_WIDE.test(table) && names.every((name) => HARMLESS.test(name));
+    if (!isAllowed) return `has a right that it must not have, ${line.slice(0, 300)}`;
+    if (names.includes('SELECT') && table.startsWith(`${database}.`)) readsOurs = true;
+  }
+  return readsOurs ? undefined : `may not read any table of ${database}`;
+}
+
+function isPlain(grantee: string): boolean {
+  return !/ WITH (?:GRANT|ADMIN) OPTION$/.test(grantee);
 }

@@ -4,7 +4,10 @@ import { startTask } from '../../lib/task.ts';
 /** Watches whether a server can be reached, so that callers fail fast while it cannot. */
 export interface ServerWatch {
   readonly isUp: boolean;
-  /** Aborts when the server becomes unavailable, with the error for callers; it is aborted while the server is unavailable. */
+  /**
+   * Aborts when the server becomes unavailable, with the error for callers; it is aborted while the server is
+   * unavailable.
+   */
   readonly signal: AbortSignal;
   stop(): void;
 }
@@ -25,8 +28,8 @@ const PING_MS_MAX = 1_000;
 const FAILURES_MAX = 3;
 
 /**
- * Pings a server until stopped. A server that rejects connections fails each query by itself; one behind a network that drops
- * packets would hold each query until its timeout, and then all that wait behind it.
+ * Pings a server until stopped. A server that rejects connections fails each query by itself; one behind a network that
+ * drops packets would hold each query until its timeout, and then all that wait behind it.
  */
 export function watchServer({ ping, pauseMs, onReach }: WatchOptions): ServerWatch {
   let reach = new AbortController();
