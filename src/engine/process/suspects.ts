@@ -53,13 +53,20 @@ export function createSuspects(now: () => number = () => performance.now()) {
       const message = `queries of this key have ended the engine and are rejected for ${retryAfterSeconds} s; ask for less`;
       throw new TailraceError('engine_unavailable', message, { retryAfterSeconds });
     },
-    /** Counts an end of the process. @param running on that process @returns the queries that may have ended it */
+    /**
+     * Counts an end of the process. If the queries of several keys may be the cause, none has to wait yet.
+     *
+     * @param running on that process
+     * @returns the queries that may have ended it
+     */
     count<Query extends SuspectQuery>(running: readonly Query[]): readonly Query[] {
       const suspects = findSuspects(running);
-      const ended = suspects.flatMap(({ lane }) => (lane === undefined ? [] : [keyOfLane(lane)]));
-      for (const key of new Set(ended)) {
-        const ends = (keys.get(key)?.ends ?? 0) + 1;
-        keys.set(key, { ends, untilMs: now() + (WAIT_MS[ends - 1] ?? WAIT_MS_MAX) });
+      const ended = new Set(suspects.map(({ lane = '' }) => keyOfLane(lane)));
+      for (const key of ended) {
+        const { ends: before = 0, untilMs = 0 } = keys.get(key) ?? {};
+        const ends = ended.size === 1 ? before + 1 : Math.max(before, 1);
+        const waitMs = ends === before ? 0 : (WAIT_MS[ends - 1] ?? WAIT_MS_MAX);
+        keys.set(key, { ends, untilMs: Math.max(untilMs, now() + waitMs) });
       }
       return suspects;
     },
