@@ -83,7 +83,10 @@ export async function startClickHouseFront(
   cluster = '',
   { users = {} }: FrontOptions = {},
 ): Promise<ClickHouseFront> {
-  const connectionArgs = writeEngineConfig(join(dir, 'engine'), 2 * 1024 ** 3);
+  const connectionArgs = writeEngineConfig(join(dir, 'engine'), {
+    memoryBytesMax: 2 * 1024 ** 3,
+    backupDir: dir,
+  });
   const addToConfig = createConfigEditor(join(dir, 'engine'));
   addToConfig('users.xml', '</grants>', OWN_DATABASES);
   for (const [name, { profile = '' }] of Object.entries(users))

@@ -18,11 +18,12 @@ export function apiPage(): string {
 
 const OF_PROTOCOLS = new Set<unknown>(protocolRoutes.routes);
 
-/** False for pages, for protocols (docs/senders.md), and for what usually only the console calls (/openapi.json). */
+/** False for pages, for commands on the same machine, for protocols (docs/senders.md), and for what usually only the console calls (/openapi.json). */
 function isListed(route: Route): boolean {
   const isPage = route.operation === undefined && route.scopes === 'none' && route.method === 'GET';
   const isOfConsole = route.operation?.tag === 'console' && !pathsOf(route).includes('/api/search');
-  return !isPage && !isOfConsole && !OF_PROTOCOLS.has(route);
+  const isOfCommands = pathsOf(route)[0]?.startsWith('/api/local/') === true;
+  return !isPage && !isOfCommands && !isOfConsole && !OF_PROTOCOLS.has(route);
 }
 
 /** Every path, or, if all paths have the same suffixes, the paths without a suffix and the suffixes. */

@@ -1,21 +1,19 @@
-import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { findOwner } from '../engine/store-lock.ts';
-import { InputError } from '../errors.ts';
 import { openTokenSecret } from '../keys/token.ts';
 import { deriveSecret } from '../lib/derived-secret.ts';
-import { sendCommand } from '../maintenance/socket/client.ts';
-import type { ServiceDescription } from '../maintenance/socket/commands.ts';
-import { COMMANDS } from '../maintenance/socket/protocol.ts';
 import { readConfig } from './environment.ts';
+import { findLocalService, isService } from './local-service.ts';
 import { findKey, type Remote, type RemoteOptions } from './remote.ts';
 
-/** The store of `tailrace dev`: neither the production data nor the servers of the settings, so that no event or key there is touched. */
+/**
+ * The store of `tailrace dev`: neither the production data nor the servers of the settings, so that no event or key
+ * there is touched.
+ */
 export const DEV_STORE = { dataDir: '.tailrace', clickhouseUrl: '', controlUrl: '', redisUrl: '' };
 
 /**
- * Reads the settings for a command on a store: that of TAILRACE_DATA_DIR, else of the service that runs in this folder, else the default.
- * On standard error it says which store that is if no service, or two of them, run here.
+ * Reads the settings for a command on a store: that of TAILRACE_DATA_DIR, else of the service that runs in this
+ * folder, else the default. On standard error it says which store that is if no service, or two of them, run here.
  */
 export function readStoreConfig(): Config {
   const { config, note } = findStore();
@@ -43,37 +41,19 @@ export function findStore(): { readonly config: Config; readonly note?: string }
   };
 }
 
-function isService(dataDir: string): boolean {
-  return isServiceName(findOwner(dataDir) ?? '');
-}
-
-/** Whether the owner of a store is a service. */
-export function isServiceName(owner: string): boolean {
-  return /^tailrace (?:serve|dev) /.test(owner);
+/**
+ * Finds the service that holds the embedded store: no other process can open it. It accepts the key of this machine's
+ * commands.
+ */
+export function findService(config: Config, options: RemoteOptions): Remote | undefined {
+  const service = config.clickhouseUrl === '' ? findLocalService(config) : undefined;
+  return service && { url: service.url, key: findKey(options) ?? service.key };
 }
 
 /**
- * Finds the service that holds the embedded store: no other process can open it.
- *
- * @returns `undefined` if there is none that listens
- * @throws InputError if there is no key for it
+ * Returns the key of the data directory of `tailrace dev`, which is always the same: calls in the history of a shell
+ * keep working.
  */
-export async function findService(config: Config, options: RemoteOptions): Promise<Remote | undefined> {
-  const { dataDir, clickhouseUrl, privateKey } = config;
-  const running = clickhouseUrl === '' ? await sendCommand(dataDir, COMMANDS.describe, {}) : undefined;
-  const described = (await running?.finish(() => {})) as ServiceDescription | undefined; // returned by createCommands
-  const url = described?.address;
-  if (url === undefined) return undefined;
-  const key = findKey(options);
-  const isDev = resolve(dataDir) === resolve(DEV_STORE.dataDir);
-  const own = privateKey !== '' || !isDev ? privateKey : openDevKey(config);
-  if (key !== undefined || own !== '') return { url, key: key ?? own };
-  throw new InputError([
-    `a service on data directory ${dataDir} runs at ${url} and needs a key: give --key or set TAILRACE_KEY`,
-  ]);
-}
-
-/** Returns the key of the data directory of `tailrace dev`, which is always the same: calls in the history of a shell keep working. */
 export function openDevKey({ dataDir, tokenSecret }: Config): string {
   const secret = deriveSecret(openTokenSecret(dataDir, tokenSecret), 'development key');
   return `dev_${Buffer.from(secret).toString('base64url')}`;

@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress';
-import { formatBytes, formatCount } from './format.ts';
+import { formatCount } from './format.ts';
 
 export interface Progress {
   /** @param done of the total @param note further text, such as a rate */
@@ -46,18 +46,6 @@ function createLines(label: string, total: number): Progress {
     },
     log: (line) => void process.stderr.write(`${line}\n`),
     stop: () => {},
-  };
-}
-
-/** Shows the progress of work whose total of bytes is known only once it has started. */
-export function createByteProgress(label: string) {
-  const progress = createProgress(label, 100);
-  return {
-    onProgress(bytes: number, total: number) {
-      const percent = total === 0 ? 100 : (100 * bytes) / total;
-      progress.update(percent, `${formatBytes(bytes)} of ${formatBytes(total)}`);
-    },
-    stop: progress.stop,
   };
 }
 

@@ -12,6 +12,7 @@ import type { Core } from '../service/open-core.ts';
 import { createService, type Service } from '../service/service.ts';
 import type { RunTests } from '../workbench/test-run.ts';
 import { ownerName } from './environment.ts';
+import { announceService, createLocalKey, type LocalService } from './local-service.ts';
 import { createReloads, watchDefinitions } from './reload.ts';
 
 /** The options by which a command runs the service. */
@@ -47,7 +48,7 @@ export async function runService(run: ServiceRun): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   // Before the definitions are read, so that no change is missed.
   if (isWatching) cleanup.defer(await watchDefinitions(config, (paths) => void reloads.request(paths)));
-  let address: string | undefined;
+  const localKey = createLocalKey();
   const options = {
     logger,
     owner: ownerName(command),
@@ -56,20 +57,23 @@ export async function runService(run: ServiceRun): Promise<void> {
     actions: {
       reload: reloads.request,
       stop: () => stopping.abort('tailrace stop'),
-      address: () => address,
     },
+    localKey,
     isRelayed: config.listeners > 1,
   };
   const service = await createService(config, options).catch((error: unknown) => {
     throw explainStart(error, config);
   });
+  let endAnnouncement = () => {};
+  cleanup.defer(() => endAnnouncement()); // once the store is released
   cleanup.defer(service.close);
   reloads.start(service.core);
   // Before a sample is stored, so that a port in use is reported at once.
   await checkAddress(config);
   await run.fill(service.core, stop);
   if (stop.aborted) return;
-  address = await openAddress(service, run);
+  const address = await openAddress(service, run);
+  endAnnouncement = announce(run, { url: address, key: localKey });
   await serve(service, address, { ...run, stop });
 }
 
@@ -96,6 +100,19 @@ function createStderr(): DestinationStream {
     Object.assign(stderr, { write: () => true, flushSync() {} });
   });
   return stderr;
+}
+
+/** Commands cannot reach a service whose file cannot be written, as on a full disk; signals can. */
+function announce({ config, logger }: ServiceRun, service: LocalService): () => void {
+  try {
+    return announceService(config.dataDir, service);
+  } catch (error) {
+    logger.warn(
+      { err: error },
+      'tailrace backup, delete, reload and stop cannot reach this service; signals do',
+    );
+    return () => {};
+  }
 }
 
 async function openAddress(service: Service, { config, logger }: ServiceRun): Promise<string> {

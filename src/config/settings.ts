@@ -49,6 +49,11 @@ export const SETTINGS = {
     ...text('TAILRACE_DATA_DIR', 'Folder of the store and the keys; one process owns it.', parseText),
     fallback: './data',
   },
+  backupDir: text(
+    'TAILRACE_BACKUP_DIR',
+    'Folder of backups, the only one into which a running service writes them. Empty: `backups` in the data directory.',
+    parseText,
+  ),
   endpointsDir: text(
     'TAILRACE_ENDPOINTS_DIR',
     'Folder of endpoints. Empty: `./endpoints` if it exists, else the shipped ones.',

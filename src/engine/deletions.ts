@@ -11,8 +11,9 @@ export interface Unfinished {
 }
 
 /**
- * Creates a deletion of the rows of a source that meet a condition. When it resolves, the engine has recorded, even across a crash, that
- * the rows stored by then have to be deleted; it rewrites their files in the background. Rows that are stored later stay.
+ * Creates a deletion of the rows of a source that meet a condition. When it resolves, the engine has recorded, even
+ * across a crash, that the rows stored by then have to be deleted; it rewrites their files in the background. Rows
+ * that are stored later stay.
  *
  * @param condition SQL on the columns of the table
  */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError, TransientError } from '../errors.ts';
 import { replaceFile } from '../lib/file.ts';
@@ -74,6 +74,11 @@ export function writeStoreVersion(dataDir: string): void {
 /** Marks the directory as unusable until `writeStoreVersion` is called. */
 export function markRestoring(dataDir: string): void {
   write(dataDir, { store: RESTORING });
+}
+
+/** Ends the mark of `markRestoring` where no store was restored. */
+export function removeMark(dataDir: string): void {
+  rmSync(join(dataDir, FILE));
 }
 
 /** Describes the tables. If the disk is full the older description stays, which can only lack columns. */

@@ -89,6 +89,8 @@ export interface Keyring extends KeyManagement {
 }
 
 export interface KeyringOptions extends Pick<Config, 'privateKey' | 'publicKey'> {
+  /** The key of the commands on this machine. Default: none. */
+  readonly localKey?: string | undefined;
   readonly store: ControlStore;
   readonly tokens: Tokens;
   /** ms since the epoch. */
@@ -97,6 +99,8 @@ export interface KeyringOptions extends Pick<Config, 'privateKey' | 'publicKey'>
 
 /** The id of the caller with TAILRACE_PRIVATE_KEY. */
 export const PRIVATE_KEY_ID = 'private';
+/** The id of the caller with the key of the commands on this machine. */
+export const LOCAL_KEY_ID = 'cli';
 /** Headers of every 401 (RFC 9110, 15.5.2). */
 export const CHALLENGE = { 'www-authenticate': 'Bearer realm="tailrace"' };
 
@@ -139,7 +143,8 @@ export function createKeyring(options: KeyringOptions): Keyring {
     refused: (keyId, reason, address = '') => tally.refused(keyId, reason, { atMs: now(), address }),
     flush: tally.flush,
     async hasUsableKey() {
-      if (environment.some(({ caller }) => canQuery(caller))) return true;
+      const isSet = ({ caller }: Holder) => canQuery(caller) && caller.keyId !== LOCAL_KEY_ID;
+      if (environment.some(isSet)) return true;
       return (await store.listKeys()).some((key) => canQuery(key) && findFault(key, now()) === undefined);
     },
   };
@@ -269,10 +274,11 @@ interface Holder {
  * Creates the callers of the environment's keys. Only scopes limit them: an operator who sets the environment may do
  * everything anyway.
  */
-function environmentKeys({ privateKey, publicKey }: KeyringOptions): readonly Holder[] {
+function environmentKeys({ privateKey, publicKey, localKey = '' }: KeyringOptions): readonly Holder[] {
   const keys: readonly { secret: string; caller: Caller }[] = [
     { secret: privateKey, caller: { keyId: PRIVATE_KEY_ID, scopes: SCOPES, pins: {} } },
     { secret: publicKey, caller: { keyId: 'public', scopes: ['ingest'], pins: {} } },
+    { secret: localKey, caller: { keyId: LOCAL_KEY_ID, scopes: SCOPES, pins: {} } },
   ];
   return keys
     .filter(({ secret }) => secret !== '')

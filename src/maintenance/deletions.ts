@@ -20,7 +20,10 @@ export interface SourceRows {
 export interface DeletionJob {
   readonly id: string;
   readonly deletion: Deletion;
-  /** Its moment, ms since the epoch: it deletes the events that were acknowledged before, and none that are sent afterwards. */
+  /**
+   * Its moment, ms since the epoch: it deletes the events that were acknowledged before, and none that are sent
+   * afterwards.
+   */
   readonly acceptedMs: number;
   /** The events that it deletes; on a server, other processes may have stored more while they were counted. */
   readonly counted: readonly SourceRows[];
@@ -38,10 +41,11 @@ export interface Deletions {
   /** Counts the matching events by source. Those that an earlier deletion will remove do not count. */
   count(deletion: Deletion): Promise<SourceRows[]>;
   /**
-   * Creates a deletion and writes it into the audit trail, unless no event matches. When it resolves the engine knows what to delete, and
-   * continues even after a crash.
+   * Creates a deletion and writes it into the audit trail, unless no event matches. When it resolves the engine knows
+   * what to delete, and continues even after a crash.
    *
-   * @throws TailraceError `overloaded` if too many run; failures of the control store and the engine, after which it may have begun
+   * @throws TailraceError `overloaded` if too many run; failures of the control store and the engine, after which it
+   * may have begun
    */
   start(deletion: Deletion, by: Actor): Promise<DeletionJob>;
   /** Finds one of the last jobs of this process. */
@@ -58,7 +62,10 @@ export interface DeletionsOptions {
     followDeletions(): Promise<unknown>;
   };
   readonly control: Pick<ControlStore, 'record'>;
-  /** Keeps this process from storing events until `release`, which is idempotent. `idle` resolves when none are being stored. */
+  /**
+   * Keeps this process from storing events until `release`, which is idempotent. `idle` resolves when none are being
+   * stored.
+   */
   readonly holdInserts: () => { readonly idle: Promise<void>; readonly release: () => void };
   /** Called before each; see `Reserve.free`. */
   readonly makeRoom: () => Promise<void>;
@@ -179,9 +186,10 @@ export function createDeletions(options: DeletionsOptions): Deletions {
 }
 
 /**
- * Creates deletions in the engine, one at a time. This process stores nothing meanwhile, for 10 s at most: what a deletion counts is what
- * it deletes, and its moment is the same in all tables. Events that are stored after the 10 s, or by other processes on a server, come
- * before or after it in the order in which the engine got both; events that are sent once the deletion is accepted stay in any case.
+ * Creates deletions in the engine, one at a time. This process stores nothing meanwhile, for 10 s at most: what a
+ * deletion counts is what it deletes, and its moment is the same in all tables. Events that are stored after the 10
+ * s, or by other processes on a server, come before or after it in the order in which the engine got both; events
+ * that are sent once the deletion is accepted stay in any case.
  */
 function createBegin({ core: { engine }, control, holdInserts, now }: DeletionsOptions) {
   const acquire = createSlots(1);

@@ -152,8 +152,9 @@ async function serve(
 }
 
 /**
- * Changes the hashes of the definitions when a deletion of events begins or ends. A hash is part of every name under which an answer is kept, here
- * and in Redis, so that no answer with deleted events is found again, not even one whose query is under way.
+ * Changes the hashes of the definitions when a deletion of events begins or ends. A hash is part of every name under
+ * which an answer is kept, here and in Redis, so that no answer with deleted events is found again, not even one
+ * whose query is under way.
  */
 function withDeletions(definitions: Definitions, deletions: string): Definitions {
   const endpoints = definitions.endpoints.map((endpoint) => ({

@@ -1,3 +1,4 @@
+import { join, resolve } from 'node:path';
 import { findServerAddress } from '../config/clickhouse.ts';
 import type { Config } from '../config/config.ts';
 import { type EmbeddedOptions, openEmbeddedEngine } from '../engine/embedded/embedded.ts';
@@ -37,5 +38,11 @@ export async function openEngine(config: Config, watch: EngineWatch = {}): Promi
     return await openServerEngine({ ...options, address, cluster: address.cluster, ...watch });
   }
   const { dataDir, engineMemoryBytesMax: memoryBytesMax, engineEnv: env } = config;
-  return await openEmbeddedEngine({ ...options, dataDir, memoryBytesMax, env, ...watch });
+  const backupDir = findBackupDir(config);
+  return await openEmbeddedEngine({ ...options, dataDir, backupDir, memoryBytesMax, env, ...watch });
+}
+
+/** Returns the absolute path of the folder of backups. */
+export function findBackupDir({ backupDir, dataDir }: Pick<Config, 'backupDir' | 'dataDir'>): string {
+  return resolve(backupDir || join(dataDir, 'backups'));
 }

@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AlertTest, type AlertTestParts, testAlert } from '../alerts/replay.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { ControlStore } from '../keys/control-store.ts';
-import { removeLeftSnapshots } from '../maintenance/backup/snapshot.ts';
 import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from '../maintenance/deletions.ts';
 import { createKeepProjects } from '../maintenance/keep-projects.ts';
-import { createCommands, type ProcessActions } from '../maintenance/socket/commands.ts';
-import { COMMANDS } from '../maintenance/socket/protocol.ts';
-import { type Handler, openLocalServer } from '../maintenance/socket/server.ts';
 import type { QuotasReader } from './companions.ts';
 import type { Parts } from './parts.ts';
 
@@ -68,49 +63,6 @@ interface DeletionParts {
   readonly certainMs: () => number;
   /** Drops what this process keeps of events in memory. */
   readonly forget: () => void;
-}
-
-interface OperatorSide {
-  readonly deletions: Deletions;
-  readonly actions: ProcessActions | undefined;
-  readonly alerts: AlertTestParts;
-}
-
-/** Serves the commands of the shell. */
-export async function openOperatorSide(
-  { config, core, logger, opened }: Parts,
-  { deletions, actions, alerts }: OperatorSide,
-): Promise<void> {
-  const { engine, registry } = core;
-  const folders = () => core.folders;
-  const commands = createCommands({
-    ...{ config, folders, engine, registry, deletions, actions, newId: randomUUID, wait },
-  });
-  const handlers = { ...commands, [COMMANDS.testAlert]: createTestAlertCommand(alerts) };
-  const onError = (error: unknown) => logger.error({ err: error }, 'a command at the operator socket failed');
-  try {
-    if (engine.seesEveryWrite) await removeLeftSnapshots(config.dataDir);
-    const local = await openLocalServer({ dataDir: config.dataDir, handlers, onError });
-    opened.defer(() => local?.close());
-  } catch (error) {
-    logger.warn(
-      { err: error },
-      'no socket in the data directory: tailrace backup, delete, reload and stop cannot reach this service; signals do',
-    );
-  }
-}
-
-/** Sends each percent that is done. */
-function createTestAlertCommand(alerts: AlertTestParts): Handler {
-  return (body, { send, signal }) => {
-    let sent = 0;
-    const onProgress = (share: number) => {
-      const percent = Math.floor(share * 100);
-      if (percent > sent) send({ progress: percent });
-      sent = Math.max(sent, percent);
-    };
-    return testAlert({ ...alerts, onProgress }, body as AlertTest, signal); // sent by tailrace alerts test
-  };
 }
 
 /** Does not keep the process from ending. */

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import type { AlertTestParts } from '../alerts/replay.ts';
+import { type AlertTestParts, testAlert } from '../alerts/replay.ts';
 import { type CachedQueries, createCached } from '../cache/cached.ts';
 import type { SharedAnswers } from '../cache/shared.ts';
 import { createMemoryStore } from '../cache/store.ts';
@@ -19,6 +19,7 @@ import { buildApp } from '../http/app.ts';
 import { createOpenApi, describeTool } from '../http/openapi/document.ts';
 import { findConsole } from '../http/routes/console.ts';
 import type { RouteParts } from '../http/routes/index.ts';
+import type { ProcessActions } from '../http/routes/local.ts';
 import type { OverviewParts } from '../http/routes/overview.ts';
 import { readTlsContext } from '../http/tls.ts';
 import { createIngest, type Ingest } from '../ingest/ingest.ts';
@@ -31,7 +32,6 @@ import { createKeyring, type Keyring } from '../keys/keyring.ts';
 import { openControlStore } from '../keys/open-control-store.ts';
 import { createTokens, openTokenSecret } from '../keys/token.ts';
 import { createReserve, SHARE_BYTES } from '../lib/reserve.ts';
-import type { ProcessActions } from '../maintenance/socket/commands.ts';
 import { createAlertTest } from '../management/alert-test.ts';
 import { createProjects } from '../management/definitions.ts';
 import { type Cursors, createCursors } from '../query/cursor.ts';
@@ -63,7 +63,7 @@ import { type Core, openCore } from './open-core.ts';
 import type { EngineWatch } from './open-engine.ts';
 import type { GrpcParts } from './open-grpc.ts';
 import { createNotices, observeStore } from './open-observe.ts';
-import { createServiceDeletions, openOperatorSide } from './open-operator.ts';
+import { createServiceDeletions } from './open-operator.ts';
 import { openPeople } from './open-people.ts';
 import { startRetention } from './open-retention.ts';
 import { startRollups } from './open-rollups.ts';
@@ -97,6 +97,8 @@ export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** For `tailrace reload` and `tailrace stop`. */
   readonly actions?: ProcessActions;
+  /** The key of the commands on this machine. */
+  readonly localKey?: string;
   /** Whether listener processes accept the connections of `app`; see `listen`. */
   readonly isRelayed?: boolean;
 }
@@ -134,7 +136,9 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const { engine } = core;
   const metrics = createMetrics(now);
   const startTask = createStartTask({ metrics, logger, now, opened });
-  const { control, keyring, secret } = await openKeys(config, { logger, now, startTask, opened });
+  const { control, keyring, secret } = await openKeys(options.localKey, {
+    ...{ config, logger, now, startTask, opened },
+  });
   const { storing, ...observed } = await observeStore(core, { ...config, reserve, now });
   const traffic = createTraffic(metrics, now);
   const parts: Parts = { config, core, metrics, storing, reserve, logger, now, random, startTask, opened };
@@ -165,7 +169,14 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   });
   const routes = createRouteParts(parts, {
     ...{ cached, control, cursors, tails, cache, ingest, keyring, people, alerts },
-    ...{ deletions, traffic, notReady, readSizes: observed.readSizes, version: observed.build.version },
+    ...{
+      actions: options.actions,
+      deletions,
+      traffic,
+      notReady,
+      readSizes: observed.readSizes,
+      version: observed.build.version,
+    },
     workbench: createWorkbench(parts, { control, alerts }, options.runTests),
     readNotices: createNotices({ retention, storing, alerts, roles }),
     admin: watched,
@@ -177,7 +188,6 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const app = await buildApp({ ...serving, sharedRates: shared?.rates });
   opened.defer(() => closeApp(app, engine, config.shutdownTimeoutMs));
   await openGrpcPort(parts, { app, tls });
-  await openOperatorSide(parts, { deletions, actions: options.actions, alerts });
   startTask({ name: 'warming', everyMs: WARM_TICK_MS, run: warmer.tick });
   startTails(startTask, tails);
   startTask({ name: 'traffic', everyMs: SAMPLE_MS, run: traffic.sample });
@@ -240,8 +250,14 @@ function logEngine(logger: FastifyBaseLogger): EngineWatch {
 
 /** Opens the keys, their audit trail, and the secret that signs tokens. */
 async function openKeys(
-  config: Config,
-  { logger, now, startTask, opened }: Pick<Parts, 'logger' | 'now' | 'startTask' | 'opened'>,
+  localKey: string | undefined,
+  {
+    config,
+    logger,
+    now,
+    startTask,
+    opened,
+  }: Pick<Parts, 'config' | 'logger' | 'now' | 'startTask' | 'opened'>,
 ) {
   const control = await openControlStore(config, (failure) => {
     if (failure === undefined) logger.info('the control store is available again');
@@ -249,7 +265,13 @@ async function openKeys(
   });
   opened.defer(control.close);
   const secret = openTokenSecret(config.dataDir, config.tokenSecret);
-  const keyring = createKeyring({ ...config, store: control, tokens: createTokens({ secret, now }), now });
+  const keyring = createKeyring({
+    ...config,
+    localKey,
+    store: control,
+    tokens: createTokens({ secret, now }),
+    now,
+  });
   opened.defer(() => flushing.trigger()); // once the task has stopped: the last uses
   const flushing = startTask({ name: 'key-use', everyMs: KEYRING_FLUSH_MS, run: keyring.flush });
   return { control, keyring, secret };
@@ -382,7 +404,8 @@ type WorkbenchRoutes = RouteParts['workbench'] &
   RouteParts['workbenchDashboards'] &
   RouteParts['workbenchHistory'];
 
-type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotices' | 'readSizes'> &
+type Served = Pick<RouteParts['local'], 'actions'> &
+  Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotices' | 'readSizes'> &
   Pick<RouteParts['deletions'], 'deletions'> &
   Record<'workbench', WorkbenchRoutes> & {
     cached: CachedQueries;
@@ -462,6 +485,7 @@ function createRouteParts(
     people,
     deletions,
     alerts,
+    actions,
     workbench,
     version,
     admin,
@@ -505,6 +529,10 @@ function createRouteParts(
     otlp: sending,
     protocols: sending,
     deletions: { deletions, registry },
+    local: {
+      ...{ engine, actions },
+      runAlertTest: (test, signal) => testAlert(alerts, test, signal),
+    },
     keys: { keyring, registry, now },
     tokens: { keyring, registry, now },
     sessions: { sessions, control, version, now },

@@ -4,8 +4,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AlertMessage } from '../../src/alerts/outbox.ts';
-import { sendCommand } from '../../src/maintenance/socket/client.ts';
-import { COMMANDS } from '../../src/maintenance/socket/protocol.ts';
 import type { AlertEntryView, AlertView } from '../../src/management/alert-view.ts';
 import { readEagerAlert, storeFailures } from '../support/alerting.ts';
 import { get } from '../support/http.ts';
@@ -89,8 +87,7 @@ const lastAudit = async () => (await running.service.keyring.log({ limit: 1 }))[
 
 /** Tests the alert by the command. */
 async function testAlert(): Promise<void> {
-  const command = await sendCommand(running.config.dataDir, COMMANDS.testAlert, { name: NAME });
-  await command?.finish(() => {});
+  expect((await call(`/${NAME}/test`, { method: 'POST' })).status).toBe(200);
 }
 
 const sentTo = (path: string) => receiver.received.filter((one) => one.path === path);

@@ -17,6 +17,7 @@ beforeEach(async () => {
   suspects = [];
   engine = await openEmbeddedEngine({
     dataDir: folder.path,
+    backupDir: folder.path,
     readers: 3,
     queueMax: 10,
     queuePerLaneMax: 10,

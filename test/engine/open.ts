@@ -10,7 +10,13 @@ const QUEUE = { queuePerLaneMax: 10, queueTimeoutMs: 120_000 };
 
 export const openEmbedded: OpenEngine = async (size) => {
   const folder = await temporaryFolder();
-  const options = { ...size, ...QUEUE, dataDir: folder.path, memoryBytesMax: 2 * 1024 ** 3 };
+  const options = {
+    ...size,
+    ...QUEUE,
+    dataDir: folder.path,
+    backupDir: folder.path,
+    memoryBytesMax: 2 * 1024 ** 3,
+  };
   return { engine: await openEmbeddedEngine(options), remove: folder.remove };
 };
 

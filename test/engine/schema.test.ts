@@ -16,6 +16,7 @@ import { temporaryFolder } from '../support/service.ts';
 const folder = await temporaryFolder();
 const engine = await openEmbeddedEngine({
   dataDir: folder.path,
+  backupDir: folder.path,
   readers: 1,
   queueMax: 10,
   queuePerLaneMax: 10,

@@ -82,7 +82,7 @@ export async function startTestService(
     now: () => clock.now,
     random: () => 0,
     ...(options.runTests !== undefined && { runTests: options.runTests }),
-    actions: { reload: async () => undefined, stop() {}, address: () => url },
+    actions: { reload: async () => undefined, stop() {} },
   });
   const url: string = await listen(service.app, { config, logger });
 

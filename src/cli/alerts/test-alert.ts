@@ -3,12 +3,10 @@ import { type AlertTest, type AlertTestResult, testAlert } from '../../alerts/re
 import type { Config } from '../../config/config.ts';
 import { StoppedError } from '../../errors.ts';
 import { openControlStore } from '../../keys/open-control-store.ts';
-import { untilAborted } from '../../lib/abort.ts';
-import { sendCommand } from '../../maintenance/socket/client.ts';
-import { COMMANDS } from '../../maintenance/socket/protocol.ts';
 import { createRunner } from '../../query/run.ts';
 import { openCore } from '../../service/open-core.ts';
 import { ownerName } from '../environment.ts';
+import { callLocal, findLocalService } from '../local-service.ts';
 import { createProgress } from '../progress.ts';
 
 /**
@@ -24,10 +22,10 @@ export async function runAlertTest(
   const progress = createProgress('evaluate', 100);
   const onProgress = (percent: number) => progress.update(percent, `of ${asked.name}`);
   try {
-    return (
-      (await runInService(config, asked, { stop, onProgress })) ??
-      (await runHere(config, asked, { stop, onProgress }))
-    );
+    const service = findLocalService(config);
+    if (service === undefined) return await runHere(config, asked, { stop, onProgress });
+    const tested = await callLocal(service, '/api/local/alert-tests', { body: asked, signal: stop });
+    return tested as AlertTestResult; // by routes/local.ts
   } catch (error) {
     if (stop.aborted) throw new StoppedError(`stopped by ${stop.reason}`, { cause: error });
     throw error;
@@ -39,21 +37,6 @@ export async function runAlertTest(
 interface TestRun {
   readonly stop: AbortSignal;
   readonly onProgress: (percent: number) => void;
-}
-
-async function runInService(
-  { dataDir }: Config,
-  asked: AlertTest,
-  { stop, onProgress }: TestRun,
-): Promise<AlertTestResult | undefined> {
-  const running = await sendCommand(dataDir, COMMANDS.testAlert, asked);
-  if (running === undefined) return undefined;
-  const finished = running.finish((percent) => onProgress(percent as number)); // sent by openOperatorSide
-  try {
-    return (await untilAborted(finished, stop)) as AlertTestResult; // by testAlert
-  } finally {
-    running.hangUp(); // stops the queries if the command was stopped
-  }
 }
 
 async function runHere(

@@ -21,10 +21,10 @@ import { runAlertTest } from '../alerts/test-alert.ts';
 import { stopSignal, withControlStore } from '../environment.ts';
 import { findStore } from '../find-store.ts';
 import { formatCounted, formatMinute, toPrintable } from '../format.ts';
+import { findNoService } from '../local-service.ts';
 import { parseDuration, parsePair, wholeNumber } from '../options.ts';
 import { printJson } from '../print-json.ts';
 import { addRemoteOptions, findRemote, type Remote, type RemoteOptions } from '../remote.ts';
-import { findNoService } from '../service-command.ts';
 import { formatTable } from '../table.ts';
 
 const ENTRIES_MAX = 10_000;

@@ -4,20 +4,22 @@ import { createInterface } from 'node:readline/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ReadStream } from 'node:tty';
 import { Command } from 'commander';
+import type { Static } from 'typebox';
 import type { Config } from '../../config/config.ts';
-import { InputError, StoppedError } from '../../errors.ts';
+import { InputError, StoppedError, TailraceError } from '../../errors.ts';
+import { SCOPES } from '../../keys/grant.ts';
+import { type Caller, LOCAL_KEY_ID } from '../../keys/keyring.ts';
 import { openControlStore } from '../../keys/open-control-store.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { createReserve, SHARE_BYTES } from '../../lib/reserve.ts';
-import type { DeletionRequest } from '../../maintenance/deletion-request.ts';
-import { createDeletions, type DeletionJob, type SourceRows } from '../../maintenance/deletions.ts';
-import { sendCommand } from '../../maintenance/socket/client.ts';
-import { createCommands } from '../../maintenance/socket/commands.ts';
-import { COMMANDS } from '../../maintenance/socket/protocol.ts';
+import { createDeletions } from '../../maintenance/deletions.ts';
+import { type NEW_DELETION, readDeletion, startDeletion } from '../../management/deletions.ts';
+import type { DeletionView } from '../../management/view.ts';
 import { openCore } from '../../service/open-core.ts';
 import { ownerName, stopSignal } from '../environment.ts';
 import { readStoreConfig } from '../find-store.ts';
-import { formatCount, formatCounted, sum } from '../format.ts';
+import { formatCount, formatCounted } from '../format.ts';
+import { callLocal, findLocalService } from '../local-service.ts';
 import { createProgress } from '../progress.ts';
 import { formatWideTable } from '../table.ts';
 
@@ -32,49 +34,40 @@ export function deleteCommand(): Command {
     .action(run);
 }
 
-interface Options extends DeletionRequest {
+interface Options extends Omit<Request, 'dry_run'> {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
 
-/** Executes a command of maintenance/socket/commands.ts: in the service that owns the store, or in this process. */
-interface Executor {
-  execute(
-    command: string,
-    request: DeletionRequest,
-    onProgress?: (progress: unknown) => void,
-  ): Promise<unknown>;
-  close(): Promise<void>;
+type Request = Static<typeof NEW_DELETION>;
+
+/** Deletes in the service that owns the store, or in this process. */
+interface Deleter {
+  start(request: Request): Promise<DeletionView>;
+  read(id: string): Promise<DeletionView>;
 }
 
-async function run({ project, source, before, ...options }: Options): Promise<void> {
-  const request: DeletionRequest = { project, source, before };
+async function run({ dryRun, yes, ...request }: Options): Promise<void> {
   const stop = stopSignal();
   await using cleanup = new AsyncDisposableStack();
-  const executor = await openExecutor(readStoreConfig(), stop);
-  cleanup.defer(executor.close);
-  const counted = (await executor.execute(COMMANDS.count, request)) as readonly SourceRows[]; // by createCommands
-  printCounts(counted);
-  const rows = sumRows(counted);
-  if (options.dryRun === true)
+  const deleter = await openDeleter(readStoreConfig(), { stop, cleanup });
+  const planned = await deleter.start({ ...request, dry_run: true });
+  printCounts(planned);
+  const { rows } = planned;
+  if (dryRun === true)
     return void process.stdout.write(`${formatCounted(rows, 'event')}; nothing was deleted.\n`);
-  if (rows > 0 && options.yes !== true) await confirm(rows);
-  const done = sumRows(await deleteEvents(executor, request, stop));
+  if (rows > 0 && yes !== true) await confirm(rows);
+  const done = (await deleteEvents(deleter, request, stop)).rows;
   process.stdout.write(
     done === 0 ? 'No events match; nothing was deleted.\n' : `${formatCounted(done, 'event')} deleted.\n`,
   );
 }
 
-function printCounts(counted: readonly SourceRows[]): void {
-  const rows = counted.filter((one) => one.rows > 0).map((one) => [one.source, formatCount(one.rows)]);
+function printCounts({ sources, left_out: leftOut }: DeletionView): void {
+  const rows = sources.map((one) => [one.source, formatCount(one.rows)]);
   if (rows.length > 0) process.stdout.write(`${formatWideTable(['source', 'events'], rows)}\n`);
-  for (const { source, kept = 0 } of counted)
-    if (kept > 0)
-      process.stdout.write(`${formatCounted(kept, 'event')} of ${source} stay: the source is protected.\n`);
-}
-
-function sumRows(counted: readonly SourceRows[]): number {
-  return sum(counted.map(({ rows }) => rows));
+  for (const { source, rows } of leftOut)
+    process.stdout.write(`${formatCounted(rows, 'event')} of ${source} stay: the source is protected.\n`);
 }
 
 /** Asks at the terminal. @throws StoppedError if the answer is no; InputError without a terminal */
@@ -106,18 +99,21 @@ function openTerminal(): ReadStream | undefined {
   }
 }
 
-async function deleteEvents(
-  executor: Executor,
-  request: DeletionRequest,
-  stop: AbortSignal,
-): Promise<readonly SourceRows[]> {
+const POLL_EVERY_MS = 250;
+
+/** Waits until the events are gone. @throws TailraceError if they could not be deleted; StoppedError if `stop` aborts */
+async function deleteEvents(deleter: Deleter, request: Request, stop: AbortSignal): Promise<DeletionView> {
   const progress = createProgress('delete', 0);
-  const deleted = executor.execute(COMMANDS.delete, request, (line) => {
-    const at = line as DeletionJob['progress'] | null; // sent by createDeleteCommand
-    if (at) progress.update(0, `${at.source}: ${at.partsLeft} parts to be rewritten`);
-  });
   try {
-    return (await untilAborted(deleted, stop)) as readonly SourceRows[]; // by createCommands
+    let deletion = await deleter.start({ ...request, dry_run: false });
+    while (deletion.state === 'running') {
+      const { progress: at } = deletion;
+      if (at !== null) progress.update(0, `${at.source}: ${at.parts_left} parts to be rewritten`);
+      await wait(POLL_EVERY_MS, undefined, { signal: stop });
+      deletion = await deleter.read(deletion.id ?? '');
+    }
+    if (deletion.error !== null) throw new TailraceError('overloaded', deletion.error);
+    return deletion;
   } catch (error) {
     if (!stop.aborted) throw error;
     throw new StoppedError(
@@ -128,43 +124,39 @@ async function deleteEvents(
   }
 }
 
-async function openExecutor(config: Config, stop: AbortSignal): Promise<Executor> {
-  const service = await sendCommand(config.dataDir, COMMANDS.describe, {});
-  service?.hangUp();
-  if (service === undefined) return await openOwn(config, stop);
+interface OpenOptions {
+  readonly stop: AbortSignal;
+  readonly cleanup: AsyncDisposableStack;
+}
+
+async function openDeleter(config: Config, { stop, cleanup }: OpenOptions): Promise<Deleter> {
+  const service = findLocalService(config);
+  if (service === undefined) return await openOwn(config, { stop, cleanup });
   return {
-    async execute(command, request, onProgress = () => {}) {
-      const running = await sendCommand(config.dataDir, command, request);
-      if (running === undefined) throw new InputError(['the service has stopped; run the command again']);
-      return await running.finish(onProgress);
-    },
-    close: async () => {},
+    start: async (body) =>
+      (await callLocal(service, '/api/deletions', { body, signal: stop })) as DeletionView, // by its schema
+    read: async (id) => (await callLocal(service, `/api/deletions/${id}`, { signal: stop })) as DeletionView,
   };
 }
 
-/** Executes the same commands as a service, on a store that this process opens. */
-async function openOwn(config: Config, stop: AbortSignal): Promise<Executor> {
-  await using cleanup = new AsyncDisposableStack();
+/** Opens the store in this process. */
+async function openOwn(config: Config, { stop, cleanup }: OpenOptions): Promise<Deleter> {
   const reserve = createReserve(config.dataDir);
   await reserve.free(SHARE_BYTES); // to open the store
   const core = await openCore(config, ownerName('delete'));
   cleanup.defer(core.close);
   const control = await openControlStore(config);
   cleanup.defer(control.close);
-  const { engine, registry } = core;
-  const pause = async (ms: number) => void (await wait(ms, undefined, { signal: stop }));
-  const tools = { now: Date.now, newId: randomUUID, wait: pause };
-  const holdInserts = () => ({ idle: Promise.resolve(), release() {} }); // this process stores nothing
-  const deletions = createDeletions({ core, control, holdInserts, makeRoom: reserve.free, ...tools });
-  const folders = () => core.folders;
-  const commands = createCommands({ config, folders, engine, registry, deletions, ...tools });
-  const closing = cleanup.move();
+  const deletions = createDeletions({
+    ...{ core, control, now: Date.now, newId: randomUUID, makeRoom: reserve.free },
+    holdInserts: () => ({ idle: Promise.resolve(), release() {} }), // this process stores nothing
+    wait: async (ms) => void (await wait(ms, undefined, { signal: stop })),
+  });
+  const parts = { deletions, registry: core.registry };
   return {
-    execute: async (command, request, onProgress = () => {}) =>
-      await commands[command]?.(request, {
-        send: (line) => 'progress' in line && onProgress(line.progress),
-        signal: stop,
-      }),
-    close: () => closing.disposeAsync(),
+    start: (request) => untilAborted(startDeletion(parts, OPERATOR, request), stop),
+    read: async (id) => readDeletion(parts, id),
   };
 }
+
+const OPERATOR: Caller = { keyId: LOCAL_KEY_ID, scopes: SCOPES, pins: {} };

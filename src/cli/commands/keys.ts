@@ -9,12 +9,11 @@ import { checkAgainst, checkGrant, describeGrant, type Grant } from '../../keys/
 import type { KeyRecord } from '../../keys/key-record.ts';
 import { openControlStore } from '../../keys/open-control-store.ts';
 import { openSqliteStore, SQLITE_FILE } from '../../keys/sqlite-store.ts';
-import { sendCommand } from '../../maintenance/socket/client.ts';
-import { COMMANDS } from '../../maintenance/socket/protocol.ts';
 import { toEntryView, toKeyView } from '../../management/key-view.ts';
 import { readConfig, withKeyring } from '../environment.ts';
 import { readStoreConfig } from '../find-store.ts';
 import { formatMinute } from '../format.ts';
+import { findLocalService } from '../local-service.ts';
 import { wholeNumber } from '../options.ts';
 import { printJson } from '../print-json.ts';
 import { formatTable } from '../table.ts';
@@ -160,7 +159,7 @@ async function copy({ from }: { from: string }): Promise<void> {
   cleanup.defer(source.close);
   const target = await openControlStore(config);
   cleanup.defer(target.close);
-  await warnOfService(from);
+  warnOfService(config, from);
   const copied = await copyControlStore(source, target);
   process.stdout.write(
     `${copied.keysAdded} keys copied, ${copied.keysLeft} existed already; ${copied.entriesAdded} entries of the audit trail copied, ${copied.entriesLeft} existed already; ${copied.alertRowsAdded} states, entries, silences and messages of alerts copied, ${copied.alertRowsLeft} existed already.\n`,
@@ -174,10 +173,8 @@ async function copy({ from }: { from: string }): Promise<void> {
 }
 
 /** Alerts of a service that goes on would be sent by it, and again by the one that has the copy. */
-async function warnOfService(dataDir: string): Promise<void> {
-  const service = await sendCommand(dataDir, COMMANDS.describe, {});
-  service?.hangUp();
-  if (service !== undefined)
+function warnOfService({ clickhouseUrl }: Config, dataDir: string): void {
+  if (findLocalService({ dataDir, clickhouseUrl }) !== undefined)
     process.stderr.write(
       `tailrace: a service runs on ${dataDir}; stop it and copy again before another one starts, or alerts may be sent twice\n`,
     );

@@ -73,7 +73,7 @@ async function run(idOrName: string, options: Options): Promise<void> {
   // As over HTTP, `sql` is a parameter: `-p sql=…` means the same as `--sql`.
   const raw = { ...parameter, ...(sql !== undefined && { sql }) };
   const config = options.url === undefined ? readStoreConfig() : readConfig();
-  const remote = findRemote(options) ?? (await findService(config, options));
+  const remote = findRemote(options) ?? findService(config, options);
   if (options.follow === true) return await follow(remote, { endpoint: idOrName, raw });
   const { body, format, columns } = await (remote === undefined
     ? queryStore(config, { endpoint: idOrName, raw }, options)

@@ -68,7 +68,7 @@ export async function openTarget(
       close: async () => {},
     };
   }
-  const remote = findRemote(options) ?? (await findService(config, options));
+  const remote = findRemote(options) ?? findService(config, options);
   if (remote !== undefined) {
     const sleep = async (ms: number) => void (await wait(ms, undefined, { signal }));
     return {

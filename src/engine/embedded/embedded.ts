@@ -17,6 +17,8 @@ import { CHANNEL, DATABASE, describeSessions } from './sessions.ts';
 
 export interface EmbeddedOptions extends PoolLimits {
   readonly dataDir: string;
+  /** See `EngineConfig`. */
+  readonly backupDir: string;
   /** Queries that run at once. */
   readonly readers: number;
   /** Memory of the engine in all. */

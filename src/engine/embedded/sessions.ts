@@ -57,16 +57,21 @@ const MERGE_TREE = {
 const GRANTS = [
   `GRANT SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, OPTIMIZE ON ${DATABASE}.*`,
   ...['parts', 'mutations', 'columns', 'tables'].map((table) => `GRANT SELECT ON system.${table}`),
+  `GRANT BACKUP ON ${DATABASE}.*`,
+  'GRANT SELECT ON system.backups',
   'GRANT KILL QUERY ON *.*',
   'GRANT SYSTEM DROP CACHE, SYSTEM JEMALLOC ON *.*',
 ];
 
-/**
- * Writes the engine's configuration into `dir` and returns the connection arguments to read it.
- *
- * @param memoryBytesMax memory of the engine in all
- */
-export function writeEngineConfig(dir: string, memoryBytesMax: number): string[] {
+export interface EngineConfig {
+  /** Memory of the engine in all. */
+  readonly memoryBytesMax: number;
+  /** Absolute path of the only folder in which the engine reads and writes backups. */
+  readonly backupDir: string;
+}
+
+/** Writes the engine's configuration into `dir` and returns the connection arguments to read it. */
+export function writeEngineConfig(dir: string, { memoryBytesMax, backupDir }: EngineConfig): string[] {
   makeFolder(dir, 0o700);
   const usersFile = join(dir, 'users.xml');
   const configFile = join(dir, 'config.xml');
@@ -84,11 +89,16 @@ export function writeEngineConfig(dir: string, memoryBytesMax: number): string[]
     background_pool_size: mergeThreads,
     merge_tree: toXml(MERGE_TREE),
     max_server_memory_usage: memoryBytesMax,
-    users_config: usersFile.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+    users_config: escapeXml(usersFile),
+    backups: toXml({ allowed_path: escapeXml(backupDir) }),
   };
   writeFileSync(usersFile, toXml({ clickhouse: toXml(users) }), { mode: 0o600 });
   writeFileSync(configFile, toXml({ clickhouse: toXml(server) }), { mode: 0o600 });
   return [`--config-file=${configFile}`];
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 function toXml(elements: Readonly<Record<string, string | number>>): string {
@@ -135,9 +145,9 @@ export function hasEmbeddedStore(dataDir: string): boolean {
  */
 export function describeSessions(
   dataDir: string,
-  options: { memoryBytesMax: number; limits: QueryLimits; env?: EngineEnv },
+  options: Pick<EngineConfig, 'memoryBytesMax' | 'backupDir'> & { limits: QueryLimits; env?: EngineEnv },
 ) {
-  const connectionArgs = writeEngineConfig(findConfigDir(dataDir), options.memoryBytesMax);
+  const connectionArgs = writeEngineConfig(findConfigDir(dataDir), options);
   const path = findStoreDir(dataDir);
   makeFolder(path, 0o700); // the engine's own mode is world-readable
   const openWith = (settings: EngineSettings): Open => ({

@@ -4,7 +4,8 @@ import type { Engine } from '../engine.ts';
 import { rejectOther, STORE_VERSION } from '../store-file.ts';
 import { alterTable, storedTable } from '../table.ts';
 
-// All processes on a server share this text in the comment of each table, after any text of an operator: the version of its layout.
+// All processes on a server share this text in the comment of each table, after any text of an operator: the version
+// of its layout.
 const MARK = /\s*\[tailrace store (\d+)\]$/;
 
 /** Table → its comment. */

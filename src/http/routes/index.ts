@@ -12,6 +12,7 @@ import { dashboardRoutes, definitionRoutes } from './definitions.ts';
 import { deletionRoutes } from './deletions.ts';
 import { ingestRoutes, otlpRoutes } from './ingest.ts';
 import { keyRoutes, tokenRoutes } from './keys.ts';
+import { localRoutes } from './local.ts';
 import { mcpRoutes } from './mcp.ts';
 import { adminRoutes, overviewRoutes } from './overview.ts';
 import { protocolRoutes } from './protocols.ts';
@@ -42,6 +43,7 @@ const GROUPS = {
   workbenchAlerts: workbenchAlertRoutes,
   workbenchDashboards: workbenchDashboardRoutes,
   workbenchHistory: workbenchHistoryRoutes,
+  local: localRoutes,
   about: aboutRoutes,
   console: consoleRoutes,
 };

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createBackup, readManifest } from '../../../src/maintenance/backup.ts';
 import { copyFewDefinitions } from '../../support/definitions.ts';
 import { edgeEvents, toNdjson } from '../../support/events.ts';
 import { EDGE } from '../../support/ingest.ts';
@@ -12,7 +13,9 @@ const folder = await temporaryFolder();
 afterAll(folder.remove);
 const at = (name: string) => join(folder.path, name);
 const definitions = await copyFewDefinitions(folder.path);
-const envOf = (name: string) => ({ ...definitions, TAILRACE_DATA_DIR: at(name) });
+const envOf = (name: string) => ({
+  ...{ ...definitions, TAILRACE_DATA_DIR: at(name), TAILRACE_BACKUP_DIR: folder.path },
+});
 const backup = (from: string, ...args: string[]) => runProgram(['backup', ...args], envOf(from));
 const restore = (dir: string, to: string) => runProgram(['restore', dir], envOf(to));
 
@@ -24,10 +27,19 @@ async function readAll(name: string): Promise<string[]> {
   return all.map(({ stdout }) => stdout);
 }
 
-/** The folder of the first part of a table. */
-async function firstPart(dir: string): Promise<string> {
-  const names = await readdir(join(dir, 'events'), { recursive: true });
-  return join(dir, 'events', names.find((name) => /^[^/]+\/[^/]+$/.test(name)) ?? '');
+/** The path in a backup of the first file of that name in a table. */
+async function findFile(dir: string, name: string): Promise<string> {
+  const paths = await readdir(join(dir, 'events'), { recursive: true });
+  return join(dir, 'events', paths.find((path) => path.endsWith(`/${name}`)) ?? '');
+}
+
+/** Writes the manifest anew, as somebody does who wants a changed backup to be restored. */
+async function writeManifest(dir: string): Promise<void> {
+  const { base, ...manifest } = readManifest(dir);
+  await rename(dir, `${dir}-data`);
+  const writeEvents = (to: string) => cp(join(`${dir}-data`, 'events'), to, { recursive: true });
+  await createBackup({ dataDir: `${dir}-data`, dir, base: undefined, writeEvents });
+  expect(readManifest(dir)).toMatchObject({ store_version: manifest.store_version });
 }
 
 beforeAll(async () => {
@@ -38,76 +50,129 @@ beforeAll(async () => {
   expect(await runProgram(['keys', 'create', '--name', 'reader'], envOf('stored'))).toMatchObject({
     code: 0,
   });
-  expect(await backup('stored', at('saved'))).toMatchObject({ code: 0 });
+  await mkdir(at('stored/definitions'));
+  await writeFile(at('stored/definitions/saved.yaml'), 'x');
+  expect(await backup('stored', 'saved')).toMatchObject({ code: 0 });
 });
 
 test('a restored backup has every event and every key, and can be written to and backed up again', async () => {
-  const restored = await restore(at('saved'), 'restored');
-  expect([restored.code, restored.stdout]).toEqual([0, expect.stringContaining('equals the backup')]);
+  await mkdir(at('restored/backups'), { recursive: true });
+  const restored = await restore('saved', 'restored');
+  expect([restored.code, restored.stdout]).toEqual([0, expect.stringContaining('300 events, and the keys')]);
   const all = await readAll('restored');
   expect(all).toEqual(await readAll('stored'));
   expect(all[1]).toContain('reader');
   expect((JSON.parse(all[0] ?? '') as { result: unknown[] }).result.length).toBeGreaterThan(4);
+  expect(await readFile(at('restored/definitions/saved.yaml'), 'utf8')).toBe('x');
 
   const late = toNdjson([{ ...edgeEvents(1)[0], id: 'late' }]);
   expect(await runProgram(['load', EDGE, '-'], envOf('restored'), { stdin: late })).toMatchObject({
     code: 0,
   });
-  const second = await backup('restored', at('second'), '--base', at('saved'));
-  expect([second.code, second.stdout]).toEqual([
-    0,
-    expect.stringMatching(/301 events \(\d.* copied, \d.* linked\)/),
-  ]);
-  expect(await restore(at('second'), 'again')).toMatchObject({ code: 0 });
+  expect(await backup('restored', 'second', '--base', 'saved')).toMatchObject({ code: 0 });
+  const parts = (await readdir(at('second/events/data/tailrace/edge_logs'))).length;
+  expect(parts).toBe(1); // the other one is in the base
+  // Both may be moved, together.
+  await mkdir(at('moved'));
+  for (const name of ['saved', 'second']) await cp(at(name), at(`moved/${name}`), { recursive: true });
+  const again = await restore('moved/second', 'again');
+  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('301 events')]);
   expect(await readAll('again')).toEqual(await readAll('restored'));
 });
 
 describe('what will not do is rejected, and nothing is changed', () => {
   test('as the target of a backup', async () => {
-    await mkdir(at('full'));
-    await writeFile(join(at('full'), 'mine'), '');
     const rejected = async (...args: string[]) => (await backup('stored', ...args)).stderr;
-    expect(await rejected(at('full'))).toContain('not empty');
-    expect(await rejected(join(at('stored'), 'b'))).toContain('lies in the data directory');
-    expect(await rejected(at('new'), '--base', at('full'))).toContain('has no manifest.json');
-    expect([existsSync(join(at('stored'), 'b')), existsSync(at('new'))]).toEqual([false, false]);
+    expect(await rejected('saved')).toContain('it exists; name a new folder');
+    expect(await rejected('new', '--base', 'stored')).toContain('no backup or an unfinished one');
+    expect(await rejected('new', '--base', '/elsewhere')).toContain('beside the new backup');
+    expect(existsSync(at('new'))).toBe(false);
   });
 
   test('as the data directory of a restore', async () => {
-    const { code, stderr } = await restore(at('saved'), 'stored');
+    const { code, stderr } = await restore('saved', 'stored');
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(/is not empty \(.*set TAILRACE_DATA_DIR to an empty folder/),
     ]);
   });
 
+  const changeList = async (dir: string, name: string) => {
+    const file = join(dir, 'events/.backup');
+    const added = `<file><name>${name}</name><size>1</size><checksum>1</checksum><data_file>.backup</data_file></file>`;
+    await writeFile(file, (await readFile(file, 'utf8')).replace('</contents>', `${added}</contents>`));
+  };
+  const changeTable = async (dir: string, from: RegExp, to: string) => {
+    const file = await findFile(dir, 'edge_logs.sql');
+    await writeFile(file, (await readFile(file, 'utf8')).replace(from, to));
+  };
+
   test.each<[string, (dir: string) => Promise<void>, RegExp]>([
     ['unfinished', (dir) => rm(join(dir, 'manifest.json')), /an unfinished one/],
-    [
-      'edited',
-      async (dir) => {
-        const file = join(dir, 'manifest.json');
-        await writeFile(file, (await readFile(file, 'utf8')).replace('"rows": ', '"rows": 1'));
-      },
-      /manifest\.json is damaged/,
-    ],
+    ['added to', (dir) => writeFile(join(dir, 'x'), ''), /is damaged: .*x is missing or differs/],
     [
       'damaged',
       async (dir) => {
-        const file = join(await firstPart(dir), 'data.bin');
+        const file = await findFile(dir, 'data.bin');
         const bytes = await readFile(file);
         bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
         await writeFile(file, bytes);
       },
-      /is damaged: .*events.* differs from its checksum in the manifest/,
+      /is damaged: .*data\.bin is missing or differs/,
     ],
-    ['torn', async (dir) => rm(await firstPart(dir), { recursive: true }), /is incomplete/],
+    ['torn', async (dir) => rm(await findFile(dir, 'data.bin')), /is damaged: .*data\.bin is missing/],
+    ['a link', (dir) => symlink('/etc/hosts', join(dir, 'events/x')), /is not a file: no backup has a link/],
   ])('as a backup that is %s', async (name, spoil, message) => {
-    await cp(at('saved'), at(name), { recursive: true });
-    await spoil(at(name));
-    const { code, stderr } = await restore(at(name), `${name}-data`);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
-    const left = await readdir(at(`${name}-data`)).catch(() => []);
-    expect(left.filter((one) => !/^(lock\.sqlite.*|owner\.txt)$/.test(one))).toEqual([]);
+    const dir = at(name);
+    await cp(at('saved'), dir, { recursive: true });
+    await spoil(dir);
+    await expectRejected(dir, message);
   });
+
+  test.each<[string, (dir: string) => Promise<void>, string?]>([
+    ['that leads out', (dir) => changeList(dir, '../../outside')],
+    ['that leads out of a table', (dir) => changeList(dir, 'data/tailrace/edge_logs/a/../../outside')],
+    ['that is absolute', (dir) => changeList(dir, '/tmp/outside')],
+    [
+      'in a list with a base elsewhere',
+      async (dir) => appendFile(join(dir, 'events/.backup'), '<base_backup>'),
+      'base_backup',
+    ],
+    [
+      'of a table on another disk',
+      (dir) =>
+        changeTable(
+          dir,
+          / SETTINGS index/,
+          " SETTINGS disk/**/= disk(type = object_storage, object_storage_type = local, metadata_type = local, path = '/tmp/outside'), index",
+        ),
+      'edge_logs.sql',
+    ],
+    [
+      'of a table on another disk, behind a quote',
+      (dir) =>
+        changeTable(dir, / SETTINGS index/, " /* ' */ SETTINGS disk = disk(type = local) /* ' */, index"),
+      'edge_logs.sql',
+    ],
+    [
+      'of a table of another engine',
+      (dir) => changeTable(dir, /ENGINE = .*/, "ENGINE = File('CSV', '/tmp/outside')"),
+      'edge_logs.sql',
+    ],
+    ['of a dictionary', (dir) => changeTable(dir, /^CREATE TABLE/, 'CREATE DICTIONARY'), 'edge_logs.sql'],
+  ])('as a backup whose manifest is right, with a path %s', async (name, spoil, fault = 'outside') => {
+    const dir = at(`hostile-${name.replaceAll(' ', '-')}`);
+    await cp(at('saved'), dir, { recursive: true });
+    await spoil(dir);
+    await writeManifest(dir);
+    await expectRejected(dir, new RegExp(`is not one of Tailrace's: "[^"]*${fault}`));
+    expect(existsSync('/tmp/outside')).toBe(false);
+  });
+
+  async function expectRejected(dir: string, message: RegExp): Promise<void> {
+    const { code, stderr } = await restore(dir, 'rejected-data');
+    expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+    const left = await readdir(at('rejected-data')).catch(() => []);
+    expect(left.filter((one) => !/^(lock\.sqlite.*|owner\.txt)$/.test(one))).toEqual([]);
+  }
 });

@@ -1,0 +1,49 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Command } from 'commander';
+import { InputError, StoppedError } from '../../errors.ts';
+import { findStore } from '../find-store.ts';
+import { callLocal, findLocalService, getLocalService } from '../local-service.ts';
+import { describeResult, type ReloadResult } from '../reload.ts';
+
+export function reloadCommand(): Command {
+  return new Command('reload')
+    .description('Reload the definitions of the running service, and print the result.')
+    .action(reload);
+}
+
+export function stopCommand(): Command {
+  return new Command('stop')
+    .description('Stop the running service, and wait until it has ended.')
+    .action(stop);
+}
+
+async function reload(): Promise<void> {
+  const service = await getLocalService(findStore().config);
+  const result = (await callLocal(service, '/api/local/reload', { body: {} })) as ReloadResult; // of createReloads
+  const lines = describeResult(result);
+  if (result.faults.length > 0)
+    throw result.isInput ? new InputError(lines) : new StoppedError(lines.join('; '));
+  for (const line of lines) process.stdout.write(`${line}\n`);
+}
+
+// Beyond TAILRACE_SHUTDOWN_TIMEOUT_MS: five seconds for a query that does not stop, and some to close files.
+const BEYOND_MS = 10_000;
+const POLL_EVERY_MS = 50;
+
+/** Not by a signal: a pid of another container's service would be that of some other process here. */
+async function stop(): Promise<void> {
+  const { config } = findStore();
+  const service = await getLocalService(config);
+  const { pid } = (await callLocal(service, '/api/local/stop', { body: {} })) as { pid: number };
+  const timeoutMs = config.shutdownTimeoutMs + BEYOND_MS;
+  const endMs = performance.now() + timeoutMs;
+  // It ends its announcement once the store is released.
+  while (findLocalService(config)?.key === service.key) {
+    if (performance.now() > endMs)
+      throw new StoppedError(
+        `the service (pid ${pid}) is stopping and still runs after ${timeoutMs / 1000} s; its log says why`,
+      );
+    await wait(POLL_EVERY_MS);
+  }
+  process.stdout.write(`the service (pid ${pid}) has ended\n`);
+}

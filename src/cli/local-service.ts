@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Config } from '../config/config.ts';
+import { findOwner } from '../engine/store-lock.ts';
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  InputError,
+  messageOf,
+  StoppedError,
+  TailraceError,
+} from '../errors.ts';
+import { replaceFile } from '../lib/file.ts';
+import { withReserve } from '../lib/reserve.ts';
+
+/** A service of this machine, and the key that it has for commands: another one with each start. */
+export interface LocalService {
+  readonly url: string;
+  readonly key: string;
+}
+
+// In the data directory. Only the user of the service can read it, who could change the files beside it anyway.
+const fileOf = (dataDir: string) => join(dataDir, 'service.json');
+
+type Store = Pick<Config, 'dataDir' | 'clickhouseUrl'>;
+
+export function createLocalKey(): string {
+  return `local_${randomBytes(32).toString('base64url')}`;
+}
+
+/** Tells commands where the service listens. @returns ends that */
+export function announceService(dataDir: string, service: LocalService): () => void {
+  const file = fileOf(dataDir);
+  const text = JSON.stringify(service);
+  withReserve(dataDir, () => replaceFile(file, text));
+  return () => {
+    // Services on a ClickHouse server may share a data directory: commands then reach the last one that was started.
+    if (readText(file) === text) rmSync(file, { force: true });
+  };
+}
+
+/**
+ * Finds the service on the data directory of the settings that listens.
+ *
+ * @throws InputError if it belongs to another user
+ */
+export function findLocalService({ dataDir, clickhouseUrl }: Store): LocalService | undefined {
+  const text = readText(fileOf(dataDir));
+  // The file of a killed process is left; a service on a server does not lock the directory, and its port does not
+  // answer then.
+  if (text === undefined || (clickhouseUrl === '' && !isService(dataDir))) return undefined;
+  return JSON.parse(text) as LocalService; // written by `announceService`
+}
+
+/** @returns `undefined` if there is no such file */
+function readText(file: string): string | undefined {
+  try {
+    const user = process.getuid?.() ?? 0;
+    // Otherwise another user could have a command send this user's events and keys elsewhere.
+    if (user !== 0 && statSync(file).uid !== user) throw foreign(file);
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw code === 'EACCES' ? foreign(file) : error;
+  }
+}
+
+function foreign(file: string): InputError {
+  return new InputError([`${file} belongs to another user; run this command as the user of the service`]);
+}
+
+/** Whether a service owns a data directory. */
+export function isService(dataDir: string): boolean {
+  return isServiceName(findOwner(dataDir) ?? '');
+}
+
+function isServiceName(owner: string): boolean {
+  return /^tailrace (?:serve|dev) /.test(owner);
+}
+
+/**
+ * Finds why there is no service on the data directory of the settings; `undefined`: there may be one, which may still
+ * be starting.
+ */
+export function findNoService(config: Store): string | undefined {
+  const { dataDir } = config;
+  const owner = findOwner(dataDir);
+  if ((owner !== undefined && isServiceName(owner)) || findLocalService(config) !== undefined)
+    return undefined;
+  if (owner === undefined)
+    return `no service runs on data directory ${dataDir}; set TAILRACE_DATA_DIR to the service's`;
+  return `data directory ${dataDir} is in use by ${owner}, which is not a service`;
+}
+
+const START_MS_MAX = 60_000;
+const POLL_EVERY_MS = 50;
+
+/** Returns the service on the data directory of the settings, once it listens. @throws InputError if there is none */
+export async function getLocalService(config: Store): Promise<LocalService> {
+  const endMs = performance.now() + START_MS_MAX;
+  for (;;) {
+    const absent = findNoService(config);
+    if (absent !== undefined) throw new InputError([absent]);
+    const found = findLocalService(config);
+    if (found !== undefined) return found;
+    if (performance.now() > endMs)
+      throw new StoppedError(`the service on ${config.dataDir} is still starting; its log says more`);
+    await wait(POLL_EVERY_MS);
+  }
+}
+
+interface Call {
+  /** Sent by POST, as JSON. */
+  readonly body?: object;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Calls a route of a service of this machine with its own key.
+ *
+ * @returns the JSON of the response
+ * @throws TailraceError with the code and message of the service; InputError if it does not run any more
+ */
+export async function callLocal({ url, key }: LocalService, path: string, { body, signal }: Call = {}) {
+  const headers = { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) };
+  const send = url.startsWith('https:') ? requestHttps : requestHttp;
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  // Its certificate is for other names than that of this machine, and nobody else can listen at its port.
+  const options = { method: body === undefined ? 'GET' : 'POST', headers, signal, rejectUnauthorized: false };
+  send(`${url}${path}`, options, (response) => {
+    const read = json(response);
+    const isGood = (response.statusCode ?? 0) < 300;
+    read.then((found) => (isGood ? resolve(found) : reject(toError(found)))).catch(reject);
+  })
+    .once('error', (error) => reject(isGone(error) ? gone(error) : error))
+    .end(body && JSON.stringify(body));
+  return await promise;
+}
+
+const isGone = (error: NodeJS.ErrnoException) => ['ECONNREFUSED', 'ECONNRESET'].includes(error.code ?? '');
+
+function gone(cause: Error): InputError {
+  return new InputError([`the service does not run any more (${messageOf(cause)})`], { cause });
+}
+
+function toError(body: unknown): Error {
+  const { error } = body as { error: { code: string; message: string } }; // the form of docs/errors.md
+  const codes = Object.keys(ERROR_CODES) as ErrorCode[]; // its keys are the codes
+  const known = codes.find((one) => one === error.code);
+  return known === undefined ? new Error(error.message) : new TailraceError(known, error.message);
+}

@@ -1,0 +1,77 @@
+import { Type } from 'typebox';
+import type { AlertTest, AlertTestResult } from '../../alerts/replay.ts';
+import { type BackupState, readBackup, startBackup } from '../../engine/backup.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { TailraceError } from '../../errors.ts';
+import { type Caller, LOCAL_KEY_ID } from '../../keys/keyring.ts';
+import { untilAborted } from '../../lib/abort.ts';
+import { defineRoute, jsonBody, type RouteGroup } from '../route.ts';
+
+export interface LocalParts {
+  readonly engine: Engine;
+  /** Commands to the process; without them it cannot be asked to reload or stop. */
+  readonly actions: ProcessActions | undefined;
+  /** Evaluates an alert, over a past range too. */
+  readonly runAlertTest: (test: AlertTest, signal: AbortSignal) => Promise<AlertTestResult>;
+}
+
+/** An operator's commands to the process itself. */
+export interface ProcessActions {
+  /** Reloads the definitions. Never rejects. @returns the result, including faults */
+  readonly reload: () => Promise<unknown>;
+  /** Begins to stop the service. */
+  readonly stop: () => void;
+}
+
+const NO_BODY = jsonBody(Type.Object({}), { example: {} });
+const NEW_BACKUP = Type.Object({ dir: Type.String(), base: Type.Optional(Type.String()) });
+const ALERT_TEST = Type.Object({
+  name: Type.String(),
+  sinceMs: Type.Optional(Type.Number()),
+});
+
+/** The commands of the shell on this machine, whose key only they have: cli/local-service.ts. */
+export const localRoutes: RouteGroup<LocalParts> = {
+  routes: [
+    defineRoute({
+      ...{ method: 'POST', path: '/api/local/reload', summary: 'tailrace reload' },
+      ...{ scopes: ['manage'], refuse: requireLocal, body: NO_BODY },
+      handle: async ({ actions }: LocalParts) => await actions?.reload(),
+    }),
+    defineRoute({
+      ...{ method: 'POST', path: '/api/local/stop', summary: 'tailrace stop' },
+      ...{ scopes: ['manage'], refuse: requireLocal, body: NO_BODY },
+      async handle({ actions }: LocalParts) {
+        setImmediate(() => actions?.stop()); // once the response is sent
+        return { pid: process.pid };
+      },
+    }),
+    defineRoute({
+      ...{ method: 'POST', path: '/api/local/backups', summary: 'tailrace backup' },
+      ...{ scopes: ['manage'], refuse: requireLocal, body: jsonBody(NEW_BACKUP, { example: {} }) },
+      handle: async ({ engine }: LocalParts, { body: { dir, base } }) => ({
+        id: await startBackup(engine, dir, base),
+      }),
+    }),
+    defineRoute({
+      ...{ method: 'GET', path: '/api/local/backups/:id', summary: 'Progress of a backup' },
+      ...{ scopes: ['manage'], refuse: requireLocal },
+      handle: async ({ engine }: LocalParts, { params }): Promise<BackupState> =>
+        await readBackup(engine, params.id),
+    }),
+    defineRoute({
+      ...{ method: 'POST', path: '/api/local/alert-tests', summary: 'tailrace alerts test' },
+      ...{ scopes: ['manage'], refuse: requireLocal, body: jsonBody(ALERT_TEST, { example: {} }) },
+      async handle({ runAlertTest }: LocalParts, { body, signal, socket }) {
+        socket.setTimeout(0); // a range takes longer than an idle connection lives
+        return await untilAborted(runAlertTest(body, signal), signal);
+      },
+    }),
+  ],
+};
+
+/** @throws TailraceError `forbidden` */
+function requireLocal({ keyId }: Caller): void {
+  if (keyId === LOCAL_KEY_ID) return;
+  throw new TailraceError('forbidden', 'only commands on the machine of the service may call this');
+}
