@@ -35,8 +35,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   backup: async () => (await import('./commands/backup.ts')).backupCommand(),
   restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
   delete: async () => (await import('./commands/delete.ts')).deleteCommand(),
-  openapi: async () => (await import('./commands/openapi.ts')).openApiCommand(),
-  schema: async () => (await import('./commands/schema.ts')).schemaCommand(),
 };
 
 /** @param names the commands to load. Default: all, for the help, which a test compares with docs/cli.md */

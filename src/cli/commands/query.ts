@@ -7,14 +7,11 @@ import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../sandbox/sandbox.ts';
 import { openCore } from '../../service/open-core.ts';
-import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { ownerName, stopSignal } from '../environment.ts';
 import { findService, readStoreConfig } from '../find-store.ts';
-import { followRemote } from '../follow.ts';
 import { formatCounted } from '../format.ts';
 import { parsePair } from '../options.ts';
 import {
-  addRemoteOptions,
-  findRemote,
   findRemoteEndpoint,
   queryRemote,
   type Remote,
@@ -28,7 +25,7 @@ import { formatWideTable } from '../table.ts';
 type Pairs = Readonly<Record<string, string | readonly string[]>>;
 
 export function queryCommand(): Command {
-  const command = new Command('query')
+  return new Command('query')
     .description('Run an endpoint: in the service that runs in this folder; without one on the store.')
     .argument('<endpoint>', 'UUID or name')
     .option('-p, --parameter <name=value>', 'a parameter; repeatable', collectPair)
@@ -39,23 +36,15 @@ export function queryCommand(): Command {
       ),
     )
     .addOption(new Option('--table', 'print a table').conflicts('format'))
-    .addOption(
-      new Option('--follow', 'print rows one by one, and new ones as they come; needs a service').conflicts([
-        'format',
-        'table',
-        'sql',
-      ]),
-    );
-  const about = 'query this service';
-  return addRemoteOptions(command, about, 'query').action(run);
+    .option('--key <key>', 'key with scope query for the service (default: TAILRACE_KEY)')
+    .action(run);
 }
 
-interface Options extends RemoteOptions {
+interface Options extends Pick<RemoteOptions, 'key'> {
   readonly parameter?: Pairs;
   readonly sql?: string;
   readonly format?: string;
   readonly table?: boolean;
-  readonly follow?: boolean;
 }
 
 interface Asked {
@@ -72,9 +61,8 @@ async function run(idOrName: string, options: Options): Promise<void> {
   const { sql, parameter, table } = options;
   // As over HTTP, `sql` is a parameter: `-p sql=…` means the same as `--sql`.
   const raw = { ...parameter, ...(sql !== undefined && { sql }) };
-  const config = options.url === undefined ? readStoreConfig() : readConfig();
-  const remote = findRemote(options) ?? findService(config, options);
-  if (options.follow === true) return await follow(remote, { endpoint: idOrName, raw });
+  const config = readStoreConfig();
+  const remote = findService(config, options);
   const { body, format, columns } = await (remote === undefined
     ? queryStore(config, { endpoint: idOrName, raw }, options)
     : queryService(remote, { endpoint: idOrName, raw }, options));
@@ -83,16 +71,6 @@ async function run(idOrName: string, options: Options): Promise<void> {
   if (table === true) printTable(columns, body);
   else if (format === JSON_FORMAT) process.stdout.write(`${body}\n`);
   else process.stdout.write(body);
-}
-
-/** @throws InputError without a service; as `followRemote` */
-async function follow(remote: Remote | undefined, followed: Asked): Promise<void> {
-  if (remote === undefined)
-    throw new InputError([
-      '--follow needs a service, since only it has live tails: start one here, or name it by --url',
-    ]);
-  const print = (row: string) => void process.stdout.write(`${row}\n`);
-  await followRemote(remote, followed, { print, signal: stopSignal() });
 }
 
 function findFormat({ format }: Options) {

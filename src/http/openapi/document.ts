@@ -21,12 +21,10 @@ export interface OpenApiOptions {
   readonly endpoints: readonly Endpoint[];
   /** Whether the reader has sent a key; without one there are no endpoints. */
   readonly hasKey?: boolean;
-  /** URL of the service; `/` if the service itself sends the document. */
-  readonly server?: string;
 }
 
 /** Creates the OpenAPI 3.1 description of the service: operations for each endpoint and for every other route. */
-export function createOpenApi({ version, endpoints, hasKey = true, server = '/' }: OpenApiOptions): Schema {
+export function createOpenApi({ version, endpoints, hasKey = true }: OpenApiOptions): Schema {
   return {
     openapi: '3.1.1',
     info: {
@@ -35,7 +33,7 @@ export function createOpenApi({ version, endpoints, hasKey = true, server = '/' 
       description: hasKey ? DESCRIPTION : `${DESCRIPTION}\n\n${WITHOUT_KEY}`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: server }],
+    servers: [{ url: '/' }],
     tags: TAGS,
     paths: { ...Object.assign({}, ...endpoints.map(endpointPaths)), ...routePaths(ROUTES) },
     components: {

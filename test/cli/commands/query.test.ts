@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { writeDefinitions } from '../../sandbox/support.ts';
 import { runProgram } from '../../support/program.ts';
-import { startReceiver } from '../../support/receiver-server.ts';
 import {
   PRIVATE_KEY,
   PUBLIC_KEY,
@@ -53,33 +52,26 @@ describe('tailrace query', () => {
   });
 });
 
-describe('tailrace query --url', () => {
-  const query = (args: string[], env: Record<string, string> = KEY, to = url) =>
-    runProgram(['query', ...args, '--url', to], env);
+describe('tailrace query beside the service that owns the store', () => {
+  const env = { ...definitions.env, TAILRACE_DATA_DIR: config.dataDir };
+  const query = (args: string[], own: Record<string, string> = KEY) =>
+    runProgram(['query', ...args], { ...env, ...own });
 
-  test('asks the service that owns the store, which cannot be opened beside it', async () => {
+  test('asks the service, by name or UUID', async () => {
     const { id } = core.registry.getEndpoint('sandbox.off');
     for (const name of ['sandbox.off', id.toUpperCase()])
       expect(await query([name, ...P1])).toEqual({ code: 0, stdout: '{"result":[{"n":3}]}\n', stderr: '' });
   });
 
-  test.each<[string, string[], Record<string, string>, RegExp]>([
-    ['no key', P1, {}, /--url needs a key: give --key or set TAILRACE_KEY\n$/],
-    ['a key without the scope', [...P1, '--key', PUBLIC_KEY], {}, /scope/],
-  ])('with %s says so in one line', async (_, args, env, message) => {
-    const { code, stdout, stderr } = await query(['sandbox.off', ...args], env);
-    expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(message)]);
+  const keyless = `a service on data directory ${config.dataDir} runs at ${url} and needs a key`;
+  test.each<[string, string[], Record<string, string>, string]>([
+    ['no key', P1, {}, keyless],
+    ['an empty key', P1, { TAILRACE_KEY: '' }, keyless],
+    ['a key without the scope', [...P1, '--key', PUBLIC_KEY], {}, 'scope'],
+    ['a parameter that the service ignores', [...P1, '-p', 'projct=a'], KEY, 'did you mean project?'],
+  ])('with %s says so in one line', async (_, args, own, message) => {
+    const { code, stdout, stderr } = await query(['sandbox.off', ...args], own);
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(message)]);
     expect(stderr).toMatch(/^tailrace: [^\n]*\n$/);
-  });
-
-  test('does not follow a redirect, which would send the key to another host', async () => {
-    const location = `${url}/api/endpoints/query/sandbox.off?project=p1`;
-    const other = await startReceiver((_, response) => response.writeHead(302, { location }).end());
-    const { code, stderr } = await query(['sandbox.off', ...P1], KEY, other.url);
-    other.close();
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining(`302 Found to ${location}; give the address`),
-    ]);
   });
 });
