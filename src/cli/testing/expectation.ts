@@ -21,7 +21,7 @@ export function isExpected({ rows, error, toleranceOf }: TestCase, outcome: Outc
  * Returns rows in which numbers that are near those of the other rows are replaced by them, and columns have their order. Both sides can
  * then be compared exactly, even as text.
  */
-export function adopt(rows: readonly Row[], others: readonly Row[], toleranceOf: Tolerance): Row[] {
+function adopt(rows: readonly Row[], others: readonly Row[], toleranceOf: Tolerance): Row[] {
   return rows.map((row, i) => adoptMembers(row, others[i] ?? {}, toleranceOf));
 }
 
@@ -53,7 +53,7 @@ export function isMap(value: unknown): value is Row {
 }
 
 /** Returns the expectation that an answer would meet. */
-export function expectationOf(outcome: Outcome): Expectation {
+function expectationOf(outcome: Outcome): Expectation {
   if ('rows' in outcome) return { rows: outcome.rows };
   const { code, errors } = outcome.error;
   const [first] = errors;

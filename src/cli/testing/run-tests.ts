@@ -7,15 +7,14 @@ import { InputError } from '../../errors.ts';
 import { prepare } from '../../service/open-core.ts';
 import { openTemporaryEngine } from '../temporary-engine.ts';
 import { type CaseResult, runTestFile } from './run-file.ts';
+import type { KnownAlerts } from './test-case.ts';
 import { type EventOptions, readTestEvents, type TestEvents } from './test-events.ts';
-import { findTestFiles, type ReadTestOptions, readTestFile, type TestFile } from './test-file.ts';
+import { findTestFiles, readTestFile, type TestFile } from './test-file.ts';
 
 export interface TestOptions {
   readonly config: Config;
   /** Names or UUIDs of endpoints; empty: all. */
   readonly names: readonly string[];
-  /** See `ReadTestOptions`. */
-  readonly isDraft?: boolean;
   /** Aborting stops the running query and throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -26,12 +25,7 @@ export interface TestOptions {
  * @returns the results in the order of files and cases; empty if there is no test
  * @throws InputError with every fault of definitions and test files, or for a name without an endpoint
  */
-export async function runTests({
-  config,
-  names,
-  isDraft = false,
-  signal,
-}: TestOptions): Promise<CaseResult[]> {
+export async function runTests({ config, names, signal }: TestOptions): Promise<CaseResult[]> {
   const reading = await readDefinitions(config);
   const registry = createRegistry(reading.definitions);
   const faults: Fault[] = [...reading.faults];
@@ -41,7 +35,7 @@ export async function runTests({
   };
   const alerts = { alerts: registry.alerts, areAll: faults.length === 0 };
   const endpoints = findEndpoints(names, registry, reading);
-  const tests = await readTests(endpoints, { ...options, isDraft, alerts });
+  const tests = await readTests(endpoints, { ...options, alerts });
   if (tests.length === 0 && faults.length === 0) return [];
   await using cleanup = new AsyncDisposableStack();
   const engine = await openTemporaryEngine(config);
@@ -77,12 +71,12 @@ function findEndpoints(
 /** Reads every test file without faults, with its events. */
 async function readTests(
   endpoints: readonly Endpoint[],
-  options: EventOptions & ReadTestOptions,
+  options: EventOptions & { readonly alerts: KnownAlerts },
 ): Promise<[TestFile, TestEvents][]> {
   const tests: [TestFile, TestEvents][] = [];
   for (const endpoint of endpoints) {
     for (const path of await findTestFiles(endpoint)) {
-      const test = await readTestFile(path, endpoint, options);
+      const test = await readTestFile(path, endpoint, options.alerts);
       if (Array.isArray(test)) test.forEach(options.report);
       else tests.push([test, await readTestEvents(test, options)]);
     }

@@ -71,20 +71,11 @@ export async function findTestFiles({ file }: Endpoint): Promise<string[]> {
   return tests.toSorted().map((name) => join(folder, name));
 }
 
-export interface ReadTestOptions {
-  /** Whether a case may lack `rows` and `error`, because they are about to be written. */
-  readonly isDraft: boolean;
-  readonly alerts: KnownAlerts;
-}
-
-/**
- * Reads a test file, or returns every fault in it.
- *
- */
+/** Reads a test file, or returns every fault in it. */
 export async function readTestFile(
   path: string,
   endpoint: Endpoint,
-  { isDraft, alerts }: ReadTestOptions,
+  alerts: KnownAlerts,
 ): Promise<TestFile | Fault[]> {
   const yaml = await readYamlFile(path);
   if (Array.isArray(yaml)) return yaml;
@@ -98,7 +89,7 @@ export async function readTestFile(
   const cases = fields.cases.map((own, i) => {
     const one = continueCase(own, before);
     const reportCase = (at: YamlPath, message: string) => report(['cases', i, ...at], message);
-    checkCase(one, { endpoint, isDraft, alerts, before, report: reportCase });
+    checkCase(one, { endpoint, alerts, before, report: reportCase });
     before = one;
     return createCase(one, endpoint, {
       nowMs:
