@@ -1,4 +1,4 @@
-import type { Argument, Command, Option } from 'commander';
+import type { Argument, Command } from 'commander';
 import { FILE_SCHEMAS } from '../../src/cli/file-schemas.ts';
 import { createProgram } from '../../src/cli/main.ts';
 import { SETTINGS, type Setting } from '../../src/config/settings.ts';
@@ -104,21 +104,12 @@ Exit codes:
 
 /** Its arguments and options, without their descriptions, which `--help` prints. */
 function commandSection(command: Command): string {
-  const options = command.options.filter((one) => !isShared(command, one));
   const terms = [
     ...command.registeredArguments.map(showArgument),
-    ...options.map(({ long, flags }) => long ?? flags),
-    ...(options.length < command.options.length ? ['<those of keys create>'] : []),
+    ...command.options.map(({ long, flags }) => long ?? flags),
   ];
   const shown = terms.length === 0 ? '' : ` \`${terms.join(' ')}\``;
   return `## ${pathOf(command)}\n\n${wrap(`${command.description()}${shown}`)}`;
-}
-
-/** True of options of `keys update` that `keys create` has, too. */
-function isShared(command: Command, option: Option): boolean {
-  if (command.name() !== 'update') return false;
-  const create = command.parent?.commands.find((one) => one.name() === 'create');
-  return create?.options.some(({ flags }) => flags === option.flags) ?? false;
 }
 
 function showArgument(one: Argument): string {

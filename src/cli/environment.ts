@@ -72,10 +72,7 @@ export async function withKeyring<T>(config: Config, work: (keyring: Keyring) =>
 }
 
 /** Runs `work` on the control store of the settings, even while a service uses it. */
-export async function withControlStore<T>(
-  config: Config,
-  work: (store: ControlStore) => Promise<T>,
-): Promise<T> {
+async function withControlStore<T>(config: Config, work: (store: ControlStore) => Promise<T>): Promise<T> {
   await using cleanup = new AsyncDisposableStack();
   const store = await openControlStore(config);
   cleanup.defer(store.close);

@@ -31,7 +31,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   alerts: async () => (await import('./commands/alerts.ts')).alertsCommand(),
   dashboards: async () => (await import('./commands/dashboards.ts')).dashboardsCommand(),
   keys: async () => (await import('./commands/keys.ts')).keysCommand(),
-  people: async () => (await import('./commands/people.ts')).peopleCommand(),
   backup: async () => (await import('./commands/backup.ts')).backupCommand(),
   restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
   delete: async () => (await import('./commands/delete.ts')).deleteCommand(),

@@ -9,10 +9,10 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-/** Collects an option that may be given many times. Commander passes `true` before the first one if there is a `--no-` form. */
-export function collect(text: string, before: readonly string[] | boolean | undefined): string[] {
+/** Collects an option that may be given many times. */
+export function collect(text: string, before: readonly string[] = []): string[] {
   if (text === '') throw new InvalidArgumentError('It must not be empty.');
-  return [...(Array.isArray(before) ? before : []), text];
+  return [...before, text];
 }
 
 export function parsePair(text: string): [name: string, value: string] {

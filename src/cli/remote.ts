@@ -81,7 +81,7 @@ export async function queryRemote(
 }
 
 /** Returns the path of an endpoint with parameters. */
-export function endpointPath({ endpoint, raw }: Pick<RemoteQuestion, 'endpoint' | 'raw'>): string {
+function endpointPath({ endpoint, raw }: Pick<RemoteQuestion, 'endpoint' | 'raw'>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(raw))
     for (const text of [value ?? []].flat()) query.append(name, text);
@@ -143,7 +143,7 @@ interface RemoteRequest {
 }
 
 /** @returns a good response @throws as `queryRemote` */
-export async function openRemote(
+async function openRemote(
   remote: Remote,
   path: string,
   { headers, ...request }: RemoteRequest,
@@ -169,7 +169,7 @@ export async function openRemote(
 }
 
 /** Returns the parameters that a service reports as ignored. */
-export function ignoredIn(headers: Headers): readonly string[] {
+function ignoredIn(headers: Headers): readonly string[] {
   return parseIgnored(headers.get(IGNORED_HEADER) ?? '');
 }
 
@@ -195,7 +195,7 @@ export function refuseUnknown(endpoint: string, names: readonly string[], known:
 }
 
 /** Returns the media type of a response, without its parameters. */
-export function mediaTypeIn(headers: Headers): string | undefined {
+function mediaTypeIn(headers: Headers): string | undefined {
   return headers.get('content-type')?.split(';')[0];
 }
 

@@ -41,15 +41,10 @@ export interface SessionStore {
   add(session: SessionRecord): Promise<boolean>;
   /** Notes the last use. */
   touch(id: string, seenMs: number): Promise<void>;
-  /**
-   * Newest first, at most `SESSIONS_LISTED_MAX`.
-   *
-   * @param owner `undefined`: those of all
-   * @param last of the list before: the next ones
-   */
-  list(owner?: string, last?: SessionRecord): Promise<SessionRecord[]>;
-  /** @returns the sessions that have ended */
-  end(which: { readonly id: string } | { readonly owner: string } | 'all'): Promise<SessionRecord[]>;
+  /** Newest first, at most `SESSIONS_LISTED_MAX`. @param owner `undefined`: those of all */
+  list(owner?: string): Promise<SessionRecord[]>;
+  /** @returns the session that has ended */
+  end(id: string): Promise<SessionRecord | undefined>;
   /** Deletes sessions that expired or were last used before an instant. */
   removeOld(nowMs: number, idleSinceMs: number): Promise<void>;
 }
@@ -78,33 +73,16 @@ export function createSessionStore({ run }: Pick<ControlDatabase, 'run'>): Sessi
       const text = 'UPDATE tailrace_sessions SET seen_ms = $2 WHERE id = $1 AND seen_ms < $2';
       await run({ text, values: [id, seenMs] });
     },
-    async list(owner, last) {
-      const text = `SELECT * FROM tailrace_sessions
-        WHERE (created_ms < $1 OR (created_ms = $1 AND id < $2)) ${owner === undefined ? '' : 'AND owner = $3'}
+    async list(owner) {
+      const text = `SELECT * FROM tailrace_sessions ${owner === undefined ? '' : 'WHERE owner = $1'}
         ORDER BY created_ms DESC, id DESC LIMIT ${SESSIONS_LISTED_MAX}`;
-      const values = [last?.createdMs ?? Number.MAX_SAFE_INTEGER, last?.id ?? ''];
-      const found = await run({ text, values: owner === undefined ? values : [...values, owner] });
-      return found.map(toSession);
+      return (await run({ text, values: owner === undefined ? [] : [owner] })).map(toSession);
     },
-    async end(which) {
-      if (which === 'all') return await deleteWhere('1 = 1', []);
-      if ('id' in which) return await deleteWhere('id = $1', [which.id]);
-      return await deleteWhere('owner = $1', [which.owner]);
-    },
+    end: async (id) => (await deleteWhere('id = $1', [id]))[0],
     async removeOld(nowMs, idleSinceMs) {
       await deleteWhere('expires_ms <= $1 OR seen_ms <= $2', [nowMs, idleSinceMs]);
     },
   };
-}
-
-/** Reads the sessions of all, newest first, a list at a time. */
-export async function listAllSessions(store: Pick<SessionStore, 'list'>): Promise<SessionRecord[]> {
-  const all: SessionRecord[] = [];
-  for (let last: SessionRecord | undefined; ; last = all.at(-1)) {
-    const next = await store.list(undefined, last);
-    all.push(...next);
-    if (next.length < SESSIONS_LISTED_MAX) return all;
-  }
 }
 
 function toRow(session: SessionRecord) {

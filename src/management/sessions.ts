@@ -19,10 +19,6 @@ export interface SessionParts {
   readonly now: () => number;
 }
 
-type EndParts = Pick<SessionParts, 'control' | 'now'> & {
-  readonly sessions: Pick<SessionParts['sessions'], 'end'>;
-};
-
 /** Describes the sender of a request. */
 export function describeMe(caller: Caller, version: string): Me {
   const { person, session, token, keyId } = caller;
@@ -68,23 +64,20 @@ export async function endSession(parts: SessionParts, caller: Caller, id: string
       'not_found',
       `you have no session with the id ${JSON.stringify(id.slice(0, 100))}`,
     );
-  await endSessions(parts, { id }, actorOf(caller));
+  const ended = await parts.sessions.end(id);
+  if (ended !== undefined) await recordEnd(parts, ended, actorOf(caller));
 }
 
-/** Ends sessions, and writes them into the audit trail. @returns the ended ones */
-export async function endSessions(
-  { sessions, control, now }: EndParts,
-  which: Parameters<EndParts['sessions']['end']>[0],
-  by: { readonly actor: string; readonly address?: string },
-): Promise<readonly SessionRecord[]> {
-  const ended = await sessions.end(which);
-  const entries = ended.map(({ id, owner, name, claims }) => {
-    const isKey = claims === undefined;
-    const detail = `session ${id} of ${isKey ? `the key ${owner}` : `${name} (${owner})`}`;
-    return { ...by, action: 'ended', atMs: now(), keyId: isKey ? owner : '', detail, count: 1 } as const;
-  });
-  if (entries.length > 0) await control.record({ used: [], entries });
-  return ended;
+async function recordEnd(
+  { control, now }: SessionParts,
+  ended: SessionRecord,
+  by: ReturnType<typeof actorOf>,
+): Promise<void> {
+  const { id, owner, name, claims } = ended;
+  const isKey = claims === undefined;
+  const detail = `session ${id} of ${isKey ? `the key ${owner}` : `${name} (${owner})`}`;
+  const entry = { ...by, action: 'ended', atMs: now(), keyId: isKey ? owner : '', detail, count: 1 } as const;
+  await control.record({ used: [], entries: [entry] });
 }
 
 const SESSION_ID = /^[0-9a-f]{12}$/;
@@ -104,7 +97,7 @@ function rejectToken({ token }: Caller): void {
 }
 
 /** @param current id of the session of the request */
-export function toSessionView(record: SessionRecord, current?: string): Session {
+function toSessionView(record: SessionRecord, current?: string): Session {
   const { id, owner, name, claims, createdMs, seenMs, expiresMs, address, agent } = record;
   return {
     ...{

@@ -75,9 +75,9 @@ export function createSessions(options: SessionsOptions) {
     return found;
   }
 
-  async function end(which: Parameters<SessionStore['end']>[0]): Promise<SessionRecord[]> {
+  async function end(id: string): Promise<SessionRecord | undefined> {
     try {
-      return await store.end(which);
+      return await store.end(id);
     } finally {
       known.forget(); // even if the outcome of the write is unknown
     }
@@ -87,7 +87,7 @@ export function createSessions(options: SessionsOptions) {
     const id = SECRET.exec(secret)?.[1];
     const found = id === undefined ? undefined : await store.find(id);
     if (found === undefined || !sameHash(hashOf(found), hashKey(secret))) return undefined;
-    return (await end({ id: found.id }))[0];
+    return await end(found.id);
   }
 
   return {

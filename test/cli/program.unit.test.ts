@@ -13,7 +13,7 @@ test('no help shows a default as JavaScript writes an empty or missing one', asy
   const all = [...commands, ...commands.flatMap((command) => command.commands)];
   const odd = /\{\}|\[\]|\[object|undefined|null|NaN/;
   expect(all.map((command) => command.helpInformation()).filter((help) => odd.test(help))).toEqual([]);
-  expect(all.length).toBeGreaterThan(30);
+  expect(all.length).toBeGreaterThan(20);
 });
 
 describe('misuse of the command exits with 2 and says what is known', () => {

@@ -303,7 +303,7 @@ export function controlStoreContract({ create, open }: Backend): void {
     });
   });
 
-  test('sessions are listed newest first, and on from any of them', async () => {
+  test('sessions are listed newest first', async () => {
     const store = await open(await create());
     const ids = ['a1', 'b2', 'c3', 'd4'];
     for (const [i, id] of ids.entries())
@@ -311,10 +311,10 @@ export function controlStoreContract({ create, open }: Backend): void {
         ...{ id, hash: 'x', owner: i === 1 ? 'other' : 'one', name: id, claims: {}, print: '', login: '' },
         ...{ createdMs: i < 3 ? 5 : 6, seenMs: 6, expiresMs: 9, address: '', agent: '' },
       });
-    const [last, newest, ...older] = await store.sessions.list();
-    expect([last, newest, ...older].map((one) => one?.id)).toEqual(['d4', 'c3', 'b2', 'a1']);
-    expect(await store.sessions.list(undefined, newest)).toEqual(older);
-    expect((await store.sessions.list('one', newest)).map(({ id }) => id)).toEqual(['a1']);
-    expect(await store.sessions.list(undefined, older[1])).toEqual([]);
+    const idsOf = async (owner?: string) => (await store.sessions.list(owner)).map(({ id }) => id);
+    expect([await idsOf(), await idsOf('one')]).toEqual([
+      ['d4', 'c3', 'b2', 'a1'],
+      ['d4', 'c3', 'a1'],
+    ]);
   });
 }

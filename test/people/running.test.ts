@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROLES, startPeople } from '../support/people.ts';
-import { runProgram } from '../support/program.ts';
 import { openTail } from '../support/tail.ts';
 
 // What people who have signed in have open and cached.
@@ -22,24 +21,17 @@ async function follow(account: string) {
   return { browser, tail: await openTail(people.url, PATH, { cookie: browser.cookieOf(people.url) }) };
 }
 
-const runPeople = (...args: string[]) =>
-  runProgram(['people', ...args], {
-    TAILRACE_DATA_DIR: people.config.dataDir,
-    TAILRACE_ROLES_FILE: people.rolesFile,
-  });
-
 describe('a live tail', () => {
   const reasonOf = async ({ tail }: Awaited<ReturnType<typeof follow>>) => {
     const [last] = await tail.next(1);
     return [last?.event, last?.data['reason']];
   };
 
-  test('ends with its session: by its person, by an administrator, and by the command', async () => {
-    const tails = [await follow('bob'), await follow('bob'), await follow('bob')] as const;
+  test('ends with its session: by its person, and by an administrator', async () => {
+    const tails = [await follow('bob'), await follow('bob')] as const;
     const ada = await people.signIn('ada');
     await tails[0].browser.act('POST', '/auth/logout');
     await ada.act('DELETE', `/api/sessions/${(await tails[1].browser.me()).me.session}`);
-    await runPeople('end', (await tails[2].browser.me()).me.session ?? '');
     for (const one of tails) expect(await reasonOf(one)).toEqual(['end', 'key_revoked']);
   });
 
@@ -70,19 +62,4 @@ test('a cached answer is that of all with the same rights, and no cache in betwe
   await al.act('POST', '/auth/logout');
   expect((await ask(al)).status).toBe(401);
   expect((await ask(ada)).status).toBe(200);
-});
-
-test('tailrace people ends sessions of a running service, by person, at once for all', async () => {
-  await runPeople('end', '--all');
-  const ada = await people.signIn('ada');
-  const bobs = [await people.signIn('bob'), await people.signIn('bob')];
-  const { stdout } = await runPeople('list');
-  expect(stdout).toMatch(/ada@example\.com .* platform /);
-  expect(stdout).toMatch(/Bob .* support .* 2 /);
-  expect((await runPeople('end', 'Bob')).stdout).toBe('2 sessions ended.\n');
-  const statusOf = async (browser: typeof ada) => (await browser.me()).status;
-  for (const browser of bobs) await expect.poll(() => statusOf(browser)).toBe(401);
-  expect(await statusOf(ada)).toBe(200);
-  const trail = await ada.send(`${people.url}/api/keys/log`);
-  expect(await trail.text()).toMatch(/"action":"ended"[^}]*"actor":"cli"[^}]*of Bob \(person:/);
 });

@@ -5,7 +5,7 @@ import { formatCounted, formatMinute } from '../format.ts';
 import type { RemoteTest } from './remote-alerts.ts';
 
 /** Returns the labels of an instance as one line. */
-export function formatLabels(labels: Readonly<Record<string, string>>): string {
+function formatLabels(labels: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}=${oneLine(value)}`);
   return pairs.length === 0 ? 'the whole answer' : pairs.join(' ');
 }

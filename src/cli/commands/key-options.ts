@@ -11,19 +11,18 @@ import {
   type Scope,
   toListed,
 } from '../../keys/grant.ts';
-import type { KeyChange } from '../../keys/management.ts';
 import { collect, parseDuration, parsePair, wholeNumber } from '../options.ts';
 
-/** The options of `keys create` and `keys update`; `false` removes a limit. */
+/** The options of `keys create`. */
 export interface KeyOptions {
   readonly name?: string;
   readonly description?: string;
   readonly scope?: readonly Scope[];
-  readonly endpoint?: readonly string[] | false;
-  readonly source?: readonly string[] | false;
-  readonly pin?: Grant['pins'] | false;
-  readonly expires?: number | false;
-  readonly rate?: number | false;
+  readonly endpoint?: readonly string[];
+  readonly source?: readonly string[];
+  readonly pin?: Grant['pins'];
+  readonly expires?: number;
+  readonly rate?: number;
   readonly burst?: number;
 }
 
@@ -40,39 +39,19 @@ export function addKeyOptions(command: Command): Command {
     .option('--description <text>', 'a note for people', parseDescription);
 }
 
-/** Adds the options that remove a limit. */
-export function addLiftingOptions(command: Command): Command {
-  return command
-    .option('--no-endpoint', 'allow every endpoint')
-    .option('--no-source', 'allow every source')
-    .option('--no-pin', 'pin nothing')
-    .option('--no-expires', 'let it never expire')
-    .option('--no-rate', 'no rate limit');
-}
-
-/** @param old the rate that stays if only the burst is given */
-export function toKeyChange(options: KeyOptions, nowMs: number, old?: Grant['rate']): KeyChange {
-  const { name, description, scope, endpoint, source, pin, expires } = options;
+/** Returns the fields of a new key. @throws InputError for a burst without a rate */
+export function toKeyFields(options: KeyOptions, nowMs: number) {
+  const { name = '', description, scope = ['query' as const], endpoint, source, pin = {}, expires } = options;
+  const { rate, burst } = options;
+  if (burst !== undefined && rate === undefined) throw new InputError(['--burst needs --rate']);
   return {
-    ...(name !== undefined && { name }),
+    ...{ name, scopes: scope, pins: pin },
     ...(description !== undefined && { description }),
-    ...(scope !== undefined && { scopes: scope }),
-    ...(endpoint !== undefined && { endpoints: endpoint ? toListed(endpoint) : undefined }),
-    ...(source !== undefined && { sources: source ? toListed(source) : undefined }),
-    ...(pin !== undefined && { pins: pin || {} }),
-    ...(expires !== undefined && { expiresMs: expires === false ? undefined : nowMs + expires }),
-    ...toRate(options, old),
+    ...(endpoint !== undefined && { endpoints: toListed(endpoint) }),
+    ...(source !== undefined && { sources: toListed(source) }),
+    ...(expires !== undefined && { expiresMs: nowMs + expires }),
+    ...(rate !== undefined && { rate: createRate(rate, burst) }),
   };
-}
-
-function toRate({ rate, burst }: KeyOptions, old: Grant['rate']): Pick<KeyChange, 'rate'> {
-  if (rate === false) return { rate: undefined };
-  const perSecond = rate ?? (burst === undefined ? undefined : old?.perSecond);
-  if (perSecond === undefined) {
-    if (burst === undefined) return {};
-    throw new InputError(['--burst needs --rate']);
-  }
-  return { rate: createRate(perSecond, burst) };
 }
 
 export function parseName(text: string): string {
@@ -112,10 +91,9 @@ function parseRate(text: string): number {
   throw new InvalidArgumentError(`It must be a number above 0, up to ${PER_SECOND_MAX}.`);
 }
 
-function collectPin(text: string, before: Grant['pins'] | boolean | undefined): Grant['pins'] {
+function collectPin(text: string, others: Grant['pins'] = {}): Grant['pins'] {
   const [name, value] = parsePair(text);
   if (name === '__proto__') throw new InvalidArgumentError('It must name a parameter.');
-  const others = typeof before === 'object' ? before : {};
   if (Object.hasOwn(others, name))
     throw new InvalidArgumentError(`It gives ${name} a second value; pin one.`);
   return { ...others, [name]: value };

@@ -9,30 +9,21 @@ import { checkAgainst, checkGrant, describeGrant, type Grant } from '../../keys/
 import type { KeyRecord } from '../../keys/key-record.ts';
 import { openControlStore } from '../../keys/open-control-store.ts';
 import { openSqliteStore, SQLITE_FILE } from '../../keys/sqlite-store.ts';
-import { toEntryView, toKeyView } from '../../management/key-view.ts';
+import { toKeyView } from '../../management/key-view.ts';
 import { readConfig, withKeyring } from '../environment.ts';
 import { readStoreConfig } from '../find-store.ts';
 import { formatMinute } from '../format.ts';
 import { findLocalService } from '../local-service.ts';
-import { wholeNumber } from '../options.ts';
 import { printJson } from '../print-json.ts';
 import { formatTable } from '../table.ts';
-import {
-  addKeyOptions,
-  addLiftingOptions,
-  type KeyOptions,
-  parseName,
-  parseOverlap,
-  toKeyChange,
-} from './key-options.ts';
+import { addKeyOptions, type KeyOptions, parseName, parseOverlap, toKeyFields } from './key-options.ts';
 
 const OVERLAP_MS = 7 * 86_400_000;
-const ENTRIES_MAX = 100_000;
 const JSON_HELP = 'print the JSON of the HTTP API instead of a table';
 
 export function keysCommand(): Command {
   const keys = new Command('keys').description(
-    'Create, change, list and revoke keys; effective at once in a running service.',
+    'Create, list and revoke keys; effective at once in a running service.',
   );
   addKeyOptions(
     keys
@@ -45,15 +36,6 @@ export function keysCommand(): Command {
     .description('List keys, newest first, without their text.')
     .option('--json', JSON_HELP)
     .action(list);
-  addLiftingOptions(
-    addKeyOptions(
-      keys
-        .command('update')
-        .description('Change the given rights of a key. Lists and pins are replaced as a whole.')
-        .argument('<id>', 'id from `keys list`')
-        .option('--name <name>', 'purpose of the key', parseName),
-    ),
-  ).action(update);
   keys
     .command('rotate')
     .description('Create a successor with the same rights and print it; the old key ends after the overlap.')
@@ -66,12 +48,6 @@ export function keysCommand(): Command {
     .argument('<id>', 'id from `keys list`')
     .action(revoke);
   keys
-    .command('log')
-    .description('Show the audit trail of keys: changes and rejections, newest first.')
-    .option('--limit <n>', 'entries (default: 50)', wholeNumber(1, ENTRIES_MAX))
-    .option('--json', JSON_HELP)
-    .action(log);
-  keys
     .command('copy')
     .description(
       'Copy keys, audit trail and alerts of a data directory to TAILRACE_CONTROL_URL. Existing keys stay.',
@@ -81,27 +57,12 @@ export function keysCommand(): Command {
   return keys;
 }
 
-async function create({ name = '', ...options }: KeyOptions): Promise<void> {
+async function create(options: KeyOptions): Promise<void> {
   const config = readStoreConfig();
-  const change = toKeyChange({ scope: ['query'], ...options }, Date.now());
-  const { scopes = [], pins = {} } = change;
-  const fields = { ...change, name, scopes, pins };
+  const fields = toKeyFields(options, Date.now());
   await check(config, fields);
   const { id, key } = await withKeyring(config, (keyring) => keyring.create(fields));
   printKey(`Key ${id} with ${describeGrant(fields)}. Keep it now, it is not shown again:`, key);
-}
-
-async function update(id: string, options: KeyOptions): Promise<void> {
-  const config = readStoreConfig();
-  const old = await withKeyring(config, (keyring) => keyring.find(id));
-  const change = toKeyChange(options, Date.now(), old?.rate);
-  if (old === undefined) throw unknownKey();
-  if (Object.keys(change).length === 0)
-    throw new InputError(['no change was given; "npx tailrace keys update --help" lists the options']);
-  await check(config, { ...old, ...change });
-  const changed = await withKeyring(config, (keyring) => keyring.update(id, change));
-  if (changed === undefined) throw unknownKey();
-  process.stdout.write(`Key ${id} has ${describeGrant(changed)}.\n`);
 }
 
 async function rotate(id: string, { overlap = OVERLAP_MS }: { overlap?: number }): Promise<void> {
@@ -134,19 +95,6 @@ async function list({ json = false }: { json?: boolean }): Promise<void> {
     records.length === 0
       ? 'No keys. Create one with: npx tailrace keys create --name <name>\n'
       : `${formatTable(['id', 'name', 'may', 'created', 'last used', 'state'], rows)}\n`,
-  );
-}
-
-async function log({ limit = 50, json = false }: { limit?: number; json?: boolean }): Promise<void> {
-  const entries = await withKeyring(readStoreConfig(), (keyring) => keyring.log({ limit }));
-  if (json) return printJson({ result: entries.map(toEntryView) });
-  const rows = entries.map(({ atMs, action, keyId, actor, count, detail }) => {
-    return [formatMinute(atMs), action, keyId, actor, count, detail];
-  });
-  process.stdout.write(
-    entries.length === 0
-      ? 'The audit trail is empty.\n'
-      : `${formatTable(['time', 'what', 'key', 'by', 'times', 'detail'], rows)}\n`,
   );
 }
 
