@@ -33,8 +33,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** Runs this very command on another Node and ends as it does. Signals are passed on. */
 export function rerunOn(node) {
-  const env = { ...process.env, _TAILRACE_RERUN_BY: String(process.pid) }; // see src/cli/parent-watch.ts
-  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit', env });
+  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
   const pass = (signal) => child.kill(signal);
   for (const signal of SIGNALS) process.on(signal, pass);
   child.on('error', (error) => {

@@ -4,7 +4,6 @@ import { createKeyring, type Keyring } from '../keys/keyring.ts';
 import { openControlStore } from '../keys/open-control-store.ts';
 import { createTokens, openTokenSecret } from '../keys/token.ts';
 import { packagePath } from '../lib/package-path.ts';
-import { watchParents } from './parent-watch.ts';
 
 /**
  * Reads the settings from the environment.
@@ -42,12 +41,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const REPEAT_MS = 1_000;
 
 /**
- * Returns a signal that aborts on SIGINT or SIGTERM, and when npm has started this process and has ended, so that a command can
- * finish its work. Another signal after a second ends the process at once.
+ * Returns a signal that aborts on SIGINT or SIGTERM, so that a command can finish its work. Another signal after a second ends the
+ * process at once.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
-  let firstMs: number | undefined; // of a signal; the end of npm, which scripts/start.js also reports by a signal, does not count
+  let firstMs: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
     if (firstMs === undefined) {
       firstMs = performance.now();
@@ -58,7 +57,6 @@ export function stopSignal(): AbortSignal {
     }
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
-  watchParents(process.env, () => controller.abort('the end of the process that started it'));
   return controller.signal;
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
-import { type DestinationStream, pino } from 'pino';
+import { pino } from 'pino';
 import type { Config } from '../config/config.ts';
 import { describeFolders } from '../definitions/folders.ts';
 import { StoreInUseError } from '../engine/store-lock.ts';
@@ -39,8 +39,7 @@ export interface ServiceRun {
  */
 export async function runService(run: ServiceRun): Promise<void> {
   const { config, logger, command, isWatching } = run;
-  // The log of `dev` is for people, and already has the result.
-  const isWatched = command === 'serve' && (isWatching || process.stderr.isTTY);
+  const isWatched = isWatching || process.stderr.isTTY;
   const reloads = createReloads({ logger, isWatched, onReloaded: run.onReloaded });
   const stopping = new AbortController();
   const stop = AbortSignal.any([run.stop, stopping.signal]);
@@ -84,22 +83,15 @@ function testsOf(config: Config): RunTests {
   };
 }
 
-/** Logs to standard error unless another stream is given; standard output is for people. */
-export function createLogger(
-  { logLevel: level }: Config,
-  stream: DestinationStream = createStderr(),
-): FastifyBaseLogger {
-  return pino({ level }, stream);
-}
-
-function createStderr(): DestinationStream {
+/** Logs to standard error; standard output is for people. */
+export function createLogger({ logLevel: level }: Config): FastifyBaseLogger {
   const stderr = pino.destination(2);
   // EIO: its terminal is closed. The service continues without a log; otherwise pino would retry forever at the end.
   stderr.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EIO') throw error;
     Object.assign(stderr, { write: () => true, flushSync() {} });
   });
-  return stderr;
+  return pino({ level }, stderr);
 }
 
 /** Commands cannot reach a service whose file cannot be written, as on a full disk; signals can. */

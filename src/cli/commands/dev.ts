@@ -4,7 +4,6 @@ import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { InputError, messageOf } from '../../errors.ts';
 import type { Core } from '../../service/open-core.ts';
-import { createDevLog } from '../dev-log.ts';
 import { readConfig, stopSignal } from '../environment.ts';
 import { DEV_STORE, openDevKey } from '../find-store.ts';
 import { createLogger, runService } from '../run-service.ts';
@@ -21,24 +20,20 @@ const SAMPLE_ROWS = 20_000;
 
 export function devCommand(): Command {
   return new Command('dev')
-    .description(
-      `Run the service for development: sample logs in ./${DATA_DIR}, reload and tests on change, a readable log.`,
-    )
+    .description(`Run the service for development: sample logs in ./${DATA_DIR}, reload and tests on change.`)
     .action(dev);
 }
 
 async function dev(): Promise<void> {
-  const given = { ...readConfig(), ...DEV_STORE };
+  // A line for each request would bury the results of reloads and tests.
+  const logLevel = process.env['TAILRACE_LOG_LEVEL'] || 'warn';
+  const given = { ...readConfig({ TAILRACE_LOG_LEVEL: logLevel }), ...DEV_STORE };
   createDataDir();
   const key = given.privateKey === '' ? openDevKey(given) : undefined;
   const config = { ...given, privateKey: key ?? given.privateKey, editEndpoints: '1' as const };
   const stop = stopSignal();
-  const logger = createLogger(
-    config,
-    createDevLog((text) => process.stderr.write(text)),
-  );
   await runService({
-    ...{ config, logger, stop, command: 'dev', isWatching: true },
+    ...{ config, logger: createLogger(config), stop, command: 'dev', isWatching: true },
     async fill(core, signal) {
       await fillWithSample(core, signal, SAMPLE_ROWS);
       reportOldSample();
