@@ -1,240 +1,231 @@
-import { randomUUID } from 'node:crypto';
-import { Command, InvalidArgumentError } from 'commander';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Command } from 'commander';
 import { findServerAddress } from '../../config/clickhouse.ts';
 import type { Config } from '../../config/config.ts';
-import { copyDay } from '../../copy/copy-day.ts';
-import { type Journal, openJournal } from '../../copy/journal.ts';
-import { type DayPlan, planCopy } from '../../copy/plan.ts';
-import { isManaged } from '../../definitions/source.ts';
+import { isManaged, type Source } from '../../definitions/source.ts';
 import { hasEmbeddedStore } from '../../engine/embedded/sessions.ts';
+import type { Engine } from '../../engine/engine.ts';
 import { toTailraceError } from '../../engine/failure.ts';
 import { readDays } from '../../engine/store-state.ts';
-import { InputError, messageOf, StoppedError, TailraceError } from '../../errors.ts';
-import { type Core, openCore } from '../../service/open-core.ts';
-import { type DayDone, isSent, printDone, printPlan } from '../copy-report.ts';
+import { columnNames, dropDay, tableColumns } from '../../engine/table.ts';
+import { parseRows } from '../../engine/values.ts';
+import { InputError, StoppedError, TailraceError } from '../../errors.ts';
+import { copyControlStore } from '../../keys/copy-store.ts';
+import { openControlStore } from '../../keys/open-control-store.ts';
+import { openSqliteStore, SQLITE_FILE } from '../../keys/sqlite-store.ts';
+import { openCore } from '../../service/open-core.ts';
+import { identifier, type Sql, sql, trusted } from '../../sql/sql.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
-import { formatCount, sum } from '../format.ts';
-import { collect, wholeNumber } from '../options.ts';
-import { createProgress, createRate, type Progress } from '../progress.ts';
-
-const CHUNK_ROWS = 100_000;
-// The server stores more than this in several steps, and could be interrupted between them.
-const CHUNK_ROWS_MAX = 1_000_000;
+import { formatCount, formatCounted } from '../format.ts';
 
 export function copyCommand(): Command {
   return new Command('copy')
     .description(
-      'Copy the events of the data directory to a ClickHouse server, and compare each day. Stop the service first. The same command resumes.',
+      'Copy the events of the data directory to a ClickHouse server, and its keys to TAILRACE_CONTROL_URL if that is set. Stop the service first. The same command resumes.',
     )
     .requiredOption(
       '--to <url>',
       'the server, in the form of CLICKHOUSE_URL; other CLICKHOUSE_… settings apply',
     )
-    .option('--source <name>', 'only this source; repeatable', collect)
-    .option('--from-day <day>', 'first day, such as 2026-11-20', parseDay)
-    .option('--until-day <day>', 'last day', parseDay)
-    .option('--mix', 'include days for which the server has other events')
-    .option('--dry-run', 'print the work, without a request to the server')
-    .option(
-      '--chunk-rows <n>',
-      `events per request, at most (default: ${CHUNK_ROWS})`,
-      wholeNumber(1, CHUNK_ROWS_MAX),
-    )
     .action(copy);
 }
 
-interface Options {
-  readonly to: string;
-  readonly source?: readonly string[];
-  readonly fromDay?: string;
-  readonly untilDay?: string;
-  readonly mix?: boolean;
-  readonly dryRun?: boolean;
-  readonly chunkRows?: number;
-}
-
-/** The engines of both sides; a dry run has no target. */
-interface Sides {
-  readonly here: Core;
-  readonly there: Core | undefined;
-  readonly journal: Journal;
-}
-
-// One chunk of the largest rows, and the time to read it from a busy disk.
-const RESULT_BYTES_MAX = 512 * 1024 * 1024;
-const READ_MS_MAX = 600_000;
-
-async function copy(options: Options): Promise<void> {
-  const { fromDay = '', untilDay = '9999' } = options;
-  if (fromDay > untilDay)
+async function copy({ to }: { readonly to: string }): Promise<void> {
+  // The bound of bytes is only for the embedded store.
+  const config = readConfig({ CLICKHOUSE_URL: to, TAILRACE_STORE_BYTES_MAX: undefined });
+  const hasKeys = config.controlUrl !== '' && existsSync(join(config.dataDir, SQLITE_FILE));
+  const hasEvents = hasEmbeddedStore(config.dataDir);
+  // A mistyped folder would be created and copied as empty.
+  if (!hasEvents && !hasKeys)
     throw new InputError([
-      `--until-day: ${untilDay} is before --from-day ${fromDay}, so there is no day to copy`,
+      `data directory ${config.dataDir} has no events; set TAILRACE_DATA_DIR to the folder that the service has stored them in`,
     ]);
-  const config = readTargetConfig(options.to);
-  refuseMissing(config.dataDir);
-  const address = findServerAddress(config);
-  if (address === undefined) throw new InputError(['--to: must be the address of a ClickHouse server']);
-  const target = `${address.url}/${address.database}`;
-  const signal = stopSignal();
+  if (hasEvents) await copyEvents(config, stopSignal());
+  if (hasKeys) await copyKeys(config);
+}
+
+// The largest part, and the time to read a day from a busy disk.
+const LIMITS = { queryTimeoutMs: 600_000, resultBytesMax: 512 * 1024 * 1024 };
+
+async function copyEvents(given: Config, signal: AbortSignal): Promise<void> {
+  const config = { ...given, ...LIMITS, queryMemoryBytesMax: given.engineMemoryBytesMax };
+  const { url, database } = findServerAddress(config) ?? { url: '', database: '' };
+  const target = `${url}/${database}`;
   await using cleanup = new AsyncDisposableStack();
   try {
+    const ofFolder = { ...config, clickhouseUrl: '', readers: 1 };
     // Sources over existing tables are not copied; their tables may exist only on the server.
-    const here = await openCore(createSourceConfig(config), ownerName('copy'), { hasExternal: false });
-    cleanup.defer(here.close);
-    const journal = openJournal(config.dataDir, target);
-    cleanup.defer(journal.close);
-    const there = options.dryRun === true ? undefined : await openCore(config, ownerName('copy'));
-    if (there !== undefined) cleanup.defer(there.close);
-    const sides = { here, there, journal };
-    const plans = await planDays(sides, config, options);
-    if (options.source === undefined) await warnOfUnnamed(here);
-    if (there === undefined) return printPlan(plans, target);
-    const done = await copyDays({ ...sides, there }, plans, { signal, options });
-    printDone(done, target);
-  } catch (error) {
-    throw explain(error, target);
-  }
-}
-
-/** Returns the settings of a service on the server. */
-function readTargetConfig(to: string): Config {
-  const given = process.env['CLICKHOUSE_URL'];
-  if (given !== undefined && given !== '' && given !== to)
-    process.stderr.write('tailrace: CLICKHOUSE_URL is ignored: --to names the server to copy to\n');
-  try {
-    // A bound only for the embedded store.
-    return readConfig({ CLICKHOUSE_URL: to, TAILRACE_STORE_BYTES_MAX: undefined });
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    throw nameOption(error);
-  }
-}
-
-/** Renames CLICKHOUSE_URL to `--to` in faults. */
-function nameOption(error: InputError): InputError {
-  const faults = error.faults.map((fault) => fault.replace(/^CLICKHOUSE_URL:/, '--to:'));
-  return new InputError(faults, { cause: error });
-}
-
-/** Rejects a folder without a store: a mistyped one would be created and copied as empty. */
-function refuseMissing(dataDir: string): void {
-  if (hasEmbeddedStore(dataDir)) return;
-  throw new InputError([
-    `data directory ${dataDir} has no events; set TAILRACE_DATA_DIR to the folder that the service has stored them in`,
-  ]);
-}
-
-/** Warns about tables without a source, which are not copied. */
-async function warnOfUnnamed({ engine, registry }: Core): Promise<void> {
-  const named = new Set(registry.sources.map(({ table }) => table));
-  const tables = new Set(
-    (await readDays(engine)).map(({ table }) => table).filter((table) => !named.has(table)),
-  );
-  for (const table of tables)
-    process.stderr.write(
-      `tailrace: the events of table ${table} are not copied: it no longer has a source\n`,
+    const from = await openCore(ofFolder, ownerName('copy'), { hasExternal: false });
+    cleanup.defer(from.close);
+    const to = await openCore(config, ownerName('copy'));
+    cleanup.defer(to.close);
+    const sources = new Map(from.registry.sources.filter(isManaged).map((one) => [one.table, one]));
+    const faults: string[] = [];
+    for (const { table, day } of await readDays(from.engine)) {
+      const source = sources.get(table);
+      if (source === undefined) faults.push(`${table} ${day} is not copied: no source has this table`);
+      else faults.push(...(await copyDay({ here: from.engine, there: to.engine, source, day, signal })));
+    }
+    if (faults.length > 0) throw new InputError(faults);
+    process.stdout.write(
+      `All events are at ${target}, counted and compared. Start the service with --to as CLICKHOUSE_URL, and the same data directory, which keeps the keys.\n`,
     );
+  } catch (error) {
+    if (error instanceof InputError || error instanceof StoppedError) throw error;
+    const { code, message, cause } = toTailraceError(error);
+    const text = `copying to ${target}: ${message}; what was copied stays; run the same command again to continue`;
+    throw new TailraceError(code, text, { cause });
+  }
 }
 
-function createSourceConfig(config: Config): Config {
-  const { engineMemoryBytesMax } = config;
-  return {
-    ...config,
-    clickhouseUrl: '',
-    readers: 1,
-    queryTimeoutMs: READ_MS_MAX,
-    queryMemoryBytesMax: engineMemoryBytesMax, // it has no other queries
-    resultBytesMax: RESULT_BYTES_MAX,
+interface Day {
+  readonly here: Engine;
+  readonly there: Engine;
+  readonly source: Source;
+  /** `2026-11-20` */
+  readonly day: string;
+  readonly signal: AbortSignal;
+}
+
+// On a cluster the responding replica may not have the last rows yet.
+const REPLICA_WAITS_MAX = 60;
+
+/**
+ * Copies the parts of a day that the server lacks, and compares all. A part is stored whole or not at all: one that was under way when a
+ * command was killed is equal, or recognised by its deduplication token.
+ *
+ * @returns why the day differs in the end; empty if it does not
+ */
+async function copyDay({ here, there, source, day, signal }: Day): Promise<string[]> {
+  const parts = toParts(await readSeconds(here, source, day));
+  const compare = async () => {
+    const seconds = await readSeconds(there, source, day);
+    return parts.flatMap((part) => {
+      const { rows, sum } = countPart(seconds, part.from, part.until);
+      return rows === part.rows && sum === part.sum ? [] : [{ part, rows }];
+    });
   };
-}
-
-async function planDays(
-  { here, there, journal }: Sides,
-  config: Config,
-  options: Options,
-): Promise<DayPlan[]> {
-  const { registry } = here;
-  const named = options.source?.map((name) => registry.getSource(name));
-  const foreign = (named ?? []).filter((source) => !isManaged(source));
-  if (foreign.length > 0)
-    throw new InputError(
-      foreign.map(({ name }) => `${name} points at an existing table, which is not copied`),
-    );
-  const target = { engine: there?.engine, cluster: findServerAddress(config)?.cluster ?? '', journal };
-  return await planCopy(here.engine, target, {
-    sources: named ?? registry.sources.filter(isManaged),
-    fromDay: options.fromDay,
-    untilDay: options.untilDay,
-    mixes: options.mix === true,
-    now: Date.now(),
+  let differing = await compare();
+  // Other events are there already: with the rest of the day they would be mixed.
+  if (differing.every(({ rows }) => rows === 0)) {
+    for (const { part } of differing) {
+      if (signal.aborted)
+        throw new StoppedError(
+          `stopped by ${signal.reason} at ${source.name} ${day}; run the same command again to continue`,
+        );
+      await send({ here, there, source, day }, part);
+      process.stderr.write(`${source.name} ${day}: ${formatCounted(part.rows, 'event')}\n`);
+    }
+    if (differing.length > 0) differing = await compare();
+    for (let i = 0; there.cluster !== '' && differing.length > 0 && i < REPLICA_WAITS_MAX; i++) {
+      await wait(1_000);
+      differing = await compare();
+    }
+  }
+  return differing.slice(0, 1).map(({ part, rows }) => {
+    const drop = dropDay(source, day, there.cluster).text;
+    return `${source.name} ${day}: the server has other events: ${formatCount(rows)} where ${formatCount(part.rows)} are here; to copy the day again, delete it there: ${drop}`;
   });
 }
 
-async function copyDays(
-  { here, there, journal }: Sides & { there: Core },
-  plans: readonly DayPlan[],
-  { signal, options }: { signal: AbortSignal; options: Options },
-): Promise<DayDone[]> {
-  const total = sum(plans.filter(isSent).map(({ rows }) => rows));
-  const progress = createProgress('copy', total);
-  const rate = createRate();
-  const done: DayDone[] = [];
-  let rows = 0;
-  try {
-    for (const plan of plans) {
-      const at = `${plan.source.name} ${plan.day}`;
-      const check = () => {
-        if (!signal.aborted) return;
-        const far = `${formatCount(rows)} of ${formatCount(total)} events are copied`;
-        throw new StoppedError(
-          `stopped by ${signal.reason} at ${at}: ${far}; run the same command again to continue`,
-        );
-      };
-      const onRows = (sent: number) => {
-        rows += sent;
-        progress.update(rows, `${at}, ${formatCount(rows)} events, ${rate(rows)}`);
-      };
-      const startMs = performance.now();
-      const { chunkRows = CHUNK_ROWS, mix = false } = options;
-      const how = { mixes: mix, chunkRowsMax: chunkRows, newId: randomUUID, check, onRows };
-      if (plan.step !== 'old' && plan.step !== 'newer')
-        await copyDay({ here: here.engine, there: there.engine, journal, ...how }, plan);
-      done.push({ ...plan, seconds: (performance.now() - startMs) / 1000 });
-      logSkipped(plan, progress);
-    }
-    return done;
-  } finally {
-    progress.stop();
-  }
-}
-
-function logSkipped({ source, day, step }: DayPlan, progress: Progress): void {
-  const at = `${source.name} ${day}`;
-  if (step === 'old')
-    progress.log(`${at}: left out: it is beyond the ${source.retentionDays} days that are kept`);
-  if (step === 'newer')
-    progress.log(`${at}: was copied and compared before; the server has received other events of it since`);
-}
-
-/** Adds the target, the cause and how to continue to a failure at the server. */
-function explain(error: unknown, target: string): unknown {
-  if (error instanceof InputError) return nameOption(error);
-  if (error instanceof StoppedError) return error;
-  // An error of the journal, such as a full disk.
-  if (String((error as { code?: unknown } | null)?.code).startsWith('ERR_SQLITE')) return error;
-  const failure = toTailraceError(error);
-  if (failure.code === 'source_not_found') return failure;
-  const why = failure.cause === undefined ? '' : messageOf(failure.cause);
-  const cause = why === '' || failure.message.includes(why) ? '' : ` (${why})`;
-  return new TailraceError(
-    failure.code,
-    `copying to ${target}: ${failure.message}${cause}; what was copied stays; run the same command again to continue`,
-    { cause: error },
+async function send({ here, there, source, day }: Omit<Day, 'signal'>, part: Part): Promise<void> {
+  const columns = columnNames(source);
+  const at = (second: number) => sql`fromUnixTimestamp64Micro(${BigInt(second) * 1_000_000n}, 'UTC')`;
+  const { bytes } = await here.query(
+    sql`SELECT ${columns.map(identifier)} FROM ${identifier(source.table)}
+      WHERE toDate(timestamp) = ${day} AND timestamp >= ${at(part.from)} AND timestamp < ${at(part.until)}`
+      .text,
+    {},
+    { format: 'TabSeparated' },
   );
+  const token = `copy ${source.table} ${day} ${part.from} ${part.rows} ${part.sum}`;
+  await there.insert({ table: source.table, columns, format: 'TabSeparated', bytes, token });
 }
 
-function parseDay(text: string): string {
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text)) return text;
-  throw new InvalidArgumentError('It must be a day such as 2026-11-20.');
+/** The events of a second, since the epoch. */
+interface Second {
+  readonly second: number;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Of a hash of each, modulo 2^64. */
+  readonly sum: bigint;
+}
+
+/** Seconds that follow each other, without `until`. */
+interface Part {
+  readonly from: number;
+  readonly until: number;
+  readonly rows: number;
+  readonly sum: bigint;
+}
+
+// In memory on both sides. The server stores an insert of at most a million rows and 256 MiB in one step.
+const PART_ROWS_MAX = 500_000;
+const PART_BYTES_MAX = 64 * 1024 * 1024;
+// The years 1900 and 2299, the bounds of the engine's times.
+const [SECOND_MIN, SECOND_MAX] = [-2_208_988_800, 10_413_792_000];
+
+/** Divides a day into as few parts as the bounds allow. */
+export function toParts(seconds: readonly Second[]): Part[] {
+  const groups: Second[][] = [];
+  let [rows, bytes] = [0, 0];
+  for (const one of seconds) {
+    rows += one.rows;
+    bytes += one.bytes;
+    if (groups.length > 0 && rows <= PART_ROWS_MAX && bytes <= PART_BYTES_MAX) groups.at(-1)?.push(one);
+    else {
+      groups.push([one]);
+      [rows, bytes] = [one.rows, one.bytes];
+    }
+  }
+  // The first and the last one have no end: the server may have events where there are none here.
+  const startOf = (i: number) => groups[i]?.[0]?.second ?? SECOND_MAX;
+  return groups.map((_, i) => countPart(seconds, i === 0 ? SECOND_MIN : startOf(i), startOf(i + 1)));
+}
+
+function countPart(seconds: readonly Second[], from: number, until: number): Part {
+  const within = seconds.filter(({ second }) => second >= from && second < until);
+  const sum = within.reduce((total, one) => BigInt.asUintN(64, total + one.sum), 0n);
+  return { from, until, rows: within.reduce((total, one) => total + one.rows, 0), sum };
+}
+
+async function readSeconds(engine: Engine, source: Source, day: string): Promise<Second[]> {
+  const { bytes: answer } = await engine.query(
+    sql`SELECT toInt64(floor(toUnixTimestamp64Micro(timestamp) / 1000000)) AS second, count() AS rows,
+      sum(byteSize(event_message, metadata, attributes)) AS bytes, toString(sumWithOverflow(${rowHash(source)})) AS sum
+      FROM ${identifier(source.table)} WHERE toDate(timestamp) = ${day} GROUP BY second ORDER BY second`.text,
+    {},
+    { format: 'JSONEachRow' },
+  );
+  return parseRows(answer).map(({ second, rows, bytes, sum }) => {
+    return { second: Number(second), rows: Number(rows), bytes: Number(bytes), sum: BigInt(String(sum)) };
+  });
+}
+
+/** Writes each column in a form that both engines hash alike. A hash of a NULL would be NULL, and its row not counted. */
+function rowHash(source: Source): Sql {
+  const columns = tableColumns(source).flatMap(({ name, type }) => {
+    if (type.includes('Nullable')) return [`isNull(\`${name}\`)`, `ifNull(toString(\`${name}\`), '')`];
+    return [type.startsWith('DateTime64') ? `toUnixTimestamp64Micro(\`${name}\`)` : `toString(\`${name}\`)`];
+  });
+  return trusted(`cityHash64(${columns.join(', ')})`);
+}
+
+/** Copies keys, audit trail and alerts into the control store of all replicas. Idempotent: what is there stays. */
+async function copyKeys(config: Config): Promise<void> {
+  await using cleanup = new AsyncDisposableStack();
+  const from = openSqliteStore(config.dataDir);
+  cleanup.defer(from.close);
+  const to = await openControlStore(config);
+  cleanup.defer(to.close);
+  const { keysAdded, keysDiffering, entriesAdded, alertRowsAdded } = await copyControlStore(from, to);
+  process.stdout.write(
+    `${formatCounted(keysAdded, 'key')}, ${formatCount(entriesAdded)} entries of the audit trail and ${formatCount(alertRowsAdded)} rows of alerts are copied; everyone signs in to the console again.\n`,
+  );
+  const faults = keysDiffering.map(
+    (id) => `the key ${id} exists at TAILRACE_CONTROL_URL with another secret; it was not copied`,
+  );
+  if (faults.length > 0) throw new InputError(faults);
 }

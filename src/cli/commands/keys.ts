@@ -1,19 +1,13 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { readDefinitions } from '../../definitions/read.ts';
 import { InputError } from '../../errors.ts';
-import { copyControlStore } from '../../keys/copy-store.ts';
 import { checkAgainst, checkGrant, describeGrant, type Grant } from '../../keys/grant.ts';
 import type { KeyRecord } from '../../keys/key-record.ts';
-import { openControlStore } from '../../keys/open-control-store.ts';
-import { openSqliteStore, SQLITE_FILE } from '../../keys/sqlite-store.ts';
 import { toKeyView } from '../../management/key-view.ts';
-import { readConfig, withKeyring } from '../environment.ts';
+import { withKeyring } from '../environment.ts';
 import { readStoreConfig } from '../find-store.ts';
 import { formatMinute } from '../format.ts';
-import { findLocalService } from '../local-service.ts';
 import { printJson } from '../print-json.ts';
 import { formatTable } from '../table.ts';
 import { addKeyOptions, type KeyOptions, parseName, parseOverlap, toKeyFields } from './key-options.ts';
@@ -47,13 +41,6 @@ export function keysCommand(): Command {
     .description('Revoke a key by its id.')
     .argument('<id>', 'id from `keys list`')
     .action(revoke);
-  keys
-    .command('copy')
-    .description(
-      'Copy keys, audit trail and alerts of a data directory to TAILRACE_CONTROL_URL. Existing keys stay.',
-    )
-    .requiredOption('--from <dir>', 'the data directory', parseDirectory)
-    .action(copy);
   return keys;
 }
 
@@ -96,42 +83,6 @@ async function list({ json = false }: { json?: boolean }): Promise<void> {
       ? 'No keys. Create one with: npx tailrace keys create --name <name>\n'
       : `${formatTable(['id', 'name', 'may', 'created', 'last used', 'state'], rows)}\n`,
   );
-}
-
-async function copy({ from }: { from: string }): Promise<void> {
-  const config = readConfig();
-  if (config.controlUrl === '')
-    throw new InputError(['TAILRACE_CONTROL_URL must be set to the database that the keys are copied to']);
-  await using cleanup = new AsyncDisposableStack();
-  const source = openSqliteStore(from);
-  cleanup.defer(source.close);
-  const target = await openControlStore(config);
-  cleanup.defer(target.close);
-  warnOfService(config, from);
-  const copied = await copyControlStore(source, target);
-  process.stdout.write(
-    `${copied.keysAdded} keys copied, ${copied.keysLeft} existed already; ${copied.entriesAdded} entries of the audit trail copied, ${copied.entriesLeft} existed already; ${copied.alertRowsAdded} states, entries, silences and messages of alerts copied, ${copied.alertRowsLeft} existed already.\n`,
-  );
-  if ((await source.sessions.list()).length > 0)
-    process.stdout.write('Sessions of the console are not copied: everyone signs in again.\n');
-  const faults = copied.keysDiffering.map(
-    (id) => `the key ${id} exists in the target with another secret; it was not copied`,
-  );
-  if (faults.length > 0) throw new InputError(faults);
-}
-
-/** Alerts of a service that goes on would be sent by it, and again by the one that has the copy. */
-function warnOfService({ clickhouseUrl }: Config, dataDir: string): void {
-  if (findLocalService({ dataDir, clickhouseUrl }) !== undefined)
-    process.stderr.write(
-      `tailrace: a service runs on ${dataDir}; stop it and copy again before another one starts, or alerts may be sent twice\n`,
-    );
-}
-
-/** Rejects a folder without a key store: a mistyped one would be created and copied as empty. */
-function parseDirectory(text: string): string {
-  if (existsSync(join(text, SQLITE_FILE))) return text;
-  throw new InvalidArgumentError(`It has no ${SQLITE_FILE}.`);
 }
 
 /** Checks a grant, against the definitions only if they have no faults. @throws InputError with every fault */

@@ -18,7 +18,7 @@ afterAll(async () => {
   await definitions.remove();
   await folder.remove();
 });
-const { url, core, clock } = service;
+const { url, core, clock, config } = service;
 const P1 = ['-p', 'project=p1'];
 const KEY = { TAILRACE_KEY: PRIVATE_KEY };
 
