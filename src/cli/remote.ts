@@ -7,7 +7,6 @@ import {
   StoppedError,
   TailraceError,
 } from '../errors.ts';
-import { describeRedirect } from '../ingest/remote-sink.ts';
 import type { EndpointView } from '../management/view.ts';
 import { FORMATS, type Format, JSON_FORMAT, mediaTypeOf } from '../query/format.ts';
 import type { RawParameters } from '../query/parameters.ts';
@@ -25,6 +24,7 @@ export type RemoteOptions = Partial<Remote>;
 export interface RemoteQuestion {
   readonly endpoint: string;
   readonly raw: RawParameters;
+  /** Unless a parameter `format` names another. */
   readonly format: Format;
 }
 
@@ -68,7 +68,6 @@ function parseUrl(text: string): string {
 /**
  * Queries an endpoint of a running service, through its cache.
  *
- * @param format of the answer, unless a parameter `format` names another
  * @throws TailraceError with the code and message of the service, `engine_unavailable` if it cannot be reached; InputError if the
  * response is not one of Tailrace; StoppedError if `signal` aborts
  */
@@ -77,15 +76,11 @@ export async function queryRemote(
   { endpoint, raw, format }: RemoteQuestion,
   signal: AbortSignal,
 ): Promise<RemoteAnswer> {
-  return await get(remote, endpointPath({ endpoint, raw }), format, signal);
-}
-
-/** Returns the path of an endpoint with parameters. */
-function endpointPath({ endpoint, raw }: Pick<RemoteQuestion, 'endpoint' | 'raw'>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(raw))
     for (const text of [value ?? []].flat()) query.append(name, text);
-  return `/api/endpoints/query/${encodeURIComponent(endpoint)}?${query}`;
+  const path = `/api/endpoints/query/${encodeURIComponent(endpoint)}?${query}`;
+  return await send(remote, path, { format, signal });
 }
 
 /** Fetches the description of an endpoint; `undefined` if the key has no access to it. @throws as `queryRemote` */
@@ -94,83 +89,50 @@ export async function findRemoteEndpoint(
   idOrName: string,
   signal: AbortSignal,
 ): Promise<EndpointView | undefined> {
-  const { body } = await get(remote, '/api/endpoints', JSON_FORMAT, signal);
-  const { result } = JSON.parse(body.toString()) as { result: EndpointView[] };
+  const { result } = (await callRemote(remote, '/api/endpoints', { signal })) as { result: EndpointView[] };
   return result.find(({ id, name }) => name === idOrName || id === idOrName.toLowerCase());
-}
-
-async function get(
-  remote: Remote,
-  path: string,
-  accepted: Format,
-  signal: AbortSignal,
-): Promise<RemoteAnswer> {
-  const response = await openRemote(remote, path, { headers: { accept: mediaTypeOf(accepted) }, signal });
-  const format = FORMATS.find((one) => mediaTypeOf(one) === mediaTypeIn(response.headers));
-  if (format === undefined) throw toError(remote.url, response, undefined);
-  try {
-    const ignored = ignoredIn(response.headers);
-    return { body: Buffer.from(await response.arrayBuffer()), format, ignored };
-  } catch (error) {
-    throw toFailure(error, remote, signal);
-  }
 }
 
 /** Calls a route of JSON; by POST with a body. @returns the JSON @throws as `queryRemote` */
 export async function callRemote(
   remote: Remote,
   path: string,
-  { body, signal }: { readonly body?: object; readonly signal: AbortSignal },
+  call: { readonly body?: object; readonly signal: AbortSignal },
 ): Promise<unknown> {
-  const accept = mediaTypeOf(JSON_FORMAT);
-  const posted = body && { method: 'POST', body: JSON.stringify(body) };
-  const headers = { accept, ...(body && { 'content-type': accept }) };
-  const response = await openRemote(remote, path, { headers, signal, ...posted });
-  if (mediaTypeIn(response.headers) !== accept) throw toError(remote.url, response, undefined);
-  try {
-    return await response.json();
-  } catch (error) {
-    throw toFailure(error, remote, signal);
-  }
+  const { body } = await send(remote, path, { format: JSON_FORMAT, ...call });
+  return JSON.parse(body.toString());
 }
 
 interface RemoteRequest {
-  readonly headers: Readonly<Record<string, string>>;
+  readonly format: Format;
+  readonly body?: object;
   readonly signal: AbortSignal;
-  /** Default: GET. */
-  readonly method?: string;
-  readonly body?: string;
 }
 
-/** @returns a good response @throws as `queryRemote` */
-async function openRemote(
-  remote: Remote,
+async function send(
+  { url, key }: Remote,
   path: string,
-  { headers, ...request }: RemoteRequest,
-): Promise<Response> {
-  const { url, key } = remote;
-  const address = `${url.replace(/\/+$/, '')}${path}`;
+  { format: wanted, body, signal }: RemoteRequest,
+): Promise<RemoteAnswer> {
+  const accept = mediaTypeOf(wanted);
+  const posted = body && { method: 'POST', body: JSON.stringify(body) };
+  const headers = { 'x-api-key': key, accept, ...(body && { 'content-type': 'application/json' }) };
   try {
     // A redirect followed would send the key on to another host.
-    const response = await fetch(address, {
-      ...{ headers: { 'x-api-key': key, ...headers }, redirect: 'manual' },
-      ...request,
-    });
-    if (response.ok) return response;
-    const body = Buffer.from(await response.arrayBuffer());
-    throw toError(
-      url,
-      response,
-      mediaTypeIn(response.headers) === mediaTypeOf(JSON_FORMAT) ? body : undefined,
-    );
+    const address = `${url.replace(/\/+$/, '')}${path}`;
+    const response = await fetch(address, { headers, redirect: 'manual', signal, ...posted });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const mediaType = response.headers.get('content-type')?.split(';')[0];
+    const format = FORMATS.find((one) => mediaTypeOf(one) === mediaType);
+    if (!response.ok || format === undefined)
+      throw toError(url, response, mediaType === mediaTypeOf(JSON_FORMAT) ? bytes : undefined);
+    return { body: bytes, format, ignored: ignoredIn(response) };
   } catch (error) {
-    throw toFailure(error, remote, request.signal);
+    if (signal.aborted) throw new StoppedError(`stopped by ${signal.reason}`, { cause: error });
+    if (error instanceof TailraceError || error instanceof InputError) throw error;
+    const why = messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
+    throw new TailraceError('engine_unavailable', `${url} cannot be reached: ${why}`);
   }
-}
-
-/** Returns the parameters that a service reports as ignored. */
-function ignoredIn(headers: Headers): readonly string[] {
-  return parseIgnored(headers.get(IGNORED_HEADER) ?? '');
 }
 
 /** Rejects ignored parameters: a mistyped one would give an unfiltered answer. @throws TailraceError `invalid_parameter` if there is one */
@@ -194,39 +156,28 @@ export function refuseUnknown(endpoint: string, names: readonly string[], known:
   throw new TailraceError('invalid_parameter', lines.join('; '), { errors });
 }
 
-/** Returns the media type of a response, without its parameters. */
-function mediaTypeIn(headers: Headers): string | undefined {
-  return headers.get('content-type')?.split(';')[0];
-}
-
-function toFailure(error: unknown, { url }: Remote, signal: AbortSignal): Error {
-  if (signal.aborted) return new StoppedError(`stopped by ${signal.reason}`, { cause: error });
-  if (error instanceof TailraceError || error instanceof InputError) return error;
-  const why = messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
-  return new TailraceError('engine_unavailable', `${url} cannot be reached: ${why}`);
-}
-
 /** Returns the failure with the ignored parameters: a mistyped one may be the missing one. */
 function toError(url: string, response: Response, body: Buffer | undefined): Error {
-  const { status, statusText, headers } = response;
+  const { status, statusText } = response;
   const { error } = (body === undefined ? {} : JSON.parse(body.toString())) as {
     error?: { code?: string; message?: string };
   };
-  if (error?.message !== undefined && isErrorCode(error.code))
-    return new TailraceError(
-      error.code,
-      [`${url}: ${error.message}`, ...describeIgnored(headers)].join('; '),
-    );
-  const to = describeRedirect(response);
-  return new InputError([
-    `${url} is not a Tailrace service: it responded with ${`${status} ${statusText}`.trimEnd()}${to}`,
-  ]);
+  const code = Object.keys(ERROR_CODES).find((one) => one === error?.code) as ErrorCode | undefined; // its keys are the codes
+  if (error?.message === undefined || code === undefined)
+    return new InputError([
+      `${url} is not a Tailrace service: it responded with ${`${status} ${statusText}`.trimEnd()}${describeRedirect(response)}`,
+    ]);
+  const unknown = ignoredIn(response).map((name) => `parameter ${JSON.stringify(name)} is not known`);
+  return new TailraceError(code, [`${url}: ${error.message}`, ...unknown].join('; '));
 }
 
-function describeIgnored(headers: Headers): string[] {
-  return ignoredIn(headers).map((name) => `parameter ${JSON.stringify(name)} is not known`);
+/** Returns the parameters that a service reports as ignored. */
+function ignoredIn({ headers }: Response): readonly string[] {
+  return parseIgnored(headers.get(IGNORED_HEADER) ?? '');
 }
 
-function isErrorCode(code: string | undefined): code is ErrorCode {
-  return code !== undefined && Object.hasOwn(ERROR_CODES, code);
+/** Writes the end of a message about a redirect, which is not followed; empty for any other response. */
+export function describeRedirect({ headers }: Response): string {
+  const location = headers.get('location');
+  return location === null ? '' : ` to ${location}; give the address of the service itself`;
 }

@@ -20,18 +20,14 @@ export interface EventWriter {
   readonly stored: number;
 }
 
-/** Inserts events in batches. @param nextToken names each batch: one that was stored under its name before is not stored again */
-export function createEventWriter(engine: Engine, source: Source, nextToken?: () => string): EventWriter {
+/** Inserts events in batches. */
+export function createEventWriter(engine: Engine, source: Source): EventWriter {
   let stored = 0;
   const batcher = createBatcher<Event>({
     itemsMax: BATCH_ROWS_MAX,
     charsMax: BATCH_CHARS_MAX,
     async send(events) {
-      const token = nextToken?.();
-      await engine.insert({
-        ...{ table: source.table, ...encode(events, source, engine) },
-        ...(token !== undefined && { token }),
-      });
+      await engine.insert({ table: source.table, ...encode(events, source, engine) });
       stored += events.length;
     },
   });
@@ -40,21 +36,6 @@ export function createEventWriter(engine: Engine, source: Source, nextToken?: ()
       return batcher.add(event, event.metadata.length + event.message.length + event.attributes.length);
     },
     flush: batcher.flush,
-    get stored() {
-      return stored;
-    },
-  };
-}
-
-/** Counts events instead of storing them. */
-export function createCountingWriter(): EventWriter {
-  let stored = 0;
-  return {
-    add() {
-      stored++;
-      return undefined;
-    },
-    flush: async () => {},
     get stored() {
       return stored;
     },

@@ -1,72 +1,88 @@
-import { readdir } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { CHECKPOINT_LINES } from '../../src/cli/load/resume.ts';
+import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
 import { endLeftProcesses, runCli, startCli } from '../support/cli.ts';
-import { ON_SERVER } from '../support/cli-engine.ts';
-import { edgeEvents, toNdjson, writeManyEvents } from '../support/events.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { edgeEvents, toNdjson } from '../support/events.ts';
+import { EDGE, idsOf } from '../support/ingest.ts';
+import { PUBLIC_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+import { newProject } from '../support/shared-service.ts';
 
 const folder = await temporaryFolder();
-const file = (name: string) => join(folder.path, name);
-afterEach(endLeftProcesses);
-afterAll(folder.remove);
+const service = await startTestService();
+const proxy = await startFaultyProxy(Number(new URL(service.url).port));
+afterAll(async () => {
+  await proxy.close();
+  await service.close();
+  await folder.remove();
+});
+afterEach(async () => {
+  proxy.fault = { kind: 'none' };
+  await endLeftProcesses();
+});
+const env = { TAILRACE_KEY: PUBLIC_KEY };
+const args = (url: string) => ['load', EDGE, '-', '--url', url];
+const IDS = ['e0', 'e1', 'e2', 'e3', 'e4'];
 
-// More than a second's work.
-const MANY = 600_000;
+describe('a service that is unavailable', () => {
+  test('is tried again, and what was sent is stored once', async () => {
+    const project = newProject();
+    proxy.fault = { kind: 'refuse' };
+    const load = startCli(args(proxy.url), { env, stdin: toNdjson(edgeEvents(5, project)) });
+    await load.waitFor(/: it cannot be reached: .*; trying again in 1 s/);
+    proxy.fault = { kind: 'cut', afterBytes: 0, times: 2 }; // then its responses are lost
+    expect((await load.ended).code).toBe(0);
+    expect(await idsOf(service.core, project)).toEqual(IDS);
+  });
+});
 
-beforeAll(() => writeManyEvents(file('many.ndjson'), MANY));
-
-let stores = 0;
-const newStore = () => ({ TAILRACE_DATA_DIR: file(`data-${++stores}`) });
-const load = (env: Record<string, string>, files: string[], stdin = '') =>
-  runCli(['load', 'cloudflare.logs.prod', ...files], { env, stdin });
-
-/** Every event of a project, beyond the 100 that logs.all returns. */
-async function countRest(env: Record<string, string>, project: string): Promise<number> {
-  const { stdout } = await runCli(
-    ['query', 'usage.api-counts', '-p', `project=^${project}`, '-p', 'interval=daily'],
-    {
-      env,
-    },
-  );
-  const { result } = JSON.parse(stdout) as { result: { total_rest_requests: number }[] };
-  return result.reduce((sum, row) => sum + row.total_rest_requests, 0);
-}
-
-/** Starts a load that takes seconds; resolves when a first batch is in the store. */
-async function startLongLoad(env: Record<string, string>) {
-  const process = startCli(['load', 'cloudflare.logs.prod', file('many.ndjson')], { env });
-  await vi.waitFor(async () => expect(await hasBatch(env)).toBe(true), { timeout: 60_000, interval: 20 });
-  return process;
-}
-
-/** Whether a batch was acknowledged: a part of the embedded table is on the disk, or a server has rows. */
-async function hasBatch(env: Record<string, string>): Promise<boolean> {
-  if (ON_SERVER) return (await countRest(env, 'many')) > 0;
-  const names = await readdir(join(env['TAILRACE_DATA_DIR'] ?? '', 'store'), { recursive: true });
-  return names.some((name) => /\/\d{8}_\d+_\d+_\d+\/count\.txt$/.test(name));
-}
+describe('standard input that stays open', () => {
+  test('is sent as it comes', async () => {
+    const project = newProject();
+    const load = startCli(args(service.url), { env });
+    for (const [i, event] of edgeEvents(2, project).entries()) {
+      load.child.stdin?.write(toNdjson([event]));
+      await expect.poll(() => idsOf(service.core, project)).toEqual(IDS.slice(0, i + 1));
+    }
+    load.child.stdin?.end();
+    expect((await load.ended).code).toBe(0);
+  });
+});
 
 test('SIGTERM stops a load: what was read is stored, the message says how far it came, exit 3', async () => {
-  const env = newStore();
-  const process = await startLongLoad(env);
-  process.child.kill('SIGTERM');
-  const { code, stderr } = await process.ended;
+  const project = newProject();
+  const file = join(folder.path, 'long.ndjson');
+  await writeFile(file, toNdjson(edgeEvents(200_000, project)));
+  const load = startCli(['load', EDGE, file, '--url', service.url], { env, stdin: '' });
+  await expect.poll(async () => (await idsOf(service.core, project)).length).toBeGreaterThan(0);
+  load.child.kill('SIGTERM');
+  const { code, stderr } = await load.ended;
   const [, line = ''] =
     /stopped by SIGTERM after line (\d+) of \S+; what was read is stored/.exec(stderr) ?? [];
   expect([code, stderr]).toEqual([3, expect.not.stringContaining('    at ')]);
-  expect(Number(line)).toBeLessThan(MANY);
-  expect(await countRest(env, 'many')).toBe(Number(line));
+  expect((await idsOf(service.core, project)).length).toBe(Number(line));
 });
 
-test('kill -9 during a load costs no batch that was stored, and the store opens again', async () => {
-  const env = newStore();
-  const process = await startLongLoad(env);
-  process.child.kill('SIGKILL');
-  expect((await process.ended).code).toBe('SIGKILL');
-  const stored = await countRest(env, 'many');
-  expect(stored).toBeGreaterThan(0);
-  expect(stored).toBeLessThan(MANY);
-  expect((await load(env, ['-'], toNdjson(edgeEvents(1)))).code).toBe(0);
-  expect(await countRest(env, 'many')).toBe(stored);
+test('--resume goes on after a killed load, and stores nothing twice', async () => {
+  const rows = 3 * CHECKPOINT_LINES + 5;
+  const project = newProject();
+  const [file, state] = [join(folder.path, 'many.ndjson'), join(folder.path, 'state')];
+  const message = 'x'.repeat(300);
+  const events = Array.from({ length: rows }, (_, i) => ({ id: `r${i}`, project, event_message: message }));
+  await writeFile(file, toNdjson(events));
+  const resumed = ['load', EDGE, file, '--resume', state, '--url', service.url];
+  const first = startCli(resumed, { env, stdin: '' });
+  const readState = async () => JSON.parse(await readFile(state, 'utf8').catch(() => '{}'));
+  await expect.poll(async () => (await readState()).lines?.[file] ?? 0).toBeGreaterThan(0);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const second = await runCli(resumed, { env });
+  expect([second.code, second.stderr]).toEqual([
+    0,
+    expect.stringMatching(/continues after line [1-3]0,000\n/),
+  ]);
+  const ids = await idsOf(service.core, project);
+  expect([ids.length, new Set(ids).size]).toEqual([rows, rows]);
+  expect((await runCli(resumed, { env })).stdout).toMatch(/: 0 events/);
 });

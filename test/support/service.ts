@@ -56,6 +56,16 @@ export async function openTestStore(env: Readonly<Record<string, string>> = {}) 
   return { core, config, close };
 }
 
+/** Stores events where a command with these settings finds them. */
+export async function storeFor(
+  env: Readonly<Record<string, string>>,
+  source: string,
+  events: readonly object[],
+): Promise<void> {
+  const core = await openCore(parseConfig(env), 'a test');
+  await storeEvents(core, source, events, Date.now()).finally(core.close);
+}
+
 /** A service that listens on a free port of 127.0.0.1, with a clock that the test moves. */
 export async function startTestService(
   options: {

@@ -1,24 +1,25 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
 import { InputError, StoppedError } from '../../errors.ts';
-import { createFilterCounts } from '../../ingest/filter/filter.ts';
-import { type LoadProgress, loadEvents } from '../../ingest/load.ts';
-import { describeFiltered } from '../dry-run.ts';
-import { readConfig, stopSignal } from '../environment.ts';
-import { readStoreConfig } from '../find-store.ts';
+import { stopSignal } from '../environment.ts';
+import { findService, findStore } from '../find-store.ts';
 import { formatCount, formatCounted } from '../format.ts';
+import { openDryRun } from '../load/dry-run.ts';
 import { BULK_FORMATS } from '../load/input.ts';
+import { type LoadProgress, loadEvents } from '../load/lines.ts';
 import { parseMapping } from '../load/mapping.ts';
 import { createInputs, type OpenInput } from '../load/open-input.ts';
 import { openResume, type Resume } from '../load/resume.ts';
-import { openTarget, type Reject, type Target, type TargetOptions } from '../load/target.ts';
+import { createRemoteSink } from '../load/send.ts';
 import { collect } from '../options.ts';
 import { createProgress, createRate } from '../progress.ts';
-import { addRemoteOptions } from '../remote.ts';
+import { addRemoteOptions, findRemote, type Remote, type RemoteOptions } from '../remote.ts';
 
 export function loadCommand(): Command {
   const command = new Command('load')
     .description(
-      'Store the events of NDJSON, Parquet, CSV or TSV files, also from HTTP and S3; bad lines are reported.',
+      'Send the events of NDJSON, Parquet, CSV or TSV files, also from HTTP and S3, to the service that runs in this folder; bad lines are reported.',
     )
     .argument('<source>', 'name or UUID of the source, such as cloudflare.logs.prod')
     .argument(
@@ -29,40 +30,48 @@ export function loadCommand(): Command {
     .option('--map <field=column>', 'column of a field of the events; repeatable', collect)
     .option('--resume <file>', 'remember in this file how far each input is stored, and go on from there')
     .option('--dry-run', 'store nothing; say what the rules of the source would leave out or change');
-  const about = 'send the events to this service';
-  return addRemoteOptions(command, about, 'ingest').action(load);
+  return addRemoteOptions(command, 'send them to this service instead', 'ingest').action(load);
 }
 
-interface LoadCommandOptions extends TargetOptions {
+interface LoadOptions extends RemoteOptions {
+  readonly dryRun?: boolean;
   readonly format?: string;
   readonly map?: readonly string[];
   readonly resume?: string;
 }
 
-interface Job {
-  readonly target: Target;
+/** What all files of a load share. */
+interface Load {
+  readonly source: string;
+  readonly config: Config;
+  /** `undefined`: a dry run. */
+  readonly service: Remote | undefined;
   readonly signal: AbortSignal;
   readonly resume: Resume | undefined;
+  readonly onWithoutProject: (events: number) => void;
 }
 
 // Longest wait of an event of standard input.
 const COMMIT_EVERY_MS = 1_000;
 
-async function load(sourceName: string, files: string[], options: LoadCommandOptions): Promise<void> {
-  const config = options.url === undefined && options.dryRun !== true ? readStoreConfig() : readConfig();
+async function load(source: string, files: string[], options: LoadOptions): Promise<void> {
+  if (options.dryRun === true && options.url !== undefined)
+    throw new InputError(['--dry-run reads the definitions of this machine; leave out --url']);
+  const { config } = findStore();
   const signal = stopSignal();
   const mapping = parseMapping(options.map ?? []);
   const inputs = createInputs(files, { format: options.format, mapping, signal });
-  const resume = openResumeOf(sourceName, files, options);
+  const resume = openResumeOf(source, files, options);
+  const service = options.dryRun === true ? undefined : await findTarget(config, options);
   let withoutProject = 0;
   const onWithoutProject = (events: number) => {
     withoutProject += events;
   };
-  const target = await openTarget(sourceName, options, { config, signal, onWithoutProject });
   let rejected = 0;
   try {
     for (const name of files) {
-      const done = await loadFile({ target, signal, resume }, await inputs.open(name));
+      const shared = { source, config, service, signal, resume, onWithoutProject };
+      const done = await loadFile(shared, await inputs.open(name));
       rejected += done.rejected;
       if (signal.aborted) {
         const where = `after line ${done.line} of ${name}`;
@@ -70,7 +79,6 @@ async function load(sourceName: string, files: string[], options: LoadCommandOpt
       }
     }
   } finally {
-    await target.close();
     if (withoutProject > 0)
       process.stderr.write(
         `tailrace: ${formatCounted(withoutProject, 'event')} stored without a project: no key that pins a project can read them; name it in the event or in TAILRACE_DEFAULT_PROJECT\n`,
@@ -80,11 +88,16 @@ async function load(sourceName: string, files: string[], options: LoadCommandOpt
   if (rejected > 0) process.exitCode = 1;
 }
 
-function openResumeOf(
-  source: string,
-  files: readonly string[],
-  options: LoadCommandOptions,
-): Resume | undefined {
+/** @throws InputError if there is no service, or no key for it */
+async function findTarget(config: Config, options: RemoteOptions): Promise<Remote> {
+  const found = findRemote(options) ?? (await findService(config, options));
+  if (found !== undefined) return found;
+  throw new InputError([
+    `no service runs on data directory ${config.dataDir}: start one with "npx tailrace serve", or name it by --url`,
+  ]);
+}
+
+function openResumeOf(source: string, files: readonly string[], options: LoadOptions): Resume | undefined {
   if (options.resume === undefined) return undefined;
   if (files.includes('-'))
     throw new InputError(['--resume needs files: standard input cannot be read again']);
@@ -92,27 +105,34 @@ function openResumeOf(
   return openResume(options.resume, source);
 }
 
-async function loadFile(
-  { target, signal, resume }: Job,
-  input: OpenInput,
-): Promise<LoadProgress & { rejected: number }> {
+async function loadFile(shared: Load, input: OpenInput): Promise<LoadProgress & { rejected: number }> {
+  const { config, signal } = shared;
   const { name, total } = input;
   const progress = createProgress(name, total);
   const rate = createRate();
-  const filtered = createFilterCounts();
-  const begun = resume?.begin(name);
+  const begun = shared.resume?.begin(name);
   if (begun !== undefined && begun.resume.after > 0)
     progress.log(`${name}: continues after line ${formatCount(begun.resume.after)}`);
   let rejected = 0;
   let repaired = 0;
-  const onRejected: Reject = (line, reason) => {
+  const onRejected = (line: number, reason: string) => {
     rejected++;
     progress.log(`${name}:${line}: ${reason}`);
   };
+  const { service, source } = shared;
+  const sink =
+    service === undefined
+      ? await openDryRun(source, { config, onRejected, log: progress.log })
+      : createRemoteSink({
+          ...{ ...service, source, project: config.defaultProject, onRejected, nextKey: begun?.nextToken },
+          onWithoutProject: shared.onWithoutProject,
+          wait: async (ms) => void (await wait(ms, undefined, { signal })),
+          onRetry: (reason, ms) =>
+            progress.log(`${service.url}: ${reason}; trying again in ${Math.ceil(ms / 1000)} s`),
+        });
   const note = ({ stored }: LoadProgress) =>
-    `${formatCounted(stored, 'event')}, ${rate(stored)}, ${formatCount(rejected)} rejected${describeFiltered(filtered)}`;
+    `${formatCounted(stored, 'event')}, ${rate(stored)}, ${formatCount(rejected)} rejected${sink.describeFiltered?.() ?? ''}`;
   let last: LoadProgress | undefined;
-  const sink = target.createSink({ onRejected, progress, filtered, nextToken: begun?.nextToken });
   try {
     const done = await loadEvents(sink, input.lines, {
       ...(name === '-' && { commitEveryMs: COMMIT_EVERY_MS }),

@@ -34,9 +34,7 @@ async function restore(dir: string): Promise<void> {
     const events = manifest.store_version === null ? 'no events' : formatCounted(rows, 'event');
     process.stdout.write(`${dataDir} has the state of ${manifest.created_at}: ${events}, and the keys.\n`);
     if (controlUrl !== '')
-      process.stdout.write(
-        'TAILRACE_CONTROL_URL is set: "tailrace copy" copies the keys there.\n',
-      );
+      process.stdout.write('TAILRACE_CONTROL_URL is set: "tailrace copy" copies the keys there.\n');
   } catch (error) {
     if (stop.aborted) throw new StoppedError(`stopped by ${stop.reason}; ${dataDir} is empty again`);
     throw error;

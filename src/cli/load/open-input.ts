@@ -3,9 +3,9 @@ import { extname } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { InputError, messageOf } from '../../errors.ts';
 import { DECOMPRESSORS, decompress } from '../../ingest/decompress.ts';
-import type { LoadProgress } from '../../ingest/load.ts';
 import { formatCounted } from '../format.ts';
 import { readInput } from './input.ts';
+import type { LoadProgress } from './lines.ts';
 import type { Mapping } from './mapping.ts';
 import { openBulk } from './read.ts';
 

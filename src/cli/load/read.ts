@@ -10,7 +10,14 @@ import { InputError } from '../../errors.ts';
 import { type Sql, sql } from '../../sql/sql.ts';
 import type { BulkInput } from './input.ts';
 import { type Column, type Mapping, writeEvent } from './mapping.ts';
-import type { BulkReply, BulkRequest } from './protocol.ts';
+
+/** A statement for the reading process. */
+export interface BulkRequest {
+  readonly statement: string;
+}
+
+/** Its rows as JSON, or the engine's message. */
+export type BulkReply = { readonly text: string } | { readonly failure: string };
 
 /** An input as lines of NDJSON, in the same order each time it is read. */
 export interface BulkReader {

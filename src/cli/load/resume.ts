@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import { Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { InputError, messageOf } from '../../errors.ts';
-import type { Checkpoints } from '../../ingest/load.ts';
 import { replaceFile } from '../../lib/file.ts';
+import type { Checkpoints } from './lines.ts';
 
 /** How far one load got, in a file beside it. */
 export interface Resume {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createBackup, readManifest } from '../../../src/maintenance/backup.ts';
 import { copyFewDefinitions } from '../../support/definitions.ts';
-import { edgeEvents, toNdjson } from '../../support/events.ts';
+import { edgeEvents } from '../../support/events.ts';
 import { EDGE } from '../../support/ingest.ts';
 import { runProgram } from '../../support/program.ts';
-import { temporaryFolder } from '../../support/service.ts';
+import { storeFor, temporaryFolder } from '../../support/service.ts';
 
 const folder = await temporaryFolder();
 afterAll(folder.remove);
@@ -43,10 +43,7 @@ async function writeManifest(dir: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  const events = toNdjson(edgeEvents(300));
-  expect(await runProgram(['load', EDGE, '-'], envOf('stored'), { stdin: events })).toMatchObject({
-    code: 0,
-  });
+  await storeFor(envOf('stored'), EDGE, edgeEvents(300));
   expect(await runProgram(['keys', 'create', '--name', 'reader'], envOf('stored'))).toMatchObject({
     code: 0,
   });
@@ -65,10 +62,7 @@ test('a restored backup has every event and every key, and can be written to and
   expect((JSON.parse(all[0] ?? '') as { result: unknown[] }).result.length).toBeGreaterThan(4);
   expect(await readFile(at('restored/definitions/saved.yaml'), 'utf8')).toBe('x');
 
-  const late = toNdjson([{ ...edgeEvents(1)[0], id: 'late' }]);
-  expect(await runProgram(['load', EDGE, '-'], envOf('restored'), { stdin: late })).toMatchObject({
-    code: 0,
-  });
+  await storeFor(envOf('restored'), EDGE, [{ ...edgeEvents(1)[0], id: 'late' }]);
   expect(await backup('restored', 'second', '--base', 'saved')).toMatchObject({ code: 0 });
   const parts = (await readdir(at('second/events/data/tailrace/edge_logs'))).length;
   expect(parts).toBe(1); // the other one is in the base

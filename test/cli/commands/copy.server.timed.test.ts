@@ -1,12 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startClickHouseFront } from '../../../trial/clickhouse-front.ts';
 import { copyFewDefinitions } from '../../support/definitions.ts';
-import { toNdjson } from '../../support/events.ts';
 import { EDGE } from '../../support/ingest.ts';
 import { runProgram } from '../../support/program.ts';
-import { temporaryFolder } from '../../support/service.ts';
+import { storeFor, temporaryFolder } from '../../support/service.ts';
 
 const folder = await temporaryFolder();
 const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
@@ -66,12 +64,7 @@ beforeEach(async () => {
 const copy = () => runProgram(['copy', '--to', TARGET], env);
 const inserts = () => front.requests.filter(({ sql }) => sql.startsWith('INSERT INTO')).length;
 
-async function load(events: readonly object[], { source = EDGE, to = env } = {}): Promise<void> {
-  await mkdir(env['TAILRACE_DATA_DIR'] ?? '', { recursive: true });
-  const file = join(folder.path, 'events.ndjson');
-  await writeFile(file, toNdjson(events));
-  expect(await runProgram(['load', source, file], to)).toMatchObject({ code: 0 });
-}
+const load = (events: readonly object[], { source = EDGE, to = env } = {}) => storeFor(to, source, events);
 
 async function ask(sql: string, database = 'tailrace'): Promise<string> {
   const address = `${front.url}/?database=${database}&default_format=TSVRaw`;

@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
-import { copyFewDefinitions } from '../../support/definitions.ts';
 import { edgeEvents, toNdjson } from '../../support/events.ts';
 import { EDGE, idsOf } from '../../support/ingest.ts';
 import { runProgram } from '../../support/program.ts';
+import { startReceiver } from '../../support/receiver-server.ts';
 import { PUBLIC_KEY, temporaryFolder } from '../../support/service.ts';
 import { newProject, shareService } from '../../support/shared-service.ts';
 
@@ -13,10 +13,13 @@ const folder = await temporaryFolder();
 const service = await shareService();
 afterAll(folder.remove);
 const file = (name: string) => join(folder.path, name);
-const env = { ...(await copyFewDefinitions(folder.path)), TAILRACE_DATA_DIR: file('data') };
+const env = { TAILRACE_KEY: PUBLIC_KEY };
+const load = (files: readonly string[], stdin = '') =>
+  runProgram(['load', EDGE, ...files, '--url', service.url], env, { stdin });
 
-const [good = '', last = ''] = toNdjson(edgeEvents(2)).split('\n');
-const OLD = '{"timestamp":"2001-01-01T00:00:00Z"}';
+const PROJECT = newProject();
+const [good = '', last = ''] = toNdjson(edgeEvents(2, PROJECT)).split('\n');
+const OLD = '{"timestamp":"1901-01-01T00:00:00Z"}';
 const LONG = `{"id":"${'x'.repeat(2_000_000)}"}`;
 /** Of which the first and the last but one are events. */
 const LINES = [
@@ -34,25 +37,23 @@ const FAULTS = [
   '2: is not valid JSON',
   '3: is not a JSON object',
   expect.stringMatching(/^5: has a timestamp that is neither/),
-  expect.stringMatching(/^6: is older than the 90 days/),
+  expect.stringMatching(/^6: is older than the \d+ days/),
   expect.stringMatching(/^7: is longer than \d+ bytes$/),
   '9: is not valid JSON',
 ];
 describe('tailrace load', () => {
   test('keeps the good lines and reports each bad one with its number and reason', async () => {
     await writeFile(file('bad.ndjson'), LINES.join('\n'));
-    const done = await runProgram(['load', EDGE, file('bad.ndjson')], env);
+    const done = await load([file('bad.ndjson')]);
     const told = done.stderr.trimEnd().split('\n');
     expect(told.map((line) => line.replace(`${file('bad.ndjson')}:`, ''))).toEqual(FAULTS);
     expect([done.code, done.stdout]).toEqual([1, expect.stringMatching(/2 events, .* 6 rejected/)]);
-    const question = ['usage.api-counts', '-p', 'project=^https://p1', '-p', 'interval=daily'];
-    const { stdout } = await runProgram(['query', ...question], env);
-    expect(stdout).toContain('"total_rest_requests":2');
+    expect(await idsOf(service.core, PROJECT)).toEqual(['e0', 'e1']);
   });
 
   test('looks at every file before it stores anything, and knows a broken archive', async () => {
     await writeFile(file('a.ndjson'), toNdjson(edgeEvents(1)));
-    const none = await runProgram(['load', EDGE, file('a.ndjson'), file('none.ndjson'), folder.path], env);
+    const none = await load([file('a.ndjson'), file('none.ndjson'), folder.path]);
     expect([none.code, none.stdout, none.stderr.trimEnd().split('\n')]).toEqual([
       1,
       '',
@@ -68,21 +69,52 @@ describe('tailrace load', () => {
       ],
     ] as const) {
       await writeFile(file(name), bytes);
-      const broken = await runProgram(['load', EDGE, file(name)], env);
+      const broken = await load([file(name)]);
       expect([broken.code, broken.stderr]).toEqual([1, expect.stringMatching(fault)]);
     }
   });
-});
 
-describe('tailrace load --url', () => {
-  test('sends files, compressed ones and standard input to the service', async () => {
+  test('sends files, compressed ones and standard input', async () => {
     const project = newProject();
     const events = edgeEvents(2, project);
     await writeFile(file('sent.ndjson.gz'), gzipSync(toNdjson(events.slice(0, 1))));
-    const args = ['load', EDGE, file('sent.ndjson.gz'), '-', '--url', service.url];
-    const stdin = toNdjson(events.slice(1));
-    const done = await runProgram(args, { TAILRACE_KEY: PUBLIC_KEY }, { stdin });
+    const done = await load([file('sent.ndjson.gz'), '-'], toNdjson(events.slice(1)));
     expect([done.code, done.stderr]).toEqual([0, '']);
     expect(await idsOf(service.core, project)).toEqual(['e0', 'e1']);
+  });
+
+  test('finds the service on the data directory; without one it says how to start it', async () => {
+    const project = newProject();
+    const to = (dataDir: string) => ({ ...env, TAILRACE_DATA_DIR: dataDir });
+    const stdin = toNdjson(edgeEvents(1, project));
+    const found = await runProgram(['load', EDGE, '-'], to(service.config.dataDir), { stdin });
+    expect([found.code, found.stderr]).toEqual([0, '']);
+    expect(await idsOf(service.core, project)).toEqual(['e0']);
+    const none = await runProgram(['load', EDGE, '-'], to(file('none')), { stdin });
+    expect([none.code, none.stderr]).toEqual([
+      1,
+      expect.stringContaining('no service runs on data directory'),
+    ]);
+  });
+
+  test('does not follow a redirect, which would send the key to another host', async () => {
+    const other = await startReceiver((_, response) =>
+      response.writeHead(302, { location: service.url }).end(),
+    );
+    const { code, stderr } = await runProgram(['load', EDGE, '-', '--url', other.url], env, { stdin: good });
+    other.close();
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`302 Found to ${service.url}; give the address`),
+    ]);
+  });
+
+  test('counts what the rules of a source would leave out, and stores nothing', async () => {
+    const dry = await runProgram(
+      ['load', EDGE, '-', '--dry-run'],
+      {},
+      { stdin: LINES.slice(0, 4).join('\n') },
+    );
+    expect([dry.code, dry.stdout]).toEqual([1, expect.stringMatching(/^-: 1 event, .* 2 rejected\n$/)]);
   });
 });

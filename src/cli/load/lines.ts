@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { EVENT_BYTES_MAX } from './event.ts';
-import { type Line, readLines } from './lines.ts';
-import { decodeText, findOtherEncoding } from './utf8.ts';
+import { EVENT_BYTES_MAX } from '../../ingest/event.ts';
+import { type Line, readLines } from '../../ingest/lines.ts';
+import { decodeText, findOtherEncoding } from '../../ingest/utf8.ts';
 
-/** The target of a load: the store itself, or a service that owns it. */
+/** The target of a load: a service, or the rules of a source for a dry run. */
 export interface LineSink {
   /** Adds a line; returns a promise only if it has to wait for earlier lines. Reports by itself what it rejects. */
   add(number: number, text: string): Promise<void> | undefined;
@@ -13,6 +13,8 @@ export interface LineSink {
   flush(): Promise<void>;
   /** Number of stored lines. */
   readonly stored: number;
+  /** Of a dry run: to how many lines each rule of the source applied; empty if to none. */
+  describeFiltered?(): string;
 }
 
 export interface LoadOptions {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { createRemoteSink, type RemoteSinkOptions } from '../../src/ingest/remote-sink.ts';
+import { createRemoteSink, type RemoteSinkOptions } from '../../src/cli/load/send.ts';
 import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
 
 let service: ReceiverServer | undefined;

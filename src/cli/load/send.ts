@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { InputError, messageOf, StoppedError } from '../errors.ts';
-import { backOffMs } from '../lib/back-off.ts';
-import { writeHeader } from '../lib/header.ts';
-import { createBatcher } from './batcher.ts';
-import type { LineSink } from './load.ts';
-import { WITHOUT_PROJECT_HEADER } from './project-warning.ts';
+import { InputError, messageOf, StoppedError } from '../../errors.ts';
+import { createBatcher } from '../../ingest/batcher.ts';
+import { WITHOUT_PROJECT_HEADER } from '../../ingest/project-warning.ts';
+import { backOffMs } from '../../lib/back-off.ts';
+import { writeHeader } from '../../lib/header.ts';
+import { describeRedirect, type Remote } from '../remote.ts';
+import type { LineSink } from './lines.ts';
 
-export interface RemoteSinkOptions {
-  /** URL of the service, such as http://127.0.0.1:4000; its path, as behind a proxy, is kept. */
-  readonly url: string;
-  readonly key: string;
+export interface RemoteSinkOptions extends Remote {
   /** Name or UUID of the source. */
   readonly source: string;
   /** The project of events that name none; empty leaves it to the service. */
@@ -189,10 +187,4 @@ function readReasons(body: unknown): ReadonlyMap<number, string> {
 async function readMessage(response: Response): Promise<string> {
   const body = (await response.json().catch(() => undefined)) as { error?: { message?: string } } | undefined;
   return body?.error?.message ?? `${response.statusText}${describeRedirect(response)}`;
-}
-
-/** Writes the end of a message about a redirect, which is not followed; empty for any other response. */
-export function describeRedirect({ headers }: Response): string {
-  const location = headers.get('location');
-  return location === null ? '' : ` to ${location}; give the address of the service itself`;
 }
