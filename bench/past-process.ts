@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { parseConfig } from '../src/config/config.ts';
-import { serviceValues } from '../src/query/page-range.ts';
 import { JSON_FORMAT } from '../src/query/format.ts';
+import { serviceValues } from '../src/query/page-range.ts';
 import { parseParameters } from '../src/query/parameters.ts';
 import { createStatement } from '../src/query/statement.ts';
 import { createService } from '../src/service/service.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism, loadavg, totalmem } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import Table from 'cli-table3';
+import { formatTable } from '../src/cli/format.ts';
 
 export interface BenchOptions {
   readonly rows: number;
@@ -62,23 +62,20 @@ export function say(line: string): void {
 }
 
 export function printTable(rows: readonly Row[]): void {
-  const table = new Table({
-    style: { head: [], border: [] },
-    head: ['what', 'median', 'p99', 'all', 'unit', 'goal', 'reached'],
-  });
-  for (const row of rows) {
+  const head = ['what', 'median', 'p99', 'unit', 'goal', 'reached', 'all'];
+  const lines = rows.map((row) => {
     const { name, unit, values, load = 0 } = row;
     const all = row.reason ?? (values.length > 1 ? values.map(round).join(' ') : '');
     const value = values.length === 0 ? '' : round(median(values));
     const p99 = row.p99 === undefined ? '' : round(row.p99);
     const busy = load > LOAD_MAX ? `load ${load.toFixed(1)}` : '';
     const outcome = [isReached(row), busy].filter((one) => one !== '').join(', ');
-    table.push([name, value, p99, all, unit, describeGoal(row), outcome]);
-  }
+    return [name, value, p99, unit, describeGoal(row), outcome, all];
+  });
   const load = loadavg().map((one) => one.toFixed(1));
   const memory = `${Math.round(totalmem() / MIB / 1024)} GiB`;
   const machine = `${availableParallelism()} cores, ${memory}, load average ${load.join(' ')}`;
-  process.stdout.write(`${table}\n${machine}, Node ${process.versions.node}\n`);
+  process.stdout.write(`${formatTable(head, lines)}\n${machine}, Node ${process.versions.node}\n`);
 }
 
 function describeGoal({ goal }: Row): string {

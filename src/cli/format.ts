@@ -26,3 +26,16 @@ export function toPrintable(text: string): string {
 export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
+
+/** Formats rows in columns, each as wide as its longest cell, so the longest texts belong into the last one. */
+export function formatTable(
+  head: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): string {
+  const lines = [head, ...rows].map((row) =>
+    row.map((cell) => toPrintable(String(cell)).replaceAll('\n', ' ')),
+  );
+  const widths = head.map((_, i) => Math.max(...lines.map((line) => [...(line[i] ?? '')].length)));
+  const pad = (cell: string, i: number) => cell + ' '.repeat((widths[i] ?? 0) - [...cell].length);
+  return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n');
+}

@@ -18,10 +18,9 @@ import type { DeletionView } from '../../management/view.ts';
 import { openCore } from '../../service/open-core.ts';
 import { ownerName, stopSignal } from '../environment.ts';
 import { readStoreConfig } from '../find-store.ts';
-import { formatCount, formatCounted } from '../format.ts';
+import { formatCount, formatCounted, formatTable } from '../format.ts';
 import { callLocal, findLocalService } from '../local-service.ts';
 import { createProgress } from '../progress.ts';
-import { formatWideTable } from '../table.ts';
 
 export function deleteCommand(): Command {
   return new Command('delete')
@@ -65,7 +64,7 @@ async function run({ dryRun, yes, ...request }: Options): Promise<void> {
 
 function printCounts({ sources, left_out: leftOut }: DeletionView): void {
   const rows = sources.map((one) => [one.source, formatCount(one.rows)]);
-  if (rows.length > 0) process.stdout.write(`${formatWideTable(['source', 'events'], rows)}\n`);
+  if (rows.length > 0) process.stdout.write(`${formatTable(['source', 'events'], rows)}\n`);
   for (const { source, rows } of leftOut)
     process.stdout.write(`${formatCounted(rows, 'event')} of ${source} stay: the source is protected.\n`);
 }

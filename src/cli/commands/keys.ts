@@ -7,9 +7,8 @@ import type { KeyRecord } from '../../keys/key-record.ts';
 import { toKeyView } from '../../management/key-view.ts';
 import { withKeyring } from '../environment.ts';
 import { readStoreConfig } from '../find-store.ts';
-import { formatMinute } from '../format.ts';
+import { formatMinute, formatTable } from '../format.ts';
 import { printJson } from '../print-json.ts';
-import { formatTable } from '../table.ts';
 import { addKeyOptions, type KeyOptions, parseName, parseOverlap, toKeyFields } from './key-options.ts';
 
 const OVERLAP_MS = 7 * 86_400_000;
@@ -76,12 +75,12 @@ async function list({ json = false }: { json?: boolean }): Promise<void> {
     const { id, name, createdMs, lastUsedMs } = record;
     const may = describeGrant({ ...record, expiresMs: undefined });
     const used = lastUsedMs === undefined ? 'never' : formatMinute(lastUsedMs);
-    return [id, name, may, formatMinute(createdMs), used, stateOf(record)];
+    return [id, name, formatMinute(createdMs), used, stateOf(record), may];
   });
   process.stdout.write(
     records.length === 0
       ? 'No keys. Create one with: npx tailrace keys create --name <name>\n'
-      : `${formatTable(['id', 'name', 'may', 'created', 'last used', 'state'], rows)}\n`,
+      : `${formatTable(['id', 'name', 'created', 'last used', 'state', 'may'], rows)}\n`,
   );
 }
 

@@ -9,7 +9,7 @@ import { createSandbox } from '../../sandbox/sandbox.ts';
 import { openCore } from '../../service/open-core.ts';
 import { ownerName, stopSignal } from '../environment.ts';
 import { findService, readStoreConfig } from '../find-store.ts';
-import { formatCounted } from '../format.ts';
+import { formatCounted, formatTable } from '../format.ts';
 import { parsePair } from '../options.ts';
 import {
   findRemoteEndpoint,
@@ -20,7 +20,6 @@ import {
   refuseIgnored,
   refuseUnknown,
 } from '../remote.ts';
-import { formatWideTable } from '../table.ts';
 
 type Pairs = Readonly<Record<string, string | readonly string[]>>;
 
@@ -125,7 +124,7 @@ function printTable(columns: readonly string[], body: Buffer): void {
   // A caller's own SELECT declares no columns: take those of its rows.
   const head = columns.length > 0 ? [...columns] : Object.keys(result[0] ?? {});
   const rows = result.map((row) => head.map((column) => formatCell(row[column])));
-  process.stdout.write(`${formatWideTable(head, rows)}\n${formatCounted(result.length, 'row')}\n`);
+  process.stdout.write(`${formatTable(head, rows)}\n${formatCounted(result.length, 'row')}\n`);
 }
 
 function formatCell(value: unknown): string {
