@@ -1,5 +1,4 @@
 import type { Argument, Command } from 'commander';
-import { FILE_SCHEMAS } from '../../src/cli/file-schemas.ts';
 import { createProgram } from '../../src/cli/main.ts';
 import { SETTINGS, type Setting } from '../../src/config/settings.ts';
 import type { Endpoint } from '../../src/definitions/endpoint.ts';
@@ -10,6 +9,7 @@ import type { Source } from '../../src/definitions/source.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { AGGREGATES, COMBINATORS, FUNCTIONS } from '../../src/sandbox/function.ts';
 import { apiPage } from './api.ts';
+import { FILE_SCHEMAS } from './file-schemas.ts';
 import { indexForAgents } from './llms.ts';
 import { metricsPage } from './metrics.ts';
 import { page, table, wrap } from './page.ts';

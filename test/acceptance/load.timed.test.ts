@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { CHECKPOINT_LINES } from '../../src/cli/load/resume.ts';
+import { CHECKPOINT_LINES } from '../../src/cli/load/lines.ts';
 import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
 import { endLeftProcesses, runCli, startCli } from '../support/cli.ts';
 import { edgeEvents, toNdjson } from '../support/events.ts';

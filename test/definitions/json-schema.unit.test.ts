@@ -2,7 +2,7 @@ import { globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
-import { FILE_SCHEMAS } from '../../src/cli/file-schemas.ts';
+import { FILE_SCHEMAS } from '../../scripts/docs/file-schemas.ts';
 import { testShapeFaults } from '../../src/cli/testing/test-file.ts';
 import { checkAlert, checkAlertShape } from '../../src/definitions/alert.ts';
 import { checkParameters } from '../../src/definitions/checks/parameters.ts';

@@ -14,7 +14,7 @@ import { NO_RECEIVERS_FILE } from '../../service/receivers.ts';
 import { findMissing } from '../../verify/dashboards.ts';
 import { findStore } from '../find-store.ts';
 import { formatCounted, joinWords } from '../format.ts';
-import { openTemporaryEngine } from '../temporary-engine.ts';
+import { openTemporaryEngine } from '../testing/run-tests.ts';
 
 export function checkCommand(): Command {
   return new Command('check')

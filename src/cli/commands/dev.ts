@@ -6,10 +6,8 @@ import { InputError, messageOf } from '../../errors.ts';
 import type { Core } from '../../service/open-core.ts';
 import { readConfig, stopSignal } from '../environment.ts';
 import { DEV_STORE, openDevKey } from '../find-store.ts';
-import { createLogger, runService } from '../run-service.ts';
-import { summarise, toText } from '../testing/report.ts';
-import { runTests } from '../testing/run-tests.ts';
-import { printWelcome } from '../welcome.ts';
+import { createLogger, printWelcome, runService } from '../run-service.ts';
+import { runTests, summarise, toText } from '../testing/run-tests.ts';
 import { fillWithSample } from './sample.ts';
 
 const { dataDir: DATA_DIR } = DEV_STORE;

@@ -2,8 +2,7 @@ import { Command } from 'commander';
 import { SCOPES } from '../../keys/grant.ts';
 import type { Service } from '../../service/service.ts';
 import { readConfig, stopSignal } from '../environment.ts';
-import { createLogger, runService } from '../run-service.ts';
-import { printWelcome } from '../welcome.ts';
+import { createLogger, printWelcome, runService } from '../run-service.ts';
 
 export function serveCommand(): Command {
   return new Command('serve')

@@ -3,8 +3,7 @@ import { describeFolders, findFolders } from '../../definitions/folders.ts';
 import { InputError } from '../../errors.ts';
 import { packagePath } from '../../lib/package-path.ts';
 import { readConfig } from '../environment.ts';
-import { summarise, toText } from '../testing/report.ts';
-import { runTests } from '../testing/run-tests.ts';
+import { runTests, summarise, toText } from '../testing/run-tests.ts';
 
 export function testCommand(): Command {
   return new Command('test')

@@ -4,10 +4,9 @@ import { PassThrough, Readable } from 'node:stream';
 import { InputError, messageOf } from '../../errors.ts';
 import { DECOMPRESSORS, decompress } from '../../ingest/decompress.ts';
 import { formatCounted } from '../format.ts';
-import { readInput } from './input.ts';
+import { openBulk, readInput } from './bulk.ts';
 import type { LoadProgress } from './lines.ts';
 import type { Mapping } from './mapping.ts';
-import { openBulk } from './read.ts';
 
 /** What `tailrace load` reads, as lines of NDJSON. */
 export interface OpenInput {

@@ -2,7 +2,7 @@
 // command, since they may hold credentials, which arguments would show to every user of the machine.
 import { Session } from 'chdb';
 import { messageOf } from '../../errors.ts';
-import type { BulkReply, BulkRequest } from './read.ts';
+import type { BulkReply, BulkRequest } from './bulk.ts';
 
 const session = new Session(process.argv[2]);
 

@@ -1,11 +1,18 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { styleText } from 'node:util';
 import type { Config } from '../../config/config.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
 import { type Fault, refuseFaults } from '../../definitions/fault.ts';
 import { type LoadResult, readDefinitions } from '../../definitions/read.ts';
 import { createRegistry, type Registry } from '../../definitions/registry.ts';
+import type { Engine } from '../../engine/engine.ts';
 import { InputError } from '../../errors.ts';
 import { prepare } from '../../service/open-core.ts';
-import { openTemporaryEngine } from '../temporary-engine.ts';
+import { openEngine } from '../../service/open-engine.ts';
+import type { RunTests } from '../../workbench/test-run.ts';
+import { diffLines } from './expectation.ts';
 import { type CaseResult, runTestFile } from './run-file.ts';
 import type { KnownAlerts } from './test-case.ts';
 import { type EventOptions, readTestEvents, type TestEvents } from './test-events.ts';
@@ -82,4 +89,65 @@ async function readTests(
     }
   }
   return tests;
+}
+
+/** Runs the tests of an endpoint that the workbench has saved, on a separate, empty engine. */
+export function createEndpointTests(config: Config): RunTests {
+  return async (name, signal) => {
+    const results = await runTests({ config, names: [name], signal });
+    return results.map((result) => ({
+      name: result.case.name,
+      passed: result.isPassed,
+      message: result.isPassed ? '' : failureLines(result).join('\n'),
+    }));
+  };
+}
+
+/** Writes the results for people: a line for each case, and below a failed one the differences. */
+export function toText(results: readonly CaseResult[]): string {
+  const files = Map.groupBy(results, ({ test }) => test.file);
+  return [...files].map(([file, own]) => `${file}\n${own.map(caseText).join('')}`).join('');
+}
+
+function caseText(result: CaseResult): string {
+  const { isPassed, case: one, test } = result;
+  if (isPassed) return `  ${styleText('green', '✓')} ${one.name}\n`;
+  const lines = failureLines(result).map((line) => `      ${coloured(line)}\n`);
+  return `  ${styleText('red', '✗')} ${one.name}  (${test.file}:${one.line})\n${lines.join('')}`;
+}
+
+function coloured(line: string): string {
+  if (line.startsWith('-')) return styleText('red', line);
+  return line.startsWith('+') ? styleText('green', line) : line;
+}
+
+/** Describes why a case failed. */
+function failureLines({ case: one, outcome }: CaseResult): string[] {
+  const why = 'error' in outcome ? [`returned ${outcome.error.code}: ${outcome.error.message}`] : [];
+  return [...why, '- expected', '+ returned', ...diffLines(one, outcome)];
+}
+
+/** Writes a summary such as `2 of 9 tests failed`. */
+export function summarise(results: readonly CaseResult[]): string {
+  const failed = results.filter(({ isPassed }) => !isPassed).length;
+  const all = results.length === 1 ? '1 test' : `${results.length} tests`;
+  return failed === 0 ? `${all} passed` : `${failed} of ${all} failed`;
+}
+
+/**
+ * Opens an empty embedded engine in a temporary folder, even if the settings name a server: it works beside a service, and creates no
+ * table on a server.
+ *
+ * @returns its `close` removes the folder
+ */
+export async function openTemporaryEngine(config: Config): Promise<Engine> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tailrace-'));
+  const remove = () => rm(dataDir, { recursive: true, force: true });
+  try {
+    const engine = await openEngine({ ...config, dataDir, clickhouseUrl: '' });
+    return { ...engine, close: () => engine.close().finally(remove) };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { GrafanaDashboard } from '../../../src/cli/grafana/dashboard.ts';
+import type { GrafanaDashboard } from '../../../src/cli/commands/dashboards.ts';
 import { runProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/service.ts';
 

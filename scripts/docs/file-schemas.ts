@@ -1,11 +1,11 @@
+import { testJsonSchema } from '../../src/cli/testing/test-file.ts';
 import {
   alertJsonSchema,
   dashboardJsonSchema,
   endpointJsonSchema,
   type JsonSchema,
   sourceJsonSchema,
-} from '../definitions/json-schema.ts';
-import { testJsonSchema } from './testing/test-file.ts';
+} from '../../src/definitions/json-schema.ts';
 
 type Kind = 'endpoint' | 'source' | 'alert' | 'dashboard' | 'test';
 
