@@ -4,7 +4,6 @@ import type { Expression, ExternalTable, Source } from '../definitions/source.ts
 import { writeValue } from '../sql/quote.ts';
 import { guardSearches } from '../sql/search-guard.ts';
 import { identifier, type Sql, sql, trusted } from '../sql/sql.ts';
-import { findTextSearches } from '../sql/text-search.ts';
 import { onCluster, tableColumns } from './table.ts';
 
 /** Prefix of the comment of each view created by Tailrace: no other view or table is ever replaced. */
@@ -45,7 +44,7 @@ FROM ${externalName(external)})`;
 /** The newline ends a trailing comment of the expression. */
 function convert({ name, sql: text }: Expression, types: ReadonlyMap<string, string>): string {
   const type = types.get(name) ?? '';
-  const guarded = guardSearches(text, findTextSearches(text), () => ''); // an expression has no parameters
+  const guarded = guardSearches(text, () => ''); // an expression has no parameters
   // An unsigned integer may be larger than what the column holds.
   if (type === 'Nullable(Int64)') return `accurateCastOrNull((${guarded}\n), 'Int64')`;
   return `CAST((${guarded}\n), ${writeValue(type)})`;

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 import { createRewriter } from '../sql/parameter.ts';
 import { getValue, type Values, writeValue } from '../sql/quote.ts';
 import { guardSearches } from '../sql/search-guard.ts';
-import { findTextSearches } from '../sql/text-search.ts';
 import type { WriteStatement } from './engine.ts';
 
 /** A statement with bound parameters: `values` holds the texts that it names; numbers are written into it. */
@@ -54,17 +53,12 @@ export function createValueBinder(): (sql: string | WriteStatement, values: Valu
   };
 }
 
-/** Caches the searches and the split text of each statement, since the same few are run again and again. */
+/** Caches the split text of each statement, since the same few are run again and again. */
 function createRewriters() {
-  const getSearches = cacheBySql(findTextSearches);
-  const getRewriter = cacheBySql(createRewriter);
+  const cache = new LRUCache<string, ReturnType<typeof createRewriter>>({
+    max: STATEMENTS_MAX,
+    memoMethod: (sql) => createRewriter(sql),
+  });
   return (sql: string, values: Values) =>
-    getRewriter(
-      guardSearches(sql, getSearches(sql), (name) => String(getValue(values, name)).toWellFormed()),
-    );
-}
-
-function cacheBySql<T extends object>(create: (sql: string) => T): (sql: string) => T {
-  const cache = new LRUCache<string, T>({ max: STATEMENTS_MAX, memoMethod: (sql) => create(sql) });
-  return (sql) => cache.memo(sql);
+    cache.memo(guardSearches(sql, (name) => String(getValue(values, name)).toWellFormed()));
 }

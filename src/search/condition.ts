@@ -1,6 +1,6 @@
 import { formatInstant } from '../lib/instant.ts';
 import { writeValue } from '../sql/quote.ts';
-import { guardText } from '../sql/search-guard.ts';
+import { guardLike } from '../sql/search-guard.ts';
 import { type Compare, findLevels, isFitting, readTime } from './compare.ts';
 import type { Fields, Operand } from './field.ts';
 import { boundOfInteger, isNumber, spellingsOf, writeRange } from './number.ts';
@@ -52,7 +52,7 @@ function writeCompare(clause: Compare, fields: Fields): string {
   if (kind === 'time') return `${sql} ${clause.operator} ${writeValue(formatInstant(readTime(clause)))}`;
   if (kind === 'constant') return isFitting(operand.text, clause) ? ALWAYS : NEVER;
   if (clause.value.length > 1)
-    return `${kind === 'text' ? sql : `toString(${sql})`} LIKE ${guardText('like', toPattern(clause.value))}`;
+    return `${kind === 'text' ? sql : `toString(${sql})`} LIKE ${guardLike(toPattern(clause.value))}`;
   if (kind === 'boolean') return writeBoolean(sql, clause);
   if (kind === 'integer') return writeInteger(sql, clause);
   if (kind === 'number') return writeNumber(sql, clause);

@@ -1,4 +1,4 @@
-import { guardText } from '../sql/search-guard.ts';
+import { guardPattern } from '../sql/search-guard.ts';
 import type { SearchClause, SearchOperator } from './tree.ts';
 
 /** How JSON writes a number, as a pattern. */
@@ -17,7 +17,7 @@ export const DECIMAL_DIGITS = 38;
 /** The names that `writeRange` and its caller use, as members of WITH: an expression for each term of each source would exceed the engine's bound on syntax trees. */
 export const NUMBER_MEMBERS: Readonly<Record<string, string>> = {
   // The text, if it has the form of a number.
-  N: `x -> extract(x, ${guardText('pattern', NUMBER_FORM)})`,
+  N: `x -> extract(x, ${guardPattern(NUMBER_FORM)})`,
   // Zero may be a smaller number.
   D: `n -> nullIf(toDecimal256OrNull(n, ${DECIMAL_DIGITS}), 0)`,
   // A double that is not finite is not a number.

@@ -1,5 +1,6 @@
 import { remember } from '../lib/remember.ts';
-import { guardText } from '../sql/search-guard.ts';
+import { writeValue } from '../sql/quote.ts';
+import { guardLike, guardPattern } from '../sql/search-guard.ts';
 import { column } from './field.ts';
 import { casesOf } from './letter.ts';
 import type { SearchValue } from './tree.ts';
@@ -26,9 +27,8 @@ const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 function writePlain(value: SearchValue): string {
   const [text = '', ...others] = value.map(toSmall);
   // With escapes, the engine's look-up of a pattern would find too little (sql/search-guard.ts); without any, LIKE is the fastest.
-  if (others.length === 0 && ESCAPED.test(text))
-    return `multiSearchAny(${SMALL}, [${guardText('text', text)}])`;
-  return `${SMALL} LIKE ${guardText('like', likeOf(value))}`;
+  if (others.length === 0 && ESCAPED.test(text)) return `multiSearchAny(${SMALL}, [${writeValue(text)}])`;
+  return `${SMALL} LIKE ${guardLike(likeOf(value))}`;
 }
 
 const likeOf = (value: SearchValue) => toPattern(['', ...value.map(toSmall), '']);
@@ -53,11 +53,9 @@ function writeCased(letters: readonly (readonly string[])[]): string {
   );
   const longest = runs.reduce((a, b) => (b.length > a.length ? b : a));
   const conditions = [
-    ...([...longest].length < INDEXED_MIN
-      ? []
-      : [`${SMALL} LIKE ${guardText('like', `%${toSmall(longest)}%`)}`]),
+    ...([...longest].length < INDEXED_MIN ? [] : [`${SMALL} LIKE ${guardLike(`%${toSmall(longest)}%`)}`]),
     `NOT isASCII(${MESSAGE})`,
-    `match(${SMALL}, ${guardText('match', writePattern(letters))})`,
+    `match(${SMALL}, ${guardPattern(writePattern(letters))})`,
   ];
   return `(${conditions.join(' AND ')})`;
 }

@@ -1,5 +1,5 @@
 import type { ResultColumn } from '../../definitions/endpoint.ts';
-import { guardText } from '../../sql/search-guard.ts';
+import { guardPattern } from '../../sql/search-guard.ts';
 import { SEARCH_FROM, SEARCH_UNTIL, type SearchScope, type WriteSearch, writeArms } from '../arms.ts';
 import { NUMBER_FORM } from '../number.ts';
 import type { PlannedPart } from '../part.ts';
@@ -37,7 +37,7 @@ export function planFields(scope: SearchScope, size: number): Omit<PlannedPart, 
 }
 
 /** A text that is a number as JSON writes it, as a double; else NULL. */
-const NUMBER = `if(match(value, ${guardText('match', NUMBER_FORM)}) AND isFinite(toFloat64OrZero(value)), toFloat64OrNull(value), NULL)`;
+const NUMBER = `if(match(value, ${guardPattern(NUMBER_FORM)}) AND isFinite(toFloat64OrZero(value)), toFloat64OrNull(value), NULL)`;
 // With the exact level, the weighted function takes the value before the one that `quantileExact` takes, if level × values is an integer.
 // The difference is less than that of two values in `ROWS_MAX`.
 const HALF = 0.500001;

@@ -1,6 +1,6 @@
 import type { Source } from '../../definitions/source.ts';
 import { writeValue } from '../../sql/quote.ts';
-import { guardText } from '../../sql/search-guard.ts';
+import { guardPattern } from '../../sql/search-guard.ts';
 import { writeFieldText } from '../arms.ts';
 import { column, type Fields, listFields, READ_JSON, ROW_FIELDS } from '../field.ts';
 import { writeLevelName } from '../level.ts';
@@ -28,7 +28,7 @@ export function writePath(field: SearchField): string {
 }
 
 // As a search does (search/tree.ts). JavaScript's `\s` has more characters than RE2's.
-const QUOTED = `if(match(n, ${guardText('match', String.raw`^[^\s\x0b\pZ\x{feff}()":.*-][^\s\x0b\pZ\x{feff}()":.*]*$`)}), n, concat('"', replaceRegexpAll(n, ${writeValue(String.raw`["\\]`)}, ${writeValue(String.raw`\\\0`)}), '"'))`;
+const QUOTED = `if(match(n, ${guardPattern(String.raw`^[^\s\x0b\pZ\x{feff}()":.*-][^\s\x0b\pZ\x{feff}()":.*]*$`)}), n, concat('"', replaceRegexpAll(n, ${writeValue(String.raw`["\\]`)}, ${writeValue(String.raw`\\\0`)}), '"'))`;
 
 /** Writes the name of a field, as a search names it, from its path. */
 export const NAME_OF_PATH = `arrayStringConcat(arrayMap(n -> ${QUOTED}, splitByChar(${BEFORE_NAME}, substring(path, 2))), '.')`;

@@ -12,7 +12,6 @@ import { createRewriter } from '../../../src/sql/parameter.ts';
 import { parseSql } from '../../../src/sql/parse.ts';
 import { PATTERN_BYTES_MAX } from '../../../src/sql/pattern.ts';
 import { guardSearches } from '../../../src/sql/search-guard.ts';
-import { findTextSearches } from '../../../src/sql/text-search.ts';
 import { findWithList, removeUnused } from '../../../src/sql/with-list.ts';
 import { engineMessage } from '../../../src/verify/engine-message.ts';
 import { findSourceLocation } from '../../../src/verify/source-location.ts';
@@ -64,7 +63,7 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
       shapes: { 'marks of every length': distinct((i) => `${'tailrace'.repeat(i + 1)}:`) },
     },
   ),
-  'searches of SQL': sql((text) => guardSearches(text, findTextSearches(text), () => ''), {
+  'searches of SQL': sql((text) => guardSearches(text, () => ''), {
     tokens: split("match(a, '¦match(a, 'x'),¦a LIKE ¦a LIKE 'x' || ¦concat('x', ¦[¦'x',¦ LIKE¦||¦like("),
     nests: [...NESTS, ...nest("match(a, …)¦concat(…)¦a LIKE 'x' || (…)¦multiSearchAny(a, […])")],
   }),

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { guardSearches, isPlainPattern } from '../../src/sql/search-guard.ts';
-import { findTextSearches } from '../../src/sql/text-search.ts';
 
 const VALUES: Readonly<Record<string, string>> = { plain: 'acme', flags: '(?i)(A|B)', path: 'C:\\Users' };
-const guard = (sql: string) => guardSearches(sql, findTextSearches(sql), (name) => VALUES[name] ?? '');
+const guard = (sql: string) => guardSearches(sql, (name) => VALUES[name] ?? '');
 
 const NOTHING = String.raw`'[^\\s\\S]|'`;
 
@@ -25,13 +24,15 @@ describe('a search for what is plain stays as it is', () => {
 
 describe('any other search gets a guard', () => {
   test.each([
-    ['match(address, @flags)', `match(address, concat(identity(${NOTHING}), @flags))`],
-    ["`match`(address, '(?s)a')", `\`match\`(address, concat(identity(${NOTHING}), '(?s)a'))`],
+    ['match(address, @flags)', `match(address, concat(${NOTHING}, @flags))`],
+    ["`match`(address, '(?s)a')", `\`match\`(address, concat(${NOTHING}, '(?s)a'))`],
     ['WHERE on NOT LIKE @path', "WHERE on NOT LIKE identity('') || @path"],
     ["t.by LIKE concat('%', @path)", "t.by LIKE identity('') || concat('%', @path)"],
-    ["match(a, concat('(?i)', @plain))", `match(a, concat(identity(${NOTHING}), concat('(?i)', @plain)))`],
-    ["match(a, '(' || '?i)b')", `match(a, concat(identity(${NOTHING}), '(' || '?i)b'))`],
-    ['match(a, pattern)', `match(a, concat(identity(${NOTHING}), pattern))`],
+    ["match(a, concat('(?i)', @plain))", `match(a, concat(${NOTHING}, concat('(?i)', @plain)))`],
+    ["match(a, '(' || '?i)b')", `match(a, concat(${NOTHING}, '(' || '?i)b'))`],
+    ["WITH '(?i)b' AS p SELECT match(a, p)", `WITH '(?i)b' AS p SELECT match(a, concat(${NOTHING}, p))`],
+    ["like(a, 'C:\\\\x', 'y')", "like(a, concat(identity(''), 'C:\\\\x'), 'y')"],
+    ["a REGEXP ('\\\\x41')", `a REGEXP ${NOTHING} || ('\\\\x41')`],
   ])('%s', (sql, guarded) => {
     expect(guard(sql)).toBe(guarded);
   });
