@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import type { WrittenSelect } from '../sql/final-select.ts';
 import { findParameters } from '../sql/parameter.ts';
 import { CHART_FIELDS, type Chart, createCharts } from './chart.ts';
 import { createDialect, DIALECT_NAMES, type Dialect, SQL_BOUNDS } from './dialect.ts';
@@ -76,7 +75,7 @@ export interface Endpoint {
    *
    * @param value SQL for the value of a parameter, by its name
    */
-  readonly writeSelect?: (value: (name: string) => string) => WrittenSelect;
+  readonly writeSelect?: (value: (name: string) => string) => string;
   /** Runs the queries that shape the last one, which it returns: of a search that reads a sample (query/prepared.ts). */
   readonly prepare?: (ask: AskStep) => Promise<Prepared>;
   /** Hash of the endpoint's two files. */

@@ -1,7 +1,6 @@
 import { applyEdits } from '../sql/edit.ts';
-import { findFinalSelect } from '../sql/final-select.ts';
 import { findParameters } from '../sql/parameter.ts';
-import { parseSql } from '../sql/parse.ts';
+import { findLimit, parseSql } from '../sql/parse.ts';
 import { removeUnused } from '../sql/with-list.ts';
 import { findSources, type Source } from './source.ts';
 
@@ -75,11 +74,13 @@ export function createPages(
   return { by: parsed, size, sources: findSources(used, sources), canSkip: canSkip(used), range };
 }
 
-/** A LIMIT within the query would count the rows that are left out. */
+/** A LIMIT within the query would count the rows that are left out, as would one of the last SELECT of several. */
 function canSkip(sql: string): boolean {
-  const limits = parseSql(sql).words.filter(({ key }) => /^(?:LIMIT|TOP|FETCH)$/.test(key));
-  const select = findFinalSelect(sql);
-  return select !== undefined && limits.length === (select.limit === undefined ? 0 : 1);
+  const { words } = parseSql(sql);
+  const limits = words.filter(({ key }) => /^(?:LIMIT|TOP|FETCH|OFFSET)$/.test(key));
+  if (limits.length === 0) return true;
+  const isOne = !words.some(({ key, depth }) => depth === 0 && /^(?:UNION|INTERSECT|EXCEPT)$/.test(key));
+  return limits.length === 1 && isOne && findLimit(sql) !== undefined;
 }
 
 /** `timestamp desc` → its column and direction; `undefined` if the text is not of this form. */

@@ -65,12 +65,10 @@ export function createRunner(engine: Engine, now: () => number): Run {
   const statements = new WeakMap<Endpoint, OwnStatements>();
 
   /** Questions of one kind share a statement, unless their endpoint writes its own late. */
-  function statementOf({ endpoint, format }: Question, bound: Values): Sent {
+  function statementOf({ endpoint, format }: Question, bound: Values): Statement<string | WriteStatement> {
     const { writeSelect } = endpoint;
-    if (writeSelect !== undefined) {
-      const late = createLateStatement(endpoint, writeSelect, format);
-      return { sql: () => late.write(bound), format: late.format };
-    }
+    if (writeSelect !== undefined)
+      return createLateStatement(endpoint, writeSelect, { answerFormat: format, values: bound });
     const own = statements.get(endpoint) ?? createOwn(endpoint);
     statements.set(endpoint, own);
     const empty = own.optional.filter((name) => bound[name] === '' || bound[name] === UNBOUNDED);
@@ -107,11 +105,6 @@ export function createRunner(engine: Engine, now: () => number): Run {
       throw await nameBadPattern(error, question, check);
     }
   };
-}
-
-/** A statement as the engine gets it. */
-interface Sent extends Pick<Statement, 'format'> {
-  readonly sql: string | WriteStatement;
 }
 
 /** Whether the answer is read before it is sent. */

@@ -1,89 +1,59 @@
 import type { Endpoint, ResultColumn, ResultType } from '../definitions/endpoint.ts';
 import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
 import type { Parameter } from '../definitions/parameter.ts';
-import type { FileFormat, QueryOptions } from '../engine/engine.ts';
+import type { FileFormat, QueryOptions, WriteStatement } from '../engine/engine.ts';
 import { applyEdits, type Edit } from '../sql/edit.ts';
-import { type FinalSelect, findFinalSelect, findLimit, type SelectItem } from '../sql/final-select.ts';
 import { findOptionalConditions } from '../sql/optional-condition.ts';
 import { createRewriter, findParameters } from '../sql/parameter.ts';
+import { findLimit } from '../sql/parse.ts';
 import { getValue, type Values, writeValue } from '../sql/quote.ts';
 import { removeUnused } from '../sql/with-list.ts';
 import { type Format, JSON_FORMAT } from './format.ts';
 import { writeCursorColumn, writeCursorValue } from './position.ts';
 import { arePlainPatterns } from './question.ts';
 
-export interface Statement {
-  readonly sql: string;
+/** A statement as the engine gets it. */
+export interface Statement<Sql = string> {
+  readonly sql: Sql;
   readonly format: QueryOptions['format'];
 }
 
+type AnswerFormat = Pick<Format, 'engineFormat' | 'lines'>;
+
 /**
- * The SQL that answers an endpoint in a format: the declared columns of the stored query, or all of a caller's SELECT, cut at
- * max rows (spec 8). What the stored query does not read is left out, since the engine would parse it for each request; the check of a
- * definition shows the engine all.
+ * The SQL that answers an endpoint in a format: the stored query, or a caller's SELECT, as a subquery, since ClickHouse keeps the order
+ * of its rows; around it the declared columns as the format needs them, cut at max rows (spec 8). What the stored query does not read is
+ * left out, since the engine would parse it for each request; the check of a definition shows the engine all.
  *
  * @param values of the question, by which parts may be left out; none: the statement answers any question
  */
 export function createStatement(
   endpoint: Endpoint,
-  answerFormat: Pick<Format, 'engineFormat' | 'lines'> = JSON_FORMAT,
+  answerFormat: AnswerFormat = JSON_FORMAT,
   values: Values = {},
 ): Statement {
-  const { engineFormat } = answerFormat;
-  const { isJson, joinsText, format } = findRowForm(endpoint, engineFormat);
-  const skip = values[PAGE_SKIP] ? writeSkip(`@${PAGE_SKIP}`) : '';
   const { sql } = endpoint;
   const decided = decideConditions(endpoint, values);
-  const edits = [...decided, ...removeUnused(sql, decided), ...findTypeEdits(endpoint)];
-  const checks = arePlainPatterns(endpoint, values) ? '' : patternChecks(endpoint);
-  const isFlat = isJson && endpoint.sqlOrigin === 'file' && checks === '';
-  const flat = isFlat ? writeFlat(endpoint, findFinalSelect(sql, edits), joinsText) : undefined;
-  if (flat !== undefined) return { sql: `${flat}${skip}`, format };
-  const [inner, outer] = findLimit(sql) === undefined ? ['', skip] : [`\n${skip}`, '']; // a comment may end the query
-  const stored = `${applyEdits(sql, edits)}${inner}`;
-  return { sql: writeAround(endpoint, answerFormat, { stored, checks, skip: outer }), format };
+  const query = applyEdits(sql, [...decided, ...removeUnused(sql, decided), ...findTypeEdits(endpoint)]);
+  const skip = values[PAGE_SKIP] ? ` OFFSET CAST(@${PAGE_SKIP}, 'UInt64')` : ''; // the rows that the page before has sent
+  const isLimited = findLimit(sql) !== undefined;
+  return writeAround(endpoint, answerFormat, {
+    query: isLimited ? `${query}\n${skip}` : query, // a comment may end the query
+    checks: arePlainPatterns(endpoint, values) ? '' : writePatternChecks(endpoint),
+    skip: isLimited ? '' : skip,
+  });
 }
 
-/** Leaves out rows that the page before has sent. */
-function writeSkip(count: string): string {
-  return ` OFFSET CAST(${count}, 'UInt64')`;
-}
-
-/** The same for an endpoint that writes its query late. @param write of the endpoint */
+/** The same for an endpoint that writes its query late, with its values. @param write of the endpoint */
 export function createLateStatement(
   endpoint: Endpoint,
   write: NonNullable<Endpoint['writeSelect']>,
-  answerFormat: Pick<Format, 'engineFormat' | 'lines'> = JSON_FORMAT,
-): Pick<Statement, 'format'> & { readonly write: (values: Values) => string } {
-  const { engineFormat } = answerFormat;
-  const { isJson, joinsText, format } = findRowForm(endpoint, engineFormat);
-  const writeName = createNameWriter(endpoint);
-  return {
-    format,
-    write(values) {
-      const select = write((name) => writeName(name, values));
-      const flat = isJson
-        ? writeFlat(endpoint, { ...select, before: 'SELECT', countsItems: false }, joinsText)
-        : undefined;
-      const skip = values[PAGE_SKIP] ? writeSkip(writeName(PAGE_SKIP, values)) : '';
-      if (flat !== undefined) return `${flat}${skip}`;
-      const items = select.items.map(({ sql }) => sql).join(', ');
-      const limit = select.limit === undefined ? '' : `\nLIMIT ${select.limit}${skip}`;
-      const stored = `SELECT ${items} ${select.after}${limit}`;
-      return writeAround(endpoint, answerFormat, { stored });
-    },
-  };
+  { answerFormat = JSON_FORMAT, values }: { readonly answerFormat?: AnswerFormat; readonly values: Values },
+): Statement<WriteStatement> {
+  const around = (query: string) => writeAround(endpoint, answerFormat, { query });
+  const writeName = createNameWriter(endpoint, values);
+  return { sql: () => around(write(writeName)).sql, format: around('').format };
 }
-
-/** How the engine writes the rows of an endpoint. */
-function findRowForm({ columns }: Endpoint, engineFormat: QueryOptions['format']) {
-  const isJson = engineFormat === 'JSONEachRow' || engineFormat === 'JSON';
-  const joinsText = isJson && columns.some(({ type }) => type === 'json');
-  return { isJson, joinsText, format: joinsText ? TEXT_FORMATS[engineFormat] : engineFormat };
-}
-
-/** For rows that the engine joins to texts itself. */
-const TEXT_FORMATS = { JSONEachRow: 'TSVRaw', JSON: 'JSONCompact' } as const;
 
 /** Edits of those optional conditions of an endpoint that the values decide. */
 function decideConditions(endpoint: Endpoint, values: Values): Edit[] {
@@ -94,57 +64,20 @@ function decideConditions(endpoint: Endpoint, values: Values): Edit[] {
   });
 }
 
-/** As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows. */
-function writeAround(
-  endpoint: Endpoint,
-  { engineFormat, lines }: Pick<Format, 'engineFormat' | 'lines'>,
-  { stored, checks = '', skip = '' }: StoredQuery,
-): string {
-  const { columns, maxRows } = endpoint;
-  const from = `FROM (\n${stored}\n)${checks} LIMIT ${maxRows}${skip}`;
-  if (lines !== undefined) return lines.write(endpoint, `SELECT * ${from}`);
-  const write = writerOf(engineFormat);
-  const named = findRowForm(endpoint, engineFormat).joinsText
-    ? rowAsText(columns)
-    : columns.map(({ name, type }) => write(identifier(name), type)).join(', ');
-  const selected = named === '' ? writeTimes(endpoint, engineFormat) : named; // no columns are declared for a caller's SELECT
-  return `SELECT ${selected} ${from}`;
-}
-
-/** All columns, with times as ISO 8601 unless the format has a type for them. */
-function writeTimes({ timeColumns = [] }: Endpoint, format: QueryOptions['format']): string {
-  if (timeColumns.length === 0 || format === 'ArrowStream' || format === 'Parquet') return '*';
-  const times = timeColumns.map((name) => `replaceOne(toString(\`${name}\`), ' ', 'T') AS \`${name}\``);
-  return `* REPLACE (${times.join(', ')})`;
-}
-
-/** A stored query with what stands around it. */
-interface StoredQuery {
-  readonly stored: string;
-  readonly checks?: string;
-  readonly skip?: string;
-}
-
-/** The query by itself, if it plainly returns the declared columns; `undefined` if it needs another SELECT around it. */
-function writeFlat(
-  { columns, maxRows }: Endpoint,
-  select: FinalSelect | undefined,
-  joinsText: boolean,
-): string | undefined {
-  if (select?.items.map(({ name }) => name).join() !== columns.map(({ name }) => name).join())
-    return undefined;
-  if (joinsText && select.countsItems) return undefined;
-  const selected = joinsText
-    ? rowAsText(columns, select.items)
-    : select.items.map(({ sql }) => sql).join(', ');
-  const limit = Math.min(select.limit ?? maxRows, maxRows);
-  return `${select.before} ${selected} ${select.after}\nLIMIT ${limit}`;
-}
-
 /** Whether an empty value reaches the SQL as the empty text; NULL otherwise. */
 function isBoundAsText({ parameters, pages }: Endpoint, name: string): boolean {
   const isOfCursor = pages?.by.some((column) => CURSOR_PREFIX + column.name === name) === true;
   return !isOfCursor && (parameters.find((one) => one.name === name)?.sqlType ?? 'String') === 'String';
+}
+
+/**
+ * Compiles every pattern while the query is analysed; see `arePlainPatterns`. Otherwise a pattern that RE2 rejects would fail only if
+ * there are rows to match, and return an empty answer if there are none.
+ */
+function writePatternChecks({ parameters }: Endpoint): string {
+  const patterns = parameters.filter(({ isPattern }) => isPattern);
+  const checks = patterns.map(({ name }) => `NOT ignore(replaceRegexpOne('', @${name}, ''))`);
+  return checks.length === 0 ? '' : ` WHERE ${checks.join(' AND ')}`;
 }
 
 /** The SQL of an endpoint with each parameter as a value of its type: the engine gets its canonical text. */
@@ -168,38 +101,81 @@ function findTypes({ parameters, pages }: Endpoint): Map<string, string> {
   return typed;
 }
 
-/** Writes single parameters as `writeTypes` does, each with its value. */
-function createNameWriter(endpoint: Endpoint): (name: string, values: Values) => string {
-  const typed = findTypes(endpoint);
-  const cursors = new Map(endpoint.pages?.by.map((one) => [CURSOR_PREFIX + one.name, one]));
-  return (name, values) => {
-    const cursor = cursors.get(name);
-    if (cursor !== undefined) return writeCursorValue(cursor, String(getValue(values, name)));
-    return createRewriter(typed.get(name) ?? `@${name}`)((used) => writeValue(getValue(values, used)));
-  };
-}
-
 function writeTyped({ name, sqlType, required, fallback }: Parameter): string {
   if (sqlType === 'String') return `@${name}`;
   if (required || fallback !== '') return `CAST(@${name}, '${sqlType}')`;
   return `CAST(nullIf(@${name}, ''), 'Nullable(${sqlType})')`;
 }
 
-type WriteColumn = (column: string, type: ResultType) => string;
-
-/** How a column is written in a format. */
-function writerOf(format: QueryOptions['format']): WriteColumn {
-  const types = Object.hasOwn(FILE_COLUMNS, format) ? FILE_COLUMNS[format as FileFormat] : undefined; // its keys are the formats
-  if (types === undefined) return (column) => column;
-  return (column, type) => {
-    const expression = types[type]?.(column);
-    return expression === undefined ? column : `${expression} AS ${column}`;
+/** Writes single parameters as `writeTypes` does, each with its value. */
+function createNameWriter(endpoint: Endpoint, values: Values): (name: string) => string {
+  const typed = findTypes(endpoint);
+  const cursors = new Map(endpoint.pages?.by.map((one) => [CURSOR_PREFIX + one.name, one]));
+  return (name) => {
+    const cursor = cursors.get(name);
+    if (cursor !== undefined) return writeCursorValue(cursor, String(getValue(values, name)));
+    return createRewriter(typed.get(name) ?? `@${name}`)((used) => writeValue(getValue(values, used)));
   };
 }
 
-type ColumnTypes = Partial<Record<ResultType, (column: string) => string>>;
+/** A query with what stands around it. */
+interface Inner {
+  readonly query: string;
+  readonly checks?: string;
+  readonly skip?: string;
+}
+
+function writeAround(
+  endpoint: Endpoint,
+  { engineFormat, lines }: AnswerFormat,
+  { query, checks = '', skip = '' }: Inner,
+): Statement {
+  const from = `FROM (\n${query}\n)${checks} LIMIT ${endpoint.maxRows}${skip}`;
+  if (lines !== undefined) return { sql: lines.write(endpoint, `SELECT * ${from}`), format: engineFormat };
+  const { selected, format } = writeList(endpoint, engineFormat);
+  return { sql: `SELECT ${selected} ${from}`, format };
+}
+
+/** The list of the outermost SELECT, and how the engine writes its rows. */
+function writeList({ columns, timeColumns = [] }: Endpoint, format: QueryOptions['format']) {
+  if (columns.length === 0) return { selected: writeTimes(timeColumns, format), format }; // a caller's SELECT
+  const isJson = format === 'JSONEachRow' || format === 'JSON';
+  if (isJson && columns.some(({ type }) => type === 'json'))
+    return { selected: writeRowAsText(columns), format: TEXT_FORMATS[format] };
+  const types = Object.hasOwn(FILE_COLUMNS, format) ? FILE_COLUMNS[format as FileFormat] : {}; // its keys are the formats
+  const items = columns.map(({ name, type }) => {
+    const written = types[type]?.(identifier(name));
+    return written === undefined ? identifier(name) : `${written} AS ${identifier(name)}`;
+  });
+  return { selected: items.join(', '), format };
+}
+
+/** All columns, with times as ISO 8601 unless the format has a type for them. */
+function writeTimes(timeColumns: readonly string[], format: QueryOptions['format']): string {
+  if (timeColumns.length === 0 || format === 'ArrowStream' || format === 'Parquet') return '*';
+  const times = timeColumns.map((name) => `replaceOne(toString(\`${name}\`), ' ', 'T') AS \`${name}\``);
+  return `* REPLACE (${times.join(', ')})`;
+}
+
+/** For rows that the engine joins to texts itself. */
+const TEXT_FORMATS = { JSONEachRow: 'TSVRaw', JSON: 'JSONCompact' } as const;
+
+/**
+ * A row as JSON, concatenated by the engine, for results with a `json` column: JSONEachRow would quote the column's text, which
+ * has to stand in the row as it is. Ingest keeps that text to one line of valid JSON.
+ */
+function writeRowAsText(columns: readonly ResultColumn[]): string {
+  const members = columns.map(({ name, type }, i) => {
+    const label = writeValue(`${i === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+    const column = identifier(name);
+    return `${label}, ${type === 'json' ? jsonText(column) : `ifNull(toJSONString(${column}), 'null')`}`;
+  });
+  return `concat(${members.join(', ')}, '}')`;
+}
 
 const jsonText = (column: string) => `ifNull(nullIf(${column}, ''), 'null')`;
+
+type ColumnTypes = Partial<Record<ResultType, (column: string) => string>>;
 
 const TEXTS: ColumnTypes = {
   string: (column) => `toValidUTF8(toString(${column}))`,
@@ -217,29 +193,6 @@ const FILE_COLUMNS: Readonly<Record<FileFormat, ColumnTypes>> = {
   ArrowStream: TYPED,
   Parquet: TYPED,
 };
-
-/**
- * A row as JSON, concatenated by the engine, for results with a `json` column: JSONEachRow would quote the column's text, which
- * has to stand in the row as it is. Ingest keeps that text to one line of valid JSON.
- */
-function rowAsText(columns: readonly ResultColumn[], items: readonly SelectItem[] = []): string {
-  const members = columns.map(({ name, type }, i) => {
-    const label = writeValue(`${i === 0 ? '{' : ','}${JSON.stringify(name)}:`);
-    const column = items[i]?.sql ?? identifier(name);
-    return `${label}, ${type === 'json' ? jsonText(column) : `ifNull(toJSONString(${column}), 'null')`}`;
-  });
-  return `concat(${members.join(', ')}, '}')`;
-}
-
-/**
- * Compiles every pattern while the query is analysed; see `arePlainPatterns`. Otherwise a pattern that RE2 rejects would fail only if there are rows
- * to match, and return an empty answer if there are none.
- */
-function patternChecks(endpoint: Endpoint): string {
-  const patterns = endpoint.parameters.filter(({ isPattern }) => isPattern);
-  const checks = patterns.map(({ name }) => `NOT ignore(replaceRegexpOne('', @${name}, ''))`);
-  return checks.length === 0 ? '' : ` WHERE ${checks.join(' AND ')}`;
-}
 
 function identifier(name: string): string {
   return `\`${name}\``; // proven by the definition's schema to be letters, digits and underscores

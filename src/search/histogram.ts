@@ -80,22 +80,16 @@ export function writeHistogram(scope: SearchScope, histogram: Histogram): WriteS
   return (value) => {
     const { start, width, arms } = writeSlots(scope, histogram, value);
     const items = [
-      { name: 'timestamp', sql: `${start} + ${SLOT} * ${width} AS timestamp` },
-      { name, sql: `${SERIES} AS \`${name}\`` },
-      { name: 'count', sql: `sum(${PART}) AS count` },
+      `${start} + ${SLOT} * ${width} AS timestamp`,
+      `${SERIES} AS \`${name}\``,
+      `sum(${PART}) AS count`,
+      ...(measure === undefined ? [] : [`${writeMerged(measure, STATE)} AS \`${VALUE_COLUMN}\``]),
+      ...(top === undefined ? [] : [`CAST(${OTHER}, 'Bool') AS \`${OTHER_COLUMN}\``]),
     ];
-    if (measure !== undefined)
-      items.push({ name: VALUE_COLUMN, sql: `${writeMerged(measure, STATE)} AS \`${VALUE_COLUMN}\`` });
-    if (top !== undefined)
-      items.push({ name: OTHER_COLUMN, sql: `CAST(${OTHER}, 'Bool') AS \`${OTHER_COLUMN}\`` });
     const isOfNumbers = measure !== undefined && AGGREGATES[measure.name].isOfNumbers;
-    return {
-      items,
-      after: `FROM (${writeAllSeries(histogram, arms)})
+    return `SELECT ${items.join(', ')} FROM (${writeAllSeries(histogram, arms)})
 GROUP BY ${SLOT}, ${SERIES}, ${OTHER}${isOfNumbers ? ` HAVING isNotNull(${writeMerged(measure, STATE)})` : ''}
-ORDER BY ${SLOT}, ${OTHER}, ${SERIES}`,
-      limit: undefined,
-    };
+ORDER BY ${SLOT}, ${OTHER}, ${SERIES}`;
   };
 }
 

@@ -1,7 +1,6 @@
 import { PAGE_SKIP } from '../definitions/pages.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import { NO_CURSOR } from '../query/position.ts';
-import type { SelectItem } from '../sql/final-select.ts';
 import { writeValue } from '../sql/quote.ts';
 import {
   isLevel,
@@ -25,7 +24,10 @@ export function writeRows(scope: SearchScope, size: number): WriteSearch {
     // What the first page does not need is left out, since the engine would analyse it in the SELECT of each source.
     const isFirst = value('cursor_id') === NO_CURSOR;
     const skipped = value(PAGE_SKIP);
-    const limit = skipped === NOTHING ? size : `${size} + toUInt64OrZero(${skipped})`;
+    const [limit, offset] =
+      skipped === NOTHING
+        ? [size, '']
+        : [`${size} + toUInt64OrZero(${skipped})`, ` OFFSET CAST(${skipped}, 'UInt64')`];
     const arms = writeArms(scope, value, {
       bounds: ['page_from', 'page_until'],
       more: (source) => (isFirst ? '' : `AND (${writeAfterCursor(writeValue(source.name), value)})`),
@@ -33,14 +35,11 @@ export function writeRows(scope: SearchScope, size: number): WriteSearch {
         `${writeValue(source.name)} AS source, ${COLUMNS}, ${writeLevelParts(source)}, ${writeStored(source)}`,
       end: `ORDER BY ${[...ORDER.map(column), ...STORED].map((sql) => `${sql} DESC`).join(', ')} LIMIT ${limit}`,
     });
-    return {
-      items: ROW_ITEMS,
-      after: `FROM (
+    return `SELECT ${ROW_ITEMS} FROM (
 ${arms}
 )
-ORDER BY ${['at', 'id', 'source', 'project', ...STORED].map((sql) => `${sql} DESC`).join(', ')}`,
-      limit: size,
-    };
+ORDER BY ${['at', 'id', 'source', 'project', ...STORED].map((sql) => `${sql} DESC`).join(', ')}
+LIMIT ${size}${offset}`;
   };
 }
 
@@ -68,15 +67,8 @@ const COLUMNS = [
   ...['id', 'project', 'event_message', 'metadata'].map((name) => `${column(name)} AS ${name}`),
   `${column('timestamp')} AS at`,
 ].join(', ');
-const ROW_ITEMS: readonly SelectItem[] = [
-  { name: 'source', sql: 'source' },
-  { name: 'id', sql: 'id' },
-  { name: 'timestamp', sql: 'toUnixTimestamp64Micro(at) AS timestamp' },
-  { name: 'project', sql: 'project' },
-  { name: 'level', sql: `${writeLevelName(joinPartsOfRank('level_text', 'level_status'))} AS level` },
-  { name: 'event_message', sql: 'event_message' },
-  { name: 'metadata', sql: 'metadata' },
-];
+const ROW_ITEMS = `source, id, toUnixTimestamp64Micro(at) AS timestamp, project,
+  ${writeLevelName(joinPartsOfRank('level_text', 'level_status'))} AS level, event_message, metadata`;
 
 /** Writes the condition of rows after that of the cursor, among those up to its instant. Its columns are those of the order, including the source. */
 function writeAfterCursor(source: string, value: Value): string {
@@ -108,14 +100,8 @@ export function writeValues(scope: SearchScope, field: SearchField): WriteSearch
       select: (fields) => `${writeFieldValue(fields.find(field))} AS ${VALUE}${own}`,
       end,
     });
-    return {
-      items: [
-        { name: 'value', sql: `${SERIES} AS value` },
-        { name: 'count', sql: `${PART} AS count` },
-      ],
-      after: `FROM (SELECT ${shown} AS ${SERIES}, ${count} AS ${PART} FROM (\n${arms}\n) WHERE ${exists} GROUP BY ${VALUE})
-ORDER BY count DESC, value`,
-      limit: VALUES_MAX,
-    };
+    return `SELECT ${SERIES} AS value, ${PART} AS count
+FROM (SELECT ${shown} AS ${SERIES}, ${count} AS ${PART} FROM (\n${arms}\n) WHERE ${exists} GROUP BY ${VALUE})
+ORDER BY count DESC, value LIMIT ${VALUES_MAX}`;
   };
 }

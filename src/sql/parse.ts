@@ -50,6 +50,13 @@ export function parseSql(sql: string): ParsedSql {
   return cache.memo(sql);
 }
 
+/** `n` of a query that ends with `LIMIT n`, whatever it is otherwise. */
+export function findLimit(sql: string): number | undefined {
+  const { words } = parseSql(sql);
+  const rows = words.at(-1)?.text ?? '';
+  return words.at(-2)?.key === 'LIMIT' && /^\d{1,9}$/.test(rows) ? Number(rows) : undefined;
+}
+
 /** The innermost bracket that is open, and the clause within it. */
 interface OpenBracket {
   /** Index of the bracket; -1 outside of all. */

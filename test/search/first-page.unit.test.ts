@@ -19,7 +19,7 @@ function write(position?: readonly string[], q = 'heap', mayHaveRows?: (table: s
   if (writeSelect === undefined) throw new Error('a search writes its query late');
   const bound = { ...values, ...bindPosition(pages, position) };
   const all = { ...bound, ...serviceValues(endpoint, bound, { instantMs: 1e12 }) };
-  return createLateStatement(endpoint, writeSelect).write(all);
+  return createLateStatement(endpoint, writeSelect, { values: all }).sql();
 }
 
 test('the first page of a search has no conditions of a cursor in the SELECT of each source, and texts of levels once', () => {

@@ -1,5 +1,5 @@
-import { findLimit } from '../../sql/final-select.ts';
 import { findParameters } from '../../sql/parameter.ts';
+import { findLimit } from '../../sql/parse.ts';
 import { type EndpointFile, endpointFields } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
 import { CURSOR_PREFIX, PAGE_FROM, PAGE_PARAMETERS, PAGE_UNTIL, parseOrder, TIME_COLUMN } from '../pages.ts';

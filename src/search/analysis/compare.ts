@@ -129,20 +129,8 @@ WHERE ${isNamed}owns > 0 AND others > 0 AND (values <= ${VALUES_FEW} OR values *
   const scored = `SELECT *, (own + 0.5) / (owns + 1) AS x, (other + 0.5) / (others + 1) AS y FROM (${ranked}) WHERE nth <= ${FIELDS_MAX}`;
   const entropy = (share: string) =>
     `(-(${share}) * log2(${share}) - (1 - (${share})) * log2(1 - (${share})))`;
-  return {
-    items: [
-      { name: 'field', sql: `${NAME_OF_PATH} AS field` },
-      { name: 'value', sql: 'value' },
-      { name: 'count', sql: 'own AS count' },
-      { name: 'share', sql: 'round(own / owns, 6) AS share' },
-      { name: 'against_count', sql: 'other AS against_count' },
-      { name: 'against_share', sql: 'round(other / others, 6) AS against_share' },
-      {
-        name: 'score',
-        sql: `round(greatest(${entropy('(x + y) / 2')} - (${entropy('x')} + ${entropy('y')}) / 2, 0), 6) AS score`,
-      },
-    ],
-    after: `FROM (${scored}) ORDER BY score DESC, x > y DESC, field, value`,
-    limit: size,
-  };
+  return `SELECT ${NAME_OF_PATH} AS field, value, own AS count, round(own / owns, 6) AS share,
+  other AS against_count, round(other / others, 6) AS against_share,
+  round(greatest(${entropy('(x + y) / 2')} - (${entropy('x')} + ${entropy('y')}) / 2, 0), 6) AS score
+FROM (${scored}) ORDER BY score DESC, x > y DESC, field, value LIMIT ${size}`;
 }

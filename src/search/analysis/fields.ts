@@ -56,23 +56,10 @@ function writeFields(scope: SearchScope, sample: Sample, size: number): WriteSea
 FROM (${counted}) GROUP BY path`;
     const total = `SELECT *, sumIf(held, path = ${writePath(['source'])}) OVER () AS events FROM (${described})`;
     const number = (sql: string) => `if(numbers * 2 >= held, ${sql}, NULL)`;
-    return {
-      items: [
-        { name: 'field', sql: `${NAME_OF_PATH} AS field` },
-        { name: 'coverage', sql: 'round(least(held / events, 1), 6) AS coverage' },
-        { name: 'distinct', sql: 'values AS distinct' },
-        {
-          name: 'top',
-          sql: `toJSONString(arrayMap(t -> CAST((t.2, -t.1), 'Tuple(value String, count Int64)'), most)) AS top`,
-        },
-        { name: 'min', sql: `${number('low')} AS min` },
-        { name: 'max', sql: `${number('high')} AS max` },
-        { name: 'p50', sql: `${number('ranks[1]')} AS p50` },
-        { name: 'p95', sql: `${number('ranks[2]')} AS p95` },
-      ],
-      // Values that differ and repeat tell most.
-      after: `FROM (${total}) ORDER BY values > 1 AND values * 2 <= held DESC, held DESC, field`,
-      limit: size,
-    };
+    // Values that differ and repeat tell most.
+    return `SELECT ${NAME_OF_PATH} AS field, round(least(held / events, 1), 6) AS coverage, values AS distinct,
+  toJSONString(arrayMap(t -> CAST((t.2, -t.1), 'Tuple(value String, count Int64)'), most)) AS top,
+  ${number('low')} AS min, ${number('high')} AS max, ${number('ranks[1]')} AS p50, ${number('ranks[2]')} AS p95
+FROM (${total}) ORDER BY values > 1 AND values * 2 <= held DESC, held DESC, field LIMIT ${size}`;
   };
 }

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AskStep, ResultColumn } from '../../definitions/endpoint.ts';
-import type { SelectItem } from '../../sql/final-select.ts';
 import { writeValue } from '../../sql/quote.ts';
 import { SEARCH_FROM, SEARCH_UNTIL, type SearchScope, type WriteSearch, writeArms } from '../arms.ts';
 import { column } from '../field.ts';
@@ -83,17 +82,7 @@ function writeTemplates(scope: SearchScope, sample: Sample): WriteSearch {
     const ranked = `SELECT *, row_number() OVER (ORDER BY events DESC, text) <= ${TEMPLATES_TOP_MAX} AS top FROM (${grouped})`;
     const nth = `SELECT *, sum(events) OVER (PARTITION BY top) AS all, row_number() OVER (PARTITION BY top ORDER BY cityHash64(text), text) AS nth FROM (${ranked})`;
     const kept = `SELECT *, sum(events) OVER (PARTITION BY top) AS some FROM (${nth}) WHERE top OR nth <= ${TEMPLATES_OTHER_MAX}`;
-    return {
-      items: [
-        { name: 'text', sql: 'text' },
-        { name: 'weight', sql: 'events * all / some AS weight' },
-        { name: 'first', sql: 'first' },
-        { name: 'last', sql: 'latest.1 AS last' },
-        { name: 'sample', sql: 'latest.2 AS sample' },
-      ],
-      after: `FROM (${kept}) ORDER BY text`,
-      limit: undefined,
-    };
+    return `SELECT text, events * all / some AS weight, first, latest.1 AS last, latest.2 AS sample FROM (${kept}) ORDER BY text`;
   };
 }
 
@@ -105,17 +94,7 @@ function writePatterns(patterns: readonly Template[], size: number): WriteSearch
     return `(${texts.join(', ')}, ${Math.round(weight)}, ${Number((weight / total).toFixed(6))}, ${first}, ${last})`;
   });
   const type = 'Array(Tuple(String, String, Int64, Float64, Int64, Int64))';
-  const items: readonly SelectItem[] = [
-    ['pattern', 1],
-    ['count', 3],
-    ['share', 4],
-    ['first', 5],
-    ['last', 6],
-    ['sample', 2],
-  ].map(([name, nth]) => ({ name: String(name), sql: `r.${nth} AS ${name}` }));
-  return () => ({
-    items,
-    after: `FROM (SELECT arrayJoin(CAST([${rows.join(', ')}], '${type}')) AS r)`,
-    limit: size,
-  });
+  return () =>
+    `SELECT r.1 AS pattern, r.3 AS count, r.4 AS share, r.5 AS first, r.6 AS last, r.2 AS sample
+FROM (SELECT arrayJoin(CAST([${rows.join(', ')}], '${type}')) AS r) LIMIT ${size}`;
 }

@@ -48,11 +48,7 @@ export async function countEvents(
         .map((write, i) => `${write === undefined ? 'count()' : `countIf(${write(fields)})`} AS n${i}`)
         .join(', ');
     const arms = writeArms(scope, value, { bounds: [SEARCH_FROM, SEARCH_UNTIL], select });
-    return {
-      items: names.map((name) => ({ name, sql: `sum(${name}) AS ${name}` })),
-      after: `FROM (\n${arms}\n)`,
-      limit: undefined,
-    };
+    return `SELECT ${names.map((name) => `sum(${name}) AS ${name}`).join(', ')} FROM (\n${arms}\n)`;
   };
   const [row] = await ask({ columns: names.map(toCount), maxRows: 1, writeSelect } satisfies Step);
   return names.map((name) => Number(row?.[name] ?? 0));

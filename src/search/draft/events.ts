@@ -24,12 +24,7 @@ const NAMES = ['source', 'id', 'timestamp', 'project', 'event_message', 'metadat
 
 /** The members of the endpoint that reads the newest events of a search whole; sources over existing tables are left out, since no test can store their events. */
 export function planSample(scope: SearchScope): Pick<Endpoint, 'columns' | 'maxRows' | 'writeSelect'> {
-  const writeSelect: WriteSearch = (value) => ({
-    items: NAMES.map((name) => ({
-      name,
-      sql: name === 'timestamp' ? 'toUnixTimestamp64Micro(at) AS timestamp' : name,
-    })),
-    after: `FROM (
+  const writeSelect: WriteSearch = (value) => `SELECT ${NAMES.map(writeItem).join(', ')} FROM (
 ${writeArms(scope, value, {
   bounds: [SEARCH_FROM, SEARCH_UNTIL],
   more: () =>
@@ -39,9 +34,7 @@ ${writeArms(scope, value, {
   end: `ORDER BY ${column('timestamp')} DESC, ${column('id')} DESC LIMIT 1 BY ${column('timestamp')}, ${column('id')}, ${column('project')} LIMIT ${EVENTS_MAX}`,
 })}
 )
-ORDER BY at DESC, id DESC, source DESC, project DESC`,
-    limit: EVENTS_MAX,
-  });
+ORDER BY at DESC, id DESC, source DESC, project DESC LIMIT ${EVENTS_MAX}`;
   const columns = NAMES.map((name) => ({
     name,
     type: name === 'timestamp' ? ('integer' as const) : ('string' as const),
@@ -49,6 +42,8 @@ ORDER BY at DESC, id DESC, source DESC, project DESC`,
   }));
   return { columns, maxRows: EVENTS_MAX, writeSelect };
 }
+
+const writeItem = (name: string) => (name === 'timestamp' ? 'toUnixTimestamp64Micro(at) AS timestamp' : name);
 
 /** Writes a source's table with only these events, under its name. */
 export function writeSampleTable(source: Source, events: readonly StoredEvent[], name: string): string {

@@ -6,7 +6,6 @@ import { toLines } from '../../../src/sandbox/sandbox.ts';
 import { parseQueryTree, parseSyntaxTree } from '../../../src/sandbox/syntax-tree.ts';
 import { SEARCH } from '../../../src/search/search.ts';
 import { applyEdits } from '../../../src/sql/edit.ts';
-import { findFinalSelect, findLimit } from '../../../src/sql/final-select.ts';
 import { findOptionalConditions } from '../../../src/sql/optional-condition.ts';
 import { createRewriter } from '../../../src/sql/parameter.ts';
 import { parseSql } from '../../../src/sql/parse.ts';
@@ -76,7 +75,6 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
       'a chain of views': distinct((i) => `a${i} AS (SELECT 1 FROM a${i - 1}), `, ['WITH ', END]),
     },
   }),
-  'the last SELECT of SQL': sql((text) => [findFinalSelect(text), findLimit(text)], { tokens: CLAUSES }),
   'optional conditions of SQL': sql(findOptionalConditions, {
     tokens: split(" AND (@a = '' OR ¦ AND (@a = '' OR x)¦)¦ AND ¦SELECT 1 WHERE ¦(¦ x "),
     nests: nest(" AND (@a = '' OR x …)¦(…)"),
