@@ -59,9 +59,9 @@ export interface QueryOptions extends QueueOptions {
   /** Endpoint and request, for the engine's query log. */
   readonly origin?: string | undefined;
   /**
-   * Set for every statement with a caller's SQL, including the EXPLAINs that check it: a server runs it as the sandbox
-   * user if there is one. The embedded engine ignores it. `project`: the requested one, for row policies; `undefined`:
-   * no project's rows are read.
+   * Set for every statement with a caller's SQL, including the EXPLAINs that check it: it has the limits for callers'
+   * SQL (read-settings.ts), and a server runs it as the sandbox user if there is one. `project`: the requested one, for
+   * row policies; `undefined`: no project's rows are read.
    */
   readonly sandboxed?: { readonly project: string | undefined } | undefined;
   /**

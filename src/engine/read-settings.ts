@@ -8,10 +8,14 @@ const ENGINE_GRACE_MS = 1_000;
 // A stored query of some kilobytes with parameters of the longest size.
 export const SQL_BYTES_MAX = 128 * 1024 * 1024;
 
-// A caller's SELECT has at most 16 KiB (sandbox.ts); the engine's own formatting of it is longer.
-const SANDBOX_SQL_BYTES_MAX = 4 * 1024 * 1024;
 // Limits and kills take effect between blocks: with the default of 65,409 rows a costly function outlives them by far.
 const BLOCK_ROWS_MAX = 8_192;
+
+/**
+ * Levels of SELECTs, views included. The engine analyses a SELECT in an expression twice, so that the time doubles with each level: of 19
+ * it is a second, and no KILL stops it.
+ */
+export const SUBQUERY_DEPTH_MAX = 20;
 
 /** Numbers are never quoted, `/` is never escaped, a number that JSON cannot write is null. */
 export const FORMAT_SETTINGS = {
@@ -50,13 +54,31 @@ export function readSettings(limits: QueryLimits): EngineSettings {
     result_overflow_mode: 'throw',
     max_query_size: SQL_BYTES_MAX,
     max_block_size: BLOCK_ROWS_MAX,
+    max_subquery_depth: SUBQUERY_DEPTH_MAX,
   };
 }
 
 /**
- * The same for the user that runs callers' SQL. Its profile in deploy/clickhouse/users.sql has to allow each of these
- * settings.
+ * Further limits of statements with a caller's SQL. While the engine parses a text, resolves its names and computes its constants, no KILL
+ * stops it: these end it there. A server has them in the profile of its user for callers' SQL (deploy/clickhouse/users.sql).
  */
+export const SANDBOX_LIMITS = {
+  max_query_size: 128 * 1024, // with the stored query and its values; the engine's own formatting of a text is longer than the text
+  max_parser_depth: 300,
+  max_parser_backtracks: 100_000,
+  max_ast_depth: 200,
+  max_ast_elements: 5_000,
+  max_expanded_ast_elements: 20_000, // an alias that is used twice counts twice
+  max_subquery_depth: SUBQUERY_DEPTH_MAX,
+  max_temporary_columns: 2_000,
+  max_result_rows: 1_000_000,
+  // Smaller steps, between which limits and kills take effect.
+  max_untracked_memory: 1024 * 1024,
+  max_joined_block_size_rows: BLOCK_ROWS_MAX,
+  preferred_block_size_bytes: 1024 * 1024,
+} as const satisfies EngineSettings;
+
+/** The settings that a server's user for callers' SQL gets with each query; its profile has to allow each. */
 export function sandboxSettings(limits: QueryLimits): EngineSettings {
-  return { ...readSettings(limits), max_query_size: SANDBOX_SQL_BYTES_MAX };
+  return { ...readSettings(limits), max_query_size: SANDBOX_LIMITS.max_query_size };
 }

@@ -4,8 +4,7 @@ import { applyEdits } from '../sql/edit.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { parseSql, type Word } from '../sql/parse.ts';
 import { PLAIN_NAME } from '../sql/with-list.ts';
-import { assertDepth } from './dense-text.ts';
-import { invalidSql } from './refusal.ts';
+import { findWordFault, invalidSql } from './rejection.ts';
 
 /** A caller's SELECT as the engine itself writes it. */
 interface Canonical {
@@ -26,7 +25,8 @@ export async function canonicalise(
   sql: string,
   format: (sql: string) => Promise<string>,
 ): Promise<Canonical> {
-  assertDepth(sql); // first: it bounds the text for all others
+  const fault = findWordFault(sql);
+  if (fault !== undefined) throw invalidSql(fault);
   refuseBraces(sql);
   const declared = [...endpoint.parameters.map((parameter) => parameter.name), NOW_PARAMETER];
   const mark = findMark(sql);
@@ -39,7 +39,6 @@ export async function canonicalise(
   const checked = (await format(marked)).trim();
   // A mark that the caller wrote with escapes stands for a parameter that the caller may name anyway.
   const marks = new Map(declared.map((name) => [`'${mark}${name}'`, name]));
-  assertDepth(checked); // once more: the trees are built from it
   const { words, comments } = parseSql(checked);
   if (comments.length > 0) throw invalidSql('must not have a comment there');
   for (const word of words) refuseWord(word);

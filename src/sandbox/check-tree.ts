@@ -1,7 +1,7 @@
 import { checkArguments, isBoundByArguments, type RuleContext } from './argument-rules.ts';
 import { isAllowedFunction } from './function.ts';
-import { assertBound, invalidSql } from './refusal.ts';
-import { depthOf, type SyntaxNode, walk } from './syntax-tree.ts';
+import { assertBound, invalidSql } from './rejection.ts';
+import { type SyntaxNode, walk } from './syntax-tree.ts';
 import { ZONE_PLACES } from './time-zone.ts';
 import { givenNameOf, nameOf } from './tree-node.ts';
 
@@ -34,9 +34,8 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** Checks a caller's SELECT in EXPLAIN AST. @throws TailraceError `invalid_parameter` that names the first thing that is not allowed */
 export function checkTree(root: SyntaxNode, context: TreeContext): void {
-  assertBound('depth', depthOf(root));
+  assertBound('tuples', multiplyTuples(root));
   const nodes = [...walk(root)];
-  assertBound('nodes', nodes.length);
   const aliases = new Set(nodes.flatMap((node) => givenNameOf(node) ?? []));
   const columns = new Set([...findExpressions(nodes)].flatMap((node) => givenNameOf(node) ?? []));
   for (const node of nodes) {
@@ -50,6 +49,22 @@ export function checkTree(root: SyntaxNode, context: TreeContext): void {
     // The engine reads the name of a column as a function only instead of a lambda, which argument-rules.ts checks.
     if (node.kind === 'Identifier' && !columns.has(nameOf(node))) checkIdentifier(nameOf(node), context);
   }
+}
+
+/** The members of the largest tuple of a SELECT, times those of the SELECTs in it. */
+function multiplyTuples(select: SyntaxNode): number {
+  let largest = 1;
+  let inner = 1;
+  const left = [...select.children];
+  for (let node = left.pop(); node !== undefined; node = left.pop()) {
+    if (node.kind === 'SelectQuery') inner *= multiplyTuples(node);
+    else left.push(...node.children);
+    if (node.kind !== 'Function' || nameOf(node).toLowerCase() !== 'tuple') continue;
+    const members = node.children[0]?.children.length ?? 0;
+    assertBound('tuple', members);
+    largest = Math.max(largest, members);
+  }
+  return largest * inner;
 }
 
 // Not subqueries, which are tables elsewhere.

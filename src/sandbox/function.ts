@@ -110,7 +110,7 @@ export function isAllowedFunction(name: string): boolean {
 }
 
 /** The aggregate function of an allowed name, without suffixes; `undefined` for other functions. @param name in lower case */
-export function findAggregate(name: string): string | undefined {
+function findAggregate(name: string): string | undefined {
   if (aggregates.has(name)) return name;
   const suffix = suffixes.find((one) => name.endsWith(one)); // none ends with another
   return suffix && findAggregate(name.slice(0, -suffix.length));

@@ -22,11 +22,9 @@ import { canonicalise } from './canonical.ts';
 import { checkQueryTree, checkTables, checkTree } from './check-tree.ts';
 import { readEngineNames } from './engine-names.ts';
 import { type Forms, findForms } from './form.ts';
-import { assertSize } from './measure.ts';
 import { assertNesting, assertNoShadowing, bindNames, findViews } from './names.ts';
-import { invalidSql } from './refusal.ts';
+import { invalidSql } from './rejection.ts';
 import { parseQueryTree, parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from './syntax-tree.ts';
-import { assertCost } from './work.ts';
 
 export type SandboxOptions = Omit<QueryOptions, 'format'>;
 
@@ -96,7 +94,7 @@ export function createSandbox(engine: Engine, { now = Date.now }: SandboxSetting
       checkOnce(withInstants(form, translation), select, options);
     const [whole, typed] = await Promise.all([
       checkForm(stored.whole, translation.sql),
-      translation.typed && checkForm(stored.typed, translation.typed.sql).catch(ignoreRefusal),
+      translation.typed && checkForm(stored.typed, translation.typed.sql).catch(ignoreRejection),
     ]);
     const own = withTranslation({ endpoint, whole, typed }, translation);
     if (!BY_CLOCK.test(sql)) checked.set(key, own);
@@ -159,14 +157,14 @@ async function findTimeColumns(engine: Engine, own: Endpoint, options: SandboxOp
 }
 
 /** Without the typed form the answer is the same, only later. Any other failure would be kept in the cache as a form that is beyond a bound. */
-function ignoreRefusal(error: unknown): undefined {
+function ignoreRejection(error: unknown): undefined {
   if (!(error instanceof TailraceError) || error.code !== 'invalid_parameter') throw error;
 }
 
 // With `current_timestamp()` the bounds of a SELECT are others each time.
 const BY_CLOCK = /current_/i;
 
-// A caller's SELECT may search every text for a parameter's value: the work grows with the length of both.
+// A caller's SELECT may name a parameter some thousand times, and each is its value in the text that the engine gets.
 const VALUE_BYTES_MAX = 1_000;
 
 function assertShortValues({ parameters }: Endpoint, raw: RawParameters): void {
@@ -191,10 +189,10 @@ interface CheckContext extends Awaited<ReturnType<typeof readEngineNames>> {
  */
 async function check(endpoint: Endpoint, sql: string, context: CheckContext): Promise<string> {
   const { storedNames, engine, options, functions, zones } = context;
-  const query = async (text: string, values = {}, whenRefused = 'is not SQL that the engine accepts') => {
+  const query = async (text: string, values = {}, otherwise = 'is not SQL that the engine accepts') => {
     const execution = { ...options, format: 'TSVRaw', sandboxed: { project: undefined } } as const;
     const { bytes } = await engine.query(text, values, execution).catch((error) => {
-      throw toRefusal(error, whenRefused);
+      throw toRejection(error, otherwise);
     });
     return bytes.toString();
   };
@@ -225,9 +223,7 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
   assertNoShadowing(own, storedNames.views);
   checkTables(tree, new Set([...storedNames.views, ...own.keys()]), storedNames.read.get('') ?? new Set());
   const names = bindNames(queryTree, storedNames.views);
-  assertSize(queryTree, names);
   assertNesting(names);
-  assertCost(names);
   zones.use(usedZones);
   return runs;
 }
@@ -256,8 +252,11 @@ function readTree(parse: (lines: readonly string[]) => SyntaxNode, lines: readon
 }
 
 /** The caller gets the engine's message about its text; other errors, such as a timeout, stay as they are. */
-function toRefusal(error: unknown, message: string): unknown {
+function toRejection(error: unknown, message: string): unknown {
   if (!(error instanceof TailraceError) || error.code !== 'query_failed') return error;
+  const [limit] = /TOO_(?:BIG|DEEP|SLOW)_\w+/.exec(error.message) ?? [];
+  if (limit !== undefined)
+    return invalidSql(`is beyond a limit of the engine, ${limit}: ask in several requests`, error);
   return invalidSql(`${message}: ${error.message}`, error);
 }
 

@@ -1,8 +1,6 @@
 import type { Engine } from '../engine/engine.ts';
-import { TailraceError } from '../errors.ts';
 import { sql, trusted } from '../sql/sql.ts';
-import { assertDepth } from './dense-text.ts';
-import { assertStoredBound } from './refusal.ts';
+import { findWordFault } from './rejection.ts';
 
 /** One node of a query as the engine has parsed it. */
 export interface SyntaxNode {
@@ -23,33 +21,13 @@ export class SyntaxTreeError extends Error {
  * `readQueryTree` shows. A `FORMAT` or `INTO OUTFILE` is a second child of the root.
  *
  * @param sql without parameters
- * @throws SyntaxTreeError, also for a text beyond the bounds of stored queries, which could take the engine too long to parse or
- * resolve; the engine's own error for a text that it cannot parse or that is more than one statement
+ * @throws SyntaxTreeError, also for a text that could take the engine too long to parse; the engine's own error for a text that it cannot parse or that is more than one statement
  */
 export async function readSyntaxTree(engine: Engine, sql: string): Promise<SyntaxNode> {
-  refuseUnbounded(() => assertDepth(sql));
-  await refuseOddNames(engine, sql);
-  const tree = parseSyntaxTree(await explain(engine, `AST ${sql}`));
-  refuseUnbounded(() => {
-    assertStoredBound('depth', depthOf(tree));
-    assertStoredBound('nodes', [...walk(tree)].length);
-  });
-  return tree;
-}
-
-/** @param check throws as `assertBound` does @throws SyntaxTreeError with its message */
-export function refuseUnbounded(check: () => void): void {
-  try {
-    check();
-  } catch (error) {
-    const message = error instanceof TailraceError ? error.errors[0]?.message : undefined;
-    throw message === undefined ? error : new SyntaxTreeError(message);
-  }
-}
-
-/** Levels of a tree. */
-export function depthOf({ children }: SyntaxNode): number {
-  return 1 + children.reduce((deepest, child) => Math.max(deepest, depthOf(child)), 0);
+  const fault = findWordFault(sql);
+  if (fault !== undefined) throw new SyntaxTreeError(fault);
+  await rejectOddNames(engine, sql);
+  return parseSyntaxTree(await explain(engine, `AST ${sql}`));
 }
 
 /**
@@ -71,7 +49,7 @@ const QUOTED = /'(?:[^'\\]|\\.)*'|`((?:[^`\\]|\\.)*)`/gs;
  * The engine writes names into its trees unescaped, so a name with a line break could forge lines of the tree. In the engine's own
  * spelling of the query such a name has a backslash. If the engine can spell the query, it is one statement.
  */
-async function refuseOddNames(engine: Engine, query: string): Promise<void> {
+async function rejectOddNames(engine: Engine, query: string): Promise<void> {
   const [row] = await engine.inspect(sql`SELECT formatQuerySingleLine(${query}) AS sql`);
   for (const [, name = ''] of String(row?.['sql']).matchAll(QUOTED)) {
     if (name.includes('\\'))

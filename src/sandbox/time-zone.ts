@@ -1,5 +1,5 @@
 import { byName } from './function.ts';
-import { invalidSql } from './refusal.ts';
+import { invalidSql } from './rejection.ts';
 import type { SyntaxNode } from './syntax-tree.ts';
 
 /**

@@ -10,27 +10,12 @@ export function clause(node: SyntaxNode, name: string): readonly SyntaxNode[] {
     .flatMap((child) => (child.kind === 'LIST' ? child.children : [child]));
 }
 
-/** canonical.ts rejects names that are not plain, so no name can contain what looks like a field. */
-export function aliasOf({ text }: SyntaxNode): string | undefined {
-  return /^alias: (\w+)/.exec(text)?.[1];
-}
-
 export function viewNameOf({ text }: SyntaxNode): string | undefined {
   return /\bcte_name: ([^ ,]+)/.exec(text)?.[1];
 }
 
-/** In lower case. */
-export function functionNameOf({ text }: SyntaxNode): string {
-  return (/\bfunction_name: ([^ ,]+)/.exec(text)?.[1] ?? '').toLowerCase();
-}
-
 export function identifierOf({ text }: SyntaxNode): string {
   return /\bidentifier: ([^ ,]+)$/.exec(text)?.[1] ?? '';
-}
-
-/** The value of a `CONSTANT` as the engine writes it, texts in quotes. */
-export function constantOf({ text }: SyntaxNode): string {
-  return /\bconstant_value: (.*), constant_value_type: /s.exec(text)?.[1] ?? '';
 }
 
 export function isSelect({ kind }: SyntaxNode): boolean {

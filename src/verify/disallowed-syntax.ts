@@ -1,15 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
-import { assertSize } from '../sandbox/measure.ts';
-import { bindNames } from '../sandbox/names.ts';
-import { assertStoredBound } from '../sandbox/refusal.ts';
-import { createSizes } from '../sandbox/sizes.ts';
-import {
-  readQueryTree,
-  readSyntaxTree,
-  refuseUnbounded,
-  type SyntaxNode,
-  walk,
-} from '../sandbox/syntax-tree.ts';
+import { readQueryTree, readSyntaxTree, type SyntaxNode, walk } from '../sandbox/syntax-tree.ts';
 import { NO_TABLE } from '../sandbox/tree-node.ts';
 
 /** Finds why a query may not be stored, for a reason that only the calling code knows; by `readQueryTree`. */
@@ -34,13 +24,6 @@ export async function findDisallowedAnywhere(
   const disallowed = findDisallowedSyntax(await readSyntaxTree(engine, sql));
   if (disallowed !== undefined) return disallowed;
   const tree = await readQueryTree(engine, sql);
-  // Before the engine resolves a name: nested INs double its work with each level, and no kill stops it there.
-  refuseUnbounded(() => {
-    const names = bindNames(tree, undefined);
-    assertSize(tree, names, assertStoredBound);
-    const sizes = createSizes(names);
-    for (const query of names.scopes.keys()) assertStoredBound('columns', sizes.countColumns(query));
-  });
   return findDisallowedInside(tree) ?? findOwn(tree);
 }
 

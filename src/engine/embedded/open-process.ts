@@ -11,7 +11,7 @@ import {
 import type { EngineRequest, Payload } from '../process/protocol.ts';
 import type { Supervisor } from '../process/supervisor.ts';
 import { removeLostTokens } from './lost-tokens.ts';
-import { CHANNEL, type EmbeddedSessions } from './sessions.ts';
+import { CHANNEL, channelCount, type EmbeddedSessions, readerChannels } from './sessions.ts';
 
 // The engine process of a killed service ends a moment later, and holds the store until then. The engine only prints
 // that reason, so every failure to open is retried.
@@ -32,7 +32,7 @@ export async function openProcess(
   signal?: AbortSignal,
 ): Promise<EngineProcess> {
   signal?.throwIfAborted();
-  const process = startEngineProcess(CHANNEL.firstReader + readers, sessions.env);
+  const process = startEngineProcess(channelCount(readers), sessions.env);
   const end = () => process.kill();
   signal?.addEventListener('abort', end, { once: true });
   try {
@@ -45,7 +45,10 @@ export async function openProcess(
     await Promise.all([
       process.ask(CHANNEL.inspector, sessions.inspector),
       process.ask(CHANNEL.writer, sessions.writer),
-      ...Array.from({ length: readers }, (_, i) => process.ask(CHANNEL.firstReader + i, sessions.reader)),
+      ...Array.from({ length: readers }, (_, i) => readerChannels(i)).flatMap(({ stored, sandboxed }) => [
+        process.ask(stored, sessions.stored),
+        process.ask(sandboxed, sessions.sandboxed),
+      ]),
     ]);
     return process;
   } catch (error) {
@@ -95,7 +98,7 @@ async function openWithin(
 
 /** Closes the sessions once their requests are done; the process still runs. */
 export async function closeSessions(process: EngineProcess, readers: number): Promise<void> {
-  const channels = Array.from({ length: CHANNEL.firstReader + readers }, (_, channel) => channel);
+  const channels = Array.from({ length: channelCount(readers) }, (_, channel) => channel);
   await Promise.allSettled(channels.map((channel) => process.ask(channel, { op: 'close' })));
 }
 

@@ -11,7 +11,9 @@ import {
   type EngineSettings,
   FORMAT_SETTINGS,
   readSettings,
+  SANDBOX_LIMITS,
   SQL_BYTES_MAX,
+  SUBQUERY_DEPTH_MAX,
 } from '../read-settings.ts';
 
 /** The database of all of Tailrace's tables, on every engine; stored queries name their tables without it. */
@@ -118,7 +120,7 @@ const NOT_COMPILED = {
   compile_sort_description: 0,
 };
 
-/** The channel number of each session; readers follow from `firstReader` on. */
+/** The channel number of each session but the readers'. */
 export const CHANNEL = {
   /** The control session, which runs KILL and heartbeats while the others are busy. */
   control: 0,
@@ -126,8 +128,19 @@ export const CHANNEL = {
   inspector: 1,
   /** The writer, the only session that may change data. */
   writer: 2,
-  firstReader: 3,
 } as const;
+
+// Of the first reader: each has two sessions, of which one runs a statement at a time.
+const FIRST_READER = 3;
+
+export function readerChannels(reader: number) {
+  const stored = FIRST_READER + 2 * reader;
+  return { stored, sandboxed: stored + 1 };
+}
+
+export function channelCount(readers: number): number {
+  return readerChannels(readers).stored;
+}
 
 type Open = EngineRequest & { readonly op: 'open' };
 
@@ -156,25 +169,34 @@ export function describeSessions(
     connectionArgs,
     statements: [`CREATE DATABASE IF NOT EXISTS ${DATABASE}`, `USE ${DATABASE}`, set(settings)],
   });
+  const reader = (limits: EngineSettings) =>
+    openWith({
+      ...readSettings(options.limits),
+      ...ALL_FILE_SETTINGS,
+      ...NOT_COMPILED,
+      ...limits,
+      readonly: 1, // last: nothing can be set after it
+    });
   const own = openWith({ ...FORMAT_SETTINGS, max_query_size: SQL_BYTES_MAX });
   return {
     env: options.env,
     /** Describes the writer. It creates the database, so it is opened first. */
     control: own,
-    inspector: own,
+    inspector: openWith({
+      ...FORMAT_SETTINGS,
+      max_query_size: SQL_BYTES_MAX,
+      max_subquery_depth: SUBQUERY_DEPTH_MAX,
+    }),
     writer: openWith({
       max_partitions_per_insert_block: 0, // an insert of rows from many days makes a part for each; the default is 100
       deduplicate_insert: 'disable', // inserts with a token enable it
       materialize_skip_indexes_on_insert: 0, // merges create them: new parts are small, and soon merged
       max_query_size: SQL_BYTES_MAX,
     }),
-    /** Describes a reader: one statement at a time, with its limits, locked read-only. */
-    reader: openWith({
-      ...readSettings(options.limits),
-      ...ALL_FILE_SETTINGS,
-      ...NOT_COMPILED,
-      readonly: 1, // last: nothing can be set after it
-    }),
+    /** Describes the sessions of a reader: one statement at a time, with its limits, locked read-only. */
+    stored: reader({}),
+    /** The same for statements with a caller's SQL. */
+    sandboxed: reader(SANDBOX_LIMITS),
   };
 }
 

@@ -1,8 +1,8 @@
 import type { ServerAddress } from '../../config/clickhouse.ts';
 import { textOf } from '../../sql/sql.ts';
-import type { Engine, QueryLimits } from '../engine.ts';
+import type { Engine, QueryLimits, QueryOptions } from '../engine.ts';
 import { createGate } from '../gate.ts';
-import { type EngineSettings, readSettings, sandboxSettings } from '../read-settings.ts';
+import { type EngineSettings, readSettings, SANDBOX_LIMITS, sandboxSettings } from '../read-settings.ts';
 import type { PoolLimits } from '../session-pool.ts';
 import { createValueBinder } from '../values.ts';
 import { createServerClient } from './client.ts';
@@ -36,7 +36,11 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
   const { owner, reader, sandbox } = await connect(options);
   const watch = watchServer({ ping: reader.client.ping, pauseMs: pingPauseMs, onReach });
   const shared = { ...options, resultBytesMax: limits.resultBytesMax, watch };
-  const stored = createServerReads({ ...shared, ...reader, describe: describeQuery });
+  const describe = (query: QueryOptions) => ({
+    ...describeQuery(query),
+    ...(query.sandboxed !== undefined && SANDBOX_LIMITS), // if it has no user
+  });
+  const stored = createServerReads({ ...shared, ...reader, describe });
   const sandboxed = sandbox && createServerReads({ ...shared, ...sandbox, describe: describeSandboxed });
   const all = sandboxed === undefined ? [stored] : [stored, sandboxed];
   const writes = createServerWrites(owner, cluster, watch);

@@ -1,7 +1,6 @@
 import { canonicalise } from '../../../src/sandbox/canonical.ts';
-import { assertDepth } from '../../../src/sandbox/dense-text.ts';
 import { bindNames } from '../../../src/sandbox/names.ts';
-import { mayRescan } from '../../../src/sandbox/rescan.ts';
+import { findWordFault } from '../../../src/sandbox/rejection.ts';
 import { toLines } from '../../../src/sandbox/sandbox.ts';
 import { parseQueryTree, parseSyntaxTree } from '../../../src/sandbox/syntax-tree.ts';
 import { SEARCH } from '../../../src/search/search.ts';
@@ -9,7 +8,7 @@ import { applyEdits } from '../../../src/sql/edit.ts';
 import { findOptionalConditions } from '../../../src/sql/optional-condition.ts';
 import { createRewriter } from '../../../src/sql/parameter.ts';
 import { parseSql } from '../../../src/sql/parse.ts';
-import { PATTERN_BYTES_MAX } from '../../../src/sql/pattern.ts';
+import { mayRescan, PATTERN_BYTES_MAX } from '../../../src/sql/pattern.ts';
 import { guardSearches } from '../../../src/sql/search-guard.ts';
 import { findWithList, removeUnused } from '../../../src/sql/with-list.ts';
 import { engineMessage } from '../../../src/verify/engine-message.ts';
@@ -39,12 +38,8 @@ function once(text: string): string {
 
 /** The same lexemes for each reader of SQL, which reads what has passed the bounds of its size. */
 function sql(parse: (text: string) => unknown, more: Partial<Parser> = {}): Parser {
-  const bounded = (text: string) => {
-    assertDepth(text);
-    return parse(text);
-  };
   const common = { charsMax: SQL_CHARS_MAX, tokens: LEXEMES, nests: NESTS };
-  return { ...common, ...more, parse: (text) => refusing(() => bounded(once(text))) };
+  return { ...common, ...more, parse: (text) => refusing(() => parse(once(text))) };
 }
 
 const END = 'z AS (SELECT 1) SELECT 1';
@@ -54,7 +49,7 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
   'parameters of SQL': sql((text) => createRewriter(text)(() => "'x'"), {
     tokens: split("'¦@a¦@a,¦/*¦\n@a¦$$¦@@a¦\n"),
   }),
-  'bounds of SQL': { ...sql(assertDepth), parse: (text) => refusing(() => assertDepth(text)) },
+  'bounds of words': sql(findWordFault),
   'a caller’s SELECT in the engine’s spelling': sql(
     (text) => canonicalise({ ...SEARCH, parameters: [] }, text, (marked) => Promise.resolve(marked)),
     {
@@ -109,7 +104,7 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
     parse: (text) =>
       refusing(() => {
         const lines = toLines(text);
-        bindNames(parseQueryTree(lines), undefined);
+        bindNames(parseQueryTree(lines), []);
         return parseSyntaxTree(lines);
       }),
   },
