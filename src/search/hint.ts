@@ -27,8 +27,6 @@ export function describeDoubts(
     measure && describeNumbers(measure),
     describeUnknown(fields.filter((one) => !sources.some((source) => isDeclared(source, one)))),
     findInTree(tree, (term) => describeColon(term, sources)),
-    findInTree(tree, describeWord),
-    findInTree(tree, describeValue),
     findInTree(tree, (term) => describeSource(term, sources)),
   ].filter((doubt) => doubt !== undefined);
   return doubts.length === 0 ? undefined : doubts.join('; ');
@@ -58,51 +56,6 @@ function describeColon(term: SearchTree, sources: readonly Source[]): string | u
   if (sources.some((source) => isDeclared(source, field))) return undefined;
   const text = `${field.join('.')}:${value.join('*')}`;
   return `to search for the text, put it in quotes: ${quoteText(cut(text))}`;
-}
-
-const SIGNS: Readonly<Record<string, string>> = {
-  '&&': 'and',
-  '||': 'or',
-  '|=': 'the text without it',
-  '|~': 'texts without it, with * between them',
-  '!~': '- before a text',
-  '=~': 'field:value, with * for any text',
-};
-
-/** `/…/` with a sign that has a meaning in regular expressions; `/rest/` may be a path, `//host/` is of a URL. */
-const PATTERN = /^\/(?!\/)(?=.*[.*+?|[\]{}^$\\]).+\/[a-z]*$/;
-
-/** `{app="x"}` after something else: its pieces, up to the quote. */
-const SELECTOR = /^\{\w+(?:=~?|!=|!~)$/;
-
-/** Describes a word that looks like a condition of another language; messages may also have it as a text. */
-function describeWord(term: SearchTree): string | undefined {
-  if (term.kind !== 'text') return undefined;
-  const word = term.value.join('*');
-  if (PATTERN.test(word))
-    return `${cut(word)} was searched for as text; there are no regular expressions: write texts, with * between them`;
-  const sign = SIGNS[word];
-  if (sign !== undefined) return `${word} was searched for as text; write ${sign}`;
-  if (SELECTOR.test(word)) return `${cut(word)} was searched for as text; for a field write field:value`;
-  if (/^![\w"]/.test(word)) return `${cut(word)} was searched for as text; write -${cut(word.slice(1))}`;
-  const [, field, operator = '', value = ''] =
-    /^([A-Za-z_][\w.]*)(==?|!=|[<>]=?)([^=<>].*)$/.exec(word) ?? [];
-  if (field === undefined) return undefined;
-  const before = operator === '!=' ? '-' : '';
-  const written = `${before}${field}:${/^[<>]/.test(operator) ? operator : ''}${value}`;
-  return `${cut(word)} was searched for as text; for a field write ${cut(written)}`;
-}
-
-/** Describes a value that begins with an unknown operator, such as `status:!=500`. */
-function describeValue(term: SearchTree): string | undefined {
-  if (term.kind !== 'compare' || term.operator !== '=') return undefined;
-  const value = term.value.join('*');
-  if (!term.isQuoted && PATTERN.test(value))
-    return `the value ${cut(value)} was searched for as it is; there are no regular expressions: write * for any text, as in ${printField(term.field)}:/rest/*`;
-  const [, sign, rest] = /^(==?|!=)([^=<>].*)$/.exec(value) ?? [];
-  if (sign === undefined) return undefined;
-  const written = `${sign.startsWith('=') ? '' : '-'}${printField(term.field)}:${rest}`;
-  return `the value ${cut(value)} was searched for with its ${sign}; write ${cut(written)}`;
 }
 
 function describeSource(term: SearchTree, sources: readonly Source[]): string | undefined {
