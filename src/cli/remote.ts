@@ -9,8 +9,7 @@ import {
 } from '../errors.ts';
 import type { EndpointView } from '../management/view.ts';
 import { FORMATS, type Format, JSON_FORMAT, mediaTypeOf } from '../query/format.ts';
-import type { RawParameters } from '../query/parameters.ts';
-import { describeUndeclared, IGNORED_HEADER, parseIgnored } from '../query/undeclared.ts';
+import { describeUndeclared, IGNORED_HEADER, parseIgnored, type RawParameters } from '../query/parameters.ts';
 
 /** A running service that a command calls over HTTP instead of opening the store. */
 export interface Remote {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { CachedQueries } from '../cache/cached.ts';
 import type { Credential } from '../people/credential.ts';
-import { IGNORED_HEADER } from '../query/undeclared.ts';
+import { IGNORED_HEADER } from '../query/parameters.ts';
 import { type Admission, type Admit, readKey } from '../serve/admit.ts';
 import { type Describe, type Described, describeServed } from '../serve/describe.ts';
 import type { Resolve } from '../serve/resolve.ts';

@@ -41,8 +41,8 @@ export function createCursors(secret: Uint8Array) {
     const [parts, position] = open(text, sign);
     const own = partsOf(endpoint, values);
     const wrong = PARTS.find((_, i) => parts[i] !== own[i]);
-    if (wrong !== undefined) throw refuse(`${wrong}; ${FROM_LINK}`);
-    if (!isPosition(pages, position)) throw refuse(`${PARTS[1]}; ${FROM_LINK}`);
+    if (wrong !== undefined) throw reject(`${wrong}; ${FROM_LINK}`);
+    if (!isPosition(pages, position)) throw reject(`${PARTS[1]}; ${FROM_LINK}`);
     return position;
   }
 
@@ -66,7 +66,7 @@ export function createCursors(secret: Uint8Array) {
       const { pages } = endpoint;
       const text = pages === undefined ? undefined : raw[CURSOR_PARAMETER];
       if (pages === undefined || text === undefined || text.length === 0) return undefined;
-      if (typeof text !== 'string') throw refuse(`was sent ${text.length} times; send it once`);
+      if (typeof text !== 'string') throw reject(`was sent ${text.length} times; send it once`);
       return parse(endpoint, pages, values, text);
     },
   };
@@ -85,10 +85,10 @@ function open(text: string, sign: Sign): readonly [parts: readonly unknown[], po
   const payload = Buffer.from(body, 'base64url').toString();
   const sent = Buffer.from(mac, 'base64url');
   const isWhole = rest.length === 0 && sent.length === MAC_BYTES && timingSafeEqual(sent, sign(payload));
-  if (!isWhole) throw refuse(`is cut or changed: it must be a cursor as this service sent it; ${FROM_LINK}`);
+  if (!isWhole) throw reject(`is cut or changed: it must be a cursor as this service sent it; ${FROM_LINK}`);
   return JSON.parse(payload) as [unknown[], unknown[]]; // signed: `createWriter` wrote it
 }
 
-function refuse(message: string) {
+function reject(message: string) {
   return invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
 }

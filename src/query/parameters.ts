@@ -3,8 +3,8 @@ import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import { FORMAT_PARAMETER, type Parameter, PINNED_PREFIX, SQL_PARAMETER } from '../definitions/parameter.ts';
 import { refuseValue, WrongValue } from '../definitions/parameter-type.ts';
 import { type ParameterFault, TailraceError } from '../errors.ts';
+import { describeNearest } from '../lib/nearest.ts';
 import { bindPosition } from './position.ts';
-import { describeUndeclared } from './undeclared.ts';
 
 /** Longest value of a parameter in UTF-8 bytes, else 400: longer than any filter, and a fraction of the longest URL. */
 const PARAMETER_BYTES_MAX = 65_536;
@@ -28,7 +28,7 @@ export function parseParameters(
   bytesMax = PARAMETER_BYTES_MAX,
 ): ParameterValues {
   const values: Record<string, string> = {};
-  const errors: ParameterFault[] = endpoint.strict ? refuseUndeclared(endpoint, raw) : [];
+  const errors: ParameterFault[] = endpoint.strict ? rejectUndeclared(endpoint, raw) : [];
   for (const parameter of endpoint.parameters) {
     try {
       values[parameter.name] = parseValue(parameter, raw[parameter.name], bytesMax);
@@ -43,7 +43,7 @@ export function parseParameters(
   return { ...values, ...bindPosition(endpoint.pages) }; // the first page
 }
 
-function refuseUndeclared(endpoint: Endpoint, raw: RawParameters): ParameterFault[] {
+function rejectUndeclared(endpoint: Endpoint, raw: RawParameters): ParameterFault[] {
   const known = listKnown(endpoint);
   return describeUndeclared(findUndeclared(known, raw), known);
 }
@@ -134,4 +134,60 @@ function parseTexts({ parseList }: Parameter, texts: readonly string[], bytesMax
 
 function tooLong(bytesMax: number): WrongValue {
   return new WrongValue(`must be at most ${bytesMax} bytes long`);
+}
+
+// A request may send a thousand.
+const NAMED_MAX = 5;
+const NAME_CHARS_MAX = 60;
+const KEY_NAME = 'api_key';
+
+/** A fault of each undeclared name, with what was probably meant. */
+export function describeUndeclared(names: readonly string[], known: readonly string[]): ParameterFault[] {
+  return names.slice(0, NAMED_MAX).map((name) => {
+    const message = `is not known${describeNearest(name, known) || ';'} known here: ${known.join(', ') || 'none'}`;
+    return { parameter: shortenName(name), message };
+  });
+}
+
+/** Names that the response reports as ignored. */
+export const IGNORED_HEADER = 'x-ignored-parameters';
+const HEADER_NAMES_MAX = 10;
+const HEADER_CHARS_MAX = 1_000;
+
+/**
+ * The value of the header: names joined by `, `, each cut after 60 characters and percent-encoded, so that no text of a caller is
+ * read as a header. `+12` at the end: as many more.
+ */
+export function writeIgnored(names: readonly string[]): string {
+  const shown: string[] = [];
+  let chars = 0;
+  for (const name of names.slice(0, HEADER_NAMES_MAX)) {
+    const encoded = encodeURIComponent(shortenName(name));
+    chars += encoded.length;
+    if (chars > HEADER_CHARS_MAX) break;
+    shown.push(encoded);
+  }
+  const more = names.length - shown.length;
+  return [...shown, ...(more > 0 ? [`+${more}`] : [])].join(', ');
+}
+
+/** The names of a header; those beyond its bound are left out. */
+export function parseIgnored(header: string): string[] {
+  const parts = header.split(',').map((part) => part.trim());
+  return parts.filter((part) => part !== '' && !part.startsWith('+')).map(decode);
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // something between has changed it
+  }
+}
+
+/** Cuts a name; of `api_key…` it leaves only the start, since without its `=` the key itself follows. */
+function shortenName(name: string): string {
+  if (name.startsWith(KEY_NAME) && name !== KEY_NAME) return `${KEY_NAME}…`;
+  const text = name.toWellFormed();
+  return text.length > NAME_CHARS_MAX ? `${text.slice(0, NAME_CHARS_MAX).toWellFormed()}…` : text;
 }

@@ -31,8 +31,8 @@ export function parsePinnedParameters(
   const names = Object.keys(pins);
   if (names.length === 0) return parseParameters(endpoint, raw, bytesMax);
   const pinned = endpoint.parameters.filter(({ name }) => Object.hasOwn(pins, name));
-  refuseVoidPins(endpoint, names, pinned);
-  refuseLoosePins(endpoint, pinned);
+  rejectVoidPins(endpoint, names, pinned);
+  rejectLoosePins(endpoint, pinned);
   const filled: Record<string, RawParameters[string]> = { ...raw };
   const errors: ParameterFault[] = [];
   for (const parameter of pinned) {
@@ -47,7 +47,7 @@ export function parsePinnedParameters(
       errors.push({ parameter: name, message: `is pinned to ${JSON.stringify(pin)} by the key` });
     filled[name] = toSendable(parameter, pin);
   }
-  if (errors.length > 0) throw refusePin(joinFaults(errors), errors);
+  if (errors.length > 0) throw rejectPin(joinFaults(errors), errors);
   const read = endpoint.pinned.filter((name) => Object.hasOwn(pins, name));
   const bound = Object.fromEntries(read.map((name) => [PINNED_PREFIX + name, pins[name] ?? '']));
   return { ...parseParameters(endpoint, filled, bytesMax), ...bound };
@@ -80,25 +80,25 @@ export function isPossiblePin(parameter: Parameter, pin: string, bytesMax: numbe
 }
 
 /** A pin of a parameter that the endpoint does not declare restricts nothing there. With several pins, that of the project counts. */
-function refuseVoidPins(endpoint: Endpoint, names: readonly string[], pinned: readonly Parameter[]): void {
+function rejectVoidPins(endpoint: Endpoint, names: readonly string[], pinned: readonly Parameter[]): void {
   const owner = names.includes(OWNER) ? [OWNER] : names;
   if (pinned.some(({ name }) => owner.includes(name))) return;
   const message = `is pinned by the key, and ${endpoint.name} has no such parameter`;
-  throw refusePin(
+  throw rejectPin(
     `the key pins ${owner.join(', ')}, which ${endpoint.name} has no parameter for; it cannot keep to it`,
     owner.map((parameter) => ({ parameter, message })),
   );
 }
 
 /** A pattern may match rows of other projects, unless the SQL also compares their project with the pin. */
-function refuseLoosePins(endpoint: Endpoint, pinned: readonly Parameter[]): void {
+function rejectLoosePins(endpoint: Endpoint, pinned: readonly Parameter[]): void {
   const isPattern = pinned.some((parameter) => parameter.name === OWNER && parameter.isPattern);
   if (!isPattern || endpoint.pinned.includes(OWNER)) return;
   const message = `is pinned by the key, and ${endpoint.name} matches it as a pattern without reading @${PINNED_PREFIX}${OWNER}`;
-  throw refusePin(`${OWNER} ${message}; it cannot keep to it`, [{ parameter: OWNER, message }]);
+  throw rejectPin(`${OWNER} ${message}; it cannot keep to it`, [{ parameter: OWNER, message }]);
 }
 
-function refusePin(message: string, errors: readonly ParameterFault[]): TailraceError {
+function rejectPin(message: string, errors: readonly ParameterFault[]): TailraceError {
   return new TailraceError('forbidden', message, { errors, refusal: 'pin' });
 }
 

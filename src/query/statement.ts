@@ -1,6 +1,6 @@
 import type { Endpoint, ResultColumn, ResultType } from '../definitions/endpoint.ts';
 import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
-import type { Parameter } from '../definitions/parameter.ts';
+import { type Parameter, PINNED_PREFIX } from '../definitions/parameter.ts';
 import type { FileFormat, QueryOptions, WriteStatement } from '../engine/engine.ts';
 import { applyEdits, type Edit } from '../sql/edit.ts';
 import { findOptionalConditions } from '../sql/optional-condition.ts';
@@ -9,7 +9,8 @@ import { findLimit } from '../sql/parse.ts';
 import { getValue, type Values, writeValue } from '../sql/quote.ts';
 import { removeUnused } from '../sql/with-list.ts';
 import { type Format, JSON_FORMAT } from './format.ts';
-import { writeCursorColumn, writeCursorValue } from './position.ts';
+import { serviceValues } from './page-range.ts';
+import { bindPosition, writeCursorColumn, writeCursorValue } from './position.ts';
 import { arePlainPatterns } from './question.ts';
 
 /** A statement as the engine gets it. */
@@ -196,4 +197,25 @@ const FILE_COLUMNS: Readonly<Record<FileFormat, ColumnTypes>> = {
 
 function identifier(name: string): string {
   return `\`${name}\``; // proven by the definition's schema to be letters, digits and underscores
+}
+
+/** Returns the stored query with a sample value for each parameter. */
+export function createSampleSql(endpoint: Endpoint, values = sampleValues(endpoint)): string {
+  return createRewriter(writeTypes(endpoint))((name) => writeValue(values[name] ?? ''));
+}
+
+const SAMPLE_MS = Date.UTC(2026, 0, 1);
+
+/** Returns a value that its declaration allows for each parameter. */
+export function sampleValues(endpoint: Endpoint): Values {
+  const values: Record<string, string> = Object.fromEntries(
+    endpoint.parameters.map(({ name, sample }) => [name, sample]),
+  );
+  for (const name of endpoint.pinned) values[PINNED_PREFIX + name] = values[name] ?? '';
+  return {
+    ...values,
+    ...endpoint.bound,
+    ...bindPosition(endpoint.pages),
+    ...serviceValues(endpoint, values, { instantMs: SAMPLE_MS }),
+  };
 }

@@ -2,9 +2,8 @@ import { findLongFault, findPatternFault, mayRescan } from '../sql/pattern.ts';
 import { writeValue } from '../sql/quote.ts';
 import { byName, isAllowedFunction, words } from './function.ts';
 import { invalidSql } from './rejection.ts';
-import type { SyntaxNode } from './syntax-tree.ts';
+import { nameOf, type SyntaxNode, textOf } from './syntax-tree.ts';
 import { isNoZone, type TimeZones, ZONE_HINT, ZONE_PLACES } from './time-zone.ts';
-import { nameOf, textOf } from './tree-node.ts';
 
 export interface RuleContext {
   /** What a text in quotes stands for: a parameter, one that is a pattern, or `undefined` for a text of the caller's own. */
@@ -58,18 +57,18 @@ const TYPE = /^(?:[\w\s(),]|'[^'\\]*')*$/;
 
 const hasType: Rule = ({ args: [, argument], context }) => {
   const type = textOf(argument);
-  if (type === undefined) throw refuseCast('a type that is not written out');
+  if (type === undefined) throw rejectCast('a type that is not written out');
   if (type.length > TYPE_CHARS_MAX || !TYPE.test(type))
-    throw refuseCast(`a type other than a short one, such as Nullable(DateTime('UTC'))`);
+    throw rejectCast(`a type other than a short one, such as Nullable(DateTime('UTC'))`);
   const bare = type.replaceAll(/'[^']*'/g, '');
   const other = bare.match(/[A-Za-z_]\w*/g)?.find((word) => !TYPES.has(word.toLowerCase()));
-  if (other !== undefined) throw refuseCast(other);
+  if (other !== undefined) throw rejectCast(other);
   if (depthOf(bare) > TYPE_DEPTH_MAX)
-    throw refuseCast(`a type of more than ${TYPE_DEPTH_MAX} levels of brackets`);
+    throw rejectCast(`a type of more than ${TYPE_DEPTH_MAX} levels of brackets`);
   for (const [, zone = ''] of type.matchAll(/'([^']*)'/g)) takeZone(zone, context);
 };
 
-function refuseCast(what: string) {
+function rejectCast(what: string) {
   return invalidSql(`must not CAST to ${what}; types are ${[...TYPES].join(', ')}`);
 }
 
@@ -114,13 +113,13 @@ const hasPattern: Rule = (call) => {
   const text = textOf(call.args[1]);
   // A parameter's value has been checked.
   if (text !== undefined && call.context.parameterKind(writeValue(text)) === 'pattern') return;
-  refusePattern(findPatternFault(readPattern(call, ', or in a parameter of type regex')));
+  rejectPattern(findPatternFault(readPattern(call, ', or in a parameter of type regex')));
 };
 
 /** The same for functions that find all matches. */
 const hasPatternOfAll: Rule = (call) => {
   const text = readPattern(call);
-  refusePattern(findPatternFault(text));
+  rejectPattern(findPatternFault(text));
   if (!mayRescan(text)) return;
   throw invalidSql(
     `must not have that pattern in ${call.name}, which finds all matches: a part with *, + or {n,} in it is neither optional, repeated nor one of several, such as in x(.*y)? or x.*y|z`,
@@ -128,7 +127,7 @@ const hasPatternOfAll: Rule = (call) => {
 };
 
 const hasLikePattern: Rule = (call) =>
-  refusePattern(
+  rejectPattern(
     findLongFault(readPattern(call, '; position(text, @name) looks for the value of a parameter')),
   );
 
@@ -139,7 +138,7 @@ function readPattern({ name, args: [, pattern], context }: Call, hint = ''): str
   throw invalidSql(`must have the pattern of ${name} written out as a string${hint}`);
 }
 
-function refusePattern(fault: string | undefined): void {
+function rejectPattern(fault: string | undefined): void {
   if (fault !== undefined) throw invalidSql(`has a pattern that ${fault}`);
 }
 

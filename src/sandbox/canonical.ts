@@ -27,7 +27,7 @@ export async function canonicalise(
 ): Promise<Canonical> {
   const fault = findWordFault(sql);
   if (fault !== undefined) throw invalidSql(fault);
-  refuseBraces(sql);
+  rejectBraces(sql);
   const declared = [...endpoint.parameters.map((parameter) => parameter.name), NOW_PARAMETER];
   const mark = findMark(sql);
   const marked = createRewriter(bindClocks(sql))((name) => {
@@ -41,8 +41,8 @@ export async function canonicalise(
   const marks = new Map(declared.map((name) => [`'${mark}${name}'`, name]));
   const { words, comments } = parseSql(checked);
   if (comments.length > 0) throw invalidSql('must not have a comment there');
-  for (const word of words) refuseWord(word);
-  refuseSequences(checked, words);
+  for (const word of words) rejectWord(word);
+  rejectSequences(checked, words);
   const edits = words.flatMap(({ text, start, end }) => {
     const name = marks.get(text);
     return name === undefined ? [] : { start, end, text: `@${name}` };
@@ -80,7 +80,7 @@ function findMark(sql: string): string {
 }
 
 /** Rejects a token that no allowed SELECT has in the engine's spelling. */
-function refuseWord({ kind, text }: Word): void {
+function rejectWord({ kind, text }: Word): void {
   if (kind === 'text' || (kind === 'word' && !text.includes('$'))) return;
   if (kind === 'sign' && '()[],.+-*/%=<>!|:'.includes(text)) return;
   if (kind !== 'name') throw invalidSql(`must not have ${JSON.stringify(text.slice(0, 20))} there`);
@@ -91,7 +91,7 @@ function refuseWord({ kind, text }: Word): void {
 }
 
 /** Rejects clauses that the engine's trees do not distinguish from others. */
-function refuseSequences(checked: string, words: readonly Word[]): void {
+function rejectSequences(checked: string, words: readonly Word[]): void {
   if (!/RECURSIVE|MATERIALIZED|\.\s*:/i.test(checked)) return; // a shortcut for most texts
   // No word has a space in it: texts are left out, and names are plain.
   const text = ` ${words.map((word) => (word.kind === 'text' ? `'` : word.text.toUpperCase())).join(' ')} `;
@@ -100,7 +100,7 @@ function refuseSequences(checked: string, words: readonly Word[]): void {
   if (text.includes(' . : ')) throw invalidSql('must not read a value by its type: use CAST');
 }
 
-function refuseBraces(sql: string): void {
+function rejectBraces(sql: string): void {
   if (parseSql(sql).words.some(({ key }) => key === '{' || key === '}'))
     throw invalidSql('must not have {…}: write parameters as @name and maps as map(…)');
 }

@@ -1,9 +1,8 @@
 import { checkArguments, isBoundByArguments, type RuleContext } from './argument-rules.ts';
 import { isAllowedFunction } from './function.ts';
 import { assertBound, invalidSql } from './rejection.ts';
-import { type SyntaxNode, walk } from './syntax-tree.ts';
+import { givenNameOf, nameOf, type SyntaxNode, walk } from './syntax-tree.ts';
 import { ZONE_PLACES } from './time-zone.ts';
-import { givenNameOf, nameOf } from './tree-node.ts';
 
 export interface TreeContext extends Omit<RuleContext, 'aliases'> {
   /** Views of the stored query. */
@@ -42,7 +41,7 @@ export function checkTree(root: SyntaxNode, context: TreeContext): void {
     if (!KINDS.has(node.kind)) throw invalidSql(`must not have ${WORDS[node.kind] ?? node.kind}`);
     if (node.kind === 'TableExpression') checkTableExpression(node, context);
     if (node.kind === 'Function') {
-      refuseFunction(nameOf(node));
+      rejectFunction(nameOf(node));
       checkArguments(node, { ...context, aliases });
       checkAlias(node);
     }
@@ -117,7 +116,7 @@ function checkTableExpression(expression: SyntaxNode, { storedViews }: TreeConte
 }
 
 /** @throws TailraceError `invalid_parameter` for a function that a caller's SELECT may not call */
-function refuseFunction(name: string): void {
+function rejectFunction(name: string): void {
   if (isAllowedFunction(name)) return;
   const isClock = /^(?:now|now64|today|yesterday)$/i.test(name);
   const instead = isClock
@@ -151,7 +150,7 @@ export function checkQueryTree(lines: readonly string[]): void {
 
 function checkQueryNode(kind: string, line: string): void {
   if (!QUERY_NODES.test(kind)) throw invalidSql(`must not have ${kind}`);
-  if (kind === 'FUNCTION') refuseFunction(/ function_name: ([^ ,]+)/.exec(line)?.[1] ?? '');
+  if (kind === 'FUNCTION') rejectFunction(/ function_name: ([^ ,]+)/.exec(line)?.[1] ?? '');
   if (kind === 'LAMBDA' && line.includes('alias:')) throw invalidSql('must not give a lambda a name');
   if (kind === 'SORT' && !/, with_fill: 0\b/.test(line)) throw invalidSql('must not have WITH FILL');
   if (/^ *(?:QUERY|UNION) .*, is_recursive/.test(line)) throw invalidSql('must not have WITH RECURSIVE');

@@ -1,7 +1,15 @@
 import { PLAIN_NAME } from '../sql/with-list.ts';
 import { invalidSql } from './rejection.ts';
-import { type SyntaxNode, walk } from './syntax-tree.ts';
-import { clause, identifierOf, isSelect, isTablePlace, NO_TABLE, viewNameOf } from './tree-node.ts';
+import {
+  clause,
+  identifierOf,
+  isSelect,
+  isTablePlace,
+  NO_TABLE,
+  type SyntaxNode,
+  viewNameOf,
+  walk,
+} from './syntax-tree.ts';
 
 /** The meaning of the names in a caller's SELECT. */
 export type Names = ReturnType<typeof bindNames>;

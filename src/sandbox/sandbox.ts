@@ -7,11 +7,13 @@ import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
 import type { RawParameters } from '../query/parameters.ts';
-import { createSampleSql } from '../query/sample-sql.ts';
+import { createSampleSql } from '../query/statement.ts';
 import { parseSql } from '../sql/parse.ts';
 import {
+  type Forms,
   findBase,
   findDialectViews,
+  findForms,
   readStoredNames,
   type StoredNames,
   withInstants,
@@ -20,11 +22,10 @@ import {
 } from './base.ts';
 import { canonicalise } from './canonical.ts';
 import { checkQueryTree, checkTables, checkTree } from './check-tree.ts';
-import { readEngineNames } from './engine-names.ts';
-import { type Forms, findForms } from './form.ts';
 import { assertNesting, assertNoShadowing, bindNames, findViews } from './names.ts';
 import { invalidSql } from './rejection.ts';
 import { parseQueryTree, parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from './syntax-tree.ts';
+import { createTimeZones } from './time-zone.ts';
 
 export type SandboxOptions = Omit<QueryOptions, 'format'>;
 
@@ -270,4 +271,14 @@ function assertNoStoredNames(checked: string, { expressions }: StoredNames): voi
         `must not use the name ${name}, which the stored query gives to one of its expressions`,
       );
   }
+}
+
+/** Reads the names of functions, in lower case, and time zones: they do not depend on what is stored. */
+export async function readEngineNames(engine: Engine) {
+  const functions = await engine.inspect('SELECT lower(name) AS name FROM system.functions');
+  const zones = await engine.inspect('SELECT time_zone FROM system.time_zones');
+  return {
+    functions: new Set(functions.map((row) => String(row['name']))),
+    zones: createTimeZones(zones.map((row) => String(row['time_zone']))),
+  };
 }

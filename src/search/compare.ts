@@ -1,7 +1,7 @@
 import { findLevel, LEVELS, type Level } from '../definitions/level.ts';
 import { type Micros, parseInstant } from '../lib/instant.ts';
 import { shorten } from '../query/parameters.ts';
-import { refuse } from './parse.ts';
+import { reject } from './parse.ts';
 import type { SearchClause, SearchValue } from './tree.ts';
 
 /** A condition on the value of a field. */
@@ -15,7 +15,7 @@ export function findLevels({ operator, value, position }: Compare): readonly Lev
     if (value.length > 1) return (level) => matches(level, value);
     const found = findLevel(value[0]);
     if (found === undefined)
-      throw refuse(position, `has the unknown level ${shorten(value[0])}; levels are ${LEVELS.join(', ')}`);
+      throw reject(position, `has the unknown level ${shorten(value[0])}; levels are ${LEVELS.join(', ')}`);
     const rank = LEVELS.indexOf(found);
     return (level) => TESTS[operator](LEVELS.indexOf(level) - rank);
   }
@@ -54,5 +54,5 @@ export function readTime({ value, position }: Compare): Micros {
   const micros = value.length > 1 ? undefined : parseInstant(value[0]);
   if (micros !== undefined) return micros;
   const given = shorten(value.join('*'));
-  throw refuse(position, `has ${given} instead of an ISO 8601 timestamp, such as 2026-11-20T07:00:00Z`);
+  throw reject(position, `has ${given} instead of an ISO 8601 timestamp, such as 2026-11-20T07:00:00Z`);
 }

@@ -42,18 +42,18 @@ export function parseMeasure(text: string): Measure | undefined {
   const [, name = '', inside] = /^\s*(\w{1,20})\s*(?:\(([\s\S]*)\))?\s*$/.exec(text) ?? [];
   if (name === 'count' && (inside ?? '').trim() === '') return undefined;
   if (name === 'count')
-    throw refuse('counts events and has no field; write count, or distinct(field) to count values');
-  if (!isMeasure(name)) throw refuse(`must be one of ${EXAMPLES}, not ${show(text)}`);
+    throw reject('counts events and has no field; write count, or distinct(field) to count values');
+  if (!isMeasure(name)) throw reject(`must be one of ${EXAMPLES}, not ${show(text)}`);
   const written = (inside ?? '').trim();
-  if (written === '') throw refuse(`needs a field, such as ${name}(response.time); ${name}() has none`);
+  if (written === '') throw reject(`needs a field, such as ${name}(response.time); ${name}() has none`);
   const field = parseField(written, MEASURE_PARAMETER);
   const printed = printField(field);
   if (AGGREGATES[name].isOfNumbers && NEVER_NUMBERS.has(printed))
-    throw refuse(`needs a field with numbers, and ${printed} has none; write distinct(${printed})`);
+    throw reject(`needs a field with numbers, and ${printed} has none; write distinct(${printed})`);
   return { name, field };
 }
 
-const refuse = (message: string) => invalidParameters([{ parameter: MEASURE_PARAMETER, message }]);
+const reject = (message: string) => invalidParameters([{ parameter: MEASURE_PARAMETER, message }]);
 const isMeasure = (name: string): name is MeasureName => Object.hasOwn(AGGREGATES, name);
 const show = (text: string) => JSON.stringify(text.slice(0, CHARS_SHOWN_MAX));
 

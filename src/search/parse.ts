@@ -40,10 +40,10 @@ export function parseSearch(text: string, clausesMax: number): SearchTree | unde
   skipSpace(reader);
   if (reader.at === text.length) return undefined;
   if (matchAt(SELECTOR, text, reader.at) !== undefined)
-    throw refuse(reader.at, 'begins with a selector of LogQL; write field:value, and a text without |=');
+    throw reject(reader.at, 'begins with a selector of LogQL; write field:value, and a text without |=');
   const tree = readOr(reader, 0);
   if (reader.at < text.length)
-    throw refuse(reader.at, 'has ) without (; remove it, or put the text in quotes');
+    throw reject(reader.at, 'has ) without (; remove it, or put the text in quotes');
   return tree;
 }
 
@@ -56,7 +56,7 @@ export function parseField(text: string, parameter: string): SearchField {
 }
 
 /** Returns the error of a search. @param position UTF-16 units from its start */
-export function refuse(position: number, message: string) {
+export function reject(position: number, message: string) {
   const fault = { parameter: SEARCH_PARAMETER, message: `${message} (position ${position})`, position };
   return new TailraceError('invalid_parameter', `the search ${fault.message}`, { errors: [fault] });
 }
@@ -100,18 +100,18 @@ function join(kind: 'and' | 'or', items: readonly SearchTree[]): SearchTree {
 
 function readTerm(reader: Reader, depth: number): SearchTree {
   const { text, at } = reader;
-  if (depth > DEPTH_MAX) throw refuse(at, `is nested more than ${DEPTH_MAX} deep; use fewer parentheses`);
+  if (depth > DEPTH_MAX) throw reject(at, `is nested more than ${DEPTH_MAX} deep; use fewer parentheses`);
   if (takeKeyword(reader, 'not')) return { kind: 'not', item: readTerm(reader, depth + 1) };
   if (text[at] === '-') {
     reader.at++;
     if (/^[\s)]?$/.test(text[at + 1] ?? ''))
-      throw refuse(at, 'has - without a term; write it directly before one, as in -word, or in quotes');
+      throw reject(at, 'has - without a term; write it directly before one, as in -word, or in quotes');
     return { kind: 'not', item: readTerm(reader, depth + 1) };
   }
   if (text[at] === '(') return readGroup(reader, depth);
   const keyword = peekKeyword(reader);
   if (isAtEnd(reader) || keyword !== undefined)
-    throw refuse(at, `needs a term ${describePlace(text, at, keyword)}`);
+    throw reject(at, `needs a term ${describePlace(text, at, keyword)}`);
   return readClause(reader);
 }
 
@@ -128,7 +128,7 @@ function readGroup(reader: Reader, depth: number): SearchTree {
   skipSpace(reader);
   const tree = readOr(reader, depth + 1);
   if (reader.text[reader.at] !== ')')
-    throw refuse(at, 'has ( without ); close it, or put the text in quotes');
+    throw reject(at, 'has ( without ); close it, or put the text in quotes');
   reader.at++;
   skipSpace(reader);
   return tree;
@@ -137,7 +137,7 @@ function readGroup(reader: Reader, depth: number): SearchTree {
 function readClause(reader: Reader): SearchTree {
   const { text, at } = reader;
   if (++reader.clauses > reader.clausesMax)
-    throw refuse(at, `has more than ${reader.clausesMax} terms; search for fewer`);
+    throw reject(at, `has more than ${reader.clausesMax} terms; search for fewer`);
   const named = matchAt(FIELD, text, at);
   const tree = named === undefined ? readText(reader) : readFieldClause(reader, named);
   skipSpace(reader);
@@ -150,7 +150,7 @@ function readText(reader: Reader): SearchTree {
   const word = matchAt(BARE, text, at) ?? '';
   const colon = word.indexOf(':');
   if (colon !== -1)
-    throw refuse(
+    throw reject(
       at + colon,
       `has : in ${shorten(word)} after something that is not a field, whose names are joined by dots and have no *; put a text with a colon in quotes`,
     );
@@ -162,7 +162,7 @@ function readFieldClause(reader: Reader, named: string): SearchTree {
   const { at, text } = reader;
   const field = readSegments(named.slice(0, -1));
   if (field.length > NAMES_MAX)
-    throw refuse(at, `has a field of ${field.length} names; it may have ${NAMES_MAX}`);
+    throw reject(at, `has a field of ${field.length} names; it may have ${NAMES_MAX}`);
   reader.at += named.length;
   const operator = (matchAt(/[<>]=?/y, text, reader.at) ?? '=') as SearchOperator; // the pattern matches only these
   if (operator !== '=') reader.at += operator.length;
@@ -170,19 +170,19 @@ function readFieldClause(reader: Reader, named: string): SearchTree {
   if (text[position] === '"')
     return { kind: 'compare', field, operator, value: [readQuoted(reader)], isQuoted: true, position };
   const range = findRange(reader, position, named);
-  if (range !== undefined) throw refuse(position, `has a range of Lucene; write ${range}`);
+  if (range !== undefined) throw reject(position, `has a range of Lucene; write ${range}`);
   const word = matchAt(BARE, text, position);
   if (text[position] === '(')
-    throw refuse(position, `has ( as a value; repeat the field, as in (${named}a or ${named}b)`);
+    throw reject(position, `has ( as a value; repeat the field, as in (${named}a or ${named}b)`);
   if (word === undefined)
-    throw refuse(
+    throw reject(
       position,
       `needs a value directly after ${named}${operator === '=' ? '' : operator}, such as 500, /rest/* or "two words"`,
     );
   reader.at += word.length;
   const value = toValue(word);
   if (operator !== '=' && value.length > 1)
-    throw refuse(
+    throw reject(
       position,
       `has * in ${shorten(word)} after ${operator}, which takes a value without wildcards`,
     );
@@ -200,7 +200,7 @@ function readSegments(text: string): SearchField {
 function readQuoted(reader: Reader): string {
   const quoted = matchAt(/"(?:[^"\\]|\\[\s\S])*"/y, reader.text, reader.at);
   if (quoted === undefined)
-    throw refuse(reader.at, 'has " without an end; close it, or write \\" for a quote within quotes');
+    throw reject(reader.at, 'has " without an end; close it, or write \\" for a quote within quotes');
   reader.at += quoted.length;
   return unquoteText(quoted);
 }

@@ -45,12 +45,12 @@ export function readLimit({ limit = '' }: ParameterValues, otherwise: number): n
 /** Parses a field to group by. */
 export function readField(values: ParameterValues, parameter: 'by' | 'field'): SearchField {
   const text = values[parameter] ?? '';
-  if (text === '') throw refuseField(parameter, 'is required with part=values, such as request.path');
+  if (text === '') throw rejectField(parameter, 'is required with part=values, such as request.path');
   const field = parseField(text, parameter);
   if (text !== 'timestamp') return field;
-  throw refuseField(parameter, 'must be another field than timestamp; part=histogram counts by time');
+  throw rejectField(parameter, 'must be another field than timestamp; part=histogram counts by time');
 }
 
-export function refuseField(parameter: string, message: string) {
+export function rejectField(parameter: string, message: string) {
   return invalidParameters([{ parameter, message }]);
 }

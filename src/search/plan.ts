@@ -14,7 +14,7 @@ import {
   type Range,
   readField,
   readLimit,
-  refuseField,
+  rejectField,
 } from './part.ts';
 import { VALUES_MAX, writeRows, writeValues } from './statement.ts';
 
@@ -89,7 +89,7 @@ function planHistogram({ scope, values, range }: PartRequest): PlannedPart {
   const columns = listColumns(histogram, COUNT);
   const isTaken = columns.filter((column) => column.name === name).length > 1;
   if (!/^[\w.@$-]{1,200}$/.test(name) || isTaken)
-    throw refuseField(
+    throw rejectField(
       'by',
       `must have only letters, digits, _, -, @, $ and dots; write metadata.${isTaken ? name : 'count'} for a field "${isTaken ? name : 'count'}"`,
     );

@@ -18,7 +18,7 @@ import { describeDoubts } from './hint.ts';
 import { MEASURE_PARAMETER } from './measure.ts';
 import { SEARCH_PARAMETERS, SEARCH_ROWS_MAX } from './parameters.ts';
 import { parseSearch, SEARCH_PARAMETER } from './parse.ts';
-import { type PartRequest, type Range, refuseField } from './part.ts';
+import { type PartRequest, type Range, rejectField } from './part.ts';
 import { planPart } from './plan.ts';
 
 /** The endpoint of a search before its text is known: its parameters are checked as those of any endpoint. */
@@ -141,11 +141,11 @@ function findRange(values: ParameterValues, nowMs: number, isTail: boolean): Ran
   const until = end ?? (isTail ? LATEST_MICROS : now);
   const from = start ?? (isTail ? EARLIEST_MICROS : until - DEFAULT_RANGE);
   if (isTail && until <= now)
-    throw refuseField('until', 'is over, so no new rows can come; leave it out for a live tail');
+    throw rejectField('until', 'is over, so no new rows can come; leave it out for a live tail');
   if (from < until) return { from, until };
   const message =
     end === undefined
       ? 'must be before now, since there is no "until"'
       : 'must be before "until"; exchange the two, or leave one out';
-  throw refuseField('from', message);
+  throw rejectField('from', message);
 }

@@ -13,7 +13,7 @@ export function escapePattern(text: string): string {
 /** Longest pattern, UTF-8, checked before the pattern is read. People write at most some hundred bytes. */
 export const PATTERN_BYTES_MAX = 4_096;
 // Compiling `.{0,999}` as often as fits into the bytes would hold the event loop for 8 s, and take RE2 more than its memory.
-export const WRITTEN_OUT_MAX = 2_000;
+const WRITTEN_OUT_MAX = 2_000;
 
 /** Why a pattern is rejected, as the end of a sentence that begins with the parameter; `undefined` if it is accepted. */
 export function findPatternFault(pattern: string): string | undefined {

@@ -1,6 +1,5 @@
 import type { Engine } from '../engine/engine.ts';
-import { readQueryTree, readSyntaxTree, type SyntaxNode, walk } from '../sandbox/syntax-tree.ts';
-import { NO_TABLE } from '../sandbox/tree-node.ts';
+import { NO_TABLE, readQueryTree, readSyntaxTree, type SyntaxNode, walk } from '../sandbox/syntax-tree.ts';
 
 /** Finds why a query may not be stored, for a reason that only the calling code knows; by `readQueryTree`. */
 export type FindDisallowed = (tree: SyntaxNode) => string | undefined;

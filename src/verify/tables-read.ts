@@ -2,10 +2,9 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { type Definitions, hashEndpoint } from '../definitions/read.ts';
 import { isManaged } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
-import { createSampleSql } from '../query/sample-sql.ts';
+import { createSampleSql } from '../query/statement.ts';
 import { isAllowedFunction, words } from '../sandbox/function.ts';
-import { readQueryTree, type SyntaxNode, walk } from '../sandbox/syntax-tree.ts';
-import { isTablePlace, NO_TABLE } from '../sandbox/tree-node.ts';
+import { isTablePlace, NO_TABLE, readQueryTree, type SyntaxNode, walk } from '../sandbox/syntax-tree.ts';
 
 /**
  * Hashes each endpoint over its own files and those of the sources that its query reads: a change of another source leaves the

@@ -17,10 +17,15 @@ import type { Caller, Keyring } from '../../keys/keyring.ts';
 import { describeNearest } from '../../lib/nearest.ts';
 import { toSourceView, visibleEndpoints, visibleSources } from '../../management/definitions.ts';
 import { NDJSON_FORMAT } from '../../query/format.ts';
-import { findUndeclared, invalidParameters, type RawParameters, shorten } from '../../query/parameters.ts';
+import {
+  describeUndeclared,
+  findUndeclared,
+  invalidParameters,
+  type RawParameters,
+  shorten,
+} from '../../query/parameters.ts';
 import { keepsPins, type Pins } from '../../query/pins.ts';
 import type { Answer } from '../../query/run.ts';
-import { describeUndeclared } from '../../query/undeclared.ts';
 import { describeServed } from '../../serve/describe.ts';
 import type { Inquiry } from '../../serve/resolve.ts';
 import { getCaller, noteRefusal } from '../plugins/auth.ts';

@@ -4,8 +4,7 @@ import type { FastifyRequest, FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { invalidRequest, TailraceError } from '../../errors.ts';
 import { compileSchema } from '../../lib/schema-check.ts';
-import { findUndeclared, invalidParameters } from '../../query/parameters.ts';
-import { describeUndeclared } from '../../query/undeclared.ts';
+import { describeUndeclared, findUndeclared, invalidParameters } from '../../query/parameters.ts';
 import { hasBody, hasLength } from '../listener.ts';
 import type { Route, RouteGroup } from '../route.ts';
 

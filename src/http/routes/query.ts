@@ -7,8 +7,13 @@ import type { Registry } from '../../definitions/registry.ts';
 import { laneOf } from '../../engine/lanes.ts';
 import { TailraceError } from '../../errors.ts';
 import { getAllowedEndpoint } from '../../keys/named.ts';
-import { findUndeclared, listKnown, type RawParameters } from '../../query/parameters.ts';
-import { IGNORED_HEADER, writeIgnored } from '../../query/undeclared.ts';
+import {
+  findUndeclared,
+  IGNORED_HEADER,
+  listKnown,
+  type RawParameters,
+  writeIgnored,
+} from '../../query/parameters.ts';
 import { type Describe, describeServed } from '../../serve/describe.ts';
 import { type Resolve, type Resolved, wantsTail } from '../../serve/resolve.ts';
 import type { createResolveTail } from '../../serve/resolve-tail.ts';

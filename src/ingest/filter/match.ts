@@ -2,8 +2,8 @@ import { findLevel, type Level } from '../../definitions/level.ts';
 import type { Source } from '../../definitions/source.ts';
 import { type Compare, findLevels, matches, readTime, TESTS } from '../../search/compare.ts';
 import { findColumn, KINDS, pathOf } from '../../search/field.ts';
-import { casesOf } from '../../search/letter.ts';
 import { compareNumbers, floorOf, isNumber, spellingsOf } from '../../search/number.ts';
+import { casesOf } from '../../search/text.ts';
 import type { SearchField, SearchTree, SearchValue } from '../../search/tree.ts';
 import { readJsonText } from './redact.ts';
 

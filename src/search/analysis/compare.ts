@@ -1,14 +1,14 @@
 import type { ResultColumn } from '../../definitions/endpoint.ts';
+import type { Source, SourceColumn } from '../../definitions/source.ts';
 import { TailraceError } from '../../errors.ts';
 import { invalidParameters } from '../../query/parameters.ts';
 import { SEARCH_FROM, SEARCH_UNTIL, type SearchScope, type WriteSearch, writeArms } from '../arms.ts';
 import { verifyCondition, writeCondition } from '../condition.ts';
-import type { Fields } from '../field.ts';
+import { type Fields, findColumn, nameColumn, pathOf } from '../field.ts';
 import { parseField, parseSearch } from '../parse.ts';
-import { boundsOf, type PartRequest, type PlannedPart, readLimit, refuseField } from '../part.ts';
-import { listNamed, type SearchTree } from '../tree.ts';
+import { boundsOf, type PartRequest, type PlannedPart, readLimit, rejectField } from '../part.ts';
+import { listNamed, printField, type SearchField, type SearchTree } from '../tree.ts';
 import { NAME_OF_PATH, selectPairs, writePairs, writePath } from './pairs.ts';
-import { listRelated } from './related.ts';
 import { chooseSample, countEvents, printShare, type Sample, writeSample } from './sample.ts';
 
 export const AGAINST_PARAMETER = 'against';
@@ -43,7 +43,7 @@ interface Compared {
 export function planCompare({ scope, values, range, clausesMax }: PartRequest): PlannedPart {
   const { tree } = scope;
   if (tree === undefined)
-    throw refuseField('q', 'is required with part=compare: the events to explain, such as level:error');
+    throw rejectField('q', 'is required with part=compare: the events to explain, such as level:error');
   const against = parseAgainst(values[AGAINST_PARAMETER] ?? '', clausesMax);
   const size = readLimit(values, ROWS_DEFAULT);
   const compared: Compared = { scope: { ...scope, tree: undefined }, tree, against, size };
@@ -133,4 +133,37 @@ WHERE ${isNamed}owns > 0 AND others > 0 AND (values <= ${VALUES_FEW} OR values *
   other AS against_count, round(other / others, 6) AS against_share,
   round(greatest(${entropy('(x + y) / 2')} - (${entropy('x')} + ${entropy('y')}) / 2, 0), 6) AS score
 FROM (${scored}) ORDER BY score DESC, x > y DESC, field, value LIMIT ${size}`;
+}
+
+/**
+ * Lists the names of fields, and of those that are computed from them or that they are computed from: the level of an event and the column
+ * with its status, a column that says what another contains. To explain one by the other would explain nothing.
+ */
+export function listRelated(sources: readonly Source[], fields: readonly SearchField[]): string[] {
+  const found = new Set<string>();
+  for (const field of fields) {
+    found.add(printField(field));
+    found.add(printField(pathOf(field)));
+    for (const source of sources) for (const name of relatedIn(source, field)) found.add(name);
+  }
+  return [...found];
+}
+
+function* relatedIn(source: Source, field: SearchField): Generator<string> {
+  const { level, columns } = source;
+  const ofLevel = columns.filter(({ name }) => name === level?.column || name === level?.status);
+  const isLevel = field.length === 1 && field[0] === 'level';
+  const column = isLevel ? undefined : findColumn(source, field);
+  const own = isLevel ? ofLevel : column === undefined ? [] : [column];
+  for (const one of own) {
+    yield nameColumn(one);
+    for (const other of columns) if (areRelated(one, other)) yield nameColumn(other);
+    if (ofLevel.includes(one)) yield 'level';
+  }
+}
+
+function areRelated(one: SourceColumn, other: SourceColumn): boolean {
+  const isFrom = (a: SourceColumn, b: SourceColumn) =>
+    a.contains?.column === b.name || a.otherwise?.includes(b.name) === true;
+  return isFrom(one, other) || isFrom(other, one);
 }

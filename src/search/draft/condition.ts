@@ -1,11 +1,10 @@
 import { formatInstant } from '../../lib/instant.ts';
 import { writeValue } from '../../sql/quote.ts';
 import { type Compare, findLevels, isFitting, readTime } from '../compare.ts';
-import { boundOfInteger, isNumber, spellingsOf, writeBound } from '../number.ts';
+import { boundOfInteger, DECIMAL_DIGITS, isNumber, NUMBER_FORM, spellingsOf, writeBound } from '../number.ts';
 import { findTextPattern, toPattern } from '../text.ts';
 import type { SearchClause, SearchTree } from '../tree.ts';
 import type { Named, Names } from './names.ts';
-import { writeExact, writeToNumber } from './number.ts';
 
 /** Returns the parameter that has the value of a clause, with its `@`; `undefined` if the SQL has the value itself. */
 export type FindParameter = (clause: SearchClause) => string | undefined;
@@ -124,4 +123,28 @@ function writeInteger(sql: string, clause: Compare): string {
   const bound = boundOfInteger(clause);
   if (bound === 'always') return `${sql} IS NOT NULL`;
   return bound === 'never' ? NEVER : `${sql} ${bound.operator} ${bound.value}`;
+}
+
+const FORM = `extract(text, ${writeValue(NUMBER_FORM)})`;
+
+/** Members of WITH for numbers in texts and in JSON, each with its comment; a query has those that it names. */
+const MEMBERS: Readonly<Record<string, { readonly comment: string; readonly sql: string }>> = {
+  to_number: {
+    comment: 'The number that a text is, as JSON writes numbers; NULL for any other text.',
+    sql: `text -> nullIf(nullIf(toFloat64OrNull(${FORM}), inf), -inf)`,
+  },
+  to_exact: {
+    comment: 'The same as a decimal; NULL for 0, since a smaller number may have become it.',
+    sql: `text -> nullIf(toDecimal256OrNull(${FORM}, ${DECIMAL_DIGITS}), 0)`,
+  },
+};
+
+export const writeToNumber = (sql: string) => `to_number(${sql})`;
+export const writeExact = (sql: string) => `to_exact(${sql})`;
+
+/** Lists the members that a text names. */
+export function listMembers(sql: string): readonly string[] {
+  return Object.entries(MEMBERS)
+    .filter(([name]) => sql.includes(`${name}(`))
+    .map(([name, member]) => `-- ${member.comment}\n  ${member.sql} AS ${name}`);
 }

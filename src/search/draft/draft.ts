@@ -1,14 +1,15 @@
+import { Document, isMap } from 'yaml';
 import type { ParameterFields } from '../../definitions/parameter-type.ts';
 import { formatInstant } from '../../lib/instant.ts';
 import { invalidParameters, type ParameterValues } from '../../query/parameters.ts';
 import { SEARCH_PARAMETER } from '../parse.ts';
-import { type PartRequest, refuseField } from '../part.ts';
-import { planPart } from '../plan.ts';
+import { type PartRequest, readLimit, rejectField } from '../part.ts';
+import { planPart, ROW_COLUMNS, ROWS_DEFAULT } from '../plan.ts';
 import { type CreateSearchOptions, readRequest } from '../search.ts';
-import { writeDefinition } from './definition.ts';
+import { toText } from './condition.ts';
+import type { Names } from './names.ts';
 import { type DraftParameters, planValues } from './parameters.ts';
 import { type DraftQuery, writeQuery } from './query.ts';
-import { planEvents } from './rows.ts';
 import { planSeries, planTop } from './series.ts';
 import { type DraftShape, slug } from './shape.ts';
 
@@ -51,7 +52,7 @@ export function createDraft(
   planPart(request); // rejects what a search rejects
   const plan = SHAPES[values['part'] ?? ''];
   if (plan === undefined)
-    throw refuseField(
+    throw rejectField(
       'part',
       'must be rows, histogram or values for an endpoint: the other parts are not one SELECT',
     );
@@ -135,4 +136,65 @@ function chooseName(
   let count = 1;
   while (isTaken(count === 1 ? name : `${name}-${count}`)) count++;
   return count === 1 ? name : `${name}-${count}`;
+}
+
+interface DraftDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly shape: DraftShape;
+  readonly parameters: DraftParameters;
+}
+
+export const LINE_CHARS_MAX = 110;
+
+/** Writes endpoint.yaml without `id`, which a save adds. */
+export function writeDefinition({ name, description, shape, parameters }: DraftDefinition): string {
+  const { maxRows, columns, chart } = shape;
+  const document = new Document({
+    name,
+    description,
+    max_rows: maxRows,
+    caching: 'disabled',
+    parameters,
+    columns: Object.fromEntries(columns.map(({ name: column, ...fields }) => [column, fields])),
+    chart,
+  });
+  for (const field of ['parameters', 'columns']) {
+    const map = document.get(field);
+    if (isMap(map)) for (const { value } of map.items) if (isMap(value)) value.flow = true;
+  }
+  return document.toString({ lineWidth: LINE_CHARS_MAX });
+}
+
+/** Plans the draft of `part=rows`: the first page. */
+export function planEvents({ values }: PartRequest): DraftShape {
+  const size = readLimit(values, ROWS_DEFAULT);
+  const column = (name: string) => ({ name, write: (names: Names) => names.column(name) });
+  return {
+    title: 'newest',
+    description: 'Newest events',
+    items: [
+      { name: 'source', write: (names) => toText(names.find(['source'])) },
+      column('id'),
+      { name: 'at', write: (names) => names.column('timestamp') },
+      column('project'),
+      { name: 'level', write: (names) => toText(names.find(['level'])) },
+      column('event_message'),
+      column('metadata'),
+    ],
+    select: `SELECT
+  source,
+  id,
+  toUnixTimestamp64Micro(at) AS timestamp,
+  project,
+  level,
+  event_message,
+  metadata
+FROM events
+ORDER BY at DESC, id DESC, source DESC, project DESC
+LIMIT ${size}`,
+    columns: ROW_COLUMNS,
+    maxRows: size,
+    chart: { show: 'table' },
+  };
 }

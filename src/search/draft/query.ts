@@ -1,9 +1,8 @@
 import type { Source } from '../../definitions/source.ts';
 import { MICROS_PER_DAY, MICROS_PER_MINUTE, MICROS_PER_SECOND, type Micros } from '../../lib/instant.ts';
 import type { SearchScope } from '../arms.ts';
-import { type FindParameter, writeConditions } from './condition.ts';
+import { type FindParameter, listMembers, writeConditions } from './condition.ts';
 import { createNames, type Names, quoteName } from './names.ts';
-import { listMembers } from './number.ts';
 import type { DraftShape } from './shape.ts';
 
 export interface DraftQuery {

@@ -11,9 +11,8 @@ import { type PartRequest, readField } from '../part.ts';
 import { COUNT, readHistogram, widthOf } from '../plan.ts';
 import { VALUES_MAX } from '../statement.ts';
 import { printField, type SearchField } from '../tree.ts';
-import { toText } from './condition.ts';
+import { toText, writeToNumber } from './condition.ts';
 import type { Names } from './names.ts';
-import { writeToNumber } from './number.ts';
 import { type DraftShape, type Item, nameOf, slug } from './shape.ts';
 
 const ROWS_MAX = 10_000;

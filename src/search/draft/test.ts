@@ -11,8 +11,7 @@ import { createQuestion } from '../../query/question.ts';
 import type { Run, RunOptions } from '../../query/run.ts';
 import { boundsOf } from '../part.ts';
 import { SEARCH } from '../search.ts';
-import { LINE_CHARS_MAX } from './definition.ts';
-import { type SearchDraft, toIso } from './draft.ts';
+import { LINE_CHARS_MAX, type SearchDraft, toIso } from './draft.ts';
 import { planSample, type StoredEvent, toTestEvent, writeSampleTable } from './events.ts';
 import { findRead, writeQuery } from './query.ts';
 
