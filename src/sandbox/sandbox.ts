@@ -274,7 +274,7 @@ function assertNoStoredNames(checked: string, { expressions }: StoredNames): voi
 }
 
 /** Reads the names of functions, in lower case, and time zones: they do not depend on what is stored. */
-export async function readEngineNames(engine: Engine) {
+async function readEngineNames(engine: Engine) {
   const functions = await engine.inspect('SELECT lower(name) AS name FROM system.functions');
   const zones = await engine.inspect('SELECT time_zone FROM system.time_zones');
   return {

@@ -139,7 +139,7 @@ FROM (${scored}) ORDER BY score DESC, x > y DESC, field, value LIMIT ${size}`;
  * Lists the names of fields, and of those that are computed from them or that they are computed from: the level of an event and the column
  * with its status, a column that says what another contains. To explain one by the other would explain nothing.
  */
-export function listRelated(sources: readonly Source[], fields: readonly SearchField[]): string[] {
+function listRelated(sources: readonly Source[], fields: readonly SearchField[]): string[] {
   const found = new Set<string>();
   for (const field of fields) {
     found.add(printField(field));

@@ -125,7 +125,7 @@ const REPLACEMENTS: readonly (readonly [pattern: string, by: string])[] = [
 ];
 
 /** Writes the message with a mark for each part that varies by its form. */
-export function writeNormalForm(message: string): string {
+function writeNormalForm(message: string): string {
   const cut = `if(length(${message}) > ${CHARS_MAX}, concat(substringUTF8(${message}, 1, ${CHARS_MAX}), '…'), ${message})`;
   return REPLACEMENTS.reduce(
     (sql, [pattern, by]) => `replaceRegexpAll(${sql}, ${writeValue(pattern)}, ${writeValue(by)})`,

@@ -140,7 +140,7 @@ const MEMBERS: Readonly<Record<string, { readonly comment: string; readonly sql:
 };
 
 export const writeToNumber = (sql: string) => `to_number(${sql})`;
-export const writeExact = (sql: string) => `to_exact(${sql})`;
+const writeExact = (sql: string) => `to_exact(${sql})`;
 
 /** Lists the members that a text names. */
 export function listMembers(sql: string): readonly string[] {

@@ -148,7 +148,7 @@ interface DraftDefinition {
 export const LINE_CHARS_MAX = 110;
 
 /** Writes endpoint.yaml without `id`, which a save adds. */
-export function writeDefinition({ name, description, shape, parameters }: DraftDefinition): string {
+function writeDefinition({ name, description, shape, parameters }: DraftDefinition): string {
   const { maxRows, columns, chart } = shape;
   const document = new Document({
     name,
@@ -167,7 +167,7 @@ export function writeDefinition({ name, description, shape, parameters }: DraftD
 }
 
 /** Plans the draft of `part=rows`: the first page. */
-export function planEvents({ values }: PartRequest): DraftShape {
+function planEvents({ values }: PartRequest): DraftShape {
   const size = readLimit(values, ROWS_DEFAULT);
   const column = (name: string) => ({ name, write: (names: Names) => names.column(name) });
   return {
