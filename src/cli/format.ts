@@ -23,10 +23,6 @@ export function toPrintable(text: string): string {
   return text.replace(/(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 }
 
-export function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
-}
-
 /** Formats rows in columns, each as wide as its longest cell, so the longest texts belong into the last one. */
 export function formatTable(
   head: readonly string[],

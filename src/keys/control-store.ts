@@ -8,8 +8,15 @@ import {
   type StoredEntry,
   toEntry,
 } from './audit.ts';
-import { type ControlDatabase, insert, LOCK_CHANGES, type Statement, toChangeCount } from './database.ts';
-import { CHANGEABLE, findOne, type KeyRecord, toRecord, toRow } from './key-record.ts';
+import {
+  type ControlDatabase,
+  findOne,
+  insert,
+  LOCK_CHANGES,
+  type Statement,
+  toChangeCount,
+} from './database.ts';
+import { CHANGEABLE, type KeyRecord, toRecord, toRow } from './key-record.ts';
 import { createSessionStore, type SessionStore } from './session-store.ts';
 
 export interface KeyPage {

@@ -43,6 +43,11 @@ export interface ControlDatabase {
   close(): Promise<void>;
 }
 
+/** Reads the key with an id. */
+export function findOne(id: string): Statement {
+  return { text: 'SELECT * FROM tailrace_keys WHERE id = $1', values: [id] };
+}
+
 /**
  * Returns a statement that adds rows.
  *

@@ -1,5 +1,4 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Statement } from './database.ts';
 import { type Grant, isScope } from './grant.ts';
 
 /** A key as it is stored: its hash, never its text. Times are ms since the epoch. */
@@ -21,10 +20,6 @@ export const CHANGEABLE = [
   ...['name', 'description', 'scopes', 'endpoints', 'sources', 'pins', 'rate_per_second', 'rate_burst'],
   ...['expires_ms', 'revoked_ms', 'successor'],
 ] as (keyof ReturnType<typeof toRow>)[];
-
-export function findOne(id: string): Statement {
-  return { text: 'SELECT * FROM tailrace_keys WHERE id = $1', values: [id] };
-}
 
 export function toRow(record: KeyRecord) {
   return {

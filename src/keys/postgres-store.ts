@@ -4,11 +4,12 @@ import { type ControlStore, createControlStore } from './control-store.ts';
 import {
   COUNT_CHANGES,
   type ControlDatabase,
+  findOne,
   type Statement,
   toChangeCount,
   toStorable,
 } from './database.ts';
-import { findOne, toRecord } from './key-record.ts';
+import { toRecord } from './key-record.ts';
 import { createKnownKeys, openChangeWatch } from './known-keys.ts';
 import { CONTROL_VERSION, createSchema, describeOtherVersion } from './schema.ts';
 

@@ -9,12 +9,13 @@ import { type ControlStore, createControlStore } from './control-store.ts';
 import {
   COUNT_CHANGES,
   type ControlDatabase,
+  findOne,
   type Row,
   type Statement,
   toChangeCount,
   toStorable,
 } from './database.ts';
-import { findOne, type KeyRecord, toRecord } from './key-record.ts';
+import { type KeyRecord, toRecord } from './key-record.ts';
 import { CONTROL_VERSION, createSchema, describeOtherVersion } from './schema.ts';
 
 /** In the data directory. */

@@ -36,11 +36,7 @@ export type CallerOf = (choose: (pin: string) => string | undefined) => Caller;
  * Finds the rights of a person: those of the first role that fits. Without any the caller has no scope, endpoint or
  * source.
  */
-export function createCallerOf(
-  { id: keyId, name, claims }: Identity,
-  roles: Roles,
-  session?: string,
-): CallerOf {
+function createCallerOf({ id: keyId, name, claims }: Identity, roles: Roles, session?: string): CallerOf {
   const mark = { keyId, isAmbient: true, ...(session !== undefined && { session }) } as const;
   const refuse = (denied: string, role?: string): CallerOf => {
     const person = { name, role, choices: {}, denied };

@@ -27,10 +27,6 @@ const CLAUSES: ReadonlySet<string> = new Set(
 const OPENING: ReadonlySet<string> = new Set(['(', '[', '{']);
 const CLOSING: ReadonlySet<string> = new Set([')', ']', '}']);
 
-export function isOpening({ key }: Word): boolean {
-  return OPENING.has(key);
-}
-
 export function isClosing({ key }: Word): boolean {
   return CLOSING.has(key);
 }

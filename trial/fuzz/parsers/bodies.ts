@@ -1,4 +1,4 @@
-import { Server, createMcpHandler } from '@modelcontextprotocol/server';
+import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 import Fastify, { type FastifyRequest } from 'fastify';
 import { compressSync } from 'snappy';
 import { readDefinitions } from '../../../src/definitions/read.ts';
@@ -12,9 +12,9 @@ import { decodeBatch } from '../../../src/ingest/decode-batch.ts';
 import { INLINE_BYTES_MAX, INLINE_MARKS_MAX } from '../../../src/ingest/ingest.ts';
 import { parseLabels } from '../../../src/ingest/protocols/loki.ts';
 import { type BodyFormat, countMarks } from '../../../src/ingest/wire-events.ts';
-import { type Parser, distinct, nest, refusing, split } from '../parser.ts';
-import { URL_CHARS_MAX } from './http.ts';
 import { protobufField } from '../../protobuf-field.ts';
+import { distinct, nest, type Parser, refusing, split } from '../parser.ts';
+import { URL_CHARS_MAX } from './http.ts';
 
 // Of the workbench; those of other routes are smaller (http/routes/).
 const JSON_CHARS_MAX = 1024 * 1024;
