@@ -163,8 +163,8 @@ export class InputError extends Error {
 }
 
 /**
- * What keeps a command or the service from starting for now: a full disk, a port in use, a database that is not up yet. Nothing has to be
- * changed in settings or definitions, so a supervisor should start it again. Exit code 3.
+ * What keeps a command or the service from starting for now: a full disk, a port in use, a database that is not up yet.
+ * Nothing has to be changed in settings or definitions, so a supervisor should start it again. Exit code 3.
  */
 export class TransientError extends InputError {
   override readonly name = 'TransientError';

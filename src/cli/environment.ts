@@ -37,12 +37,13 @@ export function ownerName(command: string): string {
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-// One Ctrl-C arrives several times: from the terminal, from npm and from scripts/start.js. Repeats within this time are ignored.
+// One Ctrl-C arrives several times: from the terminal, from npm and from scripts/start.js. Repeats within this time are
+// ignored.
 const REPEAT_MS = 1_000;
 
 /**
- * Returns a signal that aborts on SIGINT or SIGTERM, so that a command can finish its work. Another signal after a second ends the
- * process at once.
+ * Returns a signal that aborts on SIGINT or SIGTERM, so that a command can finish its work. Another signal after a
+ * second ends the process at once.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();

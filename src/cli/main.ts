@@ -43,7 +43,8 @@ export async function createProgram(names = Object.keys(COMMANDS)): Promise<Comm
     .version(readVersion())
     .addHelpText(
       'after',
-      `\nSettings are environment variables: see ${packagePath('docs/settings.md')}.\nExit codes: 0 done, 1 wrong input, 2 misuse, 3 failure, not possible now, or stopped by a signal.`,
+      `\nSettings are environment variables: see ${packagePath('docs/settings.md')}.\nExit codes: ` +
+        '0 done, 1 wrong input, 2 misuse, 3 failure, not possible now, or stopped by a signal.',
     );
   for (const name of names) {
     const command = await COMMANDS[name]?.();
@@ -64,14 +65,18 @@ function adviseSetting(message: string): string {
   const [, option = ''] = /unknown option '--([\w-]+)/.exec(message) ?? [];
   const name = `TAILRACE_${option.toUpperCase().replaceAll('-', '_')}`;
   if (!Object.values(SETTINGS).some(({ env }) => env === name)) return '';
-  return `settings are environment variables: set ${name}, as in "${name}=… tailrace serve"; see ${packagePath('docs/settings.md')}#${name.toLowerCase()}\n`;
+  return (
+    `settings are environment variables: set ${name}, as in "${name}=… tailrace serve"; see ` +
+    `${packagePath('docs/settings.md')}#${name.toLowerCase()}\n`
+  );
 }
 
 /** Runs one command and sets the exit code of the process. */
 export async function main(argv: readonly string[]): Promise<void> {
   // Node's own handler would exit with 1, which means wrong input.
   process.on('uncaughtException', (error) => process.exit(report(error)));
-  // `tailrace query … | head` closes the pipe early. The command continues without its output: a load still has to store the rest.
+  // `tailrace query … | head` closes the pipe early. The command continues without its output: a load still has to
+  // store the rest.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE' && error.code !== 'EIO') process.exit(EXIT.failure); // EIO: the terminal is closed
@@ -81,7 +86,11 @@ export async function main(argv: readonly string[]): Promise<void> {
   if (code !== undefined) process.exitCode = code;
 }
 
-/** Runs one command in this process. @returns the exit code of its failure, which has been printed; `undefined` without one */
+/**
+ * Runs one command in this process.
+ *
+ * @returns the exit code of its failure, which has been printed; `undefined` without one
+ */
 export async function runCommand(argv: readonly string[]): Promise<number | undefined> {
   try {
     const [, , name = ''] = argv;

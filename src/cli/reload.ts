@@ -27,7 +27,10 @@ interface ReloadOptions {
   readonly logger: FastifyBaseLogger;
   /** Also print each result on standard error. */
   readonly isWatched: boolean;
-  /** Called after a reload that was not rejected, with all paths since the last one; the next waits for it. Must not reject. */
+  /**
+   * Called after a reload that was not rejected, with all paths since the last one; the next waits for it. Must not
+   * reject.
+   */
   readonly onReloaded?: ((paths: ReadonlySet<string>, core: Core) => Promise<void>) | undefined;
 }
 
@@ -127,8 +130,8 @@ interface Watched extends NamedFolders {
 }
 
 /**
- * Calls back after files of the definitions, or those of receivers and quotas, have changed, in place or by a rename, as `sed -i`, git and many editors do it. Watched
- * folders may be removed and created again.
+ * Calls back after files of the definitions, or those of receivers and quotas, have changed, in place or by a rename,
+ * as `sed -i`, git and many editors do it. Watched folders may be removed and created again.
  *
  * @param named the folders and files of the settings
  * @param onChange called with the paths that have changed since the last call

@@ -67,8 +67,8 @@ function parseUrl(text: string): string {
 /**
  * Queries an endpoint of a running service, through its cache.
  *
- * @throws TailraceError with the code and message of the service, `engine_unavailable` if it cannot be reached; InputError if the
- * response is not one of Tailrace; StoppedError if `signal` aborts
+ * @throws TailraceError with the code and message of the service, `engine_unavailable` if it cannot be reached;
+ *   InputError if the response is not one of Tailrace; StoppedError if `signal` aborts
  */
 export async function queryRemote(
   remote: Remote,
@@ -134,7 +134,11 @@ async function send(
   }
 }
 
-/** Rejects ignored parameters: a mistyped one would give an unfiltered answer. @throws TailraceError `invalid_parameter` if there is one */
+/**
+ * Rejects ignored parameters: a mistyped one would give an unfiltered answer.
+ *
+ * @throws TailraceError `invalid_parameter` if there is one
+ */
 export async function refuseIgnored(
   remote: Remote,
   idOrName: string,
@@ -161,10 +165,12 @@ function toError(url: string, response: Response, body: Buffer | undefined): Err
   const { error } = (body === undefined ? {} : JSON.parse(body.toString())) as {
     error?: { code?: string; message?: string };
   };
-  const code = Object.keys(ERROR_CODES).find((one) => one === error?.code) as ErrorCode | undefined; // its keys are the codes
+  // Its keys are the codes.
+  const code = Object.keys(ERROR_CODES).find((one) => one === error?.code) as ErrorCode | undefined;
   if (error?.message === undefined || code === undefined)
     return new InputError([
-      `${url} is not a Tailrace service: it responded with ${`${status} ${statusText}`.trimEnd()}${describeRedirect(response)}`,
+      `${url} is not a Tailrace service: it responded with ` +
+        `${`${status} ${statusText}`.trimEnd()}${describeRedirect(response)}`,
     ]);
   const unknown = ignoredIn(response).map((name) => `parameter ${JSON.stringify(name)} is not known`);
   return new TailraceError(code, [`${url}: ${error.message}`, ...unknown].join('; '));

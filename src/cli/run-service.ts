@@ -37,7 +37,8 @@ export interface ServiceRun {
 /**
  * Runs the service until `stop` aborts.
  *
- * @throws InputError if settings, definitions or data directory keep it from starting; TransientError if the next start may succeed
+ * @throws InputError if settings, definitions or data directory keep it from starting; TransientError if the next start
+ *   may succeed
  */
 export async function runService(run: ServiceRun): Promise<void> {
   const { config, logger, command, isWatching } = run;
@@ -133,8 +134,8 @@ function explainStart(error: unknown, { dataDir }: Config): unknown {
 }
 
 /**
- * Listens on the address of the settings and stops at once: no connection is accepted before the service is ready. If another process
- * uses the port afterwards, `listen` reports it.
+ * Listens on the address of the settings and stops at once: no connection is accepted before the service is ready. If
+ * another process uses the port afterwards, `listen` reports it.
  *
  * @throws InputError, TransientError if the service could not listen there
  */

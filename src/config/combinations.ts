@@ -16,17 +16,20 @@ export function findCombinationFaults(isGiven: IsGiven, serverUrl: string | unde
   const needing = NEED_SECRET.filter(isGiven);
   if (needing.length > 0 && !isGiven('TAILRACE_TOKEN_SECRET'))
     faults.push(
-      `TAILRACE_TOKEN_SECRET: must be set with ${needing.join(' and ')}, the same for all processes; "openssl rand -base64 32" prints one`,
+      `TAILRACE_TOKEN_SECRET: must be set with ${needing.join(' and ')}, the same for all ` +
+        'processes; "openssl rand -base64 32" prints one',
     );
   if (isGiven('TAILRACE_REDIS_URL') && !isGiven('CLICKHOUSE_URL'))
     faults.push(
-      'TAILRACE_REDIS_URL: has no effect without CLICKHOUSE_URL: an embedded store belongs to one process, which has no replicas',
+      'TAILRACE_REDIS_URL: has no effect without CLICKHOUSE_URL: an embedded store belongs to one ' +
+        'process, which has no replicas',
     );
   // The states of alerts are in the control store: a lease in Redis would not tell a replica what another one has sent.
   const isShared = isGiven('TAILRACE_REDIS_URL') && isGiven('CLICKHOUSE_URL');
   if (isShared && isGiven('TAILRACE_RECEIVERS_FILE') && !isGiven('TAILRACE_CONTROL_URL'))
     faults.push(
-      'TAILRACE_RECEIVERS_FILE: needs TAILRACE_CONTROL_URL if TAILRACE_REDIS_URL is set: without a shared control store each replica would evaluate every alert and send its messages',
+      'TAILRACE_RECEIVERS_FILE: needs TAILRACE_CONTROL_URL if TAILRACE_REDIS_URL is set: without a ' +
+        'shared control store each replica would evaluate every alert and send its messages',
     );
   return faults;
 }
@@ -61,7 +64,8 @@ function findServerFaults(isGiven: IsGiven, { protocol }: URL): string[] {
     faults.push('CLICKHOUSE_TLS_FILE: needs a CLICKHOUSE_URL that begins with https://');
   if (isGiven('TAILRACE_STORE_BYTES_MAX'))
     faults.push(
-      'TAILRACE_STORE_BYTES_MAX: cannot be enforced with CLICKHOUSE_URL: the disks are the server’s, and others may store there',
+      'TAILRACE_STORE_BYTES_MAX: cannot be enforced with CLICKHOUSE_URL: the disks are the ' +
+        'server’s, and others may store there',
     );
   return faults;
 }

@@ -13,7 +13,10 @@ export type Config = {
   readonly engineEnv?: Readonly<Record<string, string>> | undefined;
 } & Partial<Bounds>;
 
-/** Constants, each beside the code that uses it. Not settings: tests set others, which they can reach, as do single commands. */
+/**
+ * Constants, each beside the code that uses it. Not settings: tests set others, which they can reach, as do single
+ * commands.
+ */
 export interface Bounds {
   readonly authFailuresPerMinuteMax: number;
   readonly ingestWaitMsMax: number;
@@ -76,7 +79,8 @@ function findSessionFaults({ oidcIssuer, publicUrl }: Record<string, unknown>): 
     const url = new URL(publicUrl);
     if (!isConfidential(url))
       faults.push(
-        `${SETTINGS.publicUrl.env}: must begin with https:// if people sign in: the cookie of a session is sent over HTTPS only`,
+        `${SETTINGS.publicUrl.env}: must begin with https:// if people sign in: the cookie of a ` +
+          'session is sent over HTTPS only',
       );
     if (url.pathname !== '/') faults.push(`${SETTINGS.publicUrl.env}: must have no path if people sign in`);
   }

@@ -86,7 +86,8 @@ export const SETTINGS = {
   ),
   dashboardsDir: text(
     'TAILRACE_DASHBOARDS_DIR',
-    'Folder of [dashboards](dashboards.md). Empty: `./dashboards` if it exists, else the shipped ones; none if `TAILRACE_ENDPOINTS_DIR` is another folder than `./endpoints`.',
+    'Folder of [dashboards](dashboards.md). Empty: `./dashboards` if it exists, else the shipped ' +
+      'ones; none if `TAILRACE_ENDPOINTS_DIR` is another folder than `./endpoints`.',
     parseText,
   ),
   studio: choice(
@@ -99,7 +100,8 @@ export const SETTINGS = {
     'TAILRACE_EDIT_ENDPOINTS',
     '0',
     ['0', '1', 'copy'],
-    'Let the [workbench](workbench.md#saving) write endpoints, as `tailrace dev` always does. `copy`: the shipped ones, too, into a copy in the data directory.',
+    'Let the [workbench](workbench.md#saving) write endpoints, as `tailrace dev` always does. ' +
+      '`copy`: the shipped ones, too, into a copy in the data directory.',
   ),
   privateKey: secret('TAILRACE_PRIVATE_KEY', ['LOGFLARE_PRIVATE_ACCESS_TOKEN'], 'A key with every scope.'),
   publicKey: secret(
@@ -110,7 +112,8 @@ export const SETTINGS = {
   tokenSecret: secret(
     'TAILRACE_TOKEN_SECRET',
     [],
-    'Signs tokens; the same for all replicas: at least 32 characters, or the text of a `token.secret`. Empty: created in the data directory.',
+    'Signs tokens; the same for all replicas: at least 32 characters, or the text of a ' +
+      '`token.secret`. Empty: created in the data directory.',
     32,
   ),
   oidcIssuer: text(
@@ -130,18 +133,23 @@ export const SETTINGS = {
   ),
   trustedUserHeader: text(
     'TAILRACE_TRUSTED_USER_HEADER',
-    'Header in which a trusted proxy [names the user](people.md#behind-a-proxy-that-signs-in), and that with the groups, joined by a comma.',
+    'Header in which a trusted proxy [names the user](people.md#behind-a-proxy-that-signs-in), ' +
+      'and that with the groups, joined by a comma.',
     parseHeaderNames,
   ),
   consoleKeys: choice('TAILRACE_CONSOLE_KEYS', '1', ['0', '1'], 'Let keys sign in to the console.'),
   controlUrl: hidden(
     'TAILRACE_CONTROL_URL',
-    'PostgreSQL database for [keys of all replicas](scaling.md#keys-shared-by-all-replicas), such as `postgresql://user:password@postgres.example.com:5432/tailrace?sslmode=verify-full`. Empty: SQLite in the data directory.',
+    'PostgreSQL database for [keys of all replicas](scaling.md#keys-shared-by-all-replicas), ' +
+      'such as `postgresql://user:password@postgres.example.com:5432/tailrace?sslmode=verify-full`. ' +
+      'Empty: SQLite in the data directory.',
     parseControlUrl,
   ),
   clickhouseUrl: hidden(
     'CLICKHOUSE_URL',
-    'ClickHouse server, such as `https://user:password@clickhouse.example.com:8443/tailrace`, whose user owns the tables; `?cluster=main`: tables are sharded over this [cluster](scaling.md#a-cluster). Empty: the embedded engine.',
+    'ClickHouse server, such as `https://user:password@clickhouse.example.com:8443/tailrace`, ' +
+      'whose user owns the tables; `?cluster=main`: tables are sharded over this ' +
+      '[cluster](scaling.md#a-cluster). Empty: the embedded engine.',
     parseServerUrl,
   ),
   clickhouseReadUser: hidden(
@@ -151,16 +159,20 @@ export const SETTINGS = {
   ),
   clickhouseSandboxUser: hidden(
     'CLICKHOUSE_SANDBOX_USER',
-    'User that runs callers’ SELECTs ([query sandboxing](scaling.md#a-third-user-for-callers-selects)), as `name:password`, over its own connections, half of `TAILRACE_READERS`. Empty: the user of other queries.',
+    'User that runs callers’ SELECTs ([query ' +
+      'sandboxing](scaling.md#a-third-user-for-callers-selects)), as `name:password`, over its own ' +
+      'connections, half of `TAILRACE_READERS`. Empty: the user of other queries.',
     parseAccount,
   ),
   clickhouseTlsFile: text(
     'CLICKHOUSE_TLS_FILE',
-    'PEM file for TLS: for servers that demand one, the client’s certificate and key; then the authority of the server’s certificate. Empty: Node’s authorities.',
+    'PEM file for TLS: for servers that demand one, the client’s certificate and key; then the ' +
+      'authority of the server’s certificate. Empty: Node’s authorities.',
   ),
   redisUrl: hidden(
     'TAILRACE_REDIS_URL',
-    'Redis or Valkey through which replicas share answers and rates, such as `rediss://user:password@redis.example.com:6379/0`.',
+    'Redis or Valkey through which replicas share answers and rates, such as ' +
+      '`rediss://user:password@redis.example.com:6379/0`.',
     parseRedisUrl,
   ),
   defaultProject: text(
@@ -178,7 +190,9 @@ export const SETTINGS = {
   ),
   syslog: text(
     'TAILRACE_SYSLOG',
-    'Ports for [syslog](ingest.md#syslog), joined by spaces: `udp://127.0.0.1:5514?project=shop`, `tcp://…`, or `tls://…` with `TAILRACE_TLS_CERT_FILE`. `allow=10.0.0.0/8` names who may send, `ca=<file>` who signs senders’ certificates.',
+    'Ports for [syslog](ingest.md#syslog), joined by spaces: ' +
+      '`udp://127.0.0.1:5514?project=shop`, `tcp://…`, or `tls://…` with `TAILRACE_TLS_CERT_FILE`. ' +
+      '`allow=10.0.0.0/8` names who may send, `ca=<file>` who signs senders’ certificates.',
     parseSyslog,
   ),
   tlsCertFile: text(
@@ -215,7 +229,8 @@ export const SETTINGS = {
       max: 256,
       unit: 'queries',
     },
-    'Queries that run at once, at most 16 on the embedded engine; of one key one less. More than its cores only add waiting.',
+    'Queries that run at once, at most 16 on the embedded engine; of one key one less. More than ' +
+      'its cores only add waiting.',
   ),
   ratePerSecond: integer(
     'TAILRACE_RATE_PER_SECOND',

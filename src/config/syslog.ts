@@ -14,7 +14,8 @@ export interface SyslogAddress {
 }
 
 const FORM =
-  'must be addresses such as udp://127.0.0.1:5514?project=shop, tcp://0.0.0.0:6514?allow=10.0.0.0/8 or tls://0.0.0.0:6514?ca=/etc/ca.pem, joined by spaces';
+  'must be addresses such as udp://127.0.0.1:5514?project=shop, ' +
+  'tcp://0.0.0.0:6514?allow=10.0.0.0/8 or tls://0.0.0.0:6514?ca=/etc/ca.pem, joined by spaces';
 const PARAMETERS = ['project', 'allow', 'ca'];
 const PORT_MAX = 65_535;
 

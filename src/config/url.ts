@@ -25,7 +25,11 @@ export function isDecodable(part: string): boolean {
   }
 }
 
-/** Checks `CLICKHOUSE_URL`: http or https, optionally with user and password, and with the database as its path. @throws Error */
+/**
+ * Checks `CLICKHOUSE_URL`: http or https, optionally with user and password, and with the database as its path.
+ *
+ * @throws Error
+ */
 export function parseServerUrl(text: string): string {
   const right = 'https://user:password@clickhouse.example.com:8443/tailrace';
   const { searchParams, hash, pathname } = parseUrl(text, ['http', 'https'], right);
@@ -47,7 +51,12 @@ export function parsePublicUrl(text: string): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** Checks `TAILRACE_OIDC_ISSUER`; without TLS only on this machine. @returns it as it is: the provider names itself in the same spelling @throws Error */
+/**
+ * Checks `TAILRACE_OIDC_ISSUER`; without TLS only on this machine.
+ *
+ * @returns it as it is: the provider names itself in the same spelling
+ * @throws Error
+ */
 export function parseIssuer(text: string): string {
   const right = 'https://login.example.com/realms/main';
   if (!isConfidential(parsePlainUrl(text, right)))
@@ -141,7 +150,11 @@ export function parseRedisUrl(text: string): string {
   return text;
 }
 
-/** Checks origins as browsers send them, joined by commas; `*` stands for all origins and must be the only entry. @throws Error */
+/**
+ * Checks origins as browsers send them, joined by commas; `*` stands for all origins and must be the only entry.
+ *
+ * @throws Error
+ */
 export function parseOrigins(text: string): string {
   const origins = split(text);
   if (origins.length === 1 && origins[0] === '*') return '*';

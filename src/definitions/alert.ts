@@ -202,7 +202,11 @@ function toCondition(when: AlertFile['when']): AlertCondition {
   throw new Error('checkAlert has found a comparison');
 }
 
-/** Reads the alerts of a folder. Adds every fault that needs neither endpoints nor receivers. @param dir `undefined`: there are none */
+/**
+ * Reads the alerts of a folder. Adds every fault that needs neither endpoints nor receivers.
+ *
+ * @param dir `undefined`: there are none
+ */
 export async function readAlerts(dir: string | undefined, faults: Fault[]): Promise<Alert[]> {
   if (dir === undefined) return [];
   const files = await readYamlFolder(dir, faults);

@@ -214,7 +214,11 @@ function createPanel({
   };
 }
 
-/** Reads the dashboards of a folder. Adds every fault that does not need endpoints. @param dir `undefined`: there are none */
+/**
+ * Reads the dashboards of a folder. Adds every fault that does not need endpoints.
+ *
+ * @param dir `undefined`: there are none
+ */
 export async function readDashboards(dir: string | undefined, faults: Fault[]): Promise<Dashboard[]> {
   if (dir === undefined) return [];
   const files = await readYamlFolder(dir, faults);

@@ -1,8 +1,8 @@
 import type { ColumnType, Source } from './source.ts';
 
 /**
- * Dialects of callers' SELECTs besides the engine's own. src/dialect/dialect.ts has a translator for each. `studio` is BigQuery's as
- * Supabase Studio writes it: two quotes in a text are one.
+ * Dialects of callers' SELECTs besides the engine's own. src/dialect/dialect.ts has a translator for each. `studio` is
+ * BigQuery's as Supabase Studio writes it: two quotes in a text are one.
  */
 export const DIALECT_NAMES = ['bigquery', 'studio'] as const;
 
@@ -22,8 +22,8 @@ export interface PathColumn {
 }
 
 /**
- * The names that the service binds in the views of an endpoint with a dialect: bounds that a translator finds in a caller's SELECT, empty
- * if it finds none. Rows outside of them cannot change the answer, and are not read.
+ * The names that the service binds in the views of an endpoint with a dialect: bounds that a translator finds in a
+ * caller's SELECT, empty if it finds none. Rows outside of them cannot change the answer, and are not read.
  */
 export const SQL_BOUNDS = { from: 'sql_from', until: 'sql_until', id: 'sql_id' } as const;
 

@@ -61,7 +61,10 @@ export interface Endpoint {
   readonly columns: readonly ResultColumn[];
   /** How an answer is drawn; empty: as its values suggest. */
   readonly charts: readonly Chart[];
-  /** Places of the columns of JSON in which each object becomes a list of itself: those of a dialect whose records repeat. */
+  /**
+   * Places of the columns of JSON in which each object becomes a list of itself: those of a dialect whose records
+   * repeat.
+   */
   readonly repeatedColumns: readonly number[];
   /** Columns of a caller's SELECT that are times of the engine, which an answer has as ISO 8601. */
   readonly timeColumns?: readonly string[];
@@ -71,7 +74,8 @@ export interface Endpoint {
   /** Asked before `sql`, since it is faster: it has the same answer, or fails (query/typed-first.ts). */
   readonly typedFirst?: Endpoint;
   /**
-   * Writes the query when it has its slot, instead of `sql`: that of a search may be large. Its texts have their guards (sql/search-guard.ts).
+   * Writes the query when it has its slot, instead of `sql`: that of a search may be large. Its texts have their guards
+   * (sql/search-guard.ts).
    *
    * @param value SQL for the value of a parameter, by its name
    */

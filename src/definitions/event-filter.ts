@@ -23,7 +23,9 @@ const REDACTION = Type.Union(
     ),
   ],
   {
-    expected: `{ field: metadata.user.email } or { pattern: "[0-9]{16}", with: card }, with a pattern of RE2 of at most ${PATTERN_CHARS_MAX} characters`,
+    expected:
+      '{ field: metadata.user.email } or { pattern: "[0-9]{16}", with: card }, with a pattern of ' +
+      `RE2 of at most ${PATTERN_CHARS_MAX} characters`,
   },
 );
 

@@ -10,13 +10,14 @@ export const PATH = Type.Union(
   ],
   {
     expected:
-      'member names joined by dots, or a list of such paths, of which the first that exists counts; a path whose names have dots is a list, such as [[metadata, http.status]]',
+      'member names joined by dots, or a list of such paths, of which the first that exists ' +
+      'counts; a path whose names have dots is a list, such as [[metadata, http.status]]',
   },
 );
 
 /**
- * Returns the paths of a checked `path` or `project`, each as member names. A list that begins with `metadata` by itself is one path: no
- * column can have all of the metadata.
+ * Returns the paths of a checked `path` or `project`, each as member names. A list that begins with `metadata` by
+ * itself is one path: no column can have all of the metadata.
  */
 export function toPaths(value: Static<typeof PATH>): readonly (readonly string[])[] {
   if (typeof value === 'string') return [value.split('.')];

@@ -65,7 +65,10 @@ export function needsCopy(read: ReadFolders): boolean {
   return findCopies(read) !== undefined && read.shipped.includes('endpointsDir');
 }
 
-/** Chooses the named folder, even if it is missing, which reading reports; else that in the working folder; else that shipped with Tailrace, or its copy. */
+/**
+ * Chooses the named folder, even if it is missing, which reading reports; else that in the working folder; else that
+ * shipped with Tailrace, or its copy.
+ */
 export function findFolders(named: NamedFolders): ReadFolders {
   const copies = findCopies(named);
   // In a checkout the folder here is the shipped one.
@@ -95,7 +98,10 @@ export function findFolders(named: NamedFolders): ReadFolders {
   };
 }
 
-/** Dashboards are about endpoints: those of this package are read with its endpoints, those of the working folder with both. */
+/**
+ * Dashboards are about endpoints: those of this package are read with its endpoints, those of the working folder with
+ * both.
+ */
 function findDashboards(
   { dashboardsDir, endpointsDir, studio, ...named }: NamedFolders,
   shipped: readonly (keyof DefinitionFolders)[],
@@ -135,7 +141,10 @@ function pickRest(named: NamedFolders): Omit<NamedFolders, keyof DefinitionFolde
   };
 }
 
-/** Returns the folders of the next reload. The loss of a user's folder is a fault; shipped definitions give way to a folder that appears later. */
+/**
+ * Returns the folders of the next reload. The loss of a user's folder is a fault; shipped definitions give way to a
+ * folder that appears later.
+ */
 export function keepFolders(read: ReadFolders): NamedFolders {
   const keep = (kind: keyof DefinitionFolders) => (read.shipped.includes(kind) ? '' : read[kind]);
   const { alertsDir, dashboardsDir } = read;
@@ -155,7 +164,8 @@ export function describeFolders(read: ReadFolders): string[] {
   const shipped = noted.map((kind) =>
     read.studio === '1' && kind === 'endpointsDir'
       ? `TAILRACE_STUDIO is 1, so the endpoints for Supabase Studio are used: ${read[kind]}`
-      : `there is no folder ${OWN_FOLDERS[kind]} here, so the ${FOLDER_NAMES[kind]} that ship with Tailrace are used: ${read[kind]}`,
+      : `there is no folder ${OWN_FOLDERS[kind]} here, so the ${FOLDER_NAMES[kind]} that ship with ` +
+        `Tailrace are used: ${read[kind]}`,
   );
   const isUnread =
     findDashboardTarget(read) === undefined &&
@@ -164,6 +174,7 @@ export function describeFolders(read: ReadFolders): string[] {
   if (!isUnread) return shipped;
   return [
     ...shipped,
-    `the folder ${OWN_DASHBOARDS_DIR} is not read, since the endpoints are those of ${read.endpointsDir}; set TAILRACE_DASHBOARDS_DIR to read it`,
+    `the folder ${OWN_DASHBOARDS_DIR} is not read, since the endpoints are those of ` +
+      `${read.endpointsDir}; set TAILRACE_DASHBOARDS_DIR to read it`,
   ];
 }

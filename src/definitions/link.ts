@@ -29,7 +29,8 @@ export const LINKS = Type.Array(
         maxLength: 2_000,
         pattern: URL,
         expected:
-          'an address such as https://traces.example.com/trace/{value}, which begins with http or https and has {…} only behind the host',
+          'an address such as https://traces.example.com/trace/{value}, which begins with http or ' +
+          'https and has {…} only behind the host',
       }),
     },
     {

@@ -39,12 +39,18 @@ export const CURSOR_PARAMETER = 'cursor';
 /** `@cursor_id` is the value of the column `id` in the last row of the page before; NULL on the first page. */
 export const CURSOR_PREFIX = 'cursor_';
 
-/** Parameters that the service binds in a query with the newest rows first: instants in the form of `@now`, both inclusive. */
+/**
+ * Parameters that the service binds in a query with the newest rows first: instants in the form of `@now`, both
+ * inclusive.
+ */
 export const PAGE_FROM = 'page_from';
 export const PAGE_UNTIL = 'page_until';
 export const PAGE_PARAMETERS = [PAGE_FROM, PAGE_UNTIL] as const;
 
-/** The number of rows at the start of a page that were sent before; empty: none. The service leaves them out, so a query does not read it. */
+/**
+ * The number of rows at the start of a page that were sent before; empty: none. The service leaves them out, so a query
+ * does not read it.
+ */
 export const PAGE_SKIP = 'page_skip';
 
 /** `cursor` of a file that passed `checkEndpointShape`. */

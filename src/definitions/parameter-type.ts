@@ -77,7 +77,11 @@ export const CONTROLS = ['text', 'choice', 'time', 'number', 'date', 'list'] as 
 
 /** How values of one declared parameter are read, checked, bound and shown. */
 export interface ValueRules {
-  /** Returns the canonical form of a text that is not empty: one for all spellings, in the cache key and for the engine. @throws WrongValue */
+  /**
+   * Returns the canonical form of a text that is not empty: one for all spellings, in the cache key and for the engine.
+   *
+   * @throws WrongValue
+   */
   readonly parse: (text: string) => string;
   /** The same for the texts of a name that was sent several times, or of a JSON array; only lists accept those. */
   readonly parseList?: (texts: readonly string[]) => string;
@@ -89,7 +93,10 @@ export interface ValueRules {
   readonly values: readonly string[];
   /** The value that replaces one that `parse` rejects; without it such a value is rejected. */
   readonly otherwise: string | undefined;
-  /** Whether the SQL matches by the value as a pattern. A key pins a plain text, so the pin is escaped before it is bound. */
+  /**
+   * Whether the SQL matches by the value as a pattern. A key pins a plain text, so the pin is escaped before it is
+   * bound.
+   */
   readonly isPattern: boolean;
   /** A value that a caller could send; `undefined` if any text is one. */
   readonly example: DeclaredValue | undefined;
@@ -110,7 +117,10 @@ export interface ParameterType {
   readonly createRules: (declared: ParameterFields, report: ReportField) => ValueRules | undefined;
 }
 
-/** The error of a value that a type rejects. The message is the end of the sentence that begins with the parameter's name. */
+/**
+ * The error of a value that a type rejects. The message is the end of the sentence that begins with the parameter's
+ * name.
+ */
 export class WrongValue extends Error {
   override readonly name = 'WrongValue';
 }
@@ -119,7 +129,10 @@ export function refuseValue(message: string): never {
   throw new WrongValue(message);
 }
 
-/** Returns the text of a scalar in YAML or JSON. Integers that a double may have rounded are in a form that `integer` rejects. */
+/**
+ * Returns the text of a scalar in YAML or JSON. Integers that a double may have rounded are in a form that `integer`
+ * rejects.
+ */
 export function toText(value: string | number | bigint | boolean): string {
   if (Object.is(value, -0)) return '-0';
   const isRounded = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);

@@ -39,7 +39,10 @@ export const SQL_PARAMETER = 'sql';
 /** The parameter that names a format, unless the endpoint declares one of this name for itself. */
 export const FORMAT_PARAMETER = 'format';
 
-/** `@pinned_project` is the value that the caller's key pins `project` to, or empty. SQL that matches `project` as a pattern compares it. */
+/**
+ * `@pinned_project` is the value that the caller's key pins `project` to, or empty. SQL that matches `project` as a
+ * pattern compares it.
+ */
 export const PINNED_PREFIX = 'pinned_';
 
 const TYPES: Readonly<Record<ParameterTypeName, ParameterType>> = { ...TEXT_TYPES, ...VALUE_TYPES };

@@ -16,7 +16,10 @@ export async function readYamlFolder(dir: string, faults: Fault[]): Promise<Yaml
   });
 }
 
-/** Lists a folder. Links are followed: folders that Kubernetes mounts hold nothing else. A broken link counts as a file: it is reported as missing. */
+/**
+ * Lists a folder. Links are followed: folders that Kubernetes mounts hold nothing else. A broken link counts as a file:
+ * it is reported as missing.
+ */
 export async function listFolder(
   dir: string,
   faults: Fault[],
@@ -34,7 +37,10 @@ export async function listFolder(
   }
 }
 
-/** Checks that no two definitions of a kind share a value of a field, in any letter case. Ids and names share one lookup, so no name is another's id. */
+/**
+ * Checks that no two definitions of a kind share a value of a field, in any letter case. Ids and names share one
+ * lookup, so no name is another's id.
+ */
 export function checkUnique(files: readonly YamlFile[], fields: readonly string[]): Fault[] {
   const ids = firstFiles(files, 'id');
   return fields.flatMap((field) => {

@@ -39,7 +39,11 @@ export interface LoadResult {
   readonly drafts: readonly SqlFile[];
 }
 
-/** Reads every definition and reports all faults at once. @param unsaved as `readYamlFile`: they are checked before they are written */
+/**
+ * Reads every definition and reports all faults at once.
+ *
+ * @param unsaved as `readYamlFile`: they are checked before they are written
+ */
 export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedTexts): Promise<LoadResult> {
   const folders = findFolders(named);
   const faults: Fault[] = [];
@@ -82,7 +86,9 @@ function checkToolNames(files: readonly YamlFile[]): Fault[] {
     const other = taken.get(tool) ?? name;
     taken.set(tool, other);
     if (other === name) return [];
-    const message = `name ${JSON.stringify(name)} and ${JSON.stringify(other)} are both ${tool} for agents and in OpenAPI, which have neither . nor -; take another name`;
+    const message =
+      `name ${JSON.stringify(name)} and ${JSON.stringify(other)} are both ${tool} for agents and ` +
+      'in OpenAPI, which have neither . nor -; take another name';
     return [file.fault(['name'], message)];
   });
 }

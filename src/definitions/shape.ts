@@ -15,7 +15,8 @@ export function wholeNumber(maximum: number, unit = '') {
 }
 
 /**
- * Checks one kind of definition file against its schema: reports every unknown, missing or wrong field at once, up to `FAULTS_MAX`.
+ * Checks one kind of definition file against its schema: reports every unknown, missing or wrong field at once, up to
+ * `FAULTS_MAX`.
  *
  * @param options.showsValues whether messages repeat wrong values and unknown names; not in files that hold secrets
  */

@@ -95,7 +95,10 @@ export interface Source {
   readonly file: string;
   /** Whether only Tailrace itself writes events to it: searches that name no source leave it out. */
   readonly isInternal?: boolean;
-  /** Whether its events cannot be deleted before their retention ends, and only callers that may manage everything can search them. */
+  /**
+   * Whether its events cannot be deleted before their retention ends, and only callers that may manage everything can
+   * search them.
+   */
   readonly isProtected?: boolean;
 }
 

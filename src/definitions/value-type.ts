@@ -138,7 +138,10 @@ const UUID: ParameterType = {
 const ITEMS_MAX = 100;
 const MEMBER_FIELDS = ['values', 'min', 'max', 'max_length', 'pattern'] as const;
 
-/** The type of lists, sent as `a=1&a=2`, `a=1,2` or a JSON array. The canonical text is an array in the engine's text form. */
+/**
+ * The type of lists, sent as `a=1&a=2`, `a=1,2` or a JSON array. The canonical text is an array in the engine's text
+ * form.
+ */
 const LIST: ParameterType = {
   fields: ['of', 'max_items', ...MEMBER_FIELDS],
   createRules(declared, report) {

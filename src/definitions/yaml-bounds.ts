@@ -1,6 +1,9 @@
 import { CST, type Document, isCollection, isScalar, Lexer, visit } from 'yaml';
 
-/** A reason to keep a text from the YAML library, or a fault that the library would find in more than linear time. Offsets are UTF-16 units. */
+/**
+ * A reason to keep a text from the YAML library, or a fault that the library would find in more than linear time.
+ * Offsets are UTF-16 units.
+ */
 export interface YamlFault {
   readonly offset: number;
   readonly message: string;
@@ -8,7 +11,8 @@ export interface YamlFault {
 
 /** Tokens of one text; the library takes up to 10 µs for each. The largest shipped definition has 400. */
 export const YAML_TOKENS_MAX = { draft: 4_000, file: 200_000 } as const;
-// The library recurses: it ends its stack at some thousand levels, and takes 10 ms per thousand tokens before. A definition has 6.
+// The library recurses: it ends its stack at some thousand levels, and takes 10 ms per thousand tokens before. A
+// definition has 6.
 const DEPTH_MAX = 64;
 
 const NAME_CHARS_MAX = 60;

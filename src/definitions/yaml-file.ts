@@ -92,7 +92,10 @@ export function parseYaml(
 
 const SHOWN_CHARS_MAX = 60;
 
-/** Returns the first line of the library's message, which may name its own functions, or what a user would call the fault. */
+/**
+ * Returns the first line of the library's message, which may name its own functions, or what a user would call the
+ * fault.
+ */
 function describe({ code, pos, message }: YAMLParseError, text: string): string {
   if (code === 'MULTIPLE_DOCS') return 'has several documents; write each into its own file';
   if (code === 'BLOCK_AS_IMPLICIT_KEY')

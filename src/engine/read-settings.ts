@@ -12,8 +12,8 @@ export const SQL_BYTES_MAX = 128 * 1024 * 1024;
 const BLOCK_ROWS_MAX = 8_192;
 
 /**
- * Levels of SELECTs, views included. The engine analyses a SELECT in an expression twice, so that the time doubles with each level: of 19
- * it is a second, and no KILL stops it.
+ * Levels of SELECTs, views included. The engine analyses a SELECT in an expression twice, so that the time doubles with
+ * each level: of 19 it is a second, and no KILL stops it.
  */
 export const SUBQUERY_DEPTH_MAX = 20;
 
@@ -59,11 +59,13 @@ export function readSettings(limits: QueryLimits): EngineSettings {
 }
 
 /**
- * Further limits of statements with a caller's SQL. While the engine parses a text, resolves its names and computes its constants, no KILL
- * stops it: these end it there. A server has them in the profile of its user for callers' SQL (deploy/clickhouse/users.sql).
+ * Further limits of statements with a caller's SQL. While the engine parses a text, resolves its names and computes its
+ * constants, no KILL stops it: these end it there. A server has them in the profile of its user for callers' SQL
+ * (deploy/clickhouse/users.sql).
  */
 export const SANDBOX_LIMITS = {
-  max_query_size: 128 * 1024, // with the stored query and its values; the engine's own formatting of a text is longer than the text
+  // With the stored query and its values; the engine's own formatting of a text is longer than the text.
+  max_query_size: 128 * 1024,
   max_parser_depth: 300,
   max_parser_backtracks: 100_000,
   max_ast_depth: 200,

@@ -57,8 +57,8 @@ export interface AppOptions extends Pick<ObserveOptions, 'keyTraffic' | 'rejecte
   readonly routes: RouteParts;
 }
 
-// A few thousand clients, each with some connections, within the file descriptors of a process; more are dropped. Node drops the new one:
-// a proxy in front keeps clients without a key from holding them all.
+// A few thousand clients, each with some connections, within the file descriptors of a process; more are dropped. Node
+// drops the new one: a proxy in front keeps clients without a key from holding them all.
 const CONNECTIONS_MAX = 4_096;
 // Slow clients lose their connection: the largest body arrives within a minute over the slowest lines.
 const HEAD_MS_MAX = 10_000;
@@ -98,8 +98,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setNotFoundHandler(createNotFound(routes.console));
   registerObserve(app, observe); // before any hook that rejects: rejected requests are counted too
   app.addHook('onRequest', (request, reply, done) => {
-    // A route may replace each header. `no-store`: a cache between caller and service ignores `X-API-KEY`, and could give one key the
-    // response for another.
+    // A route may replace each header. `no-store`: a cache between caller and service ignores `X-API-KEY`, and could
+    // give one key the response for another.
     reply.headers(headers).header('cache-control', 'no-store');
     checkHead(request);
     done();
@@ -140,7 +140,8 @@ function createApp(
     loggerInstance: logger,
     // Fastify's own lines contain the URL, and so the values of parameters; plugins/observe.ts writes ours.
     logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: (parent) => parent, // our lines have the request's id; a logger per request costs more than a cached answer
+    // Our lines have the request's id; a logger per request costs more than a cached answer.
+    childLoggerFactory: (parent) => parent,
     genReqId: ({ headers }) => createRequestId(headers),
     bodyLimit: config.bodyBytesMax,
     requestTimeout,
@@ -176,8 +177,8 @@ function createApp(
 }
 
 /**
- * Returns the stream that a parser reads if a request has no body. Node's own has ended before anyone listens (`optimizeEmptyRequests`), and a parser,
- * which runs if there is a Content-Type, would wait for its end.
+ * Returns the stream that a parser reads if a request has no body. Node's own has ended before anyone listens
+ * (`optimizeEmptyRequests`), and a parser, which runs if there is a Content-Type, would wait for its end.
  */
 function bodyOf({ readableEnded, headers }: IncomingMessage): Readable | undefined {
   return readableEnded && headers['content-type'] !== undefined ? Readable.from([]) : undefined;
@@ -195,8 +196,8 @@ function checkHead({ url, raw }: FastifyRequest): void {
 }
 
 /**
- * The headers of every response, created once. Responses of the API are not pages, so a browser that opens one must not load or
- * run anything, or show it inside another page.
+ * The headers of every response, created once. Responses of the API are not pages, so a browser that opens one must not
+ * load or run anything, or show it inside another page.
  *
  * @param https whether the service itself speaks TLS: browsers must then never connect without it
  */
@@ -212,8 +213,8 @@ function createSecurityHeaders(https: boolean): Readonly<Record<string, string>>
 
 /**
  * Lets `close` end with the last running request. Otherwise it would also wait for connections that need not be open:
- * connections without any request, such as a browser opens in advance, which Node counts as busy, and connections with a running
- * request, which would then idle for the keep-alive time.
+ * connections without any request, such as a browser opens in advance, which Node counts as busy, and connections with
+ * a running request, which would then idle for the keep-alive time.
  *
  * @returns aborts when `close` begins
  */

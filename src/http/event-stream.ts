@@ -10,8 +10,8 @@ import { getCaller } from './plugins/auth.ts';
 
 // Time for a reader that no longer reads, not even the last event.
 const LAST_EVENT_MS = 5_000;
-// Time for a part of the rows before the first new one, and for all of them: they are in memory until the last part is sent. A reader
-// is fast enough at 140 KB/s, for 8 MiB at most.
+// Time for a part of the rows before the first new one, and for all of them: they are in memory until the last part is
+// sent. A reader is fast enough at 140 KB/s, for 8 MiB at most.
 const DRAIN_MS_MAX = 15_000;
 const DRAINS_MS_MAX = 60_000;
 

@@ -7,8 +7,8 @@ import { parseExactJson } from '../lib/json/exact.ts';
 /** Chooses the body from what JSON.parse returns, and the same with integers beyond 2^53 as BigInts. */
 export type ChooseBody = (body: unknown, exact: unknown) => unknown;
 
-// Of all routes but those of events: the time to check a body grows with its values more than with its length, and 256 KiB of `[],` are
-// 87,000 faults. Signs within texts count, too: far above what any route reads.
+// Of all routes but those of events: the time to check a body grows with its values more than with its length, and 256
+// KiB of `[],` are 87,000 faults. Signs within texts count, too: far above what any route reads.
 const VALUES_MAX = 20_000;
 const VALUE_SIGN = /[[{,]/;
 // Integers beyond 2^53 have as many digits. Bounds the time of BigInt, too.
@@ -17,9 +17,10 @@ const DIGITS_MAX = 400;
 const TOO_LONG = new RegExp(`\\d{${DIGITS_MAX}}`);
 
 /**
- * Reads only JSON bodies, not texts. Rejects a body that would take too long to parse and check, and says where one is wrong. Treats
- * an empty one as a missing body: many clients send `Content-Type: application/json` with every request, also with a DELETE without a
- * body, and Fastify's own parser rejects those with 400. Routes that need a body report that it is missing.
+ * Reads only JSON bodies, not texts. Rejects a body that would take too long to parse and check, and says where one is
+ * wrong. Treats an empty one as a missing body: many clients send `Content-Type: application/json` with every request,
+ * also with a DELETE without a body, and Fastify's own parser rejects those with 400. Routes that need a body report
+ * that it is missing.
  *
  * @param choose for routes that accept integers of 64 bits
  */

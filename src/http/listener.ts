@@ -30,10 +30,10 @@ export interface ListenerParts {
 export type Answer = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
- * Serves cached GETs ahead of the framework, whose routing, hooks and replies cost more than such an answer. It takes the same
- * steps as routes/query.ts, as long as each returns at once: a rejection, an unknown URL, a miss, or a step that returns a
- * promise passes the request to the framework, together with the admission, so that nothing is counted twice. test/http/listener.test.ts compares
- * both ways.
+ * Serves cached GETs ahead of the framework, whose routing, hooks and replies cost more than such an answer. It takes
+ * the same steps as routes/query.ts, as long as each returns at once: a rejection, an unknown URL, a miss, or a step
+ * that returns a promise passes the request to the framework, together with the admission, so that nothing is counted
+ * twice. test/http/listener.test.ts compares both ways.
  */
 export function createListener(parts: ListenerParts): Answer {
   const { admissions, recall, cached, describe, observe, peers, metrics, cors } = parts;
@@ -175,8 +175,8 @@ function isSent({ socket }: ServerResponse): boolean {
 /** All headers of a request together. Node bounds them together with the URL, which may be much longer. */
 export const HEADERS_CHARS_MAX = 32 * 1024;
 /**
- * Characters of headers that take long to read, some in a time that grows with the square of their length: browsers send a few hundred,
- * and each proxy adds an address of at most 45.
+ * Characters of headers that take long to read, some in a time that grows with the square of their length: browsers
+ * send a few hundred, and each proxy adds an address of at most 45.
  */
 export const LISTED_CHARS_MAX = 2_048;
 const LISTED = ['accept', 'accept-encoding', 'cache-control', 'x-forwarded-for'] as const;
@@ -195,7 +195,10 @@ export function findHeadFault({ httpVersion, headers, rawHeaders }: IncomingMess
   if (long !== undefined) return `the header ${long} is longer than ${LISTED_CHARS_MAX} characters`;
   const encoding = headers['transfer-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
-    return `Transfer-Encoding: ${JSON.stringify(encoding.slice(0, SHOWN_CHARS_MAX))} is not supported; send chunked, or a Content-Length`;
+    return (
+      `Transfer-Encoding: ${JSON.stringify(encoding.slice(0, SHOWN_CHARS_MAX))} is not supported; ` +
+      'send chunked, or a Content-Length'
+    );
   return undefined;
 }
 

@@ -25,7 +25,10 @@ export interface Route<
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The router's path, such as `/api/keys/:id`, or a list of paths that do the same. */
   readonly path: Path | readonly Path[];
-  /** The caller must have one of them. `any`: every accepted caller, even one without a scope; `optional`: a key is checked if one is sent. */
+  /**
+   * The caller must have one of them. `any`: every accepted caller, even one without a scope; `optional`: a key is
+   * checked if one is sent.
+   */
   readonly scopes: readonly Scope[] | 'any' | 'optional' | 'none';
   /** The key may also be in the query string, as `api_key`. */
   readonly keyInQuery?: boolean;
@@ -98,8 +101,8 @@ export interface RouteGroup<Parts> {
 }
 
 /**
- * Longest URL, else 414, and the largest body with parameters: the values of an endpoint, each as long as it may be, and a SELECT.
- * Proxies allow less.
+ * Longest URL, else 414, and the largest body with parameters: the values of an endpoint, each as long as it may be,
+ * and a SELECT. Proxies allow less.
  */
 export const URL_BYTES_MAX = 262_144;
 

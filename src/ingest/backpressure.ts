@@ -13,7 +13,8 @@ export interface Backpressure {
   /**
    * Runs `work`, which stores a body that was read; meanwhile its bytes count as waiting.
    *
-   * @throws TailraceError as `check`, before `work` is called, but only beyond `READ_TIMES` times the wait; what `work` throws
+   * @throws TailraceError as `check`, before `work` is called, but only beyond `READ_TIMES` times the wait; what `work`
+   *   throws
    */
   run<T>(key: string, bytes: number, work: () => Promise<T>): Promise<T>;
   /** Runs an insert; one that takes far too long says that the engine stands still. */
@@ -34,17 +35,19 @@ interface BackpressureOptions {
   readonly onOverload: (reason: Overload) => void;
 }
 
-// So much is accepted at any rate: fixed costs of an insert, not bytes, are what its time goes into. From here on the rate is measured.
+// So much is accepted at any rate: fixed costs of an insert, not bytes, are what its time goes into. From here on the
+// rate is measured.
 const FREE_BYTES = 1024 * 1024;
 // The queues serve keys in turn, a body each; a key's first body waits for one of each other key, however many these have.
 const TURN_BYTES = 64 * 1024;
-// A body that was read has cost most of what a rejection saves, and its sender has waited; those that arrive together are few.
+// A body that was read has cost most of what a rejection saves, and its sender has waited; those that arrive together
+// are few.
 const READ_TIMES = 2;
 const RETRY_SECONDS_MAX = 30;
 
 /**
- * Estimates how long a request would wait: the bytes that are served before it, divided by the rate at which bytes were stored while
- * there was enough to do. Keys take turns, so a key waits for no more bytes of another than it has itself.
+ * Estimates how long a request would wait: the bytes that are served before it, divided by the rate at which bytes were
+ * stored while there was enough to do. Keys take turns, so a key waits for no more bytes of another than it has itself.
  */
 export function createBackpressure({ waitMsMax, now, onOverload }: BackpressureOptions): Backpressure {
   const rate = createServiceRate(now);
@@ -73,7 +76,8 @@ export function createBackpressure({ waitMsMax, now, onOverload }: BackpressureO
   function check(key: string, bytes: number, msMax = waitMsMax): void {
     const waitMs = estimate(bytesBefore(key, bytes));
     if (waitMs > msMax) throw reject('wait', waitMs);
-    // An insert may take as long as all that waits; what it takes beyond is a pause of the engine, which lasts about as long again.
+    // An insert may take as long as all that waits; what it takes beyond is a pause of the engine, which lasts about as
+    // long again.
     const pauseMs = insertAtMs === undefined ? 0 : now() - insertAtMs - estimate(all);
     if (pauseMs > msMax) throw reject('engine', pauseMs);
   }
@@ -134,8 +138,8 @@ const FORGET_MS = 60_000;
 const KNOWN_MS = 1_000;
 
 /**
- * Exponentially weighted bytes and busy time; their ratio is the rate. Time counts when a request is stored, and `AVERAGE_MS` of it at
- * most: an engine that stands still for a minute must not make everything that follows look slow.
+ * Exponentially weighted bytes and busy time; their ratio is the rate. Time counts when a request is stored, and
+ * `AVERAGE_MS` of it at most: an engine that stands still for a minute must not make everything that follows look slow.
  *
  * @param now monotonic, ms
  */

@@ -42,12 +42,13 @@ export interface Format {
   /**
    * Cuts a body into events, each as its exact text.
    *
-   * @throws TailraceError `invalid_request` if the bytes are not of the format, `body_too_large` for too many events or values
+   * @throws TailraceError `invalid_request` if the bytes are not of the format, `body_too_large` for too many events or
+   *   values
    */
   cut(bytes: Buffer, options: CutOptions): WireEvents;
   /**
-   * Estimates from above how many values a body holds. The size of a body says less: 64 KiB of `{},` are 21,000 events and take fifty
-   * times as long to decode as a usual body of that size.
+   * Estimates from above how many values a body holds. The size of a body says less: 64 KiB of `{},` are 21,000 events
+   * and take fifty times as long to decode as a usual body of that size.
    */
   countMarks(bytes: Uint8Array): number;
 }
@@ -65,10 +66,15 @@ export function createMarkCounter(characters: string): (bytes: Uint8Array) => nu
 
 export const countJsonMarks = createMarkCounter('{[,');
 
-// Fifty times the values of a usual body of the largest size. Tiny values need many times their size in memory, and seconds to parse.
+// Fifty times the values of a usual body of the largest size. Tiny values need many times their size in memory, and
+// seconds to parse.
 const VALUES_MAX = 8_000_000;
 
-/** Decodes a body of JSON, with U+FFFD for bytes that are not UTF-8. @throws TailraceError `body_too_large`, `invalid_request` */
+/**
+ * Decodes a body of JSON, with U+FFFD for bytes that are not UTF-8.
+ *
+ * @throws TailraceError `body_too_large`, `invalid_request`
+ */
 export function decodeJson(bytes: Buffer): ReturnType<typeof decodeText> {
   requireJson(bytes);
   return decodeText(bytes);
@@ -84,7 +90,10 @@ export function requireJson(bytes: Buffer): void {
   refuseOtherEncoding(bytes);
 }
 
-/** Cuts a body of JSON. If some of its bytes are not UTF-8, the events with U+FFFD are marked: one bad byte loses no other event. */
+/**
+ * Cuts a body of JSON. If some of its bytes are not UTF-8, the events with U+FFFD are marked: one bad byte loses no
+ * other event.
+ */
 export function markRepaired(bytes: Buffer, cut: (text: string) => WireEvents): WireEvents {
   const { text, isRepaired } = decodeJson(bytes);
   const { events, fields } = cut(text);
@@ -162,7 +171,8 @@ export function refuseTooMany(count: number): void {
   throw new TailraceError('body_too_large', message);
 }
 
-// Characters of all events of a body together, and of what the response says about each: each repeats what several share, so a small body can become very large.
+// Characters of all events of a body together, and of what the response says about each: each repeats what several
+// share, so a small body can become very large.
 const EVENTS_CHARS_MAX = 64 * 1024 * 1024;
 
 /** Returns a function that counts the characters of events. It throws TailraceError `body_too_large` past the bound. */

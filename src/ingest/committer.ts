@@ -7,13 +7,16 @@ import { TailraceError } from '../errors.ts';
 import { type BacklogOptions, createBacklog } from './backpressure.ts';
 import type { DayRows, RowLayout } from './rows.ts';
 
-/** Group commit: the rows of concurrent requests are stored by one insert; a request gets its response when its rows are committed. */
+/**
+ * Group commit: the rows of concurrent requests are stored by one insert; a request gets its response when its rows are
+ * committed.
+ */
 export interface Committer {
   /**
    * Resolves when all rows are in the store.
    *
-   * @throws TailraceError `overloaded` at once if the backlog of all or of the key is full, before anything is stored; otherwise the
-   * engine's
+   * @throws TailraceError `overloaded` at once if the backlog of all or of the key is full, before anything is stored;
+   *   otherwise the engine's
    */
   commit(source: Source, rows: readonly DayRows[], options?: CommitOptions): Promise<void>;
   /**
@@ -38,8 +41,9 @@ export interface CommitterOptions {
   /** How long the first rows of a group wait for others. */
   readonly waitMs: number;
   /**
-   * Whether more large requests will come soon. Meanwhile a group of blocks waits longer, up to `EXPECTING_WAITS_MAX` times `waitMs` and
-   * `EXPECTING_BYTES_MAX`: an event in an insert of a thousand costs the engine twice what it costs in one of ten thousand. Default: never.
+   * Whether more large requests will come soon. Meanwhile a group of blocks waits longer, up to `EXPECTING_WAITS_MAX`
+   * times `waitMs` and `EXPECTING_BYTES_MAX`: an event in an insert of a thousand costs the engine twice what it costs
+   * in one of ten thousand. Default: never.
    */
   readonly expectsMore?: () => boolean;
   /** A group of this size is committed without waiting. */
@@ -83,7 +87,10 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
     if (due.size > 0) startSending();
   });
 
-  /** `sendDue` starts only if a group is due: otherwise it would end before `sending` is assigned, and would look unfinished. */
+  /**
+   * `sendDue` starts only if a group is due: otherwise it would end before `sending` is assigned, and would look
+   * unfinished.
+   */
   function flushGroup(group: Group): void {
     if (group.isDue) return; // already due by its size; it may have been sent long ago
     group.isDue = true;

@@ -165,8 +165,8 @@ function createPart(source: Source, layout: LayoutChoice | undefined) {
 }
 
 /**
- * Returns which rows become blocks: only those of the present day, since a request may have few events of each of many days, and an
- * insert of blocks has the larger fixed cost.
+ * Returns which rows become blocks: only those of the present day, since a request may have few events of each of many
+ * days, and an insert of blocks has the larger fixed cost.
  */
 function chooseLayout(
   events: number,
@@ -177,7 +177,10 @@ function chooseLayout(
   return { columns: blockColumns(source), day: Math.floor(rules.now / MICROS_PER_DAY) };
 }
 
-/** Returns the memory of a buffer that can move to another thread; a buffer that shares its memory with others is copied instead. */
+/**
+ * Returns the memory of a buffer that can move to another thread; a buffer that shares its memory with others is copied
+ * instead.
+ */
 export function transferable({ buffer, length }: Buffer): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && length === buffer.byteLength ? [buffer] : [];
 }

@@ -22,8 +22,9 @@ export interface Decoder {
    * its rows take as much memory. Keys take turns. The bytes of `input` must not be used afterwards.
    *
    * @param key id of the caller's key
-   * @throws TailraceError as `decodeBatch`; `overloaded` at once if the backlog of all or of the key is full; `body_too_large` if decoding takes
-   * more memory than the thread has; `engine_unavailable` if the thread ended for another reason; what `use` throws
+   * @throws TailraceError as `decodeBatch`; `overloaded` at once if the backlog of all or of the key is full;
+   *   `body_too_large` if decoding takes more memory than the thread has; `engine_unavailable` if the thread ended for
+   *   another reason; what `use` throws
    */
   decode<T>(key: string, input: BatchInput, use: (batch: Batch) => Promise<T>): Promise<T>;
   /** Large bodies that are being decoded, or wait for it. */
@@ -33,7 +34,10 @@ export interface Decoder {
 }
 
 export interface DecoderOptions {
-  /** Bodies up to this size and number of marks (see `countMarks`) are decoded inline, unless their source has slow rules. */
+  /**
+   * Bodies up to this size and number of marks (see `countMarks`) are decoded inline, unless their source has slow
+   * rules.
+   */
   readonly inlineBytesMax: number;
   readonly inlineMarksMax: number;
   /** Large bodies under way (see `Backlog`); past it another is rejected, since each takes memory. */

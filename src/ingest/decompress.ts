@@ -21,8 +21,8 @@ export const DECOMPRESSORS: Readonly<Record<string, () => Decompressor>> = {
 };
 
 /**
- * Decompresses bytes to their end. Node's decompressors stop at the end of a frame (those of gzip excepted) and drop what follows it in the
- * chunk: another one decompresses that.
+ * Decompresses bytes to their end. Node's decompressors stop at the end of a frame (those of gzip excepted) and drop
+ * what follows it in the chunk: another one decompresses that.
  *
  * @param onNext called before each frame but the first, with the count of bytes at hand for it
  * @throws the error of `chunks` or `onNext`, or Node's if the bytes are not of the encoding or end too soon

@@ -139,8 +139,8 @@ const EPOCH = /^(\d{1,19})(?:\.(\d{1,18}))?$/;
 const EXPONENTIAL = /^(\d{1,19})(?:\.(\d{1,18}))?[eE]([+-]?\d{1,3})$/;
 
 /**
- * Reads the value of an event's `timestamp`: ISO 8601 as `parseInstant` does, or a count since 1970. The digits before the point
- * give its unit: up to 11 are seconds, up to 14 milliseconds, up to 17 microseconds, more nanoseconds.
+ * Reads the value of an event's `timestamp`: ISO 8601 as `parseInstant` does, or a count since 1970. The digits before
+ * the point give its unit: up to 11 are seconds, up to 14 milliseconds, up to 17 microseconds, more nanoseconds.
  *
  * @param text the JSON text of the value, so that a count beyond 2^53 is exact
  * @returns `undefined` if it is not a timestamp
@@ -171,7 +171,8 @@ function projectOf(event: ReadEvent, source: Source, { project, pinnedProject }:
   const named = findProject(event, source) ?? pinnedProject;
   if (pinnedProject === undefined || named === pinnedProject) return named ?? project;
   throw new RefusedEvent(
-    `names the project ${JSON.stringify(named?.slice(0, NAMED_CHARS_MAX))}, but the key sends for ${JSON.stringify(pinnedProject)} only`,
+    `names the project ${JSON.stringify(named?.slice(0, NAMED_CHARS_MAX))}, but the key sends ` +
+      `for ${JSON.stringify(pinnedProject)} only`,
   );
 }
 

@@ -38,8 +38,8 @@ export interface IngestOptions {
 }
 
 /**
- * Bytes of the events that wait to be decoded, and as many to be stored; beyond them, or the share of a key, 503: some seconds of the
- * engine's work, and memory that a small machine has.
+ * Bytes of the events that wait to be decoded, and as many to be stored; beyond them, or the share of a key, 503: some
+ * seconds of the engine's work, and memory that a small machine has.
  */
 export const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
 // Longest estimated wait of a request; then it is rejected before its body is read. Senders give up after some seconds.

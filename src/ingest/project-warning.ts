@@ -13,8 +13,8 @@ export interface ProjectWarningOptions {
 }
 
 /**
- * Counts stored events that belong to no project, and warns about them: no key that pins a project can read them, and their senders
- * get a success.
+ * Counts stored events that belong to no project, and warns about them: no key that pins a project can read them, and
+ * their senders get a success.
  */
 export function createProjectWarning({ now, warn }: ProjectWarningOptions) {
   const throttle = createThrottle(WARN_EVERY_MS, now);

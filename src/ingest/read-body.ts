@@ -21,8 +21,8 @@ const DECODED_TIMES = 4;
 const RATIO_MAX = 200;
 // Below this size any ratio is harmless.
 const RATIO_FREE_BYTES = 1024 * 1024;
-// Each takes a turn of the thread pool, and one of zstd that was written as a stream 2 ms: its window of 2 MB makes V8 collect garbage.
-// The largest body could hold two million.
+// Each takes a turn of the thread pool, and one of zstd that was written as a stream 2 ms: its window of 2 MB makes V8
+// collect garbage. The largest body could hold two million.
 const FRAMES_MAX = 1_000;
 
 /** Returns the largest size of a body after decompression. */
@@ -33,8 +33,8 @@ export function decodedBytesMaxOf({ bodyBytesMax }: BodyLimits): number {
 /**
  * Reads and decompresses a whole request body in bounded memory.
  *
- * @throws TailraceError what `check` throws; `unsupported_media_type` for an unknown encoding, `body_too_large` past a limit, `invalid_request` if
- * the bytes are not of that encoding or end too soon
+ * @throws TailraceError what `check` throws; `unsupported_media_type` for an unknown encoding, `body_too_large` past a
+ *   limit, `invalid_request` if the bytes are not of that encoding or end too soon
  */
 export async function readBody(
   request: Readable,

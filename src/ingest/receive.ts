@@ -41,7 +41,10 @@ export interface ReceiverOptions {
   readonly usage: Pick<Usage, 'checkKey' | 'spentProjects' | 'refuse' | 'count'>;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** The time from which the age of events is counted, ms since the epoch; not `now` while the clock is known to be wrong. */
+  /**
+   * The time from which the age of events is counted, ms since the epoch; not `now` while the clock is known to be
+   * wrong.
+   */
   readonly ageAt: () => number;
   /** See `BatchInput`. */
   readonly blockRowsMin: number | undefined;
@@ -59,8 +62,8 @@ const OUTCOMES_MAX = 10_000;
 const OUTCOME_REASONS_MAX = 100_000;
 
 /**
- * Stores the events of requests: decode → authorize → commit, the last once for all requests with one Idempotency-Key and body. Resolves
- * when all events that were not rejected are stored.
+ * Stores the events of requests: decode → authorize → commit, the last once for all requests with one Idempotency-Key
+ * and body. Resolves when all events that were not rejected are stored.
  */
 export function createReceiver(options: ReceiverOptions): Receive {
   const { decoder, committer, backpressure, usage, now, ageAt, blockRowsMin } = options;
@@ -103,9 +106,9 @@ export function createReceiver(options: ReceiverOptions): Receive {
   }
 
   /**
-   * Returns the outcome of the first request under a token, so that a repeat counts for no quota. After a restart, or in another replica,
-   * the engine recognises the token, as it does in the same process: only events without a timestamp that are repeated on another day
-   * are then stored again, since each day has its own tokens.
+   * Returns the outcome of the first request under a token, so that a repeat counts for no quota. After a restart, or
+   * in another replica, the engine recognises the token, as it does in the same process: only events without a
+   * timestamp that are repeated on another day are then stored again, since each day has its own tokens.
    */
   async function once(token: string, work: () => Promise<Received>): Promise<Received> {
     const known = outcomes.get(token);

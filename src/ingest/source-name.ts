@@ -7,7 +7,10 @@ import { headerOf } from '../lib/header.ts';
 /** A part of a request that may name its source; a list if a name came more than once. */
 type Names = Readonly<Record<string, unknown>>;
 
-/** Members of a body that name its source. Logflare expects a UUID in `source` and a name in `source_name`; here each may hold either. */
+/**
+ * Members of a body that name its source. Logflare expects a UUID in `source` and a name in `source_name`; here each
+ * may hold either.
+ */
 export const NAMING_MEMBERS = ['source', 'collection', 'source_name', 'collection_name'];
 const HEADERS = ['x-source', 'x-collection'];
 
@@ -16,7 +19,8 @@ type Sources = Pick<Registry, 'getSource'>;
 /**
  * Finds the source that a request names in its query string, else in its headers; `undefined` if it names none.
  *
- * @throws TailraceError as `headerOf`; `source_not_found`; `invalid_request` if it names two sources, or one that stores no events
+ * @throws TailraceError as `headerOf`; `source_not_found`; `invalid_request` if it names two sources, or one that
+ *   stores no events
  */
 export function findSource(
   sources: Sources,

@@ -21,7 +21,8 @@ export interface StoringWatchOptions {
 
 // Less than the smallest insert and the journal of the keys need.
 const FREE_BYTES_MIN = 1024 * 1024;
-// The free bytes of a server's disk are unknown: it counts as full this long after an insert failed, unless a later one succeeds.
+// The free bytes of a server's disk are unknown: it counts as full this long after an insert failed, unless a later one
+// succeeds.
 const FULL_FOR_MS = 60_000;
 
 export function createStoringWatch({ readFreeBytes, isSpent, now }: StoringWatchOptions): StoringWatch {
@@ -38,7 +39,11 @@ export function createStoringWatch({ readFreeBytes, isSpent, now }: StoringWatch
       const freeBytes = await readFreeBytes();
       const isReserved = isSpent();
       if (freeBytes !== undefined && (freeBytes < FREE_BYTES_MIN || isReserved))
-        return `the disk of the data directory is full (${freeBytes} bytes are free${isReserved ? ', for deletions and changes of keys' : ''}): events get 503; make room, such as by "tailrace delete"`;
+        return (
+          `the disk of the data directory is full (${freeBytes} bytes are ` +
+          `free${isReserved ? ', for deletions and changes of keys' : ''}): events get 503; make room, ` +
+          'such as by "tailrace delete"'
+        );
       if (now() - fullAtMs < FULL_FOR_MS)
         return 'the disk of the events was full at the last insert: events get 503; make room';
       return undefined;

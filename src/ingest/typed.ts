@@ -19,7 +19,10 @@ const ACCEPTS: Record<ColumnType, (value: unknown) => boolean> = {
   boolean: (value) => typeof value === 'boolean',
 };
 
-/** Returns the content of a typed column: the value if the type fits, else null. src/engine/table.ts states the same rule in SQL. */
+/**
+ * Returns the content of a typed column: the value if the type fits, else null. src/engine/table.ts states the same
+ * rule in SQL.
+ */
 export function typedValue(value: unknown, type: ColumnType): unknown {
   return ACCEPTS[type](value) ? value : null;
 }

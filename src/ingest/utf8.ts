@@ -9,8 +9,8 @@ export function withoutMark(bytes: Buffer): Buffer {
 }
 
 /**
- * Detects by their first bytes what bytes are instead of UTF-8: they cannot be read at all then. `undefined` if they are UTF-8, or text with
- * some bytes of another encoding, which `toString` replaces by U+FFFD.
+ * Detects by their first bytes what bytes are instead of UTF-8: they cannot be read at all then. `undefined` if they
+ * are UTF-8, or text with some bytes of another encoding, which `toString` replaces by U+FFFD.
  */
 export function findOtherEncoding(bytes: Buffer): 'gzip' | 'UTF-16' | undefined {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip';

@@ -76,8 +76,8 @@ function readProtobuf(bytes: Buffer): OtlpRequest {
 }
 
 /**
- * Cuts a JSON body: an array of events, `{"batch": […]}`, or one event. If some of its bytes are not UTF-8, the events with U+FFFD are
- * marked: one bad byte loses no other event.
+ * Cuts a JSON body: an array of events, `{"batch": […]}`, or one event. If some of its bytes are not UTF-8, the events
+ * with U+FFFD are marked: one bad byte loses no other event.
  */
 function cutJson(received: Buffer): WireEvents {
   const { text, isRepaired } = decodeJson(received);
@@ -131,7 +131,10 @@ function isFollowed(bytes: Buffer): boolean {
 
 const MEMBERS = new Set(['batch', ...NAMING_MEMBERS]);
 
-/** Returns the values of the members that say something about the body; of two with one name the last counts, as in JSON.parse. */
+/**
+ * Returns the values of the members that say something about the body; of two with one name the last counts, as in
+ * JSON.parse.
+ */
 function cutMembers(bytes: Buffer, { spans }: JsonScan): Map<string, Buffer> {
   const members = new Map<string, Buffer>();
   for (let i = 0; i < spans.length; i += MEMBER_SPANS) {

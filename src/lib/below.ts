@@ -10,14 +10,15 @@ export class OutsideError extends Error {
 const NAME = /^(?!\.{1,2}$)[^/\\\p{Cc}\p{Cs}]+$/u;
 
 /**
- * Returns the path of a file or folder that a caller or a file from elsewhere names. Every such path is created here: names
- * joined by `/`, with the links that they lead through resolved and compared with the folder. What follows after the first missing
- * name is new, so no link can be in it.
+ * Returns the path of a file or folder that a caller or a file from elsewhere names. Every such path is created here:
+ * names joined by `/`, with the links that they lead through resolved and compared with the folder. What follows after
+ * the first missing name is new, so no link can be in it.
  *
  * @param folder exists
  * @param name relative to it
  * @returns the two, joined
- * @throws OutsideError if it would be outside of the folder, or lead through a link to nothing; Node's error if the disk fails
+ * @throws OutsideError if it would be outside of the folder, or lead through a link to nothing; Node's error if the
+ *   disk fails
  */
 export async function findBelow(folder: string, name: string): Promise<string> {
   const names = name.split('/');

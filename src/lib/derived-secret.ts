@@ -7,7 +7,10 @@ export function deriveSecret(secret: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', purpose, SECRET_BYTES));
 }
 
-/** Maps a name to a key in a store that others can read: equal names have equal keys, and a key reveals nothing about its name. */
+/**
+ * Maps a name to a key in a store that others can read: equal names have equal keys, and a key reveals nothing about
+ * its name.
+ */
 export type NameOf = (what: string) => string;
 
 /** @param prefix starts every key, in clear */

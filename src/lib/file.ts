@@ -23,8 +23,8 @@ export function replaceFile(path: string, text: string): void {
 }
 
 /**
- * Creates a file that only its owner can read, before anything is written into it. An existing file, such as a restored backup,
- * is made unreadable for other users. The files that SQLite creates beside its database get the same rights.
+ * Creates a file that only its owner can read, before anything is written into it. An existing file, such as a restored
+ * backup, is made unreadable for other users. The files that SQLite creates beside its database get the same rights.
  */
 export function makePrivateFile(file: string): void {
   withFile(file, 'a', (descriptor) => fchmodSync(descriptor, 0o600));

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { describeSystemFailure } from './system-failure.ts';
 
 /**
- * Creates a folder and its missing parents. Node's own `recursive` never returns if the system does not allow the name, as below
- * `/proc`: it creates the parent, which exists, and begins again.
+ * Creates a folder and its missing parents. Node's own `recursive` never returns if the system does not allow the name,
+ * as below `/proc`: it creates the parent, which exists, and begins again.
  *
  * @param mode of each folder that is created
  * @returns whether it was created

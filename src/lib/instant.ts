@@ -11,16 +11,16 @@ export const EARLIEST_MICROS: Micros = Date.UTC(1900, 0, 1) * MICROS_PER_MS;
 export const LATEST_MICROS: Micros = Number.MAX_SAFE_INTEGER;
 
 /**
- * The range of an event's timestamp: its day is a partition, and the engine's days go from 1970 to 2149. `toDate` wraps around beyond
- * them, so retention would treat an event of 2200 as one of 2020.
+ * The range of an event's timestamp: its day is a partition, and the engine's days go from 1970 to 2149. `toDate` wraps
+ * around beyond them, so retention would treat an event of 2200 as one of 2020.
  */
 export const EARLIEST_STORED_MICROS: Micros = 0;
 export const LATEST_STORED_MICROS: Micros = Date.UTC(2149, 5, 7) * MICROS_PER_MS - 1;
 
-// Extended (2026-11-20T07:00:00.123456Z) and basic (20261120T070000Z) ISO 8601, or only a date; `T` or a space between. The time may
-// end after the hour or the minute; a fraction belongs to its last part. A zone is `Z`, `+01`, `+0100` or `+01:00`; without one the
-// time is UTC. A space is read as `+` there: a `+` in a query string becomes a space if it is not percent-encoded. PostgreSQL's logs
-// have a space before the zone, and its name: `2026-11-20 07:00:00.123 UTC`.
+// Extended (2026-11-20T07:00:00.123456Z) and basic (20261120T070000Z) ISO 8601, or only a date; `T` or a space between.
+// The time may end after the hour or the minute; a fraction belongs to its last part. A zone is `Z`, `+01`, `+0100` or
+// `+01:00`; without one the time is UTC. A space is read as `+` there: a `+` in a query string becomes a space if it is
+// not percent-encoded. PostgreSQL's logs have a space before the zone, and its name: `2026-11-20 07:00:00.123 UTC`.
 const EXTENDED =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2})(?::(\d{2})(?::(\d{2}))?)?(?:[.,](\d{1,18}))?(?: ?(Z|UTC|GMT|[+\- ]\d{2}(?::?\d{2})?))?)?$/i;
 const BASIC =
@@ -28,8 +28,8 @@ const BASIC =
 
 /**
  * Parses an ISO 8601 timestamp, by one rule for parameters, events, keys and definitions. Surrounding space is ignored.
- * `24:00:00` is the end of a day. Digits beyond the microsecond are cut off. An instant outside the engine's range is clamped to it,
- * which changes no comparison with a stored timestamp.
+ * `24:00:00` is the end of a day. Digits beyond the microsecond are cut off. An instant outside the engine's range is
+ * clamped to it, which changes no comparison with a stored timestamp.
  *
  * @returns microseconds; `undefined` if the text is not a timestamp, or its day or time does not exist
  */

@@ -2,7 +2,10 @@ const SHOWN_MAX = 3;
 // Longer texts are not names, and the time grows with the product of the lengths.
 const CHARS_MAX = 64;
 
-/** Returns the names that a mistyped one may mean, nearest first: those that differ by few letters, in any letter case, or begin with it. */
+/**
+ * Returns the names that a mistyped one may mean, nearest first: those that differ by few letters, in any letter case,
+ * or begin with it.
+ */
 function findNearest(given: string, names: readonly string[]): string[] {
   const text = given.slice(0, CHARS_MAX).toLowerCase();
   const near = names.flatMap((name) => {

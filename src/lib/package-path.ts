@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Returns the path of a file or folder of the package, relative to the working folder if it lies below it: `docs/settings.md` in
- * a checkout, `node_modules/tailrace/docs/settings.md` beside an installed package.
+ * Returns the path of a file or folder of the package, relative to the working folder if it lies below it:
+ * `docs/settings.md` in a checkout, `node_modules/tailrace/docs/settings.md` beside an installed package.
  *
  * @param name path from the root of the package
  */

@@ -3,8 +3,8 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * Whether an IP address belongs to a host of the internet: not loopback, private, link-local (cloud metadata), carrier-grade NAT, multicast,
- * or a range that translates to another address.
+ * Whether an IP address belongs to a host of the internet: not loopback, private, link-local (cloud metadata),
+ * carrier-grade NAT, multicast, or a range that translates to another address.
  */
 export function isPublicAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
@@ -24,8 +24,8 @@ export type Resolve = (
 ) => void;
 
 /**
- * Returns a `lookup` for sockets that passes on only public addresses. The socket connects to one of these, so no second resolution can
- * return another one. Sockets do not look up addresses: check these by `isPublicAddress`.
+ * Returns a `lookup` for sockets that passes on only public addresses. The socket connects to one of these, so no
+ * second resolution can return another one. Sockets do not look up addresses: check these by `isPublicAddress`.
  */
 export function createPublicLookup(resolve: Resolve = dns.lookup): LookupFunction {
   return (hostname, options, callback) => {

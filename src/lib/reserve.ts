@@ -15,7 +15,8 @@ export interface Reserve {
   isSpent(): boolean;
 }
 
-// The engine writes nothing, not even the removal of a day, below 1 MB, and merges of small files may take a half of what is free.
+// The engine writes nothing, not even the removal of a day, below 1 MB, and merges of small files may take a half of
+// what is free.
 export const RESERVE_BYTES = 8 * 1024 * 1024;
 /** What SQLite's journal, locks and small files need. */
 export const SHARE_BYTES = 1024 * 1024;

@@ -15,8 +15,8 @@ export interface FlightCaller {
 /** Runs one computation per key, shared by all callers that ask while it runs. */
 export interface SingleFlight<T> {
   /**
-   * Returns the result of `start`, which is called only if no flight of this key is under way. A caller that aborts leaves without the others;
-   * the flight itself is aborted when its last caller has left.
+   * Returns the result of `start`, which is called only if no flight of this key is under way. A caller that aborts
+   * leaves without the others; the flight itself is aborted when its last caller has left.
    *
    * @returns the flight's result, and whether this call joined a flight that another call started
    */

@@ -5,11 +5,13 @@ import { findSqliteFailure } from './sqlite.ts';
 const SYSTEM_CODES: ReadonlySet<unknown> = new Set([
   ...['ENOSPC', 'EDQUOT', 'EIO', 'ESTALE', 'EBUSY', 'EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'], // disk and machine
   ...['EADDRINUSE', 'EADDRNOTAVAIL'], // another process ends, an interface comes up
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'], // a server is not up yet
+  // A server is not up yet.
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
   ...['ETIMEDOUT', 'ENOTCONN', 'ENOTFOUND', 'EAI_AGAIN'], // its name cannot be resolved yet
 ]);
 
-// https://www.postgresql.org/docs/current/errcodes-appendix.html: connections, conflicts, resources, shutdown and start, system.
+// https://www.postgresql.org/docs/current/errcodes-appendix.html: connections, conflicts, resources, shutdown and
+// start, system.
 const POSTGRES_CLASSES = /^(?:08|40|53|57|58|55P03)/;
 // The driver's own errors have no code.
 const POSTGRES_ENDED = /timeout|timed out|terminated/i;

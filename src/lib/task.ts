@@ -2,7 +2,10 @@
 export interface Task {
   /** In logs and as a label of metrics: lower case, with dashes. */
   readonly name: string;
-  /** From the start of one run to the start of the next. A run that takes longer delays the next one; missed runs are not made up for. */
+  /**
+   * From the start of one run to the start of the next. A run that takes longer delays the next one; missed runs are
+   * not made up for.
+   */
   readonly everyMs: number;
   /** A rejection is reported, and the next run starts as usual. */
   readonly run: () => unknown;
@@ -11,7 +14,10 @@ export interface Task {
 export interface TaskOptions {
   /** Called with the rejection of a run. Without it, `run` has to report its own failures. */
   readonly onFailure?: (error: unknown) => void;
-  /** Calls `tick` every `ms` until the function that it returns is called. Default: an interval that keeps no process alive. */
+  /**
+   * Calls `tick` every `ms` until the function that it returns is called. Default: an interval that keeps no process
+   * alive.
+   */
   readonly repeat?: (tick: () => void, ms: number) => () => void;
 }
 

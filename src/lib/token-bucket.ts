@@ -27,8 +27,8 @@ export interface RateDecision {
 export const ROUNDING_TOKENS = 1e-4;
 
 /**
- * Takes a token from a bucket that fills with `perSecond` tokens a second up to `burst`. A changed rate applies at once. A clock that
- * is set back adds no tokens and removes none.
+ * Takes a token from a bucket that fills with `perSecond` tokens a second up to `burst`. A changed rate applies at
+ * once. A clock that is set back adds no tokens and removes none.
  *
  * @param bucket `undefined`: full
  */

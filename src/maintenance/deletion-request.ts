@@ -45,18 +45,24 @@ export function parseDeletion(registry: Registry, request: DeletionRequest): Del
   if (named !== undefined && !isManaged(named))
     faults.push({
       parameter: 'source',
-      message: `must be a source that stores events: ${named.name} reads an existing table (managed: false), which Tailrace never changes`,
+      message:
+        `must be a source that stores events: ${named.name} reads an existing table (managed: ` +
+        'false), which Tailrace never changes',
     });
   if (named?.isProtected === true)
     faults.push({
       parameter: 'source',
-      message: `must be a source whose events can be deleted: ${named.name} is protected (protected: true); Tailrace deletes its events when they are older than ${named.retentionDays} days`,
+      message:
+        `must be a source whose events can be deleted: ${named.name} is protected (protected: true); ` +
+        `Tailrace deletes its events when they are older than ${named.retentionDays} days`,
     });
   const before = request.before === undefined ? undefined : parseInstant(request.before);
   if (request.before !== undefined && before === undefined)
     faults.push({
       parameter: 'before',
-      message: `must be an ISO 8601 timestamp such as 2026-11-20T07:00:00Z; it is ${JSON.stringify(request.before.slice(0, 100))}`,
+      message:
+        'must be an ISO 8601 timestamp such as 2026-11-20T07:00:00Z; it is ' +
+        `${JSON.stringify(request.before.slice(0, 100))}`,
     });
   if (faults.length > 0) return faults;
   const { project } = request;

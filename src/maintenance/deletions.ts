@@ -260,7 +260,10 @@ function stuck(left: ReadonlyMap<string, Unfinished>): TailraceError {
   const tables = [...left].map(([table, { parts }]) => `${parts} files of ${table}`).join(', ');
   const [fault] = [...left.values()].map((one) => one.fault).filter((text) => text !== '');
   const cause = new Error(fault ?? 'the engine gave no reason');
-  const message = `the events are not deleted yet: the engine rewrites nothing, probably because the disk is full. ${tables} are left; it continues when there is room: delete whole days by a lower retention_days or TAILRACE_STORE_BYTES_MAX, or enlarge the disk`;
+  const message =
+    'the events are not deleted yet: the engine rewrites nothing, probably because the disk is ' +
+    `full. ${tables} are left; it continues when there is room: delete whole days by a lower ` +
+    'retention_days or TAILRACE_STORE_BYTES_MAX, or enlarge the disk';
   return new TailraceError('overloaded', message, { cause });
 }
 

@@ -54,7 +54,8 @@ async function findOld(
     return sql`project IN (${projects}) AND timestamp < fromUnixTimestamp64Milli(${ms}, 'UTC')`;
   });
   const rows = await engine.inspect(
-    sql`SELECT DISTINCT project FROM ${identifier(table)} WHERE ${join(conditions, ' OR ')} SETTINGS apply_mutations_on_fly = 1`,
+    sql`SELECT DISTINCT project FROM ${identifier(table)} WHERE ${join(conditions, ' OR ')}
+      SETTINGS apply_mutations_on_fly = 1`,
   );
   return rows.map((row) => String(row['project']));
 }

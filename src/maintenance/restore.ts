@@ -36,7 +36,9 @@ export function refuseFilled(dataDir: string): void {
   const found = readdirSync(dataDir).filter((name) => !isIgnored(name));
   if (found.length === 0) return;
   throw new InputError([
-    `data directory ${dataDir} is not empty (${found.slice(0, 3).join(', ')}${found.length > 3 ? ', …' : ''}); set TAILRACE_DATA_DIR to an empty folder: a restore overwrites nothing`,
+    `data directory ${dataDir} is not empty ` +
+      `(${found.slice(0, 3).join(', ')}${found.length > 3 ? ', …' : ''}); set TAILRACE_DATA_DIR to ` +
+      'an empty folder: a restore overwrites nothing',
   ]);
 }
 

@@ -8,7 +8,10 @@ import { findPrometheusFault, writeSamples } from './prometheus.ts';
 export interface Format {
   /** What `format=` takes; part of the cache key; the extension of a file. */
   readonly name: string;
-  /** The Content-Type, then other spellings that an `Accept` may ask for: a range with parameters matches only a type that has them. */
+  /**
+   * The Content-Type, then other spellings that an `Accept` may ask for: a range with parameters matches only a type
+   * that has them.
+   */
   readonly mediaTypes: readonly [string, ...string[]];
   /** What the engine writes. */
   readonly engineFormat: QueryOptions['format'];

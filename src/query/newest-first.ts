@@ -7,7 +7,8 @@ import { findPageRange } from './page-range.ts';
 import type { Question } from './question.ts';
 import type { Answer, Run, RunOptions } from './run.ts';
 
-// A page that it does not fill costs a second query. A day, two parts at most, takes the engine little more time than an hour.
+// A page that it does not fill costs a second query. A day, two parts at most, takes the engine little more time than
+// an hour.
 const FIRST_STRETCH: Micros = MICROS_PER_DAY;
 const STRETCH_MIN: Micros = MICROS_PER_MINUTE;
 // Rates vary: the next page may need more time than the last one.
@@ -17,9 +18,10 @@ const LEARNT_MAX = 20_000;
 const LEARNT_CHARS_MAX = 8 * 1024 * 1024;
 
 /**
- * Runs questions with the newest rows first: asks for the newest stretch of time, and for all of it only if that has less than a page.
- * A full page of the stretch is the whole answer, since rows before the stretch are older than each of its rows. Both queries
- * have the same `@now`. Stretches are learnt from answers, so a known question takes one query as long as its rate does not fall.
+ * Runs questions with the newest rows first: asks for the newest stretch of time, and for all of it only if that has
+ * less than a page. A full page of the stretch is the whole answer, since rows before the stretch are older than each
+ * of its rows. Both queries have the same `@now`. Stretches are learnt from answers, so a known question takes one
+ * query as long as its rate does not fall.
  *
  * @param now ms since the epoch
  * @param late the error if both queries together take longer than `timeoutMs`

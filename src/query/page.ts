@@ -12,8 +12,8 @@ import type { Answer, Run, RunOptions } from './run.ts';
 const TRIES_MAX = 5;
 
 /**
- * Runs questions about opaque pages (`isOpaquePage`), and adds to each full one where it ends: the positions are asked for before
- * and after the page, until both agree. Then the page has the same rows.
+ * Runs questions about opaque pages (`isOpaquePage`), and adds to each full one where it ends: the positions are asked
+ * for before and after the page, until both agree. Then the page has the same rows.
  */
 export function createPageRun(run: Run): Run {
   const narrowed = new WeakMap<Endpoint, Endpoint>();

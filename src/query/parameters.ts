@@ -16,8 +16,9 @@ export type RawParameters = Readonly<Record<string, string | readonly string[] |
 export type ParameterValues = Readonly<Record<string, string>>;
 
 /**
- * Checks what a caller sent against the declarations of an endpoint. Undeclared names are ignored unless it is strict; a missing or empty optional
- * parameter has its default; `otherwise` replaces a value that its type rejects (spec 4.1 `interval`, 4.2 `project_tier`).
+ * Checks what a caller sent against the declarations of an endpoint. Undeclared names are ignored unless it is strict;
+ * a missing or empty optional parameter has its default; `otherwise` replaces a value that its type rejects (spec 4.1
+ * `interval`, 4.2 `project_tier`).
  *
  * @param bytesMax longest value, in UTF-8 bytes, if it is not that of stored queries
  * @throws TailraceError `invalid_parameter` that names every wrong parameter
@@ -155,8 +156,8 @@ const HEADER_NAMES_MAX = 10;
 const HEADER_CHARS_MAX = 1_000;
 
 /**
- * The value of the header: names joined by `, `, each cut after 60 characters and percent-encoded, so that no text of a caller is
- * read as a header. `+12` at the end: as many more.
+ * The value of the header: names joined by `, `, each cut after 60 characters and percent-encoded, so that no text of a
+ * caller is read as a header. `+12` at the end: as many more.
  */
 export function writeIgnored(names: readonly string[]): string {
   const shown: string[] = [];

@@ -17,11 +17,12 @@ export type Pins = Readonly<Record<string, string>>;
 export const OWNER = 'project';
 
 /**
- * `parseParameters` for a caller with a key that pins some of them: a pin takes the place of a parameter that was not sent. Values are
- * compared in their canonical texts. The pin of a pattern is a plain text: it may be sent as it is or escaped, and is bound escaped.
+ * `parseParameters` for a caller with a key that pins some of them: a pin takes the place of a parameter that was not
+ * sent. Values are compared in their canonical texts. The pin of a pattern is a plain text: it may be sent as it is or
+ * escaped, and is bound escaped.
  *
- * @throws TailraceError `forbidden` that names each parameter with another value than its pin, or if the pins do not restrict
- * this endpoint; `invalid_parameter` as `parseParameters`
+ * @throws TailraceError `forbidden` that names each parameter with another value than its pin, or if the pins do not
+ *   restrict this endpoint; `invalid_parameter` as `parseParameters`
  */
 export function parsePinnedParameters(
   endpoint: Endpoint,
@@ -54,8 +55,9 @@ export function parsePinnedParameters(
 }
 
 /**
- * The project that a request asks for; `undefined` if it names none, or if the endpoint matches the name as a pattern and the
- * key pins none. Depends only on the parameter values, so that requests with the same values can share an answer.
+ * The project that a request asks for; `undefined` if it names none, or if the endpoint matches the name as a pattern
+ * and the key pins none. Depends only on the parameter values, so that requests with the same values can share an
+ * answer.
  */
 export function findOwner({ parameters, pinned }: Endpoint, values: ParameterValues): string | undefined {
   const parameter = parameters.find(({ name }) => name === OWNER);
@@ -79,7 +81,10 @@ export function isPossiblePin(parameter: Parameter, pin: string, bytesMax: numbe
   return findPinValue(parameter, pin, bytesMax) !== undefined;
 }
 
-/** A pin of a parameter that the endpoint does not declare restricts nothing there. With several pins, that of the project counts. */
+/**
+ * A pin of a parameter that the endpoint does not declare restricts nothing there. With several pins, that of the
+ * project counts.
+ */
 function rejectVoidPins(endpoint: Endpoint, names: readonly string[], pinned: readonly Parameter[]): void {
   const owner = names.includes(OWNER) ? [OWNER] : names;
   if (pinned.some(({ name }) => owner.includes(name))) return;
@@ -94,7 +99,9 @@ function rejectVoidPins(endpoint: Endpoint, names: readonly string[], pinned: re
 function rejectLoosePins(endpoint: Endpoint, pinned: readonly Parameter[]): void {
   const isPattern = pinned.some((parameter) => parameter.name === OWNER && parameter.isPattern);
   if (!isPattern || endpoint.pinned.includes(OWNER)) return;
-  const message = `is pinned by the key, and ${endpoint.name} matches it as a pattern without reading @${PINNED_PREFIX}${OWNER}`;
+  const message =
+    `is pinned by the key, and ${endpoint.name} matches it as a pattern without reading ` +
+    `@${PINNED_PREFIX}${OWNER}`;
   throw rejectPin(`${OWNER} ${message}; it cannot keep to it`, [{ parameter: OWNER, message }]);
 }
 

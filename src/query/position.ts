@@ -2,9 +2,9 @@ import { CURSOR_PREFIX, PAGE_SKIP, type PageColumn, type Pages } from '../defini
 import { writeValue } from '../sql/quote.ts';
 
 /**
- * The texts of a row's cursor columns, in the order of `by`: what follows the row is the next page. Rows may share them, so in a cursor
- * they are followed by how many of those rows were sent: a number in that of a page, `t` and a number in that of a live tail, which
- * sends them in the opposite order. Without it all of them were.
+ * The texts of a row's cursor columns, in the order of `by`: what follows the row is the next page. Rows may share
+ * them, so in a cursor they are followed by how many of those rows were sent: a number in that of a page, `t` and a
+ * number in that of a live tail, which sends them in the opposite order. Without it all of them were.
  */
 export type Position = readonly string[];
 
@@ -25,7 +25,10 @@ export function bindPosition(pages: Pages | undefined, position?: Position): Rec
   return { ...Object.fromEntries(bound), [PAGE_SKIP]: before === undefined ? '' : String(sent) };
 }
 
-/** The rows with the texts of a position that a page before has sent; `undefined`: all of them, or the query cannot leave them out. */
+/**
+ * The rows with the texts of a position that a page before has sent; `undefined`: all of them, or the query cannot
+ * leave them out.
+ */
 function readSent({ by, canSkip }: Pages, position?: Position): number | undefined {
   const sent = position?.[by.length];
   return canSkip && sent !== undefined && !sent.startsWith(TAIL_MARK) ? Number(sent) : undefined;
@@ -62,7 +65,10 @@ export function writeCursorColumn({ name, type }: PageColumn): string {
   return `CAST(if(${bound} = '', NULL, substring(${bound}, ${TEXT_MARK.length + 1})), 'Nullable(String)')`;
 }
 
-/** SQL for a value of `@cursor_<column>`, as `writeCursorColumn` would compute it: a statement that is written late knows the value. */
+/**
+ * SQL for a value of `@cursor_<column>`, as `writeCursorColumn` would compute it: a statement that is written late
+ * knows the value.
+ */
 export function writeCursorValue({ type }: PageColumn, bound: string): string {
   if (bound === '') return NO_CURSOR;
   return type === 'integer'
@@ -112,8 +118,8 @@ function compareTexts(type: PageColumn['type'], a: string, b: string): number {
 }
 
 /**
- * A position just before a row's own: the rows after it begin with that row. `undefined` if there is none, such as before a text in
- * ascending order.
+ * A position just before a row's own: the rows after it begin with that row. `undefined` if there is none, such as
+ * before a text in ascending order.
  */
 export function positionBefore({ by }: Pages, position: Position): Position | undefined {
   const column = by.at(-1);

@@ -12,7 +12,8 @@ const VALUE = identifier('#value');
 const FIRST = identifier('#first');
 const ALL = identifier('#all');
 const SAME_LABELS =
-  'several rows have the same labels, so Prometheus would keep one of them: return one row for each, or give each its own text';
+  'several rows have the same labels, so Prometheus would keep one of them: return one row for ' +
+  'each, or give each its own text';
 
 /** The columns of an answer, as Prometheus reads them. */
 interface SampleColumns {
@@ -41,13 +42,19 @@ function findSampleColumns({ columns }: Pick<Endpoint, 'columns'>): SampleColumn
 /** Returns why the answers of an endpoint cannot be samples; `undefined` if they can. */
 export function findPrometheusFault(endpoint: Pick<Endpoint, 'columns' | 'sqlOrigin'>): string | undefined {
   if (isAdHoc(endpoint))
-    return 'prometheus needs declared columns, which a SELECT of your own does not have; leave out "sql", or choose another format';
+    return (
+      'prometheus needs declared columns, which a SELECT of your own does not have; leave out ' +
+      '"sql", or choose another format'
+    );
   const { gauges, labels } = findSampleColumns(endpoint);
   if (gauges.length === 0)
     return 'prometheus needs an integer or number column besides the time, and this answer has none; choose another format';
   const reserved = labels.find(({ name }) => toLabelName(name).startsWith('__'));
   if (reserved === undefined) return undefined;
-  return `prometheus keeps names that begin with __ for itself: rename the column ${reserved.name}, or choose another format`;
+  return (
+    `prometheus keeps names that begin with __ for itself: rename the column ${reserved.name}, ` +
+    'or choose another format'
+  );
 }
 
 /** A name of a column, or of a field of a search, as Prometheus allows it. */
@@ -56,8 +63,9 @@ function toLabelName(name: string): string {
 }
 
 /**
- * Writes a SELECT whose lines are the text format 0.0.4: a sample for each row and numeric column, grouped by metric, in an order that
- * depends only on the rows. The engine's own format `Prometheus` would escape more characters in labels than readers accept.
+ * Writes a SELECT whose lines are the text format 0.0.4: a sample for each row and numeric column, grouped by metric,
+ * in an order that depends only on the rows. The engine's own format `Prometheus` would escape more characters in
+ * labels than readers accept.
  *
  * @param rows a SELECT of the declared columns
  */
@@ -71,13 +79,17 @@ export function writeSamples(endpoint: Endpoint, rows: string): string {
   const list = (items: readonly Sql[]) => sql`[${join(items, ', ')}]`;
   const texts = list([sql`''`, ...labels.map(writeLabel)]); // an empty list would have no type
   const samples = sql`SELECT arrayStringConcat(arrayFilter(x -> x != '', ${texts}), ',') AS ${LABELS},
-${list(gauges.map(writeNumber))} AS ${VALUES}, ${time === undefined ? sql`0` : identifier(time.name)} AS ${TIME} FROM (${trusted(rows)})`;
-  const newest = sql`SELECT ${LABELS}, ${VALUES}, rank() OVER (PARTITION BY ${LABELS} ORDER BY ${TIME} DESC) AS ${AGE} FROM (${samples})`;
+${list(gauges.map(writeNumber))} AS ${VALUES},
+    ${time === undefined ? sql`0` : identifier(time.name)} AS ${TIME} FROM (${trusted(rows)})`;
+  const newest = sql`SELECT ${LABELS}, ${VALUES},
+    rank() OVER (PARTITION BY ${LABELS} ORDER BY ${TIME} DESC) AS ${AGE} FROM (${samples})`;
   const unique = sql`SELECT ${LABELS}, any(${VALUES}) AS ${ALL} FROM (${newest}) WHERE ${AGE} = 1
 GROUP BY ${LABELS} HAVING NOT throwIf(count() > 1, ${SAME_LABELS})`;
-  const placed = sql`SELECT ${LABELS}, ${VALUE}, ${PLACE}, row_number() OVER (PARTITION BY ${PLACE} ORDER BY ${LABELS}) = 1 AS ${FIRST}
+  const placed = sql`SELECT ${LABELS}, ${VALUE}, ${PLACE},
+    row_number() OVER (PARTITION BY ${PLACE} ORDER BY ${LABELS}) = 1 AS ${FIRST}
 FROM (${unique}) ARRAY JOIN ${ALL} AS ${VALUE}, arrayEnumerate(${ALL}) AS ${PLACE} WHERE ${VALUE} != ''`;
-  return textOf(sql`SELECT concat(if(${FIRST}, ${list(heads)}[${PLACE}], ''), ${list(names.map((name) => sql`${name}`))}[${PLACE}],
+  return textOf(sql`SELECT concat(if(${FIRST}, ${list(heads)}[${PLACE}], ''),
+    ${list(names.map((name) => sql`${name}`))}[${PLACE}],
 if(${LABELS} = '', '', concat('{', ${LABELS}, '}')), ' ', ${VALUE}) FROM (${placed}) ORDER BY ${PLACE}, ${LABELS}`);
 }
 

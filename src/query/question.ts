@@ -15,8 +15,9 @@ export interface Question {
 }
 
 /**
- * By UUID or by name, with undeclared parameters or without, the same question has the same key. The values include the pins
- * that the SQL reads; nothing else of an API key shapes an answer, so two API keys that resolve to the same values may share one.
+ * By UUID or by name, with undeclared parameters or without, the same question has the same key. The values include the
+ * pins that the SQL reads; nothing else of an API key shapes an answer, so two API keys that resolve to the same values
+ * may share one.
  *
  * @throws TailraceError `invalid_parameter` if the endpoint has no answer in this format
  */

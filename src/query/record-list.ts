@@ -7,8 +7,9 @@ const [QUOTE, BACKSLASH, COMMA, NEWLINE] = [0x22, 0x5c, 0x2c, 0x0a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Rewrites rows so that each object in some columns is a list of itself, as repeated records of BigQuery are: `{"a":{"b":1}}` becomes
- * `[{"a":[{"b":1}]}]`. Members of lists stay as they are. Only brackets are added: numbers of any size, escapes and the order of keys stay.
+ * Rewrites rows so that each object in some columns is a list of itself, as repeated records of BigQuery are:
+ * `{"a":{"b":1}}` becomes `[{"a":[{"b":1}]}]`. Members of lists stay as they are. Only brackets are added: numbers of
+ * any size, escapes and the order of keys stay.
  *
  * @param rows JSON objects, one in each line
  * @param places of the columns, from 0

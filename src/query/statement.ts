@@ -22,9 +22,10 @@ export interface Statement<Sql = string> {
 type AnswerFormat = Pick<Format, 'engineFormat' | 'lines'>;
 
 /**
- * The SQL that answers an endpoint in a format: the stored query, or a caller's SELECT, as a subquery, since ClickHouse keeps the order
- * of its rows; around it the declared columns as the format needs them, cut at max rows (spec 8). What the stored query does not read is
- * left out, since the engine would parse it for each request; the check of a definition shows the engine all.
+ * The SQL that answers an endpoint in a format: the stored query, or a caller's SELECT, as a subquery, since ClickHouse
+ * keeps the order of its rows; around it the declared columns as the format needs them, cut at max rows (spec 8). What
+ * the stored query does not read is left out, since the engine would parse it for each request; the check of a
+ * definition shows the engine all.
  *
  * @param values of the question, by which parts may be left out; none: the statement answers any question
  */
@@ -72,8 +73,8 @@ function isBoundAsText({ parameters, pages }: Endpoint, name: string): boolean {
 }
 
 /**
- * Compiles every pattern while the query is analysed; see `arePlainPatterns`. Otherwise a pattern that RE2 rejects would fail only if
- * there are rows to match, and return an empty answer if there are none.
+ * Compiles every pattern while the query is analysed; see `arePlainPatterns`. Otherwise a pattern that RE2 rejects
+ * would fail only if there are rows to match, and return an empty answer if there are none.
  */
 function writePatternChecks({ parameters }: Endpoint): string {
   const patterns = parameters.filter(({ isPattern }) => isPattern);
@@ -162,8 +163,8 @@ function writeTimes(timeColumns: readonly string[], format: QueryOptions['format
 const TEXT_FORMATS = { JSONEachRow: 'TSVRaw', JSON: 'JSONCompact' } as const;
 
 /**
- * A row as JSON, concatenated by the engine, for results with a `json` column: JSONEachRow would quote the column's text, which
- * has to stand in the row as it is. Ingest keeps that text to one line of valid JSON.
+ * A row as JSON, concatenated by the engine, for results with a `json` column: JSONEachRow would quote the column's
+ * text, which has to stand in the row as it is. Ingest keeps that text to one line of valid JSON.
  */
 function writeRowAsText(columns: readonly ResultColumn[]): string {
   const members = columns.map(({ name, type }, i) => {

@@ -11,8 +11,9 @@ const MISSES_MAX = 10_000;
 const SKIPPED_MAX = 64;
 
 /**
- * Runs callers' SELECTs over typed columns first, if they have such a form, and as they are only if that fails. Of a project whose
- * events do not have these columns, it tries 1 of 2, then 1 of 3, 5 and so on, up to 1 of 65 questions of a table.
+ * Runs callers' SELECTs over typed columns first, if they have such a form, and as they are only if that fails. Of a
+ * project whose events do not have these columns, it tries 1 of 2, then 1 of 3, 5 and so on, up to 1 of 65 questions of
+ * a table.
  *
  * @param late the error if both queries together take longer than `timeoutMs`
  */

@@ -47,7 +47,8 @@ const hasSet: Rule = ({ args: [, set] }) => {
 // Types of plain data, without states of aggregation and types with their own encoding.
 const TYPES = new Set(
   words(`String Bool Int8 Int16 Int32 Int64 Int128 Int256 UInt8 UInt16 UInt32 UInt64 UInt128 UInt256 Float32 Float64 Decimal
-    Decimal32 Decimal64 Decimal128 Decimal256 Date Date32 DateTime DateTime32 DateTime64 UUID IPv4 IPv6 Array Tuple Map Nullable
+    Decimal32 Decimal64 Decimal128 Decimal256 Date Date32 DateTime DateTime32 DateTime64 UUID IPv4 IPv6 Array Tuple
+    Map Nullable
     LowCardinality`),
 );
 const TYPE_CHARS_MAX = 500;
@@ -122,7 +123,8 @@ const hasPatternOfAll: Rule = (call) => {
   rejectPattern(findPatternFault(text));
   if (!mayRescan(text)) return;
   throw invalidSql(
-    `must not have that pattern in ${call.name}, which finds all matches: a part with *, + or {n,} in it is neither optional, repeated nor one of several, such as in x(.*y)? or x.*y|z`,
+    `must not have that pattern in ${call.name}, which finds all matches: a part with *, + or ` +
+      '{n,} in it is neither optional, repeated nor one of several, such as in x(.*y)? or x.*y|z',
   );
 };
 
@@ -142,7 +144,10 @@ function rejectPattern(fault: string | undefined): void {
   if (fault !== undefined) throw invalidSql(`has a pattern that ${fault}`);
 }
 
-/** With a text of each row the work is the product of both lengths, within one call that cannot be stopped: days for two of 1 MB. */
+/**
+ * With a text of each row the work is the product of both lengths, within one call that cannot be stopped: days for two
+ * of 1 MB.
+ */
 const hasNeedleAt =
   (place: number): Rule =>
   ({ name, args }) => {
@@ -177,7 +182,8 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
     // Second argument: a pattern that the engine turns into a regular expression.
     ['like notLike ilike notILike', hasLikePattern],
     [
-      `position positionCaseInsensitive positionUTF8 positionCaseInsensitiveUTF8 instr countSubstrings countSubstringsCaseInsensitive
+      `position positionCaseInsensitive positionUTF8 positionCaseInsensitiveUTF8 instr countSubstrings
+        countSubstringsCaseInsensitive
     replaceOne replaceAll replace`,
       hasNeedleAt(1),
     ],
@@ -187,8 +193,10 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
       hasSearchedList,
     ],
     [
-      `arrayMap arrayFilter arrayExists arrayAll arrayCount arrayFirst arrayFirstOrNull arrayFirstIndex arrayLast arrayLastOrNull
-    arrayLastIndex arrayMin arrayMax arraySum arrayAvg arrayProduct arrayCumSum arrayDifference arrayCompact arraySort arrayReverseSort arraySplit arrayFill
+      `arrayMap arrayFilter arrayExists arrayAll arrayCount arrayFirst arrayFirstOrNull arrayFirstIndex arrayLast
+        arrayLastOrNull
+    arrayLastIndex arrayMin arrayMax arraySum arrayAvg arrayProduct arrayCumSum arrayDifference arrayCompact arraySort
+    arrayReverseSort arraySplit arrayFill
     mapFilter mapApply mapSort mapExists mapAll`,
       hasLambda,
     ],

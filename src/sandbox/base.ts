@@ -25,8 +25,9 @@ interface Base {
 /**
  * The stored query without its final SELECT, each view with a LIMIT around it that cuts nothing.
  *
- * The LIMIT is a fence. Without it the engine moves a caller's condition into the view and may evaluate it before the view's own
- * `project = @project`: whether `intDiv(1, message != 'x')` fails would then reveal whether another project has that message.
+ * The LIMIT is a fence. Without it the engine moves a caller's condition into the view and may evaluate it before the
+ * view's own `project = @project`: whether `intDiv(1, message != 'x')` fails would then reveal whether another project
+ * has that message.
  */
 export function findBase({ sql }: Pick<Endpoint, 'sql'>): Base | undefined {
   const list = findWithList(sql);
@@ -50,7 +51,10 @@ export function withSelect(endpoint: Endpoint, base: Base, select: string): Endp
   };
 }
 
-/** The endpoint with the instants of a translation as parameters, for the check of its text. No caller can send them a value. */
+/**
+ * The endpoint with the instants of a translation as parameters, for the check of its text. No caller can send them a
+ * value.
+ */
 export function withInstants(endpoint: Endpoint, { instants }: Pick<Translation, 'instants'>): Endpoint {
   const declared = Object.keys(instants).map((name) =>
     createParameter(name, { type: 'string', description: 'An instant of the SELECT.' }),
@@ -127,7 +131,11 @@ function findNameFault(stored: StoredNames, tables: ReadonlySet<string>): string
       return `must not call a view "${view}": with query_sandboxing, no view has the name of another view`;
     const reader = tables.has(view) ? findReader(view, stored) : undefined;
     if (reader !== undefined)
-      return `must not read ${view} in ${reader === '' ? 'an expression of WITH' : `view "${reader}"`}: with query_sandboxing, only callers read a view with the name of a table, since elsewhere the engine may read the table`;
+      return (
+        `must not read ${view} in ${reader === '' ? 'an expression of WITH' : `view "${reader}"`}: ` +
+        'with query_sandboxing, only callers read a view with the name of a table, since elsewhere ' +
+        'the engine may read the table'
+      );
   }
   return undefined;
 }
@@ -145,7 +153,10 @@ export interface StoredNames {
   readonly views: readonly string[];
   /** Aliases of expressions of the list, and within them. */
   readonly expressions: ReadonlySet<string>;
-  /** Member → the names that it reads or gives, without what follows a dot. The members are the views, and `''` for all expressions. */
+  /**
+   * Member → the names that it reads or gives, without what follows a dot. The members are the views, and `''` for all
+   * expressions.
+   */
   readonly read: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -187,8 +198,9 @@ function findReader(view: string, { read }: StoredNames): string | undefined {
 }
 
 /**
- * Why a stored query cannot be sandboxed; `undefined` if it can. The views found in its text must be those that the engine sees, and no
- * name may have two meanings that a caller could choose from. @throws Error of the engine if it rejects the views by themselves
+ * Why a stored query cannot be sandboxed; `undefined` if it can. The views found in its text must be those that the
+ * engine sees, and no name may have two meanings that a caller could choose from. @throws Error of the engine if it
+ * rejects the views by themselves
  */
 export async function findSandboxFault(
   engine: Engine,
@@ -222,7 +234,10 @@ async function findFormFault(
     const names = columns.map((column) => String(column['name']).replace(`${view}.`, ''));
     const clash = names.find((name) => expressions.has(name));
     if (clash !== undefined)
-      return `must not give view "${view}" a column "${clash}": with query_sandboxing, no column has the name of an expression of WITH`;
+      return (
+        `must not give view "${view}" a column "${clash}": with query_sandboxing, no column has the ` +
+        'name of an expression of WITH'
+      );
   }
   // As a caller's SELECT runs: with the rights and limits of the user for callers' SQL.
   const all = views.map((view) => `SELECT 1 FROM \`${view}\``).join(' UNION ALL ');
@@ -241,9 +256,9 @@ export interface Forms {
 }
 
 /**
- * After the name of a view: the same events and typed columns in one SELECT. No form of the query has a view of this name: in the typed
- * form its text stands for the text of the view, so that the view's name is a view of one project in both, and the plain text reads
- * the table of that name as the view does.
+ * After the name of a view: the same events and typed columns in one SELECT. No form of the query has a view of this
+ * name: in the typed form its text stands for the text of the view, so that the view's name is a view of one project in
+ * both, and the plain text reads the table of that name as the view does.
  */
 const PLAIN = '_plain';
 

@@ -17,8 +17,8 @@ interface Canonical {
 }
 
 /**
- * Has the engine rewrite a caller's text in its own spelling, without comments. The rewritten text is checked and runs, so the check
- * and the engine cannot read it in two ways. @param format rewrites one statement; fails for anything else
+ * Has the engine rewrite a caller's text in its own spelling, without comments. The rewritten text is checked and runs,
+ * so the check and the engine cannot read it in two ways. @param format rewrites one statement; fails for anything else
  */
 export async function canonicalise(
   endpoint: Endpoint,

@@ -31,7 +31,11 @@ const WORDS: Readonly<Record<string, string>> = {
   QueryParameter: '{…}: write parameters as @name',
 };
 
-/** Checks a caller's SELECT in EXPLAIN AST. @throws TailraceError `invalid_parameter` that names the first thing that is not allowed */
+/**
+ * Checks a caller's SELECT in EXPLAIN AST.
+ *
+ * @throws TailraceError `invalid_parameter` that names the first thing that is not allowed
+ */
 export function checkTree(root: SyntaxNode, context: TreeContext): void {
   assertBound('tuples', multiplyTuples(root));
   const nodes = [...walk(root)];
@@ -77,7 +81,8 @@ function findExpressions(nodes: readonly SyntaxNode[]): ReadonlySet<SyntaxNode> 
 }
 
 /**
- * Checks that the tree reads only views. Expressions may have the name of a view, since the engine looks tables up only among tables.
+ * Checks that the tree reads only views. Expressions may have the name of a view, since the engine looks tables up only
+ * among tables.
  *
  * @param read names in the expressions of the stored WITH, which the engine looks up in the caller's SELECT, too
  * @throws TailraceError `invalid_parameter` for any other table
@@ -98,7 +103,10 @@ export function checkTables(root: SyntaxNode, views: ReadonlySet<string>, read: 
   }
 }
 
-/** The engine resolves a view's names at each use: `((a, b) -> 1) AS equals` would replace the `=` of the view's own conditions. */
+/**
+ * The engine resolves a view's names at each use: `((a, b) -> 1) AS equals` would replace the `=` of the view's own
+ * conditions.
+ */
 function checkAlias(node: SyntaxNode): void {
   const alias = givenNameOf(node);
   if (alias !== undefined && nameOf(node).toLowerCase() === 'lambda')

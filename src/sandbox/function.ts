@@ -1,11 +1,11 @@
 /**
- * The functions that a caller's SELECT may call, by kind. The result of each depends only on its arguments, and its size is in
- * proportion to theirs.
+ * The functions that a caller's SELECT may call, by kind. The result of each depends only on its arguments, and its
+ * size is in proportion to theirs.
  *
- * Excluded are functions of files, network, dictionaries, settings, the server, other queries or time (canonical.ts binds the clocks);
- * functions that take the name of a function, a table or a type as a text; functions with large results of small arguments (`range`,
- * `repeat`, `arrayWithConstant`, `leftPad`), since the engine checks its limits between blocks of rows and not inside of a function;
- * states of aggregation, which the engine reads back unchecked.
+ * Excluded are functions of files, network, dictionaries, settings, the server, other queries or time (canonical.ts
+ * binds the clocks); functions that take the name of a function, a table or a type as a text; functions with large
+ * results of small arguments (`range`, `repeat`, `arrayWithConstant`, `leftPad`), since the engine checks its limits
+ * between blocks of rows and not inside of a function; states of aggregation, which the engine reads back unchecked.
  */
 export const FUNCTIONS: Readonly<Record<string, string>> = {
   arithmetic: `plus minus multiply divide intDiv intDivOrZero modulo moduloOrZero positiveModulo negate abs gcd lcm
@@ -13,7 +13,8 @@ export const FUNCTIONS: Readonly<Record<string, string>> = {
   comparison:
     'equals notEquals less greater lessOrEquals greaterOrEquals isDistinctFrom isNotDistinctFrom in notIn exists',
   logic: 'and or not xor',
-  conditional: `if multiIf caseWithExpression caseWithExpr caseWithoutExpr isNull isNotNull isZeroOrNull ifNull nullIf coalesce
+  conditional: `if multiIf caseWithExpression caseWithExpr caseWithoutExpr isNull isNotNull isZeroOrNull ifNull nullIf
+    coalesce
     assumeNotNull toNullable isNaN isFinite isInfinite ifNotFinite transform`,
   mathematical: `exp exp2 exp10 log log2 log10 log1p sqrt cbrt pow sin cos tan asin acos atan atan2 hypot sinh cosh tanh
     degrees radians pi e ln power sign sigmoid erf`,
@@ -26,7 +27,8 @@ export const FUNCTIONS: Readonly<Record<string, string>> = {
     toUInt32OrNull toUInt64OrNull toFloat32OrNull toFloat64OrNull toInt8OrZero toInt16OrZero toInt32OrZero toInt64OrZero
     toUInt8OrZero toUInt16OrZero toUInt32OrZero toUInt64OrZero toFloat32OrZero toFloat64OrZero toInt64OrDefault
     toUInt64OrDefault toFloat64OrDefault toDecimal32 toDecimal64 toDecimal128 toDecimal64OrNull toDecimal64OrZero toString
-    toTypeName toLowCardinality toUUID toUUIDOrNull toUUIDOrZero toIPv4 toIPv4OrNull toIPv6 toIPv6OrNull parseReadableSizeOrNull`,
+    toTypeName toLowCardinality toUUID toUUIDOrNull toUUIDOrZero toIPv4 toIPv4OrNull toIPv6 toIPv6OrNull
+    parseReadableSizeOrNull`,
   strings: `length lengthUTF8 char_length empty notEmpty lower upper lowerUTF8 upperUTF8 reverse reverseUTF8 concat
     concatWithSeparator substring substringUTF8 substringIndex left right leftUTF8 rightUTF8 trimLeft trimRight trimBoth
     substr trim ltrim rtrim instr replace lcase ucase character_length octet_length concat_ws
@@ -34,8 +36,10 @@ export const FUNCTIONS: Readonly<Record<string, string>> = {
     positionCaseInsensitiveUTF8 locate countSubstrings countSubstringsCaseInsensitive hasToken hasTokenCaseInsensitive
     multiSearchAny multiSearchAnyCaseInsensitive multiSearchFirstIndex multiSearchFirstPosition hasSubsequence
     replaceOne replaceAll translate initcap ascii char isValidUTF8 toValidUTF8 appendTrailingCharIfAbsent
-    splitByChar splitByString splitByWhitespace splitByNonAlpha alphaTokens extractKeyValuePairs base64Encode base64Decode tryBase64Decode
-    encodeURLComponent decodeURLComponent hex unhex formatReadableSize formatReadableDecimalSize formatReadableQuantity formatReadableTimeDelta`,
+    splitByChar splitByString splitByWhitespace splitByNonAlpha alphaTokens extractKeyValuePairs base64Encode
+    base64Decode tryBase64Decode
+    encodeURLComponent decodeURLComponent hex unhex formatReadableSize formatReadableDecimalSize
+    formatReadableQuantity formatReadableTimeDelta`,
   patterns: `like notLike ilike notILike match extract extractAll extractGroups countMatches countMatchesCaseInsensitive
     replaceRegexpOne replaceRegexpAll`,
   urls: `protocol domain domainWithoutWWW topLevelDomain firstSignificantSubdomain port path pathFull queryString fragment
@@ -45,7 +49,8 @@ export const FUNCTIONS: Readonly<Record<string, string>> = {
     JSONExtractBool JSONExtractRaw JSONExtractArrayRaw JSONExtractKeysAndValuesRaw JSONExtractKeys isValidJSON toJSONString
     simpleJSONHas simpleJSONExtractString simpleJSONExtractInt simpleJSONExtractUInt simpleJSONExtractFloat
     simpleJSONExtractBool simpleJSONExtractRaw`,
-  time: `toDate toDate32 toDateOrNull toDateOrZero toDateTime toDateTimeOrNull toDateTimeOrZero toDateTime64 toDateTime64OrNull
+  time: `toDate toDate32 toDateOrNull toDateOrZero toDateTime toDateTimeOrNull toDateTimeOrZero toDateTime64
+    toDateTime64OrNull
     toDateTime64OrZero parseDateTimeBestEffort parseDateTimeBestEffortOrNull parseDateTimeBestEffortOrZero
     parseDateTime64BestEffort parseDateTime64BestEffortOrNull parseDateTime64BestEffortOrZero
     toYear toQuarter toMonth toWeek toISOWeek toISOYear toDayOfYear toDayOfMonth toDayOfWeek toHour toMinute toSecond
@@ -54,13 +59,15 @@ export const FUNCTIONS: Readonly<Record<string, string>> = {
     toStartOfYear toStartOfQuarter toStartOfMonth toStartOfWeek toMonday toStartOfDay toStartOfHour toStartOfFifteenMinutes
     toStartOfTenMinutes toStartOfFiveMinutes toStartOfMinute toStartOfSecond toStartOfMillisecond toStartOfInterval
     toStartOfISOYear toLastDayOfMonth toTimezone toYYYYMM toYYYYMMDD toYYYYMMDDhhmmss toRelativeDayNum toRelativeHourNum
-    toRelativeMinuteNum toRelativeSecondNum timeSlot dateDiff date_diff age dateTrunc dateName formatDateTime monthName addYears
+    toRelativeMinuteNum toRelativeSecondNum timeSlot dateDiff date_diff age dateTrunc dateName formatDateTime
+    monthName addYears
     addQuarters addMonths addWeeks addDays addHours addMinutes addSeconds addMilliseconds addMicroseconds addInterval
     subtractYears subtractQuarters subtractMonths subtractWeeks subtractDays subtractHours subtractMinutes subtractSeconds
     subtractMilliseconds subtractMicroseconds subtractInterval addDate subDate toIntervalYear toIntervalQuarter
     toIntervalMonth toIntervalWeek toIntervalDay toIntervalHour toIntervalMinute toIntervalSecond toIntervalMillisecond
     toIntervalMicrosecond timestamp date year quarter month week day hour minute second timestampDiff makeDate makeDateTime`,
-  arrays: `array arrayElement arrayElementOrNull has hasAny hasAll indexOf arrayConcat arrayCount arrayExists arrayAll arrayFilter
+  arrays: `array arrayElement arrayElementOrNull has hasAny hasAll indexOf arrayConcat arrayCount arrayExists arrayAll
+    arrayFilter
     arrayMap arrayFirst arrayFirstOrNull arrayFirstIndex arrayLast arrayLastOrNull arrayLastIndex arrayMin arrayMax arraySum
     arrayAvg arrayProduct arrayCumSum arrayDifference arrayDistinct arrayUniq arrayEnumerate arrayEnumerateUniq arrayFlatten
     arrayCompact arrayIntersect arrayReverse arraySlice arraySort arrayReverseSort arrayStringConcat arrayZip arrayPopBack
@@ -77,7 +84,8 @@ export const FUNCTIONS: Readonly<Record<string, string>> = {
 
 /** Aggregate functions; each also with the suffixes below. */
 export const AGGREGATES: Readonly<Record<string, string>> = {
-  aggregates: `count sum sumWithOverflow sumKahan min max avg avgWeighted any any_value anyLast anyHeavy argMin argMax uniq uniqExact
+  aggregates: `count sum sumWithOverflow sumKahan min max avg avgWeighted any any_value anyLast anyHeavy argMin argMax
+    uniq uniqExact
     uniqCombined uniqCombined64 uniqHLL12 median quantile quantiles quantileExact quantilesExact quantileTDigest
     quantilesTDigest quantileTiming quantilesTiming quantileDeterministic quantileExactWeighted quantileTDigestWeighted
     quantileInterpolatedWeighted quantileBFloat16 medianExact medianTDigest stddev stddevPop stddevSamp varPop varSamp
@@ -109,7 +117,11 @@ export function isAllowedFunction(name: string): boolean {
   return plain.has(small) || findAggregate(small) !== undefined;
 }
 
-/** The aggregate function of an allowed name, without suffixes; `undefined` for other functions. @param name in lower case */
+/**
+ * The aggregate function of an allowed name, without suffixes; `undefined` for other functions.
+ *
+ * @param name in lower case
+ */
 function findAggregate(name: string): string | undefined {
   if (aggregates.has(name)) return name;
   const suffix = suffixes.find((one) => name.endsWith(one)); // none ends with another

@@ -18,9 +18,10 @@ export type Names = ReturnType<typeof bindNames>;
 type Visible = ReadonlyMap<string, SyntaxNode | undefined>;
 
 /**
- * Finds the view that each name used as a table reads, by the engine's rule: a view is visible after it in its own WITH, and
- * everywhere in the SELECT of that WITH. Elsewhere, and inside of the view itself, the engine would look for a table of this name. Such
- * a text is rejected, whether or not the table exists, so that tables created later change nothing about an accepted text.
+ * Finds the view that each name used as a table reads, by the engine's rule: a view is visible after it in its own
+ * WITH, and everywhere in the SELECT of that WITH. Elsewhere, and inside of the view itself, the engine would look for
+ * a table of this name. Such a text is rejected, whether or not the table exists, so that tables created later change
+ * nothing about an accepted text.
  *
  * @param storedViews of the stored query
  * @throws TailraceError `invalid_parameter` for a view out of reach, or a name that is given twice
@@ -80,8 +81,8 @@ export function assertNoShadowing(own: ReadonlyMap<string, unknown>, stored: rea
 }
 
 /**
- * Views of one name may stand beside each other, as in the SELECTs of a UNION, but none may be made of another: while the engine resolves
- * a view, it reads the view's name as a table's, at any depth.
+ * Views of one name may stand beside each other, as in the SELECTs of a UNION, but none may be made of another: while
+ * the engine resolves a view, it reads the view's name as a table's, at any depth.
  */
 export function assertNesting(names: Names): void {
   const known = new Map<SyntaxNode, ReadonlySet<string>>();

@@ -30,14 +30,15 @@ import { createTimeZones } from './time-zone.ts';
 export type SandboxOptions = Omit<QueryOptions, 'format'>;
 
 /**
- * The endpoint that answers a request: the stored one, or, if it is sandboxed and the caller sent a SELECT in `sql`, that SELECT
- * over the stored views. Without sandboxing, `sql` is ignored like any undeclared parameter.
+ * The endpoint that answers a request: the stored one, or, if it is sandboxed and the caller sent a SELECT in `sql`,
+ * that SELECT over the stored views. Without sandboxing, `sql` is ignored like any undeclared parameter.
  *
  * @throws TailraceError `invalid_parameter` that names what is not allowed in the SELECT
  */
 export type Sandbox = (endpoint: Endpoint, raw: RawParameters, options?: SandboxOptions) => Promise<Endpoint>;
 
-// Longest SELECT of a caller, else 400: four pages of text, and within what the engine parses in any form (read-settings.ts).
+// Longest SELECT of a caller, else 400: four pages of text, and within what the engine parses in any form
+// (read-settings.ts).
 const SQL_BYTES_MAX = 16_384;
 // Size of the cache of checked texts: clients send the same few texts again.
 const CHECKED_BYTES_MAX = 8 * 1024 * 1024;
@@ -54,8 +55,8 @@ interface SandboxSettings {
 }
 
 /**
- * Checks callers' SELECTs by the engine's own trees of them. A result is cached: it depends on the text, the endpoint's definition and
- * only the engine's version, not on tables that are created later (names.ts).
+ * Checks callers' SELECTs by the engine's own trees of them. A result is cached: it depends on the text, the endpoint's
+ * definition and only the engine's version, not on tables that are created later (names.ts).
  */
 export function createSandbox(engine: Engine, { now = Date.now }: SandboxSettings = {}): Sandbox {
   const checked = new LRUCache<string, Endpoint>({
@@ -157,7 +158,10 @@ async function findTimeColumns(engine: Engine, own: Endpoint, options: SandboxOp
   return [...new Set(lines.flatMap((line) => TIME_COLUMN.exec(line)?.[1] ?? []))];
 }
 
-/** Without the typed form the answer is the same, only later. Any other failure would be kept in the cache as a form that is beyond a bound. */
+/**
+ * Without the typed form the answer is the same, only later. Any other failure would be kept in the cache as a form
+ * that is beyond a bound.
+ */
 function ignoreRejection(error: unknown): undefined {
   if (!(error instanceof TailraceError) || error.code !== 'invalid_parameter') throw error;
 }
@@ -185,8 +189,9 @@ interface CheckContext extends Awaited<ReturnType<typeof readEngineNames>> {
 }
 
 /**
- * The SELECT in the engine's own spelling, proven to read only views and to be within the bounds. The engine's part runs on a reader,
- * within its limits. Each step is safe for any text that passed the steps before it: the engine shows its tree before it resolves a name.
+ * The SELECT in the engine's own spelling, proven to read only views and to be within the bounds. The engine's part
+ * runs on a reader, within its limits. Each step is safe for any text that passed the steps before it: the engine shows
+ * its tree before it resolves a name.
  */
 async function check(endpoint: Endpoint, sql: string, context: CheckContext): Promise<string> {
   const { storedNames, engine, options, functions, zones } = context;
@@ -232,7 +237,10 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
 const NOT_A_SELECT =
   'must be one SELECT, without FORMAT, INTO OUTFILE or any other clause of a whole statement';
 
-/** The lines of a tree. Rejects those that are too large or too deep to walk: each level is indented by one space or more. */
+/**
+ * The lines of a tree. Rejects those that are too large or too deep to walk: each level is indented by one space or
+ * more.
+ */
 export function toLines(text: string): string[] {
   // After the last line there is an empty one. What follows one more than may be is not read.
   const all = text.split('\n', TREE_LINES_MAX + 2);
@@ -261,7 +269,10 @@ function toRejection(error: unknown, message: string): unknown {
   return invalidSql(`${message}: ${error.message}`, error);
 }
 
-/** The engine resolves a view's names at each use: a caller's `0 AS days` would replace an expression that the view's conditions need. */
+/**
+ * The engine resolves a view's names at each use: a caller's `0 AS days` would replace an expression that the view's
+ * conditions need.
+ */
 function assertNoStoredNames(checked: string, { expressions }: StoredNames): void {
   if (![...expressions].some((name) => checked.includes(name))) return;
   for (const { kind, text } of parseSql(checked).words) {

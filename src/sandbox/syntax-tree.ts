@@ -21,7 +21,8 @@ export class SyntaxTreeError extends Error {
  * `readQueryTree` shows. A `FORMAT` or `INTO OUTFILE` is a second child of the root.
  *
  * @param sql without parameters
- * @throws SyntaxTreeError, also for a text that could take the engine too long to parse; the engine's own error for a text that it cannot parse or that is more than one statement
+ * @throws SyntaxTreeError, also for a text that could take the engine too long to parse; the engine's own error for a
+ *   text that it cannot parse or that is more than one statement
  */
 export async function readSyntaxTree(engine: Engine, sql: string): Promise<SyntaxNode> {
   const fault = findWordFault(sql);
@@ -31,8 +32,9 @@ export async function readSyntaxTree(engine: Engine, sql: string): Promise<Synta
 }
 
 /**
- * The query before names are resolved, with functions passed by name and the expressions inside APPLY. A SELECT without FROM reads
- * `system.one` here. Call `readSyntaxTree` first: it rejects anything but a plain SELECT. @throws as `readSyntaxTree`
+ * The query before names are resolved, with functions passed by name and the expressions inside APPLY. A SELECT without
+ * FROM reads `system.one` here. Call `readSyntaxTree` first: it rejects anything but a plain SELECT. @throws as
+ * `readSyntaxTree`
  */
 export async function readQueryTree(engine: Engine, sql: string): Promise<SyntaxNode> {
   // In brackets: EXPLAIN itself would write the file of an INTO OUTFILE.
@@ -46,8 +48,9 @@ async function explain(engine: Engine, what: string): Promise<string[]> {
 const QUOTED = /'(?:[^'\\]|\\.)*'|`((?:[^`\\]|\\.)*)`/gs;
 
 /**
- * The engine writes names into its trees unescaped, so a name with a line break could forge lines of the tree. In the engine's own
- * spelling of the query such a name has a backslash. If the engine can spell the query, it is one statement.
+ * The engine writes names into its trees unescaped, so a name with a line break could forge lines of the tree. In the
+ * engine's own spelling of the query such a name has a backslash. If the engine can spell the query, it is one
+ * statement.
  */
 async function rejectOddNames(engine: Engine, query: string): Promise<void> {
   const [row] = await engine.inspect(sql`SELECT formatQuerySingleLine(${query}) AS sql`);

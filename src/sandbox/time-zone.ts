@@ -3,14 +3,17 @@ import { invalidSql } from './rejection.ts';
 import type { SyntaxNode } from './syntax-tree.ts';
 
 /**
- * Function → place of its first argument that may be a time zone, from 0. For a zone that it has not loaded yet the engine opens a
- * file, and `file:/dev/ptmx` blocks it for good; it never frees the 5 MB of a loaded zone. So a zone must be a constant from a list.
- * test/sandbox/time-zone.timed.test.ts checks the places with the engine for every allowed function.
+ * Function → place of its first argument that may be a time zone, from 0. For a zone that it has not loaded yet the
+ * engine opens a file, and `file:/dev/ptmx` blocks it for good; it never frees the 5 MB of a loaded zone. So a zone
+ * must be a constant from a list. test/sandbox/time-zone.timed.test.ts checks the places with the engine for every
+ * allowed function.
  */
 export const ZONE_PLACES = byName([
   [
-    `toString toDate toDate32 toDateTime toDateTimeOrNull toDateTimeOrZero parseDateTimeBestEffort parseDateTimeBestEffortOrNull
-      parseDateTimeBestEffortOrZero toYear toQuarter toMonth toISOWeek toISOYear toDayOfYear toDayOfMonth toHour toMinute toSecond
+    `toString toDate toDate32 toDateTime toDateTimeOrNull toDateTimeOrZero parseDateTimeBestEffort
+      parseDateTimeBestEffortOrNull
+      parseDateTimeBestEffortOrZero toYear toQuarter toMonth toISOWeek toISOYear toDayOfYear toDayOfMonth toHour
+      toMinute toSecond
       toMillisecond toMicrosecond toUnixTimestamp fromUnixTimestamp64Second fromUnixTimestamp64Milli fromUnixTimestamp64Micro
       fromUnixTimestamp64Nano toStartOfYear toStartOfQuarter toStartOfMonth toMonday toStartOfDay toStartOfHour
       toStartOfFifteenMinutes toStartOfTenMinutes toStartOfFiveMinutes toStartOfMinute toStartOfSecond toStartOfMillisecond
@@ -20,7 +23,8 @@ export const ZONE_PLACES = byName([
   ],
   [
     `toDateTime64 toDateTime64OrNull toDateTime64OrZero parseDateTime64BestEffort parseDateTime64BestEffortOrNull
-      parseDateTime64BestEffortOrZero toWeek week toDayOfWeek toStartOfWeek toStartOfInterval fromUnixTimestamp dateTrunc dateName
+      parseDateTime64BestEffortOrZero toWeek week toDayOfWeek toStartOfWeek toStartOfInterval fromUnixTimestamp
+      dateTrunc dateName
       formatDateTime addYears addQuarters addMonths addWeeks addDays addHours addMinutes addSeconds addMilliseconds
       addMicroseconds subtractYears subtractQuarters subtractMonths subtractWeeks subtractDays subtractHours subtractMinutes
       subtractSeconds subtractMilliseconds subtractMicroseconds`,
@@ -33,7 +37,10 @@ export const ZONE_PLACES = byName([
 // The origin of toStartOfInterval has the place of its zone. The results of these functions are never texts.
 const TIMES = /^(?:toDate|toDate32|toDateTime|toDateTime64)(?: |$)/i;
 
-/** Whether an argument at the position of a zone is not one, such as the origin in `toStartOfInterval(t, INTERVAL 1 DAY, toDate(0))`. */
+/**
+ * Whether an argument at the position of a zone is not one, such as the origin in `toStartOfInterval(t, INTERVAL 1 DAY,
+ * toDate(0))`.
+ */
 export function isNoZone(argument: SyntaxNode): boolean {
   if (argument.kind === 'Literal') return /^U?Int64_\d+(?: |$)/.test(argument.text);
   return argument.kind === 'Function' && TIMES.test(argument.text);
@@ -62,7 +69,8 @@ export function createTimeZones(listed: Iterable<string>) {
       const all = new Set([...used, ...zones]);
       if (all.size > ZONES_MAX)
         throw invalidSql(
-          `cannot have one more time zone: the engine keeps each that was ever asked for, and has ${used.size} of at most ${ZONES_MAX}; those are ${[...used].join(', ')}`,
+          'cannot have one more time zone: the engine keeps each that was ever asked for, and has ' +
+            `${used.size} of at most ${ZONES_MAX}; those are ${[...used].join(', ')}`,
         );
       for (const zone of all) used.add(zone);
     },

@@ -28,7 +28,10 @@ export function isLevel(field: SearchField): boolean {
   return field.length === 1 && field[0] === 'level';
 }
 
-/** Writes the value of a field as a text that may be NULL, since fields may have different types in different sources; for a level its rank. */
+/**
+ * Writes the value of a field as a text that may be NULL, since fields may have different types in different sources;
+ * for a level its rank.
+ */
 export function writeFieldValue(operand: Operand): string {
   return operand.kind === 'level'
     ? operand.writeRank()
@@ -50,7 +53,10 @@ interface Arm {
   readonly more?: (source: Source) => string;
   /** Instead of the condition of the search. */
   readonly condition?: (fields: Fields) => string;
-  /** Reads only these events, of any field: `writeSample`. Before the other conditions, so that those are tested on few events. */
+  /**
+   * Reads only these events, of any field: `writeSample`. Before the other conditions, so that those are tested on few
+   * events.
+   */
   readonly sample?: string | undefined;
   readonly select: (fields: Fields, source: Source) => string;
   readonly end?: string;
@@ -84,8 +90,9 @@ function listRead({ sources, mayHaveRows }: SearchScope): readonly Source[] {
 }
 
 /**
- * Writes the table with the condition of the search, up to the other conditions. The condition is in PREWHERE: otherwise the engine reads the
- * columns it sorts by for all rows. There it also remembers, for any range of time, which granules have no match. Views have no PREWHERE.
+ * Writes the table with the condition of the search, up to the other conditions. The condition is in PREWHERE:
+ * otherwise the engine reads the columns it sorts by for all rows. There it also remembers, for any range of time,
+ * which granules have no match. Views have no PREWHERE.
  */
 function writeSearched(source: Source, condition: string): string {
   const table = `\`${source.table}\` AS ${TABLE}`;

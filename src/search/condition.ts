@@ -10,7 +10,10 @@ import type { SearchTree } from './tree.ts';
 const NEVER = '0';
 const ALWAYS = '1';
 
-/** Writes the condition of a search that `verifyCondition` accepts, on the rows of one source. Texts of the caller enter it as quoted literals. */
+/**
+ * Writes the condition of a search that `verifyCondition` accepts, on the rows of one source. Texts of the caller enter
+ * it as quoted literals.
+ */
 export function writeCondition(tree: SearchTree, fields: Fields): string {
   switch (tree.kind) {
     case 'and':

@@ -31,7 +31,8 @@ export interface Fields {
   definitions(): readonly string[];
 }
 
-// Names of no column, since columns have no capital letters. One letter each: an alias is repeated for each term of each source.
+// Names of no column, since columns have no capital letters. One letter each: an alias is repeated for each term of
+// each source.
 /** The alias of the source's table within its SELECT. Names without it could be resolved as those of results. */
 export const TABLE = 'T';
 const LEVEL = 'L';
@@ -41,7 +42,10 @@ const FORM_PREFIX = 'N';
 
 export const column = (name: string) => `${TABLE}.\`${name}\``;
 
-/** Finds fields by the names of a row; else by the typed column of the path, if there is one; else in the JSON of the metadata. */
+/**
+ * Finds fields by the names of a row; else by the typed column of the path, if there is one; else in the JSON of the
+ * metadata.
+ */
 export function createFields(source: Source): Fields {
   const definitions = new Map<string, string>();
   const found = new Map<string, Operand>();
@@ -52,7 +56,10 @@ export function createFields(source: Source): Fields {
     return name;
   }
 
-  /** Writes the text of the JSON value at a path: of anything but a text, its JSON. The metadata is parsed once for each path. */
+  /**
+   * Writes the text of the JSON value at a path: of anything but a text, its JSON. The metadata is parsed once for each
+   * path.
+   */
   function extract(path: SearchField): Operand {
     const nth = definitions.size;
     const raw = define(JSON_PREFIX + nth, writeExtract(path));
@@ -176,7 +183,10 @@ export function nameColumn(column: SourceColumn): string {
   return isOfRow ? `metadata.${printed}` : printed;
 }
 
-/** Whether a column has exactly the value at a path of the metadata; one without such a path, or with several, has its own name. */
+/**
+ * Whether a column has exactly the value at a path of the metadata; one without such a path, or with several, has its
+ * own name.
+ */
 function isAt(column: SourceColumn, field: SearchField): boolean {
   const { name, otherwise } = column;
   const path = pathInMetadata(column);

@@ -113,15 +113,21 @@ function writeSlots(scope: SearchScope, { by, measure }: Histogram, value: Value
 function writeAllSeries({ by, measure, top }: Histogram, arms: string): string {
   const state = measure === undefined ? '' : `, ${STATE}`;
   const found = isLevel(by)
-    ? `SELECT ${SLOT}, ${writeLevelName(RAW)} AS ${FOUND}, ${EVENTS}${state} FROM (SELECT * EXCEPT ${FOUND}, ${FOUND} AS ${RAW} FROM (\n${arms}\n))`
+    ? `SELECT ${SLOT}, ${writeLevelName(RAW)} AS ${FOUND}, ${EVENTS}${state} FROM (SELECT * EXCEPT ` +
+      `${FOUND}, ${FOUND} AS ${RAW} FROM (\n${arms}\n))`
     : arms;
   const isWhole = isLevel(by) && top === undefined; // there are few levels
   if (isWhole)
     return `SELECT ${SLOT}, ${FOUND} AS ${SERIES}, 0 AS ${OTHER}, ${EVENTS} AS ${PART}${state} FROM (${found})`;
-  const totals = `SELECT *, if(isNull(${FOUND}), 0, sum(${EVENTS}) OVER (PARTITION BY ${FOUND})) AS ${TOTAL} FROM (\n${found}\n)`;
+  const totals =
+    `SELECT *, if(isNull(${FOUND}), 0, sum(${EVENTS}) OVER (PARTITION BY ${FOUND})) AS ${TOTAL} ` +
+    `FROM (\n${found}\n)`;
   const ranked = `SELECT *, dense_rank() OVER (ORDER BY ${TOTAL} DESC, ${FOUND} ASC) AS ${RANK} FROM (${totals})`;
   const isKept = `isNull(${FOUND}) OR ${RANK} <= ${top ?? SERIES_MAX}`;
   const rest = top === undefined ? `'${OTHER_VALUES}'` : 'NULL';
   const other = top === undefined ? '0' : `NOT (${isKept})`;
-  return `SELECT ${SLOT}, if(${isKept}, ${FOUND}, ${rest}) AS ${SERIES}, ${other} AS ${OTHER}, ${EVENTS} AS ${PART}${state} FROM (${ranked})`;
+  return (
+    `SELECT ${SLOT}, if(${isKept}, ${FOUND}, ${rest}) AS ${SERIES}, ${other} AS ${OTHER}, ` +
+    `${EVENTS} AS ${PART}${state} FROM (${ranked})`
+  );
 }

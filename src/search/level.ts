@@ -5,7 +5,10 @@ import { writeValue } from '../sql/quote.ts';
 const rankOf = (level: Level) => LEVELS.indexOf(level) + 1;
 const NAMES = ['', ...LEVELS].map(writeValue).join(', ');
 
-/** Writes the name of a level, or NULL, from an expression for its rank. Used outside of the SELECTs of sources: each name takes time to analyse. */
+/**
+ * Writes the name of a level, or NULL, from an expression for its rank. Used outside of the SELECTs of sources: each
+ * name takes time to analyse.
+ */
 export function writeLevelName(rank: string): string {
   return `nullIf([${NAMES}][${rank} + 1], '')`;
 }
@@ -29,12 +32,19 @@ export function writePartsOfRank(
   };
 }
 
-/** Writes the rank of an event's level from its parts: once outside of the SELECTs of sources, since the texts take time to analyse. */
+/**
+ * Writes the rank of an event's level from its parts: once outside of the SELECTs of sources, since the texts take time
+ * to analyse.
+ */
 export function joinPartsOfRank(text: string, status: string): string {
   return `coalesce(nullIf(${writeRankOfLower(text)}, 0), ${status})`;
 }
 
-/** Writes whether an event's level is one of these. @param writeRank writes the rank of the event's level; called only if the condition needs it */
+/**
+ * Writes whether an event's level is one of these.
+ *
+ * @param writeRank writes the rank of the event's level; called only if the condition needs it
+ */
 export function writeIsOfLevel(
   levels: readonly Level[],
   {

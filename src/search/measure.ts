@@ -57,7 +57,10 @@ const reject = (message: string) => invalidParameters([{ parameter: MEASURE_PARA
 const isMeasure = (name: string): name is MeasureName => Object.hasOwn(AGGREGATES, name);
 const show = (text: string) => JSON.stringify(text.slice(0, CHARS_SHOWN_MAX));
 
-/** Writes the state of a measure in the SELECT of a source: of the same type for all sources, in which a field may have different types. */
+/**
+ * Writes the state of a measure in the SELECT of a source: of the same type for all sources, in which a field may have
+ * different types.
+ */
 export function writeState({ name, field }: Measure, fields: Fields): string {
   const { call, parameter, isOfNumbers } = AGGREGATES[name];
   const operand = fields.find(field);

@@ -14,7 +14,10 @@ export function isNumber(text: string): boolean {
 // Digits on either side of the point.
 export const DECIMAL_DIGITS = 38;
 
-/** The names that `writeRange` and its caller use, as members of WITH: an expression for each term of each source would exceed the engine's bound on syntax trees. */
+/**
+ * The names that `writeRange` and its caller use, as members of WITH: an expression for each term of each source would
+ * exceed the engine's bound on syntax trees.
+ */
 export const NUMBER_MEMBERS: Readonly<Record<string, string>> = {
   // The text, if it has the form of a number.
   N: `x -> extract(x, ${guardPattern(NUMBER_FORM)})`,
@@ -91,8 +94,8 @@ function trimZeros(digits: string): string {
 const INTEGER_DIGITS_MAX = 21;
 
 /**
- * Returns the texts of the values that equal a text of a search: itself, and the same number as the engine writes numbers of JSON, which
- * are integers of 64 bits or doubles.
+ * Returns the texts of the values that equal a text of a search: itself, and the same number as the engine writes
+ * numbers of JSON, which are integers of 64 bits or doubles.
  */
 export function spellingsOf(text: string): readonly string[] {
   const decimal = parseDecimal(text);
@@ -112,7 +115,10 @@ function areEqual(a: Decimal | undefined, b: Decimal): boolean {
   return a?.isNegative === b.isNegative && a.digits === b.digits && a.exponent === b.exponent;
 }
 
-/** Returns the integer at or below a number, and whether it is the number; `undefined` for a text that is not a number of JSON. */
+/**
+ * Returns the integer at or below a number, and whether it is the number; `undefined` for a text that is not a number
+ * of JSON.
+ */
 export function floorOf(text: string): { readonly floor: bigint; readonly isWhole: boolean } | undefined {
   const decimal = parseDecimal(text);
   if (decimal === undefined) return undefined;
@@ -130,7 +136,10 @@ const INTEGER_MAX = 2n ** 63n - 1n;
 /** A condition on integers of 64 bits; `always` if every integer meets it. */
 export type IntegerBound = { readonly operator: SearchOperator; readonly value: string } | 'always' | 'never';
 
-/** Returns what a condition means for integers. A bound between two of them is rounded down, and its operator changed accordingly. */
+/**
+ * Returns what a condition means for integers. A bound between two of them is rounded down, and its operator changed
+ * accordingly.
+ */
 export function boundOfInteger({
   operator,
   value: [text],

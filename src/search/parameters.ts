@@ -30,7 +30,8 @@ const FIELDS: Readonly<Record<string, ParameterFields>> = {
     values: ['rows', 'histogram', 'values', 'fields', 'patterns', 'compare'],
     default: 'rows',
     description:
-      'The events; how many there are in each time bucket; the top values of a field; a summary of each field; patterns of the messages; or how the events differ from others.',
+      'The events; how many there are in each time bucket; the top values of a field; a summary of ' +
+      'each field; patterns of the messages; or how the events differ from others.',
   },
   buckets: {
     type: 'integer',
@@ -43,7 +44,8 @@ const FIELDS: Readonly<Record<string, ParameterFields>> = {
     type: 'string',
     default: 'count',
     description:
-      'Computed for each time bucket and series, with `part=histogram`: count, avg(f), sum(f), p50(f), p95(f), p99(f) or distinct(f) of a field f.',
+      'Computed for each time bucket and series, with `part=histogram`: count, avg(f), sum(f), ' +
+      'p50(f), p95(f), p99(f) or distinct(f) of a field f.',
   },
   top: {
     type: 'integer',

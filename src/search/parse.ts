@@ -29,8 +29,8 @@ interface Reader {
 }
 
 /**
- * Parses a search: words and `"phrases"`, `field:value`, `-`, `not`, `and`, `or` and parentheses. `and` binds closer than `or`. Takes
- * time linear in the length of the text.
+ * Parses a search: words and `"phrases"`, `field:value`, `-`, `not`, `and`, `or` and parentheses. `and` binds closer
+ * than `or`. Takes time linear in the length of the text.
  *
  * @returns `undefined` for an empty text
  * @throws TailraceError `invalid_parameter` with the `position` of the fault
@@ -51,7 +51,9 @@ export function parseSearch(text: string, clausesMax: number): SearchTree | unde
 export function parseField(text: string, parameter: string): SearchField {
   const field = matchAt(FIELD, `${text}:`, 0) === `${text}:` ? readSegments(text) : undefined;
   if (field !== undefined && field.length <= NAMES_MAX) return field;
-  const message = `must be a field of at most ${NAMES_MAX} names, such as level or request.path; names with other characters are in quotes`;
+  const message =
+    `must be a field of at most ${NAMES_MAX} names, such as level or request.path; names with ` +
+    'other characters are in quotes';
   throw invalidParameters([{ parameter, message }]);
 }
 
@@ -152,7 +154,8 @@ function readText(reader: Reader): SearchTree {
   if (colon !== -1)
     throw reject(
       at + colon,
-      `has : in ${shorten(word)} after something that is not a field, whose names are joined by dots and have no *; put a text with a colon in quotes`,
+      `has : in ${shorten(word)} after something that is not a field, whose names are joined by ` +
+        'dots and have no *; put a text with a colon in quotes',
     );
   reader.at += word.length;
   return { kind: 'text', value: toValue(word) };

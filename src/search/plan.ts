@@ -91,7 +91,8 @@ function planHistogram({ scope, values, range }: PartRequest): PlannedPart {
   if (!/^[\w.@$-]{1,200}$/.test(name) || isTaken)
     throw rejectField(
       'by',
-      `must have only letters, digits, _, -, @, $ and dots; write metadata.${isTaken ? name : 'count'} for a field "${isTaken ? name : 'count'}"`,
+      'must have only letters, digits, _, -, @, $ and dots; write ' +
+        `metadata.${isTaken ? name : 'count'} for a field "${isTaken ? name : 'count'}"`,
     );
   const buckets = Number(values['buckets']);
   const width = widthOf(range, values);

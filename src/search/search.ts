@@ -69,10 +69,12 @@ export interface CreateSearchOptions {
   readonly mayHaveRows?: SearchScope['mayHaveRows'];
 }
 
-// Words, phrases and conditions of a search, else 400: far more than a person writes, and read by the engine within a second.
+// Words, phrases and conditions of a search, else 400: far more than a person writes, and read by the engine within a
+// second.
 const CLAUSES_MAX = 128;
 const DEFAULT_RANGE: Micros = 60 * MICROS_PER_MINUTE;
-// Each term is a condition in the SELECT of each source. Reading that SQL blocks the event loop for some 0.1 ms per condition.
+// Each term is a condition in the SELECT of each source. Reading that SQL blocks the event loop for some 0.1 ms per
+// condition.
 const CONDITIONS_MAX = 2_048;
 // Comparing writes the conditions of two sets.
 const SETS = 2;

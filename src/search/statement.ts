@@ -45,8 +45,8 @@ LIMIT ${size}${offset}`;
 
 const NOTHING = writeValue('');
 const ORDER = ['timestamp', 'id', 'project'];
-// The order of equal rows, which has to be the same in the query for each page. Merges change neither: a merged part keeps its lowest
-// number, and the engine keeps the order of its rows.
+// The order of equal rows, which has to be the same in the query for each page. Merges change neither: a merged part
+// keeps its lowest number, and the engine keeps the order of its rows.
 const STORED = ['`#insert`', '`#row`'];
 
 /** Writes where a row was stored: number of the insert, and of the row in its part. Unknown for an existing table. */
@@ -70,7 +70,10 @@ const COLUMNS = [
 const ROW_ITEMS = `source, id, toUnixTimestamp64Micro(at) AS timestamp, project,
   ${writeLevelName(joinPartsOfRank('level_text', 'level_status'))} AS level, event_message, metadata`;
 
-/** Writes the condition of rows after that of the cursor, among those up to its instant. Its columns are those of the order, including the source. */
+/**
+ * Writes the condition of rows after that of the cursor, among those up to its instant. Its columns are those of the
+ * order, including the source.
+ */
 function writeAfterCursor(source: string, value: Value): string {
   const [id, project] = [column('id'), column('project')];
   const [ofSource, ofProject, ofId] = ['source', 'project', 'id'].map((name) => value(`cursor_${name}`));

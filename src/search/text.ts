@@ -12,7 +12,10 @@ const INDEXED_MIN = 4;
 const ANY = String.raw`[\s\S]*`;
 const ESCAPED = /[\\%_]/;
 
-/** Writes whether a message has the texts in their order, in any letter case. At least one is not empty. The SQL is the same for all sources. */
+/**
+ * Writes whether a message has the texts in their order, in any letter case. At least one is not empty. The SQL is the
+ * same for all sources.
+ */
 export const writeText = remember((value: SearchValue) => {
   if (value.every(isAscii)) return writePlain(value);
   const letters = value.map(lettersOf);
@@ -25,23 +28,28 @@ const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 /** Writes the condition for texts in which only ASCII's letters have a case: the index has their small letters. */
 function writePlain(value: SearchValue): string {
   const [text = '', ...others] = value.map(toSmall);
-  // With escapes, the engine's look-up of a pattern would find too little (sql/search-guard.ts); without any, LIKE is the fastest.
+  // With escapes, the engine's look-up of a pattern would find too little (sql/search-guard.ts); without any, LIKE is
+  // the fastest.
   if (others.length === 0 && ESCAPED.test(text)) return `multiSearchAny(${SMALL}, [${writeValue(text)}])`;
   return `${SMALL} LIKE ${guardLike(likeOf(value))}`;
 }
 
 const likeOf = (value: SearchValue) => toPattern(['', ...value.map(toSmall), '']);
 
-/** Returns what the small letters of a message have to be like: a pattern of LIKE, or of `match` for letters beyond ASCII that have a case. */
+/**
+ * Returns what the small letters of a message have to be like: a pattern of LIKE, or of `match` for letters beyond
+ * ASCII that have a case.
+ */
 export function findTextPattern(value: SearchValue): { readonly like: string } | { readonly match: string } {
   const letters = value.map(lettersOf);
   return letters.flat().some(casesOf) ? { match: writePattern(letters) } : { like: likeOf(value) };
 }
 
 /**
- * Writes texts with other letters that have a case as a pattern that names each case of each letter: the engine's own functions of letter case find too little
- * (positionCaseInsensitiveUTF8 of 26.7 misses letters whose capital has another length), or change texts by their language's rules. Only messages
- * beyond ASCII can match; the index knows the longest part of ASCII.
+ * Writes texts with other letters that have a case as a pattern that names each case of each letter: the engine's own
+ * functions of letter case find too little (positionCaseInsensitiveUTF8 of 26.7 misses letters whose capital has
+ * another length), or change texts by their language's rules. Only messages beyond ASCII can match; the index knows the
+ * longest part of ASCII.
  */
 function writeCased(letters: readonly (readonly string[])[]): string {
   const runs = letters.flatMap((piece) =>
@@ -84,11 +92,13 @@ export function toPattern(value: readonly string[]): string {
 const PLANE = 0x1_0000;
 
 /**
- * Returns the letters that a letter of a search stands for, including itself, as one text; `undefined` for ASCII and for letters without another case.
+ * Returns the letters that a letter of a search stands for, including itself, as one text; `undefined` for ASCII and
+ * for letters without another case.
  *
- * Two letters are the same if their small letters have the same capital: `σ`, `ς` and `Σ`; `ǆ`, `ǅ` and `Ǆ`; `å`, `Å` and the sign of the angstrom;
- * `ß` and `ẞ`, but not `ss`. No letter beyond ASCII equals one of ASCII, so that the index, which knows the small letters of
- * ASCII, finds every message with a text of ASCII: `İ`, `ı`, `ſ` and the sign of the kelvin are only themselves.
+ * Two letters are the same if their small letters have the same capital: `σ`, `ς` and `Σ`; `ǆ`, `ǅ` and `Ǆ`; `å`,
+ * `Å` and the sign of the angstrom; `ß` and `ẞ`, but not `ss`. No letter beyond ASCII equals one of ASCII, so that the
+ * index, which knows the small letters of ASCII, finds every message with a text of ASCII: `İ`, `ı`, `ſ` and the sign
+ * of the kelvin are only themselves.
  */
 export function casesOf(letter: string): string | undefined {
   letters ??= groupLetters();

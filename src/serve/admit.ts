@@ -24,8 +24,9 @@ export interface Admission {
 }
 
 /**
- * The first step of every request that sends a key: checks the key, signed token or session (spec 5), bounds the rejected keys from an
- * address, and takes a token of each rate. Call it once for each request, before its body is read.
+ * The first step of every request that sends a key: checks the key, signed token or session (spec 5), bounds the
+ * rejected keys from an address, and takes a token of each rate. Call it once for each request, before its body is
+ * read.
  *
  * Rejects with the failure of the control store; then the request has not been counted.
  */
@@ -45,8 +46,8 @@ export interface AdmitOptions {
 
 const NO_HEAD: Head = [];
 /**
- * Requests with a missing or wrong key from one address, beyond which they get 429: far below what guessing needs, and above what a few
- * misconfigured clients behind one address send.
+ * Requests with a missing or wrong key from one address, beyond which they get 429: far below what guessing needs, and
+ * above what a few misconfigured clients behind one address send.
  */
 const AUTH_FAILURES_PER_MINUTE_MAX = 600;
 
@@ -79,8 +80,8 @@ export function createAdmit(options: AdmitOptions): Admit {
   }
 
   /**
-   * A browser sends the cookie of an ended session by itself, from every open page, and nobody can guess one: it does not count as a key that
-   * is tried. The answer stays 401, by which a page knows that it has to sign in.
+   * A browser sends the cookie of an ended session by itself, from every open page, and nobody can guess one: it does
+   * not count as a key that is tried. The answer stays 401, by which a page knows that it has to sign in.
    */
   function refuseSession(refusal: TailraceError, address: string): Admission {
     return { caller: undefined, head: NO_HEAD, refusal, isQuiet: endedSessions.fail(address) !== undefined };
@@ -152,8 +153,8 @@ export interface SharedRates {
 const NO_RATES: readonly NamedRate[] = [];
 
 /**
- * Returns the rates that a request counts for. A signed token counts for its key, too, so that many tokens together cannot send more
- * than their key. Keys without a rate have that of the settings, if any.
+ * Returns the rates that a request counts for. A signed token counts for its key, too, so that many tokens together
+ * cannot send more than their key. Keys without a rate have that of the settings, if any.
  */
 function createRatesOf({ ratePerSecond }: AdmitOptions['limits']) {
   const fallback: Rate | undefined =
@@ -164,7 +165,10 @@ function createRatesOf({ ratePerSecond }: AdmitOptions['limits']) {
   };
 }
 
-/** Returns the rate to describe: the one that rejects, else the one that leaves less; of equals the last, which is the key's. */
+/**
+ * Returns the rate to describe: the one that rejects, else the one that leaves less; of equals the last, which is the
+ * key's.
+ */
 function findTightest(all: readonly Limited[]): Limited {
   const [first, ...others] = all;
   if (first === undefined) throw new Error('there is no rate');
@@ -216,8 +220,9 @@ export function createFailedKeys(perMinuteMax: number, now: () => number) {
       return passed ? undefined : retryAfterSeconds;
     },
     /**
-     * Admits an accepted key. If too many keys have failed, it admits only keys that were accepted from the same address before: an
-     * attacker does not learn which key is right, and other callers behind the same proxy are still served.
+     * Admits an accepted key. If too many keys have failed, it admits only keys that were accepted from the same
+     * address before: an attacker does not learn which key is right, and other callers behind the same proxy are still
+     * served.
      *
      * @returns seconds to wait, as many as for a wrong key; `undefined` if the key is admitted
      */
@@ -225,7 +230,8 @@ export function createFailedKeys(perMinuteMax: number, now: () => number) {
       const network = networks.memo(address);
       const pair = `${network} ${keyId}`;
       if (accepted.get(pair) === true) return undefined;
-      const { passed, retryAfterSeconds } = takeToken(buckets.get(network), rate, now()); // the bucket is not stored: a probe
+      // The bucket is not stored: a probe.
+      const { passed, retryAfterSeconds } = takeToken(buckets.get(network), rate, now());
       if (!passed) return retryAfterSeconds;
       accepted.set(pair, true);
       return undefined;

@@ -47,7 +47,10 @@ interface Exchange {
   readonly isAmbient?: true | undefined;
 }
 
-/** Does the last step: answer → status, headers and bytes. Returns a promise only while the answer is being compressed, or a large one hashed. */
+/**
+ * Does the last step: answer → status, headers and bytes. Returns a promise only while the answer is being compressed,
+ * or a large one hashed.
+ */
 export type Describe = (exchange: Exchange, served: Served) => Described | Promise<Described>;
 
 export function createDescribe(cursors: Cursors): Describe {
@@ -79,8 +82,8 @@ export function createDescribe(cursors: Cursors): Describe {
 }
 
 /**
- * Whether the caller has the answer. `Cache-Control: no-cache`, which `fetch` adds to a request with `If-None-Match`, asks for a new
- * answer, which may be the same; the package `fresh` would send the same answer again.
+ * Whether the caller has the answer. `Cache-Control: no-cache`, which `fetch` adds to a request with `If-None-Match`,
+ * asks for a new answer, which may be the same; the package `fresh` would send the same answer again.
  */
 function isKnown({ 'if-none-match': known }: IncomingHttpHeaders, etag: string): boolean {
   return known !== undefined && fresh({ 'if-none-match': known }, { etag });
@@ -118,8 +121,8 @@ function describeBody(head: string[], { question }: HeadExchange, { answer: { fo
 type HeadExchange = Pick<Exchange, 'vary' | 'isAmbient'> & { readonly question: Pick<Question, 'endpoint'> };
 
 /**
- * Describes an answer with its representation, but for a link to the next page. Remembers the headers of the last hit of each: within a
- * second they are the same.
+ * Describes an answer with its representation, but for a link to the next page. Remembers the headers of the last hit
+ * of each: within a second they are the same.
  */
 export function createDescribeWhole() {
   const hits = new WeakMap<Representation, HeadExchange & { ageSeconds: number; head: Head }>();
@@ -166,15 +169,19 @@ const VARY = 'Accept, Accept-Encoding, X-API-KEY, Authorization';
 const AMBIENT_VARY = `${VARY}, Cookie`;
 
 /**
- * Returns `Cache-Control`. Private: rows belong to the key of the request, so no shared cache may keep them. A caller may keep them as long as
- * Tailrace does; a browser that identifies it by itself has to ask again, since a session may have ended.
+ * Returns `Cache-Control`. Private: rows belong to the key of the request, so no shared cache may keep them. A caller
+ * may keep them as long as Tailrace does; a browser that identifies it by itself has to ask again, since a session may
+ * have ended.
  */
 function cacheControl({ cachingSeconds }: Endpoint, isAmbient: true | undefined): string {
   if (isAmbient) return cachingSeconds === undefined ? 'private, no-store' : 'private, no-cache';
   return cachingSeconds === undefined ? 'private, no-store' : `private, max-age=${cachingSeconds}`;
 }
 
-/** Returns `Cache-Status` (RFC 9211). `fwd=bypass`: this endpoint is configured not to be cached. `fwd=request`: the request asked for `no-store`. */
+/**
+ * Returns `Cache-Status` (RFC 9211). `fwd=bypass`: this endpoint is configured not to be cached. `fwd=request`: the
+ * request asked for `no-store`.
+ */
 function cacheStatus({ cachingSeconds }: Endpoint, { outcome, ageSeconds }: Served): string {
   const ttl = (cachingSeconds ?? 0) - ageSeconds;
   if (outcome === 'hit') return `Tailrace; hit; ttl=${ttl}`;
@@ -197,7 +204,10 @@ interface Forms {
   readonly compressed: Map<Compressed, Represented>;
 }
 
-/** Creates each representation of an answer once, and keeps it as long as the answer itself. Small answers are not compressed. */
+/**
+ * Creates each representation of an answer once, and keeps it as long as the answer itself. Small answers are not
+ * compressed.
+ */
 export function createRepresent(): (answer: Answer, encoding: Encoding) => Represented {
   const known = new WeakMap<Answer, Forms | Promise<Forms>>();
 

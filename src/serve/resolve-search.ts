@@ -65,7 +65,11 @@ export function createSearchSteps({ registry, cursors, limits, now, filled }: Re
   }
 
   return {
-    /** Returns the sources that a caller may search, including internal ones. @throws TailraceError `forbidden` if it may search none */
+    /**
+     * Returns the sources that a caller may search, including internal ones.
+     *
+     * @throws TailraceError `forbidden` if it may search none
+     */
     findSearchable(caller: Caller): readonly Source[] {
       check(caller, {});
       return registry.sources.filter((source) => mayRead(caller, source));
@@ -119,7 +123,11 @@ export function createSearchSteps({ registry, cursors, limits, now, filled }: Re
   };
 }
 
-/** Rejects a key that is limited to endpoints: it reads what those return, not events themselves. @throws TailraceError `forbidden` */
+/**
+ * Rejects a key that is limited to endpoints: it reads what those return, not events themselves.
+ *
+ * @throws TailraceError `forbidden`
+ */
 function requireReader({ endpoints }: Caller): void {
   if (endpoints === undefined) return;
   const message = `the key may not search: it may read only ${endpoints.join(', ')}`;
@@ -130,7 +138,11 @@ function joinList(sent: RawParameters[string]): string | undefined {
   return sent === undefined || typeof sent === 'string' ? sent : sent.join(',');
 }
 
-/** Returns the named sources, or all that the key may read and that senders write. @throws TailraceError `forbidden`, `source_not_found` */
+/**
+ * Returns the named sources, or all that the key may read and that senders write.
+ *
+ * @throws TailraceError `forbidden`, `source_not_found`
+ */
 function findSources(registry: Registry, caller: Caller, named: string): readonly Source[] {
   const names = [...new Set(named.split(',').map((name) => name.trim()))].filter((name) => name !== '');
   const found = [...new Set(names.map((name) => getReadableSource(registry, caller, name)))];

@@ -16,8 +16,8 @@ export type ResolvedTail = Pick<TailRequest, 'question' | 'window' | 'isCurrent'
 type TailInquiry = Pick<Inquiry, 'caller' | 'endpoint' | 'parameters' | 'headers'>;
 
 /**
- * Turns endpoint, parameters and pins into the question to follow. `Last-Event-ID` takes precedence over `cursor`, which stays in the URL
- * of a client that connects again.
+ * Turns endpoint, parameters and pins into the question to follow. `Last-Event-ID` takes precedence over `cursor`,
+ * which stays in the URL of a client that connects again.
  *
  * @throws TailraceError `forbidden`, `not_acceptable` for an endpoint that cannot be followed, `invalid_parameter`
  */

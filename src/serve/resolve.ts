@@ -155,8 +155,8 @@ export const EVENT_STREAM = 'text/event-stream';
 const ALL_TYPES = [...ANSWER_TYPES, EVENT_STREAM];
 
 /**
- * Whether a request asks for a live tail instead of an answer. `format` asks for an answer, whatever `Accept` says. So does any
- * other type in `Accept` if the endpoint has no live tail.
+ * Whether a request asks for a live tail instead of an answer. `format` asks for an answer, whatever `Accept` says. So
+ * does any other type in `Accept` if the endpoint has no live tail.
  */
 export function wantsTail(
   { accepts, endpoint, parameters }: Pick<Inquiry, 'accepts' | 'endpoint' | 'parameters'>,
@@ -185,14 +185,15 @@ export function chooseFormat(accepts: Accepts, endpoint: Endpoint): Format {
   throw new TailraceError('not_acceptable', `answers are ${offered}; accept one of these or */*`);
 }
 
-// RFC 9110 5.6.2 and 5.6.4: a name, and a value that is a token or a quoted string. Text within quotation marks is not a directive.
+// RFC 9110 5.6.2 and 5.6.4: a name, and a value that is a token or a quoted string. Text within quotation marks is not
+// a directive.
 const DIRECTIVE =
   /([\w!#$%&'*+.^`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([\w!#$%&'*+.^`|~-]*)))?|"(?:[^"\\]|\\.)*"/g;
 
 /**
- * Parses the `Cache-Control` of a request (RFC 9111 5.2.1), in any letter case and order: `max-age` bounds the age of the answer,
- * `no-cache` asks for a new one, `no-store` for a new one that is not kept, `only-if-cached` for a kept one. Of several
- * `max-age` the lowest counts. Unknown directives and values that are not numbers are ignored.
+ * Parses the `Cache-Control` of a request (RFC 9111 5.2.1), in any letter case and order: `max-age` bounds the age of
+ * the answer, `no-cache` asks for a new one, `no-store` for a new one that is not kept, `only-if-cached` for a kept
+ * one. Of several `max-age` the lowest counts. Unknown directives and values that are not numbers are ignored.
  *
  * @param header Node joins the lines of a repeated header by commas
  */

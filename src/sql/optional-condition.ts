@@ -5,8 +5,8 @@ import { isClosing, parseSql, type Word } from './parse.ts';
 export type EmptyTest = 'text' | 'null';
 
 /**
- * `AND (@name = '' OR …)` or `AND (@name IS NULL OR …)` in the WHERE of a query. Once its parameter is known, an edit decides it: the engine
- * would come to the same, and take a third of a millisecond for it.
+ * `AND (@name = '' OR …)` or `AND (@name IS NULL OR …)` in the WHERE of a query. Once its parameter is known, an edit
+ * decides it: the engine would come to the same, and take a third of a millisecond for it.
  */
 export interface OptionalCondition {
   readonly name: string;
@@ -25,7 +25,10 @@ const OF_CONDITIONS = new Set(['WHERE', 'PREWHERE']);
 const UNFIT_BEFORE = new Set(['BETWEEN', '?', 'CASE']);
 const UNFIT_INSIDE = new Set(['AS', '?', ',', 'SELECT']);
 
-/** The optional conditions of a query, in order. Takes linear time: none is within another, since a SELECT in one is unfit. */
+/**
+ * The optional conditions of a query, in order. Takes linear time: none is within another, since a SELECT in one is
+ * unfit.
+ */
 export function findOptionalConditions(sql: string): OptionalCondition[] {
   const { words } = parseSql(sql);
   const unfit = new Set<number>(); // clauses, from an operator on that the next AND could belong to

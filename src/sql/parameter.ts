@@ -20,7 +20,10 @@ export function findParameters(sql: string): ParameterUse[] {
   });
 }
 
-/** Returns where each `@name` is in quotes for the first time, as beginners write it: there it is a text, or the name of a column. */
+/**
+ * Returns where each `@name` is in quotes for the first time, as beginners write it: there it is a text, or the name of
+ * a column.
+ */
 export function findQuotedParameters(sql: string): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const { kind, text, start } of parseSql(sql).words)
@@ -30,7 +33,10 @@ export function findQuotedParameters(sql: string): ReadonlyMap<string, number> {
   return found;
 }
 
-/** A function that replaces each `@name` by the result of `write`. Cuts the SQL once: each run of a statement costs a concatenation. */
+/**
+ * A function that replaces each `@name` by the result of `write`. Cuts the SQL once: each run of a statement costs a
+ * concatenation.
+ */
 export function createRewriter(sql: string): (write: (name: string) => string) => string {
   const uses = findParameters(sql);
   const pieces = [0, ...uses.map((use) => use.end)].map((from, i) => sql.slice(from, uses[i]?.start));

@@ -1,7 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { type SqlToken, scanTokens, type TokenKind } from './token.ts';
 
-/** A token that is not a comment, and its place among the brackets and clauses around it. Other words are named by their index. */
+/**
+ * A token that is not a comment, and its place among the brackets and clauses around it. Other words are named by their
+ * index.
+ */
 export interface Word extends SqlToken {
   readonly text: string;
   /** The text in capital letters; empty for literals, quoted names and parameters, which are never keywords. */

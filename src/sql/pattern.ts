@@ -74,11 +74,12 @@ interface Group {
 }
 
 /**
- * Whether the time to find all matches of a pattern may grow with the square of the text. `x(.*y)?` matches at each x, and each time
- * the engine first looks for a y up to the end of the text, within one call that cannot be stopped.
+ * Whether the time to find all matches of a pattern may grow with the square of the text. `x(.*y)?` matches at each x,
+ * and each time the engine first looks for a y up to the end of the text, within one call that cannot be stopped.
  *
- * The time is linear if every part that repeats without end must match: then the text that it scanned has no further match. So a
- * group with `*`, `+` or `{n,}` in it must not be optional, repeated or one of several. Errs on the side of `true`.
+ * The time is linear if every part that repeats without end must match: then the text that it scanned has no further
+ * match. So a group with `*`, `+` or `{n,}` in it must not be optional, repeated or one of several. Errs on the side of
+ * `true`.
  */
 export function mayRescan(pattern: string): boolean {
   const groups: Group[] = [{ isEndless: false, hasChoice: false }];

@@ -16,7 +16,8 @@ export function getValue(values: Values, name: string): Value {
 }
 
 /**
- * Writes a value as a literal, for fragments of stored and callers' statements. Statements of the service are written by `sql` (sql.ts).
+ * Writes a value as a literal, for fragments of stored and callers' statements. Statements of the service are written
+ * by `sql` (sql.ts).
  *
  * @throws RangeError for a number that a double does not hold exactly
  */

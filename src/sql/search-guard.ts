@@ -3,8 +3,8 @@ import { applyEdits, type Edit } from './edit.ts';
 import { parseSql, type Word } from './parse.ts';
 import { writeValue } from './quote.ts';
 
-// Matches nothing. As the first of two alternatives it changes no match and no group, and ClickHouse, which derives from a pattern what
-// all of its alternatives need, derives nothing.
+// Matches nothing. As the first of two alternatives it changes no match and no group, and ClickHouse, which derives
+// from a pattern what all of its alternatives need, derives nothing.
 const NOTHING = String.raw`[^\s\S]|`;
 
 /** Functions with a pattern, in lower case, and the place of their pattern. */
@@ -35,16 +35,18 @@ const searches = new LRUCache<string, Searches>({
 });
 
 /**
- * The SQL with a guard before each pattern, if a text in it or a value is one that ClickHouse may read wrongly; its meaning is the same.
+ * The SQL with a guard before each pattern, if a text in it or a value is one that ClickHouse may read wrongly; its
+ * meaning is the same.
  *
- * Before it searches rows, ClickHouse derives from a pattern which granules of the index and of the sorted table cannot match, and which
- * text every match contains. On 26.7.2 some of this is wrong, and rows are lost:
+ * Before it searches rows, ClickHouse derives from a pattern which granules of the index and of the sorted table cannot
+ * match, and which text every match contains. On 26.7.2 some of this is wrong, and rows are lost:
  *
  * - `(?i)(A|B)` and other groups with flags are looked up case-sensitively in an index of substrings;
  * - `x(?i)*`, `x\Q\E*`, `[[]`, `[]a]` and `é?` are read in another way than RE2 reads them;
  * - the look-up omits backslashes of a LIKE pattern.
  *
- * With common syntax alone, the index serves. Every statement gets its guards here, on every engine: no author can forget them.
+ * With common syntax alone, the index serves. Every statement gets its guards here, on every engine: no author can
+ * forget them.
  *
  * @param getText the text of a parameter of the SQL
  */
@@ -128,7 +130,10 @@ function findArgument(words: readonly Word[], open: number, place: number) {
     : undefined;
 }
 
-/** Parts of a pattern that ClickHouse reads as RE2 does. There is one way to cut a pattern into them: with two, the time would double. */
+/**
+ * Parts of a pattern that ClickHouse reads as RE2 does. There is one way to cut a pattern into them: with two, the time
+ * would double.
+ */
 const PLAIN_PARTS = [
   /[^\\[\](){}?*+^$.|\0\x80-\u{10ffff}]/u, // an ASCII character without a meaning in patterns
   /[\x80-\u{10ffff}](?![?*{])/u, // ClickHouse makes only the last byte of such a character optional
@@ -142,7 +147,10 @@ const PLAIN_PARTS = [
 
 const PLAIN = new RegExp(`^(?:${PLAIN_PARTS.map((part) => part.source).join('|')})*$`, 'u');
 
-/** Whether a pattern has only the common syntax of regular expressions, beyond which ClickHouse skips some texts that match. */
+/**
+ * Whether a pattern has only the common syntax of regular expressions, beyond which ClickHouse skips some texts that
+ * match.
+ */
 export function isPlainPattern(pattern: string): boolean {
   return PLAIN.test(pattern);
 }

@@ -23,14 +23,15 @@ export type Sql = QuotedSql;
 type Part = Value | bigint | Sql;
 
 /**
- * A statement as the engine accepts it: `Sql`, or a text that is constant in the code. A text with interpolated parts does not compile:
- * its type is `string`, or a pattern such as `SELECT ${string}`, which is the only kind of literal type that makes a record without members.
+ * A statement as the engine accepts it: `Sql`, or a text that is constant in the code. A text with interpolated parts
+ * does not compile: its type is `string`, or a pattern such as `SELECT ${string}`, which is the only kind of literal
+ * type that makes a record without members.
  */
 export type SqlText<T extends string> = Sql | (Record<never, never> extends Record<T, 1> ? never : T);
 
 /**
- * Writes SQL with its values as literals: sql`SELECT 1 WHERE project = ${project}`. `Sql` is inserted unchanged, a list as its members
- * with commas between them.
+ * Writes SQL with its values as literals: sql`SELECT 1 WHERE project = ${project}`. `Sql` is inserted unchanged, a list
+ * as its members with commas between them.
  *
  * @throws RangeError for a number that is not an integer, or not exact as a double
  */
@@ -46,7 +47,11 @@ function writePart(part: Part | readonly Part[]): string {
   return part.map(writePart).join(', ');
 }
 
-/** Writes the name of a table or a column, in backquotes. @throws RangeError for a name that backquotes cannot hold as it is */
+/**
+ * Writes the name of a table or a column, in backquotes.
+ *
+ * @throws RangeError for a name that backquotes cannot hold as it is
+ */
 export function identifier(name: string): Sql {
   if (/[`\\\0]/.test(name)) throw new RangeError(`${JSON.stringify(name)} cannot be a name in SQL`);
   return new QuotedSql(`\`${name}\``);

@@ -53,7 +53,8 @@ export function* scanTokens(sql: string): Generator<SqlToken> {
 function kindOf(text: string, isLast: boolean): TokenKind {
   const first = text.charAt(0);
   const quoted = TEXT_QUOTES.includes(first) ? 'text' : NAME_QUOTES.includes(first) ? 'name' : undefined;
-  // A single quote is a token without an end at the end of the text, or a sign if a backslash at the end of the text follows it.
+  // A single quote is a token without an end at the end of the text, or a sign if a backslash at the end of the text
+  // follows it.
   if (quoted !== undefined) return text.length > 1 || isLast ? quoted : 'sign';
   if (WORD.test(first)) return 'word';
   if (text.length === 1) return 'sign';

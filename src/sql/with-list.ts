@@ -28,7 +28,10 @@ interface Member {
 /** A name that needs no quotes, in SQL or in the engine's trees. */
 export const PLAIN_NAME = /^[A-Za-z_]\w*$/;
 
-/** The WITH list of a query, by words and brackets only: the check of a definition compares it with the engine's own reading. */
+/**
+ * The WITH list of a query, by words and brackets only: the check of a definition compares it with the engine's own
+ * reading.
+ */
 export function findWithList(sql: string): WithList | undefined {
   const { words } = parseSql(sql);
   const list = findMembers(words);
@@ -42,8 +45,8 @@ export function findWithList(sql: string): WithList | undefined {
 }
 
 /**
- * Removes the members of a query's WITH list that it does not name, directly or through another. A name counts anywhere, so in doubt one
- * stays. Takes linear time.
+ * Removes the members of a query's WITH list that it does not name, directly or through another. A name counts
+ * anywhere, so in doubt one stays. Takes linear time.
  *
  * @param edits of the query, in order: the names in what they replace do not count
  */

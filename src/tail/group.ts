@@ -48,9 +48,10 @@ export interface Followed {
 const UNSEEN_TICKS = 2;
 
 /**
- * Follows a question. A tick reads the first page, and further back as long as a page ends with a new row; the rows that the tick
- * before did not read are new. So a row that comes late, with an older time than those before it, is sent if it belongs among the
- * rows of the first page, and its cursor is that of the newest row so far: continuing there repeats no row.
+ * Follows a question. A tick reads the first page, and further back as long as a page ends with a new row; the rows
+ * that the tick before did not read are new. So a row that comes late, with an older time than those before it, is sent
+ * if it belongs among the rows of the first page, and its cursor is that of the newest row so far: continuing there
+ * repeats no row.
  *
  * @param nextLane the lane of its next queries: each tail takes its turn, so that no key delays the tails of others
  */
@@ -120,8 +121,8 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
       return next.end === 'cut' ? 'cut' : events;
     },
     /**
-     * Returns rows of a position and newer ones, oldest first: those that were read last, and a position in the cursor of a page that
-     * continues with older ones, if there may be any.
+     * Returns rows of a position and newer ones, oldest first: those that were read last, and a position in the cursor
+     * of a page that continues with older ones, if there may be any.
      */
     findSince(position: Position): { readonly rows: readonly TailRow[]; readonly olderThan?: Position } {
       const rows = reading.rows.filter((row) => !isNewer(position, row.position)).reverse();

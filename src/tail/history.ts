@@ -11,7 +11,10 @@ import { READ_MAX, type TailRow } from './read-back.ts';
 const RESUMPTIONS_MAX = 8;
 // Of one signed token.
 const TOKEN_MAX = 2;
-/** A key may hold as many as it leaves free: one key takes four, the next one two of the rest, and so on; a token takes two. */
+/**
+ * A key may hold as many as it leaves free: one key takes four, the next one two of the rest, and so on; a token takes
+ * two.
+ */
 const RESUMPTIONS: PoolWork = {
   one: 'live tail',
   many: 'live tails that continue after an id',
@@ -44,11 +47,11 @@ export interface Resumption {
 }
 
 /**
- * Reads the rows after a position of a group whose new rows are held meanwhile. Uses a fair queue, since rows are in memory as long
- * as a slow reader needs: no key keeps another one waiting.
+ * Reads the rows after a position of a group whose new rows are held meanwhile. Uses a fair queue, since rows are in
+ * memory as long as a slow reader needs: no key keeps another one waiting.
  *
- * @throws TailraceError `overloaded` if the wait is too long, `invalid_parameter` if the position is too far back; the failure of
- * the query; the signal's reason
+ * @throws TailraceError `overloaded` if the wait is too long, `invalid_parameter` if the position is too far back; the
+ *   failure of the query; the signal's reason
  */
 export function createHistory(limits: Pick<PoolLimits, 'queueMax' | 'queuePerLaneMax'>) {
   const slots = Array.from({ length: RESUMPTIONS_MAX }, (_, i) => i);
@@ -67,7 +70,9 @@ export function createHistory(limits: Pick<PoolLimits, 'queueMax' | 'queuePerLan
       group.readBetween(olderThan, position, { signal: flightSignal, lane, onJoin });
     const { value } = await flights.run(name, read, { signal, name: lane });
     if (value !== undefined) return dropSent(group, [...value, ...rows], position);
-    const message = `is more than ${READ_MAX} back, more than a live tail sends; read them page by page, or begin without it`;
+    const message =
+      `is more than ${READ_MAX} back, more than a live tail sends; read them page by page, or ` +
+      'begin without it';
     throw invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
   }
 

@@ -22,8 +22,8 @@ interface MemberOptions {
 export type Member = ReturnType<typeof createMember>;
 
 /**
- * Creates one tail. Events are held until it starts, and then go to the sink. If more bytes than the bound wait for the reader when the
- * next events come, the tail ends, so that its memory is bounded.
+ * Creates one tail. Events are held until it starts, and then go to the sink. If more bytes than the bound wait for the
+ * reader when the next events come, the tail ends, so that its memory is bounded.
  */
 export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: MemberOptions) {
   const rights = describeRights(caller);

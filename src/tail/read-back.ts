@@ -85,8 +85,8 @@ async function readPage(run: Run, question: Question, options: RunOptions) {
 }
 
 /**
- * Distinguishes new rows from those of the previous reading. Rows with the same position are distinguished by their number first, then
- * by their bytes: a query may write the same row differently each time.
+ * Distinguishes new rows from those of the previous reading. Rows with the same position are distinguished by their
+ * number first, then by their bytes: a query may write the same row differently each time.
  *
  * @param known in any order
  */
@@ -131,8 +131,8 @@ function sortKnownLast(rows: readonly TailRow[], known: readonly TailRow[]): rea
 /** Marks: the cursors of events. Each is the newest position so far, and how many rows of this position there were. */
 export function createMarks(pages: Pages, now: () => number) {
   /**
-   * Returns the mark after one more row. A row that is ahead of the clock does not move it: a tail that continues there would leave
-   * out the rows that come after it.
+   * Returns the mark after one more row. A row that is ahead of the clock does not move it: a tail that continues there
+   * would leave out the rows that come after it.
    */
   function advance(from: Position | undefined, to: Position): Position | undefined {
     if (timeOf(to) > now() * MICROS_PER_MS) return from;

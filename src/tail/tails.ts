@@ -107,8 +107,8 @@ export function createTails(options: TailsOptions) {
     /**
      * Opens a tail. A failure of the first query is thrown here, before anything is sent.
      *
-     * @throws TailraceError `rate_limited`, `overloaded`, `invalid_parameter` if the position is too far back; the failure of
-     * the query; the signal's reason when the reader has disconnected
+     * @throws TailraceError `rate_limited`, `overloaded`, `invalid_parameter` if the position is too far back; the
+     *   failure of the query; the signal's reason when the reader has disconnected
      */
     async open(request: TailRequest): Promise<Tail> {
       const { caller, signal } = request;

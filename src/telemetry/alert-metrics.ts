@@ -27,7 +27,10 @@ interface ServedAlert {
 
 const OUTCOMES = ['sent', 'failed', 'given_up'] as const;
 
-/** Creates the metrics of alerts; docs/metrics.md lists them. A series has its alert's endpoint, by which limited keys are filtered. */
+/**
+ * Creates the metrics of alerts; docs/metrics.md lists them. A series has its alert's endpoint, by which limited keys
+ * are filtered.
+ */
 export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings: AlertReadings) {
   const { now, isEvaluating, readFiring, readOutbox, receivers } = readings;
   const evaluations = counter(

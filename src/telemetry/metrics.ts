@@ -5,8 +5,9 @@ import { SYSLOG_LOSSES } from '../ingest/protocols/syslog/listen.ts';
 import { createMetricRegistry, type MetricRegistry } from './prometheus.ts';
 
 /**
- * The counts of the service. Each metric is defined here once, with the name, the help and the labels under which Prometheus reads it;
- * docs/metrics.md lists them. Members that end in `Counts` or `Durations` are read by the overview, the others record.
+ * The counts of the service. Each metric is defined here once, with the name, the help and the labels under which
+ * Prometheus reads it; docs/metrics.md lists them. Members that end in `Counts` or `Durations` are read by the
+ * overview, the others record.
  */
 export type Metrics = ReturnType<typeof createMetrics>;
 

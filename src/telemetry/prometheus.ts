@@ -38,7 +38,10 @@ type LabelValues<Names extends readonly string[]> = { readonly [At in keyof Name
 
 export type MetricRegistry = ReturnType<typeof createMetricRegistry>;
 
-/** Creates metrics that `render` writes in Prometheus' text format. A registry for each service: two in one process share no counts. */
+/**
+ * Creates metrics that `render` writes in Prometheus' text format. A registry for each service: two in one process
+ * share no counts.
+ */
 export function createMetricRegistry() {
   const registry = new Registry();
   // The registry asks every metric without an argument.
@@ -70,7 +73,10 @@ export function createMetricRegistry() {
       expose({ name, help, type: 'counter', read: () => [{ labels: {}, value: count.value }] });
       return count;
     },
-    /** Returns a series. Create known label values before their first count: Prometheus only sees increases of existing series. */
+    /**
+     * Returns a series. Create known label values before their first count: Prometheus only sees increases of existing
+     * series.
+     */
     counter<const Names extends readonly string[]>(
       name: string,
       help: string,

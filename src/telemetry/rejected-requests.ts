@@ -23,7 +23,10 @@ export interface RejectedRequest extends Pick<RejectedRequests, 'method' | 'rout
   readonly error: TailraceError;
 }
 
-/** The codes of requests that are rejected for their key, rate, size or content: other failures say nothing about the caller. */
+/**
+ * The codes of requests that are rejected for their key, rate, size or content: other failures say nothing about the
+ * caller.
+ */
 const CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'invalid_parameter',
   'invalid_request',

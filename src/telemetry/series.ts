@@ -1,6 +1,9 @@
 /** One item for each combination of label values, such as a count. Values are in the order of the metric's label names. */
 export interface Series<Values extends readonly string[], Item> {
-  /** Returns the item of these values, created on first use. A lookup costs more than a count: on the hot path, keep the item. */
+  /**
+   * Returns the item of these values, created on first use. A lookup costs more than a count: on the hot path, keep the
+   * item.
+   */
   at(...values: Values): Item;
   find(...values: Values): Item | undefined;
   /** Lists items in the order of their first use. */
@@ -73,8 +76,8 @@ export interface Durations {
 }
 
 /**
- * Counts of all buckets at one time. Samples are kept for an hour, so their size bounds the memory of an endpoint: 1.2 KB each.
- * Counts wrap at 2^32, and so does the difference of two samples, which stays correct.
+ * Counts of all buckets at one time. Samples are kept for an hour, so their size bounds the memory of an endpoint: 1.2
+ * KB each. Counts wrap at 2^32, and so does the difference of two samples, which stays correct.
  */
 export type BucketCounts = Readonly<Uint32Array>;
 
@@ -82,7 +85,10 @@ export type BucketCounts = Readonly<Uint32Array>;
 const PROMETHEUS_BOUNDS = [
   0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
-/** Neighbouring bounds differ by at most this factor. Quantiles are off by at most its square root: 4 %, at 20 µs as at 20 s. */
+/**
+ * Neighbouring bounds differ by at most this factor. Quantiles are off by at most its square root: 4 %, at 20 µs as at
+ * 20 s.
+ */
 const GROWTH_MAX = 1.081;
 const SECONDS_MIN = 1e-6;
 /** Longer durations count as this long. */

@@ -18,8 +18,8 @@ const WAIT_MS_MAX = 1_000;
  *
  * @param read one call at a time
  * @param now ms since the epoch
- * @returns a function that returns the last sizes if the engine fails or takes longer than a second, and `undefined` if there are
- * none yet
+ * @returns a function that returns the last sizes if the engine fails or takes longer than a second, and `undefined` if
+ *   there are none yet
  */
 export function createStoreSizes(
   read: () => Promise<StoreState>,

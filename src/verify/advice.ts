@@ -10,8 +10,9 @@ interface Refused {
 }
 
 /**
- * Suggests what the author of a query probably meant, for faults whose message names neither the cause nor the cure: a source instead
- * of its table, another syntax for parameters, a path of the metadata as a column. `undefined` if there is nothing to add.
+ * Suggests what the author of a query probably meant, for faults whose message names neither the cause nor the cure: a
+ * source instead of its table, another syntax for parameters, a path of the metadata as a column. `undefined` if there
+ * is nothing to add.
  *
  * @param message of the engine, with the name of its error
  */

@@ -7,7 +7,10 @@ import { findUndeclared, parseParameters } from '../query/parameters.ts';
 
 type Found = readonly [YamlPath, string];
 
-/** Checks what panels say about their endpoints: parameters and columns. A panel without its endpoint is a warning (`findMissing`). */
+/**
+ * Checks what panels say about their endpoints: parameters and columns. A panel without its endpoint is a warning
+ * (`findMissing`).
+ */
 export function verifyDashboards(dashboards: readonly Dashboard[], endpoints: readonly Endpoint[]): Fault[] {
   return dashboards.flatMap((dashboard) => {
     const found = listPanels(dashboard).flatMap(({ path, panel }) => {

@@ -14,7 +14,11 @@ const SYSTEM = /^(?:system|information_schema)\./i;
 // These accept a table's name as a text, which may be a system table.
 const BY_TEXT = /^(?:merge|loop|mergeTreeIndex|mergeTreeProjection|dictionary)$/i;
 
-/** Finds the first part of a query that no stored query may have, by both trees: each omits parts. @throws as `readSyntaxTree` */
+/**
+ * Finds the first part of a query that no stored query may have, by both trees: each omits parts.
+ *
+ * @throws as `readSyntaxTree`
+ */
 export async function findDisallowedAnywhere(
   engine: Engine,
   sql: string,
@@ -41,7 +45,10 @@ export function findDisallowedSyntax(root: SyntaxNode): string | undefined {
   return byText && noTableByText(byText);
 }
 
-/** Finds the same inside APPLY, which the parse tree omits, and for functions passed by name, as in `arrayMap(file, …)` or `* APPLY(file)`. */
+/**
+ * Finds the same inside APPLY, which the parse tree omits, and for functions passed by name, as in `arrayMap(file, …)`
+ * or `* APPLY(file)`.
+ */
 function findDisallowedInside(root: SyntaxNode): string | undefined {
   for (const { kind, text } of walk(root)) {
     if (kind === 'FUNCTION' && /\bfunction_name: file\b/i.test(text)) return NO_FILE;

@@ -16,7 +16,10 @@ export function engineMessage(error: unknown): string {
 const HEAD_CHARS = 8_000;
 const TAIL_CHARS = 1_000;
 
-/** Shortens a message in the middle: it repeats the statement, which may be long; the fault is at its start, advice at its end. */
+/**
+ * Shortens a message in the middle: it repeats the statement, which may be long; the fault is at its start, advice at
+ * its end.
+ */
 function shorten(message: string): string {
   if (message.length <= HEAD_CHARS + TAIL_CHARS) return message;
   return `${message.slice(0, HEAD_CHARS)}…${message.slice(-TAIL_CHARS)}`;

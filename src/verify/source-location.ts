@@ -9,8 +9,8 @@ interface SentQuery {
 }
 
 /**
- * Finds the place in the author's text that a message of the engine points to: that of a syntax error, or the first use of the name that
- * the engine does not know or accept. `undefined` if the message names neither.
+ * Finds the place in the author's text that a message of the engine points to: that of a syntax error, or the first use
+ * of the name that the engine does not know or accept. `undefined` if the message names neither.
  *
  * @param message as the engine wrote it
  */
@@ -27,8 +27,8 @@ export function findSourceLocation(
 const POSITION = /failed at position (\d+) \((.*?)\)(?: \(line (\d+), col (\d+)\))?:/s;
 
 /**
- * The engine counts bytes of the text that it got, from 1. If that began with other words, line and column are still right from the query's
- * second line on. The token that the message shows proves which case it is.
+ * The engine counts bytes of the text that it got, from 1. If that began with other words, line and column are still
+ * right from the query's second line on. The token that the message shows proves which case it is.
  */
 function findPosition(message: string, query: SentQuery): number | undefined {
   const [, position, token = '', line, column] = POSITION.exec(message) ?? [];

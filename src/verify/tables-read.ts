@@ -7,8 +7,9 @@ import { isAllowedFunction, words } from '../sandbox/function.ts';
 import { isTablePlace, NO_TABLE, readQueryTree, type SyntaxNode, walk } from '../sandbox/syntax-tree.ts';
 
 /**
- * Hashes each endpoint over its own files and those of the sources that its query reads: a change of another source leaves the
- * cached answers valid. If it is not certain what a query reads, all sources count. The engine must have accepted every query.
+ * Hashes each endpoint over its own files and those of the sources that its query reads: a change of another source
+ * leaves the cached answers valid. If it is not certain what a query reads, all sources count. The engine must have
+ * accepted every query.
  */
 export async function scopeHashes(engine: Engine, definitions: Definitions): Promise<Definitions> {
   const { endpoints, sources } = definitions;
@@ -26,10 +27,10 @@ export async function scopeHashes(engine: Engine, definitions: Definitions): Pro
 }
 
 /**
- * Returns the tables that a query can read, never too few: a table counts if its name occurs in the query, even as a column or an alias.
- * `undefined` if anything else could reach a table: a name used as a table that is neither one of `tables` nor a view of WITH
- * in scope, a view with the name of a table or of another view, a table function, a function that may depend on more than its
- * arguments, such as `dictGet`, or an unknown node.
+ * Returns the tables that a query can read, never too few: a table counts if its name occurs in the query, even as a
+ * column or an alias. `undefined` if anything else could reach a table: a name used as a table that is neither one of
+ * `tables` nor a view of WITH in scope, a view with the name of a table or of another view, a table function, a
+ * function that may depend on more than its arguments, such as `dictGet`, or an unknown node.
  *
  * @param root of `readQueryTree`: before names are resolved, so that no value changes it
  * @param tables without views over other tables
@@ -46,7 +47,8 @@ export function findTablesRead(root: SyntaxNode, tables: ReadonlySet<string>): s
 
 // These read no table either; callers of sandboxed endpoints may not call them for other reasons, such as their cost.
 const OTHER_FUNCTIONS = words(
-  'range repeat arrayWithConstant leftPad rightPad clamp now now64 today throwIf globalIn globalNotIn quantilesBFloat16 toDecimal256 reinterpretAsFloat32 reinterpretAsUInt32',
+  'range repeat arrayWithConstant leftPad rightPad clamp now now64 today throwIf globalIn ' +
+    'globalNotIn quantilesBFloat16 toDecimal256 reinterpretAsFloat32 reinterpretAsUInt32',
 );
 // These generate rows from their arguments.
 const TABLE_FUNCTIONS = words('numbers numbers_mt zeros zeros_mt generate_series generateSeries values null');
@@ -71,8 +73,8 @@ function isOpaque({ kind, text }: SyntaxNode): boolean {
 const viewName = ({ text }: SyntaxNode) => /(?:^|, )cte_name: (\w+)(?:,|$)/.exec(text)?.[1];
 
 /**
- * Whether a name may stand for a view in one place and for something else in another. The engine resolves the names in a view in
- * the scope that uses the view, so the scope that defines it would not tell which.
+ * Whether a name may stand for a view in one place and for something else in another. The engine resolves the names in
+ * a view in the scope that uses the view, so the scope that defines it would not tell which.
  */
 function hidesTables(nodes: readonly SyntaxNode[], tables: ReadonlySet<string>): boolean {
   const views = nodes.map(viewName).filter((name) => name !== undefined);
@@ -93,8 +95,8 @@ const READING_FUNCTION =
   /(?:^|, )(?:function_name|identifier): ((?:dict(?:Get|Has|Is)|joinGet|hasColumnInTable)\w*)(?:,|$)/i;
 
 /**
- * Finds what a query would read beside `tables`: a function that reads more than its arguments, or else the name of a table that is neither
- * one of them nor a view of the query. @param root as for `findTablesRead`
+ * Finds what a query would read beside `tables`: a function that reads more than its arguments, or else the name of a
+ * table that is neither one of them nor a view of the query. @param root as for `findTablesRead`
  */
 export function findForeignTable(root: SyntaxNode, tables: ReadonlySet<string>): string | undefined {
   const nodes = [...walk(root)];

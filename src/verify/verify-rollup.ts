@@ -57,7 +57,10 @@ async function findNoAggregate(engine: Engine, source: Source, sql: string): Pro
   return 'must be one aggregate over columns of the source, such as max(status_code)';
 }
 
-/** Checks the aggregates on extreme rows: the engine aggregates each batch before it stores it, so an event that fails there could not be stored. */
+/**
+ * Checks the aggregates on extreme rows: the engine aggregates each batch before it stores it, so an event that fails
+ * there could not be stored.
+ */
 async function findFailure(engine: Engine, source: Source, sql: string): Promise<string | undefined> {
   return await runOnSamples(engine, source, [sql]).then(
     () => undefined,

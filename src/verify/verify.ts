@@ -16,7 +16,10 @@ import { type FindDisallowed, findDisallowedAnywhere } from './disallowed-syntax
 import { engineMessage } from './engine-message.ts';
 import { findSourceLocation } from './source-location.ts';
 
-/** Has the engine, which has the tables of the sources, check every stored query. Each rejection is a fault of the definition. */
+/**
+ * Has the engine, which has the tables of the sources, check every stored query. Each rejection is a fault of the
+ * definition.
+ */
 export async function verifyQueries(
   engine: Engine,
   endpoints: readonly Endpoint[],
@@ -144,8 +147,8 @@ function at(endpoint: Endpoint, line: number, message: string): Fault {
 }
 
 /**
- * Has the engine check queries with a faulty endpoint.yaml, so that one check reports both. Types of parameters and columns are
- * unknown here: only faults that no change of the YAML can fix are reported.
+ * Has the engine check queries with a faulty endpoint.yaml, so that one check reports both. Types of parameters and
+ * columns are unknown here: only faults that no change of the YAML can fix are reported.
  *
  * @param options `hasTables`: whether the tables of every source exist; without them only the syntax is checked
  */
@@ -177,7 +180,8 @@ async function verifySyntax(
   }
 }
 
-// A function may need a number or an instant. If none of these texts suits, the type is at fault, which is not reported here.
+// A function may need a number or an instant. If none of these texts suits, the type is at fault, which is not reported
+// here.
 const STAND_INS = ['1', '2026-01-01 00:00:00', 'x'] as const;
 // A missing table, column or function: no value of a parameter can fix it.
 const UNKNOWN_NAME =

@@ -47,7 +47,8 @@ export async function addTest(
   refuseIfOff(parts);
   const endpoint = parts.registry.getEndpoint(request.name);
   const { name } = endpoint;
-  // Control characters would be printed. Not in the schema: without the flag `u` the pattern means something else to readers of /openapi.json.
+  // Control characters would be printed. Not in the schema: without the flag `u` the pattern means something else to
+  // readers of /openapi.json.
   if (!/^\P{C}+$/u.test(request.title)) throw invalid('"title" must be a string of one line');
   const rows = readRows(request.rows, endpoint);
   refuseUnknown(request.values, endpoint);
@@ -67,7 +68,8 @@ function readNow(text: string): string {
   const micros = parseInstant(text);
   if (micros === undefined || micros === EARLIEST_MICROS || micros === LATEST_MICROS)
     throw invalid(
-      `"now" must be an ISO 8601 timestamp of 1900 to 2255, such as 2026-11-20T12:00:00Z, not ${JSON.stringify(text.slice(0, 60))}`,
+      '"now" must be an ISO 8601 timestamp of 1900 to 2255, such as 2026-11-20T12:00:00Z, not ' +
+        `${JSON.stringify(text.slice(0, 60))}`,
     );
   return new Date(Math.floor(micros / MICROS_PER_MS)).toISOString();
 }
@@ -158,7 +160,11 @@ const CASES_MAX = 1_000; // as `tailrace test` reads
 const COMMENT = ` Results that were kept in the workbench. Write into "events" those that the rows come from,
  else the rows of an empty store are expected.`;
 
-/** Returns the file with one more case; its comments stay. @throws TailraceError `conflict` if it is not a file of tests, or is full */
+/**
+ * Returns the file with one more case; its comments stay.
+ *
+ * @throws TailraceError `conflict` if it is not a file of tests, or is full
+ */
 function withCase(text: string | undefined, added: Case): string {
   const document = text === undefined ? newFile(added) : parseDocument(text, { intAsBigInt: true });
   const [fault] = document.errors;

@@ -46,7 +46,8 @@ export async function checkDraft(
     const own = [...draft.faults, ...searches];
     return { draft, columns, faults: [...own, ...faults.map((fault) => inAuthorText(fault, texts))] };
   }
-  // Its types are unknown, so only the syntax can be checked: names are resolved only for texts that passed the checks above.
+  // Its types are unknown, so only the syntax can be checked: names are resolved only for texts that passed the checks
+  // above.
   const drafts = draft.sql.text.trim() === '' ? [] : [draft.sql];
   const faults = await verifyDrafts(engine, drafts, { hasTables: false, sources: registry.sources });
   throwFailure();
@@ -69,7 +70,10 @@ export async function getEndpoint(
   return { endpoint: draft.endpoint, columns };
 }
 
-/** Finds what a caller's SQL must not read: only tables of sources, while stored queries read all that the operator allows. */
+/**
+ * Finds what a caller's SQL must not read: only tables of sources, while stored queries read all that the operator
+ * allows.
+ */
 function findForeign({ sources }: Registry) {
   const tables = new Set(sources.map(({ table }) => table));
   return (tree: Parameters<typeof findForeignTable>[0]) => {
@@ -84,7 +88,11 @@ function findForeign({ sources }: Registry) {
 const PATH = /(?<![\w.])(?:\/[\w.-]+){2,}\/?/g;
 const SETTINGS = /^Cannot modify '.*?' setting in readonly mode.*/s;
 
-/** Returns the engine's message for the author of a text, without paths and the name of the error. @param message of `engineMessage` */
+/**
+ * Returns the engine's message for the author of a text, without paths and the name of the error.
+ *
+ * @param message of `engineMessage`
+ */
 export function toAuthorText(message: string, texts: DraftTexts): string {
   const text = message.replace(SETTINGS, NO_SETTINGS);
   return hidePaths(text.replace(/[\s.]*\([A-Z_]+\)$/, '').trim(), texts);
@@ -103,8 +111,8 @@ function inAuthorText(fault: Fault, texts: DraftTexts): Fault {
 export type ExecutionOptions = Pick<QueryOptions, 'lane' | 'signal'> & { readonly requestId: string };
 
 /**
- * Returns the engine for checks of SQL that a caller wrote: everything runs on a reader, with its rights and limits, in the caller's lane. Errors have
- * the engine's own words, since the caller may read all rows.
+ * Returns the engine for checks of SQL that a caller wrote: everything runs on a reader, with its rights and limits, in
+ * the caller's lane. Errors have the engine's own words, since the caller may read all rows.
  */
 function createAuthorEngine(engine: Engine, { requestId, ...execution }: ExecutionOptions) {
   let failure: unknown;

@@ -53,7 +53,11 @@ export async function readDefinitionFile(
   return { name, definition, version: hashText(definition), may_edit: refusal() === undefined };
 }
 
-/** Writes the file of a definition and has it served. @throws TailraceError `forbidden`, `conflict`, `invalid_definition`: then nothing has changed */
+/**
+ * Writes the file of a definition and has it served.
+ *
+ * @throws TailraceError `forbidden`, `conflict`, `invalid_definition`: then nothing has changed
+ */
 export async function saveDefinitionFile(
   parts: SaveFileParts,
   { kind, ...request }: SaveFileRequest & { readonly kind: FileKind },

@@ -18,7 +18,11 @@ export interface FileOptions {
 /** The file of tests that a save writes, in the folder of the endpoint. */
 export const TEST_FILE = join('tests', 'search.yaml');
 
-/** Reads the texts of an endpoint's folder; `undefined` if it has neither file. @throws Node's error; TailraceError `conflict` if one is not UTF-8 */
+/**
+ * Reads the texts of an endpoint's folder; `undefined` if it has neither file.
+ *
+ * @throws Node's error; TailraceError `conflict` if one is not UTF-8
+ */
 export async function readTexts(folder: string): Promise<DraftTexts | undefined> {
   const [definition, sql] = await Promise.all([
     readIfThere(join(folder, YAML_FILE)),
@@ -44,7 +48,10 @@ export function versionOf({ definition, sql }: DraftTexts): string {
   return `${hashText(definition)}-${hashText(sql)}`;
 }
 
-/** Names the files that differ between the texts and a version, as the beginning of a sentence; the version may be any text. */
+/**
+ * Names the files that differ between the texts and a version, as the beginning of a sentence; the version may be any
+ * text.
+ */
 export function describeChange(texts: DraftTexts, version: string): string {
   const [definition, sql] = version.split('-');
   const [newDefinition, newSql] = versionOf(texts).split('-');
@@ -74,13 +81,15 @@ export async function refuseLinks(folder: string): Promise<void> {
 }
 
 function linked(cause?: unknown): TailraceError {
-  const message = `the endpoint's folder is a link or a file, or one of its files is a link; edit ${YAML_FILE} and ${SQL_FILE} where they are`;
+  const message =
+    `the endpoint's folder is a link or a file, or one of its files is a link; edit ${YAML_FILE} ` +
+    `and ${SQL_FILE} where they are`;
   return new TailraceError('forbidden', message, { cause });
 }
 
 /**
- * Writes both files, or neither: a reader of one file sees its old text or the new one, and a new folder appears with both. No reload of
- * this process may read the files while they are being replaced.
+ * Writes both files, or neither: a reader of one file sees its old text or the new one, and a new folder appears with
+ * both. No reload of this process may read the files while they are being replaced.
  *
  * @returns a function that undoes it
  * @throws Node's error; then the texts are the old ones

@@ -86,7 +86,8 @@ interface Report {
   readonly bytesRead: number;
 }
 
-// The document has the tabs and line breaks of the engine; in texts both are escaped, so the following marks occur nowhere else.
+// The document has the tabs and line breaks of the engine; in texts both are escaped, so the following marks occur
+// nowhere else.
 const HEAD = '\n\t"data":\n\t[\n';
 const END = '\n\t]';
 const SEPARATOR = ',\n';

@@ -88,7 +88,10 @@ const NO_COLUMNS: Fault = {
   message: '"columns" is missing: a saved endpoint declares the columns that its query returns',
 };
 
-/** @throws TailraceError `invalid_request` for a test of an endpoint that exists, `invalid_definition` for one that is too long */
+/**
+ * @throws TailraceError `invalid_request` for a test of an endpoint that exists, `invalid_definition` for one that is
+ *   too long
+ */
 function refuseTest({ test, version }: SaveRequest): void {
   if (test === undefined) return;
   if (version !== null)
@@ -183,7 +186,10 @@ interface CopyParts {
   readonly onCopied: (dir: string) => void;
 }
 
-/** Returns an `edit` that copies the shipped definitions first, if they are served, and has the copy served. A new version of Tailrace changes the shipped ones, not the copy. */
+/**
+ * Returns an `edit` that copies the shipped definitions first, if they are served, and has the copy served. A new
+ * version of Tailrace changes the shipped ones, not the copy.
+ */
 export function editCopies({ edit, folders, onCopied }: CopyParts): EditDefinitions {
   return (work) =>
     edit(async (reload) => {

@@ -18,7 +18,11 @@ export interface WorkbenchParts extends RunParts {
   readonly receivers: () => ReadonlySet<string>;
 }
 
-/** Rejects limited callers: free SQL reads every project and every source. Signed tokens never have the scope `manage`. @throws TailraceError `forbidden` */
+/**
+ * Rejects limited callers: free SQL reads every project and every source. Signed tokens never have the scope `manage`.
+ *
+ * @throws TailraceError `forbidden`
+ */
 export function requireAuthor(caller: Caller): void {
   const action = 'use the workbench, in which SQL reads every project';
   requireUnrestricted(caller, action);
@@ -37,7 +41,10 @@ export function findEditRefusal({
     return 'this service does not write endpoints: copy the two texts into their files, or set TAILRACE_EDIT_ENDPOINTS=1';
   const read = folders();
   if (!read.shipped.includes('endpointsDir') || findCopies(read) !== undefined) return undefined;
-  return 'the endpoints are those that ship with Tailrace: start the service in a folder with your own endpoints, as "tailrace init" creates it';
+  return (
+    'the endpoints are those that ship with Tailrace: start the service in a folder with your ' +
+    'own endpoints, as "tailrace init" creates it'
+  );
 }
 
 /** Returns why dashboards cannot be saved here; `undefined` if they can. */
@@ -52,11 +59,15 @@ export function findDashboardRefusal({
     return 'no folder of dashboards is read with the endpoints of this service: set TAILRACE_DASHBOARDS_DIR';
   if (findCopies(read) !== undefined) return undefined;
   if (!read.shipped.includes('endpointsDir') || read.dashboardsDir === undefined) return undefined;
-  return 'the dashboards are those that ship with Tailrace: start the service in a folder with your own endpoints, as "tailrace init" creates it';
+  return (
+    'the dashboards are those that ship with Tailrace: start the service in a folder with your ' +
+    'own endpoints, as "tailrace init" creates it'
+  );
 }
 
 const COPY_NOTICE =
-  'These endpoints ship with Tailrace. The first save copies them into the folder definitions of the data directory, and they are served from there from then on.';
+  'These endpoints ship with Tailrace. The first save copies them into the folder definitions ' +
+  'of the data directory, and they are served from there from then on.';
 
 export async function describeWorkbench(parts: WorkbenchParts): Promise<WorkbenchView> {
   const refusal = findEditRefusal(parts);
@@ -70,7 +81,11 @@ export async function describeWorkbench(parts: WorkbenchParts): Promise<Workbenc
   };
 }
 
-/** Reads the present files of an endpoint, which may be newer than the served one. @throws TailraceError `endpoint_not_found` */
+/**
+ * Reads the present files of an endpoint, which may be newer than the served one.
+ *
+ * @throws TailraceError `endpoint_not_found`
+ */
 export async function readFiles(parts: WorkbenchParts, idOrName: string): Promise<EndpointFiles> {
   const { name, file } = parts.registry.getEndpoint(idOrName);
   const texts = await readTexts(dirname(file));

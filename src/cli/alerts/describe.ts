@@ -10,7 +10,10 @@ function formatLabels(labels: Readonly<Record<string, string>>): string {
   return pairs.length === 0 ? 'the whole answer' : pairs.join(' ');
 }
 
-/** Describes when an alert would have fired in the time before now, for which instances, and how many messages to whom that is. */
+/**
+ * Describes when an alert would have fired in the time before now, for which instances, and how many messages to whom
+ * that is.
+ */
 export function describeReplay(result: AlertTestResult): string[] {
   const { ticks, messages, to } = result;
   const sent = messages.map(({ at, status, instances, text }) => {
@@ -19,7 +22,9 @@ export function describeReplay(result: AlertTestResult): string[] {
     return line.filter((part) => part !== '').join('  ');
   });
   const each = to.length === 1 ? '' : 'each of ';
-  const counts = `${formatCounted(ticks, 'evaluation')}, ${formatCounted(messages.length, 'message')} to ${each}${to.join(', ')}`;
+  const counts =
+    `${formatCounted(ticks, 'evaluation')}, ${formatCounted(messages.length, 'message')} to ` +
+    `${each}${to.join(', ')}`;
   return [...sent, counts, ...describeFailures(result)];
 }
 
@@ -31,7 +36,11 @@ function nameInstances(labels: readonly Readonly<Record<string, string>>[]): str
   return [...named.slice(0, NAMED_MAX).map(formatLabels), ...more].join(', ');
 }
 
-/** Describes what fires at present, and the message that is marked as a test. @param absent why no service sends it; `undefined`: one runs */
+/**
+ * Describes what fires at present, and the message that is marked as a test.
+ *
+ * @param absent why no service sends it; `undefined`: one runs
+ */
 export function describeTest(result: AlertTestResult, absent: string | undefined): string[] {
   const { firing, sentTo, to } = result;
   const unsent = absent ?? `TAILRACE_RECEIVERS_FILE of the service has no receiver called ${to.join(' or ')}`;

@@ -23,7 +23,8 @@ import { formatCount, formatCounted } from '../format.ts';
 export function copyCommand(): Command {
   return new Command('copy')
     .description(
-      'Copy the events of the data directory to a ClickHouse server, and its keys to TAILRACE_CONTROL_URL if that is set. Stop the service first. The same command resumes.',
+      'Copy the events of the data directory to a ClickHouse server, and its keys to ' +
+        'TAILRACE_CONTROL_URL if that is set. Stop the service first. The same command resumes.',
     )
     .requiredOption(
       '--to <url>',
@@ -40,7 +41,8 @@ async function copy({ to }: { readonly to: string }): Promise<void> {
   // A mistyped folder would be created and copied as empty.
   if (!hasEvents && !hasKeys)
     throw new InputError([
-      `data directory ${config.dataDir} has no events; set TAILRACE_DATA_DIR to the folder that the service has stored them in`,
+      `data directory ${config.dataDir} has no events; set TAILRACE_DATA_DIR to the folder that ` +
+        'the service has stored them in',
     ]);
   if (hasEvents) await copyEvents(config, stopSignal());
   if (hasKeys) await copyKeys(config);
@@ -70,7 +72,8 @@ async function copyEvents(given: Config, signal: AbortSignal): Promise<void> {
     }
     if (faults.length > 0) throw new InputError(faults);
     process.stdout.write(
-      `All events are at ${target}, counted and compared. Start the service with --to as CLICKHOUSE_URL, and the same data directory, which keeps the keys.\n`,
+      `All events are at ${target}, counted and compared. Start the service with --to as ` +
+        `CLICKHOUSE_URL, and the same data directory, which keeps the keys.\n`,
     );
   } catch (error) {
     if (error instanceof InputError || error instanceof StoppedError) throw error;
@@ -93,8 +96,8 @@ interface Day {
 const REPLICA_WAITS_MAX = 60;
 
 /**
- * Copies the parts of a day that the server lacks, and compares all. A part is stored whole or not at all: one that was under way when a
- * command was killed is equal, or recognised by its deduplication token.
+ * Copies the parts of a day that the server lacks, and compares all. A part is stored whole or not at all: one that was
+ * under way when a command was killed is equal, or recognised by its deduplication token.
  *
  * @returns why the day differs in the end; empty if it does not
  */
@@ -126,7 +129,10 @@ async function copyDay({ here, there, source, day, signal }: Day): Promise<strin
   }
   return differing.slice(0, 1).map(({ part, rows }) => {
     const drop = dropDay(source, day, there.cluster).text;
-    return `${source.name} ${day}: the server has other events: ${formatCount(rows)} where ${formatCount(part.rows)} are here; to copy the day again, delete it there: ${drop}`;
+    return (
+      `${source.name} ${day}: the server has other events: ${formatCount(rows)} where ` +
+      `${formatCount(part.rows)} are here; to copy the day again, delete it there: ${drop}`
+    );
   });
 }
 
@@ -222,7 +228,9 @@ async function copyKeys(config: Config): Promise<void> {
   cleanup.defer(to.close);
   const { keysAdded, keysDiffering, entriesAdded, alertRowsAdded } = await copyControlStore(from, to);
   process.stdout.write(
-    `${formatCounted(keysAdded, 'key')}, ${formatCount(entriesAdded)} entries of the audit trail and ${formatCount(alertRowsAdded)} rows of alerts are copied; everyone signs in to the console again.\n`,
+    `${formatCounted(keysAdded, 'key')}, ${formatCount(entriesAdded)} entries of the audit trail ` +
+      `and ${formatCount(alertRowsAdded)} rows of alerts are copied; everyone signs in to the ` +
+      `console again.\n`,
   );
   const faults = keysDiffering.map(
     (id) => `the key ${id} exists at TAILRACE_CONTROL_URL with another secret; it was not copied`,

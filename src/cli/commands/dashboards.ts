@@ -76,8 +76,8 @@ const SCHEMA_VERSION = 38;
 const SHARED_CROSSHAIR = 1;
 
 /**
- * Writes a dashboard for Grafana, whose panels request the endpoints through its Infinity data source. Address and key are those of the
- * data source, so the file has neither.
+ * Writes a dashboard for Grafana, whose panels request the endpoints through its Infinity data source. Address and key
+ * are those of the data source, so the file has neither.
  */
 function toGrafanaDashboard(dashboard: DashboardView, endpoints: readonly EndpointView[]): GrafanaDashboard {
   const { id, title, description, range_seconds: seconds } = dashboard;
@@ -105,7 +105,8 @@ function toPanels(dashboard: DashboardView, endpoints: readonly EndpointView[]):
   let y = 0;
   let id = 0;
   return dashboard.rows.flatMap(({ height_px: heightPx, panels }) => {
-    const h = Math.max(UNITS_MIN, Math.round(heightPx / UNIT_PX) + 1); // 1: the title, which is part of the height in Grafana
+    // 1: the title, which is part of the height in Grafana.
+    const h = Math.max(UNITS_MIN, Math.round(heightPx / UNIT_PX) + 1);
     const top = y;
     y += h;
     const startOf = (i: number) => Math.round((i * COLUMNS) / panels.length);

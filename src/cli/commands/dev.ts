@@ -61,12 +61,16 @@ function createDataDir(): void {
 
 const DAY_MS = 86_400_000;
 
-/** Warns about an old sample: otherwise an endpoint of the last hour would return no rows on the next day, without a reason. */
+/**
+ * Warns about an old sample: otherwise an endpoint of the last hour would return no rows on the next day, without a
+ * reason.
+ */
 function reportOldSample(): void {
   const days = Math.floor((Date.now() - statSync(IGNORE_FILE).mtimeMs) / DAY_MS);
   if (days > 0)
     process.stderr.write(
-      `sample: the events in ${DATA_DIR} are ${days === 1 ? 'a day' : `${days} days`} old; delete it for new ones and a new key\n`,
+      `sample: the events in ${DATA_DIR} are ${days === 1 ? 'a day' : `${days} days`} old; delete ` +
+        `it for new ones and a new key\n`,
     );
 }
 

@@ -42,7 +42,8 @@ function notEmpty(dir: string, names: readonly string[]): InputError {
   const shown = names.toSorted().slice(0, NAMES_SHOWN_MAX).join(', ');
   const more = names.length > NAMES_SHOWN_MAX ? ` and ${names.length - NAMES_SHOWN_MAX} more` : '';
   return new InputError([
-    `${nameOf(dir)} is not empty, it has ${shown}${more}; nothing was written; name a new or empty folder, such as "npx tailrace init my-logs"`,
+    `${nameOf(dir)} is not empty, it has ${shown}${more}; nothing was written; name a new or ` +
+      'empty folder, such as "npx tailrace init my-logs"',
   ]);
 }
 
@@ -93,7 +94,10 @@ function describe(dir: string): string {
     'npx tailrace dev',
     'npx tailrace test',
   ];
-  return `Created a project in ${nameOf(dir)}; its README.md describes each file. Next:\n\n${steps.map((step) => `  ${step}\n`).join('')}\n`;
+  return (
+    `Created a project in ${nameOf(dir)}; its README.md describes each file. ` +
+    `Next:\n\n${steps.map((step) => `  ${step}\n`).join('')}\n`
+  );
 }
 
 const isHere = (dir: string) => resolve(dir) === process.cwd();

@@ -18,7 +18,8 @@ import { addRemoteOptions, findRemote, type Remote, type RemoteOptions } from '.
 export function loadCommand(): Command {
   const command = new Command('load')
     .description(
-      'Send the events of NDJSON, Parquet, CSV or TSV files, also from HTTP and S3, to the service that runs in this folder; bad lines are reported.',
+      'Send the events of NDJSON, Parquet, CSV or TSV files, also from HTTP and S3, to the service ' +
+        'that runs in this folder; bad lines are reported.',
     )
     .argument('<source>', 'name or UUID of the source, such as cloudflare.logs.prod')
     .argument(
@@ -80,7 +81,8 @@ async function load(source: string, files: string[], options: LoadOptions): Prom
   } finally {
     if (withoutProject > 0)
       process.stderr.write(
-        `tailrace: ${formatCounted(withoutProject, 'event')} stored without a project: no key that pins a project can read them; name it in the event or in TAILRACE_DEFAULT_PROJECT\n`,
+        `tailrace: ${formatCounted(withoutProject, 'event')} stored without a project: no key that ` +
+          `pins a project can read them; name it in the event or in TAILRACE_DEFAULT_PROJECT\n`,
       );
   }
   // The reasons are on standard error already, a line each.
@@ -130,7 +132,8 @@ async function loadFile(shared: Load, input: OpenInput): Promise<LoadProgress & 
             progress.log(`${service.url}: ${reason}; trying again in ${Math.ceil(ms / 1000)} s`),
         });
   const note = ({ stored }: LoadProgress) =>
-    `${formatCounted(stored, 'event')}, ${rate(stored)}, ${formatCount(rejected)} rejected${sink.describeFiltered?.() ?? ''}`;
+    `${formatCounted(stored, 'event')}, ${rate(stored)}, ${formatCount(rejected)} ` +
+    `rejected${sink.describeFiltered?.() ?? ''}`;
   let last: LoadProgress | undefined;
   try {
     const done = await loadEvents(sink, input.lines, {

@@ -21,7 +21,8 @@ async function restore(dir: string): Promise<void> {
   const manifest = await checkBackup(from);
   if (clickhouseUrl !== '' && manifest.store_version !== null)
     throw new InputError([
-      'CLICKHOUSE_URL is set, and the events of this backup are those of a data directory: unset it for this command, then copy them to the server with "tailrace copy --to"',
+      'CLICKHOUSE_URL is set, and the events of this backup are those of a data directory: unset ' +
+        'it for this command, then copy them to the server with "tailrace copy --to"',
     ]);
   const { release } = lockStore(dataDir, ownerName('restore'));
   const stop = stopSignal();

@@ -45,8 +45,8 @@ async function sample(options: Options): Promise<void> {
 }
 
 /**
- * Fills an empty store for `serve --sample`. If it is stopped it empties the store again: a part of the sample lacks whole sources,
- * and a later start would not add them.
+ * Fills an empty store for `serve --sample`. If it is stopped it empties the store again: a part of the sample lacks
+ * whole sources, and a later start would not add them.
  *
  * @param rows the number of events
  */

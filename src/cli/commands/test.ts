@@ -20,7 +20,8 @@ async function test(names: string[]): Promise<void> {
   const results = await runTests({ config, names });
   if (results.length === 0)
     throw new InputError([
-      `no test was found: add tests/<name>.yaml to the folder of an endpoint, as ${packagePath('docs/testing-endpoints.md')} shows`,
+      'no test was found: add tests/<name>.yaml to the folder of an endpoint, as ' +
+        `${packagePath('docs/testing-endpoints.md')} shows`,
     ]);
   process.stdout.write(toText(results));
   if (results.some(({ isPassed }) => !isPassed)) throw new InputError([summarise(results)]);

@@ -51,7 +51,10 @@ const PLAIN: Omit<ChartView, 'time' | 'values'> = {
   ...{ show: 'line', title: null, series: null, unit: null, band: [], bad: [], top: null, thresholds: [] },
 };
 
-/** The charts of an endpoint; without any a line for each number over its time, if it has one. The console also reads the values. */
+/**
+ * The charts of an endpoint; without any a line for each number over its time, if it has one. The console also reads
+ * the values.
+ */
 function chartsOf({ charts, columns }: EndpointView): ChartView[] {
   const time = columns.find(({ name }) => name === TIME_COLUMN)?.name;
   if (charts.length > 0 || time === undefined) return charts;

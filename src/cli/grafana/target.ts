@@ -68,7 +68,10 @@ interface SelectorParts extends Pick<TargetParts, 'endpoint' | 'chart'> {
   readonly times: ReadonlySet<string>;
 }
 
-/** The rows for the data source, in jq: as its types want them, and in order of time, which a series for each value of a column needs. */
+/**
+ * The rows for the data source, in jq: as its types want them, and in order of time, which a series for each value of a
+ * column needs.
+ */
 function toSelector(columns: readonly Column[], { endpoint, chart, times }: SelectorParts): string {
   const { show, time } = chart;
   const inOrder = time === null || show === 'table' ? [] : [`sort_by(${fieldOf(time)})`];
@@ -127,12 +130,18 @@ function rangeParams({ parameters }: EndpointView): Map<string, string> {
   return params;
 }
 
-/** The name of a parameter's variable: Grafana reserves names that begin with `__`, and `datasource` is that of the data source. */
+/**
+ * The name of a parameter's variable: Grafana reserves names that begin with `__`, and `datasource` is that of the data
+ * source.
+ */
 function variableOf(parameter: string): string {
   return /^(?:__|datasource$|parameter_)/.test(parameter) ? `parameter_${parameter}` : parameter;
 }
 
-/** Grafana's variables for the parameters that panels share: a choice for those with a list of values, else a field of text. */
+/**
+ * Grafana's variables for the parameters that panels share: a choice for those with a list of values, else a field of
+ * text.
+ */
 export function toVariables(
   { parameters, rows }: DashboardView,
   endpoints: readonly EndpointView[],

@@ -236,7 +236,8 @@ function writeS3(name: string, format: BulkFormat, environment: Environment): Sq
     `https://s3.${region}.amazonaws.com`;
   if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint))
     throw new InputError([
-      `AWS_ENDPOINT_URL must be the address of the storage, such as https://s3.eu-central-1.amazonaws.com, not ${JSON.stringify(endpoint)}`,
+      'AWS_ENDPOINT_URL must be the address of the storage, such as ' +
+        `https://s3.eu-central-1.amazonaws.com, not ${JSON.stringify(endpoint)}`,
     ]);
   const url = `${endpoint.replace(/\/+$/, '')}/${bucket}/${key}`;
   const {

@@ -21,7 +21,8 @@ interface DryRunOptions {
 }
 
 /**
- * Creates a sink that only counts what would be stored, by the rules of a source. Opens no store, so that a service may run beside.
+ * Creates a sink that only counts what would be stored, by the rules of a source. Opens no store, so that a service may
+ * run beside.
  *
  * @throws InputError with all faults of the definitions
  */

@@ -185,7 +185,8 @@ export function openResume(path: string, source: string): Resume {
       save(input, after);
       return {
         resume: { after, everyLines: CHECKPOINT_LINES, reached },
-        // The same for the same lines: a batch that was stored, but not written down here before a crash, is not stored again.
+        // The same for the same lines: a batch that was stored, but not written down here before a crash, is not stored
+        // again.
         nextToken: () => hash('sha256', JSON.stringify([state.id, nameOf(input), from, batch++])),
       };
     },

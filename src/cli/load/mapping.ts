@@ -26,7 +26,8 @@ export function parseMapping(texts: readonly string[]): Mapping {
     const [, field = '', column = ''] = /^([^=]*)=(.+)$/.exec(text) ?? [];
     if (!FIELD.test(field))
       return [
-        `--map ${text}: write <field>=<column>; the fields are id, timestamp, project, event_message, metadata and metadata.<name>`,
+        `--map ${text}: write <field>=<column>; the fields are id, timestamp, project, ` +
+          'event_message, metadata and metadata.<name>',
       ];
     if (mapping.has(field)) return [`--map ${text}: ${field} is mapped twice`];
     mapping.set(field, column);

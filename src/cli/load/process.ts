@@ -1,5 +1,5 @@
-// The process in which `tailrace load` reads files by the engine: it has a separate session, without tables. Statements come from the
-// command, since they may hold credentials, which arguments would show to every user of the machine.
+// The process in which `tailrace load` reads files by the engine: it has a separate session, without tables. Statements
+// come from the command, since they may hold credentials, which arguments would show to every user of the machine.
 import { Session } from 'chdb';
 import { messageOf } from '../../errors.ts';
 import type { BulkReply, BulkRequest } from './bulk.ts';

@@ -147,7 +147,10 @@ async function post(
   }
 }
 
-/** Describes why there was no response: `fetch failed` says it only in its cause, whose message is empty if several addresses were tried. */
+/**
+ * Describes why there was no response: `fetch failed` says it only in its cause, whose message is empty if several
+ * addresses were tried.
+ */
 function describeLost(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {};
   const { code = '' } = cause as NodeJS.ErrnoException; // may be anything

@@ -18,8 +18,8 @@ export function isExpected({ rows, error, toleranceOf }: TestCase, outcome: Outc
 }
 
 /**
- * Returns rows in which numbers that are near those of the other rows are replaced by them, and columns have their order. Both sides can
- * then be compared exactly, even as text.
+ * Returns rows in which numbers that are near those of the other rows are replaced by them, and columns have their
+ * order. Both sides can then be compared exactly, even as text.
  */
 function adopt(rows: readonly Row[], others: readonly Row[], toleranceOf: Tolerance): Row[] {
   return rows.map((row, i) => adoptMembers(row, others[i] ?? {}, toleranceOf));

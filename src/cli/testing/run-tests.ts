@@ -135,8 +135,8 @@ export function summarise(results: readonly CaseResult[]): string {
 }
 
 /**
- * Opens an empty embedded engine in a temporary folder, even if the settings name a server: it works beside a service, and creates no
- * table on a server.
+ * Opens an empty embedded engine in a temporary folder, even if the settings name a server: it works beside a service,
+ * and creates no table on a server.
  *
  * @returns its `close` removes the folder
  */

@@ -113,7 +113,10 @@ export function checkCase(fields: CaseFields, check: CaseCheck): void {
   if (fields.alert !== undefined) checkAlertCase(fields, check);
 }
 
-/** Completes a request for the next page: it has the parameters, the pins and the instant of the previous page, unless it has its own. */
+/**
+ * Completes a request for the next page: it has the parameters, the pins and the instant of the previous page, unless
+ * it has its own.
+ */
 export function continueCase(fields: CaseFields, before: CaseFields | undefined): CaseFields {
   if (fields.cursor === undefined) return fields;
   const { parameters, pins, now } = before ?? {};

@@ -60,7 +60,11 @@ export function testJsonSchema(): JsonSchema {
   return withHead(toJsonSchema(TEST_FILE), { title: 'Tests of an endpoint of Tailrace' });
 }
 
-/** Lists the paths of an endpoint's test files, in order; empty if it has none. @throws InputError if their folder cannot be read */
+/**
+ * Lists the paths of an endpoint's test files, in order; empty if it has none.
+ *
+ * @throws InputError if their folder cannot be read
+ */
 export async function findTestFiles({ file }: Endpoint): Promise<string[]> {
   const folder = join(dirname(file), 'tests');
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
@@ -101,7 +105,10 @@ export async function readTestFile(
   return { file: path, endpoint, yaml, nowMs, events: fields.events ?? {}, cases };
 }
 
-/** Returns the fields of a file that passed `testShapeFaults`, with integers beyond 2^53 as BigInts: they would be rounded. */
+/**
+ * Returns the fields of a file that passed `testShapeFaults`, with integers beyond 2^53 as BigInts: they would be
+ * rounded.
+ */
 function readExact({ text }: YamlFile): FileFields {
   const exact = parseDocument(text, { ...YAML_OPTIONS, intAsBigInt: true }).toJS({
     reviver: (_: unknown, value: unknown) =>

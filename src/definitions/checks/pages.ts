@@ -7,7 +7,10 @@ import type { YamlFile, YamlPath } from '../yaml-file.ts';
 
 type Report = (path: YamlPath, message: string) => void;
 
-/** Checks that a cursor orders by columns of the answer, that its pages are not larger than an answer, and that the query continues after it. */
+/**
+ * Checks that a cursor orders by columns of the answer, that its pages are not larger than an answer, and that the
+ * query continues after it.
+ */
 export function checkPages(file: YamlFile, sql: { file: string; text: string }): Fault[] {
   const fields = endpointFields(file);
   const { cursor } = fields;
@@ -28,7 +31,9 @@ export function checkPages(file: YamlFile, sql: { file: string; text: string }):
     // The other columns decide between rows of the instant of @page_until.
     const continues = name === names[0] && names.length > 1 && used.has(PAGE_UNTIL);
     if (name === undefined || continues || used.has(CURSOR_PREFIX + name) || sql.text.trim() === '') continue;
-    const message = `must use @${CURSOR_PREFIX}${name}: with "cursor", a query continues after the row with these values, and begins at the first row if they are NULL`;
+    const message =
+      `must use @${CURSOR_PREFIX}${name}: with "cursor", a query continues after the row with ` +
+      'these values, and begins at the first row if they are NULL';
     faults.push({ file: sql.file, line: 1, message });
   }
   return faults;
@@ -69,7 +74,9 @@ function* findRangeFaults(file: YamlFile, sql: { file: string; text: string }): 
     );
   const limit = findLimit(sql.text) ?? rowsMax;
   if (Math.min(limit, rowsMax) <= cursor.size) return;
-  const message = `must end with LIMIT ${cursor.size}, the "size" of a page: with @${PAGE_FROM}, an answer has at most one page`;
+  const message =
+    `must end with LIMIT ${cursor.size}, the "size" of a page: with @${PAGE_FROM}, an answer has ` +
+    'at most one page';
   yield { file: sql.file, line: 1, message };
 }
 

@@ -35,7 +35,10 @@ function findNameFault(name: string): string | undefined {
 /** Checks the names that "cursor" reserves; without it an endpoint may have parameters of these names. */
 function findCursorFault(name: string): string | undefined {
   if (name === CURSOR_PARAMETER)
-    return '"cursor" is where callers send the cursor of a page if there is a "cursor"; rename the parameter or remove "cursor"';
+    return (
+      '"cursor" is where callers send the cursor of a page if there is a "cursor"; rename the ' +
+      'parameter or remove "cursor"'
+    );
   if (name.startsWith(CURSOR_PREFIX))
     return `"${name}" must not begin with ${CURSOR_PREFIX}: if there is a "cursor", the service binds such names`;
   if (isOfRange(name) || name === PAGE_SKIP)
@@ -46,7 +49,10 @@ function findCursorFault(name: string): string | undefined {
 // Faults of one kind: finding the place of each takes a time in proportion to the text.
 const FAULTS_MAX = 20;
 
-/** Checks that every `@name` of the SQL is declared, and that every declared parameter is used. The engine can check a query without the latter. */
+/**
+ * Checks that every `@name` of the SQL is declared, and that every declared parameter is used. The engine can check a
+ * query without the latter.
+ */
 export function checkParameterUse(
   file: YamlFile,
   sql: { file: string; text: string },

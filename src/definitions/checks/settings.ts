@@ -14,12 +14,17 @@ export function findNameWarning(file: YamlFile): Fault[] {
 
 const CLOCK = new Set(['now', 'now64', 'nowinblock', 'today', 'yesterday', 'utctimestamp', 'utc_timestamp']);
 
-/** The engine's clock: a test cannot set it, and the parts of one answer may have different instants. A request has `@now`. */
+/**
+ * The engine's clock: a test cannot set it, and the parts of one answer may have different instants. A request has
+ * `@now`.
+ */
 export function findClockWarning({ file, text }: { readonly file: string; readonly text: string }): Fault[] {
   const { words } = parseSql(text);
   const found = words.find(({ key }, i) => CLOCK.has(key.toLowerCase()) && words[i + 1]?.key === '(');
   if (found === undefined) return [];
-  const message = `${found.text}() is the engine's clock: use @now, the instant of the request, which tests can set; it is served all the same`;
+  const message =
+    `${found.text}() is the engine's clock: use @now, the instant of the request, which tests ` +
+    'can set; it is served all the same';
   return [{ file, ...placeAt(text, found.start), message }];
 }
 

@@ -15,7 +15,10 @@ export const COMMON_COLUMNS = [
   'attributes',
 ] as const;
 
-/** Names that the engine writes into a table's definition without quotes: after a restart they mean something else, or loading fails. */
+/**
+ * Names that the engine writes into a table's definition without quotes: after a restart they mean something else, or
+ * loading fails.
+ */
 export const MISREAD = ['false', 'inf', 'infinity', 'nan', 'not', 'top', 'true'];
 
 // Each is searched for in the JSON of every event, and of older rows.
@@ -25,8 +28,8 @@ type ColumnFields = NonNullable<ManagedFile['columns']>;
 type Report = (field: keyof ColumnFields[string], message: string) => void;
 
 /**
- * Checks typed columns: none has the name of a common column; each has a path or is computed from another column; only texts have `index` and
- * `otherwise`.
+ * Checks typed columns: none has the name of a common column; each has a path or is computed from another column; only
+ * texts have `index` and `otherwise`.
  */
 export function checkSourceColumns(file: YamlFile): Fault[] {
   const { columns = {} } = file.value as ManagedFile; // readDefinitions has called checkSourceShape
@@ -90,7 +93,8 @@ function checkText(columns: ColumnFields, name: string, report: Report): void {
     else if (!mayStandIn(columns, other))
       report(
         'otherwise',
-        `"otherwise" of "${name}" must name project or columns of texts that have no "otherwise", not ${JSON.stringify(other)}`,
+        `"otherwise" of "${name}" must name project or columns of texts that have no "otherwise", ` +
+          `not ${JSON.stringify(other)}`,
       );
   }
 }

@@ -196,7 +196,11 @@ function chooseExtreme(name: string, values: readonly Value[]): Value {
   });
 }
 
-/** `approx_quantiles(x, n)[offset(k)]`, or the member of such an array. @throws WrongType for the member of any other list */
+/**
+ * `approx_quantiles(x, n)[offset(k)]`, or the member of such an array.
+ *
+ * @throws WrongType for the member of any other list
+ */
 export function translateMember(
   { list, accessor, index }: Extract<Expression, { kind: 'member' }>,
   context: Context,
@@ -209,7 +213,8 @@ export function translateMember(
     throw new WrongType('has […] after something else than approx_quantiles(x, 100) or a column of such');
   if (accessor !== 'offset')
     throw new WrongType(
-      `has […] ${accessor === '' ? 'without OFFSET' : `with ${accessor.toUpperCase()}, which is not understood`}; write [OFFSET(50)]`,
+      `has […] ${accessor === '' ? 'without OFFSET' : `with ${accessor.toUpperCase()}, which is not understood`}; ` +
+        'write [OFFSET(50)]',
     );
   const number = /^\d+$/.test(place.sql) ? Number(place.sql) : Number.NaN;
   if (array !== undefined) return writeMember(array, number);

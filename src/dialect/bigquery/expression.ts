@@ -162,7 +162,11 @@ interface Partial {
 // Each operation is one level of the engine's syntax trees, whose depth is limited (engine/read-settings.ts).
 const OPERATORS_MAX = 48;
 
-/** Translates a chain of + and -, or of * / and ||, from the left. @throws WrongType if BigQuery has no operator for the types */
+/**
+ * Translates a chain of + and -, or of * / and ||, from the left.
+ *
+ * @throws WrongType if BigQuery has no operator for the types
+ */
 function translateOperation(
   { first, rest }: Extract<Expression, { kind: 'operation' }>,
   context: Context,
@@ -191,7 +195,9 @@ function moveTime(
 
 function operate(left: Partial, operator: '+' | '-' | '*' | '/' | '||', right: Value): Partial {
   if (operator === '||') {
-    const bare = `${left.bare !== undefined && left.value.type === 'string' ? left.bare : as(left.value, 'string')}, ${as(right, 'string')}`;
+    const bare =
+      `${left.bare !== undefined && left.value.type === 'string' ? left.bare : as(left.value, 'string')}, ` +
+      `${as(right, 'string')}`;
     return { value: { type: 'string', sql: `concat(${bare})` }, bare };
   }
   const isWhole = operator !== '/' && left.value.type === 'int64' && right.type === 'int64';

@@ -204,8 +204,8 @@ function canBeEmpty(pattern: string): boolean {
 const AT_PLACE = /(?<!\[)\^|\\[AbB]/;
 
 /**
- * The text of the group, or of the match if the pattern has none; NULL without a match, and for a group without a part in the match, for
- * which the engine has the empty text.
+ * The text of the group, or of the match if the pattern has none; NULL without a match, and for a group without a part
+ * in the match, for which the engine has the empty text.
  */
 function writeExtract(value: string, pattern: string, position = '1', occurrence = '1'): string {
   const groups = findGroups(pattern);
@@ -218,7 +218,8 @@ function writeExtract(value: string, pattern: string, position = '1', occurrence
     throw new WrongType('calls regexp_extract with a position or an occurrence of 0; both count from 1');
   if (nth > 1 && (AT_PLACE.test(pattern) || canBeEmpty(pattern)))
     throw new WrongType(
-      'calls regexp_extract with an occurrence beyond 1 and a pattern that has ^, \\A, \\b or \\B, or matches the empty text; this is not understood',
+      'calls regexp_extract with an occurrence beyond 1 and a pattern that has ^, \\A, \\b or \\B, ' +
+        'or matches the empty text; this is not understood',
     );
   const text = start === 1 ? value : `substringUTF8(${value}, ${start})`;
   const written = writePattern(pattern);

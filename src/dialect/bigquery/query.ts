@@ -47,8 +47,8 @@ interface State extends QueryOptions {
 }
 
 /**
- * Characters of all expressions together, each with those in it: a bound of the work that a translation is. Larger ones than any
- * page sends have a tenth of it.
+ * Characters of all expressions together, each with those in it: a bound of the work that a translation is. Larger ones
+ * than any page sends have a tenth of it.
  */
 const EXPRESSION_CHARS_MAX = 4 * 1024 * 1024;
 

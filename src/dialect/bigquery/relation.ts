@@ -7,12 +7,15 @@ export interface DialectView {
   /** Typed columns. Each is NULL if the event has no value of its type at its path. */
   readonly columns: readonly DialectColumn[];
   /**
-   * A column with the text of the metadata if a typed column does not show what the event has at its path: a value of another type,
-   * or a list on the way there. Otherwise it is empty, so that a SELECT over typed columns reads no metadata. Without it, such a
-   * SELECT reads the metadata.
+   * A column with the text of the metadata if a typed column does not show what the event has at its path: a value of
+   * another type, or a list on the way there. Otherwise it is empty, so that a SELECT over typed columns reads no
+   * metadata. Without it, such a SELECT reads the metadata.
    */
   readonly untyped?: string;
-  /** Whether a SELECT over typed columns reads the view in another form: one SELECT, without `untyped`, which the engine plans faster. */
+  /**
+   * Whether a SELECT over typed columns reads the view in another form: one SELECT, without `untyped`, which the engine
+   * plans faster.
+   */
   readonly hasPlain?: boolean;
 }
 
@@ -53,7 +56,8 @@ export interface Origin {
 export type Relation = ReturnType<typeof createRelation>;
 
 /**
- * Collects the columns, paths and records that a SELECT uses of a source, and writes the subquery that computes just these, each once.
+ * Collects the columns, paths and records that a SELECT uses of a source, and writes the subquery that computes just
+ * these, each once.
  *
  * A list of several records gives a row for each, a single record or none gives one row.
  */

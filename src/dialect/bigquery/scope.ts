@@ -46,8 +46,9 @@ interface JsonTarget {
 }
 
 /**
- * Finds what a name of one or more parts stands for: a record of an UNNEST first, whose name hides columns, then a relation, a column,
- * and last a field of a record, named without it. @returns `undefined` if there is none; a text that says why it is ambiguous
+ * Finds what a name of one or more parts stands for: a record of an UNNEST first, whose name hides columns, then a
+ * relation, a column, and last a field of a record, named without it. @returns `undefined` if there is none; a text
+ * that says why it is ambiguous
  */
 export function findName(names: readonly string[], scope: ColumnScope): NameTarget | string | undefined {
   const [first = '', ...rest] = names;
@@ -67,8 +68,8 @@ export function findName(names: readonly string[], scope: ColumnScope): NameTarg
 }
 
 /**
- * A field without the name of its record. The fields of records are not known beforehand: the record with a typed column for it or below
- * it, or else the last record of an event that has it.
+ * A field without the name of its record. The fields of records are not known beforehand: the record with a typed
+ * column for it or below it, or else the last record of an event that has it.
  */
 function findField(names: readonly string[], { records }: ColumnScope): JsonTarget | string | undefined {
   const typed = records.filter(({ origin }) => origin.relation.isTyped(origin, names));

@@ -30,7 +30,11 @@ interface Item {
   readonly value: Value;
 }
 
-/** Translates one SELECT, without its WITH. @param tail its own ORDER BY and LIMIT; `undefined` if they are those of a UNION */
+/**
+ * Translates one SELECT, without its WITH.
+ *
+ * @param tail its own ORDER BY and LIMIT; `undefined` if they are those of a UNION
+ */
 export function translateSelect(tree: SelectTree, context: SelectContext, tail: Tail | undefined): Select {
   const { contextOf } = context;
   const { isDistinct, where, having } = tree;
@@ -56,7 +60,10 @@ export function translateSelect(tree: SelectTree, context: SelectContext, tail: 
   const array = isDistinct ? columns.find(({ type }) => type === 'array') : undefined;
   if (array !== undefined) throw context.fail(`has DISTINCT with the array ${array.label}`, tree);
   const source = from.write();
-  const sql = `SELECT ${isDistinct ? 'DISTINCT ' : ''}${list}${source && ` FROM ${source}`}${condition}${group}${groupCondition}${ownTail}`;
+  const sql = [
+    `SELECT ${isDistinct ? 'DISTINCT ' : ''}${list}${source && ` FROM ${source}`}`,
+    ...[condition, group, groupCondition, ownTail],
+  ].join('');
   return tail !== undefined && isDistinct ? withTail({ sql, columns }, tail, context) : { sql, columns };
 }
 
@@ -180,7 +187,10 @@ function readPlaced(expression: Expression, values: readonly Value[], { fail }: 
   throw fail(`names column ${digits} by its place; there are ${values.length}`, expression);
 }
 
-/** NULL is before all other values unless the term says otherwise. JSON is in the order of its numbers, then of its other texts. */
+/**
+ * NULL is before all other values unless the term says otherwise. JSON is in the order of its numbers, then of its
+ * other texts.
+ */
 function writeTerm(
   value: Value,
   { isDescending, nulls = isDescending ? 'LAST' : 'FIRST' }: OrderTerm,

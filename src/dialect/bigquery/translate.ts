@@ -41,8 +41,8 @@ export interface TypedSelect {
 }
 
 /**
- * A column of the answer. A `timestamp` is microseconds since 1970, a `datetime` and a `string` are texts, `json` and `record` are JSON
- * text that has to stand in the answer as it is, NULL for a missing field.
+ * A column of the answer. A `timestamp` is microseconds since 1970, a `datetime` and a `string` are texts, `json` and
+ * `record` are JSON text that has to stand in the answer as it is, NULL for a missing field.
  */
 export interface TranslatedColumn {
   readonly name: string;
@@ -50,8 +50,8 @@ export interface TranslatedColumn {
 }
 
 /**
- * Translates a caller's BigQuery SELECT to ClickHouse (spec: query sandboxing, with another dialect). What is not understood is rejected
- * by name and place; docs/supabase.md lists what is understood.
+ * Translates a caller's BigQuery SELECT to ClickHouse (spec: query sandboxing, with another dialect). What is not
+ * understood is rejected by name and place; docs/supabase.md lists what is understood.
  *
  * @throws TailraceError `invalid_parameter`
  */
@@ -116,7 +116,8 @@ function writeOutput(column: string, type: Type): string {
   return type === 'date' ? `toString(${column})` : column;
 }
 
-// As convert.ts writes a constant. No text in quotes contains it, since its own quotes would be escaped, and no digit follows a text.
+// As convert.ts writes a constant. No text in quotes contains it, since its own quotes would be escaped, and no digit
+// follows a text.
 const INSTANT = /(?<=\btoDateTime64\()'(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6})'(?=, 6, 'UTC'\))/g;
 
 /**

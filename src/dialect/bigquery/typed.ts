@@ -14,9 +14,10 @@ import {
 import { typedValue } from './value.ts';
 
 /**
- * A SELECT of one table whose answer is that of `root` if its last column, `label`, is false or 0 in all of its rows. Rows that may have
- * a value beside their typed columns pass every condition. They are in the answer, if there are some, since either they come first, or
- * they are ordered by what is known of them; and if the answer has none, no row was left out for one.
+ * A SELECT of one table whose answer is that of `root` if its last column, `label`, is false or 0 in all of its rows.
+ * Rows that may have a value beside their typed columns pass every condition. They are in the answer, if there are
+ * some, since either they come first, or they are ordered by what is known of them; and if the answer has none, no row
+ * was left out for one.
  *
  * @param label a name that no other column has
  * @returns `undefined` for SELECTs of other forms
@@ -105,14 +106,18 @@ export class NotTyped extends Error {
   override readonly name = 'NotTyped';
 }
 
-/** The column that says whether a row may have a value beside its typed columns, in a caller's tree: no caller can write it. */
+/**
+ * The column that says whether a row may have a value beside its typed columns, in a caller's tree: no caller can write
+ * it.
+ */
 const FLAG_LABEL = '\0untyped';
 // The same in the engine's SQL.
 const FLAG = 'p_untyped';
 
 /**
- * A relation of which only typed columns and those of every event are read, from a view that has them in one SELECT. Its flag is set
- * for an event that lacks one of these: what the event has there, and whether it is a list, is in its metadata.
+ * A relation of which only typed columns and those of every event are read, from a view that has them in one SELECT.
+ * Its flag is set for an event that lacks one of these: what the event has there, and whether it is a list, is in its
+ * metadata.
  *
  * @throws NotTyped if the source has no such view
  */

@@ -124,7 +124,10 @@ function toInteger(text: string, number: string): string {
   return `ifNull(toInt64OrNull(${text}), ${roundToInteger(number)})`;
 }
 
-/** A JSON value by which rows are grouped: by its text, so that 200 and "200" are one group. Outside of aggregates it has one of the group's values. */
+/**
+ * A JSON value by which rows are grouped: by its text, so that 200 and "200" are one group. Outside of aggregates it
+ * has one of the group's values.
+ */
 export function groupedValue({ type, sql, json }: Value): Value {
   return json === undefined
     ? { type, sql }
@@ -231,7 +234,11 @@ function writeInstant(instant: Micros, type: 'timestamp' | 'datetime' | 'date'):
   return { type, sql, instant };
 }
 
-/** One type for values that stand in for each other, as in CASE, and each as this type. @throws WrongType if there is none */
+/**
+ * One type for values that stand in for each other, as in CASE, and each as this type.
+ *
+ * @throws WrongType if there is none
+ */
 export function unify(values: readonly Value[]): { readonly type: Type; readonly sqls: readonly string[] } {
   const kinds = [...new Set(values.map((value) => (isJson(value) ? 'json' : value.type)))].filter(
     (type) => type !== 'null',
@@ -262,8 +269,8 @@ export const SQL_CHARS_MAX = 256 * 1024;
 /** A function of BigQuery that takes values and gives a value. */
 export interface BigQueryFunction {
   /**
-   * `part` is a word such as HOUR, `pattern` a regular expression, as it is, `text` any other text in quotes, `count` a whole number in digits,
-   * and `interval` the part and the count of an INTERVAL, such as `hour 1`.
+   * `part` is a word such as HOUR, `pattern` a regular expression, as it is, `text` any other text in quotes, `count` a
+   * whole number in digits, and `interval` the part and the count of an INTERVAL, such as `hour 1`.
    */
   readonly args: readonly (TargetType | 'any' | 'part' | 'pattern' | 'text' | 'count' | 'interval')[];
   /** How many of the last arguments may be left out. */

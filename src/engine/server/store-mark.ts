@@ -12,7 +12,8 @@ const MARK = /\s*\[tailrace store (\d+)\]$/;
 type Comments = ReadonlyMap<string, string>;
 
 /**
- * Checks the versions of a server's tables; one without a mark was being created when its process ended. Call it before `applySchema`.
+ * Checks the versions of a server's tables; one without a mark was being created when its process ended. Call it before
+ * `applySchema`.
  *
  * @throws InputError if any table of the database is of another version
  */

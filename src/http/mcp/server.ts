@@ -33,8 +33,8 @@ import { noteFailure } from '../plugins/errors.ts';
 import { describeRun, describeTyped, type QueryParts, readValue } from '../routes/query.ts';
 
 /**
- * Handles one message of an agent. Each message has its own server, which knows the caller: nothing outlives the request, any replica
- * can respond, and the key is checked each time.
+ * Handles one message of an agent. Each message has its own server, which knows the caller: nothing outlives the
+ * request, any replica can respond, and the key is checked each time.
  *
  * @throws Error if the SDK fails
  */
@@ -65,7 +65,9 @@ function toWebRequest({ headers }: FastifyRequest): Request {
 }
 
 const INSTRUCTIONS =
-  'Each tool runs a saved query over log data and returns its rows. It changes no data. An answer that is too large has only its first rows, and "truncated", which says how to get fewer.';
+  'Each tool runs a saved query over log data and returns its rows. It changes no data. An ' +
+  'answer that is too large has only its first rows, and "truncated", which says how to get ' +
+  'fewer.';
 
 /** Checks arguments by the definitions instead of JSON Schemas, so that messages are those of the API. */
 function createServer(parts: McpParts, exchange: Exchange): Server {
@@ -81,7 +83,9 @@ function createServer(parts: McpParts, exchange: Exchange): Server {
     const tools = endpoints.map((one) => toToolName(one.name));
     const endpoint = endpoints[tools.indexOf(name)];
     if (endpoint !== undefined) return callTool(parts, exchange, { endpoint, args });
-    const message = `no tool is called ${shorten(name)}${describeNearest(name, tools) || ';'} tools/list returns those that this key may call`;
+    const message =
+      `no tool is called ${shorten(name)}${describeNearest(name, tools) || ';'} tools/list returns ` +
+      'those that this key may call';
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
   });
   server.setRequestHandler('resources/list', () => ({ resources: sources.map(describeSource) }));

@@ -46,7 +46,8 @@ export function createOpenApi({ version, endpoints, hasKey = true }: OpenApiOpti
 
 const DESCRIPTION = `Saved analytics queries over log data as HTTP endpoints.
 
-Every endpoint that the reader's key may read has its own path, by its name, and the UUID in its description. Without a key none is listed.`;
+Every endpoint that the reader's key may read has its own path, by its name, and the UUID in its description. Without
+a key none is listed.`;
 
 const WITHOUT_KEY =
   '**This document lists no endpoint, because it was requested without a key:** send one in the header `X-API-KEY`.';
@@ -59,7 +60,10 @@ const TAGS = [
   { name: 'service', description: 'Health, metrics, this document.' },
 ];
 
-/** Describes the path of an endpoint, by its name, with GET and POST. Its description has the UUID, which works instead of the name. */
+/**
+ * Describes the path of an endpoint, by its name, with GET and POST. Its description has the UUID, which works instead
+ * of the name.
+ */
 function endpointPaths(endpoint: Endpoint): Record<string, Schema> {
   return { [`${ENDPOINT_PATH}${endpoint.name}`]: pathItem(endpoint) };
 }
@@ -147,8 +151,9 @@ function parameterSchema({ schema, required }: Parameter): Schema {
 }
 
 /**
- * Returns a value that works with the sample logs, if the declaration has one. Of optional parameters only choices have an example: the
- * reference fills examples into its forms, and if both bounds of time were one instant, the answer would be empty.
+ * Returns a value that works with the sample logs, if the declaration has one. Of optional parameters only choices have
+ * an example: the reference fills examples into its forms, and if both bounds of time were one instant, the answer
+ * would be empty.
  */
 export function exampleOf({
   name,
@@ -163,7 +168,8 @@ export function exampleOf({
   return schema['default'] ?? (required || values.length > 0 ? example : undefined);
 }
 
-// Without `additionalProperties`: generated types then reject a parameter that is not declared, which the service would ignore.
+// Without `additionalProperties`: generated types then reject a parameter that is not declared, which the service would
+// ignore.
 function body(endpoint: Endpoint): Schema {
   const parameters = parametersOf(endpoint);
   const required = parameters.filter((one) => one.required).map(({ name }) => name);
@@ -228,7 +234,11 @@ const NEXT_LINK = text('`rel="next"`: the next page, if there may be one.');
 
 const NOT_MODIFIED: Schema = { description: 'The caller has this answer: its `If-None-Match` named it.' };
 
-/** Describes an endpoint as a tool of the Model Context Protocol. @param pins parameters that are left out: they have one value */
+/**
+ * Describes an endpoint as a tool of the Model Context Protocol.
+ *
+ * @param pins parameters that are left out: they have one value
+ */
 export function describeTool(endpoint: Endpoint, pins: Pins): Tool {
   const { name, description, sandboxing } = endpoint;
   const parameters = endpoint.parameters.filter((one) => !Object.hasOwn(pins, one.name));

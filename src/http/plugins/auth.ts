@@ -24,12 +24,12 @@ export interface Admissions {
 }
 
 /**
- * Admits the callers of a route before anything else of the request is read (spec 5). If the key is optional, a request without
- * one has no caller, and a wrong key is rejected; a session that has ended is none. A key takes precedence over a session. With a session, only
- * pages of this service may change anything.
+ * Admits the callers of a route before anything else of the request is read (spec 5). If the key is optional, a request
+ * without one has no caller, and a wrong key is rejected; a session that has ended is none. A key takes precedence over
+ * a session. With a session, only pages of this service may change anything.
  *
- * Senders of events may also send the key in the query string as `api_key`, as existing configurations for Logflare do. URLs end
- * up in logs, so docs/ingest.md recommends a key with only that scope.
+ * Senders of events may also send the key in the query string as `api_key`, as existing configurations for Logflare do.
+ * URLs end up in logs, so docs/ingest.md recommends a key with only that scope.
  */
 export function createAuth(
   route: Pick<Route, 'scopes' | 'keyInQuery' | 'findKey'>,
@@ -111,8 +111,8 @@ const CONSOLE_HEADER = 'x-tailrace-console';
 const SAFE_METHODS = ['GET', 'HEAD'];
 
 /**
- * Checks that a request which may change something comes from a page of this service: a browser sends cookies by itself, whatever page it
- * shows.
+ * Checks that a request which may change something comes from a page of this service: a browser sends cookies by
+ * itself, whatever page it shows.
  *
  * @throws TailraceError `forbidden`
  */
@@ -120,7 +120,11 @@ function requireOwnPage(request: FastifyRequest, own: OwnOrigin): void {
   if (!SAFE_METHODS.includes(request.method)) findOwnPage(request, own);
 }
 
-/** Returns the origin of the page of this service that sends a request. @throws TailraceError `forbidden` if another page may have sent it */
+/**
+ * Returns the origin of the page of this service that sends a request.
+ *
+ * @throws TailraceError `forbidden` if another page may have sent it
+ */
 export function findOwnPage({ headers, raw }: FastifyRequest, own: OwnOrigin): URL {
   if (headers[CONSOLE_HEADER] !== '1')
     throw refuse('needs the header X-Tailrace-Console: 1, which pages of other origins cannot send');
@@ -130,8 +134,8 @@ export function findOwnPage({ headers, raw }: FastifyRequest, own: OwnOrigin): U
 }
 
 /**
- * Returns the origin of the page that sends a request, which is one of this service: that of `TAILRACE_PUBLIC_URL`, or of the host of the
- * request, over HTTPS or on this machine.
+ * Returns the origin of the page that sends a request, which is one of this service: that of `TAILRACE_PUBLIC_URL`, or
+ * of the host of the request, over HTTPS or on this machine.
  *
  * @throws TailraceError `forbidden`
  */

@@ -17,8 +17,9 @@ const isEmptyObject = (body: unknown) =>
   typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0;
 
 /**
- * Returns a check that rejects what the route would ignore, and so answer another question: a body, and undeclared parameters. Senders of
- * events add parameters, and Elasticsearch's clients bodies. It has to run before a body is parsed, and after one has been.
+ * Returns a check that rejects what the route would ignore, and so answer another question: a body, and undeclared
+ * parameters. Senders of events add parameters, and Elasticsearch's clients bodies. It has to run before a body is
+ * parsed, and after one has been.
  */
 export function createUnreadCheck<Parts>(
   route: Route<Parts>,
@@ -69,7 +70,10 @@ function rejectsUnknown<Parts>({ operation, scopes }: Route<Parts>): boolean {
   return !scopes.includes('ingest');
 }
 
-/** The part of a schema that is read here. `expected` is our own annotation, as in the definitions: the end of the sentence "must be …". */
+/**
+ * The part of a schema that is read here. `expected` is our own annotation, as in the definitions: the end of the
+ * sentence "must be …".
+ */
 interface ReadSchema {
   readonly expected?: string;
   readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
@@ -89,7 +93,10 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   };
 };
 
-/** Converts the decimal integers of a query string that its schema declares as numbers; any other text stays, and is rejected. */
+/**
+ * Converts the decimal integers of a query string that its schema declares as numbers; any other text stays, and is
+ * rejected.
+ */
 function parseIntegers({ properties = {} }: ReadSchema, query: Record<string, unknown>) {
   const parsed = { ...query };
   for (const [name, { type }] of Object.entries(properties)) {

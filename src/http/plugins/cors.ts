@@ -11,14 +11,16 @@ declare module 'fastify' {
 
 // Headers besides the few that any page may read.
 const EXPOSED_HEADERS =
-  'age, cache-status, content-disposition, link, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, server-timing, x-ignored-parameters, x-request-id, x-sampled, x-tailrace-hint';
+  'age, cache-status, content-disposition, link, ratelimit-limit, ratelimit-remaining, ' +
+  'ratelimit-reset, retry-after, server-timing, x-ignored-parameters, x-request-id, x-sampled, ' +
+  'x-tailrace-hint';
 /** Headers that clients of `/mcp` send. */
 const AGENT_HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name'];
 const PREFLIGHT_SECONDS = 86_400;
 
 /**
- * Lets pages of the listed origins read responses; with an empty list only routes with their own rules do. Must be registered
- * before the routes. Keys are in headers, never in cookies, so no origin needs credentials.
+ * Lets pages of the listed origins read responses; with an empty list only routes with their own rules do. Must be
+ * registered before the routes. Keys are in headers, never in cookies, so no origin needs credentials.
  *
  * @param origins the setting: joined by commas, or `*`
  */

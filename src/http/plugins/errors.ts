@@ -49,7 +49,11 @@ export function sendError(
   return sendProtocolReply(reply, own);
 }
 
-/** Logs our own failure, and notes the code for the log line and the metrics of the request. @returns the error that its caller may read */
+/**
+ * Logs our own failure, and notes the code for the log line and the metrics of the request.
+ *
+ * @returns the error that its caller may read
+ */
 export function noteFailure(error: FastifyError | Error, request: FastifyRequest): TailraceError {
   const failure = toFailure(error, request);
   if (ERROR_CODES[failure.code].exit === EXIT_OURS)
@@ -73,7 +77,10 @@ export function refuseType({ headers, routeOptions }: FastifyRequest): string {
   const read = routeOptions.config.bodyTypes ?? [];
   const right = `send ${read.join(' or ') || 'application/json'}`;
   if (type === undefined || type === '') return `the header Content-Type is missing; ${right}`;
-  return `the header Content-Type is ${JSON.stringify(type.slice(0, TYPE_CHARS_MAX))}, which this path does not read; ${right}`;
+  return (
+    `the header Content-Type is ${JSON.stringify(type.slice(0, TYPE_CHARS_MAX))}, which this ` +
+    `path does not read; ${right}`
+  );
 }
 
 function toFailure(error: FastifyError | Error, request: FastifyRequest): TailraceError {

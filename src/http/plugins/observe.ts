@@ -45,7 +45,11 @@ export interface PeerReader {
   host(request: IncomingMessage): string;
 }
 
-/** Reads them as the framework does (its `trustProxy`). @param trustProxy addresses joined by commas; empty: no proxy is trusted */
+/**
+ * Reads them as the framework does (its `trustProxy`).
+ *
+ * @param trustProxy addresses joined by commas; empty: no proxy is trusted
+ */
 export function createPeerReader(trustProxy: string): PeerReader {
   const ownHost = ({ headers }: IncomingMessage) => headers.host ?? '';
   if (trustProxy === '') return { address: ({ socket }) => socket.remoteAddress ?? '', host: ownHost };

@@ -24,8 +24,8 @@ const SECRET_BYTES = 32;
 const TICKET_BYTES = 48; // what Node expects
 
 /**
- * Lets listener processes accept the connections of an app and relay them to it. One that ends is started again; only its own
- * connections end with it.
+ * Lets listener processes accept the connections of an app and relay them to it. One that ends is started again; only
+ * its own connections end with it.
  *
  * @returns where all of them accept connections
  * @throws the system's error if the address cannot be listened on; then none of them runs
@@ -37,7 +37,8 @@ export async function openListeners(
 ): Promise<AddressInfo> {
   const { config, backlog, logger } = options;
   const secret = randomBytes(SECRET_BYTES).toString('hex');
-  // An abstract address: nothing on the disk to find a place for, or to be left behind. Anyone on the machine can connect, and needs the secret.
+  // An abstract address: nothing on the disk to find a place for, or to be left behind. Anyone on the machine can
+  // connect, and needs the secret.
   const path = `\0tailrace-${process.pid}-${randomBytes(8).toString('hex')}`;
   acceptRelayed(app.server, secret);
   await app.listen({ path, backlog, listenTextResolver: () => 'waiting for listener processes' });

@@ -24,7 +24,10 @@ export interface AboutParts {
   readonly describe: (endpoints: readonly Endpoint[] | undefined) => Schema;
 }
 
-/** Whether a key sees a series: with a list, only series of its items, and series without an endpoint, source or receiver. */
+/**
+ * Whether a key sees a series: with a list, only series of its items, and series without an endpoint, source or
+ * receiver.
+ */
 function findShown({ endpoints, sources }: Registry, caller: Caller) {
   if (caller.endpoints === undefined && caller.sources === undefined) return undefined;
   const namesOf = (

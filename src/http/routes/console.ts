@@ -41,7 +41,8 @@ export function findConsole(dir = CONSOLE_DIR): ConsoleParts {
 }
 
 /**
- * Serves the console: static files that need no key. They load data from the API, with the key of the reader. The names of files below /assets/ contain a hash of their content.
+ * Serves the console: static files that need no key. They load data from the API, with the key of the reader. The names
+ * of files below /assets/ contain a hash of their content.
  */
 export const consoleRoutes: RouteGroup<ConsoleParts> = {
   async setup(app, { dir, isBuilt }) {
@@ -114,8 +115,8 @@ export const consoleRoutes: RouteGroup<ConsoleParts> = {
 const NEVER_PAGES = ['/api/', '/assets/'];
 
 /**
- * Responds to an unknown path: a browser gets the console, which says so and has a navigation; others get the failure as JSON. Both have
- * the status 404.
+ * Responds to an unknown path: a browser gets the console, which says so and has a navigation; others get the failure
+ * as JSON. Both have the status 404.
  */
 export function createNotFound({ dir, isBuilt }: ConsoleParts) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -134,7 +135,10 @@ export function createNotFound({ dir, isBuilt }: ConsoleParts) {
 function adviseOf(path: string): string {
   const [, signal] = /^\/v1\/(traces|metrics)\/?$/.exec(path) ?? [];
   if (signal === undefined) return 'endpoints are at /api/endpoints/query/<uuid or name>';
-  return `OpenTelemetry's logs are accepted at /v1/logs, its ${signal} are not: switch their exporter off, such as OTEL_${signal.toUpperCase()}_EXPORTER=none`;
+  return (
+    `OpenTelemetry's logs are accepted at /v1/logs, its ${signal} are not: switch their exporter ` +
+    `off, such as OTEL_${signal.toUpperCase()}_EXPORTER=none`
+  );
 }
 
 const HTML = 'text/html; charset=utf-8';

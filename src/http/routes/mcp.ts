@@ -6,8 +6,8 @@ import type { McpParts } from '../mcp/server.ts';
 import { defineRoute, type RouteGroup, URL_BYTES_MAX } from '../route.ts';
 
 /**
- * Serves endpoints as tools for agents: the Model Context Protocol over Streamable HTTP, by the official SDK. Without sessions, which the
- * protocol has not needed since 2026-07-28: GET and DELETE, which are about sessions, get 405.
+ * Serves endpoints as tools for agents: the Model Context Protocol over Streamable HTTP, by the official SDK. Without
+ * sessions, which the protocol has not needed since 2026-07-28: GET and DELETE, which are about sessions, get 405.
  */
 export const mcpRoutes: RouteGroup<McpParts> = {
   bodyBytesMax: URL_BYTES_MAX, // the arguments of a call are what a URL could hold

@@ -37,7 +37,10 @@ export interface OverviewParts {
   readonly now: () => number;
 }
 
-/** Serves live numbers, for keys with the scope `manage`: they count the requests of all keys, and the events of all projects. */
+/**
+ * Serves live numbers, for keys with the scope `manage`: they count the requests of all keys, and the events of all
+ * projects.
+ */
 export const overviewRoutes: RouteGroup<OverviewParts> = {
   routes: [
     defineRoute({

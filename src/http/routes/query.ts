@@ -165,8 +165,8 @@ export function describeRun(request: FastifyRequest, reply: FastifyReply) {
 }
 
 /**
- * Aborts if the caller hangs up before the response is sent. Fastify's `request.signal` aborts as soon as a body has been read
- * to its end, so it cannot be used for a POST.
+ * Aborts if the caller hangs up before the response is sent. Fastify's `request.signal` aborts as soon as a body has
+ * been read to its end, so it cannot be used for a POST.
  */
 function createHangUpSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();

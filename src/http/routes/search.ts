@@ -59,7 +59,9 @@ export const searchRoutes: RouteGroup<SearchParts> = {
         id: 'search',
         tag: 'events',
         description:
-          'The newest events that match, or a live tail of them; with `part`, counts and measures by time, the top values of a field, a summary of each field, patterns of the messages, or what distinguishes the events from others.',
+          'The newest events that match, or a live tail of them; with `part`, counts and measures by ' +
+          'time, the top values of a field, a summary of each field, patterns of the messages, or what ' +
+          'distinguishes the events from others.',
       },
       parameters: [
         ...SEARCH_QUERY,
@@ -89,7 +91,9 @@ export const searchRoutes: RouteGroup<SearchParts> = {
         id: 'draft_endpoint',
         tag: 'events',
         description:
-          'A draft for the workbench, of the parts rows, histogram and values: the same numbers by SQL over the tables of the sources, with parameters, a chart, and a test made of the newest events, trimmed to what the query reads. Nothing is saved.',
+          'A draft for the workbench, of the parts rows, histogram and values: the same numbers by SQL ' +
+          'over the tables of the sources, with parameters, a chart, and a test made of the newest ' +
+          'events, trimmed to what the query reads. Nothing is saved.',
       },
       parameters: SEARCH_QUERY,
       answer: { 200: json('The files.', SEARCH_DRAFT) },

@@ -46,7 +46,10 @@ export type EventRequest = FastifyRequest<{
   Body: RawBody | undefined;
 }>;
 
-/** Adds a parser that reads and decompresses bodies of a media type within the limits, or rejects them unread; their route decodes them. */
+/**
+ * Adds a parser that reads and decompresses bodies of a media type within the limits, or rejects them unread; their
+ * route decodes them.
+ */
 export function addBodyParser(
   app: FastifyInstance,
   { config, backpressure }: Pick<IngestParts, 'config' | 'backpressure'>,
@@ -144,7 +147,11 @@ export async function takeEvents(
   return receipt;
 }
 
-/** Finds the project that the key or a header names. @throws TailraceError `forbidden` if a header names another than the key */
+/**
+ * Finds the project that the key or a header names.
+ *
+ * @throws TailraceError `forbidden` if a header names another than the key
+ */
 function findProject(
   request: Pick<FastifyRequest, 'headers'>,
   header: string | undefined,

@@ -80,7 +80,8 @@ export const workbenchAlertRoutes: RouteGroup<SaveAlertParts> = {
         id: 'save_alert',
         tag: 'console',
         description:
-          'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. `version` is that of the text that was read before; null for a new alert.',
+          'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. `version` is that of the text that ' +
+          'was read before; null for a new alert.',
       },
       body: jsonBody(SAVE_FILE, { example: { name: 'checkout.errors', ...ALERT_EXAMPLE, version: null } }),
       answer: { 200: json('Saved and served.', SAVED_ALERT) },
@@ -137,7 +138,8 @@ export const workbenchDashboardRoutes: RouteGroup<SaveDashboardParts> = {
         id: 'save_dashboard',
         tag: 'console',
         description:
-          'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. `version` is that of the text that was read before; null for a new dashboard.',
+          'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. `version` is that of the text that ' +
+          'was read before; null for a new dashboard.',
       },
       body: jsonBody(SAVE_FILE, { example: { name: 'checkout', ...DASHBOARD_EXAMPLE, version: null } }),
       answer: { 200: json('Saved and served.', SAVED_DASHBOARD) },

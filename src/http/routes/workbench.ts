@@ -75,7 +75,9 @@ parameters:
 `;
 const EXAMPLE = {
   definition: DEFINITION_EXAMPLE,
-  sql: 'SELECT path, count() AS n FROM edge_logs WHERE project = @project AND status_code >= 500 GROUP BY path ORDER BY n DESC',
+  sql:
+    'SELECT path, count() AS n FROM edge_logs WHERE project = @project AND status_code >= 500 ' +
+    'GROUP BY path ORDER BY n DESC',
 };
 const CALL_EXAMPLE = { ...EXAMPLE, values: { project: 'aurora' } };
 
@@ -169,7 +171,9 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
         id: 'save_endpoint',
         tag: 'console',
         description:
-          'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. A failed test does not undo the save. `version` is that of the texts that were read before; null for a new endpoint, which may bring `test`, a file of tests.',
+          'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. A failed test does not undo the ' +
+          'save. `version` is that of the texts that were read before; null for a new endpoint, which ' +
+          'may bring `test`, a file of tests.',
       },
       body: jsonBody(SAVE, { example: { name: 'errors.by-path', ...EXAMPLE, version: null } }),
       answer: { 200: json('Saved and served.', SAVED_ENDPOINT) },
@@ -186,7 +190,8 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
         id: 'add_test',
         tag: 'console',
         description:
-          'Writes a case into `tests/results.yaml`, where endpoints may be saved: `now`, `values` and at most 20 `rows`, a text of JSON. A failed test does not undo it.',
+          'Writes a case into `tests/results.yaml`, where endpoints may be saved: `now`, `values` and ' +
+          'at most 20 `rows`, a text of JSON. A failed test does not undo it.',
       },
       body: jsonBody(TEST, {
         example: {

@@ -22,7 +22,10 @@ export type FilterCounts = Record<(typeof FILTER_RULES)[number], number>;
 
 export const createFilterCounts = (): FilterCounts => ({ drop: 0, sample: 0, redact: 0 });
 
-/** Returns what is stored of an event: itself, or with texts replaced; `undefined` if it is not stored. Counts the rule that applied. */
+/**
+ * Returns what is stored of an event: itself, or with texts replaced; `undefined` if it is not stored. Counts the rule
+ * that applied.
+ */
 type Filter = (event: Event, counts: FilterCounts) => Event | undefined;
 
 /** By id of the source. */
@@ -136,5 +139,8 @@ function findRedactionFault(rule: Redaction, { projectPaths, idPaths = [] }: Sou
   );
   const named = rule.paths.map((path) => path.join('.')).find((path) => kept.includes(path));
   if (named === undefined) return undefined;
-  return `cannot replace ${named}, from which the id, the time, the project or all metadata of an event is read; name other fields`;
+  return (
+    `cannot replace ${named}, from which the id, the time, the project or all metadata of an ` +
+    'event is read; name other fields'
+  );
 }

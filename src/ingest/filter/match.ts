@@ -27,8 +27,8 @@ export type Match = (event: MatchedEvent) => boolean;
 type Value = string | number | boolean | undefined;
 
 /**
- * Compiles a search that `verifyCondition` accepts for events of one source. It finds exactly the events whose rows the condition of
- * `writeCondition` finds.
+ * Compiles a search that `verifyCondition` accepts for events of one source. It finds exactly the events whose rows the
+ * condition of `writeCondition` finds.
  */
 export function createMatch(tree: SearchTree, source: Source): Match {
   switch (tree.kind) {

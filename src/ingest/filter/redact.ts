@@ -13,8 +13,8 @@ type Replace = (text: string) => string;
 const MESSAGE = 'event_message';
 
 /**
- * Creates what replaces the values of an event that must not be stored. The message and the typed columns follow, even if they are read
- * from a replaced value; the id, the time and the project stay as they are.
+ * Creates what replaces the values of an event that must not be stored. The message and the typed columns follow, even
+ * if they are read from a replaced value; the id, the time and the project stay as they are.
  *
  * @param rules that `verifyFilters` accepts
  */
@@ -125,8 +125,8 @@ const UNSIGNED_MAX = 2n ** 64n - 1n;
 const SIGNED_MIN = -(2n ** 63n);
 
 /**
- * Reads the value at a path of a JSON text as the engine's JSONExtractRaw does: a text, or the JSON of any other value; of equal names
- * the first.
+ * Reads the value at a path of a JSON text as the engine's JSONExtractRaw does: a text, or the JSON of any other value;
+ * of equal names the first.
  *
  * @returns `undefined` for null, without a value, and for JSON that the engine does not read
  */

@@ -33,7 +33,12 @@ function isRepaired(event: WireEvent): boolean {
   );
 }
 
-/** Reads a body of JSON. @param read may leave values unread @throws TailraceError `invalid_request` with the place of the fault */
+/**
+ * Reads a body of JSON.
+ *
+ * @param read may leave values unread
+ * @throws TailraceError `invalid_request` with the place of the fault
+ */
 export function readJson<T>(bytes: Buffer, read: (bytes: Buffer) => T): T {
   try {
     return read(bytes);

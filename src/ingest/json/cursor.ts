@@ -1,5 +1,5 @@
-// A walk over the bytes of a JSON text that passes each byte once: to cut events out of a body. Nested values are passed by their brackets
-// only; the scan of each event proves them valid.
+// A walk over the bytes of a JSON text that passes each byte once: to cut events out of a body. Nested values are
+// passed by their brackets only; the scan of each event proves them valid.
 
 import {
   BACKSLASH,
@@ -43,7 +43,12 @@ export function passArray(cursor: Cursor, onElement: () => void): void {
   passItems(cursor, { opening: OPEN_BRACKET, closing: CLOSE_BRACKET }, onElement);
 }
 
-/** Passes an object. @param onMember gets the place of the name, quotes included, and has to pass the value @throws NOT_JSON */
+/**
+ * Passes an object.
+ *
+ * @param onMember gets the place of the name, quotes included, and has to pass the value
+ * @throws NOT_JSON
+ */
 export function passObject(cursor: Cursor, onMember: (name: Span) => void): void {
   passItems(cursor, { opening: OPEN_BRACE, closing: CLOSE_BRACE }, () => {
     const start = cursor.at;
@@ -92,7 +97,11 @@ const KINDS = createTable((byte) => {
   return byte === 0 ? NOWHERE : PASSED; // a zero also stands for the end
 });
 
-/** Returns the index after the bracket that closes the one at `start`; brackets of both kinds count as one. @throws NOT_JSON */
+/**
+ * Returns the index after the bracket that closes the one at `start`; brackets of both kinds count as one.
+ *
+ * @throws NOT_JSON
+ */
 export function endOfBrackets(bytes: Buffer, start: number): number {
   let depth = 0;
   for (let at = start; ; at++) {

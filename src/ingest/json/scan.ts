@@ -1,5 +1,6 @@
-// One pass over the bytes of a JSON text proves it valid, finds where its members stand and reads the values at given paths. `JSON.parse`
-// would create an object for every value of an event, of which only a few are used, and a second scan would have to find their text.
+// One pass over the bytes of a JSON text proves it valid, finds where its members stand and reads the values at given
+// paths. `JSON.parse` would create an object for every value of an event, of which only a few are used, and a second
+// scan would have to find their text.
 
 import { addName, createNameHashes, type NameHashes } from './duplicates.ts';
 import {
@@ -37,7 +38,10 @@ export const MEMBER_SPANS = 4;
 
 export interface JsonScan {
   readonly kind: 'object' | 'array' | 'scalar';
-  /** Start and end of the name, quotes included, and of the value of each member of an object; of the elements of an array: start and end. */
+  /**
+   * Start and end of the name, quotes included, and of the value of each member of an object; of the elements of an
+   * array: start and end.
+   */
   readonly spans: readonly number[];
   /** By slot: the text, number, boolean or null at a path, or the place of an object or array; `undefined` without one. */
   readonly values: unknown[];

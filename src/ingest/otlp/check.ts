@@ -142,9 +142,9 @@ function ofForm(expected: string, form: RegExp): Scalar {
 const STEPS_MAX = 500;
 
 /**
- * Checks an OTLP request in JSON: what is not understood would be stored as nothing. Fields of later versions are ignored,
- * but not a message that has no others. A field that is null becomes a missing one, and names of the protocol's files, such as
- * `time_unix_nano`, those of its JSON: libraries that write protobuf as JSON can write both.
+ * Checks an OTLP request in JSON: what is not understood would be stored as nothing. Fields of later versions are
+ * ignored, but not a message that has no others. A field that is null becomes a missing one, and names of the
+ * protocol's files, such as `time_unix_nano`, those of its JSON: libraries that write protobuf as JSON can write both.
  *
  * @throws TailraceError `invalid_request` with the place
  */

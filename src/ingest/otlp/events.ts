@@ -113,7 +113,8 @@ function scopeText(scope: InstrumentationScope | undefined): string {
 }
 
 /**
- * Zero means "unknown" in OTLP. Padded to 18 digits, so that the event rules read nanoseconds; they reject what is not a number.
+ * Zero means "unknown" in OTLP. Padded to 18 digits, so that the event rules read nanoseconds; they reject what is not
+ * a number.
  */
 function firstTime(...times: (string | number | undefined)[]): string | undefined {
   const known = times.find((time) => !/^0*$/.test(String(time ?? '')));

@@ -31,7 +31,8 @@ export function chooseSource(
     ) ?? candidates.find((one) => one.name === GENERAL_SOURCE && isManaged(one));
   if (source !== undefined) return source;
   throw new RefusedEvent(
-    `belongs to no source that this key may send to: none accepts it, and there is no source "${GENERAL_SOURCE}"; name one in the header X-Source`,
+    'belongs to no source that this key may send to: none accepts it, and there is no source ' +
+      `"${GENERAL_SOURCE}"; name one in the header X-Source`,
   );
 }
 

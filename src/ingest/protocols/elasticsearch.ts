@@ -150,7 +150,9 @@ function readAction({ number, bytes }: BodyLine, fallback: string): Action {
   const [name = '', ...others] = Object.keys(value ?? {});
   const about = value?.[name];
   if (!isAction(name) || others.length > 0 || !isObject(about)) {
-    const message = `line ${number} of the body is not an action; send {"create":{}} or {"index":{}} and the document on the next line`;
+    const message =
+      `line ${number} of the body is not an action; send {"create":{}} or {"index":{}} and the ` +
+      'document on the next line';
     throw new TailraceError('invalid_request', message);
   }
   const { _index: index, _id: id } = about;

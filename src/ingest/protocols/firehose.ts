@@ -70,7 +70,8 @@ function reply(
 export const FIREHOSE_FORMATS = {
   firehose: {
     cut: (bytes, options) => collectEvents(recordEvents(decodeJson(bytes).text, options), options),
-    // Records are base64, perhaps of gzip: nothing of what they hold is seen, so all but small bodies are decoded on the thread.
+    // Records are base64, perhaps of gzip: nothing of what they hold is seen, so all but small bodies are decoded on
+    // the thread.
     countMarks: createMarkCounter('ABCDEFGHIJKLMNOPQRSTUVWXYZ'),
   },
 } as const satisfies Readonly<Record<string, Format>>;

@@ -172,8 +172,8 @@ function wrongShape(what: string): TailraceError {
   return new TailraceError('invalid_request', `the body is not a push request of Loki: ${what}`);
 }
 
-// A name, and a text in double quotes with escapes, or in backquotes without. Every alternative begins with another character, so
-// that the time is in proportion to the text.
+// A name, and a text in double quotes with escapes, or in backquotes without. Every alternative begins with another
+// character, so that the time is in proportion to the text.
 const LABEL = /\s*([A-Za-z_][\w.:/-]*)\s*=\s*("(?:[^"\\\n]|\\[^\n])*"|`[^`]*`)\s*(,|\}\s*$)/y;
 const EMPTY_LABELS = /^\s*\{\s*\}\s*$/;
 

@@ -3,7 +3,11 @@ import protobuf from 'protobufjs/light.js';
 /** Fields of messages: message → field → [number, type]; `repeated` before the type if there may be many. */
 export type Messages = Readonly<Record<string, Readonly<Record<string, readonly [number, string]>>>>;
 
-/** Creates the types of a protocol. @param oneofs messages that have exactly one of their fields: message → name of the choice */
+/**
+ * Creates the types of a protocol.
+ *
+ * @param oneofs messages that have exactly one of their fields: message → name of the choice
+ */
 export function createMessages(
   messages: Messages,
   oneofs: Readonly<Record<string, string>> = {},

@@ -4,8 +4,8 @@ import { TailraceError } from '../../errors.ts';
 /**
  * Decompresses a block of Snappy. Its head says how many bytes it becomes, for which memory is taken before a byte is read.
  *
- * @throws TailraceError `body_too_large` beyond `bytesMax`, `invalid_request` if the bytes are not Snappy, or of another length than
- * they say
+ * @throws TailraceError `body_too_large` beyond `bytesMax`, `invalid_request` if the bytes are not Snappy, or of
+ *   another length than they say
  */
 export function decompressSnappy(bytes: Uint8Array, bytesMax: number): Buffer {
   const length = readLength(bytes);

@@ -14,7 +14,9 @@ export const vercel: Protocol = {
   docs: {
     title: 'Vercel log drains',
     tested: 'its documented bodies',
-    key: 'with `?verify=` the value that Vercel shows; a custom header of the drain; also `x-vercel-signature` with [`TAILRACE_VERCEL_SECRET`](settings.md#tailrace_vercel_secret)',
+    key:
+      'with `?verify=` the value that Vercel shows; a custom header of the drain; also ' +
+      '`x-vercel-signature` with [`TAILRACE_VERCEL_SECRET`](settings.md#tailrace_vercel_secret)',
     timestamp: '`timestamp`',
     message: '`message`',
     project: 'none: pin the key, or send `X-Project`',

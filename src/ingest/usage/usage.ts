@@ -37,7 +37,8 @@ export interface Usage {
   /** Returns the error for a request all of whose events belong to such projects. */
   refuse(): TailraceError;
   /**
-   * Counts events while `store` stores them, and no longer if it fails: requests at the same time cannot pass a quota together.
+   * Counts events while `store` stores them, and no longer if it fails: requests at the same time cannot pass a quota
+   * together.
    *
    * @throws what `store` throws
    */

@@ -15,8 +15,8 @@ const SCALAR =
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | 'more' | 'end';
 
 /**
- * Finds the first character that no JSON text could have there; `undefined` if the text is JSON. `JSON.parse` names the place of
- * only some faults, and in words that differ by version.
+ * Finds the first character that no JSON text could have there; `undefined` if the text is JSON. `JSON.parse` names the
+ * place of only some faults, and in words that differ by version.
  */
 export function findJsonFault(text: string): JsonPlace | undefined {
   const open: string[] = [];

@@ -80,7 +80,8 @@ function describeEmpty(own: number, others: number, isRest: boolean): string | u
   if (own === 0) return 'no event of the range matches q, so there is nothing to explain';
   if (others > 0) return undefined;
   return isRest
-    ? 'every event of the range matches q, so there is nothing to compare with; name it in "against", or choose a longer range'
+    ? 'every event of the range matches q, so there is nothing to compare with; name it in ' +
+        '"against", or choose a longer range'
     : 'no event of the range matches "against", so there is nothing to compare with';
 }
 
@@ -111,9 +112,9 @@ function writeCompare(compared: Compared, samples: readonly [Sample, Sample]): W
 }
 
 /**
- * Scores each value by the Jensen-Shannon divergence, in bits, between its presence in the two sets: as much as is learnt, on average,
- * about the set of an event from whether it has the value, if both sets were equally large. Half an event is added to each count, so
- * that few events prove little.
+ * Scores each value by the Jensen-Shannon divergence, in bits, between its presence in the two sets: as much as is
+ * learnt, on average, about the set of an event from whether it has the value, if both sets were equally large. Half an
+ * event is added to each count, so that few events prove little.
  */
 function writeScores({ scope, tree, against, size }: Compared, arms: string) {
   const named = [tree, against].flatMap((one) => (one === undefined ? [] : [...listNamed(one)]));
@@ -121,12 +122,16 @@ function writeScores({ scope, tree, against, size }: Compared, arms: string) {
   const paths = left.map((name) => writePath(parseField(name, 'field')));
   const isNamed = left.length === 0 ? '' : `path NOT IN (${paths.join(', ')}) AND `;
   const isSource = `path = ${writePath(['source'])}`;
-  const counted = `SELECT path, value, toInt64(countIf(a)) AS own, toInt64(countIf(b)) AS other FROM (${writePairs(arms, ', a, b')}) GROUP BY path, value`;
+  const counted =
+    'SELECT path, value, toInt64(countIf(a)) AS own, toInt64(countIf(b)) AS other FROM ' +
+    `(${writePairs(arms, ', a, b')}) GROUP BY path, value`;
   const totals = `SELECT *, count() OVER (PARTITION BY path) AS values, sum(own + other) OVER (PARTITION BY path) AS held,
   sumIf(own, ${isSource}) OVER () AS owns, sumIf(other, ${isSource}) OVER () AS others FROM (${counted})`;
   const ranked = `SELECT *, dense_rank() OVER (ORDER BY held DESC, path) AS nth FROM (${totals})
 WHERE ${isNamed}owns > 0 AND others > 0 AND (values <= ${VALUES_FEW} OR values * 2 <= held)`;
-  const scored = `SELECT *, (own + 0.5) / (owns + 1) AS x, (other + 0.5) / (others + 1) AS y FROM (${ranked}) WHERE nth <= ${FIELDS_MAX}`;
+  const scored =
+    `SELECT *, (own + 0.5) / (owns + 1) AS x, (other + 0.5) / (others + 1) AS y FROM (${ranked}) ` +
+    `WHERE nth <= ${FIELDS_MAX}`;
   const entropy = (share: string) =>
     `(-(${share}) * log2(${share}) - (1 - (${share})) * log2(1 - (${share})))`;
   return `SELECT ${NAME_OF_PATH} AS field, value, own AS count, round(own / owns, 6) AS share,
@@ -136,8 +141,9 @@ FROM (${scored}) ORDER BY score DESC, x > y DESC, field, value LIMIT ${size}`;
 }
 
 /**
- * Lists the names of fields, and of those that are computed from them or that they are computed from: the level of an event and the column
- * with its status, a column that says what another contains. To explain one by the other would explain nothing.
+ * Lists the names of fields, and of those that are computed from them or that they are computed from: the level of an
+ * event and the column with its status, a column that says what another contains. To explain one by the other would
+ * explain nothing.
  */
 function listRelated(sources: readonly Source[], fields: readonly SearchField[]): string[] {
   const found = new Set<string>();

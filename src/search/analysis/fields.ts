@@ -37,9 +37,11 @@ export function planFields(scope: SearchScope, size: number): Omit<PlannedPart, 
 }
 
 /** A text that is a number as JSON writes it, as a double; else NULL. */
-const NUMBER = `if(match(value, ${guardPattern(NUMBER_FORM)}) AND isFinite(toFloat64OrZero(value)), toFloat64OrNull(value), NULL)`;
-// With the exact level, the weighted function takes the value before the one that `quantileExact` takes, if level × values is an integer.
-// The difference is less than that of two values in `ROWS_MAX`.
+const NUMBER =
+  `if(match(value, ${guardPattern(NUMBER_FORM)}) AND isFinite(toFloat64OrZero(value)), ` +
+  'toFloat64OrNull(value), NULL)';
+// With the exact level, the weighted function takes the value before the one that `quantileExact` takes, if level ×
+// values is an integer. The difference is less than that of two values in `ROWS_MAX`.
 const HALF = 0.500001;
 const MOST = 0.950001;
 
@@ -50,9 +52,13 @@ function writeFields(scope: SearchScope, sample: Sample, size: number): WriteSea
       sample: writeSample(sample),
       select: (fields, source) => selectPairs(source, fields),
     });
-    const counted = `SELECT path, value, toInt64(count()) AS n, ${NUMBER} AS x FROM (${writePairs(arms)}) GROUP BY path, value`;
-    const described = `SELECT path, sum(n) AS held, toInt64(count()) AS values, groupArraySorted(${TOP_MAX})((-n, ifNull(value, ''))) AS most,
-  sumIf(n, x IS NOT NULL) AS numbers, min(x) AS low, max(x) AS high, quantilesExactWeighted(${HALF}, ${MOST})(x, toUInt64(n)) AS ranks
+    const counted =
+      `SELECT path, value, toInt64(count()) AS n, ${NUMBER} AS x FROM (${writePairs(arms)}) GROUP ` +
+      'BY path, value';
+    const described = `SELECT path, sum(n) AS held, toInt64(count()) AS values,
+      groupArraySorted(${TOP_MAX})((-n, ifNull(value, ''))) AS most,
+  sumIf(n, x IS NOT NULL) AS numbers, min(x) AS low, max(x) AS high,
+  quantilesExactWeighted(${HALF}, ${MOST})(x, toUInt64(n)) AS ranks
 FROM (${counted}) GROUP BY path`;
     const total = `SELECT *, sumIf(held, path = ${writePath(['source'])}) OVER () AS events FROM (${described})`;
     const number = (sql: string) => `if(numbers * 2 >= held, ${sql}, NULL)`;

@@ -43,9 +43,9 @@ export function addTemplates(groups: Groups, templates: readonly Template[]): vo
 }
 
 /**
- * Merges templates that differ in words at places where many words stand: of messages with the same separators, those places with the
- * fewest words divide the messages, until at each place there is one word or many. A pattern keeps at least half of its words. The result
- * does not depend on the order of the templates, and is the most frequent first.
+ * Merges templates that differ in words at places where many words stand: of messages with the same separators, those
+ * places with the fewest words divide the messages, until at each place there is one word or many. A pattern keeps at
+ * least half of its words. The result does not depend on the order of the templates, and is the most frequent first.
  */
 export function mergeTemplates(groups: Groups): Template[] {
   const patterns = new Map<string, Template>();

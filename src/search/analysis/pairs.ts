@@ -7,7 +7,10 @@ import { writeLevelName } from '../level.ts';
 import { parseField } from '../parse.ts';
 import type { SearchField } from '../tree.ts';
 
-/** Values of an event's metadata that are looked at: more would take the engine's time and memory with those of other events. */
+/**
+ * Values of an event's metadata that are looked at: more would take the engine's time and memory with those of other
+ * events.
+ */
 const LEAVES_MAX = 128;
 // Names of a path. Each level of objects is read once more.
 const DEPTH_MAX = 4;
@@ -28,7 +31,10 @@ export function writePath(field: SearchField): string {
 }
 
 // As a search does (search/tree.ts). JavaScript's `\s` has more characters than RE2's.
-const QUOTED = `if(match(n, ${guardPattern(String.raw`^[^\s\x0b\pZ\x{feff}()":.*-][^\s\x0b\pZ\x{feff}()":.*]*$`)}), n, concat('"', replaceRegexpAll(n, ${writeValue(String.raw`["\\]`)}, ${writeValue(String.raw`\\\0`)}), '"'))`;
+const QUOTED =
+  `if(match(n, ${guardPattern(String.raw`^[^\s\x0b\pZ\x{feff}()":.*-][^\s\x0b\pZ\x{feff}()":.*]*$`)}), ` +
+  `n, concat('"', replaceRegexpAll(n, ${writeValue(String.raw`["\\]`)}, ` +
+  `${writeValue(String.raw`\\\0`)}), '"'))`;
 
 /** Writes the name of a field, as a search names it, from its path. */
 export const NAME_OF_PATH = `arrayStringConcat(arrayMap(n -> ${QUOTED}, splitByChar(${BEFORE_NAME}, substring(path, 2))), '.')`;
@@ -44,14 +50,22 @@ const OPEN = 'O';
 const CUT = 'C';
 
 /** Returns the members of the objects in it. */
-const OPEN_OBJECTS = `a -> arrayFlatten(arrayMap(p -> arrayMap(c -> (concat(p.1, ${BEFORE_NAME}, c.1), c.2), JSONExtractKeysAndValuesRaw(p.2)), arrayFilter(p -> startsWith(p.2, '{'), a)))`;
+const OPEN_OBJECTS =
+  `a -> arrayFlatten(arrayMap(p -> arrayMap(c -> (concat(p.1, ${BEFORE_NAME}, c.1), c.2), ` +
+  `JSONExtractKeysAndValuesRaw(p.2)), arrayFilter(p -> startsWith(p.2, '{'), a)))`;
 const CUT_VALUE = `v -> if(length(v) > ${VALUE_BYTES_MAX}, concat(substringUTF8(v, 1, ${CUT_CHARS}), '…'), v)`;
 
 const ROW_NAMES = `[${Object.keys(ROW_FIELDS).map(writeValue).join(', ')}]`;
 /** The members of the metadata; below `metadata` if the name would be one of a row. */
-const MEMBERS = `arrayMap(c -> (concat(if(c.1 = 'metadata' OR (has(${ROW_NAMES}, c.1) AND NOT startsWith(c.2, '{')), ${writePath(['metadata'])}, ''), ${BEFORE_NAME}, c.1), c.2), JSONExtractKeysAndValuesRaw(json))`;
+const MEMBERS =
+  `arrayMap(c -> (concat(if(c.1 = 'metadata' OR (has(${ROW_NAMES}, c.1) AND NOT ` +
+  `startsWith(c.2, '{')), ${writePath(['metadata'])}, ''), ${BEFORE_NAME}, c.1), c.2), ` +
+  'JSONExtractKeysAndValuesRaw(json))';
 
-/** Writes the columns that `writePairs` reads, in the SELECT of a source: what its file or the row declares, and the metadata. Of a level it is the rank. */
+/**
+ * Writes the columns that `writePairs` reads, in the SELECT of a source: what its file or the row declares, and the
+ * metadata. Of a level it is the rank.
+ */
 export function selectPairs(source: Source, fields: Fields): string {
   const declared = listDeclared(source).map((name) => parseField(name, 'field'));
   const typed = declared.map((field) => writeFieldText(fields.find(field)));
@@ -59,9 +73,9 @@ export function selectPairs(source: Source, fields: Fields): string {
 }
 
 /**
- * Writes the fields of events that have a value, with their values as texts, a row each: those that its source declares, then the values in
- * its metadata, those of its objects after its own. Each has its `path`: see `NAME_OF_PATH`. Outside of the SELECTs of sources, since it takes
- * time to analyse.
+ * Writes the fields of events that have a value, with their values as texts, a row each: those that its source
+ * declares, then the values in its metadata, those of its objects after its own. Each has its `path`: see
+ * `NAME_OF_PATH`. Outside of the SELECTs of sources, since it takes time to analyse.
  *
  * @param arms with the columns of `selectPairs`
  * @param more further columns of `arms`, with a comma before each
@@ -76,7 +90,8 @@ export function writePairs(arms: string, more = ''): string {
   const texts = `arrayMap(p -> (p.1, READ(p.2)), ${found})`;
   const pairs = `arrayFilter(p -> isNotNull(p.2), arrayConcat(arrayZip(paths, typed), ${texts}))`;
   const level = writeLevelName('toUInt8OrZero(pair.2)');
-  return `WITH ${MEMBERS_OF_WITH} SELECT pair.1 AS path, if(path = ${writePath(['level'])}, ${level}, ${CUT}(pair.2)) AS value${more}
+  return `WITH ${MEMBERS_OF_WITH} SELECT pair.1 AS path,
+    if(path = ${writePath(['level'])}, ${level}, ${CUT}(pair.2)) AS value${more}
 FROM (WITH ${members.join(', ')} SELECT arrayJoin(${pairs}) AS pair${more} FROM (\n${arms}\n))`;
 }
 

@@ -77,11 +77,22 @@ function writeTemplates(scope: SearchScope, sample: Sample): WriteSearch {
     });
     // The same message is often written again.
     const messages = `SELECT m, count() AS n, min(t) AS first, max((t, i)) AS latest FROM (\n${arms}\n) GROUP BY m`;
-    const grouped = `SELECT ${writeNormalForm('m')} AS text, sum(n) AS events, min(first) AS first, max(latest) AS latest FROM (${messages}) GROUP BY text`;
-    const ranked = `SELECT *, row_number() OVER (ORDER BY events DESC, text) <= ${TEMPLATES_TOP_MAX} AS top FROM (${grouped})`;
-    const nth = `SELECT *, sum(events) OVER (PARTITION BY top) AS all, row_number() OVER (PARTITION BY top ORDER BY cityHash64(text), text) AS nth FROM (${ranked})`;
-    const kept = `SELECT *, sum(events) OVER (PARTITION BY top) AS some FROM (${nth}) WHERE top OR nth <= ${TEMPLATES_OTHER_MAX}`;
-    return `SELECT text, events * all / some AS weight, first, latest.1 AS last, latest.2 AS sample FROM (${kept}) ORDER BY text`;
+    const grouped =
+      `SELECT ${writeNormalForm('m')} AS text, sum(n) AS events, min(first) AS first, max(latest) ` +
+      `AS latest FROM (${messages}) GROUP BY text`;
+    const ranked =
+      `SELECT *, row_number() OVER (ORDER BY events DESC, text) <= ${TEMPLATES_TOP_MAX} AS top ` +
+      `FROM (${grouped})`;
+    const nth =
+      'SELECT *, sum(events) OVER (PARTITION BY top) AS all, row_number() OVER (PARTITION BY top ' +
+      `ORDER BY cityHash64(text), text) AS nth FROM (${ranked})`;
+    const kept =
+      `SELECT *, sum(events) OVER (PARTITION BY top) AS some FROM (${nth}) WHERE top OR nth <= ` +
+      `${TEMPLATES_OTHER_MAX}`;
+    return (
+      'SELECT text, events * all / some AS weight, first, latest.1 AS last, latest.2 AS sample ' +
+      `FROM (${kept}) ORDER BY text`
+    );
   };
 }
 
@@ -102,8 +113,8 @@ FROM (SELECT arrayJoin(CAST([${rows.join(', ')}], '${type}')) AS r) LIMIT ${size
 const CHARS_MAX = 500;
 
 /**
- * What stands for the parts of a message that vary, in the order of the replacements: patterns of RE2, whose time is linear. Texts such as
- * `v1` and `db2` keep their digits; a word that mixes digits and letters is an identifier.
+ * What stands for the parts of a message that vary, in the order of the replacements: patterns of RE2, whose time is
+ * linear. Texts such as `v1` and `db2` keep their digits; a word that mixes digits and letters is an identifier.
  */
 const REPLACEMENTS: readonly (readonly [pattern: string, by: string])[] = [
   [

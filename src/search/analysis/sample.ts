@@ -20,8 +20,8 @@ export function chooseSample(events: number, rowsMax: number): Sample {
 }
 
 /**
- * Writes the condition of events in a sample, which depends only on them: the same events give the same sample, and a larger sample has
- * every event of a smaller one. `undefined` for all events.
+ * Writes the condition of events in a sample, which depends only on them: the same events give the same sample, and a
+ * larger sample has every event of a smaller one. `undefined` for all events.
  */
 export function writeSample({ bits }: Sample): string | undefined {
   if (bits === 0) return undefined;

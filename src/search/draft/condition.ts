@@ -12,7 +12,10 @@ export type FindParameter = (clause: SearchClause) => string | undefined;
 const ALWAYS = 'true';
 const NEVER = 'false';
 
-/** Writes the conditions of a search on the rows of one source as a person would, all of which have to hold; `[]` if every row meets them. */
+/**
+ * Writes the conditions of a search on the rows of one source as a person would, all of which have to hold; `[]` if
+ * every row meets them.
+ */
 export function writeConditions(tree: SearchTree, names: Names, find: FindParameter): readonly string[] {
   const items = tree.kind === 'and' ? tree.items : [tree];
   const written = items.map((item) => write(item, names, find)).filter((one) => one !== ALWAYS);

@@ -68,7 +68,9 @@ export function createDraft(
     throw invalidParameters([
       {
         parameter: SEARCH_PARAMETER,
-        message: `is too long for an endpoint over ${scope.sources.length} sources, whose SQL may have ${TEXT_BYTES_MAX} bytes; name fewer in "source", or search for fewer terms`,
+        message:
+          `is too long for an endpoint over ${scope.sources.length} sources, whose SQL may have ` +
+          `${TEXT_BYTES_MAX} bytes; name fewer in "source", or search for fewer terms`,
       },
     ]);
   const { project = '' } = values;

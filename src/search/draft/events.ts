@@ -22,16 +22,23 @@ const EVENT_BYTES_MAX = 8 * 1024;
 
 const NAMES = ['source', 'id', 'timestamp', 'project', 'event_message', 'metadata', 'attributes'] as const;
 
-/** The members of the endpoint that reads the newest events of a search whole; sources over existing tables are left out, since no test can store their events. */
+/**
+ * The members of the endpoint that reads the newest events of a search whole; sources over existing tables are left
+ * out, since no test can store their events.
+ */
 export function planSample(scope: SearchScope): Pick<Endpoint, 'columns' | 'maxRows' | 'writeSelect'> {
   const writeSelect: WriteSearch = (value) => `SELECT ${NAMES.map(writeItem).join(', ')} FROM (
 ${writeArms(scope, value, {
   bounds: [SEARCH_FROM, SEARCH_UNTIL],
   more: () =>
-    `AND ${['metadata', 'attributes', 'event_message'].map((name) => `length(${column(name)})`).join(' + ')} <= ${EVENT_BYTES_MAX}`,
+    `AND ${['metadata', 'attributes', 'event_message'].map((name) => `length(${column(name)})`).join(' + ')} ` +
+    `<= ${EVENT_BYTES_MAX}`,
   select: (_, { name }) =>
-    `${writeValue(name)} AS source, ${column('timestamp')} AS at, ${['id', 'project', 'event_message', 'metadata', 'attributes'].map((one) => `${column(one)} AS ${one}`).join(', ')}`,
-  end: `ORDER BY ${column('timestamp')} DESC, ${column('id')} DESC LIMIT 1 BY ${column('timestamp')}, ${column('id')}, ${column('project')} LIMIT ${EVENTS_MAX}`,
+    `${writeValue(name)} AS source, ${column('timestamp')} AS at, ` +
+    `${['id', 'project', 'event_message', 'metadata', 'attributes'].map((one) => `${column(one)} AS ${one}`).join(', ')}`,
+  end:
+    `ORDER BY ${column('timestamp')} DESC, ${column('id')} DESC LIMIT 1 BY ` +
+    `${column('timestamp')}, ${column('id')}, ${column('project')} LIMIT ${EVENTS_MAX}`,
 })}
 )
 ORDER BY at DESC, id DESC, source DESC, project DESC LIMIT ${EVENTS_MAX}`;
@@ -54,11 +61,16 @@ export function writeSampleTable(source: Source, events: readonly StoredEvent[],
   const isOne =
     keys.length === 0
       ? 'false'
-      : `id IN (${own.map(({ id }) => writeValue(id)).join(', ')}) AND (id, toUnixTimestamp64Micro(timestamp), toString(project)) IN (${keys.join(', ')})`;
+      : `id IN (${own.map(({ id }) => writeValue(id)).join(', ')}) AND (id, ` +
+        `toUnixTimestamp64Micro(timestamp), toString(project)) IN (${keys.join(', ')})`;
   return `(SELECT * FROM ${name} WHERE ${isOne} LIMIT 1 BY timestamp, id, project) AS ${name}`;
 }
 
-/** Returns an event as a test sends it, with only what is read of it. @param read paths from its root, each as JSON; `undefined` if it has no JSON object */
+/**
+ * Returns an event as a test sends it, with only what is read of it.
+ *
+ * @param read paths from its root, each as JSON; `undefined` if it has no JSON object
+ */
 export function toTestEvent(event: StoredEvent, read: ReadonlySet<string>, instant: string) {
   const paths = [...read].map((path) => JSON.parse(path) as string[]); // written by names.ts
   const others = event.attributes === '' ? {} : parseExactJson(event.attributes);

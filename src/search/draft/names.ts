@@ -20,7 +20,10 @@ export interface Names {
   readonly read: ReadonlySet<string>;
 }
 
-/** @param aliases names of the SELECT's results: columns with these names are written with their table, since the engine would read the results */
+/**
+ * @param aliases names of the SELECT's results: columns with these names are written with their table, since the engine
+ *   would read the results
+ */
 export function createNames(source: Source, aliases: ReadonlySet<string>): Names {
   const read = new Set<string>();
 
@@ -80,8 +83,10 @@ const pathsOf = ({ path, otherPaths }: SourceColumn) => [path, ...otherPaths].fi
 // Names of columns have only small letters, digits and _; these mean something else in SQL.
 const WORDS: ReadonlySet<string> = new Set(
   (
-    'all and any array as asc between by case cast desc distinct div else end escape except exists extract false final from full ' +
-    'global group having ilike in inner intersect interval into is join left like limit mod not null offset on or order outer ' +
+    'all and any array as asc between by case cast desc distinct div else end escape except ' +
+    'exists extract false final from full ' +
+    'global group having ilike in inner intersect interval into is join left like limit mod not ' +
+    'null offset on or order outer ' +
     'prewhere qualify right sample select settings table then true union using values when where window with'
   ).split(' '),
 );

@@ -24,8 +24,8 @@ const SUFFIXES: Readonly<Record<SearchOperator, readonly [suffix: string, words:
 };
 
 /**
- * Makes parameters of the values that every event of a search has to meet in a typed column, with the searched values as their defaults. Values
- * of other conditions stay in the SQL.
+ * Makes parameters of the values that every event of a search has to meet in a typed column, with the searched values
+ * as their defaults. Values of other conditions stay in the SQL.
  */
 export function planValues(
   tree: SearchTree | undefined,

@@ -73,13 +73,17 @@ interface Series extends Output {
 
 const DRAWN = 'drawn';
 
-/** Writes the members of WITH that find the most frequent series, and name the rest. The last SELECT reads plain columns: each use of an alias is analysed anew. */
+/**
+ * Writes the members of WITH that find the most frequent series, and name the rest. The last SELECT reads plain
+ * columns: each use of an alias is analysed anew.
+ */
 function writeTop(outputs: readonly Output[], top: number): string[] {
   const selected = outputs.flatMap(({ column, item }) => {
     if (item === undefined) return [];
     if (item.name !== SERIES) return [item.name];
     return [
-      `if(${SERIES} IS NULL OR ${SERIES} IN (SELECT ${SERIES} FROM top_series), ${SERIES}, ${writeValue(OTHER_VALUES)}) AS ${column.name}`,
+      `if(${SERIES} IS NULL OR ${SERIES} IN (SELECT ${SERIES} FROM top_series), ${SERIES}, ` +
+        `${writeValue(OTHER_VALUES)}) AS ${column.name}`,
     ];
   });
   return [
@@ -127,7 +131,8 @@ function planOneSeries({ by, top }: Histogram, sources: readonly Source[]): Seri
   const printed = printField(by);
   if (printed === 'source' && sources.length === 1) return undefined;
   const name = nameOf(by, findColumnName(by, sources), TAKEN);
-  // The chart draws the most frequent levels: finding them in SQL would take the engine long to analyse, since a level is a long expression.
+  // The chart draws the most frequent levels: finding them in SQL would take the engine long to analyse, since a level
+  // is a long expression.
   const isWhole = isLevel(by) || (printed === 'source' && top === undefined && sources.length <= SERIES_MAX);
   const write = (names: Names) => writeText(names, by);
   return {

@@ -26,7 +26,8 @@ type Execution = Pick<RunOptions, 'signal' | 'lane' | 'requestId'>;
 const EVENTS_BYTES_MAX = 24 * 1024;
 
 /**
- * Writes a test of a draft: the newest events of its search, trimmed to what the query reads, and the rows that it returns for them.
+ * Writes a test of a draft: the newest events of its search, trimmed to what the query reads, and the rows that it
+ * returns for them.
  *
  * @returns `undefined` if there is no event that a test could have
  * @throws as a query

@@ -2,7 +2,10 @@ import { parseOperand } from './operand.ts';
 import { type Grammar, parseList } from './token.ts';
 import type { ComparisonForm, Expression, Operand } from './tree.ts';
 
-/** Parses an expression. BigQuery's operators, the last first: OR, AND, NOT, comparisons, + and -, then * / and ||, signs. */
+/**
+ * Parses an expression. BigQuery's operators, the last first: OR, AND, NOT, comparisons, + and -, then * / and ||,
+ * signs.
+ */
 export function parseExpression(grammar: Grammar): Expression {
   return grammar.tokens.nest(() => parseChain(grammar, 'OR'));
 }

@@ -39,8 +39,8 @@ export interface BigQueryToken {
 }
 
 /**
- * How a text in single quotes is read. `doubled`: two quotes in it are one, as Supabase Studio writes them, and it may have several
- * lines. `bigquery`: three quotes begin a text that ends with three.
+ * How a text in single quotes is read. `doubled`: two quotes in it are one, as Supabase Studio writes them, and it may
+ * have several lines. `bigquery`: three quotes begin a text that ends with three.
  */
 export type Quotes = 'bigquery' | 'doubled';
 
@@ -69,7 +69,11 @@ function joinParts(parts: readonly RegExp[]): RegExp {
   return new RegExp(parts.map(({ source }) => source).join('|'), 'y');
 }
 
-/** The tokens of a text, without white space and comments. @throws TailraceError `invalid_parameter` for a text beyond the bounds */
+/**
+ * The tokens of a text, without white space and comments.
+ *
+ * @throws TailraceError `invalid_parameter` for a text beyond the bounds
+ */
 export function readTokens(sql: string, quotes: Quotes): readonly BigQueryToken[] {
   if (Buffer.byteLength(sql) > BYTES_MAX) throw reject(`must be at most ${BYTES_MAX} bytes long`);
   const tokens: BigQueryToken[] = [];
@@ -136,7 +140,8 @@ const ESCAPE = /\\(?:[xX]([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7
 function readEscapes(text: string, fail: (message: string) => Error): string {
   const refuseEscape = (written: string) =>
     fail(
-      `has a string with the escape ${written}, which BigQuery does not have; write \\${written}, or r'…' for a raw string,`,
+      `has a string with the escape ${written}, which BigQuery does not have; ` +
+        `write \\${written}, or r'…' for a raw string,`,
     );
   return text.replace(ESCAPE, (all, x?: string, u?: string, long?: string, octal?: string, other = '') => {
     const digits = x ?? u ?? long;
@@ -160,8 +165,8 @@ export interface Grammar {
 }
 
 /**
- * Deepest nesting that is parsed and translated: each level is a few calls of the parser and of the translator on the stack, and the
- * translation of a level is at least as long as that of the levels in it.
+ * Deepest nesting that is parsed and translated: each level is a few calls of the parser and of the translator on the
+ * stack, and the translation of a level is at least as long as that of the levels in it.
  */
 const LEVELS_MAX = 24;
 
@@ -169,14 +174,17 @@ const wordsOf = (text: string) => new Set(text.toUpperCase().split(/\s+/));
 
 /** Words with a meaning of their own wherever they stand: none of them is a name without backticks. */
 const RESERVED = wordsOf(
-  `all and array as asc between by case cast cross desc distinct else end except exists extract false for from full group having if
-  in inner intersect interval is join lateral left like limit natural not null nulls on or order outer over partition qualify recursive
+  `all and array as asc between by case cast cross desc distinct else end except exists extract false for from full
+    group having if
+  in inner intersect interval is join lateral left like limit natural not null nulls on or order outer over partition
+  qualify recursive
   right select struct tablesample then true union unnest using when where window with`,
 );
 
 /** Other words that BigQuery reserves, or that begin a clause of another engine: none of them is an alias without AS. */
 const NOT_ALIAS = wordsOf(
-  `any assert_rows_modified at collate contains create cube current default define enum escape exclude fetch following grouping groups
+  `any assert_rows_modified at collate contains create cube current default define enum escape exclude fetch following
+    grouping groups
   hash ignore into lookup merge new no of preceding proto range respect rollup rows set some to treat unbounded within
   format settings offset pivot unpivot match_recognize prewhere sample final ilike rlike regexp similar global div mod xor`,
 );

@@ -3,7 +3,10 @@ const SPACE = 0x20;
 const ZERO = 0x30;
 const LENGTH_DIGITS_MAX = 8;
 
-/** Cuts the bytes of a connection into lines, framed by their length or by their end (RFC 6587); each line may be framed differently. */
+/**
+ * Cuts the bytes of a connection into lines, framed by their length or by their end (RFC 6587); each line may be framed
+ * differently.
+ */
 export interface Framer {
   /** Returns the lines that are whole. */
   push(chunk: Buffer): Buffer[];

@@ -177,8 +177,8 @@ const RETRY_MS_MAX = 60_000;
 const CLOSE_MS_MAX = 5_000;
 
 /**
- * Collects the lines of all connections of a listener. They are stored in the order of their arrival, one batch after another; one that
- * cannot be stored for now is tried again until it is, or the queue is closed.
+ * Collects the lines of all connections of a listener. They are stored in the order of their arrival, one batch after
+ * another; one that cannot be stored for now is tried again until it is, or the queue is closed.
  */
 function createLineQueue({ store, onLost }: LineQueueOptions): LineQueue {
   const closing = new AbortController();

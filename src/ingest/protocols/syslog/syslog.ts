@@ -108,7 +108,10 @@ export function parseLine(line: string, nowMs: number): SyslogLine {
 
 const ENDS = '\0\r\n';
 
-/** Removes what senders write after a line. A pattern would read a run of such bytes within the line again from each of them. */
+/**
+ * Removes what senders write after a line. A pattern would read a run of such bytes within the line again from each of
+ * them.
+ */
 function trimEnd(line: string): string {
   let end = line.length;
   while (end > 0 && ENDS.includes(line.charAt(end - 1))) end--;
