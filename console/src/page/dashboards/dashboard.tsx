@@ -1,4 +1,4 @@
-import { Suspense, useMemo, useRef } from 'react';
+import { Suspense, useMemo } from 'react';
 import { Link, useLocation, useParams, useSearch } from 'wouter';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
 import { useClient } from '../../api/client.ts';
@@ -65,14 +65,9 @@ interface KnownProps {
 }
 
 function Known({ dashboard, onEdit }: KnownProps) {
-  const root = useRef<HTMLDivElement>(null);
   const { title, description } = dashboard;
-  const savePng = async () => {
-    const { savePicture } = await import('./picture.ts');
-    if (root.current !== null) await savePicture(root.current, dashboard.name);
-  };
   return (
-    <div className="dashboard" ref={root}>
+    <div className="dashboard">
       <div className="page-head dashboard-head">
         <div>
           <h1>{title}</h1>
@@ -82,9 +77,6 @@ function Known({ dashboard, onEdit }: KnownProps) {
           <CopyButton text={() => location.href} label="Copy link" />
           <button type="button" className="button" onClick={() => print()}>
             Print
-          </button>
-          <button type="button" className="button" onClick={() => void savePng()}>
-            PNG
           </button>
           {onEdit !== undefined && (
             <button type="button" className="button" onClick={onEdit}>

@@ -133,7 +133,7 @@ function NoLines({ lines: { state }, isFiltered, live }: NoLinesProps) {
     <Empty title="No entries">
       {live
         ? 'New entries appear here.'
-        : 'No entry matches these values. Check the project and the plan’s range, or turn Live on and send an event.'}
+        : 'No entry matches these values. Check the project and the range, or turn Live on and send an event.'}
     </Empty>
   );
 }
