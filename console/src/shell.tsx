@@ -5,6 +5,7 @@ import { useClient } from './api/client.ts';
 import { ENDPOINTS_EVERY_MS, queries, useRead } from './api/queries.ts';
 import { isOfferedTo, PAGES, type Page } from './page.ts';
 import { usePreference } from './preference.ts';
+import { Button, QuietButton } from './ui/button.tsx';
 import './shell.css';
 import type { Theme } from './stored-preference.ts';
 import { Boundary } from './ui/boundary/boundary.tsx';
@@ -42,16 +43,15 @@ export function Shell(props: ShellProps) {
           <Mark />
           Tailrace
         </Link>
-        <button
-          type="button"
-          className="button shell-menu"
+        <Button
+          className="shell-menu"
           ref={menu}
           aria-expanded={open}
           aria-controls="side"
           onClick={() => setOpen(!open)}
         >
           Menu
-        </button>
+        </Button>
       </header>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what the menu button opens */}
       <div id="side" className={open ? 'shell-side is-open' : 'shell-side'} onKeyDown={onKeyDown}>
@@ -226,9 +226,7 @@ function Preferences({ onSignIn, onSignOut, onChoose }: ShellProps) {
         {self.id === '' ? (
           <>
             <span>No key</span>
-            <button type="button" className="button is-quiet" onClick={onSignIn}>
-              Sign in
-            </button>
+            <QuietButton onClick={onSignIn}>Sign in</QuietButton>
           </>
         ) : (
           <>
@@ -241,9 +239,7 @@ function Preferences({ onSignIn, onSignOut, onChoose }: ShellProps) {
                 </>
               )}
             </Link>
-            <button type="button" className="button is-quiet" onClick={onSignOut}>
-              Sign out
-            </button>
+            <QuietButton onClick={onSignOut}>Sign out</QuietButton>
           </>
         )}
       </div>

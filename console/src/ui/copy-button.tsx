@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { QuietButton } from './button.tsx';
 
 const SHOWN_MS = 2_000;
 
@@ -23,8 +24,8 @@ export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
   };
   const words = { '': label, copied: 'Copied', failed: 'Select and copy by hand' };
   return (
-    <button type="button" className="button is-quiet" title={title} onClick={() => void copy()}>
+    <QuietButton title={title} onClick={() => void copy()}>
       <span aria-live="polite">{words[state]}</span>
-    </button>
+    </QuietButton>
   );
 }

@@ -1,3 +1,5 @@
+import { Button } from './button.tsx';
+
 interface FormActionsProps {
   /** The label of the submit button, idle and while it is running. */
   readonly submit: string;
@@ -10,12 +12,10 @@ interface FormActionsProps {
 export function FormActions({ submit, submitting, busy, onCancel }: FormActionsProps) {
   return (
     <div className="dialog-actions">
-      <button type="button" className="button" onClick={onCancel}>
-        Cancel
-      </button>
-      <button type="submit" className="button is-primary" disabled={busy}>
+      <Button onClick={onCancel}>Cancel</Button>
+      <Button type="submit" look="primary" disabled={busy}>
         {busy ? submitting : submit}
-      </button>
+      </Button>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { type FormEvent, useId, useState } from 'react';
 import type { DeletionView } from '../../../../src/management/view.ts';
 import { formatCount } from '../../format/number.ts';
+import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import type { DeletionRequest } from './deletion.tsx';
@@ -41,12 +42,10 @@ export function ConfirmDeletion({ request, counted, busy, onClose, onConfirm }: 
           />
         </Field>
         <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button is-danger" disabled={busy || typed !== expected}>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="danger" disabled={busy || typed !== expected}>
             {busy ? 'Deleting…' : 'Delete the events'}
-          </button>
+          </Button>
         </div>
       </form>
     </Dialog>

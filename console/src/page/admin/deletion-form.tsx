@@ -1,5 +1,6 @@
 import { type FormEvent, useId, useState } from 'react';
 import { queries, sourcesOf, useRead } from '../../api/queries.ts';
+import { Button } from '../../ui/button.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
 import { TimeControl } from '../../ui/time/time-control.tsx';
@@ -100,13 +101,9 @@ export function DeletionForm({ busy, onCount, onChange }: DeletionFormProps) {
           onChange={(next) => change({ before: next })}
         />
       </Field>
-      <button
-        type="submit"
-        className="button is-primary"
-        disabled={busy || (whose === 'project' && project === '')}
-      >
+      <Button type="submit" look="primary" disabled={busy || (whose === 'project' && project === '')}>
         Count the events
-      </button>
+      </Button>
     </form>
   );
 }

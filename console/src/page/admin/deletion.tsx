@@ -5,6 +5,7 @@ import { type Client, useClient } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
 import { isLimited } from '../../api/right.ts';
 import { formatCount } from '../../format/number.ts';
+import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -61,14 +62,9 @@ export function Deletion() {
         {remove.error !== null && <ErrorNote error={remove.error} />}
         {counted !== undefined && <DeletionResult deletion={counted} />}
         {counted !== undefined && counted.rows > 0 && (
-          <button
-            type="button"
-            className="button is-danger"
-            disabled={remove.isPending}
-            onClick={() => setAsked(true)}
-          >
+          <Button look="danger" disabled={remove.isPending} onClick={() => setAsked(true)}>
             Delete {formatCount(counted.rows)} events…
-          </button>
+          </Button>
         )}
         {job !== undefined && <DeletionResult deletion={job} />}
         {isAsked && count.data !== undefined && (

@@ -5,6 +5,7 @@ import { useClient } from '../../api/client.ts';
 import { queries, query, useRead } from '../../api/queries.ts';
 import { maySearch, mayUseWorkbench } from '../../api/right.ts';
 import { formatSeconds } from '../../format/number.ts';
+import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { PanelTable } from '../../ui/table/panel-table.tsx';
@@ -92,11 +93,7 @@ function Head({ alert, lines, path }: HeadProps) {
         <h1>{name}</h1>
         <AlertState alert={alert} />
         <Tag>{severity}</Tag>
-        {self.scopes.includes('manage') && (
-          <button type="button" className="button" onClick={() => setTesting(true)}>
-            Send a test
-          </button>
-        )}
+        {self.scopes.includes('manage') && <Button onClick={() => setTesting(true)}>Send a test</Button>}
       </div>
       <p>{description}</p>
       <dl className="alert-facts small">

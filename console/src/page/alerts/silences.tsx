@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { AlertDetailView, AlertView, SilenceView } from '../../../../src/management/alert-view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
+import { Button, QuietButton } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -99,11 +100,7 @@ function SilencePanel({ title, silences, empty, path, read, mayManage, begin }: 
     onSettled: refresh,
   });
   const { button, ...form } = begin;
-  const opener = mayManage && (
-    <button type="button" className="button" onClick={() => setOpen(true)}>
-      {button}
-    </button>
-  );
+  const opener = mayManage && <Button onClick={() => setOpen(true)}>{button}</Button>;
   const nowMs = Date.now();
   return (
     <Panel title={title} actions={opener}>
@@ -122,14 +119,9 @@ function SilencePanel({ title, silences, empty, path, read, mayManage, begin }: 
               </span>
             </span>
             {mayManage && (
-              <button
-                type="button"
-                className="button is-quiet"
-                disabled={isPending}
-                onClick={() => mutate(silence)}
-              >
+              <QuietButton disabled={isPending} onClick={() => mutate(silence)}>
                 End it now<span className="visually-hidden">: {silence.comment}</span>
-              </button>
+              </QuietButton>
             )}
           </li>
         ))}

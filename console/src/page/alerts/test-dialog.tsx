@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import type { AlertTestView } from '../../../../src/management/alert-view.ts';
 import { useClient } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { Tag } from '../../ui/tag.tsx';
@@ -35,13 +36,11 @@ export function TestDialog({ name, to, path, onClose }: TestDialogProps) {
       </div>
       {error !== null && <ErrorNote error={error} />}
       <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>
-          {data === undefined ? 'Cancel' : 'Close'}
-        </button>
+        <Button onClick={onClose}>{data === undefined ? 'Cancel' : 'Close'}</Button>
         {data === undefined && (
-          <button type="button" className="button is-primary" disabled={isPending} onClick={() => mutate()}>
+          <Button look="primary" disabled={isPending} onClick={() => mutate()}>
             {isPending ? 'Sending…' : 'Send the test'}
-          </button>
+          </Button>
         )}
       </div>
     </Dialog>

@@ -4,6 +4,7 @@ import type { DashboardSummary } from '../../../../src/management/dashboard-view
 import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
+import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -95,9 +96,7 @@ function NewDashboard({ taken }: { readonly taken: readonly DashboardSummary[] }
         value={name}
         onChange={({ target }) => setName(target.value)}
       />
-      <button type="submit" className="button">
-        Write it
-      </button>
+      <Button type="submit">Write it</Button>
     </form>
   );
 }

@@ -5,6 +5,7 @@ import { useClient } from '../../api/client.ts';
 import { query, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { lazyPart } from '../../ui/boundary/part.ts';
+import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -75,14 +76,8 @@ function Known({ dashboard, onEdit }: KnownProps) {
         </div>
         <div className="dashboard-actions">
           <CopyButton text={() => location.href} label="Copy link" />
-          <button type="button" className="button" onClick={() => print()}>
-            Print
-          </button>
-          {onEdit !== undefined && (
-            <button type="button" className="button" onClick={onEdit}>
-              Edit
-            </button>
-          )}
+          <Button onClick={() => print()}>Print</Button>
+          {onEdit !== undefined && <Button onClick={onEdit}>Edit</Button>}
         </div>
       </div>
       <DashboardBody dashboard={dashboard} />

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
+import { QuietButton } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { queryPath } from './query-path.ts';
@@ -29,15 +30,9 @@ export function Downloads({ endpoint, values }: DownloadsProps) {
       <div className="downloads small">
         <span className="muted">Download</span>
         {formats.map((format) => (
-          <button
-            key={format}
-            type="button"
-            className="button is-quiet"
-            disabled={isPending}
-            onClick={() => mutate(format)}
-          >
+          <QuietButton key={format} disabled={isPending} onClick={() => mutate(format)}>
             {format}
-          </button>
+          </QuietButton>
         ))}
       </div>
       {error !== null && <ErrorNote error={error} />}

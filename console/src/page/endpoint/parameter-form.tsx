@@ -5,6 +5,7 @@ import { queries, useRead } from '../../api/queries.ts';
 import { ownMember } from '../../format/own.ts';
 import { zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
+import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { ParameterControl } from './parameter-control.tsx';
@@ -71,9 +72,9 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
         );
       })}
       <div className="parameter-actions">
-        <button type="submit" className="button is-primary" disabled={busy}>
+        <Button type="submit" look="primary" disabled={busy}>
           {busy ? 'Running…' : 'Run'}
-        </button>
+        </Button>
         {endpoint.caching_seconds !== null && (
           <label className="field-check">
             <input type="checkbox" checked={fresh} onChange={(event) => setFresh(event.target.checked)} />

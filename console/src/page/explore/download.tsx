@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { findNext } from '../../api/answer.ts';
 import { type Client, useClient } from '../../api/client.ts';
 import { formatCount } from '../../format/number.ts';
+import { Button, QuietButton } from '../../ui/button.tsx';
 import { LINES_MAX } from '../../ui/lines/line.ts';
 import { useWork } from '../../ui/lines/use-work.ts';
 import { Popover } from '../../ui/overlay/popover.tsx';
@@ -41,21 +42,11 @@ export function Download({ search }: { readonly search: Search }) {
         <div className="explore-download small">
           <div className="explore-download-formats">
             {FORMATS.map(([format, label, type]) => (
-              <button
-                key={format}
-                type="button"
-                className="button"
-                disabled={state.kind === 'running'}
-                onClick={() => save(format, type)}
-              >
+              <Button key={format} disabled={state.kind === 'running'} onClick={() => save(format, type)}>
                 {label}
-              </button>
+              </Button>
             ))}
-            {state.kind === 'running' && (
-              <button type="button" className="button is-quiet" onClick={stop}>
-                Stop
-              </button>
-            )}
+            {state.kind === 'running' && <QuietButton onClick={stop}>Stop</QuietButton>}
           </div>
           <p className="muted number" role="status">
             {state.kind === 'failed' && <span className="tone-bad">{state.error.message}</span>}

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useId, useState } from 'react';
 import type { ApiError } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
+import { Button, QuietButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { goToLines } from '../../ui/lines/use-line-keys.ts';
 import { Tag } from '../../ui/tag.tsx';
@@ -56,9 +57,9 @@ export function ExploreHead(props: ExploreHeadProps) {
             title="With the time range as it is now"
           />
           <Download search={search} />
-          <button type="button" className="button is-quiet" onClick={onHelp}>
+          <QuietButton onClick={onHelp}>
             Shortcuts <kbd>?</kbd>
-          </button>
+          </QuietButton>
         </div>
       </div>
       <div className="explore-bar">
@@ -137,13 +138,13 @@ function QueryRow({ address, fields, running, error, onRun, onStop }: ExploreHea
         />
       </div>
       {running && draft === address.q ? (
-        <button type="button" className="button explore-run" onClick={onStop}>
+        <Button className="explore-run" onClick={onStop}>
           Stop
-        </button>
+        </Button>
       ) : (
-        <button type="button" className="button is-primary explore-run" onClick={() => onRun(draft)}>
+        <Button look="primary" className="explore-run" onClick={() => onRun(draft)}>
           Search
-        </button>
+        </Button>
       )}
     </>
   );

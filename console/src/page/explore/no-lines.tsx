@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { lastMs } from '../../format/last-range.ts';
 import { describeRange } from '../../format/time-range.ts';
 import { useZone } from '../../preference.ts';
+import { QuietButton } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import type { Lines } from '../../ui/lines/use-lines.ts';
@@ -36,13 +37,9 @@ export function NoLines({ address, lines, onChange }: NoLinesProps): ReactNode {
       {address.project !== '' && `, project ${address.project}`}: {range.toLowerCase()}.
       {hint !== undefined && ` A hint: ${hint}.`}{' '}
       {isShort && (
-        <button
-          type="button"
-          className="button is-quiet"
-          onClick={() => onChange({ range: '7d', from: undefined, until: undefined })}
-        >
+        <QuietButton onClick={() => onChange({ range: '7d', from: undefined, until: undefined })}>
           Search the last 7 days
-        </button>
+        </QuietButton>
       )}
     </Empty>
   );

@@ -1,4 +1,5 @@
 import { type FormEvent, type RefObject, useRef, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { deleteSearch, readSearches, type SavedSearch, saveSearch } from './saved-search.ts';
 import './saved-searches.css';
@@ -99,9 +100,9 @@ function SaveForm({ input, searches, onSave }: SaveFormProps) {
         value={draft}
         onChange={({ target }) => setDraft(target.value)}
       />
-      <button type="submit" className="button is-primary" disabled={name === ''}>
+      <Button type="submit" look="primary" disabled={name === ''}>
         {isAsked ? 'Replace' : 'Save'}
-      </button>
+      </Button>
       <p className="saved-note" role="status">
         {isAsked && `${name} exists. Replace it, or change the name.`}
       </p>

@@ -1,4 +1,5 @@
 import type { SearchSource } from '../../../../src/management/view.ts';
+import { QuietButton } from '../../ui/button.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 
 interface SourceChoiceProps {
@@ -36,14 +37,9 @@ export function SourceChoice({ sources, chosen, onChange }: SourceChoiceProps) {
     >
       {() => (
         <fieldset className="explore-sources" aria-label="Sources to search">
-          <button
-            type="button"
-            className="button is-quiet"
-            aria-pressed={chosen.length === 0}
-            onClick={() => onChange([])}
-          >
+          <QuietButton aria-pressed={chosen.length === 0} onClick={() => onChange([])}>
             All sources
-          </button>
+          </QuietButton>
           {[...sources, ...unknown.map((name) => ({ name, description: 'unknown to this key' }))].map(
             ({ name, description }) => (
               <div key={name} className="explore-source">
@@ -56,14 +52,9 @@ export function SourceChoice({ sources, chosen, onChange }: SourceChoiceProps) {
                   />
                   {name}
                 </label>
-                <button
-                  type="button"
-                  className="button is-quiet"
-                  aria-label={`Only ${name}`}
-                  onClick={() => onChange([name])}
-                >
+                <QuietButton aria-label={`Only ${name}`} onClick={() => onChange([name])}>
                   only
-                </button>
+                </QuietButton>
               </div>
             ),
           )}

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import type { CreatedKeyView } from '../../../../src/management/view.ts';
+import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 
 /** Shows the secret once, until the user confirms that it is stored. */
@@ -26,9 +27,7 @@ export function CreatedKey({
       <p className="small muted">
         Send it as <code>X-API-KEY</code> or <code>Authorization: Bearer</code>. It is valid now.
       </p>
-      <button type="button" className="button" onClick={onClose}>
-        I have stored it
-      </button>
+      <Button onClick={onClose}>I have stored it</Button>
     </section>
   );
 }

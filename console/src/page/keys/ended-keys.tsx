@@ -2,6 +2,7 @@ import { useId, useState } from 'react';
 import type { KeyView } from '../../../../src/management/view.ts';
 import type { Pages } from '../../api/use-pages.ts';
 import { formatCount } from '../../format/number.ts';
+import { Button } from '../../ui/button.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { LoadMore } from '../../ui/table/load-more.tsx';
 import { PanelTable } from '../../ui/table/panel-table.tsx';
@@ -18,16 +19,10 @@ export function EndedKeys({ keys }: { readonly keys: Pages<KeyView> }) {
   const { items = [], hasMore, busy, loadMore } = keys;
   if (items.length === 0) return null;
   const toggle = (
-    <button
-      type="button"
-      className="button"
-      aria-expanded={shown}
-      aria-controls={id}
-      onClick={() => setShown(!shown)}
-    >
+    <Button aria-expanded={shown} aria-controls={id} onClick={() => setShown(!shown)}>
       {shown ? 'Hide' : 'Show'} {formatCount(items.length)}
       {hasMore && ' and more'}
-    </button>
+    </Button>
   );
   const nowMs = Date.now();
   return (

@@ -1,6 +1,7 @@
 import type { KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { formatCount } from '../../format/number.ts';
+import { QuietButton } from '../../ui/button.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time.tsx';
 import { stateOf } from './key-state.ts';
@@ -67,13 +68,13 @@ export function KeyLine({ record, nowMs, onRotate, onRevoke }: KeyLineProps) {
         ) : (
           <span className="key-buttons">
             {record.successor === null && (
-              <button type="button" className="button is-quiet" onClick={() => onRotate(record)}>
+              <QuietButton onClick={() => onRotate(record)}>
                 Rotate<span className="visually-hidden"> {record.name}</span>
-              </button>
+              </QuietButton>
             )}
-            <button type="button" className="button is-quiet tone-bad" onClick={() => onRevoke(record)}>
+            <QuietButton className="tone-bad" onClick={() => onRevoke(record)}>
               Revoke<span className="visually-hidden"> {record.name}</span>
-            </button>
+            </QuietButton>
           </span>
         )}
       </td>

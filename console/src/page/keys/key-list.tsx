@@ -1,5 +1,6 @@
 import type { KeyView } from '../../../../src/management/view.ts';
 import type { Pages } from '../../api/use-pages.ts';
+import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { LoadMore } from '../../ui/table/load-more.tsx';
@@ -17,9 +18,9 @@ interface KeyListProps {
 export function KeyList({ keys, onMake, onRotate, onRevoke }: KeyListProps) {
   const { items, hasMore, busy, loadMore } = keys;
   const make = (
-    <button type="button" className="button is-primary" onClick={onMake}>
+    <Button look="primary" onClick={onMake}>
       Create a key
-    </button>
+    </Button>
   );
   if (items === undefined || items.length === 0) {
     return (

@@ -1,5 +1,6 @@
 import { useId } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
+import { Button, QuietButton } from '../../ui/button.tsx';
 import { Group } from '../../ui/group.tsx';
 import type { Pin } from './draft.ts';
 
@@ -62,19 +63,13 @@ export function PinFields({ pins, endpoints, fault, onChange }: PinFieldsProps) 
               <option key={one} value={one} />
             ))}
           </datalist>
-          <button
-            type="button"
-            className="button is-quiet"
-            onClick={() => onChange(pins.filter((pin) => pin.id !== id))}
-          >
+          <QuietButton onClick={() => onChange(pins.filter((pin) => pin.id !== id))}>
             Remove<span className="visually-hidden"> the pin of {name}</span>
-          </button>
+          </QuietButton>
         </div>
       ))}
       <div>
-        <button type="button" className="button" onClick={add}>
-          Pin a value
-        </button>
+        <Button onClick={add}>Pin a value</Button>
       </div>
     </Group>
   );

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import type { KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 
@@ -34,12 +35,10 @@ export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) 
       {error !== null && <ErrorNote error={error} />}
       <div className="dialog-actions">
         {/* The first button has the focus: the one that revokes nothing. */}
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" className="button is-danger" disabled={isPending} onClick={() => mutate()}>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="danger" disabled={isPending} onClick={() => mutate()}>
           {isPending ? 'Revoking…' : 'Revoke the key'}
-        </button>
+        </Button>
       </div>
     </Dialog>
   );

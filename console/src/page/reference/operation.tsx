@@ -4,6 +4,7 @@ import { formatJson, parseJson } from '../../api/answer.ts';
 import { type RawAnswer, useClient } from '../../api/client.ts';
 import { showControls } from '../../format/log-text.ts';
 import { formatBytes, formatMs } from '../../format/number.ts';
+import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';
@@ -155,9 +156,9 @@ function TryForm({ operation }: { readonly operation: Operation }) {
       )}
       <div className="operation-actions">
         {maySend && (
-          <button type="submit" className="button is-primary" disabled={isPending}>
+          <Button type="submit" look="primary" disabled={isPending}>
             {isPending ? 'Sending…' : 'Send'}
-          </button>
+          </Button>
         )}
         <CopyButton text={() => toCurl(request())} label="Copy as curl" />
       </div>

@@ -6,6 +6,7 @@ import { maySearch } from '../../api/right.ts';
 import { useOverview } from '../../api/use-overview.ts';
 import { formatCount } from '../../format/number.ts';
 import { isOwnSource } from '../../format/own-source.ts';
+import { QuietButton } from '../../ui/button.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { explorePath } from '../explore/address.ts';
 
@@ -49,11 +50,7 @@ export function Arrival() {
           <span className="muted">No event yet since this page was opened.</span>
         )}
       </p>
-      {isOn && (
-        <button type="button" className="button is-quiet" onClick={() => setBefore(undefined)}>
-          Wait for another
-        </button>
-      )}
+      {isOn && <QuietButton onClick={() => setBefore(undefined)}>Wait for another</QuietButton>}
     </Panel>
   );
 }

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { CreatedKeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 
@@ -46,9 +47,9 @@ export function SenderKey({ source, project, sender, onMade }: SenderKeyProps) {
         The key is read from <code>TAILRACE_KEY</code>: one with the scope ingest.
       </p>
       {mayCreate && (
-        <button type="button" className="button" disabled={isPending} onClick={() => mutate()}>
+        <Button disabled={isPending} onClick={() => mutate()}>
           {isPending ? 'Creating…' : 'Create a key for it'}
-        </button>
+        </Button>
       )}
       {error !== null && <ErrorNote error={error} />}
     </div>

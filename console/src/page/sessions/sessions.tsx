@@ -4,6 +4,7 @@ import { useClient } from '../../api/client.ts';
 import { query, useRead } from '../../api/queries.ts';
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
+import { QuietButton } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { PanelTable } from '../../ui/table/panel-table.tsx';
@@ -47,14 +48,9 @@ export function SessionsPage() {
                 {one.current ? (
                   'This browser'
                 ) : (
-                  <button
-                    type="button"
-                    className="button is-quiet"
-                    disabled={end.isPending}
-                    onClick={() => end.mutate(one.id)}
-                  >
+                  <QuietButton disabled={end.isPending} onClick={() => end.mutate(one.id)}>
                     End
-                  </button>
+                  </QuietButton>
                 )}
               </td>
             </tr>

@@ -1,3 +1,4 @@
+import { Button } from '../../ui/button.tsx';
 import { Mark } from '../../ui/mark.tsx';
 import './sign-in.css';
 
@@ -20,9 +21,7 @@ export function NoAccess({ name, why, onSignOut }: NoAccessProps) {
         <h2>You have no access</h2>
         <p>{`${why.charAt(0).toUpperCase()}${why.slice(1)}.`}</p>
         <p className="muted">You are signed in as {name}.</p>
-        <button type="button" className="button" onClick={onSignOut}>
-          Sign out
-        </button>
+        <Button onClick={onSignOut}>Sign out</Button>
       </div>
     </main>
   );

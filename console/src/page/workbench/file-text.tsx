@@ -4,6 +4,7 @@ import type { DraftCheck } from '../../../../src/management/view.ts';
 import { type Client, useClient } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
 import { latestOf, useRun } from '../../api/use-run.ts';
+import { Button, QuietButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Editor } from '../../ui/editor/editor.tsx';
 import type { Fault } from '../../ui/editor/fault.ts';
@@ -93,9 +94,9 @@ function TextBench({ kind, file, refusal, actions, form, onCheck, onReload }: Te
                   onRestore={({ definition }) => setText(definition)}
                 />
               )}
-              <button type="button" className="button" disabled={!isUnsaved || saving.busy} onClick={save}>
+              <Button disabled={!isUnsaved || saving.busy} onClick={save}>
                 {saving.busy ? 'Saving…' : 'Save'}
-              </button>
+              </Button>
             </>
           ) : (
             <CopyButton text={text} label="Copy the file" title={refusal} />
@@ -110,9 +111,7 @@ function TextBench({ kind, file, refusal, actions, form, onCheck, onReload }: Te
               These are your unsaved changes.
               {base.version !== file.version && ' The file has changed since you began.'}
             </span>
-            <button type="button" className="button is-quiet" onClick={() => reset(file)}>
-              Discard them
-            </button>
+            <QuietButton onClick={() => reset(file)}>Discard them</QuietButton>
           </div>
         )}
         {saving.saved !== undefined && !isChanged && (
@@ -123,16 +122,14 @@ function TextBench({ kind, file, refusal, actions, form, onCheck, onReload }: Te
             <span>
               <strong>Not saved.</strong> {saving.error?.message}
             </span>
-            <button
-              type="button"
-              className="button"
+            <Button
               onClick={() => {
                 reset(file);
                 onReload();
               }}
             >
               Load theirs
-            </button>
+            </Button>
           </div>
         )}
         {saving.error !== undefined && !isConflict && <ErrorNote error={saving.error} />}

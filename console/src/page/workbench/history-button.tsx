@@ -1,5 +1,6 @@
 import { type ComponentProps, Suspense, useState } from 'react';
 import { lazyPart } from '../../ui/boundary/part.ts';
+import { Button } from '../../ui/button.tsx';
 import type { DefinitionKind } from './api.ts';
 import type { HistoryDialog } from './history-dialog.tsx';
 
@@ -17,9 +18,7 @@ export function HistoryButton({ kind, name, ...compared }: HistoryButtonProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button type="button" className="button" onClick={() => setOpen(true)}>
-        History
-      </button>
+      <Button onClick={() => setOpen(true)}>History</Button>
       <Suspense>
         {isOpen && (
           <LazyDialog

@@ -3,6 +3,7 @@ import type { HistoryVersionView, HistoryView } from '../../../../src/management
 import { useRun } from '../../api/use-run.ts';
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
+import { Button } from '../../ui/button.tsx';
 import { CloseAction } from '../../ui/close-action.tsx';
 import { TextDiff } from '../../ui/diff/text-diff.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -105,12 +106,9 @@ function Compared({ path, mine, toFiles, onRestore, onClose }: HistoryDialogProp
         />
       ))}
       <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>
-          Close
-        </button>
-        <button
-          type="button"
-          className="button is-primary"
+        <Button onClick={onClose}>Close</Button>
+        <Button
+          look="primary"
           disabled={version === undefined || changed.length === 0}
           onClick={() => {
             if (version !== undefined) onRestore(version);
@@ -118,7 +116,7 @@ function Compared({ path, mine, toFiles, onRestore, onClose }: HistoryDialogProp
           }}
         >
           Restore, without saving
-        </button>
+        </Button>
       </div>
     </>
   );

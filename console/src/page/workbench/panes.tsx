@@ -1,6 +1,7 @@
 import { useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import type { WorkbenchView } from '../../../../src/management/view.ts';
+import { QuietButton } from '../../ui/button.tsx';
 import type { Vocabulary } from '../../ui/editor/completion.ts';
 import { Editor } from '../../ui/editor/editor.tsx';
 import type { Fault } from '../../ui/editor/fault.ts';
@@ -73,14 +74,9 @@ export function Panes({ workbench, files, faults, onEdit, onRun, onUseColumns }:
       <div className="bench-pane" data-file="definition">
         <div className="bench-pane-head">
           <h2>endpoint.yaml</h2>
-          <button
-            type="button"
-            className="button is-quiet"
-            disabled={onUseColumns === undefined}
-            onClick={onUseColumns}
-          >
+          <QuietButton disabled={onUseColumns === undefined} onClick={onUseColumns}>
             Use the columns of the query
-          </button>
+          </QuietButton>
         </div>
         <div className="bench-editor">
           <Editor

@@ -2,6 +2,7 @@ import { type FormEvent, useId } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { ApiError } from '../../api/client.ts';
 import { ownMember } from '../../format/own.ts';
+import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { ParameterControl } from '../endpoint/parameter-control.tsx';
 
@@ -49,12 +50,12 @@ export function RunForm(props: RunFormProps) {
         </Field>
       ))}
       <div className="bench-run">
-        <button type="submit" className="button is-primary" aria-disabled={busy}>
+        <Button type="submit" look="primary" aria-disabled={busy}>
           {busy ? 'Running…' : 'Run'}
-        </button>
-        <button type="button" className="button" disabled={!busy} onClick={onStop}>
+        </Button>
+        <Button disabled={!busy} onClick={onStop}>
           Stop
-        </button>
+        </Button>
         <span className="small muted">
           <kbd>Ctrl</kbd> <kbd>Enter</kbd> in an editor
         </span>

@@ -1,5 +1,6 @@
 import { Suspense, useState } from 'react';
 import { lazyPart } from '../../ui/boundary/part.ts';
+import { Button } from '../../ui/button.tsx';
 import type { Files } from './api.ts';
 import type { Outline } from './definition.ts';
 import type { Saving } from './use-save.ts';
@@ -28,9 +29,7 @@ export function SaveBar({ name, refusal, files, test, isChanged, outline, save }
   if (refusal !== null) {
     return (
       <div className="bench-save">
-        <button type="button" className="button" onClick={() => setShown(true)}>
-          Copy the files
-        </button>
+        <Button onClick={() => setShown(true)}>Copy the files</Button>
         <Suspense>
           {isShown && (
             <FilesDialog
@@ -48,13 +47,11 @@ export function SaveBar({ name, refusal, files, test, isChanged, outline, save }
   return (
     <div className="bench-save">
       {name !== '' && (
-        <button type="button" className="button" disabled={!isChanged || busy} onClick={save.save}>
+        <Button disabled={!isChanged || busy} onClick={save.save}>
           {busy ? 'Saving…' : 'Save'}
-        </button>
+        </Button>
       )}
-      <button type="button" className="button" onClick={() => save.ask(true)}>
-        Save as…
-      </button>
+      <Button onClick={() => save.ask(true)}>Save as…</Button>
       <Suspense>
         {save.isAsking && <SaveDialog name={name === '' ? outline.name : `${name}-copy`} save={save} />}
       </Suspense>

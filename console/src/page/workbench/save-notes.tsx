@@ -1,4 +1,5 @@
 import type { SavedEndpoint } from '../../../../src/management/view.ts';
+import { Button, QuietButton } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { byFile, filesPath, readFiles } from './api.ts';
 import { Conflict } from './conflict.tsx';
@@ -25,9 +26,7 @@ export function SaveNotes({ name, opened, work, save }: SaveNotesProps) {
               These are your unsaved changes.
               {work.base.version !== opened.version && ' The files have changed since you began.'}
             </span>
-            <button type="button" className="button is-quiet" onClick={() => work.reset(opened)}>
-              Discard them
-            </button>
+            <QuietButton onClick={() => work.reset(opened)}>Discard them</QuietButton>
           </div>
         )}
         {!work.isKept && (
@@ -42,12 +41,8 @@ export function SaveNotes({ name, opened, work, save }: SaveNotesProps) {
               <strong>Not saved.</strong> {saving.error.message}
             </span>
             <span className="bench-choices">
-              <button type="button" className="button" onClick={save.loadStored}>
-                Load theirs
-              </button>
-              <button type="button" className="button" onClick={() => save.ask(true)}>
-                Keep mine as a copy
-              </button>
+              <Button onClick={save.loadStored}>Load theirs</Button>
+              <Button onClick={() => save.ask(true)}>Keep mine as a copy</Button>
             </span>
           </div>
         )}

@@ -1,5 +1,6 @@
 import { Suspense, useState } from 'react';
 import { lazyPart } from '../../ui/boundary/part.ts';
+import { Button } from '../../ui/button.tsx';
 import type { TestDialogProps } from './test-dialog.tsx';
 
 const TestDialog = lazyPart<TestDialogProps>(async () => (await import('./test-dialog.tsx')).TestDialog);
@@ -9,9 +10,7 @@ export function TestButton(props: Omit<TestDialogProps, 'onClose'>) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button type="button" className="button" onClick={() => setOpen(true)}>
-        Keep as a test
-      </button>
+      <Button onClick={() => setOpen(true)}>Keep as a test</Button>
       <Suspense>{isOpen && <TestDialog {...props} onClose={() => setOpen(false)} />}</Suspense>
     </>
   );

@@ -1,5 +1,6 @@
 import { QueryClientContext } from '@tanstack/react-query';
 import { use, useEffect, useState } from 'react';
+import { Button } from '../button.tsx';
 import { findServedVersion, MissingPart, type ServedVersion } from './part.ts';
 
 interface BrokenProps {
@@ -54,13 +55,13 @@ export function Broken({ error, onRetry }: BrokenProps) {
           )}
           <div className="empty-actions">
             {!isMissing && served !== 'other' && (
-              <button type="button" className="button is-primary" onClick={onRetry}>
+              <Button look="primary" onClick={onRetry}>
                 Try again
-              </button>
+              </Button>
             )}
-            <button type="button" className="button" onClick={() => void reload()}>
+            <Button onClick={() => void reload()}>
               {isMissing && served !== 'other' ? 'Try again' : 'Reload'}
-            </button>
+            </Button>
           </div>
         </>
       )}

@@ -2,6 +2,7 @@ import { type KeyboardEvent, useEffect, useId, useMemo, useRef } from 'react';
 import { Link } from 'wouter';
 import { formatSpan, type Span } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
+import { Button, QuietButton } from '../button.tsx';
 import { type Chart, findPlace, findSelection, type Selection } from './chart.ts';
 import { LinkCharts, useChartLinks } from './chart-links.tsx';
 import { TimeChart, type TimeChartProps } from './time-chart.tsx';
@@ -136,13 +137,13 @@ function SelectionBar({ chart, selected, linesOf, noLines, onZoom, onClose }: Se
         </>
       )}
       {selected.last > selected.first && (
-        <button type="button" className="button chart-button" onClick={onZoom}>
+        <Button className="chart-button" onClick={onZoom}>
           Zoom
-        </button>
+        </Button>
       )}
-      <button type="button" className="button is-quiet" aria-label="Close the selection" onClick={close}>
+      <QuietButton aria-label="Close the selection" onClick={close}>
         ✕
-      </button>
+      </QuietButton>
     </div>
   );
 }

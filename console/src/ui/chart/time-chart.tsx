@@ -2,6 +2,7 @@ import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
 import { type Zone, zoneName } from '../../format/time.ts';
 import { formatSpan } from '../../format/time-axis.ts';
 import { usePreference } from '../../preference.ts';
+import { QuietButton } from '../button.tsx';
 import type { Chart, Selection } from './chart.ts';
 import './time-chart.css';
 import { type PlotProps, usePlot } from './use-plot.ts';
@@ -55,11 +56,7 @@ export function TimeChart(props: TimeChartProps) {
           {title}
         </h3>
         {children ?? (!hidesTitle && <span className="small muted">times in {zoneName(zone)}</span>)}
-        {zoom !== undefined && (
-          <button type="button" className="button is-quiet" onClick={onReset}>
-            Reset zoom
-          </button>
-        )}
+        {zoom !== undefined && <QuietButton onClick={onReset}>Reset zoom</QuietButton>}
       </figcaption>
       <Legend chart={chart} at={at} isLive={hasFocus} />
       <div className="chart-frame">

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { showText } from '../../format/log-text.ts';
 import { formatShort } from '../../format/number.ts';
+import { QuietButton } from '../button.tsx';
 import { exclude, termOf } from './term.ts';
 
 export interface FieldValue {
@@ -85,14 +86,10 @@ export function TopValues({ field, ...actions }: FieldActionsProps) {
 export function FieldActions({ field, columns, onColumn, onBy }: FieldActionsProps) {
   return (
     <div>
-      <button type="button" className="button is-quiet" onClick={() => onColumn(field)}>
+      <QuietButton onClick={() => onColumn(field)}>
         {columns.includes(field) ? 'Remove column' : 'Add as column'}
-      </button>
-      {onBy !== undefined && (
-        <button type="button" className="button is-quiet" onClick={() => onBy(field)}>
-          Count by it
-        </button>
-      )}
+      </QuietButton>
+      {onBy !== undefined && <QuietButton onClick={() => onBy(field)}>Count by it</QuietButton>}
     </div>
   );
 }
@@ -120,15 +117,13 @@ export function FieldValueList({ field, values, onFilter }: FieldValueListProps)
             <span className="number muted">{formatShort(count)}</span>
             <progress value={count} max={most} aria-hidden="true" />
           </button>
-          <button
-            type="button"
-            className="button is-quiet"
+          <QuietButton
             aria-label={`Exclude ${value}`}
             title="Exclude"
             onClick={() => onFilter(exclude(termOf(field, value)))}
           >
             −
-          </button>
+          </QuietButton>
         </li>
       ))}
     </ul>

@@ -1,5 +1,6 @@
 import { type ReactNode, useCallback, useRef, useState } from 'react';
 import { formatCount } from '../../format/number.ts';
+import { QuietButton } from '../button.tsx';
 import { ErrorNote } from '../error-note.tsx';
 import { isAt, parseAt } from './at.ts';
 import { FieldList, type FieldListProps } from './field-list.tsx';
@@ -58,23 +59,16 @@ export function LinesPanel(props: LinesPanelProps) {
     <section className="panel line-panel" aria-label={label}>
       <div className="line-bar">
         {children}
-        <button
-          type="button"
-          className="button is-quiet"
-          aria-pressed={showFields}
-          onClick={() => setShowFields(!showFields)}
-        >
+        <QuietButton aria-pressed={showFields} onClick={() => setShowFields(!showFields)}>
           Fields
-        </button>
+        </QuietButton>
         <ReadingControls lines={shown} />
         {source.tail !== undefined && (
           <LiveControls {...{ live, tail, onLive }} paused={isPaused} onPaused={setPaused} />
         )}
         <Status {...{ lines, filtered, at }} />
         {filtered !== undefined && lines.hasMore && state.kind !== 'running' && (
-          <button type="button" className="button is-quiet" onClick={more}>
-            Load older
-          </button>
+          <QuietButton onClick={more}>Load older</QuietButton>
         )}
         <WorkNote {...{ state, progress: lines, onResume: more }} doing="Searching" what="The search" />
       </div>

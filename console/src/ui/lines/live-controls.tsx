@@ -1,4 +1,5 @@
 import { formatCount } from '../../format/number.ts';
+import { QuietButton } from '../button.tsx';
 import type { Tail } from './use-tail.ts';
 
 interface LiveControlsProps {
@@ -18,9 +19,7 @@ export function LiveControls({ live, tail, paused, onPaused, onLive }: LiveContr
   };
   return (
     <>
-      <button
-        type="button"
-        className="button is-quiet"
+      <QuietButton
         aria-pressed={live}
         onClick={() => {
           onPaused(false);
@@ -29,21 +28,16 @@ export function LiveControls({ live, tail, paused, onPaused, onLive }: LiveContr
       >
         <span className={live && !paused ? 'live-pulse is-on' : 'live-pulse'} aria-hidden="true" />
         Live
-      </button>
+      </QuietButton>
       {live && (
-        <button
-          type="button"
-          className="button is-quiet"
-          aria-pressed={paused}
-          onClick={() => onPaused(!paused)}
-        >
+        <QuietButton aria-pressed={paused} onClick={() => onPaused(!paused)}>
           Pause
-        </button>
+        </QuietButton>
       )}
       {tail.count > 0 && (
-        <button type="button" className="button is-quiet line-waiting" onClick={onShow}>
+        <QuietButton className="line-waiting" onClick={onShow}>
           {formatCount(tail.count)} new
-        </button>
+        </QuietButton>
       )}
     </>
   );

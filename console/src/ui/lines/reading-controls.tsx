@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { usePreference } from '../../preference.ts';
+import { QuietButton } from '../button.tsx';
 import type { Line } from './line.ts';
 
 /** How many lines are looked at for terminal codes: what sends them sends them often. */
@@ -16,25 +17,21 @@ export function ReadingControls({ lines }: { readonly lines: readonly Line[] }) 
   );
   return (
     <>
-      <button
-        type="button"
-        className="button is-quiet"
+      <QuietButton
         aria-pressed={wrap}
         title="Show long messages in several lines"
         onClick={() => change({ wrap: !wrap })}
       >
         Wrap
-      </button>
+      </QuietButton>
       {hasCodes && (
-        <button
-          type="button"
-          className="button is-quiet"
+        <QuietButton
           aria-pressed={ansi}
           title="Draw the colours of terminal codes"
           onClick={() => change({ ansi: !ansi })}
         >
           Colours
-        </button>
+        </QuietButton>
       )}
     </>
   );

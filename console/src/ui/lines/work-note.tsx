@@ -1,5 +1,6 @@
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
+import { QuietButton } from '../button.tsx';
 import { Tag } from '../tag.tsx';
 import { isRefused, type WorkState } from './use-work.ts';
 
@@ -39,9 +40,7 @@ export function WorkNote({ state, doing, what, progress, onResume }: WorkNotePro
     <span className="work-note small number" role="status">
       <Tag tone={state.kind === 'failed' ? 'bad' : 'warn'}>partial</Tag>
       {state.kind === 'failed' ? `${what} failed: ${state.error.message}` : `Stopped${back}${share}`}
-      <button type="button" className="button is-quiet" onClick={onResume}>
-        {state.kind === 'failed' ? 'Retry' : 'Continue'}
-      </button>
+      <QuietButton onClick={onResume}>{state.kind === 'failed' ? 'Retry' : 'Continue'}</QuietButton>
     </span>
   );
 }

@@ -1,4 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { Button } from '../button.tsx';
 import './popover.css';
 
 interface PopoverProps {
@@ -38,17 +39,15 @@ export function Popover({ label, title, children }: PopoverProps) {
   }, [open, close]);
   return (
     <div className="popover" ref={root}>
-      <button
+      <Button
         ref={button}
-        type="button"
-        className="button"
         aria-haspopup="dialog"
         aria-expanded={open}
         aria-controls={open ? id : undefined}
         onClick={() => setOpen(!open)}
       >
         {label}
-      </button>
+      </Button>
       {open && (
         <PopoverPanel id={id} title={title}>
           {children(close)}

@@ -1,3 +1,4 @@
+import { Button } from '../button.tsx';
 import './load-more.css';
 
 interface LoadMoreProps {
@@ -10,9 +11,9 @@ interface LoadMoreProps {
 export function LoadMore({ label, busy, onLoad }: LoadMoreProps) {
   return (
     <div className="load-more">
-      <button type="button" className="button" disabled={busy} onClick={onLoad}>
+      <Button disabled={busy} onClick={onLoad}>
         {busy ? 'Loading…' : label}
-      </button>
+      </Button>
     </div>
   );
 }

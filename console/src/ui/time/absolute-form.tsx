@@ -2,6 +2,7 @@ import { type ClipboardEvent, type FormEvent, useId, useState } from 'react';
 import { fromField, toField, zoneName } from '../../format/time.ts';
 import { findRangeFaults, readInstant, resolveRange } from '../../format/time-range.ts';
 import { useZone } from '../../preference.ts';
+import { Button } from '../button.tsx';
 import { describedBy, Field } from '../field.tsx';
 import type { RangePanelProps } from './range-panel.tsx';
 
@@ -83,9 +84,9 @@ export function AbsoluteForm({ value, onChange }: RangePanelProps) {
       })}
       <div className="absolute-range-end">
         <span className="small muted">{zoneName(zone)}, 24 hours. You can paste timestamps.</span>
-        <button type="submit" className="button is-primary">
+        <Button type="submit" look="primary">
           Apply
-        </button>
+        </Button>
       </div>
     </form>
   );

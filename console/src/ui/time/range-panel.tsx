@@ -3,6 +3,7 @@ import { describeLast } from '../../format/last-range.ts';
 import { RANGE_TEXT_CHARS_MAX, readRangeText } from '../../format/range-text.ts';
 import { describeRange, QUICK_RANGES, type TimeRange } from '../../format/time-range.ts';
 import { useZone } from '../../preference.ts';
+import { QuietButton } from '../button.tsx';
 import { describedBy, Field } from '../field.tsx';
 import { AbsoluteForm } from './absolute-form.tsx';
 import { formatRange, readRanges } from './recent-range.ts';
@@ -19,15 +20,13 @@ export function RangePanel({ value, onChange }: RangePanelProps) {
       <TypedRange onChange={onChange} />
       <fieldset className="group range-quick" aria-label="Quick ranges">
         {QUICK_RANGES.map((range) => (
-          <button
+          <QuietButton
             key={range}
-            type="button"
-            className="button is-quiet"
             aria-pressed={value.kind === 'last' && value.range === range}
             onClick={() => onChange({ kind: 'last', range })}
           >
             {describeLast(range)}
-          </button>
+          </QuietButton>
         ))}
       </fieldset>
       <RecentRanges onChange={onChange} />
@@ -84,14 +83,9 @@ function RecentRanges({ onChange }: Pick<RangePanelProps, 'onChange'>) {
     <fieldset className="group recent-ranges" aria-label="Recent ranges">
       <span className="small muted">Recent</span>
       {ranges.map((range) => (
-        <button
-          key={formatRange(range)}
-          type="button"
-          className="button is-quiet"
-          onClick={() => onChange(range)}
-        >
+        <QuietButton key={formatRange(range)} onClick={() => onChange(range)}>
           {describeRange(range, zone)}
-        </button>
+        </QuietButton>
       ))}
     </fieldset>
   );

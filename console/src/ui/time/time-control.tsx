@@ -1,5 +1,6 @@
 import { fromField, toField, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
+import { QuietButton } from '../button.tsx';
 import './time-control.css';
 
 interface TimeControlProps {
@@ -30,24 +31,17 @@ export function TimeControl({ value, picks, clear, onChange, ...shared }: TimeCo
       />
       <div className="time-picks">
         {picks.map(([label, fromNowMs]) => (
-          <button
+          <QuietButton
             key={label}
-            type="button"
-            className="button is-quiet"
             disabled={disabled}
             onClick={() => onChange(`${new Date(Date.now() + fromNowMs).toISOString().slice(0, 19)}Z`)}
           >
             {label}
-          </button>
+          </QuietButton>
         ))}
-        <button
-          type="button"
-          className="button is-quiet"
-          disabled={disabled || value === ''}
-          onClick={() => onChange('')}
-        >
+        <QuietButton disabled={disabled || value === ''} onClick={() => onChange('')}>
           {clear}
-        </button>
+        </QuietButton>
         <span className="small muted">{zoneName(zone)}</span>
       </div>
     </>

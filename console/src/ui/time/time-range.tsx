@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { hasLater, shiftRange, zoomOut } from '../../format/range-move.ts';
 import { describeRange, type TimeRange } from '../../format/time-range.ts';
 import { useZone } from '../../preference.ts';
+import { Button } from '../button.tsx';
 import { Popover } from '../overlay/popover.tsx';
 import { RangePanel } from './range-panel.tsx';
 import { keepRange } from './recent-range.ts';
@@ -43,9 +44,7 @@ export function TimeRangeControl({ value, onChange, onRefresh, children }: TimeR
         )}
       </Popover>
       <MoveControl value={value} onChange={onChange} />
-      <button type="button" className="button" onClick={onRefresh}>
-        Refresh
-      </button>
+      <Button onClick={onRefresh}>Refresh</Button>
       {children}
     </div>
   );
@@ -56,34 +55,24 @@ function MoveControl({ value, onChange }: Pick<TimeRangeControlProps, 'value' | 
   const canGoOn = hasLater(value, Date.now());
   return (
     <fieldset className="group range-moves" aria-label="Move the time range">
-      <button
-        type="button"
-        className="button"
+      <Button
         title="Earlier ([)"
         aria-label="Earlier"
         onClick={() => onChange(shiftRange(value, 'earlier', Date.now()))}
       >
         ‹
-      </button>
-      <button
-        type="button"
-        className="button"
+      </Button>
+      <Button
         title="Later (])"
         aria-label="Later"
         aria-disabled={!canGoOn /* it keeps the focus */}
         onClick={() => canGoOn && onChange(shiftRange(value, 'later', Date.now()))}
       >
         ›
-      </button>
-      <button
-        type="button"
-        className="button"
-        title="Zoom out (o)"
-        aria-label="Zoom out"
-        onClick={() => onChange(zoomOut(value, Date.now()))}
-      >
+      </Button>
+      <Button title="Zoom out (o)" aria-label="Zoom out" onClick={() => onChange(zoomOut(value, Date.now()))}>
         −
-      </button>
+      </Button>
     </fieldset>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { EndpointView } from '../../../../../src/management/view.ts';
+import { Button } from '../../../ui/button.tsx';
 import { Field } from '../../../ui/field.tsx';
 import {
   findMove,
@@ -71,22 +72,12 @@ export function DashboardForm({ text, onChange, endpoints }: DashboardFormProps)
       />
       <PanelChoice rows={rows} at={at} onChoose={setChosen} />
       <div className="dashboard-form-actions">
-        <button
-          type="button"
-          className="button"
-          disabled={panels.length >= PANELS_MAX || first === ''}
-          onClick={() => add([row, at[1] + 1])}
-        >
+        <Button disabled={panels.length >= PANELS_MAX || first === ''} onClick={() => add([row, at[1] + 1])}>
           Add a panel
-        </button>
-        <button
-          type="button"
-          className="button"
-          disabled={rows.length >= ROWS_MAX || first === ''}
-          onClick={() => add([rows.length, 0])}
-        >
+        </Button>
+        <Button disabled={rows.length >= ROWS_MAX || first === ''} onClick={() => add([rows.length, 0])}>
           Add a row
-        </button>
+        </Button>
       </div>
       {panel !== undefined && (
         <PanelFields
@@ -115,16 +106,14 @@ function PanelChoice({ rows, at, onChoose }: PanelChoiceProps) {
         // biome-ignore lint/suspicious/noArrayIndexKey: a row is known by its place
         <div key={row} className="dashboard-form-row">
           {panels.map(({ title, endpoint, text }, i) => (
-            <button
+            <Button
               // biome-ignore lint/suspicious/noArrayIndexKey: a panel, too
               key={i}
-              type="button"
-              className="button"
               aria-pressed={row === at[0] && i === at[1]}
               onClick={() => onChoose([row, i])}
             >
               {title || endpoint || text || 'Empty'}
-            </button>
+            </Button>
           ))}
         </div>
       ))}

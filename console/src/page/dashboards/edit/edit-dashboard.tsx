@@ -2,6 +2,7 @@ import { useCallback, useState } from 'react';
 import { useLocation, useParams, useSearch } from 'wouter';
 import type { DashboardCheck, DashboardView } from '../../../../../src/management/dashboard-view.ts';
 import { queries, useRead } from '../../../api/queries.ts';
+import { QuietButton } from '../../../ui/button.tsx';
 import { ErrorNote } from '../../../ui/error-note.tsx';
 import { type FileCheck, FileText } from '../../workbench/file-text.tsx';
 import '../../alerts/alerts.css';
@@ -35,13 +36,9 @@ export function EditDashboard() {
           refusal={workbench.dashboards.refusal}
           template={templateOf(name)}
           actions={
-            <button
-              type="button"
-              className="button is-quiet"
-              onClick={() => navigate(`${path}?${withEditor(search, false)}`)}
-            >
+            <QuietButton onClick={() => navigate(`${path}?${withEditor(search, false)}`)}>
               Close the editor
-            </button>
+            </QuietButton>
           }
           form={(text, onChange) => (
             <DashboardForm {...{ text, onChange }} endpoints={endpoints?.result ?? []} />

@@ -1,4 +1,5 @@
 import type { EndpointView } from '../../../../../src/management/view.ts';
+import { Button } from '../../../ui/button.tsx';
 import { Field } from '../../../ui/field.tsx';
 import {
   type PanelForm,
@@ -141,15 +142,15 @@ function PanelActions({
 }: Pick<PanelFieldsProps, 'mayMove' | 'onMove' | 'onRemove'>) {
   return (
     <div className="dashboard-form-actions">
-      <button type="button" className="button" disabled={!mayMove(-1)} onClick={() => onMove(-1)}>
+      <Button disabled={!mayMove(-1)} onClick={() => onMove(-1)}>
         Move up
-      </button>
-      <button type="button" className="button" disabled={!mayMove(1)} onClick={() => onMove(1)}>
+      </Button>
+      <Button disabled={!mayMove(1)} onClick={() => onMove(1)}>
         Move down
-      </button>
-      <button type="button" className="button" disabled={onRemove === undefined} onClick={() => onRemove?.()}>
+      </Button>
+      <Button disabled={onRemove === undefined} onClick={() => onRemove?.()}>
         Remove
-      </button>
+      </Button>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useId } from 'react';
 import type { EndpointView } from '../../../../../src/management/view.ts';
 import { ownMember } from '../../../format/own.ts';
+import { QuietButton } from '../../../ui/button.tsx';
 
 interface ParameterFieldsProps {
   readonly label: string;
@@ -30,14 +31,9 @@ export function ParameterFields({ label, values, declared, onChange }: Parameter
             value={ownMember(values, name) ?? ''}
             onChange={({ target }) => onChange(name, target.value)}
           />
-          <button
-            type="button"
-            className="button is-quiet"
-            aria-label={`Remove ${name}`}
-            onClick={() => onChange(name, undefined)}
-          >
+          <QuietButton aria-label={`Remove ${name}`} onClick={() => onChange(name, undefined)}>
             Remove
-          </button>
+          </QuietButton>
         </div>
       ))}
       {others.length > 0 && (

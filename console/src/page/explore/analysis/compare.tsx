@@ -1,6 +1,7 @@
 import type { Row } from '../../../api/answer.ts';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatPercent } from '../../../format/number.ts';
+import { QuietButton } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { exclude, termOf } from '../../../ui/lines/term.ts';
 import { Segmented } from '../../../ui/segmented.tsx';
@@ -46,9 +47,7 @@ export function Compare({ address, search, onChange, onFilter }: CompareProps) {
           Drag over the chart to mark a range.
         </span>
         {address.mark !== '' && (
-          <button type="button" className="button is-quiet" onClick={() => onChange({ mark: '' })}>
-            Remove the mark
-          </button>
+          <QuietButton onClick={() => onChange({ mark: '' })}>Remove the mark</QuietButton>
         )}
       </div>
       {sets === undefined ? (
@@ -120,15 +119,13 @@ function DifferenceRow({ row, sets, onFilter }: DifferenceRowProps) {
         >
           {shown}
         </button>
-        <button
-          type="button"
-          className="button is-quiet"
+        <QuietButton
           aria-label={`Exclude ${field} ${shown}`}
           title="Exclude"
           onClick={() => onFilter(exclude(term))}
         >
           −
-        </button>
+        </QuietButton>
       </span>
       <span className="compare-difference-shares">
         <Share label={sets.label} {...{ share, count }} />

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react';
 import type { Row } from '../../../api/answer.ts';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatPercent, formatShort } from '../../../format/number.ts';
+import { QuietButton } from '../../../ui/button.tsx';
 import {
   FieldActions,
   type FieldListProps,
@@ -99,9 +100,7 @@ function Summary({ summary, isSample, ...actions }: SummaryProps) {
       )}
       <FieldValueList field={field} values={top} onFilter={actions.onFilter} />
       {(isSample || distinct > top.length) && (
-        <button type="button" className="button is-quiet" onClick={() => setExact(true)}>
-          {isSample ? 'Count exactly' : 'More values'}
-        </button>
+        <QuietButton onClick={() => setExact(true)}>{isSample ? 'Count exactly' : 'More values'}</QuietButton>
       )}
     </div>
   );

@@ -6,6 +6,7 @@ import { formatPattern } from '../../../format/pattern-text.ts';
 import { formatTerm } from '../../../format/search-text.ts';
 import { formatTime, type Zone } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
+import { QuietButton } from '../../../ui/button.tsx';
 import { exclude } from '../../../ui/lines/term.ts';
 import { Tag } from '../../../ui/tag.tsx';
 import { type Search, searchPath } from '../search/search.ts';
@@ -91,32 +92,17 @@ function PatternRow({ row, isNew, search, onFilter }: PatternRowProps) {
       <span className="pattern-actions">
         {term !== undefined && (
           <>
-            <button
-              type="button"
-              className="button is-quiet"
-              aria-label={`Filter for ${pattern}`}
-              onClick={() => onFilter(term)}
-            >
+            <QuietButton aria-label={`Filter for ${pattern}`} onClick={() => onFilter(term)}>
               Filter
-            </button>
-            <button
-              type="button"
-              className="button is-quiet"
-              aria-label={`Exclude ${pattern}`}
-              onClick={() => onFilter(exclude(term))}
-            >
+            </QuietButton>
+            <QuietButton aria-label={`Exclude ${pattern}`} onClick={() => onFilter(exclude(term))}>
               Exclude
-            </button>
+            </QuietButton>
           </>
         )}
-        <button
-          type="button"
-          className="button is-quiet"
-          aria-label={`Example of ${pattern}`}
-          onClick={() => onFilter(formatTerm('id', sample))}
-        >
+        <QuietButton aria-label={`Example of ${pattern}`} onClick={() => onFilter(formatTerm('id', sample))}>
           Example
-        </button>
+        </QuietButton>
       </span>
     </li>
   );

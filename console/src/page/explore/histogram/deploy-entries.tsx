@@ -1,5 +1,6 @@
 import { showText } from '../../../format/log-text.ts';
 import { formatTime, type Zone } from '../../../format/time.ts';
+import { QuietButton } from '../../../ui/button.tsx';
 import type { Deploy } from './use-deploys.ts';
 
 interface DeployEntriesProps {
@@ -18,9 +19,8 @@ export function DeployEntries({ deploys, zone, onZoom }: DeployEntriesProps) {
     <>
       {deploys.slice(0, SHOWN_MAX).map(({ key, ms, text }) => (
         <li key={key}>
-          <button
-            type="button"
-            className="button is-quiet histogram-entry"
+          <QuietButton
+            className="histogram-entry"
             title="Zoom to the time around this deployment"
             onClick={() => onZoom(ms - AROUND_MS, ms + AROUND_MS)}
           >
@@ -28,7 +28,7 @@ export function DeployEntries({ deploys, zone, onZoom }: DeployEntriesProps) {
             <span className="visually-hidden">Deployment </span>
             <span className="number">{formatTime(ms, zone).slice(11, 16)}</span>
             <span className="histogram-label">{showText(text)}</span>
-          </button>
+          </QuietButton>
         </li>
       ))}
       {others > 0 && <li className="histogram-entry muted">{others} earlier deployments</li>}

@@ -4,6 +4,7 @@ import { formatCount, formatShort } from '../../../format/number.ts';
 import { type Zone, zoneName } from '../../../format/time.ts';
 import { formatSpan } from '../../../format/time-axis.ts';
 import { useZone } from '../../../preference.ts';
+import { QuietButton } from '../../../ui/button.tsx';
 import { ErrorNote } from '../../../ui/error-note.tsx';
 import { exclude, termOf } from '../../../ui/lines/term.ts';
 import { isRefused } from '../../../ui/lines/use-work.ts';
@@ -72,16 +73,14 @@ export function HistogramPanel(props: HistogramPanelProps) {
           <span className="muted">{describeTotal(histogram, bars.total)}</span>
         </span>
         <MeasureControl {...{ choice, fields, groups }} onChange={onChoice} />
-        <button
-          type="button"
-          className="button is-quiet"
+        <QuietButton
           aria-pressed={before !== undefined}
           disabled={!isAdditive(choice.measure)}
           title="Draw the counts of the range before as a line"
           onClick={() => onBefore(before === undefined)}
         >
           Range before
-        </button>
+        </QuietButton>
         <WorkNote
           state={state}
           doing="Counting"
@@ -205,14 +204,13 @@ function LegendEntry({ series, by, at, onFilter }: LegendEntryProps) {
   const term = termOf(by, value);
   return (
     <li>
-      <button
-        type="button"
-        className="button is-quiet histogram-entry"
+      <QuietButton
+        className="histogram-entry"
         title={`Filter for ${term}; with Alt exclude it`}
         onClick={({ altKey }) => onFilter(altKey ? exclude(term) : term)}
       >
         {content}
-      </button>
+      </QuietButton>
     </li>
   );
 }

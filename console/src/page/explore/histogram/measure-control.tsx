@@ -1,3 +1,4 @@
+import { QuietButton } from '../../../ui/button.tsx';
 import type { QueryFieldName } from '../completion.ts';
 import { formatMeasure, MEASURES, type Measure, type MeasureName, needsNumbers, TOPS } from './measure.ts';
 
@@ -68,15 +69,9 @@ export function MeasureControl({ choice, fields, groups, onChange }: MeasureCont
           ))}
         </select>
       </label>
-      <button
-        type="button"
-        className="button is-quiet"
-        aria-pressed={log}
-        title="Logarithmic scale"
-        onClick={() => onChange({ log: !log })}
-      >
+      <QuietButton aria-pressed={log} title="Logarithmic scale" onClick={() => onChange({ log: !log })}>
         Log
-      </button>
+      </QuietButton>
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { EndpointView, WorkbenchView } from '../../../../../src/management/view.ts';
+import { Button } from '../../../ui/button.tsx';
 import { Code } from '../../../ui/code.tsx';
 import { ErrorNote } from '../../../ui/error-note.tsx';
 import { Panel } from '../../../ui/panel.tsx';
@@ -75,9 +76,9 @@ export function AlertForm({ given, endpoints, taken, workbench }: AlertFormProps
           {error !== undefined && <ErrorNote error={error} />}
           {refusal === null ? (
             <div className="dialog-actions">
-              <button type="submit" className="button is-primary" disabled={busy}>
+              <Button type="submit" look="primary" disabled={busy}>
                 {busy ? 'Saving…' : 'Save the alert'}
-              </button>
+              </Button>
             </div>
           ) : (
             <div className="note is-info">Not saved here: {refusal}.</div>
