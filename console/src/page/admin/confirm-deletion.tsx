@@ -1,8 +1,8 @@
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import type { DeletionView } from '../../../../src/management/view.ts';
 import { formatCount } from '../../format/number.ts';
 import { Button } from '../../ui/button.tsx';
-import { Field } from '../../ui/field.tsx';
+import { Form, TextField } from '../../ui/form.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import type { DeletionRequest } from './deletion.tsx';
 
@@ -16,38 +16,26 @@ interface ConfirmDeletionProps {
 
 /** Asks for the name of the project: a deletion cannot be undone. */
 export function ConfirmDeletion({ request, counted, busy, onClose, onConfirm }: ConfirmDeletionProps) {
-  const id = useId();
   const [typed, setTyped] = useState('');
   const expected = request.project || 'no project';
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
+  const onSubmit = () => {
     if (typed === expected) onConfirm(request);
   };
   return (
     <Dialog title={`Delete ${formatCount(counted.rows)} events?`} onClose={onClose}>
-      <form className="admin-form" onSubmit={onSubmit} noValidate>
+      <Form className="admin-form" onSubmit={onSubmit}>
         <p>
           They are deleted from the disk and from every cached answer. This cannot be undone, except from a
           backup.
         </p>
-        <Field id={id} label={`Write ${expected} to confirm`}>
-          <input
-            id={id}
-            className="input"
-            aria-describedby={`${id}-help`}
-            value={typed}
-            spellCheck={false}
-            autoComplete="off"
-            onChange={(event) => setTyped(event.target.value)}
-          />
-        </Field>
+        <TextField label={`Write ${expected} to confirm`} value={typed} onChange={setTyped} />
         <div className="dialog-actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="danger" disabled={busy || typed !== expected}>
             {busy ? 'Deleting…' : 'Delete the events'}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,7 +1,7 @@
-import { type FormEvent, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { queries, sourcesOf, useRead } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';
-import { describedBy, Field } from '../../ui/field.tsx';
+import { ChoiceField, describedBy, Field, Form, TextField } from '../../ui/form.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
 import { TimeControl } from '../../ui/time/time-control.tsx';
 import type { DeletionRequest } from './deletion.tsx';
@@ -37,8 +37,7 @@ export function DeletionForm({ busy, onCount, onChange }: DeletionFormProps) {
     setValues({ ...values, ...some });
     onChange();
   };
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
+  const onSubmit = () => {
     if (whose === 'project' && project === '') return;
     onCount({
       project: whose === 'none' ? '' : project,
@@ -47,7 +46,7 @@ export function DeletionForm({ busy, onCount, onChange }: DeletionFormProps) {
     });
   };
   return (
-    <form className="admin-form" onSubmit={onSubmit} noValidate>
+    <Form className="admin-form" onSubmit={onSubmit}>
       <Segmented
         label="Events"
         options={WHOSE}
@@ -58,38 +57,20 @@ export function DeletionForm({ busy, onCount, onChange }: DeletionFormProps) {
         }}
       />
       {whose === 'project' && (
-        <Field id={`${id}-project`} label="Project" help="Exactly as the events have it.">
-          <input
-            id={`${id}-project`}
-            className="input"
-            aria-describedby={describedBy(`${id}-project`)}
-            list={`${id}-projects`}
-            value={project}
-            spellCheck={false}
-            autoComplete="off"
-            onChange={(event) => change({ project: event.target.value })}
-          />
-          <datalist id={`${id}-projects`}>
-            {projects.map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-        </Field>
+        <TextField
+          label="Project"
+          help="Exactly as the events have it."
+          value={project}
+          suggestions={projects}
+          onChange={(next) => change({ project: next })}
+        />
       )}
-      <Field id={`${id}-source`} label="Source">
-        <select
-          id={`${id}-source`}
-          className="input"
-          aria-describedby={describedBy(`${id}-source`)}
-          value={source}
-          onChange={(event) => change({ source: event.target.value })}
-        >
-          <option value="">Every source</option>
-          {sources.map(({ name }) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </Field>
+      <ChoiceField
+        label="Source"
+        value={source}
+        options={[['', 'Every source'], ...sources.map(({ name }) => name)]}
+        onChange={(next) => change({ source: next })}
+      />
       <Field id={`${id}-before`} label="Only events before" help="Empty: up to now.">
         <TimeControl
           id={`${id}-before`}
@@ -104,6 +85,6 @@ export function DeletionForm({ busy, onCount, onChange }: DeletionFormProps) {
       <Button type="submit" look="primary" disabled={busy || (whose === 'project' && project === '')}>
         Count the events
       </Button>
-    </form>
+    </Form>
   );
 }

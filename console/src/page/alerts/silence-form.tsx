@@ -1,11 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { useId, useState } from 'react';
 import type { SilenceView } from '../../../../src/management/alert-view.ts';
 import { useClient } from '../../api/client.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { describedBy, Field } from '../../ui/field.tsx';
-import { FormActions } from '../../ui/form-actions.tsx';
-import { Group } from '../../ui/group.tsx';
+import { describedBy, Field, Form, FormActions, Group, Suggestions, TextField } from '../../ui/form.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { TimeControl } from '../../ui/time/time-control.tsx';
 import { faultOf } from '../keys/draft.ts';
@@ -45,18 +43,10 @@ export function SilenceForm({ title, labels: known, labelsHelp, path, onClose, o
     onSuccess: onMade,
   });
   const error = made.error ?? undefined;
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (error !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [error]);
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   const fault = (member: string) => faultOf(error, member);
   return (
     <Dialog title={title} onClose={onClose}>
-      <form className="alert-form" onSubmit={onSubmit} noValidate ref={form}>
+      <Form className="alert-form" error={error} onSubmit={mutate}>
         <Field id={`${id}-until`} label="Until" help="At most 90 days ahead." fault={fault('until')}>
           <TimeControl
             id={`${id}-until`}
@@ -68,17 +58,7 @@ export function SilenceForm({ title, labels: known, labelsHelp, path, onClose, o
             onChange={setUntil}
           />
         </Field>
-        <Field id={`${id}-comment`} label="Why" fault={fault('comment')}>
-          <input
-            id={`${id}-comment`}
-            className="input"
-            aria-describedby={describedBy(`${id}-comment`)}
-            aria-invalid={fault('comment') !== undefined}
-            autoComplete="off"
-            value={comment}
-            onChange={(event) => setComment(event.target.value)}
-          />
-        </Field>
+        <TextField label="Why" fault={fault('comment')} value={comment} onChange={setComment} />
         {known.size > 0 && (
           <Group legend="Only instances with" help={labelsHelp} fault={fault('labels')}>
             {[...known].map(([name, values]) => (
@@ -95,7 +75,7 @@ export function SilenceForm({ title, labels: known, labelsHelp, path, onClose, o
         )}
         {error !== undefined && <ErrorNote error={error} />}
         <FormActions submit="Silence it" submitting="Silencing…" busy={isPending} onCancel={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }
@@ -121,11 +101,7 @@ function LabelField({ name, id, known, value, onChange }: LabelFieldProps) {
         value={value}
         onChange={(event) => onChange(event.target.value)}
       />
-      <datalist id={`${id}-known`}>
-        {[...new Set(known)].map((one) => (
-          <option key={one} value={one} />
-        ))}
-      </datalist>
+      <Suggestions id={`${id}-known`} values={known} />
     </div>
   );
 }

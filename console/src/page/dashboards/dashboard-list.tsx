@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { DashboardSummary } from '../../../../src/management/dashboard-view.ts';
 import { useClient } from '../../api/client.ts';
@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { Form } from '../../ui/form.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import './dashboard.css';
 
@@ -77,13 +78,12 @@ const NAME = '[a-z0-9][a-z0-9_\\-]*(\\.[a-z0-9_\\-]+)*';
 function NewDashboard({ taken }: { readonly taken: readonly DashboardSummary[] }) {
   const [, navigate] = useLocation();
   const [name, setName] = useState('');
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
+  const onSubmit = () => {
     const isTaken = taken.some((one) => one.name === name);
     navigate(`/dashboards/${name}${isTaken ? '' : '?ui.edit=1'}`);
   };
   return (
-    <form className="dashboard-new" onSubmit={onSubmit}>
+    <Form className="dashboard-new" noValidate={false} onSubmit={onSubmit}>
       <label htmlFor="dashboard-name">New dashboard</label>
       <input
         id="dashboard-name"
@@ -97,6 +97,6 @@ function NewDashboard({ taken }: { readonly taken: readonly DashboardSummary[] }
         onChange={({ target }) => setName(target.value)}
       />
       <Button type="submit">Write it</Button>
-    </form>
+    </Form>
   );
 }

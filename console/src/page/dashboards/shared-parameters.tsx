@@ -1,8 +1,9 @@
-import { type FormEvent, useEffect, useId, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { ownMember } from '../../format/own.ts';
+import { Form } from '../../ui/form.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { ParameterControl } from '../endpoint/parameter-control.tsx';
 
@@ -61,12 +62,8 @@ function SharedParameter({ parameter, value, suggestions, onChange }: SharedPara
   const settle = () => {
     if (draft !== value) onChange(draft);
   };
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    settle();
-  };
   return (
-    <form className="dashboard-parameter" onSubmit={onSubmit} onBlur={settle}>
+    <Form className="dashboard-parameter" onSubmit={settle} onBlur={settle}>
       <label htmlFor={id} title={parameter.description}>
         {parameter.name}
         {parameter.pinned !== null && <Tag tone="accent">set by your key</Tag>}
@@ -81,6 +78,6 @@ function SharedParameter({ parameter, value, suggestions, onChange }: SharedPara
       <span id={`${id}-help`} className="visually-hidden">
         {parameter.description}
       </span>
-    </form>
+    </Form>
   );
 }

@@ -1,8 +1,11 @@
 import { useId } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
+import type { ApiError } from '../../api/client.ts';
+import { ownMember } from '../../format/own.ts';
 import type { Vocabulary } from '../../ui/editor/completion.ts';
 import { Editor } from '../../ui/editor/editor.tsx';
-import { describedBy } from '../../ui/field.tsx';
+import { describedBy, Field, Options, Suggestions } from '../../ui/form.tsx';
+import { Tag } from '../../ui/tag.tsx';
 import { TimeControl } from '../../ui/time/time-control.tsx';
 
 interface ParameterControlProps {
@@ -34,11 +37,7 @@ export function ParameterControl({
       <select {...shared} value={value} onChange={(event) => onChange(event.target.value)}>
         {!required && fallback === '' && <option value="">any</option>}
         {!values.includes(value) && value !== '' && <option value={value}>{value}</option>}
-        {values.map((one) => (
-          <option key={one} value={one}>
-            {one === fallback ? `${one} (default)` : one}
-          </option>
-        ))}
+        <Options options={values.map((one) => [one, one === fallback ? `${one} (default)` : one])} />
       </select>
     );
   }
@@ -56,13 +55,7 @@ export function ParameterControl({
         spellCheck={false}
         onChange={(event) => onChange(event.target.value)}
       />
-      {suggestions.length > 0 && (
-        <datalist id={list}>
-          {suggestions.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      )}
+      {suggestions.length > 0 && <Suggestions id={list} values={suggestions} />}
     </>
   );
 }
@@ -79,3 +72,61 @@ const AGO = [
   ['−1 h', -3_600_000],
   ['−1 d', -86_400_000],
 ] as const;
+
+interface ParameterFieldsProps {
+  readonly parameters: EndpointView['parameters'];
+  readonly values: Readonly<Record<string, string>>;
+  /** The error of the last run, which may name parameters. */
+  readonly error: ApiError | undefined;
+  /** Values that a parameter `project` suggests. */
+  readonly projects: readonly string[] | undefined;
+  readonly helpOf?: (parameter: EndpointView['parameters'][number]) => string;
+  readonly sql?: ParameterControlProps['sql'];
+  readonly onChange: (name: string, value: string) => void;
+}
+
+/** A labelled control per declared parameter. */
+export function ParameterFields(props: ParameterFieldsProps) {
+  const { parameters, values, error, projects = [], helpOf, sql, onChange } = props;
+  const id = useId();
+  return parameters.map((parameter) => {
+    const { name, required, pinned } = parameter;
+    return (
+      <Field
+        key={name}
+        id={`${id}-${name}`}
+        label={
+          <>
+            {name}
+            {required && <span className="muted small">required</span>}
+            {pinned !== null && <Tag tone="accent">set by your key</Tag>}
+          </>
+        }
+        help={helpOf?.(parameter)}
+        fault={error?.errors.find((one) => one.parameter === name)?.message}
+      >
+        <ParameterControl
+          id={`${id}-${name}`}
+          parameter={parameter}
+          value={ownMember(values, name) ?? ''}
+          suggestions={name === 'project' ? projects : []}
+          onChange={(value) => onChange(name, value)}
+          sql={name === 'sql' ? sql : undefined}
+        />
+      </Field>
+    );
+  });
+}
+
+/** The values of a form: the pins of the key, those given, and defaults. A required choice has no empty one. */
+export function fillIn(
+  parameters: EndpointView['parameters'],
+  values: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    parameters.map(({ name, pinned, default: fallback, required, values: [first = ''] }) => [
+      name,
+      pinned ?? ownMember(values, name) ?? (required && fallback === '' ? first : fallback),
+    ]),
+  );
+}

@@ -3,6 +3,7 @@ import type { ApiError } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { Suggestions } from '../../ui/form.tsx';
 import { goToLines } from '../../ui/lines/use-line-keys.ts';
 import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
@@ -110,11 +111,7 @@ function ProjectField({ address, pinned, onChange }: ExploreHeadProps): ReactNod
           if (key === 'Enter') goToLines(currentTarget); // leaving it applies it
         }}
       />
-      <datalist id={id}>
-        {projects.value?.result.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
+      <Suggestions id={id} values={projects.value?.result ?? []} />
     </>
   );
 }

@@ -1,5 +1,6 @@
-import { type FormEvent, type RefObject, useRef, useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { Form } from '../../ui/form.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { deleteSearch, readSearches, type SavedSearch, saveSearch } from './saved-search.ts';
 import './saved-searches.css';
@@ -80,15 +81,14 @@ function SaveForm({ input, searches, onSave }: SaveFormProps) {
   const name = draft.trim();
   const isTaken = searches.some((search) => search.name === name);
   const isAsked = isTaken && asked === name;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (isTaken && !isAsked) return setAsked(name);
     setAsked(undefined);
     setDraft('');
     onSave(name);
   };
   return (
-    <form className="saved-form" onSubmit={submit}>
+    <Form className="saved-form" onSubmit={submit}>
       <input
         ref={input}
         data-first-focus
@@ -106,7 +106,7 @@ function SaveForm({ input, searches, onSave }: SaveFormProps) {
       <p className="saved-note" role="status">
         {isAsked && `${name} exists. Replace it, or change the name.`}
       </p>
-    </form>
+    </Form>
   );
 }
 

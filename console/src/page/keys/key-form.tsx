@@ -1,19 +1,14 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { useId, useState } from 'react';
 import type { CreatedKeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, sourcesOf, useRead } from '../../api/queries.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { describedBy, Field } from '../../ui/field.tsx';
-import { FormActions } from '../../ui/form-actions.tsx';
+import { describedBy, Field, Form, FormActions, TextField } from '../../ui/form.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { TimeControl } from '../../ui/time/time-control.tsx';
 import { createDraft, type Draft, faultOf, findTwice, toBody } from './draft.ts';
-import { ListChoice } from './list-choice.tsx';
-import { NameFields } from './name-fields.tsx';
-import { PinFields } from './pin-fields.tsx';
-import { RateFields } from './rate-fields.tsx';
-import { ScopeChoice } from './scope-choice.tsx';
+import { ListChoice, PinFields, RateFields, ScopeChoice } from './key-fields.tsx';
 
 interface KeyFormProps {
   readonly onClose: () => void;
@@ -42,23 +37,31 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
   });
   const error = made.error ?? undefined;
   const twice = findTwice(draft.pins);
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (error === undefined) return;
-    const wrong = '[aria-invalid="true"], [data-wrong="true"] :is(input, select, button)';
-    form.current?.querySelector<HTMLElement>(wrong)?.focus();
-  }, [error]);
-
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
+  const onSubmit = () => {
     if (twice === undefined) mutate();
   };
   const fault = (member: string) => faultOf(error, member);
   return (
     <Dialog title="Create a key" wide onClose={onClose}>
-      <form className="key-form" onSubmit={onSubmit} noValidate ref={form}>
-        <NameFields draft={draft} error={error} onChange={change} />
+      <Form className="key-form" error={error} onSubmit={onSubmit}>
+        <div className="key-form-pair">
+          <TextField
+            label="Name"
+            help="Program or person that will use the key."
+            fault={fault('name')}
+            value={draft.name}
+            onChange={(name) => change({ name })}
+          />
+          <TextField
+            label="Description"
+            help="Optional note."
+            fault={fault('description')}
+            value={draft.description}
+            onChange={(description) => change({ description })}
+          />
+        </div>
         <ScopeChoice
+          self={client.self}
           scopes={draft.scopes}
           fault={fault('scopes')}
           onChange={(scopes) => change({ scopes })}
@@ -103,7 +106,7 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
         </div>
         {error !== undefined && <ErrorNote error={error} />}
         <FormActions submit="Create the key" submitting="Creating…" busy={isPending} onCancel={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }

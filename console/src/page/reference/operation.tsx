@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { formatJson, parseJson } from '../../api/answer.ts';
 import { type RawAnswer, useClient } from '../../api/client.ts';
 import { showControls } from '../../format/log-text.ts';
@@ -7,7 +7,7 @@ import { formatBytes, formatMs } from '../../format/number.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { describedBy, Field } from '../../ui/field.tsx';
+import { describedBy, Field, Form, Options } from '../../ui/form.tsx';
 import { quoteShell } from '../endpoint/snippet.ts';
 import { JSON_TYPE, type OpenApi, type Operation, type Parameter, sketch, toRequest } from './openapi.ts';
 
@@ -113,8 +113,7 @@ function TryForm({ operation }: { readonly operation: Operation }) {
   const request = () => toRequest(operation, values, body);
   // Bodies of other types are those of programs.
   const maySend = client.self.scopes.length > 0 && (type === undefined || type === JSON_TYPE);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     setFault(undefined);
     const asked = request();
     // Names of projects and sources are UTF-8, of which fetch takes the bytes.
@@ -130,7 +129,12 @@ function TryForm({ operation }: { readonly operation: Operation }) {
     }
   };
   return (
-    <form className="operation-form" onSubmit={submit} aria-label={`Request ${operation.operationId}`}>
+    <Form
+      className="operation-form"
+      noValidate={false}
+      onSubmit={submit}
+      aria-label={`Request ${operation.operationId}`}
+    >
       {operation.parameters.map((parameter) => (
         <ParameterField
           key={parameter.name}
@@ -164,7 +168,7 @@ function TryForm({ operation }: { readonly operation: Operation }) {
       </div>
       {error !== null && <ErrorNote error={error} />}
       {data !== undefined && <Received answer={data} />}
-    </form>
+    </Form>
   );
 }
 
@@ -203,9 +207,7 @@ function ParameterField({ id, parameter, value, onChange }: ParameterFieldProps)
       ) : (
         <select {...shared} onChange={({ target }) => onChange(target.value)}>
           <option value="">{schema.default === undefined ? '' : `default: ${schema.default}`}</option>
-          {schema.enum.map((one) => (
-            <option key={String(one)}>{String(one)}</option>
-          ))}
+          <Options options={schema.enum.map(String)} />
         </select>
       )}
     </Field>

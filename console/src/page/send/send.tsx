@@ -1,11 +1,11 @@
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import type { SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { Code } from '../../ui/code.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { describedBy, Field } from '../../ui/field.tsx';
+import { ChoiceField, Options, TextField } from '../../ui/form.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { useSources } from '../source/use-sources.ts';
 import { Arrival } from './arrival.tsx';
@@ -54,7 +54,13 @@ function Steps({ sources }: { readonly sources: readonly SourceView[] }) {
         <div className="send-fields">
           <SenderChoice sender={sender} onChange={setSenderId} />
           <SourceChoice sources={sources} source={source} sender={sender} onChange={setSourceName} />
-          <ProjectField project={project} isPinned={pinned !== undefined} onChange={setProject} />
+          <TextField
+            label="Project of the events"
+            help={pinned !== undefined && 'Set by your key.'}
+            disabled={pinned !== undefined}
+            value={project}
+            onChange={setProject}
+          />
           <SenderKey
             // A key of another source or project would be of no use.
             key={`${sender.isSorted === true ? '' : source.name}\0${project}`}
@@ -81,28 +87,15 @@ function SenderChoice({
   readonly sender: Sender;
   readonly onChange: (id: string) => void;
 }) {
-  const id = useId();
   const groups = [...Map.groupBy(SENDERS, ({ group }) => group)];
   return (
-    <Field id={id} label="What sends them">
-      <select
-        id={id}
-        className="input"
-        aria-describedby={describedBy(id)}
-        value={sender.id}
-        onChange={(event) => onChange(event.target.value)}
-      >
-        {groups.map(([group, senders]) => (
-          <optgroup key={group} label={group}>
-            {senders.map((one) => (
-              <option key={one.id} value={one.id}>
-                {one.label}
-              </option>
-            ))}
-          </optgroup>
-        ))}
-      </select>
-    </Field>
+    <ChoiceField label="What sends them" value={sender.id} options={[]} onChange={onChange}>
+      {groups.map(([group, senders]) => (
+        <optgroup key={group} label={group}>
+          <Options options={senders.map((one) => [one.id, one.label])} />
+        </optgroup>
+      ))}
+    </ChoiceField>
   );
 }
 
@@ -114,7 +107,6 @@ interface SourceChoiceProps {
 }
 
 function SourceChoice({ sources, source, sender, onChange }: SourceChoiceProps) {
-  const id = useId();
   if (sender.isSorted === true)
     return (
       <p className="small muted">
@@ -123,42 +115,12 @@ function SourceChoice({ sources, source, sender, onChange }: SourceChoiceProps) 
       </p>
     );
   return (
-    <Field id={id} label="Source" help={source.description}>
-      <select
-        id={id}
-        className="input"
-        aria-describedby={describedBy(id)}
-        value={source.name}
-        onChange={(event) => onChange(event.target.value)}
-      >
-        {sources.map(({ name }) => (
-          <option key={name}>{name}</option>
-        ))}
-      </select>
-    </Field>
-  );
-}
-
-interface ProjectFieldProps {
-  readonly project: string;
-  readonly isPinned: boolean;
-  readonly onChange: (project: string) => void;
-}
-
-function ProjectField({ project, isPinned, onChange }: ProjectFieldProps) {
-  const id = useId();
-  return (
-    <Field id={id} label="Project of the events" {...(isPinned && { help: 'Set by your key.' })}>
-      <input
-        id={id}
-        className="input"
-        aria-describedby={describedBy(id)}
-        autoComplete="off"
-        spellCheck={false}
-        disabled={isPinned}
-        value={project}
-        onChange={(event) => onChange(event.target.value)}
-      />
-    </Field>
+    <ChoiceField
+      label="Source"
+      help={source.description}
+      value={source.name}
+      options={sources.map(({ name }) => name)}
+      onChange={onChange}
+    />
   );
 }

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { Code } from '../../ui/code.tsx';
-import { describedBy, Field } from '../../ui/field.tsx';
+import { describedBy, Field } from '../../ui/form.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { createSnippets, type Snippet } from './snippet.ts';

@@ -8,7 +8,7 @@ import { CloseAction } from '../../ui/close-action.tsx';
 import { TextDiff } from '../../ui/diff/text-diff.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Field } from '../../ui/field.tsx';
+import { ChoiceField } from '../../ui/form.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { useKeyNames } from '../admin/key-name.tsx';
 
@@ -64,20 +64,12 @@ function Choice({ versions, shown, onChoose }: ChoiceProps) {
   const names = useKeyNames();
   const byOf = ({ by }: Version) => (by === '' ? 'written outside of the workbench' : (names.get(by) ?? by));
   return (
-    <Field id="history-version" label="Version">
-      <select
-        id="history-version"
-        className="input"
-        value={shown.id}
-        onChange={(event) => onChoose(event.target.value)}
-      >
-        {versions.map((version) => (
-          <option key={version.id} value={version.id}>
-            {formatTime(Date.parse(version.at), zone)} · {byOf(version)}
-          </option>
-        ))}
-      </select>
-    </Field>
+    <ChoiceField
+      label="Version"
+      value={shown.id}
+      options={versions.map((one) => [one.id, `${formatTime(Date.parse(one.at), zone)} · ${byOf(one)}`])}
+      onChange={onChoose}
+    />
   );
 }
 

@@ -1,54 +1,19 @@
-import { type FormEvent, useId } from 'react';
-import type { EndpointView } from '../../../../src/management/view.ts';
-import type { ApiError } from '../../api/client.ts';
-import { ownMember } from '../../format/own.ts';
+import type { ComponentProps } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { Field } from '../../ui/field.tsx';
-import { ParameterControl } from '../endpoint/parameter-control.tsx';
+import { Form } from '../../ui/form.tsx';
+import { ParameterFields } from '../endpoint/parameter-control.tsx';
 
-interface RunFormProps {
-  readonly parameters: EndpointView['parameters'];
-  readonly values: Readonly<Record<string, string>>;
-  readonly projects: readonly string[];
+interface RunFormProps extends ComponentProps<typeof ParameterFields> {
   readonly busy: boolean;
-  /** The error of the last run, which may name parameters. */
-  readonly error: ApiError | undefined;
-  readonly onChange: (name: string, value: string) => void;
   readonly onRun: () => void;
   readonly onStop: () => void;
 }
 
 /** The declared parameters as a form. */
-export function RunForm(props: RunFormProps) {
-  const { parameters, values, projects, busy, error, onChange, onRun, onStop } = props;
-  const id = useId();
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    onRun();
-  };
+export function RunForm({ busy, onRun, onStop, ...fields }: RunFormProps) {
   return (
-    <form className="bench-form" onSubmit={onSubmit} noValidate aria-label="Parameters">
-      {parameters.map((parameter) => (
-        <Field
-          key={parameter.name}
-          id={`${id}-${parameter.name}`}
-          label={
-            <>
-              {parameter.name}
-              {parameter.required && <span className="muted small">required</span>}
-            </>
-          }
-          fault={error?.errors.find((one) => one.parameter === parameter.name)?.message}
-        >
-          <ParameterControl
-            id={`${id}-${parameter.name}`}
-            parameter={parameter}
-            value={ownMember(values, parameter.name) ?? ''}
-            suggestions={parameter.name === 'project' ? projects : []}
-            onChange={(value) => onChange(parameter.name, value)}
-          />
-        </Field>
-      ))}
+    <Form className="bench-form" onSubmit={onRun} aria-label="Parameters">
+      <ParameterFields {...fields} />
       <div className="bench-run">
         <Button type="submit" look="primary" aria-disabled={busy}>
           {busy ? 'Running…' : 'Run'}
@@ -60,19 +25,6 @@ export function RunForm(props: RunFormProps) {
           <kbd>Ctrl</kbd> <kbd>Enter</kbd> in an editor
         </span>
       </div>
-    </form>
-  );
-}
-
-/** The values to run with: a required choice has no empty one. */
-export function fillIn(
-  parameters: EndpointView['parameters'],
-  values: Readonly<Record<string, string>>,
-): Record<string, string> {
-  return Object.fromEntries(
-    parameters.map(({ name, default: fallback, required, values: [first = ''] }) => [
-      name,
-      ownMember(values, name) ?? (required && fallback === '' ? first : fallback),
-    ]),
+    </Form>
   );
 }

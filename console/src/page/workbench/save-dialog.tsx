@@ -1,7 +1,6 @@
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Field } from '../../ui/field.tsx';
-import { FormActions } from '../../ui/form-actions.tsx';
+import { Form, FormActions, TextField } from '../../ui/form.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import type { Saving } from './use-save.ts';
 
@@ -15,34 +14,23 @@ interface SaveDialogProps {
 export function SaveDialog({ name, save }: SaveDialogProps) {
   const { saving } = save;
   const onClose = () => save.ask(false);
-  const id = useId();
   const [draft, setDraft] = useState(name);
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
+  const onSubmit = () => {
     if (draft.trim() !== '') save.saveAs(draft.trim());
   };
   return (
     <Dialog title="Save as an endpoint" onClose={onClose}>
-      <form className="bench-name" onSubmit={onSubmit} noValidate>
-        <Field
-          id={id}
+      <Form className="bench-name" onSubmit={onSubmit}>
+        <TextField
           label="Name"
           help="Words of a-z, 0-9, - and _, joined by dots. It is written into endpoint.yaml, and names the folder."
           fault={saving.state === 'conflict' ? saving.error.message : undefined}
-        >
-          <input
-            id={id}
-            className="input"
-            aria-describedby={`${id}-help`}
-            value={draft}
-            spellCheck={false}
-            autoComplete="off"
-            onChange={(event) => setDraft(event.target.value)}
-          />
-        </Field>
+          value={draft}
+          onChange={setDraft}
+        />
         {saving.state === 'failed' && <ErrorNote error={saving.error} />}
         <FormActions submit="Save" submitting="Saving…" busy={saving.state === 'busy'} onCancel={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,12 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { SavedTest } from '../../../../src/management/view.ts';
 import { formatJson } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
 import { CloseAction } from '../../ui/close-action.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Field } from '../../ui/field.tsx';
-import { FormActions } from '../../ui/form-actions.tsx';
+import { Form, FormActions, TextField } from '../../ui/form.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import type { Answered, Files } from './api.ts';
 import { TestOutcome } from './test-outcome.tsx';
@@ -42,8 +41,7 @@ export function TestDialog({ name, base, asked, answer, onClose }: TestDialogPro
       }),
   });
   const refusal = findRefusal({ base, asked, answer });
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
+  const onSubmit = () => {
     if (title.trim() !== '') mutate();
   };
   return (
@@ -61,25 +59,17 @@ export function TestDialog({ name, base, asked, answer, onClose }: TestDialogPro
       )}
       {data === undefined && refusal !== undefined && <p>{refusal}</p>}
       {data === undefined && refusal === undefined && (
-        <form className="bench-name" onSubmit={onSubmit} noValidate>
-          <Field
-            id="test-title"
+        <Form className="bench-name" onSubmit={onSubmit}>
+          <TextField
             label="What it shows"
             help="A sentence, such as: counts status 500 and above in the last hour"
-          >
-            <input
-              id="test-title"
-              className="input"
-              aria-describedby="test-title-help"
-              value={title}
-              maxLength={200}
-              autoComplete="off"
-              onChange={(event) => setTitle(event.target.value)}
-            />
-          </Field>
+            maxLength={200}
+            value={title}
+            onChange={setTitle}
+          />
           {error !== null && <ErrorNote error={error} />}
           <FormActions submit="Add the test" submitting="Adding…" busy={isPending} onCancel={onClose} />
-        </form>
+        </Form>
       )}
       {(data !== undefined || refusal !== undefined) && <CloseAction onClose={onClose} />}
     </Dialog>

@@ -2,9 +2,9 @@ import { useMemo, useState } from 'react';
 import { parseJson } from '../../api/answer.ts';
 import { parseAnswer } from '../../api/client.ts';
 import { useRun } from '../../api/use-run.ts';
+import { fillIn } from '../endpoint/parameter-control.tsx';
 import { type Answered, type Files, type RunRows, toFaults } from './api.ts';
 import { readOutline } from './definition.ts';
-import { fillIn } from './run-form.tsx';
 import type { Check } from './use-check.ts';
 
 /** Both texts and the values of the parameters. */

@@ -3,7 +3,7 @@ import { fromField, toField, zoneName } from '../../format/time.ts';
 import { findRangeFaults, readInstant, resolveRange } from '../../format/time-range.ts';
 import { useZone } from '../../preference.ts';
 import { Button } from '../button.tsx';
-import { describedBy, Field } from '../field.tsx';
+import { describedBy, Field } from '../form.tsx';
 import type { RangePanelProps } from './range-panel.tsx';
 
 const SIDES = [

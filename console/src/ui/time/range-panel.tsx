@@ -4,7 +4,7 @@ import { RANGE_TEXT_CHARS_MAX, readRangeText } from '../../format/range-text.ts'
 import { describeRange, QUICK_RANGES, type TimeRange } from '../../format/time-range.ts';
 import { useZone } from '../../preference.ts';
 import { QuietButton } from '../button.tsx';
-import { describedBy, Field } from '../field.tsx';
+import { describedBy, Field } from '../form.tsx';
 import { AbsoluteForm } from './absolute-form.tsx';
 import { formatRange, readRanges } from './recent-range.ts';
 

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { EndpointView } from '../../../../../src/management/view.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Field } from '../../../ui/field.tsx';
+import { TextField } from '../../../ui/form.tsx';
 import {
   findMove,
   PANELS_MAX,
@@ -54,16 +54,13 @@ export function DashboardForm({ text, onChange, endpoints }: DashboardFormProps)
   };
   return (
     <section className="panel dashboard-form" aria-label="Form">
-      <Field id="dashboard-range" label="Range" help="Minutes, hours or days before now, such as 24h.">
-        <input
-          id="dashboard-range"
-          className="input"
-          aria-describedby="dashboard-range-help"
-          placeholder="24h"
-          value={form.range}
-          onChange={({ target }) => onChange(withRange(text, target.value))}
-        />
-      </Field>
+      <TextField
+        label="Range"
+        help="Minutes, hours or days before now, such as 24h."
+        placeholder="24h"
+        value={form.range}
+        onChange={(range) => onChange(withRange(text, range))}
+      />
       <ParameterFields
         label="Shared parameters"
         values={form.parameters}

@@ -1,6 +1,6 @@
 import type { EndpointView } from '../../../../../src/management/view.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Field } from '../../../ui/field.tsx';
+import { ChoiceField, Field, TextField } from '../../../ui/form.tsx';
 import {
   type PanelForm,
   type Place,
@@ -42,30 +42,17 @@ export function PanelFields(props: PanelFieldsProps) {
   return (
     <fieldset className="group dashboard-form-panel">
       <legend>Panel</legend>
-      <Field id="panel-show" label="Shows">
-        <select
-          id="panel-show"
-          className="input"
-          value={show}
-          onChange={({ target }) => onChange(withShow(text, at, target.value, endpoints[0]?.name ?? ''))}
-        >
-          {KINDS.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <Field id="panel-title" label="Title">
-        <input
-          id="panel-title"
-          className="input"
-          value={title}
-          onChange={({ target }) =>
-            onChange(withPanelText(text, at, { field: 'title', value: target.value }))
-          }
-        />
-      </Field>
+      <ChoiceField
+        label="Shows"
+        value={show}
+        options={KINDS}
+        onChange={(kind) => onChange(withShow(text, at, kind, endpoints[0]?.name ?? ''))}
+      />
+      <TextField
+        label="Title"
+        value={title}
+        onChange={(value) => onChange(withPanelText(text, at, { field: 'title', value }))}
+      />
       {show === 'text' ? (
         <Field id="panel-text" label="Text">
           <textarea
@@ -116,22 +103,17 @@ interface EndpointFieldProps {
 function EndpointField({ value, endpoints, onChange }: EndpointFieldProps) {
   const found = endpoints.find(({ name, id }) => name === value || id === value.toLowerCase());
   return (
-    <Field id="panel-endpoint" label="Endpoint" help={found?.description}>
-      <select
-        id="panel-endpoint"
-        className="input"
-        aria-describedby="panel-endpoint-help"
-        value={found?.name ?? value}
-        onChange={({ target }) => onChange(target.value)}
-      >
-        {found === undefined && (
-          <option value={value}>{value === '' ? 'Choose one' : `${value}, removed`}</option>
-        )}
-        {endpoints.map(({ name }) => (
-          <option key={name}>{name}</option>
-        ))}
-      </select>
-    </Field>
+    <ChoiceField
+      label="Endpoint"
+      help={found?.description}
+      value={found?.name ?? value}
+      options={endpoints.map(({ name }) => name)}
+      onChange={onChange}
+    >
+      {found === undefined && (
+        <option value={value}>{value === '' ? 'Choose one' : `${value}, removed`}</option>
+      )}
+    </ChoiceField>
   );
 }
 

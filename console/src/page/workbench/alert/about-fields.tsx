@@ -1,6 +1,5 @@
 import type { EndpointView } from '../../../../../src/management/view.ts';
-import { Group } from '../../../ui/group.tsx';
-import { ChoiceField, TextField } from './fields.tsx';
+import { ChoiceField, Group, TextField } from '../../../ui/form.tsx';
 import type { AlertDraft } from './form.ts';
 
 interface FieldsProps {
@@ -24,7 +23,7 @@ export function AboutFields({ draft, endpoints, fault, onChange, onEndpoint }: A
       <ChoiceField
         label="Endpoint"
         value={draft.endpoint}
-        options={[['', 'Choose one'], ...endpoints.map(({ name }) => [name, name] as const)]}
+        options={[['', 'Choose one'], ...endpoints.map(({ name }) => name)]}
         fault={fault('endpoint')}
         onChange={onEndpoint}
       />
@@ -52,7 +51,6 @@ export function AboutFields({ draft, endpoints, fault, onChange, onEndpoint }: A
                 label={name}
                 help={required ? `${description} Required.` : description}
                 value={draft.parameters[name] ?? ''}
-                fault={undefined}
                 onChange={(value) => onChange({ parameters: { ...draft.parameters, [name]: value } })}
               />
             ))}
@@ -72,7 +70,7 @@ export function TimeFields({ draft, fault, onChange }: FieldsProps) {
           label="Every, seconds"
           value={draft.every}
           fault={fault('every')}
-          isNumber
+          inputMode="numeric"
           onChange={(every) => onChange({ every })}
         />
         <TextField
@@ -80,7 +78,7 @@ export function TimeFields({ draft, fault, onChange }: FieldsProps) {
           help="How long it has to hold before it fires."
           value={draft.for}
           fault={fault('for')}
-          isNumber
+          inputMode="numeric"
           onChange={(value) => onChange({ for: value })}
         />
       </div>
@@ -92,5 +90,43 @@ export function TimeFields({ draft, fault, onChange }: FieldsProps) {
         onChange={(text) => onChange({ text })}
       />
     </>
+  );
+}
+
+interface WhenFieldsProps extends Pick<FieldsProps, 'draft' | 'onChange'> {
+  readonly columns: EndpointView['columns'];
+  readonly fault: string | undefined;
+}
+
+const COMPARISONS = [
+  ['above', 'is above'],
+  ['below', 'is below'],
+  ['equals', 'equals'],
+] as const;
+
+/** When a row counts: always, or by the value of a column. */
+export function WhenFields({ draft, columns, fault, onChange }: WhenFieldsProps) {
+  const compared = columns.filter(({ type }) => type !== 'json').map(({ name }) => name);
+  return (
+    <div className="alert-form-pair">
+      <ChoiceField
+        label="When"
+        value={draft.column}
+        options={[['', 'there is any row'], ...compared]}
+        fault={fault}
+        onChange={(column) => onChange({ column })}
+      />
+      {draft.column !== '' && (
+        <>
+          <ChoiceField
+            label="Comparison"
+            value={draft.is}
+            options={COMPARISONS}
+            onChange={(text) => onChange({ is: COMPARISONS.find(([is]) => is === text)?.[0] ?? 'above' })}
+          />
+          <TextField label="Value" value={draft.value} onChange={(value) => onChange({ value })} />
+        </>
+      )}
+    </div>
   );
 }

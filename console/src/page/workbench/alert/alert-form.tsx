@@ -1,15 +1,14 @@
-import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { EndpointView, WorkbenchView } from '../../../../../src/management/view.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Code } from '../../../ui/code.tsx';
 import { ErrorNote } from '../../../ui/error-note.tsx';
+import { Checks, Form, Group, TextField } from '../../../ui/form.tsx';
 import { Panel } from '../../../ui/panel.tsx';
 import { useSaveFile } from '../use-save-file.ts';
-import { AboutFields, TimeFields } from './about-fields.tsx';
-import { CheckList, TextField } from './fields.tsx';
+import { AboutFields, TimeFields, WhenFields } from './about-fields.tsx';
 import { type AlertDraft, createDraft, faultOfField, labelColumns, toFile } from './form.ts';
-import { WhenFields } from './when-fields.tsx';
 
 interface AlertFormProps {
   /** From the URL. */
@@ -35,16 +34,9 @@ export function AlertForm({ given, endpoints, taken, workbench }: AlertFormProps
   const { text, fields } = useMemo(() => toFile(draft, endpoint?.columns ?? []), [draft, endpoint]);
   const [sent, setSent] = useState(fields);
   const { save, busy, error } = useSaveFile('alerts', ({ name }) => navigate(`/alerts/${name}`));
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (error === undefined) return;
-    const wrong = '[aria-invalid="true"], [data-wrong="true"] input';
-    form.current?.querySelector<HTMLElement>(wrong)?.focus();
-  }, [error]);
   const fault = (field: string) =>
     field === 'name' && error?.code === 'conflict' ? error.message : faultOfField(error, sent, field);
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
+  const onSubmit = () => {
     setSent(fields);
     save({ name: draft.name, definition: text, version: null });
   };
@@ -52,7 +44,7 @@ export function AlertForm({ given, endpoints, taken, workbench }: AlertFormProps
   return (
     <div className="alert-bench">
       <Panel title="The alert">
-        <form className="alert-form" ref={form} onSubmit={onSubmit} noValidate>
+        <Form className="alert-form" error={error} onSubmit={onSubmit}>
           <AboutFields
             draft={draft}
             endpoints={endpoints}
@@ -62,14 +54,17 @@ export function AlertForm({ given, endpoints, taken, workbench }: AlertFormProps
           />
           <WhenFields draft={draft} columns={columns} fault={fault('when')} onChange={change} />
           {labels.length > 0 && (
-            <CheckList
+            <Group
               legend="Per"
               help="An instance for each set of their values; none: the answer is one."
-              names={labels.map(({ name }) => name)}
-              checked={draft.per}
               fault={fault('per')}
-              onChange={(per) => change({ per })}
-            />
+            >
+              <Checks
+                items={labels.map(({ name }) => ({ value: name }))}
+                checked={draft.per}
+                onChange={(per) => change({ per })}
+              />
+            </Group>
           )}
           <TimeFields draft={draft} fault={fault} onChange={change} />
           <Receivers names={receivers} draft={draft} fault={fault('to')} onChange={change} />
@@ -83,7 +78,7 @@ export function AlertForm({ given, endpoints, taken, workbench }: AlertFormProps
           ) : (
             <div className="note is-info">Not saved here: {refusal}.</div>
           )}
-        </form>
+        </Form>
       </Panel>
       <Code text={text} language="yaml" label={`alerts/${draft.name || 'name'}.yaml`} />
     </div>
@@ -101,13 +96,13 @@ interface ReceiversProps {
 function Receivers({ names, draft, fault, onChange }: ReceiversProps) {
   if (names.length > 0) {
     return (
-      <CheckList
-        legend="To"
-        names={names}
-        checked={draft.to}
-        fault={fault}
-        onChange={(to) => onChange({ to })}
-      />
+      <Group legend="To" fault={fault}>
+        <Checks
+          items={names.map((value) => ({ value }))}
+          checked={draft.to}
+          onChange={(to) => onChange({ to })}
+        />
+      </Group>
     );
   }
   return (

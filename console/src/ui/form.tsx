@@ -1,0 +1,224 @@
+import { type ComponentProps, type ReactNode, useEffect, useId, useRef } from 'react';
+import { Button } from './button.tsx';
+import './form.css';
+
+interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
+  readonly onSubmit: () => void;
+  /** What the service has rejected: the first control with a fault gets the focus. */
+  readonly error?: unknown;
+}
+
+/** A form that the page sends. The service checks it, not the browser. */
+export function Form({ onSubmit, error, ...props }: FormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error == null) return;
+    const wrong = '[aria-invalid="true"], [data-wrong="true"] :is(input, select, button)';
+    form.current?.querySelector<HTMLElement>(wrong)?.focus();
+  }, [error]);
+  return (
+    <form
+      noValidate
+      ref={form}
+      {...props}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    />
+  );
+}
+
+interface FormActionsProps {
+  /** The label of the submit button, idle and while it is running. */
+  readonly submit: string;
+  readonly submitting: string;
+  readonly busy: boolean;
+  readonly onCancel: () => void;
+}
+
+/** The end of a form in a dialog. */
+export function FormActions({ submit, submitting, busy, onCancel }: FormActionsProps) {
+  return (
+    <div className="dialog-actions">
+      <Button onClick={onCancel}>Cancel</Button>
+      <Button type="submit" look="primary" disabled={busy}>
+        {busy ? submitting : submit}
+      </Button>
+    </div>
+  );
+}
+
+interface Labelled {
+  readonly label: ReactNode;
+  readonly help?: ReactNode;
+  /** The fault of the value. */
+  readonly fault?: string | undefined;
+}
+
+interface FieldProps extends Labelled {
+  readonly id: string;
+  readonly children: ReactNode;
+}
+
+/** A labelled control, which takes `id`, and `describedBy(id)` as `aria-describedby`. */
+export function Field({ id, label, children, ...about }: FieldProps) {
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children}
+      <Help id={describedBy(id)} {...about} />
+    </div>
+  );
+}
+
+export function describedBy(id: string): string {
+  return `${id}-help`;
+}
+
+function Help({ id, help, fault }: Pick<Labelled, 'help' | 'fault'> & { readonly id: string }) {
+  return (
+    <div id={id} className="field-help">
+      {fault === undefined ? help : <span className="tone-bad">{fault}</span>}
+    </div>
+  );
+}
+
+type Control<Tag extends 'input' | 'select'> = Labelled &
+  Omit<ComponentProps<Tag>, keyof Labelled | 'id' | 'value' | 'onChange' | 'className'> & {
+    readonly value: string;
+    readonly onChange: (value: string) => void;
+  };
+
+/** A line of text, or what `type` says. */
+export function TextField({
+  label,
+  help,
+  fault,
+  suggestions,
+  onChange,
+  ...props
+}: Control<'input'> & { readonly suggestions?: readonly string[] }) {
+  const id = useId();
+  return (
+    <Field {...{ id, label, help, fault }}>
+      <input
+        id={id}
+        className="input"
+        aria-describedby={describedBy(id)}
+        aria-invalid={fault !== undefined}
+        autoComplete="off"
+        spellCheck={false}
+        {...(suggestions && { list: `${id}-list` })}
+        {...props}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {suggestions && <Suggestions id={`${id}-list`} values={suggestions} />}
+    </Field>
+  );
+}
+
+/** Values that a field of text with this `list` suggests, each once. */
+export function Suggestions({ id, values }: { readonly id: string; readonly values: readonly string[] }) {
+  return (
+    <datalist id={id}>
+      {[...new Set(values)].map((one) => (
+        <option key={one} value={one} />
+      ))}
+    </datalist>
+  );
+}
+
+interface Choices {
+  /** Values, or with their labels. */
+  readonly options: readonly (string | readonly [value: string, label: string])[];
+}
+
+/** One of a few values. @param children further options */
+export function ChoiceField({
+  label,
+  help,
+  fault,
+  options,
+  children,
+  onChange,
+  ...props
+}: Control<'select'> & Choices) {
+  const id = useId();
+  return (
+    <Field {...{ id, label, help, fault }}>
+      <select
+        id={id}
+        className="input"
+        aria-describedby={describedBy(id)}
+        aria-invalid={fault !== undefined}
+        {...props}
+        onChange={(event) => onChange(event.target.value)}
+      >
+        {children}
+        <Options options={options} />
+      </select>
+    </Field>
+  );
+}
+
+export function Options({ options }: Choices) {
+  return options.map((option) => {
+    const [value, text] = typeof option === 'string' ? [option, option] : option;
+    return (
+      <option key={value} value={value}>
+        {text}
+      </option>
+    );
+  });
+}
+
+interface GroupProps extends Pick<Labelled, 'help' | 'fault'> {
+  readonly legend: string;
+  readonly children: ReactNode;
+}
+
+/** A group of controls for one value. */
+export function Group({ legend, children, ...about }: GroupProps) {
+  const id = useId();
+  return (
+    <fieldset className="field group" aria-describedby={id} data-wrong={about.fault !== undefined}>
+      <legend>{legend}</legend>
+      {children}
+      <Help id={id} {...about} />
+    </fieldset>
+  );
+}
+
+interface ChecksProps {
+  readonly items: readonly {
+    readonly value: string;
+    readonly label?: ReactNode;
+    readonly isDisabled?: boolean;
+  }[];
+  readonly checked: readonly string[];
+  /** Whether each has a line of its own. */
+  readonly isListed?: boolean;
+  readonly onChange: (checked: readonly string[]) => void;
+}
+
+/** Any of a few values. */
+export function Checks({ items, checked, isListed = false, onChange }: ChecksProps) {
+  return (
+    <div className={isListed ? 'choices is-listed' : 'choices'}>
+      {items.map(({ value, label = value, isDisabled = false }) => (
+        <label className="field-check" key={value}>
+          <input
+            type="checkbox"
+            checked={checked.includes(value)}
+            disabled={isDisabled}
+            onChange={({ target }) =>
+              onChange(target.checked ? [...checked, value] : checked.filter((one) => one !== value))
+            }
+          />
+          <span>{label}</span>
+        </label>
+      ))}
+    </div>
+  );
+}
