@@ -2,8 +2,7 @@ import { useLocation, useSearch } from 'wouter';
 import { Tabs } from '../../ui/tabs.tsx';
 import './admin.css';
 import { Deletion } from './deletion.tsx';
-import { RejectedEvents } from './rejected-events.tsx';
-import { RejectedRequests } from './rejected-requests.tsx';
+import { RejectedEvents, RejectedRequests } from './rejected.tsx';
 import { Usage } from './usage.tsx';
 
 const PARTS = [

@@ -7,7 +7,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
-import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time.tsx';
 import { KeyName } from './key-name.tsx';
 
@@ -54,86 +54,62 @@ export function Usage() {
         )}
       </Panel>
     );
-  const heads = [
-    { name: NAMES[by] },
-    { name: `Events by day, last ${days} d` },
-    { name: 'Events', numeric: true },
-    { name: 'Bytes', numeric: true },
-    ...(by === 'source'
-      ? []
-      : [
-          { name: 'Queries', numeric: true },
-          { name: 'Core time', numeric: true },
-        ]),
-    ...(by === 'key'
-      ? [
-          { name: 'Requests', numeric: true },
-          { name: 'Failed', numeric: true },
-        ]
-      : []),
-  ];
   return (
-    <PanelTable
+    <RowTable
       title="Usage"
       actions={choices}
-      heads={heads}
+      rows={value.result}
+      columns={columnsOf(by, days)}
+      keyOf={(row) => row.value}
       below={by === 'key' && <Since iso={value.since} />}
-    >
-      {value.result.map((row) => (
-        <Line key={row.value} row={row} by={by} />
-      ))}
-    </PanelTable>
+    />
   );
 }
+
+function columnsOf(by: By, days: Days): readonly TableColumn<Row>[] {
+  return [
+    {
+      name: NAMES[by],
+      cell: ({ value, name }) =>
+        by === 'key' ? (
+          <KeyName id={value} {...(name !== null && { name })} />
+        ) : (
+          value || <span className="muted">without a project</span>
+        ),
+    },
+    {
+      name: `Events by day, last ${days} d`,
+      label: 'By day',
+      className: 'overview-trend',
+      cell: ({ events, days: counts }) => (
+        <Sparkline values={counts} points={counts.length} label={`${formatCount(events)} events by day`} />
+      ),
+    },
+    { name: 'Events', numeric: true, cell: ({ events }) => formatCount(events) },
+    { name: 'Bytes', numeric: true, cell: ({ bytes }) => formatBytes(bytes) },
+    ...(by === 'source' ? [] : ASKED),
+    ...(by === 'key' ? REQUESTED : []),
+  ];
+}
+
+const ASKED: readonly TableColumn<Row>[] = [
+  { name: 'Queries', numeric: true, cell: ({ queries }) => formatCount(queries) },
+  { name: 'Core time', numeric: true, cell: ({ core_seconds: cores }) => formatMs(cores * 1000) },
+];
+const REQUESTED: readonly TableColumn<Row>[] = [
+  { name: 'Requests', numeric: true, cell: ({ requests }) => requests !== null && formatCount(requests) },
+  {
+    name: 'Failed',
+    numeric: true,
+    cell: ({ failures }) =>
+      failures !== null && <span className={failures > 0 ? 'tone-bad' : ''}>{formatCount(failures)}</span>,
+  },
+];
 
 function Since({ iso }: { readonly iso: string }) {
   return (
     <p className="admin-below small muted">
       Requests to this process since it started, <Ago iso={iso} nowMs={Date.now()} />.
     </p>
-  );
-}
-
-function Line({ row, by }: { readonly row: Row; readonly by: By }) {
-  const { value, name, events, bytes, days, queries, core_seconds: cores, requests, failures } = row;
-  return (
-    <tr>
-      <th scope="row">
-        {by === 'key' ? (
-          <KeyName id={value} {...(name !== null && { name })} />
-        ) : (
-          value || <span className="muted">without a project</span>
-        )}
-      </th>
-      <td data-label="By day" className="overview-trend">
-        <Sparkline values={days} points={days.length} label={`${formatCount(events)} events by day`} />
-      </td>
-      <td data-label="Events" className="numeric">
-        {formatCount(events)}
-      </td>
-      <td data-label="Bytes" className="numeric">
-        {formatBytes(bytes)}
-      </td>
-      {by !== 'source' && (
-        <>
-          <td data-label="Queries" className="numeric">
-            {formatCount(queries)}
-          </td>
-          <td data-label="Core time" className="numeric">
-            {formatMs(cores * 1000)}
-          </td>
-        </>
-      )}
-      {requests !== null && (
-        <td data-label="Requests" className="numeric">
-          {formatCount(requests)}
-        </td>
-      )}
-      {failures !== null && (
-        <td data-label="Failed" className="numeric">
-          <span className={failures > 0 ? 'tone-bad' : ''}>{formatCount(failures)}</span>
-        </td>
-      )}
-    </tr>
   );
 }

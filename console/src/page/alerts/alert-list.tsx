@@ -7,15 +7,14 @@ import { Code } from '../../ui/code.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time.tsx';
-import { AlertState, describeCondition } from './alert-state.tsx';
+import { AlertState, describeCondition, KINDS } from './alert-state.tsx';
 import './alerts.css';
 import { SharedSilences } from './silences.tsx';
 
 const EVERY_MS = 10_000;
-const HEADS = ['Alert', 'State', 'Since', 'Instances', 'Next evaluation'].map((name) => ({ name }));
 const ORDER: readonly AlertView['state'][] = ['firing', 'pending', 'inactive'];
 
 /** Every alert whose rows the key may read; those that fire first. */
@@ -23,7 +22,6 @@ export function AlertListPage() {
   const { value, error } = useRead(queries.alerts, { everyMs: EVERY_MS });
   const alerts = value?.result.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
   const firing = alerts?.filter(({ state }) => state === 'firing').length ?? 0;
-  const nowMs = Date.now();
   const { self } = useClient();
   return (
     <>
@@ -39,42 +37,44 @@ export function AlertListPage() {
       {alerts === undefined && error === undefined && <p className="muted">Reading…</p>}
       {alerts?.length === 0 && <FirstAlert />}
       {alerts !== undefined && alerts.length > 0 && (
-        <PanelTable title="Alerts" heads={HEADS}>
-          {alerts.map((alert) => (
-            <AlertLine key={alert.id} alert={alert} nowMs={nowMs} />
-          ))}
-        </PanelTable>
+        <RowTable
+          title="Alerts"
+          rowClass="alert-line"
+          rows={alerts}
+          columns={columnsAt(Date.now())}
+          keyOf={({ id }) => id}
+        />
       )}
       {alerts !== undefined && isManager(self) && <SharedSilences alerts={alerts} />}
     </>
   );
 }
 
-function AlertLine({ alert, nowMs }: { readonly alert: AlertView; readonly nowMs: number }) {
-  const { name, description, severity, since, instances, next_evaluation: next, last_error: failure } = alert;
+function columnsAt(nowMs: number): readonly TableColumn<AlertView>[] {
+  return [
+    { name: 'Alert', cell: (alert) => <Name alert={alert} /> },
+    { name: 'State', cell: (alert) => <AlertState alert={alert} /> },
+    { name: 'Since', cell: ({ since }) => (since === null ? '–' : <Ago iso={since} nowMs={nowMs} />) },
+    {
+      name: 'Instances',
+      className: 'alert-instances',
+      cell: ({ instances }) => <Instances instances={instances} />,
+    },
+    { name: 'Next evaluation', cell: ({ next_evaluation: next }) => <Ago iso={next} nowMs={nowMs} /> },
+  ];
+}
+
+function Name({ alert }: { readonly alert: AlertView }) {
+  const { name, description, severity, last_error: failure } = alert;
   return (
-    <tr className="alert-line">
-      <th scope="row">
-        <div className="panel-table-name">
-          <span>
-            <Link href={`/alerts/${name}`}>{name}</Link> <Tag>{severity}</Tag>
-          </span>
-          <span className="small muted">{description}</span>
-          <span className="small muted">{describeCondition(alert)}</span>
-          {failure !== null && <span className="small tone-warn">The query fails: {failure}</span>}
-        </div>
-      </th>
-      <td data-label="State">
-        <AlertState alert={alert} />
-      </td>
-      <td data-label="Since">{since === null ? '–' : <Ago iso={since} nowMs={nowMs} />}</td>
-      <td data-label="Instances" className="alert-instances">
-        <Instances instances={instances} />
-      </td>
-      <td data-label="Next evaluation">
-        <Ago iso={next} nowMs={nowMs} />
-      </td>
-    </tr>
+    <div className="panel-table-name">
+      <span>
+        <Link href={`/alerts/${name}`}>{name}</Link> <Tag>{severity}</Tag>
+      </span>
+      <span className="small muted">{description}</span>
+      <span className="small muted">{describeCondition(alert)}</span>
+      {failure !== null && <span className="small tone-warn">The query fails: {failure}</span>}
+    </div>
   );
 }
 
@@ -95,8 +95,6 @@ function Instances({ instances }: Pick<AlertView, 'instances'>) {
     </ul>
   );
 }
-
-const KINDS = { condition: 'the whole answer', no_data: 'no rows', error: 'the query fails' } as const;
 
 const EXAMPLE = `name: checkout.errors
 description: Checkout fails for customers.

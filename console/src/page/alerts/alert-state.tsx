@@ -4,6 +4,13 @@ import { Tag, type Tone } from '../../ui/tag.tsx';
 
 const TONES: Readonly<Record<AlertView['state'], Tone>> = { inactive: 'ok', pending: 'warn', firing: 'bad' };
 
+/** What an instance without labels is. */
+export const KINDS = {
+  condition: 'the whole answer',
+  no_data: 'no rows',
+  error: 'the query fails',
+} as const;
+
 type Shown = Pick<AlertView, 'state' | 'silences' | 'last_error'>;
 
 /** The state of an alert, and what keeps it from saying so. */

@@ -8,11 +8,11 @@ import { formatSeconds } from '../../format/number.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { RowTable } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time.tsx';
 import { AlertChart } from './alert-chart.tsx';
-import { AlertState, describeCondition, Pairs } from './alert-state.tsx';
+import { AlertState, describeCondition, KINDS, Pairs } from './alert-state.tsx';
 import './alerts.css';
 import { History } from './history.tsx';
 import { alertLinesPath, endpointPath } from './lines.ts';
@@ -136,30 +136,28 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
-const HEADS = ['Instance', 'State', 'Since', 'Values'].map((name) => ({ name }));
-const KINDS = { condition: 'the whole answer', no_data: 'no rows', error: 'the query fails' } as const;
-
 function Instances({ alert: { instances } }: Pick<KnownProps, 'alert'>) {
   const nowMs = Date.now();
   if (instances.length === 0) return null;
   return (
-    <PanelTable title="Instances" heads={HEADS}>
-      {instances.map(({ kind, state, since, labels, values }) => (
-        <tr key={`${kind} ${JSON.stringify(labels)}`} className="alert-line">
-          <th scope="row">
-            <Pairs of={labels} none={KINDS[kind]} />
-          </th>
-          <td data-label="State">
-            <Tag tone={state === 'firing' ? 'bad' : 'warn'}>{state}</Tag>
-          </td>
-          <td data-label="Since">
-            <Ago iso={since} nowMs={nowMs} />
-          </td>
-          <td data-label="Values" className="alert-instances">
-            <Pairs of={values} none="none" />
-          </td>
-        </tr>
-      ))}
-    </PanelTable>
+    <RowTable
+      title="Instances"
+      rowClass="alert-line"
+      rows={instances}
+      keyOf={({ kind, labels }) => `${kind} ${JSON.stringify(labels)}`}
+      columns={[
+        { name: 'Instance', cell: ({ kind, labels }) => <Pairs of={labels} none={KINDS[kind]} /> },
+        {
+          name: 'State',
+          cell: ({ state }) => <Tag tone={state === 'firing' ? 'bad' : 'warn'}>{state}</Tag>,
+        },
+        { name: 'Since', cell: ({ since }) => <Ago iso={since} nowMs={nowMs} /> },
+        {
+          name: 'Values',
+          className: 'alert-instances',
+          cell: ({ values }) => <Pairs of={values} none="none" />,
+        },
+      ]}
+    />
   );
 }

@@ -6,12 +6,11 @@ import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { LoadMore } from '../../ui/table/load-more.tsx';
-import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { RowTable } from '../../ui/table/panel-table.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { Pairs } from './alert-state.tsx';
 
 const PAGE = 20;
-const HEADS = ['Time', 'Change', 'About'].map((name) => ({ name }));
 const TONES: Readonly<Record<AlertEntryView['change'], Tone>> = {
   firing: 'bad',
   resolved: 'ok',
@@ -40,28 +39,26 @@ export function History({ path }: { readonly path: string }) {
     );
   }
   return (
-    <PanelTable
+    <RowTable
       title="History"
-      heads={HEADS}
+      rowClass="alert-line"
+      rows={items}
+      keyOf={({ id }) => id}
       below={hasMore && <LoadMore label="Load older entries" busy={busy} onLoad={loadMore} />}
-    >
-      {items.map((entry) => (
-        <tr key={entry.id} className="alert-line">
-          <th scope="row" className="number small">
-            {formatTime(Date.parse(entry.at), zone)}
-          </th>
-          <td data-label="Change">
+      columns={[
+        { name: 'Time', className: 'number small', cell: ({ at }) => formatTime(Date.parse(at), zone) },
+        {
+          name: 'Change',
+          cell: ({ change, quiet }) => (
             <span className="alert-tags">
-              <Tag tone={TONES[entry.change]}>{entry.change.replaceAll('_', ' ')}</Tag>
-              {entry.quiet === true && <Tag>no message</Tag>}
+              <Tag tone={TONES[change]}>{change.replaceAll('_', ' ')}</Tag>
+              {quiet === true && <Tag>no message</Tag>}
             </span>
-          </td>
-          <td data-label="About" className="alert-instances">
-            <About entry={entry} />
-          </td>
-        </tr>
-      ))}
-    </PanelTable>
+          ),
+        },
+        { name: 'About', className: 'alert-instances', cell: (entry) => <About entry={entry} /> },
+      ]}
+    />
   );
 }
 

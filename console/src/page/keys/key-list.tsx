@@ -1,11 +1,11 @@
+import { useId, useState } from 'react';
 import type { KeyView } from '../../../../src/management/view.ts';
 import type { Pages } from '../../api/use-pages.ts';
+import { formatCount } from '../../format/number.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { LoadMore } from '../../ui/table/load-more.tsx';
-import { PanelTable } from '../../ui/table/panel-table.tsx';
-import { KEY_HEADS, KeyLine } from './key-line.tsx';
+import { KeyTable } from './key-table.tsx';
 
 interface KeyListProps {
   readonly keys: Pages<KeyView>;
@@ -16,7 +16,7 @@ interface KeyListProps {
 
 /** Every valid key that the signed-in key may see, newest first. */
 export function KeyList({ keys, onMake, onRotate, onRevoke }: KeyListProps) {
-  const { items, hasMore, busy, loadMore } = keys;
+  const { items, busy } = keys;
   const make = (
     <Button look="primary" onClick={onMake}>
       Create a key
@@ -36,17 +36,32 @@ export function KeyList({ keys, onMake, onRotate, onRevoke }: KeyListProps) {
       </Panel>
     );
   }
-  const nowMs = Date.now();
+  return <KeyTable title="Keys" actions={make} more="Load older keys" {...{ keys, onRotate, onRevoke }} />;
+}
+
+const TITLE = 'Revoked and expired keys';
+
+/** Revoked and expired keys; collapsed, since their number only grows. */
+export function EndedKeys({ keys }: { readonly keys: Pages<KeyView> }) {
+  const [shown, setShown] = useState(false);
+  const id = useId();
+  const { items = [], hasMore } = keys;
+  if (items.length === 0) return null;
+  const toggle = (
+    <Button aria-expanded={shown} aria-controls={id} onClick={() => setShown(!shown)}>
+      {shown ? 'Hide' : 'Show'} {formatCount(items.length)}
+      {hasMore && ' and more'}
+    </Button>
+  );
   return (
-    <PanelTable
-      title="Keys"
-      heads={KEY_HEADS}
-      actions={make}
-      below={hasMore && <LoadMore label="Load older keys" busy={busy} onLoad={loadMore} />}
-    >
-      {items.map((record) => (
-        <KeyLine key={record.id} {...{ record, nowMs, onRotate, onRevoke }} />
-      ))}
-    </PanelTable>
+    <div id={id}>
+      {shown ? (
+        <KeyTable title={TITLE} actions={toggle} keys={keys} more="Load older ones" />
+      ) : (
+        <Panel title={TITLE} actions={toggle}>
+          <p className="small muted">These keys are rejected. They stay listed for the audit trail.</p>
+        </Panel>
+      )}
+    </div>
   );
 }

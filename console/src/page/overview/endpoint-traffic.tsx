@@ -4,7 +4,7 @@ import { formatCount, formatMs, formatPercent, formatShort } from '../../format/
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
-import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time.tsx';
 
@@ -27,101 +27,97 @@ export function EndpointTraffic({ overview, endpoints }: Props) {
     );
   }
   return (
-    <PanelTable title="Endpoints" heads={HEADS}>
-      {overview.endpoints.map((traffic) => (
-        <Line
-          key={traffic.name}
-          traffic={traffic}
-          endpoint={endpoints.find((one) => one.name === traffic.name)}
-          nowMs={nowMs}
-        />
-      ))}
-      {search !== null && <Line traffic={search} endpoint={SEARCH} nowMs={nowMs} />}
-    </PanelTable>
+    <RowTable
+      title="Endpoints"
+      rowClass="traffic-line"
+      rows={[
+        ...overview.endpoints.map((traffic) => ({
+          traffic,
+          endpoint: endpoints.find((one) => one.name === traffic.name),
+        })),
+        ...(search === null ? [] : [{ traffic: search, endpoint: SEARCH }]),
+      ]}
+      columns={columnsAt(nowMs)}
+      keyOf={({ endpoint, traffic }) => endpoint?.name ?? traffic.name}
+    />
   );
 }
 
 interface Described extends Pick<EndpointView, 'description' | 'caching_seconds'> {
-  /** The link and the shown name of a line that is not an endpoint. */
+  /** Of a line that is not an endpoint. */
   readonly href?: string;
-  readonly label?: string;
+  readonly name: string;
 }
 
 const SEARCH: Described = {
   href: '/explore',
-  label: 'Search',
+  name: 'Search',
   description: 'Searches of events',
   caching_seconds: null,
 };
 
-const HEADS = [
-  { name: 'Endpoint' },
-  { name: 'Requests, last hour' },
-  { name: 'Per minute', numeric: true },
-  { name: 'p50', numeric: true },
-  { name: 'p99', numeric: true },
-  { name: 'Cache hits', numeric: true },
-  { name: 'Rows', numeric: true },
-  { name: 'Failed', numeric: true },
-];
-
-interface LineProps {
+interface Line {
   readonly traffic: Traffic;
   readonly endpoint: Described | undefined;
-  readonly nowMs: number;
 }
 
-function Line({ traffic, endpoint, nowMs }: LineProps) {
-  const { name, requests, failures, p50_ms, p99_ms, hit_ratio, last_failure, minutes } = traffic;
-  const codes = Object.entries(traffic.failure_codes).map(([code, count]) => `${count} ${code}`);
-  return (
-    <tr className="traffic-line">
-      <th scope="row">
+function columnsAt(nowMs: number): readonly TableColumn<Line>[] {
+  return [
+    {
+      name: 'Endpoint',
+      cell: ({ endpoint, traffic: { name } }) => (
         <div className="panel-table-name">
-          <Link href={endpoint?.href ?? `/endpoints/${name}`}>{endpoint?.label ?? name}</Link>
+          <Link href={endpoint?.href ?? `/endpoints/${name}`}>{endpoint?.name ?? name}</Link>
           <span className="small muted">{endpoint?.description}</span>
         </div>
-      </th>
-      <td data-label="Requests, last hour" className="overview-trend">
+      ),
+    },
+    {
+      name: 'Requests, last hour',
+      className: 'overview-trend',
+      cell: ({ traffic: { minutes, requests } }) => (
         <Sparkline
           values={minutes.map((one) => one.requests)}
           label={`${formatCount(requests)} requests in the last hour`}
         />
-      </td>
-      <td data-label="Per minute" className="numeric">
-        {formatShort(traffic.requests_per_minute)}
-      </td>
-      <td data-label="p50" className="numeric">
-        {p50_ms === null ? '–' : formatMs(p50_ms)}
-      </td>
-      <td data-label="p99" className="numeric">
-        {p99_ms === null ? '–' : formatMs(p99_ms)}
-      </td>
-      <td data-label="Cache hits" className="numeric">
-        {endpoint?.caching_seconds === null ? (
+      ),
+    },
+    { name: 'Per minute', numeric: true, cell: ({ traffic }) => formatShort(traffic.requests_per_minute) },
+    { name: 'p50', numeric: true, cell: ({ traffic }) => orDash(traffic.p50_ms, formatMs) },
+    { name: 'p99', numeric: true, cell: ({ traffic }) => orDash(traffic.p99_ms, formatMs) },
+    {
+      name: 'Cache hits',
+      numeric: true,
+      cell: ({ endpoint, traffic }) =>
+        endpoint?.caching_seconds === null ? (
           <span className="muted">not cached</span>
-        ) : hit_ratio === null ? (
-          '–'
         ) : (
-          formatPercent(hit_ratio)
-        )}
-      </td>
-      <td data-label="Rows" className="numeric">
-        {formatShort(traffic.rows)}
-      </td>
-      <td data-label="Failed" className="numeric" title={codes.join(', ')}>
-        <span className="overview-failures">
-          <span className={failures > 0 ? 'tone-bad' : ''}>{formatCount(failures)}</span>
-          {last_failure !== null && (
-            <>
-              <Tag tone="bad">{last_failure.code}</Tag>
-              <span className="small muted">
-                <Ago iso={last_failure.at} nowMs={nowMs} />
-              </span>
-            </>
-          )}
-        </span>
-      </td>
-    </tr>
+          orDash(traffic.hit_ratio, formatPercent)
+        ),
+    },
+    { name: 'Rows', numeric: true, cell: ({ traffic }) => formatShort(traffic.rows) },
+    { name: 'Failed', numeric: true, cell: ({ traffic }) => <Failures {...{ traffic, nowMs }} /> },
+  ];
+}
+
+function orDash(value: number | null, format: (value: number) => string): string {
+  return value === null ? '–' : format(value);
+}
+
+function Failures({ traffic, nowMs }: { readonly traffic: Traffic; readonly nowMs: number }) {
+  const { failures, failure_codes: codes, last_failure: last } = traffic;
+  const text = Object.entries(codes).map(([code, count]) => `${count} ${code}`);
+  return (
+    <span className="overview-failures" title={text.join(', ')}>
+      <span className={failures > 0 ? 'tone-bad' : ''}>{formatCount(failures)}</span>
+      {last !== null && (
+        <>
+          <Tag tone="bad">{last.code}</Tag>
+          <span className="small muted">
+            <Ago iso={last.at} nowMs={nowMs} />
+          </span>
+        </>
+      )}
+    </span>
   );
 }

@@ -5,19 +5,31 @@ import { useClient } from '../../api/client.ts';
 import { formatCount, formatPercent } from '../../format/number.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { explorePath } from '../explore/address.ts';
-import { countsPath, ERRORS, toErrorLines } from './error-line.ts';
+import { countsPath, ERRORS, type ErrorLine, toErrorLines } from './error-line.ts';
 
 // Two counts of two hours, over every source.
 const EVERY_MS = 60_000;
 
 const TITLE = 'Errors in the last hour';
-const HEADS = [
-  { name: 'Source' },
-  { name: 'Errors', numeric: true },
-  { name: 'Of its events', numeric: true },
-  { name: 'Hour before', numeric: true },
+const COLUMNS: readonly TableColumn<ErrorLine>[] = [
+  {
+    name: 'Source',
+    cell: ({ source }) => (
+      <Link href={explorePath({ q: ERRORS, source: [source] })} title="Explore its errors">
+        {source}
+      </Link>
+    ),
+  },
+  { name: 'Errors', numeric: true, className: 'tone-bad', cell: ({ errors }) => formatCount(errors) },
+  {
+    name: 'Of its events',
+    numeric: true,
+    // Counted one after the other while events come.
+    cell: ({ errors, events }) => formatPercent(Math.min(1, errors / Math.max(1, events))),
+  },
+  { name: 'Hour before', numeric: true, cell: ({ before }) => formatCount(before) },
 ];
 
 /** Errors by source, of the events that the key may search: the first thing that one looks for. */
@@ -45,27 +57,5 @@ export function ErrorList() {
       </Panel>
     );
   }
-  return (
-    <PanelTable title={TITLE} heads={HEADS}>
-      {data.map(({ source, errors, events, before }) => (
-        <tr key={source}>
-          <th scope="row">
-            <Link href={explorePath({ q: ERRORS, source: [source] })} title="Explore its errors">
-              {source}
-            </Link>
-          </th>
-          <td data-label="Errors" className="numeric tone-bad">
-            {formatCount(errors)}
-          </td>
-          <td data-label="Of its events" className="numeric">
-            {/* Counted one after the other while events come. */}
-            {formatPercent(Math.min(1, errors / Math.max(1, events)))}
-          </td>
-          <td data-label="Hour before" className="numeric">
-            {formatCount(before)}
-          </td>
-        </tr>
-      ))}
-    </PanelTable>
-  );
+  return <RowTable title={TITLE} rows={data} columns={COLUMNS} keyOf={({ source }) => source} />;
 }

@@ -7,19 +7,61 @@ import { isOwnSource } from '../../format/own-source.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
-import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time.tsx';
 import { ExploreLink } from '../explore/explore-link.tsx';
 
-const HEADS = [
-  { name: 'Source' },
-  { name: 'Events in, last hour' },
-  { name: 'Per second', numeric: true },
-  { name: 'Rows', numeric: true },
-  { name: 'On disk', numeric: true },
-  { name: 'Oldest' },
-  { name: 'Newest' },
-];
+type Source = Overview['sources'][number];
+
+const LINES: TableColumn<Source> = {
+  name: 'Lines',
+  className: 'overview-lines',
+  cell: ({ name }) => <ExploreLink source={name} />,
+};
+
+/** @param most bytes of the largest source */
+function columnsAt(nowMs: number, most: number): readonly TableColumn<Source>[] {
+  const ago = (iso: string | null) => (iso === null ? '–' : <Ago iso={iso} nowMs={nowMs} />);
+  return [
+    {
+      name: 'Source',
+      cell: ({ name, table }) => (
+        <div className="panel-table-name">
+          <Link href={`/sources/${name}`}>{name}</Link>
+          <span className="small muted">
+            table <code>{table}</code>
+          </span>
+        </div>
+      ),
+    },
+    {
+      name: 'Events in, last hour',
+      className: 'overview-trend',
+      cell: ({ minutes }) => (
+        <Sparkline
+          values={minutes}
+          label={`${formatCount(minutes.reduce((sum, one) => sum + one, 0))} events in the last hour`}
+        />
+      ),
+    },
+    { name: 'Per second', label: '/s', numeric: true, cell: (one) => formatShort(one.events_per_second) },
+    { name: 'Rows', numeric: true, cell: ({ rows }) => formatShort(rows) },
+    {
+      name: 'On disk',
+      numeric: true,
+      cell: ({ bytes }) => (
+        <span className="overview-size">
+          {formatBytes(bytes)}
+          <span className="overview-meter" aria-hidden="true">
+            <span style={{ width: `${(100 * bytes) / most}%` }} />
+          </span>
+        </span>
+      ),
+    },
+    { name: 'Oldest', className: 'overview-oldest', cell: ({ oldest }) => ago(oldest) },
+    { name: 'Newest', cell: ({ newest }) => ago(newest) },
+  ];
+}
 
 /** A line per source: events received and stored. */
 export function SourceList({ overview }: { readonly overview: Overview }) {
@@ -38,50 +80,12 @@ export function SourceList({ overview }: { readonly overview: Overview }) {
   }
   const most = Math.max(1, ...sources.map((one) => one.bytes));
   return (
-    <PanelTable title="Sources" heads={hasLines ? [...HEADS, { name: 'Lines' }] : HEADS}>
-      {sources.map((source) => (
-        <tr key={source.name} className="source-line">
-          <th scope="row">
-            <div className="panel-table-name">
-              <Link href={`/sources/${source.name}`}>{source.name}</Link>
-              <span className="small muted">
-                table <code>{source.table}</code>
-              </span>
-            </div>
-          </th>
-          <td data-label="Events in, last hour" className="overview-trend">
-            <Sparkline
-              values={source.minutes}
-              label={`${formatCount(source.minutes.reduce((sum, one) => sum + one, 0))} events in the last hour`}
-            />
-          </td>
-          <td data-label="/s" className="numeric">
-            {formatShort(source.events_per_second)}
-          </td>
-          <td data-label="Rows" className="numeric">
-            {formatShort(source.rows)}
-          </td>
-          <td data-label="On disk" className="numeric">
-            <span className="overview-size">
-              {formatBytes(source.bytes)}
-              <span className="overview-meter" aria-hidden="true">
-                <span style={{ width: `${(100 * source.bytes) / most}%` }} />
-              </span>
-            </span>
-          </td>
-          <td data-label="Oldest" className="overview-oldest">
-            {source.oldest === null ? '–' : <Ago iso={source.oldest} nowMs={nowMs} />}
-          </td>
-          <td data-label="Newest">
-            {source.newest === null ? '–' : <Ago iso={source.newest} nowMs={nowMs} />}
-          </td>
-          {hasLines && (
-            <td data-label="Lines" className="overview-lines">
-              <ExploreLink source={source.name} />
-            </td>
-          )}
-        </tr>
-      ))}
-    </PanelTable>
+    <RowTable
+      title="Sources"
+      rowClass="source-line"
+      rows={sources}
+      keyOf={({ name }) => name}
+      columns={[...columnsAt(nowMs, most), ...(hasLines ? [LINES] : [])]}
+    />
   );
 }

@@ -7,11 +7,9 @@ import { useZone } from '../../preference.ts';
 import { QuietButton } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { RowTable } from '../../ui/table/panel-table.tsx';
 
 const SESSIONS = query<{ readonly result: readonly Session[] }>('/api/sessions', ['result']);
-
-const HEADS = ['Since', 'Last request', 'From', 'Browser', ''].map((name) => ({ name }));
 
 /** The devices on which one is signed in, to sign the others out. */
 export function SessionsPage() {
@@ -35,27 +33,28 @@ export function SessionsPage() {
       {end.error !== null && <ErrorNote error={end.error} />}
       {value?.result.length === 0 && <Empty title="No sessions">This tab has its key itself.</Empty>}
       {value !== undefined && value.result.length > 0 && (
-        <PanelTable title="Signed in" heads={HEADS}>
-          {value.result.map((one) => (
-            <tr key={one.id}>
-              <td data-label="Since">{time(one.created_at)}</td>
-              <td data-label="Last request">{time(one.seen_at)}</td>
-              <td data-label="From">{one.address}</td>
-              <td data-label="Browser" className="small">
-                {one.agent}
-              </td>
-              <td>
-                {one.current ? (
+        <RowTable
+          title="Signed in"
+          rows={value.result}
+          keyOf={({ id }) => id}
+          columns={[
+            { name: 'Since', cell: ({ created_at: at }) => time(at) },
+            { name: 'Last request', cell: ({ seen_at: at }) => time(at) },
+            { name: 'From', cell: ({ address }) => address },
+            { name: 'Browser', className: 'small', cell: ({ agent }) => agent },
+            {
+              name: '',
+              cell: ({ current, id }) =>
+                current ? (
                   'This browser'
                 ) : (
-                  <QuietButton disabled={end.isPending} onClick={() => end.mutate(one.id)}>
+                  <QuietButton disabled={end.isPending} onClick={() => end.mutate(id)}>
                     End
                   </QuietButton>
-                )}
-              </td>
-            </tr>
-          ))}
-        </PanelTable>
+                ),
+            },
+          ]}
+        />
       )}
     </>
   );

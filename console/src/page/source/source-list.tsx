@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { SourceState, SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
@@ -6,30 +7,70 @@ import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time.tsx';
 import { ExploreLink } from '../explore/explore-link.tsx';
 import './source.css';
 import { useSources } from './use-sources.ts';
 
-const ABOUT = [
-  { name: 'Source' },
-  { name: 'Table' },
-  { name: 'Fields', numeric: true },
-  { name: 'Kept', numeric: true },
+interface Row {
+  readonly source: SourceView;
+  /** `undefined`: not read yet, or not shown to this key. */
+  readonly state: SourceState | undefined;
+}
+
+const ABOUT: readonly TableColumn<Row>[] = [
+  {
+    name: 'Source',
+    cell: ({ source: { name, description }, state }) => (
+      <div className="panel-table-name">
+        <Link href={`/sources/${name}`}>{name}</Link>
+        <span className="small muted">{description}</span>
+        {state !== undefined && state.without_project > 0 && (
+          <span className="small tone-warn">
+            {formatCount(state.without_project)} events without a project since the start
+          </span>
+        )}
+      </div>
+    ),
+  },
+  {
+    name: 'Table',
+    className: 'source-summary-table',
+    cell: ({ source }) => <code className="small">{source.table}</code>,
+  },
+  { name: 'Fields', numeric: true, cell: ({ source }) => source.columns.length },
+  {
+    name: 'Kept',
+    numeric: true,
+    cell: ({ source: { retention_days: days } }) => (days === null ? 'external' : `${days} d`),
+  },
 ];
-const LIVE = [
-  { name: 'Events/s', numeric: true },
-  { name: 'Rows', numeric: true },
-  { name: 'On disk', numeric: true },
-  { name: 'Newest' },
-];
+
+function liveAt(nowMs: number): readonly TableColumn<Row>[] {
+  const cellOf = (show: (state: SourceState) => ReactNode) => (row: Row) =>
+    row.state === undefined || !row.source.managed ? '–' : show(row.state);
+  return [
+    { name: 'Events/s', numeric: true, cell: cellOf((state) => formatShort(state.events_per_second)) },
+    { name: 'Rows', numeric: true, cell: cellOf(({ rows }) => formatShort(rows)) },
+    { name: 'On disk', numeric: true, cell: cellOf(({ bytes }) => formatBytes(bytes)) },
+    {
+      name: 'Newest',
+      cell: cellOf(({ newest }) => (newest === null ? '–' : <Ago iso={newest} nowMs={nowMs} />)),
+    },
+  ];
+}
+
+const LINES: TableColumn<Row> = {
+  name: 'Lines',
+  className: 'source-summary-lines',
+  cell: ({ source }) => <ExploreLink source={source.name} />,
+};
 
 /** Every source that the key may see. */
 export function SourceListPage() {
   const { sources, stateOf, mayWatch, nowMs, errors } = useSources();
   const hasLines = maySearch(useClient().self);
-  const heads = [...ABOUT, ...(mayWatch ? LIVE : []), ...(hasLines ? [{ name: 'Lines' }] : [])];
   return (
     <>
       <div className="page-head">
@@ -51,77 +92,14 @@ export function SourceListPage() {
         </Panel>
       )}
       {sources !== undefined && sources.length > 0 && (
-        <PanelTable title="Sources" heads={heads}>
-          {sources.map((source) => (
-            <SourceLine
-              key={source.id}
-              source={source}
-              state={mayWatch ? (stateOf(source.name) ?? null) : undefined}
-              nowMs={nowMs}
-              hasLines={hasLines}
-            />
-          ))}
-        </PanelTable>
+        <RowTable
+          title="Sources"
+          rowClass="source-summary"
+          rows={sources.map((source) => ({ source, state: stateOf(source.name) }))}
+          keyOf={({ source }) => source.id}
+          columns={[...ABOUT, ...(mayWatch ? liveAt(nowMs) : []), ...(hasLines ? [LINES] : [])]}
+        />
       )}
-    </>
-  );
-}
-
-interface SourceLineProps {
-  readonly source: SourceView;
-  /** Null: not read yet; `undefined`: not shown to this key. */
-  readonly state: SourceState | null | undefined;
-  readonly nowMs: number;
-  readonly hasLines: boolean;
-}
-
-function SourceLine({ source, state, nowMs, hasLines }: SourceLineProps) {
-  const { name, description, table, columns, retention_days: days } = source;
-  return (
-    <tr className="source-summary">
-      <th scope="row">
-        <div className="panel-table-name">
-          <Link href={`/sources/${name}`}>{name}</Link>
-          <span className="small muted">{description}</span>
-          {state != null && state.without_project > 0 && (
-            <span className="small tone-warn">
-              {formatCount(state.without_project)} events without a project since the start
-            </span>
-          )}
-        </div>
-      </th>
-      <td data-label="Table" className="source-summary-table">
-        <code className="small">{table}</code>
-      </td>
-      <td data-label="Fields" className="numeric">
-        {columns.length}
-      </td>
-      <td data-label="Kept" className="numeric">
-        {days === null ? 'external' : `${days} d`}
-      </td>
-      {state !== undefined && <Live state={source.managed ? state : null} nowMs={nowMs} />}
-      {hasLines && (
-        <td data-label="Lines" className="source-summary-lines">
-          <ExploreLink source={name} />
-        </td>
-      )}
-    </tr>
-  );
-}
-
-function Live({ state, nowMs }: { readonly state: SourceState | null; readonly nowMs: number }) {
-  return (
-    <>
-      <td data-label="Events/s" className="numeric">
-        {state === null ? '–' : formatShort(state.events_per_second)}
-      </td>
-      <td data-label="Rows" className="numeric">
-        {state === null ? '–' : formatShort(state.rows)}
-      </td>
-      <td data-label="On disk" className="numeric">
-        {state === null ? '–' : formatBytes(state.bytes)}
-      </td>
-      <td data-label="Newest">{state?.newest == null ? '–' : <Ago iso={state.newest} nowMs={nowMs} />}</td>
     </>
   );
 }

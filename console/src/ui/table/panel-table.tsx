@@ -35,3 +35,42 @@ export function PanelTable({ title, actions, heads, children, below }: PanelTabl
     </Panel>
   );
 }
+
+export interface TableColumn<Row> {
+  /** Empty: it has no heading. */
+  readonly name: string;
+  /** Shown beside a cell on narrow screens, if not the name. */
+  readonly label?: string;
+  readonly numeric?: boolean;
+  readonly className?: string;
+  readonly cell: (row: Row) => ReactNode;
+}
+
+interface RowTableProps<Row> extends Pick<PanelTableProps, 'title' | 'actions' | 'below'> {
+  readonly rows: readonly Row[];
+  /** The first one says what a row is about. */
+  readonly columns: readonly TableColumn<Row>[];
+  readonly keyOf: (row: Row) => string | number;
+  readonly rowClass?: string;
+}
+
+/** A short table of equal rows. */
+export function RowTable<Row>({ rows, columns, keyOf, rowClass, ...panel }: RowTableProps<Row>) {
+  const [first, ...others] = columns;
+  return (
+    <PanelTable {...panel} heads={columns}>
+      {rows.map((row) => (
+        <tr key={keyOf(row)} className={rowClass}>
+          <th scope="row" className={first?.className}>
+            {first?.cell(row)}
+          </th>
+          {others.map(({ name, label = name, numeric = false, className = '', cell }) => (
+            <td key={name} data-label={label} className={`${numeric ? 'numeric' : ''} ${className}`.trim()}>
+              {cell(row)}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </PanelTable>
+  );
+}
