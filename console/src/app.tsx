@@ -22,12 +22,10 @@ import {
   readKey,
   withChoices,
 } from './api/session.ts';
-import { NoAccess } from './page/sign-in/no-access.tsx';
-import { SignInPage } from './page/sign-in/sign-in.tsx';
+import { NoAccess, SignInPage } from './page/sign-in/sign-in.tsx';
 import { findPage } from './page.ts';
-import { PreferenceContext } from './preference.ts';
+import { applyPreference, PreferenceContext, readPreference } from './preference.ts';
 import { Shell } from './shell.tsx';
-import { applyPreference, readPreference } from './stored-preference.ts';
 
 /** The rights of the person or key that is signed in. */
 interface Session {

@@ -6,7 +6,7 @@ import './ui/ui.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
-import { applyPreference, readPreference } from './stored-preference.ts';
+import { applyPreference, readPreference } from './preference.ts';
 import { Boundary } from './ui/boundary/boundary.tsx';
 
 applyPreference(readPreference()); // before the first paint

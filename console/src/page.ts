@@ -1,7 +1,7 @@
 import type { ComponentType } from 'react';
 import type { Self } from '../../src/management/view.ts';
 import { maySearch, mayUseWorkbench } from './api/right.ts';
-import { lazyPart } from './ui/boundary/part.ts';
+import { lazyPart } from './ui/boundary/boundary.tsx';
 
 /**
  * A page of the console. A new page is a folder in page/ and an entry in this list; the service must serve its path, too

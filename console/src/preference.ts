@@ -1,6 +1,60 @@
 import { createContext, use } from 'react';
 import type { Zone } from './format/time.ts';
-import { FALLBACK, type Preference } from './stored-preference.ts';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+/** The preferences of the user, stored in the browser. */
+interface Preference {
+  readonly zone: Zone;
+  readonly theme: Theme;
+  /** Lines of events: long messages go on in further lines. */
+  readonly wrap: boolean;
+  /** Whether terminal codes colour messages; else they are left out. */
+  readonly ansi: boolean;
+  /** Widths of columns of lines that were changed, in rem, by name. */
+  readonly widths: Readonly<Record<string, number>>;
+  /** Sizes of panes that were changed, by name. */
+  readonly panes: Readonly<Record<string, number>>;
+}
+
+const NAME = 'tailrace.preference';
+const FALLBACK: Preference = {
+  zone: 'local',
+  theme: 'system',
+  wrap: false,
+  ansi: true,
+  widths: {},
+  panes: {},
+};
+
+export function readPreference(): Preference {
+  try {
+    const stored = JSON.parse(localStorage.getItem(NAME) ?? '{}') as Partial<Preference>;
+    const { zone, theme, wrap, ansi, widths, panes } = stored;
+    return {
+      zone: zone === 'utc' ? 'utc' : FALLBACK.zone,
+      theme: theme === 'light' || theme === 'dark' ? theme : FALLBACK.theme,
+      wrap: wrap === true,
+      ansi: ansi !== false,
+      widths: numbersOf(widths),
+      panes: numbersOf(panes),
+    };
+  } catch {
+    return FALLBACK;
+  }
+}
+
+function numbersOf(stored: Readonly<Record<string, number>> = {}): Record<string, number> {
+  return Object.fromEntries(Object.entries(stored).filter(([, size]) => Number.isFinite(size)));
+}
+
+/** Stores and applies a preference. */
+export function applyPreference(preference: Preference): void {
+  localStorage.setItem(NAME, JSON.stringify(preference));
+  const { theme } = preference;
+  const dark = theme === 'system' ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark';
+  document.documentElement.dataset['theme'] = dark ? 'dark' : 'light';
+}
 
 interface PreferenceState {
   readonly preference: Preference;

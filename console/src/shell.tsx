@@ -4,16 +4,14 @@ import type { Self } from '../../src/management/view.ts';
 import { useClient } from './api/client.ts';
 import { ENDPOINTS_EVERY_MS, queries, useRead } from './api/queries.ts';
 import { isOfferedTo, PAGES, type Page } from './page.ts';
-import { usePreference } from './preference.ts';
+import { type Theme, usePreference } from './preference.ts';
 import { Button, QuietButton } from './ui/button.tsx';
 import './shell.css';
-import type { Theme } from './stored-preference.ts';
 import { Boundary } from './ui/boundary/boundary.tsx';
-import { Empty } from './ui/empty.tsx';
-import { ErrorNote } from './ui/error-note.tsx';
 import { useLeaveOnEscape } from './ui/field-key.ts';
 import { Mark } from './ui/mark.tsx';
-import { Segmented } from './ui/segmented.tsx';
+import { Empty, ErrorNote } from './ui/note.tsx';
+import { Segmented } from './ui/tabs.tsx';
 import { useTitle } from './ui/use-title.ts';
 
 interface ShellProps {

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Client, RawAnswer } from '../../console/src/api/client.ts';
-import type { Search } from '../../console/src/page/explore/search/search.ts';
-import { createSearchSource, createSearchTail } from '../../console/src/page/explore/search/search-source.ts';
-import { formatAt, parseAt } from '../../console/src/ui/lines/at.ts';
-import { LINES_MAX, type Line, toLine } from '../../console/src/ui/lines/line.ts';
+import {
+  createSearchSource,
+  createSearchTail,
+  type Search,
+} from '../../console/src/page/explore/search/search.ts';
+import { formatAt, LINES_MAX, type Line, parseAt, toLine } from '../../console/src/ui/lines/line.ts';
 import {
   createRead,
   hasNewer,

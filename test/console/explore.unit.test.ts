@@ -6,7 +6,7 @@ import { formatAddress, parseAddress } from '../../console/src/page/explore/addr
 import { deleteSearch, readSearches, saveSearch } from '../../console/src/page/explore/saved-search.ts';
 import { resolveSearch, searchPath } from '../../console/src/page/explore/search/search.ts';
 import { planCounts, planSlices } from '../../console/src/page/explore/search/slice.ts';
-import { exclude } from '../../console/src/ui/lines/term.ts';
+import { exclude } from '../../console/src/ui/lines/line.ts';
 import { parseSearch } from '../../src/search/parse.ts';
 import { runs } from '../support/property.ts';
 

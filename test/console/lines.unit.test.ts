@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { linesPath } from '../../console/src/page/endpoint/lines.ts';
 import { parseFilter } from '../../console/src/page/endpoint/log-filter.ts';
-import { attributesOf, formatValue, toLine, valueAt } from '../../console/src/ui/lines/line.ts';
-import { addTerm, exclude, termOf } from '../../console/src/ui/lines/term.ts';
+import {
+  addTerm,
+  attributesOf,
+  exclude,
+  formatValue,
+  termOf,
+  toLine,
+  valueAt,
+} from '../../console/src/ui/lines/line.ts';
 import type { EndpointView } from '../../src/management/view.ts';
 import { parseSearch } from '../../src/search/parse.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseAnsi } from '../../console/src/format/ansi.ts';
-import { showControls, showText } from '../../console/src/format/log-text.ts';
+import { parseAnsi, showControls, showText } from '../../console/src/format/log-text.ts';
 import { formatField, formatTerm, joinSearches } from '../../console/src/format/search-text.ts';
 import { parseField, parseSearch } from '../../src/search/parse.ts';
 import { runs } from '../support/property.ts';

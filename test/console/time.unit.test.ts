@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readRangeText } from '../../console/src/format/range-text.ts';
+import { QUICK_RANGES, readRangeText, resolveRange, type TimeRange } from '../../console/src/format/range.ts';
 import { findTicks, labelTicks, type OffsetAt } from '../../console/src/format/time-axis.ts';
-import { QUICK_RANGES, resolveRange, type TimeRange } from '../../console/src/format/time-range.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 

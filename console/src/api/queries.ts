@@ -1,4 +1,10 @@
-import { type DefaultOptions, QueryClient, useQuery } from '@tanstack/react-query';
+import {
+  type DefaultOptions,
+  QueryClient,
+  skipToken,
+  useInfiniteQuery,
+  useQuery,
+} from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { AlertView, SilenceView } from '../../../src/management/alert-view.ts';
 import type { DashboardSummary } from '../../../src/management/dashboard-view.ts';
@@ -10,7 +16,7 @@ import type {
   SourceView,
   WorkbenchView,
 } from '../../../src/management/view.ts';
-import { ApiError, type Needs, useClient } from './client.ts';
+import { ApiError, type Client, type Needs, useClient } from './client.ts';
 
 declare module '@tanstack/react-query' {
   interface Register {
@@ -19,7 +25,7 @@ declare module '@tanstack/react-query' {
 }
 
 /** One path of the API that several parts of the console read; the path is its key in the cache. */
-export interface Query<T> {
+interface Query<T> {
   readonly queryKey: readonly [path: string];
   /** What an answer has to have: another one is an error. */
   readonly needs: Needs<T>;
@@ -93,7 +99,7 @@ function isFault(error: unknown): boolean {
   return !(error instanceof ApiError);
 }
 
-export interface Loaded<T> {
+interface Loaded<T> {
   /** The last value read; a failed read keeps it. */
   readonly value: T | undefined;
   /** The error of the last read that ended. */
@@ -123,4 +129,97 @@ export function useRead<T>(
   const last = useRef<{ readonly path: string; readonly error: ApiError | null }>(undefined);
   if (status !== 'pending' || last.current?.path !== path) last.current = { path, error };
   return { value: data, error: last.current.error ?? undefined };
+}
+
+const EVERY_MS = 5_000;
+
+/** The live numbers of the service; without the scope `manage` nothing is read. */
+export function useOverview(): Loaded<Overview> {
+  const isWanted = useClient().self.scopes.includes('manage');
+  return useRead(queries.overview, { isWanted, everyMs: EVERY_MS });
+}
+
+export interface Pages<T> {
+  /** The items read so far, newest first; `undefined` before the first page. */
+  readonly items: readonly T[] | undefined;
+  readonly error: ApiError | undefined;
+  readonly busy: boolean;
+  /** Whether there may be older items. */
+  readonly hasMore: boolean;
+  readonly loadMore: () => void;
+}
+
+/** The keys of all pages in the cache begin with it. */
+export const PAGES = ['pages'] as const;
+
+interface PagesOptions {
+  /** Items per page. */
+  readonly size: number;
+  readonly isWanted?: boolean;
+}
+
+/** Reads a paged list of the API, newest first: `?limit=&before=`, where `before` is the id of the last item read. */
+export function usePages<T extends { readonly id: string | number }>(
+  path: string,
+  { size, isWanted = true }: PagesOptions,
+): Pages<T> {
+  const client = useClient();
+  const { data, error, isFetching, hasNextPage, fetchNextPage } = useInfiniteQuery({
+    queryKey: [...PAGES, path, size],
+    queryFn: async ({ pageParam: before, signal }) => {
+      const query = new URLSearchParams({
+        limit: String(size),
+        ...(before !== undefined && { before: String(before) }),
+      });
+      const address = `${path}${path.includes('?') ? '&' : '?'}${query}`;
+      const { result } = await client.call<{ result: T[] }>(address, ['result'], { signal });
+      return result;
+    },
+    initialPageParam: undefined as T['id'] | undefined, // the first page has no bound
+    getNextPageParam: (page) => (page.length < size ? undefined : page.at(-1)?.id),
+    enabled: isWanted,
+  });
+  return {
+    items: data?.pages.flat(),
+    error: error ?? undefined,
+    busy: isFetching,
+    hasMore: hasNextPage,
+    loadMore: () => void fetchNextPage(),
+  };
+}
+
+export type Run<T> =
+  | { readonly state: 'idle' | 'stopped' }
+  | { readonly state: 'running'; readonly before: T | undefined }
+  | { readonly state: 'done'; readonly value: T }
+  | { readonly state: 'failed'; readonly error: ApiError };
+
+/** A request that the user makes. */
+interface Wanted<T> {
+  /** Another key is another run, which aborts the one before, in the engine too. */
+  readonly key: readonly (string | number)[];
+  /** @throws ApiError */
+  readonly read: (client: Client, signal: AbortSignal) => Promise<T>;
+}
+
+/** Runs what is wanted, once for each key. Nothing is kept: the same is computed again when it is wanted again. */
+export function useRun<T>(wanted: Wanted<T> | undefined): Run<T> {
+  const client = useClient();
+  const before = useRef<T>(undefined);
+  const { data, error } = useQuery({
+    queryKey: wanted?.key ?? ['nothing'],
+    queryFn: wanted === undefined ? skipToken : ({ signal }) => wanted.read(client, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    structuralSharing: false, // answers are large, and may have bigints
+  });
+  if (wanted === undefined || error !== null) before.current = undefined;
+  if (data !== undefined) before.current = data;
+  if (wanted === undefined) return { state: 'idle' };
+  if (error !== null) return { state: 'failed', error };
+  return data === undefined ? { state: 'running', before: before.current } : { state: 'done', value: data };
+}
+
+export function latestOf<T>(run: Run<T>): T | undefined {
+  return run.state === 'done' ? run.value : run.state === 'running' ? run.before : undefined;
 }

@@ -1,5 +1,5 @@
+import { describeRange } from './range.ts';
 import { formatTime, type Zone } from './time.ts';
-import { describeRange } from './time-range.ts';
 
 /** Returns the seconds that a zone is ahead of UTC at an instant, in seconds since the epoch. */
 export type OffsetAt = (seconds: number) => number;

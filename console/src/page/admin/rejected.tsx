@@ -5,13 +5,12 @@ import { formatCount } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
 import { formatAgo } from '../../format/time.ts';
 import { Code } from '../../ui/code.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { Ago } from '../../ui/time/time.tsx';
-import { REFUSALS } from '../keys/sentence.tsx';
+import { Ago } from '../../ui/time/time-control.tsx';
+import { REFUSALS } from '../keys/trail.tsx';
 import { KeyName, useKeyNames } from './key-name.tsx';
 
 const EVERY_MS = 10_000;

@@ -2,13 +2,12 @@ import { useState } from 'react';
 import type { UsageView } from '../../../../src/management/admin-view.ts';
 import { query, useRead } from '../../api/queries.ts';
 import { formatBytes, formatCount, formatMs } from '../../format/number.ts';
-import { Empty } from '../../ui/empty.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
-import { Ago } from '../../ui/time/time.tsx';
+import { Segmented } from '../../ui/tabs.tsx';
+import { Ago } from '../../ui/time/time-control.tsx';
 import { KeyName } from './key-name.tsx';
 
 const BY = [

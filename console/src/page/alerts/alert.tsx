@@ -1,23 +1,27 @@
+import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
-import type { AlertDetailView } from '../../../../src/management/alert-view.ts';
+import type { AlertDetailView, AlertTestView } from '../../../../src/management/alert-view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, query, useRead } from '../../api/queries.ts';
 import { maySearch, mayUseWorkbench } from '../../api/right.ts';
 import { formatSeconds } from '../../format/number.ts';
+import type { Span } from '../../format/time-axis.ts';
 import { Button } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { LinkedCharts } from '../../ui/chart/linked-charts.tsx';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { Dialog } from '../../ui/overlay/dialog.tsx';
+import { Panel } from '../../ui/panel.tsx';
 import { RowTable } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { Ago } from '../../ui/time/time.tsx';
-import { AlertChart } from './alert-chart.tsx';
-import { AlertState, describeCondition, KINDS, Pairs } from './alert-state.tsx';
+import { Ago } from '../../ui/time/time-control.tsx';
+import { linesPath, whyNoLines } from '../endpoint/lines.ts';
 import './alerts.css';
+import { AlertState, describeCondition, KINDS, Pairs } from './alert-state.tsx';
+import { alertLinesPath, endpointPath, searchOf, toChart, valuesOf } from './chart.ts';
 import { History } from './history.tsx';
-import { alertLinesPath, endpointPath } from './lines.ts';
 import { Silences } from './silences.tsx';
-import { TestDialog } from './test-dialog.tsx';
 
 const EVERY_MS = 10_000;
 
@@ -159,5 +163,108 @@ function Instances({ alert: { instances } }: Pick<KnownProps, 'alert'>) {
         },
       ]}
     />
+  );
+}
+
+/** The time of the service, as far as its ticks say: the clock of this machine may be wrong. */
+function serviceNow({ next_evaluation: next, every_seconds: every }: AlertDetailView): number {
+  const nextMs = Date.parse(next);
+  return Math.min(Math.max(Date.now(), nextMs - every * 1000), nextMs);
+}
+
+interface AlertChartProps {
+  readonly alert: AlertDetailView;
+  /** `undefined`: not read yet, or the key may not search. */
+  readonly endpoint: EndpointView | undefined;
+}
+
+/** What the evaluations of the last day saw, with the threshold; a selection leads to its lines. */
+function AlertChart({ alert, endpoint }: AlertChartProps) {
+  const shown = useMemo(() => {
+    const values = valuesOf(alert);
+    return {
+      charts: [toChart(alert, serviceNow(alert), endpoint && searchOf(alert, endpoint))],
+      ...(endpoint !== undefined && {
+        linesOf: (span: Span, search?: string) => linesPath(endpoint, values, { span, search }),
+        noLines: whyNoLines(endpoint, values),
+      }),
+    };
+  }, [alert, endpoint]);
+  return (
+    <Panel title="The last day">
+      {alert.chart.points.length === 0 ? (
+        <Empty title="No values yet">
+          Each evaluation adds the value that it compared; the next one is due soon after the service has
+          started.
+        </Empty>
+      ) : (
+        <LinkedCharts {...shown} />
+      )}
+    </Panel>
+  );
+}
+
+interface TestDialogProps {
+  /** The name of the alert. */
+  readonly name: string;
+  readonly to: readonly string[];
+  /** The path in the API. */
+  readonly path: string;
+  readonly onClose: () => void;
+}
+
+/** Asks before a test message calls people, then says what each receiver made of it. */
+function TestDialog({ name, to, path, onClose }: TestDialogProps) {
+  const client = useClient();
+  const { mutate, data, error, isPending } = useMutation({
+    mutationFn: () => client.call<AlertTestView>(path, ['firing', 'last_error'], { method: 'POST' }),
+  });
+  return (
+    <Dialog title={`Test ${name}`} onClose={onClose}>
+      {data === undefined ? (
+        <p>
+          Evaluates the alert as of now and sends one message that is marked as a test to {to.join(', ')}. Its
+          state does not change.
+        </p>
+      ) : (
+        <Outcome tested={data} />
+      )}
+      <div role="status" className="visually-hidden">
+        {isPending ? 'Sending' : data === undefined ? '' : 'The test has ended'}
+      </div>
+      {error !== null && <ErrorNote error={error} />}
+      <div className="dialog-actions">
+        <Button onClick={onClose}>{data === undefined ? 'Cancel' : 'Close'}</Button>
+        {data === undefined && (
+          <Button look="primary" disabled={isPending} onClick={() => mutate()}>
+            {isPending ? 'Sending…' : 'Send the test'}
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function Outcome({ tested: { result, firing, last_error: failure } }: { readonly tested: AlertTestView }) {
+  return (
+    <>
+      <p>
+        {failure !== null
+          ? `The query fails: ${failure}`
+          : firing === 0
+            ? 'Nothing fires at present.'
+            : `${firing} ${firing === 1 ? 'instance fires' : 'instances fire'} at present.`}
+      </p>
+      <dl className="alert-outcome">
+        {Object.entries(result).map(([receiver, outcome]) => (
+          <div key={receiver}>
+            <dt>{receiver}</dt>
+            <dd>
+              {outcome === 'sent' ? <Tag tone="ok">sent</Tag> : <span className="tone-bad">{outcome}</span>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </>
   );
 }

@@ -1,12 +1,10 @@
 import type { AlertEntryView } from '../../../../src/management/alert-view.ts';
-import { usePages } from '../../api/use-pages.ts';
+import { usePages } from '../../api/queries.ts';
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
-import { Empty } from '../../ui/empty.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { LoadMore } from '../../ui/table/load-more.tsx';
-import { RowTable } from '../../ui/table/panel-table.tsx';
+import { LoadMore, RowTable } from '../../ui/table/panel-table.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { Pairs } from './alert-state.tsx';
 

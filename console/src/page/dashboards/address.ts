@@ -1,5 +1,4 @@
-import { parseLast, toLast } from '../../format/last-range.ts';
-import type { TimeRange } from '../../format/time-range.ts';
+import { parseLast, type TimeRange, toLast } from '../../format/range.ts';
 
 /** The content of a dashboard's address: everything but the key. `?project=aurora&ui.range=7d` */
 export interface DashboardAddress {

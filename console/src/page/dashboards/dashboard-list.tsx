@@ -6,9 +6,8 @@ import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
 import { Form } from '../../ui/form.tsx';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import './dashboard.css';
 

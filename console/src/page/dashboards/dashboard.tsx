@@ -4,11 +4,10 @@ import type { DashboardView } from '../../../../src/management/dashboard-view.ts
 import { useClient } from '../../api/client.ts';
 import { query, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
-import { lazyPart } from '../../ui/boundary/part.ts';
+import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { parseAddress, withEditor } from './address.ts';
 import './dashboard.css';
 import { DashboardBody } from './dashboard-body.tsx';

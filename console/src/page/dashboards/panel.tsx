@@ -1,19 +1,18 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type CSSProperties, type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
-import type { EndpointView } from '../../../../src/management/view.ts';
-import type { Answer } from '../../api/answer.ts';
-import type { ApiError } from '../../api/client.ts';
-import type { TimeRange } from '../../format/time-range.ts';
+import { toPanelChart } from '../../../../src/management/panel-view.ts';
+import type { ChartView, EndpointView } from '../../../../src/management/view.ts';
+import { type Answer, type Row, toAnswer } from '../../api/answer.ts';
+import { type ApiError, useClient } from '../../api/client.ts';
+import type { TimeRange } from '../../format/range.ts';
 import { findAnswerRange } from '../../ui/chart/answer-range.ts';
 import { toDrawing } from '../../ui/chart/draw.ts';
 import { PlainDrawing } from '../../ui/chart/drawings.tsx';
-import { findTimes } from '../../ui/chart/guess.ts';
+import { chartsOf, findTimes } from '../../ui/chart/guess.ts';
 import { LinkedChart } from '../../ui/chart/linked-charts.tsx';
-import { linesPath, whyNoLines } from '../endpoint/lines.ts';
-import { queryPath } from '../endpoint/query-path.ts';
-import { findPanelChart } from './panel-chart.ts';
-import { useAnswer } from './use-answer.ts';
+import { linesPath, queryPath, whyNoLines } from '../endpoint/lines.ts';
 import { findPanelValues } from './values.ts';
 
 /** What all panels of a page share. */
@@ -182,4 +181,48 @@ function Frame({ title, minHeightPx, href, children }: FrameProps) {
       </div>
     </section>
   );
+}
+
+/** How a panel draws an answer: the chart of the endpoint that has its columns, changed as the panel says. */
+function findPanelChart(
+  endpoint: EndpointView,
+  panel: Pick<PanelView, 'show' | 'title' | 'columns' | 'unit'>,
+  rows: readonly Row[],
+): ChartView {
+  return toPanelChart(chartsOf(endpoint, rows), panel);
+}
+
+interface AnswerOptions {
+  /** undefined: nothing is asked yet. */
+  readonly path: string | undefined;
+  readonly refreshSeconds: number | undefined;
+}
+
+interface AnswerState {
+  /** The last answer; a failed read keeps it. */
+  readonly answer: Answer | undefined;
+  readonly error: ApiError | undefined;
+}
+
+/**
+ * Reads the answer of a panel, once for all panels with the same request. It is read again by its ETag: an answer that has not
+ * changed is not sent again, and stays the same object, so that nothing is drawn again.
+ */
+function useAnswer({ path, refreshSeconds }: AnswerOptions): AnswerState {
+  const client = useClient();
+  const cache = useQueryClient();
+  const queryKey = ['dashboard', path] as const;
+  const { data, error } = useQuery({
+    queryKey,
+    enabled: path !== undefined,
+    async queryFn({ signal }) {
+      const before = cache.getQueryData<Answer>(queryKey);
+      const headers = before?.etag === undefined ? {} : { 'if-none-match': before.etag };
+      const raw = await client.callRaw(path ?? '', { signal, headers });
+      return raw.status === 304 && before !== undefined ? before : toAnswer(raw);
+    },
+    structuralSharing: false, // answers are large, and may have bigints
+    ...(refreshSeconds !== undefined && { refetchInterval: refreshSeconds * 1000 }),
+  });
+  return { answer: data, error: error ?? undefined };
 }

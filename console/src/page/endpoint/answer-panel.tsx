@@ -1,26 +1,26 @@
+import { useMutation } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { type Answer, type CacheState, formatJson, parseJson, type Row } from '../../api/answer.ts';
-import { latestOf, type Run } from '../../api/use-run.ts';
+import { useClient } from '../../api/client.ts';
+import { latestOf, type Run } from '../../api/queries.ts';
 import { formatBytes, formatMs, formatRows, formatSeconds } from '../../format/number.ts';
 import type { Span } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
+import { QuietButton } from '../../ui/button.tsx';
 import { findAnswerRange } from '../../ui/chart/answer-range.ts';
 import { toDrawing } from '../../ui/chart/draw.ts';
 import { Drawings } from '../../ui/chart/drawings.tsx';
 import { chartsOf, findTimes } from '../../ui/chart/guess.ts';
 import { Code } from '../../ui/code.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { toColumns } from '../../ui/table/answer-columns.tsx';
-import { DataTable } from '../../ui/table/data-table.tsx';
+import { saveFile } from '../../ui/save-file.ts';
+import { DataTable, toColumns } from '../../ui/table/data-table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
-import { Downloads } from './downloads.tsx';
-import { linesPath, whyNoLines } from './lines.ts';
+import { linesPath, queryPath, whyNoLines } from './lines.ts';
 import { LogView } from './log-view.tsx';
-import { isLog } from './shape.ts';
 import type { UrlState, View } from './url-state.ts';
 
 interface AnswerPanelProps {
@@ -159,4 +159,45 @@ function Rows({ endpoint, rows }: RowsProps) {
     [endpoint, rows, zone],
   );
   return <DataTable caption="Rows of the answer" rows={rows} columns={shown} />;
+}
+
+interface DownloadsProps {
+  readonly endpoint: EndpointView;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+// Only programs read those, which ask for them by `format=` or `Accept`.
+const OF_PROGRAMS = ['arrow', 'parquet'];
+
+/** Saves the answer as a file in each format that people read; none if `format` is a parameter of the endpoint's own. */
+function Downloads({ endpoint, values }: DownloadsProps) {
+  const client = useClient();
+  const { mutate, isPending, error } = useMutation({
+    async mutationFn(format: string) {
+      const { blob } = await client.callRaw(queryPath(endpoint.name, { ...values, format }));
+      saveFile(blob, `${endpoint.name}.${format}`);
+    },
+  });
+  const formats = endpoint.formats.filter((format) => !OF_PROGRAMS.includes(format));
+  if (formats.length === 0) return null;
+  return (
+    <>
+      <div className="downloads small">
+        <span className="muted">Download</span>
+        {formats.map((format) => (
+          <QuietButton key={format} disabled={isPending} onClick={() => mutate(format)}>
+            {format}
+          </QuietButton>
+        ))}
+      </div>
+      {error !== null && <ErrorNote error={error} />}
+    </>
+  );
+}
+
+const LOG_COLUMNS = ['id', 'timestamp', 'event_message', 'metadata'];
+
+/** Whether rows are log entries, which are listed rather than drawn. */
+function isLog(columns: readonly { readonly name: string }[]): boolean {
+  return LOG_COLUMNS.every((name) => columns.some((column) => column.name === name));
 }

@@ -52,3 +52,8 @@ export function whyNoLines(
 function findProject(parameters: Called['parameters'], values: Readonly<Record<string, string>>): string {
   return parameters.find(({ name }) => name === 'project')?.pinned ?? values['project'] ?? '';
 }
+
+/** The path of an endpoint with its parameters. */
+export function queryPath(name: string, values: Readonly<Record<string, string>>): string {
+  return `/api/endpoints/query/${encodeURIComponent(name)}?${new URLSearchParams(values)}`;
+}

@@ -3,18 +3,23 @@ import { useLocation } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { Answer } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
-import { Empty } from '../../ui/empty.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { formatAt, rangeAround } from '../../ui/lines/at.ts';
 import type { FieldValue } from '../../ui/lines/field-list.tsx';
-import { attributesOf, formatValue, type Line, valueAt } from '../../ui/lines/line.ts';
+import {
+  addTerm,
+  attributesOf,
+  formatAt,
+  formatValue,
+  type Line,
+  rangeAround,
+  toggleColumn,
+  valueAt,
+} from '../../ui/lines/line.ts';
 import { LinesPanel } from '../../ui/lines/lines-panel.tsx';
-import { addTerm, toggleColumn } from '../../ui/lines/term.ts';
-import { goToLines } from '../../ui/lines/use-line-keys.ts';
 import { type Lines, useLines } from '../../ui/lines/use-lines.ts';
-import { findBounds } from './log.ts';
+import { goToLines } from '../../ui/lines/use-place.ts';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { parseFilter } from './log-filter.ts';
-import { createLogSource } from './log-source.ts';
+import { createLogSource, findBounds } from './log-source.ts';
 import { formatUrl, type UrlState } from './url-state.ts';
 
 interface LogViewProps {

@@ -5,8 +5,7 @@ import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { ownMember } from '../../format/own.ts';
-import { findViews, type Vocabulary } from '../../ui/editor/completion.ts';
-import { withConditional } from '../../ui/editor/keyword.ts';
+import { findViews, type Vocabulary, withConditional } from '../../ui/editor/completion.ts';
 
 /** The parameter in which callers of a sandboxed endpoint send a SELECT; no such endpoint declares one of this name. */
 const SQL: EndpointView['parameters'][number] = {

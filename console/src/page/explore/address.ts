@@ -1,4 +1,4 @@
-import { type LastRange, parseLast } from '../../format/last-range.ts';
+import { type LastRange, parseLast } from '../../format/range.ts';
 import { formatMeasure, parseMeasure, TOPS } from './histogram/measure.ts';
 
 /** The content of Explore's address: everything but the key. `?q=level:error&source=postgres.logs&range=6h` */

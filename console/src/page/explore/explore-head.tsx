@@ -4,7 +4,7 @@ import { queries, useRead } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Suggestions } from '../../ui/form.tsx';
-import { goToLines } from '../../ui/lines/use-line-keys.ts';
+import { goToLines } from '../../ui/lines/use-place.ts';
 import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
 import { type ExploreAddress, explorePath, formatAddress, parseAddress } from './address.ts';

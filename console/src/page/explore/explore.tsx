@@ -1,22 +1,24 @@
-import { useMemo, useState } from 'react';
+import { type ReactNode, Suspense, useCallback, useMemo, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
 import { useClient } from '../../api/client.ts';
-import { addTerm } from '../../ui/lines/term.ts';
+import { lazyPart } from '../../ui/boundary/boundary.tsx';
+import { addTerm, type Line } from '../../ui/lines/line.ts';
+import type { Lines } from '../../ui/lines/use-lines.ts';
+import { Tabs } from '../../ui/tabs.tsx';
 import { useTitle } from '../../ui/use-title.ts';
+import './explore.css';
+import { type ExploreAddress, explorePath, parseAddress, VIEWS } from './address.ts';
 import { parseMark } from './analysis/compare-sets.ts';
 import { EventLines } from './event-lines.tsx';
-import './explore.css';
 import { ExploreHead } from './explore-head.tsx';
+import { useDeploys } from './histogram/deploys.tsx';
 import { HistogramPanel } from './histogram/histogram.tsx';
 import { parseMeasure } from './histogram/measure.ts';
-import { useDeploys } from './histogram/use-deploys.ts';
-import { KeyHelp } from './key-help.tsx';
+import { KeyHelp, usePageKeys } from './page-keys.tsx';
 import { pathAround, toMark, toRange } from './paths.ts';
-import { rangeOf, toAsked } from './search/search.ts';
-import { useAddress } from './use-address.ts';
+import { rangeOf, type Search, toAsked } from './search/search.ts';
 import { useExplore } from './use-explore.ts';
 import { useFields } from './use-fields.ts';
-import { usePageKeys } from './use-page-keys.ts';
-import { Views } from './views.tsx';
 
 const TITLE_CHARS_MAX = 80;
 
@@ -75,6 +77,71 @@ export function ExplorePage() {
         <EventLines {...{ address, explored, fields, onFilter }} onChange={change} />
       </Views>
       {help && <KeyHelp onClose={() => setHelp(false)} />}
+    </div>
+  );
+}
+
+/** The members that make another search: it adds a history entry, so the back button returns to the previous one. */
+const SEARCHED: readonly (keyof ExploreAddress)[] = [
+  'q',
+  'source',
+  'project',
+  'range',
+  'from',
+  'until',
+  'at',
+];
+
+/** The address of the page, and a function that changes it. A line to mark belongs to one search: another one has none. */
+function useAddress(): [ExploreAddress, (change: Partial<ExploreAddress>) => void] {
+  const search = useSearch();
+  const [, navigate] = useLocation();
+  const address = useMemo(() => parseAddress(search), [search]);
+  const change = useCallback(
+    (part: Partial<ExploreAddress>) => {
+      const isOther = SEARCHED.some((name) => name in part);
+      const next = { ...address, ...(isOther && { at: '' }), ...part };
+      navigate(explorePath(next), { replace: !isOther });
+    },
+    [address, navigate],
+  );
+  return [address, change];
+}
+
+// Each is loaded when it is first shown: most visits only read lines.
+const Patterns = lazyPart(async () => (await import('./analysis/patterns.tsx')).Patterns);
+const Compare = lazyPart(async () => (await import('./analysis/compare.tsx')).Compare);
+const Timeline = lazyPart(async () => (await import('./analysis/timeline.tsx')).Timeline);
+
+interface ViewsProps {
+  readonly address: ExploreAddress;
+  readonly search: Search;
+  readonly lines: Lines;
+  readonly onFilter: (term: string) => void;
+  readonly onChange: (change: Partial<ExploreAddress>) => void;
+  readonly pathAround: (line: Line) => string;
+  /** The lines. */
+  readonly children: ReactNode;
+}
+
+/** The events of a search: their lines, or what they have in common, what sets them apart, and when they happened. */
+function Views({ address, search, lines, children, ...actions }: ViewsProps) {
+  const { onFilter, onChange, pathAround } = actions;
+  const [, navigate] = useLocation();
+  const { view } = address;
+  return (
+    <div className="explore-views">
+      <Tabs label="Events as" tabs={VIEWS} selected={view} onSelect={(id) => onChange({ view: id })}>
+        {view === 'lines' ? (
+          children
+        ) : (
+          <Suspense fallback={<p className="muted">Loading…</p>}>
+            {view === 'patterns' && <Patterns {...{ search, onFilter }} />}
+            {view === 'compare' && <Compare {...{ address, search, onChange, onFilter }} />}
+            {view === 'timeline' && <Timeline lines={lines} onOpen={(line) => navigate(pathAround(line))} />}
+          </Suspense>
+        )}
+      </Tabs>
     </div>
   );
 }

@@ -1,8 +1,7 @@
+import { formatTerm } from '../../format/search-text.ts';
 import { formatIso } from '../../format/time.ts';
-import { formatAt, rangeAround } from '../../ui/lines/at.ts';
-import { type Line, valueAt } from '../../ui/lines/line.ts';
+import { formatAt, type Line, rangeAround, valueAt } from '../../ui/lines/line.ts';
 import { type ExploreAddress, explorePath } from './address.ts';
-import { formatTrace, isTraceField } from './trace.ts';
 
 /** The path that shows the events around a line, for any search. */
 export function pathAround(address: ExploreAddress, line: Line): string {
@@ -35,4 +34,18 @@ export function toRange(fromMs: number, untilMs: number) {
 /** A marked range in the address; compare-sets.ts reads it. */
 export function toMark(fromMs: number, untilMs: number): string {
   return `${formatIso(fromMs)}/${formatIso(untilMs)}`;
+}
+
+/** Names under which senders write the id of a trace. */
+const NAMES = ['trace_id', 'traceId', 'trace.id', 'traceID'];
+
+/** Whether a field has the id of a trace. */
+function isTraceField(field: string): boolean {
+  return NAMES.some((name) => field === name || field.endsWith(`.${name}`));
+}
+
+/** The search for the events of a trace, whichever name their source gives it. */
+function formatTrace(field: string, id: string): string {
+  const fields = [...new Set([field.replace(/^metadata\./, ''), ...NAMES])];
+  return `(${fields.map((name) => formatTerm(name, id)).join(' or ')})`;
 }

@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import { useClient } from '../../api/client.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { Popover } from '../../ui/overlay/popover.tsx';
-import { fromSearchPath } from '../workbench/from-search.ts';
+import { fromSearchPath } from '../workbench/path.ts';
 import type { ExploreAddress } from './address.ts';
 import { type Search, searchParameters } from './search/search.ts';
 import { ceilTo, floorTo } from './search/slice.ts';

@@ -2,16 +2,20 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useClient } from '../../api/client.ts';
 import { offsetOf } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
-import type { LineSource } from '../../ui/lines/source.ts';
+import type { LineSource } from '../../ui/lines/read.ts';
 import { useLines } from '../../ui/lines/use-lines.ts';
-import { isRefused } from '../../ui/lines/use-work.ts';
-import type { ExploreAddress } from './address.ts';
-import { toBefore } from './analysis/before.ts';
+import type { ListPlace } from '../../ui/lines/use-place.ts';
+import { isRefused } from '../../ui/lines/use-work.tsx';
+import { type ExploreAddress, formatAddress } from './address.ts';
 import { isAdditive, parseMeasure } from './histogram/measure.ts';
 import { useHistogram } from './histogram/use-histogram.ts';
-import { resolveSearch, type Search } from './search/search.ts';
-import { createSearchSource, createSearchTail } from './search/search-source.ts';
-import { useListPlace } from './use-list-place.ts';
+import {
+  createSearchSource,
+  createSearchTail,
+  resolveSearch,
+  type Search,
+  toBefore,
+} from './search/search.ts';
 
 const LIVE_COUNT_MS = 10_000;
 
@@ -73,4 +77,30 @@ function useSourceOf(search: Search): LineSource {
     [q, project, names],
   );
   return useMemo(() => createSearchSource(client, search, tail), [client, search, tail]);
+}
+
+interface KeptPlace {
+  /** Where the list was when this entry of the history was left; undefined for a new one, and once it is read again. */
+  readonly place: ListPlace | undefined;
+  readonly keep: (place: ListPlace) => void;
+}
+
+/** Keeps the place of the list with the entry of the browser's history, so that going back returns to it. @param round of the reads */
+function useListPlace(address: ExploreAddress, round: number): KeptPlace {
+  // What only changes how lines are shown replaces the entry, and the lines stay.
+  const { q, source, project, range, from, until, at } = address;
+  const searched = formatAddress({ q, source, project, range, from, until, at });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each search, before anything is kept
+  const found = useMemo(() => ({ place: readPlace(), round }), [searched]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another search is another entry
+  const keep = useCallback(
+    (place: ListPlace) => history.replaceState({ ...history.state, place }, ''),
+    [searched],
+  );
+  return { place: found.round === round && at === '' ? found.place : undefined, keep };
+}
+
+function readPlace(): ListPlace | undefined {
+  const { place } = (history.state ?? {}) as { readonly place?: ListPlace }; // only `keep` writes it
+  return place;
 }

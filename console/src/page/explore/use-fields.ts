@@ -6,7 +6,7 @@ import type { ValuesOf } from '../../ui/lines/field-list.tsx';
 import { attributesOf, type Line } from '../../ui/lines/line.ts';
 import type { QueryFieldName } from './completion.ts';
 import type { Search } from './search/search.ts';
-import { createValuesOf } from './use-field-values.ts';
+import { createValuesOf } from './use-completion.tsx';
 
 export interface Fields {
   readonly sources: readonly SearchSource[];

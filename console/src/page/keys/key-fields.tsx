@@ -3,7 +3,7 @@ import type { EndpointView, Self } from '../../../../src/management/view.ts';
 import { mayGrant } from '../../api/right.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { Checks, Group, Options, Suggestions } from '../../ui/form.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
+import { Segmented } from '../../ui/tabs.tsx';
 import type { Draft, Pin } from './draft.ts';
 
 const SCOPES = [

@@ -1,13 +1,73 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import type { KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import type { Pages } from '../../api/use-pages.ts';
+import type { Pages } from '../../api/queries.ts';
 import { formatCount } from '../../format/number.ts';
-import { QuietButton } from '../../ui/button.tsx';
-import { LoadMore } from '../../ui/table/load-more.tsx';
-import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
+import { Button, QuietButton } from '../../ui/button.tsx';
+import { Empty } from '../../ui/note.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { LoadMore, RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
-import { Ago } from '../../ui/time/time.tsx';
+import { Ago } from '../../ui/time/time-control.tsx';
+
+interface KeyListProps {
+  readonly keys: Pages<KeyView>;
+  readonly onMake: () => void;
+  readonly onRotate: (key: KeyView) => void;
+  readonly onRevoke: (key: KeyView) => void;
+}
+
+/** Every valid key that the signed-in key may see, newest first. */
+export function KeyList({ keys, onMake, onRotate, onRevoke }: KeyListProps) {
+  const { items, busy } = keys;
+  const make = (
+    <Button look="primary" onClick={onMake}>
+      Create a key
+    </Button>
+  );
+  if (items === undefined || items.length === 0) {
+    return (
+      <Panel title="Keys" actions={make}>
+        {items === undefined ? (
+          busy && <p className="muted">Reading…</p>
+        ) : (
+          <Empty title="No keys">
+            Keys of the environment, and keys with more rights than yours, are not listed. Create one for each
+            caller.
+          </Empty>
+        )}
+      </Panel>
+    );
+  }
+  return <KeyTable title="Keys" actions={make} more="Load older keys" {...{ keys, onRotate, onRevoke }} />;
+}
+
+const TITLE = 'Revoked and expired keys';
+
+/** Revoked and expired keys; collapsed, since their number only grows. */
+export function EndedKeys({ keys }: { readonly keys: Pages<KeyView> }) {
+  const [shown, setShown] = useState(false);
+  const id = useId();
+  const { items = [], hasMore } = keys;
+  if (items.length === 0) return null;
+  const toggle = (
+    <Button aria-expanded={shown} aria-controls={id} onClick={() => setShown(!shown)}>
+      {shown ? 'Hide' : 'Show'} {formatCount(items.length)}
+      {hasMore && ' and more'}
+    </Button>
+  );
+  return (
+    <div id={id}>
+      {shown ? (
+        <KeyTable title={TITLE} actions={toggle} keys={keys} more="Load older ones" />
+      ) : (
+        <Panel title={TITLE} actions={toggle}>
+          <p className="small muted">These keys are rejected. They stay listed for the audit trail.</p>
+        </Panel>
+      )}
+    </div>
+  );
+}
 
 interface KeyTableProps {
   readonly title: string;
@@ -20,7 +80,7 @@ interface KeyTableProps {
 }
 
 /** Keys, their rights, and their actions. */
-export function KeyTable({ title, actions, keys, more, onRotate, onRevoke }: KeyTableProps) {
+function KeyTable({ title, actions, keys, more, onRotate, onRevoke }: KeyTableProps) {
   const { items = [], hasMore, busy, loadMore } = keys;
   const ownId = useClient().self.id;
   const nowMs = Date.now();

@@ -1,12 +1,12 @@
 import { Link } from 'wouter';
 import type { EndpointView, Overview, Traffic } from '../../../../src/management/view.ts';
 import { formatCount, formatMs, formatPercent, formatShort } from '../../format/number.ts';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { Ago } from '../../ui/time/time.tsx';
+import { Ago } from '../../ui/time/time-control.tsx';
 
 interface Props {
   readonly overview: Overview;

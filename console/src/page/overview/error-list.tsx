@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { toAnswer } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
 import { formatCount, formatPercent } from '../../format/number.ts';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { explorePath } from '../explore/address.ts';

@@ -1,15 +1,23 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { EndpointView, Notice, Overview, Traffic } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { queries, useRead } from '../../api/queries.ts';
+import { queries, useOverview, useRead } from '../../api/queries.ts';
 import { maySearch } from '../../api/right.ts';
-import { useOverview } from '../../api/use-overview.ts';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { EndpointList } from './endpoint-list.tsx';
-import { EndpointTraffic } from './endpoint-traffic.tsx';
+import {
+  formatBytes,
+  formatCount,
+  formatMs,
+  formatPercent,
+  formatSeconds,
+  formatShort,
+} from '../../format/number.ts';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { Panel, Stat } from '../../ui/panel.tsx';
+import { Ago } from '../../ui/time/time-control.tsx';
 import './overview.css';
-import { EngineState } from './engine-state.tsx';
+import { EndpointTraffic } from './endpoint-traffic.tsx';
 import { ErrorList } from './error-list.tsx';
-import { Headline } from './headline.tsx';
-import { NoticeBanner } from './notice-banner.tsx';
 import { SourceList } from './source-list.tsx';
 
 /** The state of the service: live numbers for keys with `manage`, otherwise the endpoints of the key. */
@@ -50,4 +58,156 @@ export function OverviewPage() {
       {!mayWatch && endpoints.value !== undefined && <EndpointList endpoints={described} />}
     </>
   );
+}
+
+/** The endpoints of a key that may not see the traffic. */
+function EndpointList({ endpoints }: { readonly endpoints: readonly EndpointView[] }) {
+  return (
+    <Panel title="Endpoints">
+      {endpoints.length === 0 ? (
+        <Empty title="This key may read no endpoint">
+          Sign in with a key that may read endpoints, or ask for one.
+        </Empty>
+      ) : (
+        <ul className="endpoint-list">
+          {endpoints.map(({ name, description }) => (
+            <li key={name}>
+              <Link href={`/endpoints/${name}`}>{name}</Link>
+              <span className="muted">{description}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+/** Load and size of the engine and the store, with their bounds. */
+function EngineState({ overview }: { readonly overview: Overview }) {
+  const { engine, store, started_at: startedAt, at } = overview;
+  const nowMs = Date.parse(at);
+  return (
+    <Panel title="Engine and store">
+      <dl className="overview-facts">
+        <Fact label="Readers busy" share={engine.running / engine.readers}>
+          {engine.running} of {engine.readers}
+        </Fact>
+        <Fact label="Queries waiting">{formatCount(engine.queued)}</Fact>
+        <Fact label="Cache" share={store.cache_bytes / store.cache_bytes_max}>
+          {formatBytes(store.cache_bytes)} of {formatBytes(store.cache_bytes_max)}
+        </Fact>
+        <Fact label="Ingest backlog">{formatBytes(store.ingest_queued_bytes)}</Fact>
+        <Fact label="Stored">
+          {formatCount(store.rows)} events, {formatBytes(store.bytes)}
+        </Fact>
+        {engine.memory_bytes !== null && (
+          <Fact label="Engine memory">{formatBytes(engine.memory_bytes)}</Fact>
+        )}
+        <Fact label="Engine restarts">{formatCount(engine.restarts)}</Fact>
+        <Fact label="Running since">
+          <Ago iso={startedAt} nowMs={nowMs} />
+        </Fact>
+      </dl>
+    </Panel>
+  );
+}
+
+function Fact({
+  label,
+  share,
+  children,
+}: {
+  readonly label: string;
+  readonly share?: number;
+  readonly children: ReactNode;
+}) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd className="number">
+        {children}
+        {share !== undefined && (
+          <span className="overview-meter" aria-hidden="true">
+            <span style={{ width: `${Math.min(100, share * 100)}%` }} />
+          </span>
+        )}
+      </dd>
+    </div>
+  );
+}
+
+const STATES = { ready: 'Ready', stopping: 'Stopping', unavailable: 'Away' } as const;
+
+/** The most important numbers. */
+function Headline({ overview }: { readonly overview: Overview }) {
+  const { sources, engine, store, window_seconds: seconds, search } = overview;
+  const endpoints = search === null ? overview.endpoints : [...overview.endpoints, search];
+  const total = (of: (one: Traffic) => number) => endpoints.reduce((sum, one) => sum + of(one), 0);
+  const requests = total((one) => one.requests);
+  const failures = total((one) => one.failures);
+  const slowest = endpoints.reduce<Traffic | undefined>(
+    (worst, one) => ((one.p99_ms ?? -1) > (worst?.p99_ms ?? -1) ? one : worst),
+    undefined,
+  );
+  const cached = endpoints.filter((one) => one.hit_ratio !== null);
+  const cachedRequests = cached.reduce((sum, one) => sum + one.requests, 0);
+  const hits = cached.reduce((sum, one) => sum + (one.hit_ratio ?? 0) * one.requests, 0);
+  const window = `last ${formatSeconds(Math.max(60, seconds - (seconds % 60)))}`;
+  return (
+    <dl className="panel headline">
+      <Stat
+        label="Engine"
+        value={STATES[engine.state]}
+        tone={engine.state === 'ready' ? 'ok' : 'bad'}
+        below={engine.message ?? `${engine.running} of ${engine.readers} readers busy`}
+      />
+      <Stat
+        label="Requests"
+        value={formatShort(total((one) => one.requests_per_minute))}
+        unit="/min"
+        below={`${formatCount(requests)} in the ${window}`}
+      />
+      <Stat
+        label="Failed"
+        value={formatCount(failures)}
+        {...(failures > 0 && { tone: 'bad' as const })}
+        below={
+          requests === 0 ? `no request in the ${window}` : `${formatPercent(failures / requests)} of requests`
+        }
+      />
+      <Stat
+        label="Slowest p99"
+        value={slowest?.p99_ms == null ? '–' : formatMs(slowest.p99_ms)}
+        below={slowest?.p99_ms == null ? 'no request yet' : slowest.name}
+      />
+      <Stat
+        label="Cache hits"
+        value={cachedRequests === 0 ? '–' : formatPercent(hits / cachedRequests)}
+        below={`${formatCount(store.cache_entries)} cached answers`}
+      />
+      <Stat
+        label="Events in"
+        value={formatShort(sources.reduce((sum, one) => sum + one.events_per_second, 0))}
+        unit="/s"
+        below={`${formatShort(store.rows)} stored, ${formatBytes(store.bytes)}`}
+      />
+    </dl>
+  );
+}
+
+const TITLES: Readonly<Record<Notice['topic'], string>> = {
+  retention: 'Retention has stopped',
+  roles: 'People have no access',
+  storing: 'Nothing can be stored',
+  alerts: 'Alerts are not evaluated',
+};
+
+/** Notices that need an operator, although queries are still served. */
+function NoticeBanner({ notices }: { readonly notices: readonly Notice[] }) {
+  return notices.map(({ topic, message }) => (
+    <div key={topic} className="note is-bad" role="alert">
+      <strong>{TITLES[topic]}</strong>
+      <span>{message}</span>
+    </div>
+  ));
 }

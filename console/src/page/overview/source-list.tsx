@@ -3,12 +3,12 @@ import type { Overview } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
-import { isOwnSource } from '../../format/own-source.ts';
-import { Empty } from '../../ui/empty.tsx';
+import { isOwnSource } from '../../format/own.ts';
+import { Empty } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
-import { Ago } from '../../ui/time/time.tsx';
+import { Ago } from '../../ui/time/time-control.tsx';
 import { ExploreLink } from '../explore/explore-link.tsx';
 
 type Source = Overview['sources'][number];

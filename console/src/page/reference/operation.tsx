@@ -6,9 +6,9 @@ import { showControls } from '../../format/log-text.ts';
 import { formatBytes, formatMs } from '../../format/number.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
 import { describedBy, Field, Form, Options } from '../../ui/form.tsx';
-import { quoteShell } from '../endpoint/snippet.ts';
+import { ErrorNote } from '../../ui/note.tsx';
+import { quoteShell } from '../endpoint/definition.tsx';
 import { JSON_TYPE, type OpenApi, type Operation, type Parameter, sketch, toRequest } from './openapi.ts';
 
 interface OperationProps {

@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'react';
 import { useClient } from '../../api/client.ts';
 import { query, useRead } from '../../api/queries.ts';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { JSON_TYPE, listGroups, type OpenApi, sketch } from './openapi.ts';
 import { OperationLine, Part } from './operation.tsx';

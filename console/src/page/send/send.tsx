@@ -1,16 +1,21 @@
-import { useState } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import type { SourceView } from '../../../../src/management/view.ts';
+import type { CreatedKeyView, Overview, SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
+import { useOverview } from '../../api/queries.ts';
+import { maySearch } from '../../api/right.ts';
+import { formatCount } from '../../format/number.ts';
+import { isOwnSource } from '../../format/own.ts';
+import { Button, QuietButton } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { ChoiceField, Options, TextField } from '../../ui/form.tsx';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { explorePath } from '../explore/address.ts';
 import { useSources } from '../source/use-sources.ts';
-import { Arrival } from './arrival.tsx';
 import './send.css';
-import { SenderKey } from './sender-key.tsx';
 import { SENDERS, type Sender } from './senders.ts';
 
 /** How to send logs: a sender is chosen, its configuration is written, and a light shows that its first event has arrived. */
@@ -122,5 +127,110 @@ function SourceChoice({ sources, source, sender, onChange }: SourceChoiceProps) 
       options={sources.map(({ name }) => name)}
       onChange={onChange}
     />
+  );
+}
+
+/** Rows of each source. */
+type Rows = ReadonlyMap<string, number>;
+
+/** A light that turns on when an event has arrived since the page was opened, or since the light was reset. */
+function Arrival() {
+  const { self } = useClient();
+  const { value } = useOverview();
+  const [before, setBefore] = useState<Rows>();
+  if (value !== undefined && before === undefined) setBefore(countRows(value));
+  if (!self.scopes.includes('manage'))
+    return (
+      <Panel title="First event">
+        <p className="small muted">A key with the scope manage sees here when the first event has arrived.</p>
+      </Panel>
+    );
+  const arrived = value === undefined || before === undefined ? [] : findArrived(value, before);
+  const isOn = arrived.length > 0;
+  return (
+    <Panel title="First event">
+      <p className="arrival" role="status">
+        <span className={isOn ? 'arrival-light is-on' : 'arrival-light'} aria-hidden="true" />
+        {isOn ? (
+          <span>
+            {arrived.map(({ name, count }, i) => (
+              <span key={name}>
+                {i > 0 && ', '}
+                {formatCount(count)} in{' '}
+                {maySearch(self) ? (
+                  <Link href={explorePath({ source: [name] })}>{name}</Link>
+                ) : (
+                  <code>{name}</code>
+                )}
+              </span>
+            ))}
+            : it works.
+          </span>
+        ) : (
+          <span className="muted">No event yet since this page was opened.</span>
+        )}
+      </p>
+      {isOn && <QuietButton onClick={() => setBefore(undefined)}>Wait for another</QuietButton>}
+    </Panel>
+  );
+}
+
+function countRows({ sources }: Overview): Rows {
+  return new Map(sources.map(({ name, rows }) => [name, rows]));
+}
+
+function findArrived({ sources }: Overview, before: Rows) {
+  return sources
+    .map(({ name, rows }) => ({ name, count: rows - (before.get(name) ?? 0) }))
+    .filter(({ name, count }) => count > 0 && !isOwnSource(name));
+}
+
+interface SenderKeyProps {
+  /** The only source of the key; `undefined`: any. */
+  readonly source: string | undefined;
+  /** The only project of the key. */
+  readonly project: string;
+  readonly sender: string;
+  /** @param key that the configuration is to hold; `undefined`: the variable TAILRACE_KEY */
+  readonly onMade: (key: string | undefined) => void;
+}
+
+/** Creates a key that can only send, and only for this project, so that the configuration can be copied whole. */
+function SenderKey({ source, project, sender, onMade }: SenderKeyProps) {
+  const client = useClient();
+  const mayCreate = client.self.scopes.includes('manage');
+  const body = {
+    name: sender,
+    scopes: ['ingest'],
+    ...(source !== undefined && { sources: [source] }),
+    ...(project !== '' && { pins: { project } }),
+  };
+  const { mutate, data, error, isPending } = useMutation({
+    mutationFn: () => client.call<CreatedKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body }),
+    onSuccess: ({ key }) => onMade(key),
+  });
+  useEffect(() => () => onMade(undefined), [onMade]);
+  if (data !== undefined)
+    return (
+      <div className="send-key" role="status">
+        <p className="small">
+          The configuration holds the new key <code>{data.id}</code>, which can only send
+          {project === '' ? '' : ` for ${project}`}. <strong>It is not shown again.</strong>
+        </p>
+        <CopyButton text={data.key} label="Copy the key" />
+      </div>
+    );
+  return (
+    <div className="send-key">
+      <p className="small muted">
+        The key is read from <code>TAILRACE_KEY</code>: one with the scope ingest.
+      </p>
+      {mayCreate && (
+        <Button disabled={isPending} onClick={() => mutate()}>
+          {isPending ? 'Creating…' : 'Create a key for it'}
+        </Button>
+      )}
+      {error !== null && <ErrorNote error={error} />}
+    </div>
   );
 }

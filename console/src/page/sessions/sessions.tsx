@@ -5,8 +5,7 @@ import { query, useRead } from '../../api/queries.ts';
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { QuietButton } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { RowTable } from '../../ui/table/panel-table.tsx';
 
 const SESSIONS = query<{ readonly result: readonly Session[] }>('/api/sessions', ['result']);

@@ -4,11 +4,10 @@ import type { SourceState, SourceView } from '../../../../src/management/view.ts
 import { useClient } from '../../api/client.ts';
 import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
-import { Empty } from '../../ui/empty.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
-import { Ago } from '../../ui/time/time.tsx';
+import { Ago } from '../../ui/time/time-control.tsx';
 import { ExploreLink } from '../explore/explore-link.tsx';
 import './source.css';
 import { useSources } from './use-sources.ts';

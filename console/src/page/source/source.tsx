@@ -1,3 +1,4 @@
+import { useId, useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { SourceState, SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
@@ -5,15 +6,17 @@ import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
 import { formatAgo, formatTime, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
-import { Empty } from '../../ui/empty.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { Code } from '../../ui/code.tsx';
+import { describedBy, Field } from '../../ui/form.tsx';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { Panel, Stat } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
-import { Stat } from '../../ui/stat.tsx';
+import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { explorePath } from '../explore/address.ts';
-import { Fields } from './field-list.tsx';
-import { Sending } from './sending.tsx';
 import './source.css';
+import { createSnippets, type Snippet } from './snippet.ts';
 import { useSources } from './use-sources.ts';
 
 /** One source: its size, its columns, and how to send events. */
@@ -128,5 +131,128 @@ function Instant({ label, iso, nowMs }: InstantProps) {
   const ms = Date.parse(iso);
   return (
     <Stat label={label} value={formatAgo(ms, nowMs)} below={`${formatTime(ms, zone)} ${zoneName(zone)}`} />
+  );
+}
+
+const HEADS = [{ name: 'Field' }, { name: 'Type' }, { name: 'Taken from' }];
+
+/** The columns of every table (docs/sources.md). */
+const COMMON: readonly Omit<SourceView['columns'][number], 'other_paths'>[] = [
+  { name: 'id', type: 'string', path: ['id'], description: 'as sent, otherwise a UUIDv7' },
+  {
+    name: 'timestamp',
+    type: 'timestamp',
+    path: ['timestamp'],
+    description: 'time of the event, UTC, in microseconds',
+  },
+  { name: 'project', type: 'string', path: [], description: 'project of the event' },
+  { name: 'event_message', type: 'string', path: ['event_message'], description: 'the text' },
+  { name: 'metadata', type: 'json', path: ['metadata'], description: 'the JSON value as sent' },
+  { name: 'attributes', type: 'json', path: [], description: 'other members of the event' },
+];
+
+/** The columns of a source's table: its own, then the common ones. */
+function Fields({ source }: { readonly source: SourceView }) {
+  return (
+    <PanelTable title="Fields" heads={HEADS}>
+      {source.columns.map((column) => (
+        <FieldLine key={column.name} column={column} />
+      ))}
+      <tr className="field-part">
+        <th scope="rowgroup" colSpan={HEADS.length}>
+          Common to all sources
+        </th>
+      </tr>
+      {COMMON.map((column) => (
+        <FieldLine key={column.name} column={{ ...column, other_paths: [] }} />
+      ))}
+    </PanelTable>
+  );
+}
+
+function FieldLine({ column }: { readonly column: SourceView['columns'][number] }) {
+  const { name, type, path, other_paths: others, description } = column;
+  return (
+    <tr className="field-line">
+      <th scope="row">
+        <div className="panel-table-name">
+          <code>{name}</code>
+          <span className="small muted">{description}</span>
+        </div>
+      </th>
+      <td data-label="Type">{type}</td>
+      <td data-label="Taken from">
+        {path.length === 0 ? (
+          <span className="muted">–</span>
+        ) : (
+          <code className="small">{[path, ...others].map(writePath).join(', ')}</code>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+/** Writes paths as in a source's file; after the first one come its substitutes. */
+function writePath(path: readonly string[]): string {
+  return path.some((name) => name.includes('.')) ? `[${path.join(', ')}]` : path.join('.');
+}
+
+/** Configurations of senders, with the address of this service and the source filled in. */
+function Sending({ source }: { readonly source: SourceView }) {
+  const id = useId();
+  const { self } = useClient();
+  const pinned = self.pins['project'];
+  const [project, setProject] = useState(pinned ?? 'my-project');
+  const [selected, setSelected] = useState<Snippet['id']>('curl');
+  const snippets = useMemo(
+    () => createSnippets({ origin: location.origin, source, project }),
+    [source, project],
+  );
+  const snippet = snippets.find((one) => one.id === selected);
+  return (
+    <Panel title="Send events">
+      <div className="sending">
+        <Field
+          id={id}
+          label="Project of the events"
+          {...(pinned !== undefined && { help: 'Set by your key.' })}
+        >
+          <input
+            id={id}
+            className="input"
+            aria-describedby={describedBy(id)}
+            autoComplete="off"
+            spellCheck={false}
+            disabled={pinned !== undefined}
+            value={project}
+            onChange={(event) => setProject(event.target.value)}
+          />
+        </Field>
+        <div>
+          <Tabs label="Sender" tabs={snippets} selected={selected} onSelect={setSelected}>
+            {snippet !== undefined && (
+              <>
+                <Code
+                  text={snippet.text}
+                  language={snippet.language}
+                  label={`Events to ${source.name} with ${snippet.label}`}
+                />
+                <p className="small muted">{snippet.note}</p>
+              </>
+            )}
+          </Tabs>
+        </div>
+        <p className="small muted">
+          The key is read from <code>TAILRACE_KEY</code>: one with the scope ingest
+          {self.scopes.includes('manage') ? (
+            <>
+              . Create one in <Link href="/keys">keys</Link>.
+            </>
+          ) : (
+            ', such as yours.'
+          )}
+        </p>
+      </div>
+    </Panel>
   );
 }

@@ -1,7 +1,6 @@
 import type { SourceState, SourceView } from '../../../../src/management/view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
-import { queries, sourcesOf, useRead } from '../../api/queries.ts';
-import { useOverview } from '../../api/use-overview.ts';
+import { queries, sourcesOf, useOverview, useRead } from '../../api/queries.ts';
 
 export interface Sources {
   readonly sources: readonly SourceView[] | undefined;

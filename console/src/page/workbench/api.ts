@@ -1,7 +1,7 @@
 import type { EndpointFiles, RunReport } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
 import type { ApiError, Client } from '../../api/client.ts';
-import type { Fault } from '../../ui/editor/fault.ts';
+import type { Fault } from '../../ui/editor/mount.ts';
 
 /** The two files of an endpoint. */
 export interface Files {

@@ -1,23 +1,25 @@
-import { type ReactNode, useMemo } from 'react';
+import { type ComponentProps, type ReactNode, Suspense, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { WorkbenchView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { lazyPart } from '../../ui/boundary/boundary.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Editor } from '../../ui/editor/editor.tsx';
+import { Form } from '../../ui/form.tsx';
+import { ErrorNote } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { newAlertPath } from './alert/path.ts';
+import { ParameterFields } from '../endpoint/parameter-control.tsx';
 import { byFile } from './api.ts';
 import { type Outline, readOutline, withColumns } from './definition.ts';
 import { HistoryButton } from './history-button.tsx';
 import { Panes } from './panes.tsx';
+import { newAlertPath } from './path.ts';
 import { Result } from './result.tsx';
-import { RunForm } from './run-form.tsx';
 import { SaveBar } from './save-bar.tsx';
 import { SaveNotes } from './save-notes.tsx';
-import { TestButton } from './test-button.tsx';
-import { TestPane } from './test-pane.tsx';
-import { useBenchRun } from './use-bench-run.ts';
-import { type Check, checkFiles, useCheck } from './use-check.ts';
+import type { TestDialogProps } from './test-dialog.tsx';
+import { type Check, checkFiles, useBenchRun, useCheck } from './use-check.ts';
 import { type Base, useFiles, type WorkedFiles } from './use-files.ts';
 import { useSave } from './use-save.ts';
 
@@ -158,4 +160,72 @@ function complete(
 function useProjects({ parameters }: Outline): readonly string[] {
   const isWanted = parameters.some(({ name }) => name === 'project');
   return useRead(queries.projects, { isWanted }).value?.result ?? [];
+}
+
+const TestDialog = lazyPart<TestDialogProps>(async () => (await import('./test-dialog.tsx')).TestDialog);
+
+/** Keeps a result as a test of its endpoint. */
+function TestButton(props: Omit<TestDialogProps, 'onClose'>) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>Keep as a test</Button>
+      <Suspense>{isOpen && <TestDialog {...props} onClose={() => setOpen(false)} />}</Suspense>
+    </>
+  );
+}
+
+interface TestPaneProps {
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+  readonly onRun: () => void;
+}
+
+/** The file of tests that is saved with a new endpoint. */
+function TestPane({ value, onChange, onRun }: TestPaneProps) {
+  return (
+    <details className="bench-test">
+      <summary>tests/search.yaml: a test of events that the search found</summary>
+      <p className="muted small">
+        The events are saved as they are: change what must not be in a file, or clear the text to save no
+        test.
+      </p>
+      <div className="bench-editor">
+        <Editor
+          language="yaml"
+          label="Test of the endpoint"
+          value={value}
+          onChange={onChange}
+          onRun={onRun}
+          faults={[]}
+        />
+      </div>
+    </details>
+  );
+}
+
+interface RunFormProps extends ComponentProps<typeof ParameterFields> {
+  readonly busy: boolean;
+  readonly onRun: () => void;
+  readonly onStop: () => void;
+}
+
+/** The declared parameters as a form. */
+function RunForm({ busy, onRun, onStop, ...fields }: RunFormProps) {
+  return (
+    <Form className="bench-form" onSubmit={onRun} aria-label="Parameters">
+      <ParameterFields {...fields} />
+      <div className="bench-run">
+        <Button type="submit" look="primary" aria-disabled={busy}>
+          {busy ? 'Running…' : 'Run'}
+        </Button>
+        <Button disabled={!busy} onClick={onStop}>
+          Stop
+        </Button>
+        <span className="small muted">
+          <kbd>Ctrl</kbd> <kbd>Enter</kbd> in an editor
+        </span>
+      </div>
+    </Form>
+  );
 }

@@ -1,8 +1,8 @@
 import { Suspense } from 'react';
 import type { Client } from '../../api/client.ts';
-import { useRun } from '../../api/use-run.ts';
-import { lazyPart } from '../../ui/boundary/part.ts';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { useRun } from '../../api/queries.ts';
+import { lazyPart } from '../../ui/boundary/boundary.tsx';
+import { ErrorNote } from '../../ui/note.tsx';
 
 const TextDiff = lazyPart(async () => (await import('../../ui/diff/text-diff.tsx')).TextDiff);
 

@@ -1,20 +1,19 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { DraftCheck } from '../../../../src/management/view.ts';
-import { type Client, useClient } from '../../api/client.ts';
+import { type ApiError, type Client, useClient } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
-import { latestOf, useRun } from '../../api/use-run.ts';
+import { latestOf, queries, useRun } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Editor } from '../../ui/editor/editor.tsx';
-import type { Fault } from '../../ui/editor/fault.ts';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import type { Fault } from '../../ui/editor/mount.ts';
+import { ErrorNote } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { filesPath } from './api.ts';
 import { Conflict } from './conflict.tsx';
+import { keepDraft, readDraft } from './draft.ts';
 import { HistoryButton } from './history-button.tsx';
-import { type FileKind, useSaveFile } from './use-save-file.ts';
-import { type DefinitionFile, useText } from './use-text.ts';
 
 /** The response to a check: faults, and what else its kind has. */
 export type FileCheck = Pick<DraftCheck, 'errors'>;
@@ -217,4 +216,79 @@ function Faults({ name, faults, onShow }: FaultsProps) {
       )}
     </div>
   );
+}
+
+/** Kinds of definitions that are one file: the part of their paths in the API. */
+type FileKind = 'alerts' | 'dashboards';
+
+interface SentFile {
+  readonly name: string;
+  readonly definition: string;
+  /** null: a new file. */
+  readonly version: string | null;
+}
+
+interface SavedFile {
+  readonly name: string;
+  readonly version: string;
+}
+
+interface SavingFile {
+  readonly save: (text: SentFile) => void;
+  readonly busy: boolean;
+  readonly error: ApiError | undefined;
+  readonly saved: SavedFile | undefined;
+}
+
+/** Saves the file of a definition. @param onSaved is called with what was sent */
+export function useSaveFile(kind: FileKind, onSaved: (saved: SavedFile, sent: SentFile) => void): SavingFile {
+  const client = useClient();
+  const cache = useQueryClient();
+  const { mutate, isPending, error, data } = useMutation({
+    mutationFn: (body: SentFile) =>
+      client.call<SavedFile>(`/api/workbench/${kind}/save`, ['name', 'version'], { method: 'POST', body }),
+    onSuccess(saved, sent) {
+      void cache.invalidateQueries({ queryKey: queries[kind].queryKey });
+      onSaved(saved, sent);
+    },
+  });
+  return { save: mutate, busy: isPending, error: error ?? undefined, saved: data };
+}
+
+interface DefinitionFile {
+  readonly name: string;
+  readonly definition: string;
+  /** null: a new file. */
+  readonly version: string | null;
+}
+
+/** The text under work, kept for this tab while it differs from the file. */
+function useText(kind: FileKind, file: DefinitionFile) {
+  // No endpoint has a space in its name.
+  const key = `${kind === 'alerts' ? 'alert' : 'dashboard'} ${file.name}`;
+  const owner = useClient().self.id;
+  const [draft] = useState(() => readDraft(owner, key).work);
+  const [base, setBase] = useState({ ...file, version: draft === undefined ? file.version : draft.version });
+  const [text, setText] = useState(draft?.definition ?? file.definition);
+  const [isRestored, setRestored] = useState(draft !== undefined);
+  const isChanged = text !== base.definition;
+  useEffect(() => {
+    const work = isChanged ? { definition: text, sql: '', version: base.version } : undefined;
+    keepDraft(owner, key, { work, values: {} });
+  }, [owner, key, text, base.version, isChanged]);
+  return {
+    ...{ base, text, isChanged, setText },
+    isRestored: isRestored && isChanged,
+    /** Continues with a file. */
+    reset(next: DefinitionFile) {
+      setBase(next);
+      setText(next.definition);
+      setRestored(false);
+    },
+    /** To be called when a text is saved; edits since then stay. */
+    settle(next: DefinitionFile) {
+      setBase(next);
+      setRestored(false);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { type ComponentProps, Suspense, useState } from 'react';
-import { lazyPart } from '../../ui/boundary/part.ts';
+import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { Button } from '../../ui/button.tsx';
 import type { DefinitionKind } from './api.ts';
 import type { HistoryDialog } from './history-dialog.tsx';

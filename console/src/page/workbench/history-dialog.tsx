@@ -1,15 +1,13 @@
 import { useState } from 'react';
 import type { HistoryVersionView, HistoryView } from '../../../../src/management/view.ts';
-import { useRun } from '../../api/use-run.ts';
+import { useRun } from '../../api/queries.ts';
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { Button } from '../../ui/button.tsx';
-import { CloseAction } from '../../ui/close-action.tsx';
 import { TextDiff } from '../../ui/diff/text-diff.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
 import { ChoiceField } from '../../ui/form.tsx';
-import { Dialog } from '../../ui/overlay/dialog.tsx';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { CloseAction, Dialog } from '../../ui/overlay/dialog.tsx';
 import { useKeyNames } from '../admin/key-name.tsx';
 
 type Version = HistoryView['result'][number];

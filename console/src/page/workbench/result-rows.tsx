@@ -6,9 +6,8 @@ import type { AnswerRange } from '../../ui/chart/answer-range.ts';
 import { toDrawing } from '../../ui/chart/draw.ts';
 import { Drawings } from '../../ui/chart/drawings.tsx';
 import { Code } from '../../ui/code.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { toColumns } from '../../ui/table/answer-columns.tsx';
-import { DataTable } from '../../ui/table/data-table.tsx';
+import { Empty } from '../../ui/note.tsx';
+import { DataTable, toColumns } from '../../ui/table/data-table.tsx';
 import type { Answered } from './api.ts';
 import type { ResultView } from './result.tsx';
 

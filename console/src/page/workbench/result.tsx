@@ -1,10 +1,10 @@
 import { type ReactNode, Suspense, useMemo, useState } from 'react';
-import { latestOf, type Run } from '../../api/use-run.ts';
+import { latestOf, type Run } from '../../api/queries.ts';
 import { formatBytes, formatMs, formatRows } from '../../format/number.ts';
-import { lazyPart } from '../../ui/boundary/part.ts';
+import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { findAnswerRange } from '../../ui/chart/answer-range.ts';
 import { chartsOf, findTimes } from '../../ui/chart/guess.ts';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Tag } from '../../ui/tag.tsx';

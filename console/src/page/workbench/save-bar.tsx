@@ -1,12 +1,12 @@
 import { Suspense, useState } from 'react';
-import { lazyPart } from '../../ui/boundary/part.ts';
+import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { Button } from '../../ui/button.tsx';
 import type { Files } from './api.ts';
 import type { Outline } from './definition.ts';
 import type { Saving } from './use-save.ts';
 
 const SaveDialog = lazyPart(async () => (await import('./save-dialog.tsx')).SaveDialog);
-const FilesDialog = lazyPart(async () => (await import('./files-dialog.tsx')).FilesDialog);
+const FilesDialog = lazyPart(async () => (await import('./save-dialog.tsx')).FilesDialog);
 
 interface SaveBarProps {
   /** Empty: a new endpoint. */

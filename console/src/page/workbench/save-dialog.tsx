@@ -1,7 +1,9 @@
 import { useState } from 'react';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { Code } from '../../ui/code.tsx';
 import { Form, FormActions, TextField } from '../../ui/form.tsx';
-import { Dialog } from '../../ui/overlay/dialog.tsx';
+import { ErrorNote } from '../../ui/note.tsx';
+import { CloseAction, Dialog } from '../../ui/overlay/dialog.tsx';
+import type { Files } from './api.ts';
 import type { Saving } from './use-save.ts';
 
 interface SaveDialogProps {
@@ -31,6 +33,30 @@ export function SaveDialog({ name, save }: SaveDialogProps) {
         {saving.state === 'failed' && <ErrorNote error={saving.error} />}
         <FormActions submit="Save" submitting="Saving…" busy={saving.state === 'busy'} onCancel={onClose} />
       </Form>
+    </Dialog>
+  );
+}
+
+interface FilesDialogProps {
+  readonly name: string;
+  readonly files: Files;
+  /** Empty: no file of tests. */
+  readonly test: string;
+  /** The reason why the service does not write them. */
+  readonly refusal: string;
+  readonly onClose: () => void;
+}
+
+/** The files, to be copied if this service may not write them. */
+export function FilesDialog({ name, files, test, refusal, onClose }: FilesDialogProps) {
+  const folder = `endpoints/${name || 'my.endpoint'}`;
+  return (
+    <Dialog title={test === '' ? 'Two files to copy' : 'Three files to copy'} onClose={onClose} wide>
+      <p className="muted">Not saved here: {refusal}.</p>
+      <Code text={files.definition} language="yaml" label={`${folder}/endpoint.yaml`} />
+      <Code text={files.sql} language="sql" label={`${folder}/query.sql`} />
+      {test !== '' && <Code text={test} language="yaml" label={`${folder}/tests/search.yaml`} />}
+      <CloseAction onClose={onClose} />
     </Dialog>
   );
 }

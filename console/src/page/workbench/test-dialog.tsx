@@ -3,13 +3,12 @@ import { useState } from 'react';
 import type { SavedTest } from '../../../../src/management/view.ts';
 import { formatJson } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
-import { CloseAction } from '../../ui/close-action.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
 import { Form, FormActions, TextField } from '../../ui/form.tsx';
-import { Dialog } from '../../ui/overlay/dialog.tsx';
+import { ErrorNote } from '../../ui/note.tsx';
+import { CloseAction, Dialog } from '../../ui/overlay/dialog.tsx';
 import type { Answered, Files } from './api.ts';
-import { TestOutcome } from './test-outcome.tsx';
-import type { Question } from './use-bench-run.ts';
+import { TestOutcome } from './save-notes.tsx';
+import type { Question } from './use-check.ts';
 
 export interface TestDialogProps {
   /** The endpoint. */

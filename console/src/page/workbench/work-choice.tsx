@@ -1,5 +1,5 @@
 import { queries, useRead } from '../../api/queries.ts';
-import { alertFilePath } from './alert/path.ts';
+import { alertFilePath } from './path.ts';
 
 interface WorkChoiceProps {
   /** The endpoint under work; empty: a new one. */

@@ -1,14 +1,12 @@
 import { useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { WorkbenchView } from '../../../../src/management/view.ts';
-import { queries, useRead } from '../../api/queries.ts';
-import { latestOf, useRun } from '../../api/use-run.ts';
-import { Empty } from '../../ui/empty.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
+import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { readFiles } from './api.ts';
 import { Bench } from './bench.tsx';
 import { newFiles } from './definition.ts';
-import { parseFromSearch, readFromSearch } from './from-search.ts';
+import { parseFromSearch, readFromSearch } from './path.ts';
 import type { Base } from './use-files.ts';
 import { endpointPath, WorkChoice } from './work-choice.tsx';
 import './workbench.css';

@@ -2,12 +2,19 @@ import type { ChartView } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
 import { ownMember } from '../../format/own.ts';
 import { formatTerm } from '../../format/search-text.ts';
+import type { Columns, Drawn } from './answer-range.ts';
+import { type Grid, toGrid, toSeconds } from './answer-range.ts';
 import type { Chart, ChartSeries, DataColor } from './chart.ts';
-import type { Columns, Drawn } from './draw.ts';
-import { type Grid, toGrid, toSeconds } from './grid.ts';
-import { labelsOf } from './label.ts';
-import { describeThreshold, type Rule, ruleOf } from './rule.ts';
-import { groupRows, type Join, numbersOf, sum } from './series.ts';
+import {
+  describeThreshold,
+  groupRows,
+  type Join,
+  labelsOf,
+  numbersOf,
+  type Rule,
+  ruleOf,
+  sum,
+} from './rule.ts';
 
 type TimeChart = ChartView & { readonly time: string };
 

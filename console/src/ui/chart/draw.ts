@@ -1,22 +1,22 @@
-import type { ChartView, EndpointView } from '../../../../src/management/view.ts';
-import type { Row } from '../../api/answer.ts';
-import type { AnswerRange } from './answer-range.ts';
+import type { ChartView } from '../../../../src/management/view.ts';
+import { ownMember } from '../../format/own.ts';
+import type { Columns, Drawn } from './answer-range.ts';
+import { toSeconds } from './answer-range.ts';
 import type { Chart } from './chart.ts';
-import { toBars } from './draw-bars.ts';
-import { toNumbers } from './draw-numbers.ts';
 import { toTimeChart } from './draw-time.ts';
-import { titleOf } from './label.ts';
-import { findUnit } from './unit.ts';
-
-export type Columns = EndpointView['columns'];
-
-/** An answer that is drawn. */
-export interface Drawn {
-  readonly columns: Columns;
-  readonly rows: readonly Row[];
-  /** What it covers, if that is known. */
-  readonly range?: AnswerRange | undefined;
-}
+import {
+  describeThreshold,
+  findThreshold,
+  findUnit,
+  groupRows,
+  labelsOf,
+  numbersOf,
+  type Rule,
+  ruleOf,
+  sum,
+  titleOf,
+  toNumber,
+} from './rule.ts';
 
 /** One bar for each value of a column. */
 export interface Bar {
@@ -59,4 +59,73 @@ export function toDrawing(chart: ChartView, drawn: Drawn): Drawing {
     return { kind: 'number', title: chart.title ?? '', numbers: toNumbers(chart, drawn) };
   if (chart.time === null) return { kind: 'bars', title, bars: toBars(chart, drawn) };
   return { kind: 'time', title, chart: { title, ...toTimeChart({ ...chart, time: chart.time }, drawn) } };
+}
+
+const TOP = 20;
+
+/** A bar for each value of the chart's `series`, the greatest first; those past `top` are one. */
+function toBars(chart: ChartView, { columns, rows }: Drawn): Bar[] {
+  const [value = ''] = chart.values;
+  const { unit, joinOf } = ruleOf(chart, columns);
+  const join = joinOf(value);
+  const groups = groupRows(rows, chart.series ?? '', (own) => join(numbersOf(own, value)) ?? 0);
+  const top = chart.top ?? TOP;
+  const shown = groups.length === top + 1 ? groups : groups.slice(0, top);
+  const barOf = (label: string, own: Drawn['rows'], color: Bar['color']): Bar => {
+    const joined = join(numbersOf(own, value));
+    const beyond = findThreshold(chart.thresholds, joined);
+    return {
+      label,
+      value: joined ?? 0,
+      text: joined === null ? '–' : unit.format(joined),
+      color: beyond === undefined ? color : 'data-bad',
+      note: beyond && describeThreshold(beyond, unit.format),
+    };
+  };
+  const bars = shown.map(({ label, rows: own }) =>
+    barOf(label, own, chart.bad.includes(label) ? 'data-bad' : 'data-1'),
+  );
+  const rest = groups.slice(shown.length);
+  if (rest.length === 0) return bars;
+  const label = `${rest.length} others${join === sum ? '' : ', greatest'}`;
+  const others = rest.flatMap((group) => group.rows);
+  return [...bars, barOf(label, others, 'data-other')];
+}
+
+/** A number for each column: of counts the sum of all rows, else the value of the newest row, or of the first one without a time. */
+function toNumbers(chart: ChartView, drawn: Drawn): BigNumber[] {
+  const { time, values } = chart;
+  const { rows } = drawn;
+  const rule = ruleOf(chart, drawn.columns);
+  const labels = labelsOf(values);
+  const newest = time === null ? rows[0] : rows.toSorted((a, b) => timeOf(b, time) - timeOf(a, time))[0];
+  const trends = time === null ? [] : toTimeChart({ ...chart, time, thresholds: [] }, drawn).series;
+  return values.map((name, i) => {
+    const value = rule.adds(name) ? sum(numbersOf(rows, name)) : toNumber(ownMember(newest ?? {}, name));
+    const found = rule.adds(name) ? 'in all' : time === null ? 'first row' : 'last';
+    return {
+      label: labels[i] ?? name,
+      ...describe(value, { chart, rule, note: rows.length > 1 ? found : undefined }),
+      trend: trends[i]?.values ?? [],
+    };
+  });
+}
+
+const TONES = { critical: 'bad', warning: 'warn' } as const;
+
+/** @param note of a value that is not beyond a threshold */
+function describe(
+  value: number | null,
+  { chart, rule: { unit }, note }: { chart: ChartView; rule: Rule; note: string | undefined },
+): Pick<BigNumber, 'text' | 'note' | 'tone'> {
+  const suffix = unit.suffix === undefined ? '' : ` ${unit.suffix}`;
+  const text = value === null ? '–' : `${unit.format(value)}${suffix}`;
+  const beyond = findThreshold(chart.thresholds, value);
+  if (beyond === undefined) return { text, note, tone: undefined };
+  return { text, note: describeThreshold(beyond, unit.format), tone: TONES[beyond.severity] };
+}
+
+function timeOf(row: Drawn['rows'][number], time: string): number {
+  const seconds = toSeconds(ownMember(row, time));
+  return Number.isNaN(seconds) ? Number.NEGATIVE_INFINITY : seconds;
 }

@@ -1,14 +1,13 @@
 import { useMemo } from 'react';
 import type { Row } from '../../api/answer.ts';
+import { showText } from '../../format/log-text.ts';
 import { useZone } from '../../preference.ts';
-import { toColumns } from '../table/answer-columns.tsx';
-import { DataTable } from '../table/data-table.tsx';
-import { BarList } from './bar-list.tsx';
-import { BigNumbers } from './big-numbers.tsx';
-import { LinkCharts } from './chart-links.tsx';
-import type { Columns, Drawing } from './draw.ts';
+import { Sparkline } from '../sparkline.tsx';
+import { DataTable, toColumns } from '../table/data-table.tsx';
 import './drawing.css';
-import { type LineLinks, LinkedChart } from './linked-charts.tsx';
+import type { Columns } from './answer-range.ts';
+import type { Bar, BigNumber, Drawing } from './draw.ts';
+import { type LineLinks, LinkCharts, LinkedChart } from './linked-charts.tsx';
 
 interface DrawingsProps extends LineLinks {
   readonly drawings: readonly Drawing[];
@@ -59,4 +58,59 @@ function RowTable({ caption, columns, rows, times }: RowTableProps) {
   const zone = useZone();
   const shown = useMemo(() => toColumns(columns, { zone, times }), [columns, zone, times]);
   return <DataTable caption={caption === '' ? 'Rows' : `Rows: ${caption}`} rows={rows} columns={shown} />;
+}
+
+interface BarListProps {
+  readonly title: string;
+  readonly bars: readonly Bar[];
+}
+
+/** Horizontal bars, from zero to the greatest value. */
+function BarList({ title, bars }: BarListProps) {
+  const max = Math.max(Number.MIN_VALUE, ...bars.map(({ value }) => Math.abs(value)));
+  return (
+    <ul className="bar-list" aria-label={title}>
+      {bars.map(({ label, value, text, color, note }) => (
+        <li key={label}>
+          <span className="bar-label" title={label}>
+            {showText(label)}
+          </span>
+          <span className="bar-value number">
+            {text}
+            {note !== undefined && <span className="small tone-bad"> {note}</span>}
+          </span>
+          <span className="bar-track" aria-hidden="true">
+            <span className={`bar-fill is-${color}`} style={{ width: `${(Math.abs(value) / max) * 100}%` }} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Numbers that are read from afar, each with its trend if it has one. */
+function BigNumbers({ numbers }: { readonly numbers: readonly BigNumber[] }) {
+  return (
+    <dl className="big-numbers">
+      {numbers.map(({ label, text, note, tone, trend }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd className={tone === undefined ? 'big-number' : `big-number tone-${tone}`}>{text}</dd>
+          {note !== undefined && (
+            <dd className={`small ${tone === undefined ? 'muted' : `tone-${tone}`}`}>{note}</dd>
+          )}
+          {trend.length > 1 && (
+            <dd className="big-trend">
+              <Sparkline
+                values={trend}
+                points={trend.length}
+                label={`Trend of ${label}`}
+                tone={tone === 'bad' ? 'data-bad' : 'data-1'}
+              />
+            </dd>
+          )}
+        </div>
+      ))}
+    </dl>
+  );
 }

@@ -1,10 +1,19 @@
-import { type KeyboardEvent, useEffect, useId, useMemo, useRef } from 'react';
+import {
+  createContext,
+  type KeyboardEvent,
+  type ReactNode,
+  use,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { Link } from 'wouter';
 import { formatSpan, type Span } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
 import { Button, QuietButton } from '../button.tsx';
 import { type Chart, findPlace, findSelection, type Selection } from './chart.ts';
-import { LinkCharts, useChartLinks } from './chart-links.tsx';
 import { TimeChart, type TimeChartProps } from './time-chart.tsx';
 
 /** Where the lines of charts are. */
@@ -161,4 +170,39 @@ function SeriesLink({ label, href }: SeriesLinkProps) {
       {label}
     </Link>
   );
+}
+
+/** What several charts share; all in seconds since the epoch, since their spans may differ. */
+interface ChartLinks {
+  /** Where the cursor is; null: nowhere. */
+  readonly at: number | null;
+  readonly setAt: (at: number | null) => void;
+  readonly zoom: Span | undefined;
+  readonly setZoom: (zoom: Span | undefined) => void;
+  readonly selected: SelectedSpan | undefined;
+  readonly setSelected: (selected: SelectedSpan | undefined) => void;
+}
+
+interface SelectedSpan extends Span {
+  /** Id of the chart in which it was selected. */
+  readonly chart: string;
+  /** Whether the focus goes to what the selection offers. */
+  readonly opens: boolean;
+}
+
+const LinksContext = createContext<ChartLinks | undefined>(undefined);
+
+/** Charts below it have one cursor, selection and zoom. */
+export function LinkCharts({ children }: { readonly children: ReactNode }) {
+  const [at, setAt] = useState<number | null>(null);
+  const [zoom, setZoom] = useState<Span>();
+  const [selected, setSelected] = useState<SelectedSpan>();
+  const links = useMemo(() => ({ at, setAt, zoom, setZoom, selected, setSelected }), [at, zoom, selected]);
+  return <LinksContext value={links}>{children}</LinksContext>;
+}
+
+function useChartLinks(): ChartLinks {
+  const links = use(LinksContext);
+  if (links === undefined) throw new Error('LinkCharts is not around this chart');
+  return links;
 }

@@ -1,9 +1,9 @@
 import { addsUp } from '../../../../src/management/panel-view.ts';
 import type { ChartView } from '../../../../src/management/view.ts';
-import { formatShort } from '../../format/number.ts';
-import type { Columns } from './draw.ts';
-import { greatest, type Join, sum } from './series.ts';
-import { findUnit, type Unit } from './unit.ts';
+import type { Row } from '../../api/answer.ts';
+import { formatBytes, formatMs, formatPercent, formatSeconds, formatShort } from '../../format/number.ts';
+import { ownMember } from '../../format/own.ts';
+import type { Columns } from './answer-range.ts';
 
 /** How the values of a chart are joined and written. */
 export interface Rule {
@@ -36,4 +36,129 @@ export function describeThreshold(
   format: Unit['format'] = formatShort,
 ): string {
   return `${label === null ? '' : `${label}: `}${is} ${format(value)}`;
+}
+
+/** How the values of a unit are written and joined. */
+interface Unit {
+  readonly format: (value: number) => string;
+  /** Stands in the title, if `format` does not write it. */
+  readonly suffix: string | undefined;
+}
+
+const MINUTE = 60;
+const inSeconds = (value: number) => (value < MINUTE ? formatMs(value * 1000) : formatSeconds(value));
+const own = (format: Unit['format']): Unit => ({ format, suffix: undefined });
+
+/** docs/endpoint-reference.md lists them. */
+const UNITS: ReadonlyMap<string, Unit> = new Map([
+  ['ms', own(formatMs)],
+  ['µs', own((value) => formatMs(value / 1000))],
+  ['s', own(inSeconds)],
+  ['bytes', own(formatBytes)],
+  ['%', own((value) => formatPercent(value / 100))],
+  ['ratio', own(formatPercent)],
+]);
+
+/** @param name null: numbers without a unit */
+export function findUnit(name: string | null): Unit {
+  if (name === null) return own(formatShort);
+  return UNITS.get(name) ?? { format: formatShort, suffix: name };
+}
+
+/** Joins the values of one place. @returns null: it has none */
+export type Join = (values: readonly number[]) => number | null;
+
+export const sum: Join = (values) =>
+  values.length === 0 ? null : values.reduce((total, value) => total + value, 0);
+const greatest: Join = (values) => (values.length === 0 ? null : Math.max(...values));
+
+/** Rows of one value of a column. */
+interface Group {
+  readonly label: string;
+  readonly rows: readonly Row[];
+}
+
+/** The rows by the values of a column, the greatest first. @param weightOf what a group is measured by */
+export function groupRows(
+  rows: readonly Row[],
+  column: string,
+  weightOf: (rows: readonly Row[]) => number,
+): Group[] {
+  const groups = Map.groupBy(rows, (row) => labelOf(ownMember(row, column)));
+  return [...groups]
+    .map(([label, own]) => ({ label, rows: own, weight: weightOf(own) }))
+    .toSorted((a, b) => b.weight - a.weight || a.label.localeCompare(b.label));
+}
+
+/** The text of a value that names a series. */
+function labelOf(value: unknown): string {
+  if (value === null || value === undefined) return 'none';
+  return value === '' ? 'empty' : String(value);
+}
+
+/** The numbers of a column; other values are left out. */
+export function numbersOf(rows: readonly Row[], column: string): number[] {
+  return rows.flatMap((row) => toNumber(ownMember(row, column)) ?? []);
+}
+
+export function toNumber(value: unknown): number | null {
+  if (value === null || value === undefined || value === '') return null;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : null;
+}
+
+const TITLE_CHARS_MAX = 60;
+
+/** The title of a chart: as it says; else what its column's description says, else the words that its columns share. */
+export function titleOf(
+  chart: Pick<ChartView, 'title' | 'values' | 'series' | 'unit'>,
+  columns: Columns,
+): string {
+  if (chart.title !== null) return chart.title;
+  const [name = '', ...others] = chart.values;
+  const by = chart.series === null ? '' : ` by ${wordsOf(chart.series).join(' ')}`;
+  const shared = sharedWords(chart.values);
+  if (others.length > 0) return sentence(shared.length > 0 ? shared : listNames(chart.values));
+  const description = columns.find((column) => column.name === name)?.description ?? '';
+  const first = (/^[^.]*/.exec(description)?.[0] ?? '').trim();
+  const isTitle = first !== '' && first.length <= TITLE_CHARS_MAX && chart.series === null;
+  return isTitle ? first : `${sentence(wordsOf(name))}${by}`;
+}
+
+/** The names of columns as labels: without the words that begin or end all of them. */
+export function labelsOf(names: readonly string[]): string[] {
+  const words = names.map(wordsOf);
+  const [lead, tail] = [countShared(words), countShared(words.map((one) => one.toReversed()))];
+  const isShort = names.length > 1 && words.every((one) => one.length > lead + tail);
+  return words.map((one) => sentence(isShort ? one.slice(lead, one.length - tail) : one));
+}
+
+function sharedWords(names: readonly string[]): string[] {
+  const words = names.map(wordsOf);
+  const [lead, tail] = [countShared(words), countShared(words.map((one) => one.toReversed()))];
+  const [first = []] = words;
+  return words.every((one) => one.length > lead + tail)
+    ? [...first.slice(0, lead), ...first.slice(first.length - tail)]
+    : [];
+}
+
+/** How many first words are the same in all lists. */
+function countShared([first = [], ...others]: readonly (readonly string[])[]): number {
+  const differs = first.findIndex((word, i) => others.some((other) => other[i] !== word));
+  return differs === -1 ? first.length : differs;
+}
+
+function listNames(names: readonly string[]): string[] {
+  const [first = '', second = '', ...more] = names.map((name) => wordsOf(name).join(' '));
+  return [more.length > 0 ? `${first}, ${second} and ${more.length} more` : `${first} and ${second}`];
+}
+
+function wordsOf(name: string): string[] {
+  return name.split('_').filter((word) => word !== '');
+}
+
+/** `p95` stays as it is. */
+function sentence(words: readonly string[]): string {
+  const text = words.join(' ');
+  return /^[a-z]+\d/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -2,8 +2,7 @@ import { type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef, useS
 import { flushSync } from 'react-dom';
 import { NO_WORDS, type Vocabulary } from './completion.ts';
 import './editor.css';
-import type { Fault } from './fault.ts';
-import type { MountedEditor } from './mount.ts';
+import type { Fault, MountedEditor } from './mount.ts';
 
 interface EditorProps {
   readonly language: 'sql' | 'yaml';

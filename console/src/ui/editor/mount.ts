@@ -8,24 +8,29 @@ import {
   completionKeymap,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { bracketMatching, indentOnInput, indentUnit } from '@codemirror/language';
+import { SQLDialect } from '@codemirror/lang-sql';
+import { yaml } from '@codemirror/lang-yaml';
+import { bracketMatching, indentOnInput, indentUnit, syntaxTree } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
-import { Annotation, Compartment, type Extension } from '@codemirror/state';
+import { Annotation, Compartment, type EditorState, type Extension } from '@codemirror/state';
 import {
+  Decoration,
+  type DecorationSet,
   drawSelection,
   EditorView,
   highlightActiveLine,
   highlightActiveLineGutter,
   keymap,
   lineNumbers,
+  MatchDecorator,
+  type PluginValue,
   tooltips,
+  ViewPlugin,
+  type ViewUpdate,
 } from '@codemirror/view';
-import { NO_WORDS, suggest, type Vocabulary } from './completion.ts';
-import { type Fault, placeOf } from './fault.ts';
-import { type EditedLanguage, isQuoted, languageOf, markFunctions } from './language.ts';
+import { KEYWORDS, NO_WORDS, suggest, TYPES, type Vocabulary } from './completion.ts';
 import { theme } from './theme.ts';
-import { typeOver } from './type-over.ts';
 
 interface MountOptions {
   readonly language: EditedLanguage;
@@ -165,4 +170,93 @@ function toDiagnostics(text: string, faults: readonly Fault[]): Diagnostic[] {
     const place = placeOf(text, fault);
     return place === undefined ? [] : [{ ...place, severity: 'error', message: fault.message }];
   });
+}
+
+/** A fault of a text. */
+export interface Fault {
+  readonly message: string;
+  /** From 1; without one the fault concerns the whole text. */
+  readonly line?: number | undefined;
+  /** From 1; without one the fault concerns the whole line. */
+  readonly column?: number | undefined;
+}
+
+/** The place to mark for a fault: its word, or its line without the indentation; undefined: the fault has no place. */
+function placeOf(text: string, { line, column }: Fault): { from: number; to: number } | undefined {
+  if (line === undefined) return undefined;
+  const lines = text.split('\n');
+  const index = Math.min(Math.max(line, 1), lines.length) - 1;
+  const content = lines[index] ?? '';
+  const start = lines.slice(0, index).reduce((sum, one) => sum + one.length + 1, 0);
+  if (column === undefined) {
+    const indent = content.length - content.trimStart().length;
+    return { from: start + indent, to: start + Math.max(indent, content.trimEnd().length) };
+  }
+  const at = Math.min(Math.max(column - 1, 0), Math.max(content.length - 1, 0));
+  const [word = ''] = /^@?\w+|^./u.exec(content.slice(at)) ?? [];
+  return { from: start + at, to: start + at + word.length };
+}
+
+/**
+ * Replaces a selection by the typed text. Otherwise Chromium joins the lines and gives them style attributes, which the
+ * Content-Security-Policy rejects with an error in the console of the browser.
+ */
+const typeOver = EditorView.domEventHandlers({
+  beforeinput({ inputType, data }, view) {
+    const { state } = view;
+    const { from, to, empty } = state.selection.main;
+    if (inputType !== 'insertText' || data === null || empty || view.composing) return false;
+    const insert = () => state.update(state.replaceSelection(data), { userEvent: 'input.type' });
+    const handlers = state.facet(EditorView.inputHandler);
+    if (!handlers.some((handle) => handle(view, from, to, data, insert))) view.dispatch(insert());
+    return true;
+  },
+});
+
+type EditedLanguage = 'sql' | 'yaml';
+
+const clickhouse = SQLDialect.define({
+  keywords: KEYWORDS.join(' ').toLowerCase(),
+  types: TYPES.join(' ').toLowerCase(),
+  backslashEscapes: true,
+  identifierQuotes: '"`',
+  operatorChars: '*+-%<>!=&|^/?:',
+  specialVar: '@',
+});
+
+function languageOf(language: EditedLanguage): Extension {
+  return language === 'sql' ? clickhouse.language : yaml();
+}
+
+/** Nodes of the syntax tree in which nothing is completed or marked. */
+const QUOTED = new Set(['String', 'LineComment', 'BlockComment', 'QuotedIdentifier']);
+
+function isQuoted(state: EditorState, position: number, side: -1 | 1): boolean {
+  return QUOTED.has(syntaxTree(state).resolveInner(position, side).name);
+}
+
+const mark = Decoration.mark({ class: 'cm-function' });
+
+interface Marks extends PluginValue {
+  decorations: DecorationSet;
+}
+
+/** Marks calls of these functions. No list of words of the dialect: columns may have the same names. */
+function markFunctions(names: readonly string[]): Extension {
+  const known = new Set(names);
+  const calls = new MatchDecorator({
+    regexp: /[A-Za-z_]\w*(?=\()/g,
+    decorate(add, from, to, [name], { state }) {
+      if (known.has(name) && !isQuoted(state, from, 1)) add(from, to, mark);
+    },
+  });
+  return ViewPlugin.define<Marks>(
+    (view) => ({
+      decorations: calls.createDeco(view),
+      update(update: ViewUpdate) {
+        this.decorations = calls.updateDeco(update, this.decorations);
+      },
+    }),
+    { decorations: (plugin) => plugin.decorations },
+  );
 }

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import { showText } from '../../format/log-text.ts';
 import { formatShort } from '../../format/number.ts';
 import { QuietButton } from '../button.tsx';
-import { exclude, termOf } from './term.ts';
+import { exclude, termOf } from './line.ts';
 
 export interface FieldValue {
   readonly value: string;

@@ -1,17 +1,14 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useId, useRef, useState } from 'react';
 import { usePreference } from '../../preference.ts';
-import { useHeld } from '../use-waiting.ts';
-import { useColumnWidths } from './column-width.ts';
 import type { Line } from './line.ts';
-import { HEADER_PX, LineHeader } from './line-header.tsx';
+import { HEADER_PX, LineHeader, useColumnWidths } from './line-header.tsx';
 import { LineRow } from './line-row.tsx';
+import { useHeld } from './use-tail.ts';
 import './line.css';
+import type { LineSource } from './read.ts';
 import { type LineActions, Record } from './record.tsx';
-import type { LineSource } from './source.ts';
-import { useLineKeys } from './use-line-keys.ts';
-import { LINE_PX, useEnds, useMarked, useTop } from './use-marked.ts';
-import { type ListPlace, usePlace } from './use-place.ts';
+import { LINE_PX, type ListPlace, useEnds, useLineKeys, useMarked, usePlace, useTop } from './use-place.ts';
 
 interface LineListProps extends LineActions {
   /** Where the lines come from; those of another source begin at the top. */

@@ -1,9 +1,9 @@
-import { showText } from '../../format/log-text.ts';
+import type { ReactNode } from 'react';
+import { parseAnsi, showText } from '../../format/log-text.ts';
 import { formatTimeMs, fromMicros } from '../../format/time.ts';
 import { usePreference } from '../../preference.ts';
-import { AnsiText } from './ansi-text.tsx';
-import { type ColumnWidths, columnOf } from './column-width.ts';
 import { formatValue, type Line, valueAt } from './line.ts';
+import { type ColumnWidths, columnOf } from './line-header.tsx';
 
 interface LineRowProps {
   readonly line: Line;
@@ -59,4 +59,26 @@ function Cell({ value, width }: { readonly value: string; readonly width: number
       {text.slice(0, CELL_CHARS_MAX) || '–'}
     </span>
   );
+}
+
+/** A text of an event with the colours of its terminal codes. */
+function AnsiText({ text }: { readonly text: string }): ReactNode {
+  return parseAnsi(text).map(({ text: shown, style }, i) => {
+    const { color, ground, bold, dim, italic, underline } = style;
+    // On a coloured ground the text has its own colour, which can be read on each of them.
+    const classes = [
+      ground !== undefined ? `ansi-on ansi-${ground}` : color !== undefined && `ansi-${color}`,
+      bold === true && 'ansi-bold',
+      dim === true && 'ansi-dim',
+      italic === true && 'ansi-italic',
+      underline === true && 'ansi-underline',
+    ].filter((name) => name !== false);
+    if (classes.length === 0) return shown;
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text have no other identity
+      <span key={i} className={classes.join(' ')}>
+        {shown}
+      </span>
+    );
+  });
 }

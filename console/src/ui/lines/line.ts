@@ -1,6 +1,12 @@
 import { formatJson, type Row } from '../../api/answer.ts';
 import { ownMember } from '../../format/own.ts';
-import { formatField } from '../../format/search-text.ts';
+import { formatField, formatTerm, joinSearches } from '../../format/search-text.ts';
+
+/** A part of a range: `from` inclusive, `until` exclusive, ms since the epoch; fractions are microseconds. */
+export interface Slice {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
 
 /** A row of a search or an endpoint, as the list shows it. */
 export interface Line extends Mark {
@@ -128,4 +134,57 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 /** A value as text: texts as they are, others as JSON. */
 export function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : value === undefined ? '' : formatJson(value, 0);
+}
+
+/** The line that an address names. */
+export interface At {
+  /** Microseconds since the epoch. */
+  readonly micros: number;
+  readonly source: string;
+  readonly id: string;
+}
+
+/** `<micros>:<source>:<id>`: the time says where to read, since the service reads from the newest line on. */
+export function formatAt({ micros, source, id }: At): string {
+  return `${micros}:${source}:${id}`;
+}
+
+/** @returns undefined if the text does not name a line */
+export function parseAt(text: string): At | undefined {
+  const [, micros, source = '', id = ''] = /^(-?\d{1,16}):([^:]*):([\s\S]*)$/.exec(text) ?? [];
+  return micros === undefined ? undefined : { micros: Number(micros), source, id };
+}
+
+export function isAt(line: Line, at: At): boolean {
+  return line.micros === at.micros && line.id === at.id && line.source === at.source;
+}
+
+const AROUND_MS = 2 * 60_000;
+
+/** The range that is shown around a line. */
+export function rangeAround({ micros }: Pick<Line, 'micros'>): Slice {
+  const ms = Math.floor(micros / 1000);
+  return { fromMs: ms - AROUND_MS, untilMs: ms + AROUND_MS };
+}
+
+/** The term for events that have this value in a field; of arrays and objects, for those that have any. */
+export function termOf(field: string, value: unknown): string {
+  if (value === null || value === undefined) return `-${field}:*`;
+  return typeof value === 'object' ? `${field}:*` : formatTerm(field, formatValue(value));
+}
+
+/** The opposite of a term. */
+export function exclude(term: string): string {
+  return term.startsWith('-') ? term.slice(1) : `-${term}`;
+}
+
+/** A search with one more term. A term that it ends with is not added twice. */
+export function addTerm(q: string, term: string): string {
+  const text = q.trim();
+  return text === term || text.endsWith(` ${term}`) ? q : joinSearches([text, term]);
+}
+
+/** The columns with one more, or without it if they have it. */
+export function toggleColumn(columns: readonly string[], field: string): readonly string[] {
+  return columns.includes(field) ? columns.filter((one) => one !== field) : [...columns, field];
 }

@@ -1,21 +1,18 @@
-import { type ReactNode, useCallback, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
 import { formatCount } from '../../format/number.ts';
+import { usePreference } from '../../preference.ts';
 import { QuietButton } from '../button.tsx';
-import { ErrorNote } from '../error-note.tsx';
-import { isAt, parseAt } from './at.ts';
-import { FieldList, type FieldListProps } from './field-list.tsx';
-import { LINES_MAX, type Line } from './line.ts';
-import { LineList } from './line-list.tsx';
-import { LiveControls } from './live-controls.tsx';
+import { ErrorNote } from '../note.tsx';
 import './lines-panel.css';
-import { ReadingControls } from './reading-controls.tsx';
+import { FieldList, type FieldListProps } from './field-list.tsx';
+import { isAt, LINES_MAX, type Line, parseAt } from './line.ts';
+import { LineList } from './line-list.tsx';
+import type { LineSource } from './read.ts';
 import type { LineActions } from './record.tsx';
-import type { LineSource } from './source.ts';
 import type { Lines } from './use-lines.ts';
 import type { ListPlace } from './use-place.ts';
-import { useTail } from './use-tail.ts';
-import { isRefused } from './use-work.ts';
-import { WorkNote } from './work-note.tsx';
+import { type Tail, useTail } from './use-tail.ts';
+import { isRefused, WorkNote } from './use-work.tsx';
 
 interface LinesPanelProps extends LineActions, Pick<FieldListProps, 'fields' | 'valuesOf' | 'onBy'> {
   readonly label: string;
@@ -129,5 +126,80 @@ function Status({ lines, filtered, at }: Pick<LinesPanelProps, 'lines' | 'filter
       {count >= LINES_MAX && `: the most that are listed. For older ones choose an earlier range.`}
       {isMissing && ` · the line ${place?.id ?? at} is not among them`}
     </span>
+  );
+}
+
+interface LiveControlsProps {
+  readonly live: boolean;
+  readonly tail: Tail;
+  readonly paused: boolean;
+  readonly onPaused: (paused: boolean) => void;
+  readonly onLive: (live: boolean) => void;
+}
+
+/** Follows new lines, or lets them wait. */
+function LiveControls({ live, tail, paused, onPaused, onLive }: LiveControlsProps) {
+  const onShow = () => {
+    onPaused(false);
+    tail.show(); // also while a line is open
+    document.querySelector('.line-list')?.scrollTo({ top: 0 });
+  };
+  return (
+    <>
+      <QuietButton
+        aria-pressed={live}
+        onClick={() => {
+          onPaused(false);
+          onLive(!live);
+        }}
+      >
+        <span className={live && !paused ? 'live-pulse is-on' : 'live-pulse'} aria-hidden="true" />
+        Live
+      </QuietButton>
+      {live && (
+        <QuietButton aria-pressed={paused} onClick={() => onPaused(!paused)}>
+          Pause
+        </QuietButton>
+      )}
+      {tail.count > 0 && (
+        <QuietButton className="line-waiting" onClick={onShow}>
+          {formatCount(tail.count)} new
+        </QuietButton>
+      )}
+    </>
+  );
+}
+
+/** How many lines are looked at for terminal codes: what sends them sends them often. */
+const LOOKED_AT = 200;
+const ESCAPE = '\u001b';
+
+/** How messages are shown, in every list of this browser. */
+function ReadingControls({ lines }: { readonly lines: readonly Line[] }) {
+  const { preference, change } = usePreference();
+  const { wrap, ansi } = preference;
+  const hasCodes = useMemo(
+    () => lines.slice(0, LOOKED_AT).some(({ message }) => message.slice(0, 2_000).includes(ESCAPE)),
+    [lines],
+  );
+  return (
+    <>
+      <QuietButton
+        aria-pressed={wrap}
+        title="Show long messages in several lines"
+        onClick={() => change({ wrap: !wrap })}
+      >
+        Wrap
+      </QuietButton>
+      {hasCodes && (
+        <QuietButton
+          aria-pressed={ansi}
+          title="Draw the colours of terminal codes"
+          onClick={() => change({ ansi: !ansi })}
+        >
+          Colours
+        </QuietButton>
+      )}
+    </>
   );
 }

@@ -1,7 +1,46 @@
-import { type At, isAt, parseAt } from './at.ts';
-import { LINES_MAX, type Line, mergeLines } from './line.ts';
-import { findWindow, type Newer, readNewer } from './newer.ts';
-import type { LinePage, LineSource, Slice } from './source.ts';
+import type { Row } from '../../api/answer.ts';
+import type { Slice } from './line.ts';
+import { type At, isAt, LINES_MAX, type Line, mergeLines, parseAt } from './line.ts';
+
+export interface LinePage {
+  /** Newest first. */
+  readonly lines: readonly Line[];
+  /** Continues within the bounds; undefined at their end. */
+  readonly next: string | undefined;
+  /** What may be wrong with a search that finds nothing. */
+  readonly hint?: string | undefined;
+}
+
+interface PageOptions {
+  /** At most; sources whose pages have one length ignore it. */
+  readonly rows: number;
+  readonly cursor: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What a list of lines reads: a search, or an endpoint. Its bounds are infinite if it has none. */
+export interface LineSource extends Slice {
+  /** Equal for sources that differ only in time: lines of the one stay until those of the other are there. */
+  readonly events: string;
+  /** Whether a page may have as many rows as are asked for. */
+  readonly hasLongPages: boolean;
+  /** The newest page, if it was read already. */
+  readonly first?: LinePage;
+  /** Undefined if new lines cannot be followed. */
+  readonly tail: LineTail | undefined;
+  /** The range up to an instant in parts that are read one after the other, newest first. */
+  planSlices(untilMs: number): readonly Slice[];
+  /** Reads a page within bounds. @throws ApiError */
+  readPage(bounds: Slice, options: PageOptions): Promise<LinePage>;
+}
+
+export interface LineTail {
+  /** Path of a live tail (docs/pages.md); undefined: new lines are polled. */
+  readonly path: string | undefined;
+  readonly toLine: (row: Row) => Line;
+  /** The bounds of lines that have come since one was the newest; without one, of those to begin with. */
+  since(newest: Line | undefined): Slice;
+}
 
 /** The lines of a source that were read so far. */
 export interface Read {
@@ -148,3 +187,58 @@ function withPage(read: Read, { lines, next, hint }: LinePage): Read {
     hint: hint ?? read.hint,
   };
 }
+
+/** The time after the lines that were read, up to the end of the range. Microseconds since the epoch, the end exclusive. */
+interface Newer {
+  readonly fromMicros: number;
+  readonly untilMicros: number;
+  /** Width of the next window; undefined: not known yet. */
+  readonly widthMicros: number | undefined;
+}
+
+type ReadWindow = (bounds: Slice, cursor: string | undefined) => Promise<LinePage>;
+
+const FIRST_WIDTH_MICROS = 1_000_000;
+const WIDEN = 4;
+
+/** The first window is as long as the older lines that were read. */
+function findWindow(newer: Newer, lines: readonly Line[]): Newer {
+  const lengthMicros = (lines[0]?.micros ?? 0) - (lines.at(-1)?.micros ?? 0);
+  return { ...newer, widthMicros: lengthMicros > 0 ? lengthMicros : FIRST_WIDTH_MICROS };
+}
+
+/**
+ * Reads on towards newer lines. The service returns the newest lines of a range first, so this reads short windows: one with more than
+ * a page is made shorter, down to a microsecond, which is read page by page; after one with few lines the next is longer.
+ *
+ * @param enough reads until there are as many lines, or the range ends
+ */
+async function readNewer(
+  newer: Newer,
+  enough: number,
+  readWindow: ReadWindow,
+): Promise<{ readonly lines: readonly Line[]; readonly left: Newer }> {
+  const { untilMicros } = newer;
+  const lines: Line[] = [];
+  let [from, width] = [newer.fromMicros, newer.widthMicros ?? FIRST_WIDTH_MICROS];
+  while (from < untilMicros && lines.length < enough) {
+    const until = Math.min(untilMicros, from + width);
+    const bounds = { fromMs: from / 1_000, untilMs: until / 1_000 };
+    let page = await readWindow(bounds, undefined);
+    if (page.next !== undefined && until - from > 1) {
+      width = Math.max(1, Math.floor((until - from) / WIDEN));
+      continue;
+    }
+    lines.push(...page.lines);
+    while (page.next !== undefined && lines.length < PAGED_MAX) {
+      page = await readWindow(bounds, page.next);
+      lines.push(...page.lines);
+    }
+    from = until;
+    if (lines.length < enough) width *= WIDEN;
+  }
+  return { lines, left: { fromMicros: from, untilMicros, widthMicros: width } };
+}
+
+/** Lines of one microsecond: more than a list shows would not be read to their end. */
+const PAGED_MAX = 10_000;

@@ -7,9 +7,16 @@ import { fromMicros } from '../../format/time.ts';
 import { Code } from '../code.tsx';
 import { CopyButton } from '../copy-button.tsx';
 import { Menu, type MenuItem } from '../overlay/menu.tsx';
-import { Segmented } from '../segmented.tsx';
-import { ATTRIBUTES_MAX, type Attribute, attributesOf, formatValue, type Line } from './line.ts';
-import { exclude, termOf } from './term.ts';
+import { Segmented } from '../tabs.tsx';
+import {
+  ATTRIBUTES_MAX,
+  type Attribute,
+  attributesOf,
+  exclude,
+  formatValue,
+  type Line,
+  termOf,
+} from './line.ts';
 
 /** What can be done with a line and its values. */
 export interface LineActions {

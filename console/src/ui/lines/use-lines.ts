@@ -1,19 +1,18 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { parseAt } from './at.ts';
-import { type Line, mergeLines } from './line.ts';
+import { type Line, mergeLines, parseAt } from './line.ts';
 import {
   createRead,
   hasNewer,
   hasOlder,
   isBegun,
+  type LineSource,
   lengthen,
   type Read,
   readAround,
   readLater,
   readOlder,
 } from './read.ts';
-import type { LineSource } from './source.ts';
-import { isRefused, useWork, type WorkState } from './use-work.ts';
+import { isRefused, useWork, type WorkState } from './use-work.tsx';
 
 export interface Lines extends Pick<Read, 'source' | 'lines' | 'hint'> {
   readonly state: WorkState;

@@ -1,4 +1,5 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
+import { Button } from '../button.tsx';
 import './dialog.css';
 
 interface DialogProps {
@@ -32,5 +33,14 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
+  );
+}
+
+/** The end of a dialog that only shows something. */
+export function CloseAction({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <div className="dialog-actions">
+      <Button onClick={onClose}>Close</Button>
+    </div>
   );
 }

@@ -8,12 +8,16 @@ import {
   useTable,
 } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useId, useMemo, useRef } from 'react';
+import { type ReactNode, type RefObject, useEffect, useId, useMemo, useRef, useState } from 'react';
+import type { EndpointView } from '../../../../src/management/view.ts';
+import { formatJson, type Row } from '../../api/answer.ts';
 import { showText } from '../../format/log-text.ts';
+import { ownMember } from '../../format/own.ts';
+import { formatTimeMs, type Zone } from '../../format/time.ts';
+import { toSeconds } from '../chart/answer-range.ts';
 import './data-table.css';
-import { useHiddenColumns } from './use-hidden-columns.ts';
 
-export interface DataColumn<Row extends RowData> {
+interface DataColumn<Row extends RowData> {
   readonly id: string;
   readonly header: string;
   /** The value to sort by. */
@@ -128,4 +132,67 @@ function Spacer({ height, span }: { readonly height: number; readonly span: numb
       <td colSpan={span} style={{ height }} />
     </tr>
   );
+}
+
+/** The number of a table's columns that are not, or not wholly, to be seen until it is scrolled to the right. */
+function useHiddenColumns(scroll: RefObject<HTMLElement | null>, columns: readonly unknown[]): number {
+  const [hidden, setHidden] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other columns have other widths
+  useEffect(() => {
+    const element = scroll.current;
+    if (element === null) return;
+    const count = () => {
+      const end = element.scrollLeft + element.clientWidth;
+      const isHidden = (head: HTMLElement) => head.offsetLeft + head.offsetWidth > end + 1;
+      setHidden([...element.querySelectorAll<HTMLElement>('thead th')].filter(isHidden).length);
+    };
+    const resized = new ResizeObserver(count);
+    resized.observe(element);
+    const table = element.querySelector('table');
+    if (table !== null) resized.observe(table);
+    element.addEventListener('scroll', count, { passive: true });
+    return () => {
+      resized.disconnect();
+      element.removeEventListener('scroll', count);
+    };
+  }, [scroll, columns]);
+  return hidden;
+}
+
+/** The table's columns. @param times names of columns of times, which are shown in the zone */
+export function toColumns(
+  columns: EndpointView['columns'],
+  { zone, times }: { readonly zone: Zone; readonly times: ReadonlySet<string> },
+): DataColumn<Row>[] {
+  return columns.map(({ name, type }) => {
+    const isTime = times.has(name);
+    return {
+      id: name,
+      header: name,
+      numeric: !isTime && (type === 'integer' || type === 'number'),
+      value: (row) => toSortable(ownMember(row, name)),
+      ...(isTime && { cell: (row) => formatBucket(ownMember(row, name), zone) }),
+      ...(type === 'number' && { cell: (row) => formatNumber(ownMember(row, name)) }),
+    };
+  });
+}
+
+/** Omits a fraction of zero, as in starts of time buckets. A day is one in every zone. */
+function formatBucket(value: unknown, zone: Zone): string {
+  const seconds = toSeconds(value);
+  if (Number.isNaN(seconds) || (typeof value === 'string' && !value.includes(':')))
+    return String(value ?? '');
+  return formatTimeMs(seconds * 1000, zone).replace(/\.000$/, '');
+}
+
+const DECIMALS = new Intl.NumberFormat('en', { maximumFractionDigits: 3 });
+
+function formatNumber(value: unknown): string | undefined {
+  return typeof value === 'number' ? DECIMALS.format(value) : undefined;
+}
+
+function toSortable(value: unknown): string | number | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' ? value : formatJson(value, 0);
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { Button } from '../button.tsx';
 import { Panel } from '../panel.tsx';
 import './panel-table.css';
 
@@ -72,5 +73,22 @@ export function RowTable<Row>({ rows, columns, keyOf, rowClass, ...panel }: RowT
         </tr>
       ))}
     </PanelTable>
+  );
+}
+
+interface LoadMoreProps {
+  readonly label: string;
+  readonly busy: boolean;
+  readonly onLoad: () => void;
+}
+
+/** Loads the next page of a list. */
+export function LoadMore({ label, busy, onLoad }: LoadMoreProps) {
+  return (
+    <div className="load-more">
+      <Button disabled={busy} onClick={onLoad}>
+        {busy ? 'Loading…' : label}
+      </Button>
+    </div>
   );
 }

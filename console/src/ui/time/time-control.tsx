@@ -1,4 +1,4 @@
-import { fromField, toField, zoneName } from '../../format/time.ts';
+import { formatAgo, formatTime, fromField, toField, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { QuietButton } from '../button.tsx';
 import './time-control.css';
@@ -45,5 +45,16 @@ export function TimeControl({ value, picks, clear, onChange, ...shared }: TimeCo
         <span className="small muted">{zoneName(zone)}</span>
       </div>
     </>
+  );
+}
+
+/** How long ago an instant is; the title has the instant itself. */
+export function Ago({ iso, nowMs }: { readonly iso: string; readonly nowMs: number }) {
+  const zone = useZone();
+  const ms = Date.parse(iso);
+  return (
+    <time dateTime={iso} title={`${formatTime(ms, zone)} ${zoneName(zone)}`}>
+      {formatAgo(ms, nowMs)}
+    </time>
   );
 }

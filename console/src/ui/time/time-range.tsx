@@ -1,11 +1,9 @@
 import type { ReactNode } from 'react';
-import { hasLater, shiftRange, zoomOut } from '../../format/range-move.ts';
-import { describeRange, type TimeRange } from '../../format/time-range.ts';
+import { describeRange, hasLater, shiftRange, type TimeRange, zoomOut } from '../../format/range.ts';
 import { useZone } from '../../preference.ts';
 import { Button } from '../button.tsx';
 import { Popover } from '../overlay/popover.tsx';
-import { RangePanel } from './range-panel.tsx';
-import { keepRange } from './recent-range.ts';
+import { keepRange, RangePanel } from './range-panel.tsx';
 import './time-range.css';
 
 interface TimeRangeControlProps {

@@ -14,8 +14,7 @@ import {
   withParameter,
   withRange,
 } from './file-form.ts';
-import { PanelFields } from './panel-fields.tsx';
-import { ParameterFields } from './parameter-fields.tsx';
+import { PanelFields, ParameterFields } from './panel-fields.tsx';
 
 interface DashboardFormProps {
   readonly text: string;

@@ -3,7 +3,7 @@ import { useLocation, useParams, useSearch } from 'wouter';
 import type { DashboardCheck, DashboardView } from '../../../../../src/management/dashboard-view.ts';
 import { queries, useRead } from '../../../api/queries.ts';
 import { QuietButton } from '../../../ui/button.tsx';
-import { ErrorNote } from '../../../ui/error-note.tsx';
+import { ErrorNote } from '../../../ui/note.tsx';
 import { type FileCheck, FileText } from '../../workbench/file-text.tsx';
 import '../../alerts/alerts.css';
 import '../../workbench/workbench.css';

@@ -2,15 +2,14 @@ import type { Row } from '../../../api/answer.ts';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatPercent } from '../../../format/number.ts';
 import { QuietButton } from '../../../ui/button.tsx';
-import { Empty } from '../../../ui/empty.tsx';
-import { exclude, termOf } from '../../../ui/lines/term.ts';
-import { Segmented } from '../../../ui/segmented.tsx';
+import { exclude, termOf } from '../../../ui/lines/line.ts';
+import { Empty } from '../../../ui/note.tsx';
+import { Segmented } from '../../../ui/tabs.tsx';
 import type { ExploreAddress } from '../address.ts';
 import { type Search, searchPath } from '../search/search.ts';
-import { AnalysisNote } from './analysis-note.tsx';
+import { AnalysisNote, useAnalysis } from './use-analysis.tsx';
 import './analysis.css';
 import { type CompareSets, divide, listKinds } from './compare-sets.ts';
-import { useAnalysis } from './use-analysis.ts';
 
 interface CompareProps {
   readonly address: ExploreAddress;

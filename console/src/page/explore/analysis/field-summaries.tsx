@@ -10,10 +10,8 @@ import {
   TopValues,
 } from '../../../ui/lines/field-list.tsx';
 import { type Search, searchPath } from '../search/search.ts';
-import { AnalysisNote } from './analysis-note.tsx';
 import './analysis.css';
-import { type FieldSummary, rankFields } from './rank-fields.ts';
-import { useAnalysis } from './use-analysis.ts';
+import { AnalysisNote, useAnalysis } from './use-analysis.tsx';
 
 export interface FieldSummariesProps extends FieldListProps {
   readonly search: Search;
@@ -116,4 +114,35 @@ function toSummary(row: Row): FieldSummary {
     top: top.map(({ value, count }) => ({ value: String(value), count: Number(count) })),
     ...{ min: number('min'), max: number('max'), p50: number('p50'), p95: number('p95') },
   };
+}
+
+/** What `part=fields` says of a field (docs/search.md). */
+interface FieldSummary {
+  readonly field: string;
+  /** Share of the events that have a value, 0 to 1. */
+  readonly coverage: number;
+  readonly distinct: number;
+  readonly top: readonly { readonly value: string; readonly count: number }[];
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly p50: number | null;
+  readonly p95: number | null;
+}
+
+/** Values that a reader still sees at a glance. */
+const FEW = 50;
+const CONSTANT = 0.1;
+const MANY = 0.3;
+
+/** The fields of the result, the most useful first: those that most events have, with few enough values to tell events apart. */
+function rankFields(fields: readonly FieldSummary[]): readonly FieldSummary[] {
+  return fields
+    .filter(({ coverage }) => coverage > 0)
+    .toSorted((a, b) => usefulness(b) - usefulness(a) || a.field.localeCompare(b.field));
+}
+
+function usefulness({ coverage, distinct, p50 }: FieldSummary): number {
+  if (distinct <= 1) return coverage * CONSTANT;
+  // Numbers have a range, however many values they have.
+  return distinct <= FEW || p50 !== null ? coverage : coverage * MANY;
 }

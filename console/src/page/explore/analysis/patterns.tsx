@@ -7,13 +7,11 @@ import { formatTerm } from '../../../format/search-text.ts';
 import { formatTime, type Zone } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton } from '../../../ui/button.tsx';
-import { exclude } from '../../../ui/lines/term.ts';
+import { exclude } from '../../../ui/lines/line.ts';
 import { Tag } from '../../../ui/tag.tsx';
-import { type Search, searchPath } from '../search/search.ts';
-import { AnalysisNote } from './analysis-note.tsx';
+import { type Search, searchPath, toBefore } from '../search/search.ts';
+import { AnalysisNote, useAnalysis } from './use-analysis.tsx';
 import './analysis.css';
-import { toBefore } from './before.ts';
-import { useAnalysis } from './use-analysis.ts';
 
 interface Pattern {
   readonly pattern: string;

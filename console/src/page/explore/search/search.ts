@@ -1,8 +1,11 @@
-import type { ApiError } from '../../../api/client.ts';
+import { toAnswer } from '../../../api/answer.ts';
+import type { ApiError, Client } from '../../../api/client.ts';
+import { resolveRange, type TimeRange } from '../../../format/range.ts';
 import { fromMicros } from '../../../format/time.ts';
-import { resolveRange, type TimeRange } from '../../../format/time-range.ts';
+import { toLine } from '../../../ui/lines/line.ts';
+import type { LineSource, LineTail } from '../../../ui/lines/read.ts';
 import type { ExploreAddress } from '../address.ts';
-import { ceilTo, chooseWidthMs, floorTo } from './slice.ts';
+import { ceilTo, chooseWidthMs, floorTo, planSlices } from './slice.ts';
 
 /** A search of fixed bounds: `from` inclusive, `until` exclusive, ms since the epoch. NaN for texts that are not instants. */
 export interface Search {
@@ -109,4 +112,47 @@ function toIso(ms: number): string {
   const date = new Date(Math.floor(ms));
   if (Number.isNaN(date.getTime())) return String(ms);
   return Number.isInteger(ms) ? date.toISOString() : fromMicros(Math.round(ms * 1_000));
+}
+
+/** The lines that a search finds. */
+export function createSearchSource(client: Client, search: Search, tail: LineTail): LineSource {
+  return {
+    fromMs: search.fromMs,
+    untilMs: search.untilMs,
+    events: JSON.stringify([search.q, search.project, search.source]),
+    hasLongPages: true,
+    tail,
+    planSlices: (untilMs) => planSlices({ ...search, untilMs }),
+    async readPage(bounds, { rows, cursor, signal }) {
+      const more = { limit: String(rows), ...(cursor !== undefined && { cursor }) };
+      const raw = await client.callRaw(searchPath(search, bounds, more), { signal });
+      const answer = toAnswer(raw);
+      return {
+        lines: answer.rows.map((row) => toLine(row)),
+        next: answer.next,
+        hint: raw.headers.get('x-tailrace-hint') ?? undefined,
+      };
+    },
+  };
+}
+
+const CATCH_UP_MS = 60_000;
+
+/** The live tail of a search, whatever its range. */
+export function createSearchTail(asked: Pick<Search, 'q' | 'source' | 'project'>): LineTail {
+  return {
+    path: searchPath(asked, undefined, {}),
+    toLine,
+    since(newest) {
+      const nowMs = Date.now();
+      const fromMs = newest === undefined ? nowMs - CATCH_UP_MS : Math.floor(newest.micros / 1000);
+      return { fromMs, untilMs: nowMs + CATCH_UP_MS }; // clocks of senders may be ahead
+    },
+  };
+}
+
+/** The same search in the range of the same length that ends where this one begins. */
+export function toBefore(search: Search): Search {
+  const lengthMs = search.untilMs - search.fromMs;
+  return { ...search, fromMs: search.fromMs - lengthMs, untilMs: search.fromMs };
 }

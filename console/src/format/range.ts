@@ -1,0 +1,229 @@
+import { formatIso, formatTime, formatTimeMs, fromField, toField, type Zone } from './time.ts';
+
+const SECOND_MS = 1_000;
+const UNITS = {
+  s: { ms: SECOND_MS, name: 'second' },
+  m: { ms: 60 * SECOND_MS, name: 'minute' },
+  h: { ms: 3_600 * SECOND_MS, name: 'hour' },
+  d: { ms: 86_400 * SECOND_MS, name: 'day' },
+} as const;
+
+type Unit = keyof typeof UNITS;
+
+/** The length of a range that ends now: `40m`. */
+export type LastRange = `${number}${Unit}`;
+
+/** Ten years: no store has older events, and each length up to it is an exact number of ms. */
+const LAST_MAX_MS = 3_650 * UNITS.d.ms;
+
+const NAMES: Readonly<Record<string, Unit>> = {
+  ...{ s: 's', sec: 's', secs: 's', second: 's', seconds: 's' },
+  ...{ m: 'm', min: 'm', mins: 'm', minute: 'm', minutes: 'm' },
+  ...{ h: 'h', hr: 'h', hrs: 'h', hour: 'h', hours: 'h' },
+  ...{ d: 'd', day: 'd', days: 'd' },
+};
+
+/** Reads `40m`, `40 min`, `2 weeks`, `hour`. @returns undefined if it is not a length, or longer than ten years */
+export function parseLast(text: string): LastRange | undefined {
+  const [, digits, name = ''] = /^(\d{1,9})? ?([a-z]{1,7})$/.exec(text.trim().toLowerCase()) ?? [];
+  const isWeeks = ['w', 'week', 'weeks'].includes(name);
+  const unit = isWeeks ? 'd' : Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
+  if (unit === undefined || (digits === undefined && name.length < 3)) return undefined;
+  const count = Number(digits ?? 1) * (isWeeks ? 7 : 1);
+  return count > 0 && count * UNITS[unit].ms <= LAST_MAX_MS ? `${count}${unit}` : undefined;
+}
+
+export function lastMs(range: LastRange): number {
+  return Number.parseInt(range, 10) * unitOf(range).ms;
+}
+
+/** The length in its largest unit; a day in hours, as people say it. @returns undefined if it is not of whole seconds */
+export function toLast(ms: number): LastRange | undefined {
+  const units = Object.keys(UNITS).toReversed() as Unit[];
+  const unit = units.find((one) => ms % UNITS[one].ms === 0 && !(one === 'd' && ms === UNITS.d.ms));
+  return unit === undefined ? undefined : parseLast(`${ms / UNITS[unit].ms}${unit}`);
+}
+
+/** `Last hour`, `Last 40 minutes` */
+export function describeLast(range: LastRange): string {
+  const count = Number.parseInt(range, 10);
+  const { name } = unitOf(range);
+  return count === 1 ? `Last ${name}` : `Last ${count} ${name}s`;
+}
+
+function unitOf(range: LastRange): (typeof UNITS)[Unit] {
+  return UNITS[range.slice(-1) as Unit]; // parseLast has made it
+}
+
+const MINUTE_MS = 60_000;
+
+/** Ranges that end now and are one click away. */
+export const QUICK_RANGES: readonly LastRange[] = ['15m', '1h', '6h', '24h', '7d', '30d'];
+
+/** A range of time. `from` (inclusive) and `until` (exclusive) are ISO 8601 in UTC. */
+export type TimeRange =
+  | { readonly kind: 'last'; readonly range: LastRange }
+  | { readonly kind: 'absolute'; readonly from: string; readonly until: string };
+
+/** The instants of a range, in ms since the epoch; NaN for texts that are not instants. */
+export function resolveRange(range: TimeRange, nowMs: number): { fromMs: number; untilMs: number } {
+  if (range.kind === 'absolute') return { fromMs: Date.parse(range.from), untilMs: Date.parse(range.until) };
+  return { fromMs: nowMs - lastMs(range.range), untilMs: nowMs };
+}
+
+/** `Last hour`, `2026-11-20 07:00 – 08:30`, with as many digits as the two instants have. */
+export function describeRange(range: TimeRange, zone: Zone): string {
+  if (range.kind === 'last') return describeLast(range.range);
+  const [from, until] = [Date.parse(range.from), Date.parse(range.until)];
+  const hasMs = from % 1000 !== 0 || until % 1000 !== 0;
+  const hasSeconds = hasMs || from % MINUTE_MS !== 0 || until % MINUTE_MS !== 0;
+  const format = (ms: number) => {
+    const text = hasMs ? formatTimeMs(ms, zone) : formatTime(ms, zone);
+    return hasSeconds ? text : text.slice(0, -':00'.length);
+  };
+  const [start, end] = [format(from), format(until)];
+  const [date = '', time = ''] = end.split(' ');
+  return `${start} – ${start.startsWith(`${date} `) ? time : end}`;
+}
+
+/** Finds the faults of the texts of the two fields, as `fromField` reads them. */
+export function findRangeFaults(
+  from: string,
+  until: string,
+  zone: Zone,
+): { readonly from?: string; readonly until?: string } {
+  const missing = 'is empty or incomplete; enter a date and a time';
+  const [start, end] = [fromField(from, zone), fromField(until, zone)];
+  const faults = { ...(start === '' && { from: missing }), ...(end === '' && { until: missing }) };
+  if (start === '' || end === '' || Date.parse(start) < Date.parse(end)) return faults;
+  return { until: 'must be later than From; enter a later time here, or an earlier one there' };
+}
+
+const EPOCH_UNITS_PER_MS: Readonly<Record<number, number>> = { 10: 1e-3, 13: 1, 16: 1e3, 19: 1e6 };
+
+/**
+ * Reads a pasted instant: ISO 8601 with or without zone and time, or a number of s, ms, µs or ns since the epoch.
+ *
+ * @param zone applies if the text names none
+ * @returns ISO 8601 in UTC, empty if it is not an instant
+ */
+export function readInstant(text: string, zone: Zone): string {
+  const trimmed = text.trim().replace(/^"(.*)"$/, '$1');
+  const perMs = /^\d+$/.test(trimmed) ? EPOCH_UNITS_PER_MS[trimmed.length] : undefined;
+  if (perMs !== undefined) return formatIso(Number(trimmed) / perMs);
+  const parts =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?) ?(?:(Z)|([+-]\d\d):?(\d\d))?)?$/i.exec(
+      trimmed,
+    );
+  if (parts === null) return '';
+  const [, date = '', time = '00:00', utc, hours, minutes] = parts;
+  const instant = `${date}T${time.replace(',', '.')}`;
+  if (hours !== undefined) return fromField(`${instant}${hours}:${minutes}`, 'local'); // the offset decides
+  return fromField(instant, utc === undefined ? zone : 'utc');
+}
+
+/** A range of zoomed-out years would only be empty. */
+const LENGTH_MAX_MS = 3_650 * 86_400_000;
+
+/** Share of its length by which a range that ends now may have ended before. */
+const NEAR = 0.1;
+
+/** The range as long before or after. One that reaches the present ends now, and moves on with it. */
+export function shiftRange(range: TimeRange, to: 'earlier' | 'later', nowMs: number): TimeRange {
+  const { fromMs, untilMs } = resolveRange(range, nowMs);
+  const byMs = (untilMs - fromMs) * (to === 'earlier' ? -1 : 1);
+  return toRange(fromMs + byMs, untilMs + byMs, nowMs);
+}
+
+/** A range of twice the length around it; before the present if it would reach further. */
+export function zoomOut(range: TimeRange, nowMs: number): TimeRange {
+  if (range.kind === 'last') {
+    const twice = toLast(2 * lastMs(range.range));
+    return twice === undefined ? range : { kind: 'last', range: twice };
+  }
+  const { fromMs, untilMs } = resolveRange(range, nowMs);
+  const halfMs = Math.round((untilMs - fromMs) / 2);
+  return untilMs - fromMs > LENGTH_MAX_MS ? range : toRange(fromMs - halfMs, untilMs + halfMs, nowMs);
+}
+
+/** Whether there are later events than those of a range, as far as the clock can say. */
+export function hasLater(range: TimeRange, nowMs: number): boolean {
+  return range.kind === 'absolute' && resolveRange(range, nowMs).untilMs < nowMs;
+}
+
+function toRange(fromMs: number, untilMs: number, nowMs: number): TimeRange {
+  const lengthMs = untilMs - fromMs;
+  // Some seconds have passed since the range that it once was.
+  const last = nowMs - untilMs > lengthMs * NEAR ? undefined : toLast(lengthMs);
+  if (last !== undefined) return { kind: 'last', range: last };
+  const endMs = Math.min(untilMs, Math.max(nowMs, 0));
+  return { kind: 'absolute', from: formatIso(endMs - lengthMs), until: formatIso(endMs) };
+}
+
+interface Clock {
+  readonly nowMs: number;
+  readonly zone: Zone;
+}
+
+/** What a text that is not a range should have been. */
+interface RangeTextFault {
+  readonly kind: 'fault';
+  readonly message: string;
+}
+
+/** The longest text that is read; two instants with zones have 60. */
+export const RANGE_TEXT_CHARS_MAX = 120;
+
+const EXAMPLES = 'write a range such as now-40m, last 2 days, 07:00 to 08:30, or yesterday';
+const DAY_MS = 86_400_000;
+// A hyphen between two ends, not the one of `now - 40 minutes`.
+const ENDS = / to | until | - (?!\d+ ?[a-z])|\.\.|[–—]/;
+
+/** Reads a range as people write it: `now-40m`, `last 2 days`, `07:00 to 08:30`, `2026-11-20 07:00 to now`, `yesterday`. */
+export function readRangeText(text: string, clock: Clock): TimeRange | RangeTextFault {
+  const given = text.trim().toLowerCase().slice(0, RANGE_TEXT_CHARS_MAX);
+  const [start = '', end, more] = given.split(ENDS).map((part) => part.trim());
+  if (more !== undefined) return fault(`"${text}" has more than two ends; ${EXAMPLES}`);
+  if (end === undefined || end === 'now') {
+    const last = readLength(start);
+    if (last !== undefined) return { kind: 'last', range: last };
+  }
+  if (end === undefined && start === 'yesterday') return readEnds('yesterday', 'today', clock);
+  return readEnds(start, end ?? 'now', clock);
+}
+
+/** The length in `last 40 minutes`, `now-40m`, `-40m` or `40m`. */
+function readLength(text: string): LastRange | undefined {
+  const [, , length = ''] = /^(now ?-|-|last |past )? ?([a-z\d ]+)$/.exec(text) ?? [];
+  return parseLast(length);
+}
+
+function readEnds(start: string, end: string, clock: Clock): TimeRange | RangeTextFault {
+  const [fromMs, untilMs] = [readEnd(start, clock), readEnd(end, clock)];
+  if (fromMs === undefined) return fault(`"${start}" is not an instant; ${EXAMPLES}`);
+  if (untilMs === undefined) return fault(`"${end}" is not an instant; ${EXAMPLES}`);
+  if (fromMs >= untilMs) return fault(`"${start}" is not before "${end}"; write the earlier one first`);
+  return { kind: 'absolute', from: formatIso(fromMs), until: formatIso(untilMs) };
+}
+
+/** An end of a range, in ms since the epoch. */
+function readEnd(text: string, { nowMs, zone }: Clock): number | undefined {
+  if (text === 'now') return nowMs;
+  const length = /^(now ?-|-)/.test(text) ? readLength(text) : undefined;
+  if (length !== undefined) return nowMs - lastMs(length);
+  const today = toField(nowMs, zone).slice(0, 10);
+  // Noon of the day before: a day of the zone may have 23 hours or 25.
+  const yesterday = toField(Date.parse(fromField(`${today}T12:00`, zone)) - DAY_MS, zone).slice(0, 10);
+  const isTime = /^\d{1,2}:\d\d/.test(text);
+  const instant = isTime ? `${today} ${text.padStart(5, '0')}` : text;
+  const day = new Map([
+    ['today', today],
+    ['yesterday', yesterday],
+  ]).get(text);
+  const ms = Date.parse(readInstant(day ?? instant.toUpperCase(), zone));
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+function fault(message: string): RangeTextFault {
+  return { kind: 'fault', message };
+}

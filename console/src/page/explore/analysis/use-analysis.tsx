@@ -1,0 +1,63 @@
+import { keepPreviousData, skipToken, useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { type Row, toAnswer } from '../../../api/answer.ts';
+import { type ApiError, useClient } from '../../../api/client.ts';
+import { formatPercent } from '../../../format/number.ts';
+import { ErrorNote } from '../../../ui/note.tsx';
+import { Tag } from '../../../ui/tag.tsx';
+import { faultOf } from '../search/search.ts';
+
+interface Analysis<T> {
+  /** Undefined before the first answer; those of before stay while the range moves on. */
+  readonly rows: readonly T[] | undefined;
+  /** The share of events that was read, 0 to 1; undefined: all. */
+  readonly sampled: number | undefined;
+  readonly error: ApiError | undefined;
+  readonly isReading: boolean;
+}
+
+/** Reads a part of a search that is one answer. @param path undefined: not yet @param toRow defined outside of components */
+export function useAnalysis<T>(path: string | undefined, toRow: (row: Row) => T): Analysis<T> {
+  const client = useClient();
+  const { data, error, isFetching } = useQuery({
+    queryKey: [path],
+    queryFn:
+      path === undefined
+        ? skipToken
+        : async ({ signal }) => {
+            const raw = await client.callRaw(path, { signal });
+            const sampled = Number(raw.headers.get('x-sampled') ?? 1);
+            return {
+              rows: toAnswer(raw).rows.map(toRow),
+              sampled: sampled < 1 ? sampled : undefined,
+            };
+          },
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return { rows: data?.rows, sampled: data?.sampled, error: error ?? undefined, isReading: isFetching };
+}
+
+interface AnalysisNoteProps {
+  readonly analysis: Analysis<unknown>;
+  /** `Grouping`, while nothing is there yet. */
+  readonly doing: string;
+  readonly none: ReactNode;
+}
+
+/** Says what an analysis lacks: that it still runs, failed, found nothing, or read a part of the events only. */
+export function AnalysisNote({ analysis, doing, none }: AnalysisNoteProps) {
+  const { rows, sampled, error, isReading } = analysis;
+  if (error !== undefined) return faultOf(error) === undefined && <ErrorNote error={error} />;
+  return (
+    <p className="analysis-note small muted" role="status">
+      {isReading && `${doing}… `}
+      {sampled !== undefined && (
+        <>
+          <Tag tone="warn">sample</Tag> of {formatPercent(sampled)} of the events; counts are estimates.
+        </>
+      )}
+      {!isReading && rows?.length === 0 && none}
+    </p>
+  );
+}

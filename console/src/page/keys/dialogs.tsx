@@ -1,0 +1,125 @@
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import type { CreatedKeyView, KeyView } from '../../../../src/management/view.ts';
+import { useClient } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { ChoiceField, Form, FormActions } from '../../ui/form.tsx';
+import { ErrorNote } from '../../ui/note.tsx';
+import { Dialog } from '../../ui/overlay/dialog.tsx';
+import { faultOf } from './draft.ts';
+
+/** Shows the secret once, until the user confirms that it is stored. */
+export function CreatedKey({
+  made,
+  onClose,
+}: {
+  readonly made: CreatedKeyView;
+  readonly onClose: () => void;
+}) {
+  const panel = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each key
+  useEffect(() => panel.current?.focus(), [made.key]);
+  return (
+    <section className="panel created-key" aria-labelledby="made-key" tabIndex={-1} ref={panel}>
+      <h2 id="made-key">{made.name}: the new key</h2>
+      <p className="tone-warn">
+        <strong>Copy it now; it is not shown again</strong>: the service keeps only its hash.
+      </p>
+      <div className="created-key-text">
+        <code>{made.key}</code>
+        <CopyButton text={made.key} label="Copy the key" />
+      </div>
+      <p className="small muted">
+        Send it as <code>X-API-KEY</code> or <code>Authorization: Bearer</code>. It is valid now.
+      </p>
+      <Button onClick={onClose}>I have stored it</Button>
+    </section>
+  );
+}
+
+interface RevokeDialogProps {
+  readonly record: KeyView;
+  readonly onClose: () => void;
+  readonly onRevoked: () => void;
+}
+
+/** Asks before a key is revoked, which cannot be undone. */
+export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) {
+  const client = useClient();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => client.callRaw(`/api/keys/${record.id}`, { method: 'DELETE' }),
+    onSuccess: onRevoked,
+  });
+  return (
+    <Dialog title={`Revoke ${record.name}?`} onClose={onClose}>
+      <p>
+        Requests with <code>tr_{record.id}_…</code> and its tokens are rejected from now on. This cannot be
+        undone.
+      </p>
+      {record.id === client.self.id && (
+        <p className="tone-warn">You are signed in with this key, and will have to sign in with another.</p>
+      )}
+      {record.successor !== null && (
+        <p>
+          Its successor <code>tr_{record.successor}_…</code> stays valid.
+        </p>
+      )}
+      {error !== null && <ErrorNote error={error} />}
+      <div className="dialog-actions">
+        {/* The first button has the focus: the one that revokes nothing. */}
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="danger" disabled={isPending} onClick={() => mutate()}>
+          {isPending ? 'Revoking…' : 'Revoke the key'}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface RotateDialogProps {
+  readonly record: KeyView;
+  readonly onClose: () => void;
+  readonly onMade: (made: CreatedKeyView) => void;
+}
+
+const OVERLAPS = [
+  ['0', 'no overlap: ends at once'],
+  ['3600', '1 hour'],
+  ['86400', '1 day'],
+  ['604800', '7 days'],
+  ['2592000', '30 days'],
+] as const;
+const OVERLAP: string = '604800';
+
+/** Creates a successor with the same rights; the old key stays valid for a while. */
+export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
+  const client = useClient();
+  const [overlap, setOverlap] = useState(OVERLAP);
+  const { mutate, isPending, ...made } = useMutation({
+    mutationFn: () =>
+      client.call<CreatedKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
+        method: 'POST',
+        body: { overlap_seconds: Number(overlap) },
+      }),
+    onSuccess: onMade,
+  });
+  const error = made.error ?? undefined;
+  return (
+    <Dialog title={`Rotate ${record.name}`} onClose={onClose}>
+      <p>Creates a new key with the same rights. Give it to the caller before the old one ends.</p>
+      <Form className="key-form" error={error} onSubmit={mutate}>
+        <ChoiceField
+          label="The old key stays valid for"
+          help={record.expires_at !== null && 'At most until its expiry, which is also that of the new key.'}
+          fault={faultOf(error, 'overlap_seconds')}
+          value={overlap}
+          options={OVERLAPS}
+          onChange={setOverlap}
+        />
+        {error !== undefined && <ErrorNote error={error} />}
+        <FormActions submit="Create the new key" submitting="Rotating…" busy={isPending} onCancel={onClose} />
+      </Form>
+    </Dialog>
+  );
+}

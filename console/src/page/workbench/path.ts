@@ -1,0 +1,55 @@
+import type { SearchDraftView } from '../../../../src/management/view.ts';
+import type { Client } from '../../api/client.ts';
+import type { Base } from './use-files.ts';
+
+const PARAMETER = 'p.';
+
+/** The path of the form of a new alert. @param values of the parameters of the endpoint */
+export function newAlertPath(endpoint: string, values: Readonly<Record<string, string>>): string {
+  const given = Object.entries(values).filter(([, value]) => value !== '');
+  const query = new URLSearchParams({ endpoint });
+  for (const [name, value] of given) query.set(PARAMETER + name, value);
+  return `/workbench/alert?${query}`;
+}
+
+/** The path of the file of an alert. */
+export function alertFilePath(name: string): string {
+  return `/workbench/alert?${new URLSearchParams({ name })}`;
+}
+
+/** The state in the URL of both. */
+export function parseAlertUrl(search: string) {
+  const query = new URLSearchParams(search);
+  const values = [...query].flatMap(([name, value]) =>
+    name.startsWith(PARAMETER) ? [[name.slice(PARAMETER.length), value] as const] : [],
+  );
+  return {
+    name: query.get('name') ?? '',
+    endpoint: query.get('endpoint') ?? '',
+    values: Object.fromEntries(values),
+  };
+}
+
+const SEARCH = 'search';
+
+/** The path of the workbench with a search as a new endpoint. @param parameters of `GET /api/search`; empty ones are left out */
+export function fromSearchPath(parameters: Readonly<Record<string, string>>): string {
+  const sent = Object.entries(parameters).filter(([, value]) => value !== '');
+  return `/workbench?${new URLSearchParams({ [SEARCH]: new URLSearchParams(sent).toString() })}`;
+}
+
+/** The parameters of the search that the workbench opens, as a query string; empty: none. @param url query string of the page */
+export function parseFromSearch(url: string): string {
+  return new URLSearchParams(url).get(SEARCH) ?? '';
+}
+
+/** Has a search written as the files of an endpoint. @throws ApiError */
+export async function readFromSearch(client: Client, search: string, signal?: AbortSignal): Promise<Base> {
+  const draft = await client.call<SearchDraftView>(
+    `/api/search/endpoint?${search}`,
+    ['definition', 'sql', 'test', 'values'],
+    { signal },
+  );
+  const { definition, sql, test, values } = draft;
+  return { definition, sql, version: null, values, test: test ?? '' };
+}
