@@ -3,7 +3,8 @@ import { formatJson, parseCacheStatus, parseJson } from '../../console/src/api/a
 import { ApiError, parseAnswer } from '../../console/src/api/client.ts';
 import { ownMember } from '../../console/src/format/own.ts';
 import { formatUrl, parseUrl } from '../../console/src/page/endpoint/url-state.ts';
-import { SENDERS, type SenderTarget } from '../../console/src/page/send/senders.ts';
+import type { SenderTarget } from '../../console/src/page/send/sender.ts';
+import { SENDERS } from '../../console/src/page/send/senders.ts';
 import { formatValue, toLine, valueAt } from '../../console/src/ui/lines/line.ts';
 
 test('integers beyond 2^53 stay exact, in and out', () => {

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
+import { quoteShell } from '../../format/shell.ts';
 import { Code, type Language } from '../../ui/code.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Segmented, Tabs } from '../../ui/tabs.tsx';
@@ -122,9 +123,4 @@ print(len(rows), rows[:1])`,
 function formatObject(entries: readonly (readonly [string, string])[]): string {
   if (entries.length === 0) return '{}';
   return `{\n${entries.map(([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`).join('')}}`;
-}
-
-/** A shell leaves everything within single quotes as it is. */
-export function quoteShell(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -4,11 +4,11 @@ import { formatJson, parseJson } from '../../api/answer.ts';
 import { type RawAnswer, useClient } from '../../api/client.ts';
 import { showControls } from '../../format/log-text.ts';
 import { formatBytes, formatMs } from '../../format/number.ts';
+import { quoteShell } from '../../format/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { describedBy, Field, Form, Options } from '../../ui/form.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
-import { quoteShell } from '../endpoint/definition.tsx';
 import { JSON_TYPE, type OpenApi, type Operation, type Parameter, sketch, toRequest } from './openapi.ts';
 
 interface OperationProps {

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useSearch } from 'wouter';
 import type { CreatedKeyView, Overview, SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { useOverview } from '../../api/queries.ts';
@@ -16,7 +16,8 @@ import { Panel } from '../../ui/panel.tsx';
 import { explorePath } from '../explore/address.ts';
 import { useSources } from '../source/use-sources.ts';
 import './send.css';
-import { SENDERS, type Sender } from './senders.ts';
+import type { Sender } from './sender.ts';
+import { SENDERS } from './senders.ts';
 
 /** How to send logs: a sender is chosen, its configuration is written, and a light shows that its first event has arrived. */
 export function SendPage() {
@@ -46,10 +47,11 @@ function Steps({ sources }: { readonly sources: readonly SourceView[] }) {
   const { self } = useClient();
   const pinned = self.pins['project'];
   const [senderId, setSenderId] = useState('curl');
-  const [sourceName, setSourceName] = useState<string>();
+  const named = new URLSearchParams(useSearch()).get('source');
+  const [sourceName, setSourceName] = useState(named ?? GENERAL);
   const [project, setProject] = useState(pinned ?? 'my-project');
   const [key, setKey] = useState<string>();
-  const source = sources.find(({ name }) => name === (sourceName ?? GENERAL)) ?? sources[0];
+  const source = sources.find(({ name }) => name === sourceName) ?? sources[0];
   const sender = SENDERS.find(({ id }) => id === senderId) ?? SENDERS[0];
   if (source === undefined || sender === undefined) return null;
   const { language, text, note } = sender.write({ origin: location.origin, source, project, key });

@@ -1,79 +1,47 @@
-import type { SourceView } from '../../../../src/management/view.ts';
-import type { Language } from '../../ui/code.tsx';
-import { createSnippets, quoteShell } from '../source/snippet.ts';
+import { quoteShell } from '../../format/shell.ts';
+import { COLLECTORS } from './collectors.ts';
+import { createExample, keyOf, logsUrl, placeOf, quoted, type Sender, scriptKeyOf } from './sender.ts';
 
-/** What a sender is set up with. */
-export interface SenderTarget {
-  /** URL of the service: `http://127.0.0.1:4000`. */
-  readonly origin: string;
-  readonly source: SourceView;
-  /** The project of the events. */
-  readonly project: string;
-  /** The key, or a reference to the variable that holds it. */
-  readonly key: string | undefined;
-}
-
-/** How a sender is set up. */
-export interface SenderText {
-  readonly language?: Language;
-  readonly text: string;
-  /** What the reader still has to change or know. */
-  readonly note: string;
-}
-
-/** A program that sends logs. A new one is an entry in `SENDERS`. */
-export interface Sender {
-  readonly id: string;
-  readonly label: string;
-  readonly group: string;
-  /** Whether `accepts` of a source's file chooses the source, else `logs`. */
-  readonly isSorted?: boolean;
-  readonly write: (target: SenderTarget) => SenderText;
-}
-
-interface Place {
-  readonly host: string;
-  readonly port: number;
-  readonly isTls: boolean;
-}
-
-function placeOf({ origin }: SenderTarget): Place {
-  const { hostname, port, protocol } = new URL(origin);
-  const isTls = protocol === 'https:';
-  return { host: hostname, port: port === '' ? (isTls ? 443 : 80) : Number(port), isTls };
-}
-
-const VARIABLE = 'TAILRACE_KEY';
-/** The key, else its variable as shells name it. */
-const keyOf = ({ key }: SenderTarget) => key ?? `$${VARIABLE}`;
-/** As `keyOf`, as most configurations name a variable. */
-const bracedKeyOf = ({ key }: SenderTarget) => key ?? ['$', '{', VARIABLE, '}'].join('');
-const quoted = (text: string) => JSON.stringify(text);
-
-/** Senders that the page of a source shows, too. */
-function fromSource(id: ReturnType<typeof createSnippets>[number]['id']): Sender['write'] {
-  return (target) => {
-    const found = createSnippets(target).find((one) => one.id === id);
-    if (found === undefined) throw new Error(`no snippet ${id}`);
-    const { language, text, note } = found;
-    return { language, note, text: target.key === undefined ? text : withKey(text, target.key) };
-  };
-}
-
-function withKey(text: string, key: string): string {
-  return text
-    .replaceAll('process.env.TAILRACE_KEY', () => quoted(key))
-    .replaceAll(/\$\{env:TAILRACE_KEY\}|\$\{TAILRACE_KEY\}|\$TAILRACE_KEY/g, () => key);
-}
-
-const PIPELINES = 'Collectors';
 const LIBRARIES = 'Libraries';
 const SYSTEMS = 'Systems';
 const PLATFORMS = 'Platforms';
 
 export const SENDERS: readonly Sender[] = [
-  { id: 'curl', label: 'curl', group: LIBRARIES, write: fromSource('curl') },
-  { id: 'pino', label: 'pino', group: LIBRARIES, write: fromSource('pino') },
+  {
+    id: 'curl',
+    label: 'curl',
+    group: LIBRARIES,
+    write: (target) => ({
+      language: 'bash',
+      text: `curl -s -H "X-API-KEY: ${keyOf(target)}" -H "Content-Type: application/json" \\
+  ${quoteShell(logsUrl(target))} \\
+  -d ${quoteShell(JSON.stringify([createExample(target.source.columns, target.project)], null, 2))}`,
+      note: 'Without a timestamp an event gets the time of arrival. Metadata is returned as sent.',
+    }),
+  },
+  {
+    id: 'pino',
+    label: 'pino',
+    group: LIBRARIES,
+    write: (target) => ({
+      language: 'javascript',
+      text: `// npm install pino pino-logflare
+import { pino } from 'pino';
+
+const transport = pino.transport({
+  target: 'pino-logflare',
+  options: {
+    apiBaseUrl: ${quoted(target.origin)},
+    apiKey: ${scriptKeyOf(target)},
+    sourceToken: ${quoted(target.source.id)}, // ${target.source.name}
+  },
+});
+const logger = pino({ base: { project: ${quoted(target.project)} } }, transport);
+
+logger.info({ order: 1 }, 'it works');`,
+      note: 'The fields of a line, such as its level, become metadata.',
+    }),
+  },
   {
     id: 'winston',
     label: 'winston',
@@ -87,7 +55,7 @@ import LokiTransport from 'winston-loki';
 
 const transport = new LokiTransport({
   host: ${quoted(target.origin)},
-  basicAuth: 'tailrace:' + ${target.key === undefined ? 'process.env.TAILRACE_KEY' : quoted(target.key)},
+  basicAuth: 'tailrace:' + ${scriptKeyOf(target)},
   labels: { app: 'my-app', project: ${quoted(target.project)} },
   json: true,
 });
@@ -110,132 +78,7 @@ export OTEL_EXPORTER_OTLP_LOGS_HEADERS="x-api-key=${keyOf(target)},x-source=${ta
       note: 'For gRPC set TAILRACE_OTLP_GRPC_PORT of the service, the protocol grpc, and that port.',
     }),
   },
-  { id: 'vector', label: 'Vector', group: PIPELINES, write: fromSource('vector') },
-  {
-    id: 'opentelemetry',
-    label: 'OpenTelemetry Collector',
-    group: PIPELINES,
-    write: fromSource('opentelemetry'),
-  },
-  {
-    id: 'fluent-bit',
-    label: 'Fluent Bit',
-    group: PIPELINES,
-    write(target) {
-      const { host, port, isTls } = placeOf(target);
-      return {
-        text: `[FILTER]
-    Name             modify
-    Match            *
-    Rename           log event_message
-
-[OUTPUT]
-    Name             http
-    Match            *
-    Host             ${host}
-    Port             ${port}
-    Tls              ${isTls ? 'on' : 'off'}
-    URI              /api/logs?source_name=${target.source.name}
-    Format           json
-    Json_date_key    timestamp
-    Json_date_format iso8601
-    Compress         gzip
-    Header           X-API-KEY ${bracedKeyOf(target)}
-    Header           X-Project ${target.project}`,
-        note: 'Its inputs call the text log; the filter renames it.',
-      };
-    },
-  },
-  {
-    id: 'promtail',
-    label: 'Promtail, Alloy, other senders for Loki',
-    group: PIPELINES,
-    isSorted: true,
-    write: (target) => ({
-      language: 'yaml',
-      text: `clients:
-  - url: ${quoted(`${target.origin}/loki/api/v1/push`)}
-    tenant_id: ${quoted(target.project)}
-    basic_auth:
-      username: tailrace
-      password: ${quoted(bracedKeyOf(target))}`,
-      note: 'The tenant is the project. Promtail reads variables with -config.expand-env=true.',
-    }),
-  },
-  {
-    id: 'filebeat',
-    label: 'Filebeat, other Beats',
-    group: PIPELINES,
-    isSorted: true,
-    write: (target) => ({
-      language: 'yaml',
-      text: `output.elasticsearch:
-  hosts: [${quoted(target.origin)}]
-  headers:
-    X-API-KEY: ${quoted(bracedKeyOf(target))}
-    X-Project: ${quoted(target.project)}
-setup.template.enabled: false
-setup.ilm.enabled: false`,
-      note: 'Sends by the protocol of Elasticsearch.',
-    }),
-  },
-  {
-    id: 'logstash',
-    label: 'Logstash',
-    group: PIPELINES,
-    isSorted: true,
-    write: (target) => ({
-      text: `output {
-  elasticsearch {
-    hosts => [${quoted(target.origin)}]
-    index => "my-app"
-    manage_template => false
-    ilm_enabled => false
-    custom_headers => {
-      "X-API-KEY" => ${quoted(bracedKeyOf(target))}
-      "X-Project" => ${quoted(target.project)}
-    }
-  }
-}`,
-      note: 'The index is a label by which a source may accept the events.',
-    }),
-  },
-  {
-    id: 'splunk',
-    label: 'Splunk HTTP Event Collector, Docker',
-    group: PIPELINES,
-    isSorted: true,
-    write: (target) => ({
-      language: 'bash',
-      text: `docker run --log-driver splunk \\
-  --log-opt splunk-url=${quoteShell(target.origin)} \\
-  --log-opt splunk-token="${keyOf(target)}" \\
-  --log-opt splunk-format=json \\
-  --log-opt splunk-sourcetype=my-app \\
-  my-image`,
-      note: 'Docker names no project: pin it in the key, or set TAILRACE_DEFAULT_PROJECT of the service.',
-    }),
-  },
-  {
-    id: 'datadog',
-    label: 'Datadog Agent',
-    group: PIPELINES,
-    isSorted: true,
-    write(target) {
-      const { host, port, isTls } = placeOf(target);
-      return {
-        language: 'yaml',
-        text: `logs_enabled: true
-api_key: ${quoted(bracedKeyOf(target))}
-tags: [${quoted(`project:${target.project}`)}]
-logs_config:
-  logs_dd_url: ${quoted(`${host}:${port}`)}
-  logs_no_ssl: ${!isTls}
-  force_use_http: true`,
-        note: 'In datadog.yaml. The tag project names the project.',
-      };
-    },
-  },
+  ...COLLECTORS.map((one) => ({ ...one, group: 'Collectors' })),
   {
     id: 'rsyslog',
     label: 'rsyslog',

@@ -1,4 +1,3 @@
-import { useId, useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { SourceState, SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
@@ -6,17 +5,13 @@ import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
 import { formatAgo, formatTime, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
-import { Code } from '../../ui/code.tsx';
-import { describedBy, Field } from '../../ui/form.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
-import { Panel, Stat } from '../../ui/panel.tsx';
+import { Stat } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { PanelTable } from '../../ui/table/panel-table.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { explorePath } from '../explore/address.ts';
 import './source.css';
-import { createSnippets, type Snippet } from './snippet.ts';
 import { useSources } from './use-sources.ts';
 
 /** One source: its size, its columns, and how to send events. */
@@ -45,10 +40,7 @@ export function SourcePage() {
       {source !== undefined && (
         <>
           {mayWatch && source.managed && <Numbers state={stateOf(name)} nowMs={nowMs} />}
-          <div className="source-parts">
-            {source.managed && !source.internal && <Sending source={source} />}
-            <Fields source={source} />
-          </div>
+          <Fields source={source} />
         </>
       )}
     </>
@@ -65,11 +57,18 @@ function Head({ source }: { readonly source: SourceView }) {
       </p>
       <div className="source-title">
         <h1>{name}</h1>
-        {hasLines && (
-          <Link href={explorePath({ source: [name] })} className="button">
-            Explore its lines
-          </Link>
-        )}
+        <div className="source-links">
+          {hasLines && (
+            <Link href={explorePath({ source: [name] })} className="button">
+              Explore its lines
+            </Link>
+          )}
+          {source.managed && !source.internal && (
+            <Link href={`/send?source=${name}`} className="button">
+              Send events to it
+            </Link>
+          )}
+        </div>
       </div>
       <p>{description}</p>
       <div className="source-facts">
@@ -195,64 +194,4 @@ function FieldLine({ column }: { readonly column: SourceView['columns'][number] 
 /** Writes paths as in a source's file; after the first one come its substitutes. */
 function writePath(path: readonly string[]): string {
   return path.some((name) => name.includes('.')) ? `[${path.join(', ')}]` : path.join('.');
-}
-
-/** Configurations of senders, with the address of this service and the source filled in. */
-function Sending({ source }: { readonly source: SourceView }) {
-  const id = useId();
-  const { self } = useClient();
-  const pinned = self.pins['project'];
-  const [project, setProject] = useState(pinned ?? 'my-project');
-  const [selected, setSelected] = useState<Snippet['id']>('curl');
-  const snippets = useMemo(
-    () => createSnippets({ origin: location.origin, source, project }),
-    [source, project],
-  );
-  const snippet = snippets.find((one) => one.id === selected);
-  return (
-    <Panel title="Send events">
-      <div className="sending">
-        <Field
-          id={id}
-          label="Project of the events"
-          {...(pinned !== undefined && { help: 'Set by your key.' })}
-        >
-          <input
-            id={id}
-            className="input"
-            aria-describedby={describedBy(id)}
-            autoComplete="off"
-            spellCheck={false}
-            disabled={pinned !== undefined}
-            value={project}
-            onChange={(event) => setProject(event.target.value)}
-          />
-        </Field>
-        <div>
-          <Tabs label="Sender" tabs={snippets} selected={selected} onSelect={setSelected}>
-            {snippet !== undefined && (
-              <>
-                <Code
-                  text={snippet.text}
-                  language={snippet.language}
-                  label={`Events to ${source.name} with ${snippet.label}`}
-                />
-                <p className="small muted">{snippet.note}</p>
-              </>
-            )}
-          </Tabs>
-        </div>
-        <p className="small muted">
-          The key is read from <code>TAILRACE_KEY</code>: one with the scope ingest
-          {self.scopes.includes('manage') ? (
-            <>
-              . Create one in <Link href="/keys">keys</Link>.
-            </>
-          ) : (
-            ', such as yours.'
-          )}
-        </p>
-      </div>
-    </Panel>
-  );
 }
