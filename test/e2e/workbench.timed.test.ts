@@ -81,7 +81,7 @@ describe('an endpoint under work', () => {
     expect(await textOf(yamlOf(page))).toContain('  status: { type: integer, description: A status. }');
     await page.getByLabel('project', { exact: false }).first().fill('p');
     await sqlOf(page).press('Control+Enter');
-    const rows = page.getByRole('region', { name: 'Rows of the result' }).getByRole('row');
+    const rows = page.getByRole('region', { name: 'Rows of the answer' }).getByRole('row');
     await expect.poll(() => rows.allTextContents()).toEqual(['statusn', '20010', '40410', '50310']);
     await page.getByRole('tab', { name: 'JSON' }).click();
     await page.getByText('"status": 503').waitFor();

@@ -1,22 +1,19 @@
 import { useMutation } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { type Answer, type CacheState, formatJson, parseJson, type Row } from '../../api/answer.ts';
+import { type Answer, type CacheState, formatJson, parseJson } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
 import { latestOf, type Run } from '../../api/queries.ts';
 import { formatBytes, formatMs, formatRows, formatSeconds } from '../../format/number.ts';
 import type { Span } from '../../format/time-axis.ts';
-import { useZone } from '../../preference.ts';
 import { QuietButton } from '../../ui/button.tsx';
 import { findAnswerRange } from '../../ui/chart/answer-range.ts';
-import { toDrawing } from '../../ui/chart/draw.ts';
-import { Drawings } from '../../ui/chart/drawings.tsx';
+import { AnswerRows } from '../../ui/chart/drawings.tsx';
 import { chartsOf, findTimes } from '../../ui/chart/guess.ts';
 import { Code } from '../../ui/code.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { saveFile } from '../../ui/save-file.ts';
-import { DataTable, toColumns } from '../../ui/table/data-table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { linesPath, queryPath, whyNoLines } from './lines.ts';
@@ -94,8 +91,19 @@ interface ViewsProps extends Pick<AnswerPanelProps, 'endpoint' | 'values' | 'url
 function Views({ endpoint, values, answer, isCurrent, url, onChange }: ViewsProps) {
   const { columns } = endpoint;
   const asLog = isLog(columns);
-  const charts = useMemo(() => chartsOf(endpoint, answer.rows), [endpoint, answer]);
-  const hasChart = asLog || charts.length > 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, even while the next one is computed
+  const drawn = useMemo(
+    () => ({
+      columns,
+      charts: chartsOf(endpoint, answer.rows),
+      times: findTimes(endpoint, answer.rows),
+      range: findAnswerRange(endpoint, values, answer.atMs),
+      linesOf: (span: Span, search?: string) => linesPath(endpoint, values, { span, search }),
+      noLines: whyNoLines(endpoint, values),
+    }),
+    [endpoint, answer],
+  );
+  const hasChart = asLog || drawn.charts.length > 0;
   const views: View[] = hasChart ? ['chart', 'table', 'json'] : ['table', 'json'];
   const view = views.find((one) => one === url.view) ?? views[0] ?? 'table';
   const tabs = views.map((id) => ({ id, label: asLog && id === 'chart' ? 'Log' : LABELS[id] }));
@@ -105,12 +113,8 @@ function Views({ endpoint, values, answer, isCurrent, url, onChange }: ViewsProp
         <Raw answer={answer} />
       ) : asLog && view === 'chart' ? (
         <LogView {...{ endpoint, values, answer, isCurrent, url, onChange }} />
-      ) : answer.rows.length === 0 ? (
-        <NoRows />
-      ) : view === 'chart' ? (
-        <Charts endpoint={endpoint} values={values} answer={answer} charts={charts} />
       ) : (
-        <Rows endpoint={endpoint} rows={answer.rows} />
+        <AnswerRows view={view} rows={answer.rows} drawn={drawn} />
       )}
     </Tabs>
   );
@@ -119,46 +123,6 @@ function Views({ endpoint, values, answer, isCurrent, url, onChange }: ViewsProp
 function Raw({ answer }: { readonly answer: Answer }) {
   const text = useMemo(() => formatJson(parseJson(answer.text)), [answer]);
   return <Code text={text} label="The answer as JSON" />;
-}
-
-function NoRows() {
-  return (
-    <Empty title="No rows">
-      No rows match these values. Check the project, choose a longer range, or see in the overview whether
-      events arrive.
-    </Empty>
-  );
-}
-
-interface ChartsProps extends Pick<ViewsProps, 'endpoint' | 'values' | 'answer'> {
-  readonly charts: EndpointView['charts'];
-}
-
-function Charts({ endpoint, values, answer, charts }: ChartsProps) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, even while the next one is computed
-  const shown = useMemo(() => {
-    const range = findAnswerRange(endpoint, values, answer.atMs);
-    const { columns } = endpoint;
-    return {
-      drawings: charts.map((chart) => toDrawing(chart, { columns, rows: answer.rows, range })),
-      linesOf: (span: Span, search?: string) => linesPath(endpoint, values, { span, search }),
-      noLines: whyNoLines(endpoint, values),
-    };
-  }, [endpoint, answer, charts]);
-  return <Drawings {...shown} rows={answer.rows} times={findTimes(endpoint, answer.rows)} />;
-}
-
-interface RowsProps extends Pick<ViewsProps, 'endpoint'> {
-  readonly rows: readonly Row[];
-}
-
-function Rows({ endpoint, rows }: RowsProps) {
-  const zone = useZone();
-  const shown = useMemo(
-    () => toColumns(endpoint.columns, { zone, times: findTimes(endpoint, rows) }),
-    [endpoint, rows, zone],
-  );
-  return <DataTable caption="Rows of the answer" rows={rows} columns={shown} />;
 }
 
 interface DownloadsProps {

@@ -13,6 +13,7 @@ import { Tag } from '../../ui/tag.tsx';
 import { filesPath } from './api.ts';
 import { Conflict } from './conflict.tsx';
 import { keepDraft, readDraft } from './draft.ts';
+import { Faults } from './faults.tsx';
 import { HistoryButton } from './history-button.tsx';
 
 /** The response to a check: faults, and what else its kind has. */
@@ -158,7 +159,10 @@ function TextBench({ kind, file, refusal, actions, form, onCheck, onReload }: Te
             faults={faults}
           />
         </div>
-        <Faults name={name} faults={faults} onShow={(fault) => editor.current?.goTo(fault)} />
+        <Faults
+          faults={faults.map((fault) => ({ file: `${name}.yaml`, fault }))}
+          onShow={({ fault }) => editor.current?.goTo(fault)}
+        />
       </section>
     </>
   );
@@ -185,37 +189,6 @@ function useFaults(kind: FileKind, definition: string, onCheck: FileTextProps['o
     if (data !== undefined) onCheck?.(data);
   }, [data, onCheck]);
   return { faults: data?.errors ?? NO_FAULTS, error: error ?? undefined };
-}
-
-interface FaultsProps {
-  readonly name: string;
-  readonly faults: readonly Fault[];
-  readonly onShow: (fault: Fault) => void;
-}
-
-/** Every fault as a button that leads to its place. */
-function Faults({ name, faults, onShow }: FaultsProps) {
-  return (
-    <div className="bench-faults">
-      <div role="status" className="visually-hidden">
-        {faults.length === 0
-          ? ''
-          : `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'} in the file`}
-      </div>
-      {faults.length > 0 && (
-        <ul aria-label="Faults">
-          {faults.map((fault) => (
-            <li key={`${fault.line}:${fault.column}:${fault.message}`}>
-              <button type="button" onClick={() => onShow(fault)}>
-                <code>{[`${name}.yaml`, fault.line, fault.column].filter(Boolean).join(':')}</code>{' '}
-                {fault.message}
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
-  );
 }
 
 /** Kinds of definitions that are one file: the part of their paths in the API. */

@@ -10,6 +10,7 @@ import { type Bounds, Resizer, remPixels } from '../../ui/resizer.tsx';
 import { Segmented } from '../../ui/tabs.tsx';
 import { FILES, type FileFaults, type Files, PATHS } from './api.ts';
 import { readOutline } from './definition.ts';
+import { Faults } from './faults.tsx';
 
 type File = keyof Files;
 
@@ -98,7 +99,10 @@ export function Panes({ workbench, files, faults, onEdit, onRun, onUseColumns }:
         pixelsOf={remPixels}
         onChange={sizes.changeTo('height')}
       />
-      <Faults faults={faults} onShow={show} />
+      <Faults
+        faults={FILES.flatMap((name) => faults[name].map((fault) => ({ name, file: PATHS[name], fault })))}
+        onShow={({ name, fault }) => show(name, fault)}
+      />
     </div>
   );
 }
@@ -116,35 +120,6 @@ function useWords({ functions, tables }: WorkbenchView, definition: string): Voc
   const names = useMemo(() => withConditional(functions), [functions]);
   const { parameters } = useMemo(() => readOutline(definition), [definition]);
   return useMemo(() => ({ functions: names, tables, parameters }), [names, tables, parameters]);
-}
-
-interface FaultsProps {
-  readonly faults: FileFaults;
-  readonly onShow: (file: File, fault: Fault) => void;
-}
-
-/** Every fault as a button that leads to its place. */
-function Faults({ faults, onShow }: FaultsProps) {
-  const all = FILES.flatMap((file) => faults[file].map((fault) => ({ file, fault })));
-  return (
-    <div className="bench-faults">
-      <div role="status" className="visually-hidden">
-        {all.length === 0 ? '' : `${all.length} ${all.length === 1 ? 'fault' : 'faults'} in the files`}
-      </div>
-      {all.length > 0 && (
-        <ul aria-label="Faults">
-          {all.map(({ file, fault }) => (
-            <li key={`${file}:${fault.line}:${fault.column}:${fault.message}`}>
-              <button type="button" onClick={() => onShow(file, fault)}>
-                <code>{[PATHS[file], fault.line, fault.column].filter(Boolean).join(':')}</code>{' '}
-                {fault.message}
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
-  );
 }
 
 declare module 'react' {

@@ -1,12 +1,14 @@
 import { useMemo } from 'react';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
 import { showText } from '../../format/log-text.ts';
 import { useZone } from '../../preference.ts';
+import { Empty } from '../note.tsx';
 import { Sparkline } from '../sparkline.tsx';
 import { DataTable, toColumns } from '../table/data-table.tsx';
 import './drawing.css';
-import type { Columns } from './answer-range.ts';
-import type { Bar, BigNumber, Drawing } from './draw.ts';
+import type { AnswerRange, Columns } from './answer-range.ts';
+import { type Bar, type BigNumber, type Drawing, toDrawing } from './draw.ts';
 import { type LineLinks, LinkCharts, LinkedChart } from './linked-charts.tsx';
 
 interface DrawingsProps extends LineLinks {
@@ -46,18 +48,45 @@ interface PlainDrawingProps extends Pick<DrawingsProps, 'rows' | 'times'> {
 export function PlainDrawing({ drawing, rows, times }: PlainDrawingProps) {
   if (drawing.kind === 'bars') return <BarList title={drawing.title} bars={drawing.bars} />;
   if (drawing.kind === 'number') return <BigNumbers numbers={drawing.numbers} />;
-  return <RowTable caption={drawing.title} columns={drawing.columns} rows={rows} times={times} />;
+  const { title, columns } = drawing;
+  const caption = title === '' ? 'Rows' : `Rows: ${title}`;
+  return <AnswerTable {...{ caption, columns, rows, times }} />;
 }
 
-interface RowTableProps extends Pick<DrawingsProps, 'rows' | 'times'> {
+interface AnswerTableProps extends Pick<DrawingsProps, 'rows' | 'times'> {
   readonly caption: string;
   readonly columns: Columns;
 }
 
-function RowTable({ caption, columns, rows, times }: RowTableProps) {
+function AnswerTable({ caption, columns, rows, times }: AnswerTableProps) {
   const zone = useZone();
   const shown = useMemo(() => toColumns(columns, { zone, times }), [columns, zone, times]);
-  return <DataTable caption={caption === '' ? 'Rows' : `Rows: ${caption}`} rows={rows} columns={shown} />;
+  return <DataTable caption={caption} rows={rows} columns={shown} />;
+}
+
+interface AnswerRowsProps extends Pick<DrawingsProps, 'rows'> {
+  readonly view: 'chart' | 'table';
+  readonly drawn: Pick<EndpointView, 'charts' | 'columns'> &
+    Pick<DrawingsProps, 'times' | 'linesOf' | 'noLines'> & { readonly range: AnswerRange };
+}
+
+/** The rows of an answer as its charts, or as a table. */
+export function AnswerRows({ view, rows, drawn }: AnswerRowsProps) {
+  const { columns, charts, range, ...rest } = drawn;
+  const drawings = useMemo(
+    () => (view === 'chart' ? charts.map((chart) => toDrawing(chart, { columns, rows, range })) : []),
+    [view, columns, charts, rows, range],
+  );
+  if (rows.length === 0)
+    return (
+      <Empty title="No rows">
+        No rows match these values. Check the project, choose a longer range, or see in the overview whether
+        events arrive.
+      </Empty>
+    );
+  if (view === 'table')
+    return <AnswerTable caption="Rows of the answer" {...{ columns, rows }} times={rest.times} />;
+  return <Drawings {...{ drawings, rows }} {...rest} />;
 }
 
 interface BarListProps {
