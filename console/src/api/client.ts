@@ -20,12 +20,16 @@ export class ApiError extends Error {
   }[];
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(message: string, fields: Omit<ApiError, 'name' | 'message' | 'stack' | 'cause'>) {
+  constructor(
+    message: string,
+    fields: Pick<ApiError, 'code' | 'status'> &
+      Partial<Pick<ApiError, 'requestId' | 'errors' | 'retryAfterSeconds'>>,
+  ) {
     super(message);
     this.code = fields.code;
     this.status = fields.status;
     this.requestId = fields.requestId;
-    this.errors = fields.errors;
+    this.errors = fields.errors ?? [];
     this.retryAfterSeconds = fields.retryAfterSeconds;
   }
 }
@@ -35,9 +39,6 @@ export function notUnderstood(status: number): ApiError {
   return new ApiError('This response is not from Tailrace: check the proxies in between.', {
     code: 'unknown',
     status,
-    requestId: undefined,
-    errors: [],
-    retryAfterSeconds: undefined,
   });
 }
 
@@ -165,13 +166,7 @@ async function reachable<T>(work: Promise<T>, signal: AbortSignal | null | undef
     return await work;
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    throw new ApiError('The service could not be reached.', {
-      code: 'unreachable',
-      status: 0,
-      requestId: undefined,
-      errors: [],
-      retryAfterSeconds: undefined,
-    });
+    throw new ApiError('The service could not be reached.', { code: 'unreachable', status: 0 });
   }
 }
 

@@ -4,7 +4,7 @@ import type { DraftCheck } from '../../../../src/management/view.ts';
 import { type ApiError, type Client, useClient } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
 import { latestOf, queries, useRun } from '../../api/queries.ts';
-import { Button, QuietButton } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Editor } from '../../ui/editor/editor.tsx';
 import type { Fault } from '../../ui/editor/mount.ts';
@@ -12,9 +12,10 @@ import { ErrorNote } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { filesPath } from './api.ts';
 import { Conflict } from './conflict.tsx';
-import { keepDraft, readDraft } from './draft.ts';
 import { Faults } from './faults.tsx';
 import { HistoryButton } from './history-button.tsx';
+import { ConflictNote, RestoredNote } from './save-notes.tsx';
+import { type Base, useFiles } from './use-files.ts';
 
 /** The response to a check: faults, and what else its kind has. */
 export type FileCheck = Pick<DraftCheck, 'errors'>;
@@ -69,10 +70,16 @@ interface TextBenchProps extends Omit<FileTextProps, 'template' | 'name'> {
 
 function TextBench({ kind, file, refusal, actions, form, onCheck, onReload }: TextBenchProps) {
   const { name } = file;
-  const { base, text, isChanged, isRestored, setText, reset, settle } = useText(kind, file);
+  // No endpoint has a space in its name.
+  const work = useFiles(`${kind === 'alerts' ? 'alert' : 'dashboard'} ${name}`, toBase(file));
+  const { base, isChanged, isRestored } = work;
+  const text = work.files.definition;
+  const setText = (definition: string) => work.edit({ definition });
   const editor = useRef<{ goTo(fault: Fault): void }>(null);
   const { faults, error } = useFaults(kind, text, onCheck);
-  const saving = useSaveFile(kind, ({ version }, { definition }) => settle({ ...base, version, definition }));
+  const saving = useSaveFile(kind, ({ version }, { definition }) =>
+    work.settle(toBase({ version, definition }), toBase({ version, definition })),
+  );
   const save = () => saving.save({ name, definition: text, version: base.version });
   const isConflict = saving.error?.code === 'conflict';
   const isNew = base.version === null;
@@ -106,31 +113,22 @@ function TextBench({ kind, file, refusal, actions, form, onCheck, onReload }: Te
       <div className="bench-notes" aria-live="polite">
         {refusal !== null && <div className="note is-info">Not saved here: {refusal}.</div>}
         {isRestored && (
-          <div className="note is-info bench-note">
-            <span>
-              These are your unsaved changes.
-              {base.version !== file.version && ' The file has changed since you began.'}
-            </span>
-            <QuietButton onClick={() => reset(file)}>Discard them</QuietButton>
-          </div>
+          <RestoredNote isOther={base.version !== file.version} onDiscard={() => work.reset(toBase(file))} />
         )}
         {saving.saved !== undefined && !isChanged && (
           <div className="note is-info">Saved, and served from now on.</div>
         )}
         {isConflict && (
-          <div className="note is-bad bench-note">
-            <span>
-              <strong>Not saved.</strong> {saving.error?.message}
-            </span>
+          <ConflictNote error={saving.error}>
             <Button
               onClick={() => {
-                reset(file);
+                work.reset(toBase(file));
                 onReload();
               }}
             >
               Load theirs
             </Button>
-          </div>
+          </ConflictNote>
         )}
         {saving.error !== undefined && !isConflict && <ErrorNote error={saving.error} />}
         {error !== undefined && <ErrorNote error={error} />}
@@ -235,33 +233,7 @@ interface DefinitionFile {
   readonly version: string | null;
 }
 
-/** The text under work, kept for this tab while it differs from the file. */
-function useText(kind: FileKind, file: DefinitionFile) {
-  // No endpoint has a space in its name.
-  const key = `${kind === 'alerts' ? 'alert' : 'dashboard'} ${file.name}`;
-  const owner = useClient().self.id;
-  const [draft] = useState(() => readDraft(owner, key).work);
-  const [base, setBase] = useState({ ...file, version: draft === undefined ? file.version : draft.version });
-  const [text, setText] = useState(draft?.definition ?? file.definition);
-  const [isRestored, setRestored] = useState(draft !== undefined);
-  const isChanged = text !== base.definition;
-  useEffect(() => {
-    const work = isChanged ? { definition: text, sql: '', version: base.version } : undefined;
-    keepDraft(owner, key, { work, values: {} });
-  }, [owner, key, text, base.version, isChanged]);
-  return {
-    ...{ base, text, isChanged, setText },
-    isRestored: isRestored && isChanged,
-    /** Continues with a file. */
-    reset(next: DefinitionFile) {
-      setBase(next);
-      setText(next.definition);
-      setRestored(false);
-    },
-    /** To be called when a text is saved; edits since then stay. */
-    settle(next: DefinitionFile) {
-      setBase(next);
-      setRestored(false);
-    },
-  };
+/** An endpoint without SQL: both are worked on alike. */
+function toBase({ definition, version }: Pick<DefinitionFile, 'definition' | 'version'>): Base {
+  return { definition, sql: '', version };
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { SavedEndpoint } from '../../../../src/management/view.ts';
+import type { ApiError } from '../../api/client.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { byFile, filesPath, readFiles } from './api.ts';
@@ -21,13 +22,7 @@ export function SaveNotes({ name, opened, work, save }: SaveNotesProps) {
     <>
       <div className="bench-notes" aria-live="polite">
         {work.isRestored && saving.state === 'idle' && (
-          <div className="note is-info bench-note">
-            <span>
-              These are your unsaved changes.
-              {work.base.version !== opened.version && ' The files have changed since you began.'}
-            </span>
-            <QuietButton onClick={() => work.reset(opened)}>Discard them</QuietButton>
-          </div>
+          <RestoredNote isOther={work.base.version !== opened.version} onDiscard={() => work.reset(opened)} />
         )}
         {!work.isKept && (
           <div className="note is-bad">
@@ -36,15 +31,10 @@ export function SaveNotes({ name, opened, work, save }: SaveNotesProps) {
         )}
         {saving.state === 'saved' && <SavedNote saved={saving.saved} />}
         {saving.state === 'conflict' && !isAsking && (
-          <div className="note is-bad bench-note">
-            <span>
-              <strong>Not saved.</strong> {saving.error.message}
-            </span>
-            <span className="bench-choices">
-              <Button onClick={save.loadStored}>Load theirs</Button>
-              <Button onClick={() => save.ask(true)}>Keep mine as a copy</Button>
-            </span>
-          </div>
+          <ConflictNote error={saving.error}>
+            <Button onClick={save.loadStored}>Load theirs</Button>
+            <Button onClick={() => save.ask(true)}>Keep mine as a copy</Button>
+          </ConflictNote>
         )}
         {saving.state === 'failed' && !isAsking && <ErrorNote error={saving.error} />}
       </div>
@@ -60,6 +50,43 @@ export function SaveNotes({ name, opened, work, save }: SaveNotesProps) {
         />
       )}
     </>
+  );
+}
+
+interface RestoredNoteProps {
+  /** Whether the files have changed meanwhile. */
+  readonly isOther: boolean;
+  readonly onDiscard: () => void;
+}
+
+/** Says that the texts are those of an earlier visit. */
+export function RestoredNote({ isOther, onDiscard }: RestoredNoteProps) {
+  return (
+    <div className="note is-info bench-note">
+      <span>
+        These are your unsaved changes.
+        {isOther && ' What is stored has changed since you began.'}
+      </span>
+      <QuietButton onClick={onDiscard}>Discard them</QuietButton>
+    </div>
+  );
+}
+
+interface ConflictNoteProps {
+  readonly error: ApiError | undefined;
+  /** What can be done. */
+  readonly children: ReactNode;
+}
+
+/** Says that another one has saved meanwhile. */
+export function ConflictNote({ error, children }: ConflictNoteProps) {
+  return (
+    <div className="note is-bad bench-note">
+      <span>
+        <strong>Not saved.</strong> {error?.message}
+      </span>
+      <span className="bench-choices">{children}</span>
+    </div>
   );
 }
 

@@ -71,6 +71,7 @@ export function useFiles(name: string, opened: Base): WorkedFiles {
     settle(next, sent) {
       setBase(next);
       setTest('');
+      setRestored(false);
       setFiles((now) =>
         now.definition === sent.definition && now.sql === sent.sql
           ? { definition: next.definition, sql: next.sql }
