@@ -1,4 +1,5 @@
 import { useLocation, useSearch } from 'wouter';
+import { PageHead } from '../../ui/page-head.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import './admin.css';
 import { Deletion } from './deletion.tsx';
@@ -19,10 +20,7 @@ export function AdminPage() {
   const { id, part: Part } = PARTS.find((one) => one.id === named) ?? PARTS[0];
   return (
     <>
-      <div className="page-head">
-        <h1>Admin</h1>
-        <p>Who uses the service, what it rejects, and what it deletes.</p>
-      </div>
+      <PageHead title="Admin">Who uses the service, what it rejects, and what it deletes.</PageHead>
       <div>
         <Tabs
           label="Parts of this page"

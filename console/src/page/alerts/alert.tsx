@@ -12,6 +12,7 @@ import { Button } from '../../ui/button.tsx';
 import { LinkedCharts } from '../../ui/chart/linked-charts.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
+import { MissingPage } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { RowTable } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
@@ -33,19 +34,10 @@ export function AlertPage() {
   const { value: alert, error } = useRead(asked, { everyMs: EVERY_MS });
   if (alert !== undefined) return <Known alert={alert} error={error} path={path} />;
   return (
-    <>
-      <div className="page-head">
-        <h1>{name}</h1>
-      </div>
-      {error === undefined && <p className="muted">Reading…</p>}
-      {error?.status === 404 && (
-        <Empty title="No such alert">
-          This key may see no alert called <code>{name}</code>. The <Link href="/alerts">list</Link> has those
-          that it may see.
-        </Empty>
-      )}
-      {error !== undefined && error.status !== 404 && <ErrorNote error={error} />}
-    </>
+    <MissingPage title={name} error={error} unknown="No such alert">
+      This key may see no alert called <code>{name}</code>. The <Link href="/alerts">list</Link> has those
+      that it may see.
+    </MissingPage>
   );
 }
 

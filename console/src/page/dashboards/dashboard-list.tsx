@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import './dashboard.css';
 
@@ -18,10 +19,7 @@ export function DashboardListPage() {
   const dashboards = value?.result;
   return (
     <>
-      <div className="page-head">
-        <h1>Dashboards</h1>
-        <p>Pages of panels, each an endpoint.</p>
-      </div>
+      <PageHead title="Dashboards">Pages of panels, each an endpoint.</PageHead>
       {error !== undefined && <ErrorNote error={error} />}
       {dashboards === undefined && error === undefined && <p className="muted">Reading…</p>}
       {dashboards !== undefined && dashboards.length > 0 && (

@@ -7,7 +7,7 @@ import { mayUseWorkbench } from '../../api/right.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { MissingPage } from '../../ui/page-head.tsx';
 import { parseAddress, withEditor } from './address.ts';
 import './dashboard.css';
 import { DashboardBody } from './dashboard-body.tsx';
@@ -42,19 +42,10 @@ export function DashboardPage() {
       />
     );
   return (
-    <>
-      <div className="page-head">
-        <h1>{name}</h1>
-      </div>
-      {error === undefined && <p className="muted">Reading…</p>}
-      {error?.status === 404 && (
-        <Empty title="No such dashboard">
-          This key sees no panel of a dashboard called <code>{name}</code>.{' '}
-          <Link href="/dashboards">Those that it sees</Link>
-        </Empty>
-      )}
-      {error !== undefined && error.status !== 404 && <ErrorNote error={error} />}
-    </>
+    <MissingPage title={name} error={error} unknown="No such dashboard">
+      This key sees no panel of a dashboard called <code>{name}</code>.{' '}
+      <Link href="/dashboards">Those that it sees</Link>
+    </MissingPage>
   );
 }
 

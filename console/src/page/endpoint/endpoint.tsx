@@ -6,7 +6,7 @@ import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { formatRows, formatSeconds } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { MissingPage } from '../../ui/page-head.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { newAlertPath } from '../workbench/path.ts';
 import { AnswerPanel } from './answer-panel.tsx';
@@ -26,19 +26,10 @@ export function EndpointPage() {
   const endpoint = useMemo(() => found && withSql(found), [found]);
   if (endpoint !== undefined) return <Known key={endpoint.id} endpoint={endpoint} />;
   return (
-    <>
-      <div className="page-head">
-        <h1>{name}</h1>
-      </div>
-      {error !== undefined && <ErrorNote error={error} />}
-      {error === undefined && value === undefined && <p className="muted">Reading…</p>}
-      {value !== undefined && (
-        <Empty title="No such endpoint">
-          This key may read no endpoint called <code>{name}</code>. The <Link href="/">overview</Link> lists
-          those that are.
-        </Empty>
-      )}
-    </>
+    <MissingPage title={name} error={error} isUnknown={value !== undefined} unknown="No such endpoint">
+      This key may read no endpoint called <code>{name}</code>. The <Link href="/">overview</Link> lists those
+      that are.
+    </MissingPage>
   );
 }
 

@@ -5,6 +5,7 @@ import { useClient } from '../../api/client.ts';
 import { PAGES, usePages } from '../../api/queries.ts';
 import { isLimited } from '../../api/right.ts';
 import { ErrorNote } from '../../ui/note.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
 import { KeyForm } from './key-form.tsx';
 import { EndedKeys, KeyList } from './key-table.tsx';
 import './keys.css';
@@ -44,10 +45,9 @@ export function KeysPage() {
   };
   return (
     <>
-      <div className="page-head">
-        <h1>Keys</h1>
-        <p>Create, rotate and revoke the keys of callers. A key itself is shown once, when it is created.</p>
-      </div>
+      <PageHead title="Keys">
+        Create, rotate and revoke the keys of callers. A key itself is shown once, when it is created.
+      </PageHead>
       {done !== undefined && <Done message={done} />}
       {made !== undefined && <CreatedKey made={made} onClose={() => setMade(undefined)} />}
       {keys.error !== undefined && <ErrorNote error={keys.error} />}

@@ -13,6 +13,7 @@ import {
   formatShort,
 } from '../../format/number.ts';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
 import { Panel, Stat } from '../../ui/panel.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import './overview.css';
@@ -31,14 +32,11 @@ export function OverviewPage() {
   const described = endpoints.value?.result ?? [];
   return (
     <>
-      <div className="page-head">
-        <h1>Overview</h1>
-        <p>
-          {mayWatch
-            ? 'Traffic of endpoints and sources over the last hour, at most since the service started.'
-            : 'The endpoints that this key may read. Live numbers need the scope manage.'}
-        </p>
-      </div>
+      <PageHead title="Overview">
+        {mayWatch
+          ? 'Traffic of endpoints and sources over the last hour, at most since the service started.'
+          : 'The endpoints that this key may read. Live numbers need the scope manage.'}
+      </PageHead>
       {live.error !== undefined && <ErrorNote error={live.error} />}
       {endpoints.error !== undefined && <ErrorNote error={endpoints.error} />}
       {mayWatch && overview === undefined && live.error === undefined && <p className="muted">Reading…</p>}

@@ -2,6 +2,7 @@ import { useEffect, useMemo } from 'react';
 import { useClient } from '../../api/client.ts';
 import { query, useRead } from '../../api/queries.ts';
 import { ErrorNote } from '../../ui/note.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { JSON_TYPE, listGroups, type OpenApi, sketch } from './openapi.ts';
 import { OperationLine, Part } from './operation.tsx';
@@ -15,15 +16,12 @@ export function ReferencePage() {
   const { value, error } = useRead(DOCUMENT);
   return (
     <>
-      <div className="page-head">
-        <h1>API reference</h1>
-        <p>
-          {scopes.length === 0
-            ? 'The operations for every caller. Sign in to see the endpoints of your key, and to try them.'
-            : 'Every operation, with the endpoints that your key may read. When you try one, it is sent with your key.'}{' '}
-          Generate clients from <a href="/openapi.json">openapi.json</a>.
-        </p>
-      </div>
+      <PageHead title="API reference">
+        {scopes.length === 0
+          ? 'The operations for every caller. Sign in to see the endpoints of your key, and to try them.'
+          : 'Every operation, with the endpoints that your key may read. When you try one, it is sent with your key.'}{' '}
+        Generate clients from <a href="/openapi.json">openapi.json</a>.
+      </PageHead>
       {error !== undefined && <ErrorNote error={error} />}
       {value === undefined && error === undefined && <p className="muted">Reading…</p>}
       {value !== undefined && <Groups document={value} />}

@@ -12,6 +12,7 @@ import { Code } from '../../ui/code.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { ChoiceField, Options, TextField } from '../../ui/form.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { explorePath } from '../explore/address.ts';
 import { useSources } from '../source/use-sources.ts';
@@ -25,10 +26,9 @@ export function SendPage() {
   const senders = sources?.filter(({ managed, internal }) => managed && !internal) ?? [];
   return (
     <>
-      <div className="page-head">
-        <h1>Send logs</h1>
-        <p>Choose what sends your logs, copy its configuration, and wait for the first event.</p>
-      </div>
+      <PageHead title="Send logs">
+        Choose what sends your logs, copy its configuration, and wait for the first event.
+      </PageHead>
       {errors.map((error) => (
         <ErrorNote key={error.message} error={error} />
       ))}

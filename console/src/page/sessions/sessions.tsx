@@ -6,6 +6,7 @@ import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { QuietButton } from '../../ui/button.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
 import { RowTable } from '../../ui/table/panel-table.tsx';
 
 const SESSIONS = query<{ readonly result: readonly Session[] }>('/api/sessions', ['result']);
@@ -19,15 +20,12 @@ export function SessionsPage() {
   const time = (iso: string | null) => (iso === null ? '' : formatTime(Date.parse(iso), zone));
   return (
     <>
-      <div className="page-head">
-        <h1>Your sessions</h1>
-        <p>
-          {self.kind === 'person'
-            ? `You are ${self.name}, with the role ${self.role}. `
-            : `You are signed in with the key ${self.name}. `}
-          Scopes: {self.scopes.join(', ')}.
-        </p>
-      </div>
+      <PageHead title="Your sessions">
+        {self.kind === 'person'
+          ? `You are ${self.name}, with the role ${self.role}. `
+          : `You are signed in with the key ${self.name}. `}
+        Scopes: {self.scopes.join(', ')}.
+      </PageHead>
       {error !== undefined && <ErrorNote error={error} />}
       {end.error !== null && <ErrorNote error={end.error} />}
       {value?.result.length === 0 && <Empty title="No sessions">This tab has its key itself.</Empty>}

@@ -5,6 +5,7 @@ import { useClient } from '../../api/client.ts';
 import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
@@ -72,13 +73,10 @@ export function SourceListPage() {
   const hasLines = maySearch(useClient().self);
   return (
     <>
-      <div className="page-head">
-        <h1>Sources</h1>
-        <p>
-          Kinds of logs that you can send here, each with its fields, retention and ready-made configurations
-          of senders.
-        </p>
-      </div>
+      <PageHead title="Sources">
+        Kinds of logs that you can send here, each with its fields, retention and ready-made configurations of
+        senders.
+      </PageHead>
       {errors.map((error) => (
         <ErrorNote key={error.message} error={error} />
       ))}

@@ -6,6 +6,7 @@ import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
 import { formatAgo, formatTime, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
 import { Stat } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { PanelTable } from '../../ui/table/panel-table.tsx';
@@ -21,13 +22,7 @@ export function SourcePage() {
   const source = sources?.find((one) => one.name === name);
   return (
     <>
-      {source === undefined ? (
-        <div className="page-head">
-          <h1>{name}</h1>
-        </div>
-      ) : (
-        <Head source={source} />
-      )}
+      {source === undefined ? <PageHead title={name} /> : <Head source={source} />}
       {errors.map((error) => (
         <ErrorNote key={error.message} error={error} />
       ))}

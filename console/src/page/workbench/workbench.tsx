@@ -2,7 +2,8 @@ import { useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { WorkbenchView } from '../../../../src/management/view.ts';
 import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { ErrorNote } from '../../ui/note.tsx';
+import { MissingPage } from '../../ui/page-head.tsx';
 import { readFiles } from './api.ts';
 import { Bench } from './bench.tsx';
 import { newFiles } from './definition.ts';
@@ -32,14 +33,14 @@ export function WorkbenchPage() {
   };
   if (workbench === undefined) {
     return (
-      <>
-        <div className="page-head">
-          <h1>Workbench</h1>
-        </div>
-        {error === undefined && <p className="muted">Reading…</p>}
-        {error?.status === 403 && <Empty title="This key may not use the workbench">{error.message}</Empty>}
-        {error !== undefined && error.status !== 403 && <ErrorNote error={error} />}
-      </>
+      <MissingPage
+        title="Workbench"
+        error={error}
+        isUnknown={error?.status === 403}
+        unknown="This key may not use the workbench"
+      >
+        {error?.message}
+      </MissingPage>
     );
   }
   return (

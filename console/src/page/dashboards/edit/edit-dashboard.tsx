@@ -4,6 +4,7 @@ import type { DashboardCheck, DashboardView } from '../../../../../src/managemen
 import { queries, useRead } from '../../../api/queries.ts';
 import { QuietButton } from '../../../ui/button.tsx';
 import { ErrorNote } from '../../../ui/note.tsx';
+import { PageHead } from '../../../ui/page-head.tsx';
 import { type FileCheck, FileText } from '../../workbench/file-text.tsx';
 import '../../alerts/alerts.css';
 import '../../workbench/workbench.css';
@@ -25,9 +26,7 @@ export function EditDashboard() {
   }, []);
   return (
     <div className="dashboard dashboard-edit">
-      <div className="page-head">
-        <h1>{name}</h1>
-      </div>
+      <PageHead title={name} />
       {error !== undefined && <ErrorNote error={error} />}
       {workbench !== undefined && (
         <FileText

@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react';
+import type { ApiError } from '../api/client.ts';
+import { Empty, ErrorNote } from './note.tsx';
+
+interface PageHeadProps {
+  readonly title: string;
+  /** What the page is for. */
+  readonly children?: ReactNode;
+}
+
+/** The head of a page. */
+export function PageHead({ title, children }: PageHeadProps) {
+  return (
+    <div className="page-head">
+      <h1>{title}</h1>
+      {children !== undefined && <p>{children}</p>}
+    </div>
+  );
+}
+
+interface MissingPageProps extends PageHeadProps {
+  readonly error: ApiError | undefined;
+  /** Whether the key may not know it; by default by the status. */
+  readonly isUnknown?: boolean;
+  /** `No such alert`; the children say more. */
+  readonly unknown: string;
+}
+
+/** A page without what it is about: that is being read, cannot be read, or is unknown to the key. */
+export function MissingPage(props: MissingPageProps) {
+  const { title, error, isUnknown = error?.status === 404, unknown, children } = props;
+  return (
+    <>
+      <PageHead title={title} />
+      {isUnknown && <Empty title={unknown}>{children}</Empty>}
+      {!isUnknown && error !== undefined && <ErrorNote error={error} />}
+      {!isUnknown && error === undefined && <p className="muted">Reading…</p>}
+    </>
+  );
+}
