@@ -35,7 +35,7 @@ export function Usage() {
   const read = query<UsageView>(`/api/usage?by=${by}&days=${days}`, ['result', 'since']);
   const { value, error } = useRead(read, { everyMs: EVERY_MS });
   const choices = (
-    <div className="admin-choices">
+    <div className="row">
       <Segmented label="Counted" options={BY} selected={by} onSelect={setBy} />
       <Segmented label="Range" options={DAYS} selected={days} onSelect={setDays} />
     </div>

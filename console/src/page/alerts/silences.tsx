@@ -180,7 +180,7 @@ function SilenceForm({ title, labels: known, labelsHelp, path, onClose, onMade }
   const fault = (member: string) => faultOf(error, member);
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form className="alert-form" error={error} onSubmit={mutate}>
+      <Form className="stack" error={error} onSubmit={mutate}>
         <Field id={`${id}-until`} label="Until" help="At most 90 days ahead." fault={fault('until')}>
           <TimeControl
             id={`${id}-until`}

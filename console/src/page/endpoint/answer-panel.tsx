@@ -67,7 +67,7 @@ const CACHE: Readonly<Record<CacheState, readonly [string, Tone]>> = {
 function Meta({ answer }: { readonly answer: Answer }) {
   const [label, tone] = CACHE[answer.cache];
   return (
-    <ul className="answer-meta small number" aria-label="About this answer">
+    <ul className="meta small number" aria-label="About this answer">
       <li>
         <Tag tone={tone}>{label}</Tag>
       </li>

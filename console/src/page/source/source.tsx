@@ -52,7 +52,7 @@ function Head({ source }: { readonly source: SourceView }) {
       </p>
       <div className="source-title">
         <h1>{name}</h1>
-        <div className="source-links">
+        <div className="row">
           {hasLines && (
             <Link href={explorePath({ source: [name] })} className="button">
               Explore its lines

@@ -81,7 +81,7 @@ const TABS: readonly { readonly id: ResultView; readonly label: string }[] = [
 function Meta({ value }: { readonly value: Answered }) {
   const { result, rows_read: rows, bytes_read: bytes, engine_ms: engineMs, truncated, ms } = value;
   return (
-    <ul className="bench-meta small number" aria-label="About this result">
+    <ul className="meta small number" aria-label="About this result">
       {truncated && (
         <li>
           <Tag tone="warn">cut at max_rows</Tag>

@@ -22,7 +22,7 @@ export function SaveDialog({ name, save }: SaveDialogProps) {
   };
   return (
     <Dialog title="Save as an endpoint" onClose={onClose}>
-      <Form className="bench-name" onSubmit={onSubmit}>
+      <Form className="stack" onSubmit={onSubmit}>
         <TextField
           label="Name"
           help="Words of a-z, 0-9, - and _, joined by dots. It is written into endpoint.yaml, and names the folder."

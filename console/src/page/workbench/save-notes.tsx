@@ -85,7 +85,7 @@ export function ConflictNote({ error, children }: ConflictNoteProps) {
       <span>
         <strong>Not saved.</strong> {error?.message}
       </span>
-      <span className="bench-choices">{children}</span>
+      <span className="row">{children}</span>
     </div>
   );
 }

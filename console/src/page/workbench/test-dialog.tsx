@@ -58,7 +58,7 @@ export function TestDialog({ name, base, asked, answer, onClose }: TestDialogPro
       )}
       {data === undefined && refusal !== undefined && <p>{refusal}</p>}
       {data === undefined && refusal === undefined && (
-        <Form className="bench-name" onSubmit={onSubmit}>
+        <Form className="stack" onSubmit={onSubmit}>
           <TextField
             label="What it shows"
             help="A sentence, such as: counts status 500 and above in the last hour"

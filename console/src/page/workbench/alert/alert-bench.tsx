@@ -93,7 +93,7 @@ function AlertForm({ given, endpoints, taken, workbench }: AlertFormProps) {
   return (
     <div className="alert-bench">
       <Panel title="The alert">
-        <Form className="alert-form" error={error} onSubmit={onSubmit}>
+        <Form className="stack" error={error} onSubmit={onSubmit}>
           <AboutFields
             draft={draft}
             endpoints={endpoints}
