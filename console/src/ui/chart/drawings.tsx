@@ -19,7 +19,7 @@ interface DrawingsProps extends LineLinks {
 }
 
 /** Every chart of an answer, below one another or side by side. */
-export function Drawings({ drawings, rows, times, ...lines }: DrawingsProps) {
+function Drawings({ drawings, rows, times, ...lines }: DrawingsProps) {
   return (
     <LinkCharts>
       <div className="charts">
