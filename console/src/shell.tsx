@@ -11,8 +11,8 @@ import { Boundary } from './ui/boundary/boundary.tsx';
 import { useLeaveOnEscape } from './ui/field-key.ts';
 import { Mark } from './ui/mark.tsx';
 import { Empty, ErrorNote } from './ui/note.tsx';
+import { useTitle } from './ui/page-head.tsx';
 import { Segmented } from './ui/tabs.tsx';
-import { useTitle } from './ui/use-title.ts';
 
 interface ShellProps {
   readonly onSignIn: () => void;

@@ -6,7 +6,7 @@ import yaml from 'highlight.js/lib/languages/yaml';
 import { createLowlight } from 'lowlight';
 import { type ReactNode, useMemo } from 'react';
 import { showControls } from '../format/log-text.ts';
-import { CopyButton } from './copy-button.tsx';
+import { CopyButton } from './button.tsx';
 
 const lowlight = createLowlight({ bash, javascript, python, sql, yaml });
 

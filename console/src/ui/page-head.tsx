@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import type { ApiError } from '../api/client.ts';
 import { Empty, ErrorNote } from './note.tsx';
 
@@ -37,4 +37,11 @@ export function MissingPage(props: MissingPageProps) {
       {!isUnknown && error === undefined && <p className="muted">Reading…</p>}
     </>
   );
+}
+
+/** Names the window: `level:error · Explore · Tailrace`. Of two, that of the component further down the page counts. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Tailrace`;
+  }, [title]);
 }

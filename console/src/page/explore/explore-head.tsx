@@ -1,18 +1,22 @@
+import './saved-searches.css';
 import { type ReactNode, useEffect, useId, useState } from 'react';
-import type { ApiError } from '../../api/client.ts';
+import { Link } from 'wouter';
+import { type ApiError, useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { Button, QuietButton } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { mayUseWorkbench } from '../../api/right.ts';
+import { Button, CopyButton, QuietButton } from '../../ui/button.tsx';
 import { Suggestions } from '../../ui/form.tsx';
 import { goToLines } from '../../ui/lines/use-place.ts';
+import { Popover } from '../../ui/overlay/popover.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
+import { fromSearchPath } from '../workbench/path.ts';
 import { type ExploreAddress, explorePath, formatAddress, parseAddress } from './address.ts';
 import { Download } from './download.tsx';
 import { QueryField } from './query-field.tsx';
-import { SaveAsEndpoint } from './save-as-endpoint.tsx';
 import { SavedSearches } from './saved-searches.tsx';
-import { faultOf, rangeOf, type Search, toAsked, toFixed } from './search/search.ts';
+import { faultOf, rangeOf, type Search, searchParameters, toAsked, toFixed } from './search/search.ts';
+import { ceilTo, floorTo } from './search/slice.ts';
 import { SourceChoice } from './source-choice.tsx';
 import type { Fields } from './use-fields.ts';
 
@@ -145,4 +149,56 @@ function QueryRow({ address, fields, running, error, onRun, onStop }: ExploreHea
       )}
     </>
   );
+}
+
+interface SaveAsEndpointProps {
+  readonly address: ExploreAddress;
+  readonly search: Search;
+}
+
+/** Opens the workbench with what the page shows as SQL, a chart and a test. */
+function SaveAsEndpoint(props: SaveAsEndpointProps) {
+  const { self } = useClient();
+  return (
+    <Popover label="Save as endpoint" title="Save as endpoint">
+      {(close) =>
+        mayUseWorkbench(self) ? (
+          <ul className="saved-list">
+            {listParts(props).map(({ label, help, path }) => (
+              <li key={label}>
+                <Link className="saved-open" href={path} onClick={close}>
+                  <span>{label}</span>
+                  <span className="muted small">{help}</span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        ) : (
+          <p className="saved-note">
+            Endpoints are written in the workbench. It needs a key with the scopes query and manage, without
+            pins and lists: its SQL reads the events of every project.
+          </p>
+        )
+      }
+    </Popover>
+  );
+}
+
+/** The parts of the page that one SELECT can return, each with the path of its draft. */
+function listParts({ address, search }: SaveAsEndpointProps) {
+  const { by, measure, top } = address;
+  const { widthMs, offsetMs } = search;
+  const fromMs = floorTo(search.fromMs, widthMs, offsetMs);
+  const untilMs = ceilTo(search.untilMs, widthMs, offsetMs);
+  const toPath = (more: Readonly<Record<string, string>>) =>
+    fromSearchPath(searchParameters(search, { fromMs, untilMs }, more));
+  const chart = {
+    ...{ part: 'histogram', by, measure, top: top === undefined ? '' : String(top) },
+    buckets: String(Math.round((untilMs - fromMs) / widthMs)),
+  };
+  return [
+    { label: 'The chart', help: `${measure || 'count'} by ${by} over time`, path: toPath(chart) },
+    { label: 'The lines', help: 'the newest events', path: toPath({ part: 'rows' }) },
+    { label: 'The top values', help: `of ${by}`, path: toPath({ part: 'values', field: by }) },
+  ];
 }

@@ -3,8 +3,7 @@ import { Link } from 'wouter';
 import type { Me, SignInView } from '../../../../src/management/view.ts';
 import { ApiError, callRaw, parseAnswer } from '../../api/client.ts';
 import { readChoices, withChoices } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { Button, CopyButton } from '../../ui/button.tsx';
 import { Mark } from '../../ui/mark.tsx';
 import './sign-in.css';
 

@@ -4,17 +4,15 @@ import type { DraftCheck } from '../../../../src/management/view.ts';
 import { type ApiError, type Client, useClient } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
 import { latestOf, queries, useRun } from '../../api/queries.ts';
-import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { Button, CopyButton } from '../../ui/button.tsx';
 import { Editor } from '../../ui/editor/editor.tsx';
 import type { Fault } from '../../ui/editor/mount.ts';
 import { ErrorNote } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { filesPath } from './api.ts';
-import { Conflict } from './conflict.tsx';
 import { Faults } from './faults.tsx';
 import { HistoryButton } from './history-button.tsx';
-import { ConflictNote, RestoredNote } from './save-notes.tsx';
+import { Conflict, ConflictNote, RestoredNote } from './save-notes.tsx';
 import { type Base, useFiles } from './use-files.ts';
 
 /** The response to a check: faults, and what else its kind has. */

@@ -5,8 +5,7 @@ import { type ApiError, useClient } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { readFiles } from './api.ts';
 import { newId, withName } from './definition.ts';
-import { keepDraft } from './draft.ts';
-import type { WorkedFiles } from './use-files.ts';
+import { keepDraft, type WorkedFiles } from './use-files.ts';
 
 type SaveState =
   | { readonly state: 'idle' | 'busy' }

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { showText } from '../../format/log-text.ts';
 import { formatShort } from '../../format/number.ts';
 import { QuietButton } from '../button.tsx';
@@ -26,14 +26,24 @@ export interface FieldListProps {
   readonly onBy?: ((field: string) => void) | undefined;
 }
 
-/** The fields of the sources; each opens to its top values in the search. */
-export function FieldList({ fields, ...actions }: FieldListProps) {
+interface FieldFrameProps<T> {
+  readonly fields: readonly T[];
+  readonly nameOf: (field: T) => string;
+  /** Beside the name. */
+  readonly facts?: (field: T) => ReactNode;
+  /** Shown below a field that is open. */
+  readonly details: (field: T) => ReactNode;
+  /** Between the search for a field and the list. */
+  readonly note?: ReactNode;
+  readonly below?: ReactNode;
+}
+
+/** A list of fields, which can be searched for; each opens to what is known about it. */
+export function FieldFrame<T>({ fields, nameOf, facts, details, note, below }: FieldFrameProps<T>) {
   const [filter, setFilter] = useState('');
   const [open, setOpen] = useState<string>();
-  const shown = useMemo(
-    () => fields.filter(({ name }) => name.toLowerCase().includes(filter.trim().toLowerCase())),
-    [fields, filter],
-  );
+  const wanted = filter.trim().toLowerCase();
+  const shown = fields.filter((field) => nameOf(field).toLowerCase().includes(wanted));
   return (
     <aside className="field-list" aria-label="Fields">
       <input
@@ -44,24 +54,42 @@ export function FieldList({ fields, ...actions }: FieldListProps) {
         value={filter}
         onChange={({ target }) => setFilter(target.value)}
       />
+      {note}
       <ul>
-        {shown.map(({ name, description }) => (
-          <li key={name}>
-            <button
-              type="button"
-              className="field-name"
-              title={description}
-              aria-expanded={open === name}
-              onClick={() => setOpen(open === name ? undefined : name)}
-            >
-              {showText(name)}
-            </button>
-            {open === name && <TopValues field={name} {...actions} />}
-          </li>
-        ))}
+        {shown.map((field) => {
+          const name = nameOf(field);
+          return (
+            <li key={name}>
+              <button
+                type="button"
+                className="field-name"
+                aria-expanded={open === name}
+                onClick={() => setOpen(open === name ? undefined : name)}
+              >
+                {showText(name)}
+                {facts?.(field)}
+              </button>
+              {open === name && details(field)}
+            </li>
+          );
+        })}
       </ul>
-      {shown.length === 0 && <p className="small muted">No field has this in its name.</p>}
+      {shown.length === 0 && fields.length > 0 && (
+        <p className="small muted">No field has this in its name.</p>
+      )}
+      {below}
     </aside>
+  );
+}
+
+/** The fields of the sources; each opens to its top values in the search. */
+export function FieldList({ fields, ...actions }: FieldListProps) {
+  return (
+    <FieldFrame
+      fields={fields}
+      nameOf={({ name }) => name}
+      details={({ name }) => <TopValues field={name} {...actions} />}
+    />
   );
 }
 

@@ -4,8 +4,8 @@ import { formatJson } from '../../api/answer.ts';
 import { showText } from '../../format/log-text.ts';
 import { formatCount } from '../../format/number.ts';
 import { fromMicros } from '../../format/time.ts';
+import { CopyButton } from '../button.tsx';
 import { Code } from '../code.tsx';
-import { CopyButton } from '../copy-button.tsx';
 import { Menu, type MenuItem } from '../overlay/menu.tsx';
 import { Segmented } from '../tabs.tsx';
 import {

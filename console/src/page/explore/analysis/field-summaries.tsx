@@ -1,10 +1,10 @@
 import { useMemo, useState } from 'react';
 import type { Row } from '../../../api/answer.ts';
-import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatPercent, formatShort } from '../../../format/number.ts';
 import { QuietButton } from '../../../ui/button.tsx';
 import {
   FieldActions,
+  FieldFrame,
   type FieldListProps,
   FieldValueList,
   TopValues,
@@ -19,55 +19,26 @@ export interface FieldSummariesProps extends FieldListProps {
 
 /** The fields of the events found, by usefulness; each opens to its values. Those that no event has are left out. */
 export function FieldSummaries({ search, fields, ...actions }: FieldSummariesProps) {
-  const [filter, setFilter] = useState('');
-  const [open, setOpen] = useState<string>();
   const found = useAnalysis(searchPath(search, search, { part: 'fields' }), toSummary);
   const ranked = useMemo(() => rankFields(found.rows ?? []), [found.rows]);
-  const wanted = filter.trim().toLowerCase();
-  const shown = ranked.filter(({ field }) => field.toLowerCase().includes(wanted));
   const known = new Set(ranked.map(({ field }) => field));
   const absent = fields.filter(({ name }) => !known.has(name) && !EACH_HAS.includes(name)).length;
   return (
-    <aside className="field-list" aria-label="Fields">
-      <input
-        className="input"
-        type="search"
-        aria-label="Find a field"
-        placeholder="Find a field"
-        value={filter}
-        onChange={({ target }) => setFilter(target.value)}
-      />
-      <AnalysisNote analysis={found} doing="Reading fields" none="No event matches." />
-      <ul>
-        {shown.map((summary) => {
-          const { field } = summary;
-          return (
-            <li key={field}>
-              <button
-                type="button"
-                className="field-name"
-                aria-expanded={open === field}
-                onClick={() => setOpen(open === field ? undefined : field)}
-              >
-                {showText(field)}
-                <span className="field-facts muted">
-                  {formatPercent(summary.coverage)} · {describeValues(summary)}
-                </span>
-              </button>
-              {open === field && (
-                <Summary {...{ summary, isSample: found.sampled !== undefined }} {...actions} />
-              )}
-            </li>
-          );
-        })}
-      </ul>
-      {found.rows !== undefined && (
-        <p className="small muted">
-          {shown.length === 0 && ranked.length > 0 && 'No field has this in its name. '}
-          {absent > 0 && `${absent} known fields are in none of these events.`}
-        </p>
+    <FieldFrame
+      fields={ranked}
+      nameOf={({ field }) => field}
+      note={<AnalysisNote analysis={found} doing="Reading fields" none="No event matches." />}
+      facts={(summary) => (
+        <span className="field-facts muted">
+          {formatPercent(summary.coverage)} · {describeValues(summary)}
+        </span>
       )}
-    </aside>
+      details={(summary) => <Summary {...{ summary, isSample: found.sampled !== undefined }} {...actions} />}
+      below={
+        found.rows !== undefined &&
+        absent > 0 && <p className="small muted">{absent} known fields are in none of these events.</p>
+      }
+    />
   );
 }
 
