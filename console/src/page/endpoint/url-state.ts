@@ -17,7 +17,7 @@ export interface UrlState {
   readonly live: boolean;
   /** Logs only: fields shown beside the message. */
   readonly columns: readonly string[];
-  /** Logs only: of a line to mark (ui/lines/at.ts). */
+  /** Logs only: of a line to mark (ui/lines/line.ts). */
   readonly at: string;
 }
 

@@ -31,7 +31,7 @@ export interface ExploreAddress {
   readonly mark: string;
   /** Whether the chart has the counts of the range before. */
   readonly before: boolean;
-  /** Identifies a line to show and mark (ui/lines/at.ts). */
+  /** Identifies a line to show and mark (ui/lines/line.ts). */
   readonly at: string;
 }
 

@@ -10,7 +10,7 @@ interface PageKeyOptions {
   readonly onHelp: () => void;
 }
 
-/** The keys of the page (key-help.tsx) but those of its lines. */
+/** The keys of the page but those of its lines. */
 export function usePageKeys({ range, onRange, onHelp }: PageKeyOptions): void {
   const keys: Readonly<Record<string, () => void>> = {
     '?': onHelp,

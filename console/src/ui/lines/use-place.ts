@@ -7,7 +7,7 @@ import type { LineSource } from './read.ts';
 
 /** Where a list is: by its lines, since others may have come when it is shown again. */
 export interface ListPlace {
-  /** The first line in sight (at.ts); empty at the top, where newer lines are shown as they come. */
+  /** The first line in sight (line.ts); empty at the top, where newer lines are shown as they come. */
   readonly at: string;
   /** How far that line is above the top. */
   readonly offsetPx: number;
