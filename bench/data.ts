@@ -18,7 +18,7 @@ import { readDefinitions } from '../src/definitions/read.ts';
 import type { Source } from '../src/definitions/source.ts';
 import { DATABASE } from '../src/engine/embedded/sessions.ts';
 import { createTable } from '../src/engine/table.ts';
-import { openEngine } from '../src/service/open-engine.ts';
+import { openEngine } from '../src/service/open-core.ts';
 import { sql, trusted } from '../src/sql/sql.ts';
 import { fillSample } from '../trial/server.ts';
 import { say, Unmeasured } from './report.ts';

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseConfig } from '../../src/config/config.ts';
-import { openEngine } from '../../src/service/open-engine.ts';
+import { openEngine } from '../../src/service/open-core.ts';
 import { trusted } from '../../src/sql/sql.ts';
 import { withServer } from '../../trial/server.ts';
 import { settle, takeService, treeMs } from '../core-time.ts';

@@ -5,7 +5,6 @@ import { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import accepts from '@fastify/accepts';
 import Fastify, {
-  type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyRequest,
   type FastifyServerOptions,
@@ -13,8 +12,6 @@ import Fastify, {
 } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
-import type { Keyring } from '../keys/keyring.ts';
-import type { Authenticator, ReadAmbient } from '../people/credential.ts';
 import { createAdmit, type SharedRates } from '../serve/admit.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { acceptJson } from './json-body.ts';
@@ -38,23 +35,18 @@ import { createNotFound } from './routes/console.ts';
 import { type RouteParts, registerRoutes } from './routes/index.ts';
 import { followTlsFiles, type TlsContext } from './tls.ts';
 
-export interface AppOptions extends Pick<ObserveOptions, 'keyTraffic' | 'rejectedRequests'> {
+/** The parts of the routes, and those around them. */
+export type AppParts = RouteParts & ObserveOptions & SurroundingParts;
+
+interface SurroundingParts {
   readonly config: Config;
+  readonly metrics: Metrics;
   /** `undefined`: the service speaks HTTP without TLS. */
   readonly tls: TlsContext | undefined;
   /** Whether listener processes accept its connections (relay/): they speak TLS then, and the app does not. */
   readonly isRelayed: boolean;
-  readonly keyring: Keyring;
-  /** Finds callers by key or session. */
-  readonly authenticator: Authenticator;
-  readonly readAmbient: ReadAmbient;
-  readonly metrics: Metrics;
   /** Rates that hold over all replicas; `undefined`: each replica counts its own. */
   readonly sharedRates: SharedRates | undefined;
-  readonly logger: FastifyBaseLogger;
-  /** ms since the epoch. */
-  readonly now: () => number;
-  readonly routes: RouteParts;
 }
 
 // A few thousand clients, each with some connections, within the file descriptors of a process; more are dropped. Node
@@ -71,19 +63,20 @@ const IDLE_GRACE_MS = 30_000;
 const HSTS_SECONDS = 15_552_000;
 
 /** Builds the HTTP side of the service; it does not listen. */
-export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { config, keyring, authenticator, readAmbient, logger, metrics, routes, sharedRates, tls, now } =
-    options;
+export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
+  const { config, keyring, authenticator, readAmbient, logger, metrics, sharedRates, tls, now } = parts;
   const peers = createPeerReader(config.trustProxy);
-  const { keyTraffic, rejectedRequests } = options;
-  const observe = createObserve({ metrics, keyTraffic, rejectedRequests, logger });
+  const observe = createObserve(parts);
   const headers = createSecurityHeaders(tls !== undefined);
-  const app = createApp(options, headers, observe);
+  const app = createApp(parts, headers, observe);
   boundConnections(app.server, metrics);
   // Node would respond with a bare 417. An `Expect` other than 100-continue is ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const admit = createAdmit({
-    ...{ limits: config, keyring: authenticator, sharedRates, now },
+    limits: config,
+    keyring: authenticator,
+    sharedRates,
+    now,
     onLimited: metrics.rateLimited,
     onLocalRate: metrics.rateHeldLocally,
   });
@@ -95,7 +88,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     await undefined; // a parser that rejects the rest of the packet responds by itself, and first
     return sendError(error, request, reply);
   });
-  app.setNotFoundHandler(createNotFound(routes.console));
+  app.setNotFoundHandler(createNotFound(parts.pages));
   registerObserve(app, observe); // before any hook that rejects: rejected requests are counted too
   app.addHook('onRequest', (request, reply, done) => {
     // A route may replace each header. `no-store`: a cache between caller and service ignores `X-API-KEY`, and could
@@ -105,16 +98,17 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     done();
   });
   app.addHook('preParsing', ({ raw }, _reply, payload, done) => done(null, bodyOf(raw) ?? payload));
-  registerRelay(app, options.isRelayed); // before the connections of clients are closed
+  registerRelay(app, parts.isRelayed); // before the connections of clients are closed
   const closing = registerClosing(app);
   await app.register(accepts);
   await registerCors(app, config.corsOrigins);
   acceptJson(app); // before the routes, which inherit the parsers
-  await registerRoutes(app, routes);
+  await registerRoutes(app, parts);
   await app.ready();
+  const { cached, describe, recall } = parts;
   const cors = createCorsHead(config.corsOrigins);
-  const around = { admissions, observe, peers, headers, cors, closing };
-  listenBefore(app.server, createListener({ ...routes.query, ...around }));
+  const steps = { cached, describe, recall, metrics };
+  listenBefore(app.server, createListener({ ...steps, admissions, observe, peers, headers, cors, closing }));
   if (app.server instanceof HttpsServer) app.server.once('close', followTlsFiles(config, app.server, logger));
   return app;
 }
@@ -130,7 +124,7 @@ function boundConnections(server: Server, metrics: Metrics): void {
 }
 
 function createApp(
-  { config, logger, tls, isRelayed }: AppOptions,
+  { config, logger, tls, isRelayed }: AppParts,
   headers: Readonly<Record<string, string>>,
   observe: Observe,
 ): FastifyInstance {

@@ -14,7 +14,8 @@ export interface GaugedParts {
   readonly cache: CacheStore;
   readonly control: Pick<ControlStore, 'isUp'>;
   readonly tails: { readonly count: number };
-  readonly ingest: () => ReturnType<Committer['gauges']> & { readonly waitMs: number };
+  readonly committer: Pick<Committer, 'gauges'>;
+  readonly backpressure: { readonly waitMs: number };
   /** The managed sources. */
   readonly sources: () => readonly Source[];
   /** Events that are not in their source's rollup yet, by source. */
@@ -31,7 +32,7 @@ export interface GaugedParts {
 /** Exposes the state of the parts; docs/metrics.md lists each gauge. */
 export function registerGauges(registry: MetricRegistry, parts: GaugedParts): void {
   const { gauge, expose } = registry;
-  const { engine, cache, control, ingest, tails, build } = parts;
+  const { engine, cache, control, committer, backpressure, tails, build } = parts;
   gauge('tailrace_engine_up', '1 if the engine can be reached.', () =>
     Number(engine.gauges().state === 'up'),
   );
@@ -52,9 +53,13 @@ export function registerGauges(registry: MetricRegistry, parts: GaugedParts): vo
   gauge('tailrace_cache_bytes', 'Bytes in the cache.', () => cache.calculatedSize);
   gauge('tailrace_tails_open', 'Live tails.', () => tails.count);
   gauge('tailrace_control_store_up', '1 if the store of keys can be reached.', () => Number(control.isUp()));
-  gauge('tailrace_ingest_queued_bytes', 'Events waiting to be stored.', () => ingest().queuedBytes);
-  gauge('tailrace_ingest_queued_requests', 'Requests waiting for a commit.', () => ingest().queuedRequests);
-  gauge('tailrace_ingest_wait_seconds', 'Estimated wait of events.', () => ingest().waitMs / 1000);
+  gauge('tailrace_ingest_queued_bytes', 'Events waiting to be stored.', () => committer.gauges().queuedBytes);
+  gauge(
+    'tailrace_ingest_queued_requests',
+    'Requests waiting for a commit.',
+    () => committer.gauges().queuedRequests,
+  );
+  gauge('tailrace_ingest_wait_seconds', 'Estimated wait of events.', () => backpressure.waitMs / 1000);
   gauge('tailrace_storing', '0 if the disk is full.', async () =>
     Number((await parts.storing.findProblem()) === undefined),
   );

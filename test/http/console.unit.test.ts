@@ -21,7 +21,7 @@ async function serve(dir: string) {
   app.setErrorHandler<Error>((error, request, reply) => sendError(error, request, reply));
   await app.register(accepts);
   app.setNotFoundHandler(createNotFound(findConsole(dir)));
-  await registerGroup(app, consoleRoutes, findConsole(dir));
+  await registerGroup(app, consoleRoutes, { pages: findConsole(dir) });
   afterAll(() => app.close());
   return app;
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -30,15 +30,21 @@ test('no file imports itself, however many files are in between', () => {
 });
 
 /** Folders and files of src/, in the order of the tree in contributing/architecture.md. */
-const rooms = readFileSync('contributing/architecture.md', 'utf8')
-  .split('\n```\n')[1]
-  ?.split('\n')
+const [, tree = '', text = ''] = readFileSync('contributing/architecture.md', 'utf8').split('\n```\n');
+const rooms = tree
+  .split('\n')
   .filter((line) => /^ {2}\S/.test(line))
   .flatMap((line) => line.slice(2).split(/[ /]/, 1));
 const roomOf = (file: string) => file.split('/', 1)[0] ?? '';
 
 test('every folder of src/ is a line of the tree in contributing/architecture.md', () => {
   expect([...new Set(files.map(roomOf))].toSorted()).toEqual(rooms?.toSorted());
+});
+
+test('every file that the text below that tree names is there', () => {
+  const named = [...text.matchAll(/[\w/-]+\.ts\b/g)].map(([path]) => path);
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter((path) => !existsSync(join('src', path)) && !existsSync(path))).toEqual([]);
 });
 
 test('imports point up that tree', () => {

@@ -5,9 +5,10 @@ import { type Logger, pino } from 'pino';
 import { type Bounds, type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
-import { listen } from '../../src/service/listen.ts';
+import type { ServiceOptions } from '../../src/service/context.ts';
 import { type Core, openCore } from '../../src/service/open-core.ts';
-import { createService, type Service, type ServiceOptions } from '../../src/service/service.ts';
+import { listen } from '../../src/service/ports.ts';
+import { createService, type Service } from '../../src/service/service.ts';
 import { openTestEngine } from './server-engine.ts';
 
 /** The key of every scope in services that the tests start. */

@@ -46,7 +46,7 @@ const ALL_RIGHTS: Omit<TestCaller, 'name' | 'headers'> = {
 // The tenants have 20 × 20 others.
 const STAFF_TIMES = 20;
 const LIFE_MS = 3_600_000;
-/** As src/service/open-people.ts has it. */
+/** As src/service/callers.ts has it. */
 const IDLE_MS = 8 * 3_600_000;
 const UNKNOWN = `ts_0123456789ab_${'a'.repeat(43)}`;
 

@@ -9,7 +9,7 @@ import { lockStore } from '../../engine/store-lock.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import { SQLITE_FILE } from '../../keys/sqlite-store.ts';
 import { type BackupOptions, createBackup, untilWritten } from '../../maintenance/backup.ts';
-import { findBackupDir, openEngine } from '../../service/open-engine.ts';
+import { findBackupDir, openEngine } from '../../service/open-core.ts';
 import { ownerName, stopSignal } from '../environment.ts';
 import { readStoreConfig } from '../find-store.ts';
 import { callLocal, findLocalService } from '../local-service.ts';

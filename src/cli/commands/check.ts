@@ -8,9 +8,8 @@ import type { Engine } from '../../engine/engine.ts';
 import { findSchemaFaults } from '../../engine/schema.ts';
 import { readStoredTables } from '../../engine/store-file.ts';
 import { InputError } from '../../errors.ts';
-import { createCompanions } from '../../service/companions.ts';
 import { prepare } from '../../service/open-core.ts';
-import { NO_RECEIVERS_FILE } from '../../service/receivers.ts';
+import { createOperatorFiles, NO_RECEIVERS_FILE } from '../../service/operator-files.ts';
 import { findMissing } from '../../verify/dashboards.ts';
 import { findStore } from '../find-store.ts';
 import { formatCounted, joinWords } from '../format.ts';
@@ -48,7 +47,7 @@ async function checkAll(engine: Engine, reading: LoadResult, config: Config): Pr
   const { definitions, sourcesAreWhole } = reading;
   const faults = sourcesAreWhole ? await compareWithStore(engine, definitions.sources, config) : [];
   try {
-    const { faults: others } = await createCompanions(config, process.env).read(definitions);
+    const { faults: others } = await createOperatorFiles(config, process.env).read(definitions);
     const prepared = await prepare(engine, reading, { hasExternal: false, others });
     if (faults.length === 0) return prepared;
   } catch (error) {

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { lockStore } from '../../engine/store-lock.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import { checkBackup, refuseFilled, restoreBackup } from '../../maintenance/restore.ts';
-import { openEngine } from '../../service/open-engine.ts';
+import { openEngine } from '../../service/open-core.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { formatCounted } from '../format.ts';
 

@@ -21,7 +21,7 @@ export interface AboutParts {
   /** Returns problems that an operator has to solve; requests are served meanwhile. */
   readonly readNotices: () => Promise<readonly Notice[]>;
   /** Returns the OpenAPI document with these endpoints; `undefined`: the reader has no key. */
-  readonly describe: (endpoints: readonly Endpoint[] | undefined) => Schema;
+  readonly describeApi: (endpoints: readonly Endpoint[] | undefined) => Schema;
 }
 
 /**
@@ -113,11 +113,11 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
       summary: 'The OpenAPI document, with the endpoints that the key may read',
       operation: { id: 'get_openapi', tag: 'service' },
       answer: { 200: json('An OpenAPI 3.1 document.', { type: 'object' }) },
-      async handle({ registry, describe }: AboutParts, request, reply) {
+      async handle({ registry, describeApi }: AboutParts, request, reply) {
         const { caller } = request;
         const vary = 'X-API-KEY, Authorization, Cookie, Accept-Encoding';
         reply.header('cache-control', 'private, no-cache').header('vary', vary);
-        const document = describe(caller && visibleEndpoints(registry.endpoints, caller));
+        const document = describeApi(caller && visibleEndpoints(registry.endpoints, caller));
         const encoding = chooseEncoding(request.accepts());
         if (encoding === 'identity') return document;
         // It repeats itself: a tenth of its bytes are sent.

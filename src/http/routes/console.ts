@@ -29,14 +29,18 @@ const PAGE_HEADERS = {
   'cache-control': 'no-cache', // revalidated each time, so that a page names the files of this version
 };
 
-export interface ConsoleParts {
+interface BuiltConsole {
   /** The folder of the built files. */
   readonly dir: string;
   /** Whether the console is built. If not, its pages respond 404 and say how to build them. */
   readonly isBuilt: boolean;
 }
 
-export function findConsole(dir = CONSOLE_DIR): ConsoleParts {
+export interface ConsoleParts {
+  readonly pages: BuiltConsole;
+}
+
+export function findConsole(dir = CONSOLE_DIR): BuiltConsole {
   return { dir, isBuilt: existsSync(join(dir, 'index.html')) };
 }
 
@@ -45,7 +49,7 @@ export function findConsole(dir = CONSOLE_DIR): ConsoleParts {
  * of files below /assets/ contain a hash of their content.
  */
 export const consoleRoutes: RouteGroup<ConsoleParts> = {
-  async setup(app, { dir, isBuilt }) {
+  async setup(app, { pages: { dir, isBuilt } }) {
     if (!isBuilt) return;
     const assets = { root: join(dir, 'assets'), prefix: '/assets/', immutable: true, maxAge: '365d' };
     await app.register(serveFiles, { ...assets, preCompressed: true, index: false });
@@ -66,45 +70,45 @@ export const consoleRoutes: RouteGroup<ConsoleParts> = {
       ],
       scopes: 'none',
       summary: '[The console](console.md)',
-      handle: (parts: ConsoleParts, request, reply) =>
+      handle: ({ pages }: ConsoleParts, request, reply) =>
         request.routeOptions.url === '/' && isElasticsearchClient(request)
           ? sendProtocolReply(reply, describeProduct(request))
-          : sendPage(reply, parts),
+          : sendPage(reply, pages),
     }),
     defineRoute({
       method: 'GET',
       path: ['/alerts', '/alerts/:alert', '/workbench/alert'],
       scopes: 'none',
       summary: 'Its alerts',
-      handle: (parts: ConsoleParts, _request, reply) => sendPage(reply, parts),
+      handle: ({ pages }: ConsoleParts, _request, reply) => sendPage(reply, pages),
     }),
     defineRoute({
       method: 'GET',
       path: '/admin',
       scopes: 'none',
       summary: 'Its page for operators',
-      handle: (parts: ConsoleParts, _request, reply) => sendPage(reply, parts),
+      handle: ({ pages }: ConsoleParts, _request, reply) => sendPage(reply, pages),
     }),
     defineRoute({
       method: 'GET',
       path: ['/dashboards', '/dashboards/:dashboard'],
       scopes: 'none',
       summary: 'Its [dashboards](dashboards.md)',
-      handle: (parts: ConsoleParts, _request, reply) => sendPage(reply, parts),
+      handle: ({ pages }: ConsoleParts, _request, reply) => sendPage(reply, pages),
     }),
     defineRoute({
       method: 'GET',
       path: '/sessions',
       scopes: 'none',
       summary: 'Its sessions',
-      handle: (parts: ConsoleParts, _request, reply) => sendPage(reply, parts),
+      handle: ({ pages }: ConsoleParts, _request, reply) => sendPage(reply, pages),
     }),
     defineRoute({
       method: 'GET',
       path: '/docs',
       scopes: 'none',
       summary: 'The reference of this API',
-      handle: (parts: ConsoleParts, _request, reply) => sendPage(reply, parts),
+      handle: ({ pages }: ConsoleParts, _request, reply) => sendPage(reply, pages),
     }),
     // Served by @fastify/static.
     defineRoute({ method: 'GET', path: '/assets/*', scopes: 'none', summary: 'Files of the pages' }),
@@ -118,7 +122,7 @@ const NEVER_PAGES = ['/api/', '/assets/'];
  * Responds to an unknown path: a browser gets the console, which says so and has a navigation; others get the failure
  * as JSON. Both have the status 404.
  */
-export function createNotFound({ dir, isBuilt }: ConsoleParts) {
+export function createNotFound({ dir, isBuilt }: BuiltConsole) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const path = (request.url.split('?')[0] ?? '').slice(0, PATH_CHARS_MAX);
     const failure = new TailraceError('not_found', `nothing is served at ${path}; ${adviseOf(path)}`);
@@ -145,7 +149,7 @@ const HTML = 'text/html; charset=utf-8';
 /** A message shows at most this much of a path. */
 const PATH_CHARS_MAX = 100;
 
-function sendPage(reply: FastifyReply, { dir, isBuilt }: ConsoleParts): FastifyReply {
+function sendPage(reply: FastifyReply, { dir, isBuilt }: BuiltConsole): FastifyReply {
   if (isBuilt) return reply.headers(PAGE_HEADERS).sendFile('index.html', dir, { cacheControl: false });
   const message = 'the console is not built: npm start builds it, and so does npm run build:console';
   throw new TailraceError('not_found', `${message}; endpoints are at /api/endpoints/query/<uuid or name>`);

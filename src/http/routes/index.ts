@@ -22,42 +22,43 @@ import { workbenchRoutes } from './workbench.ts';
 import { workbenchAlertRoutes, workbenchDashboardRoutes, workbenchHistoryRoutes } from './workbench-files.ts';
 
 /** Every group of routes, in the order of docs/api.md and /openapi.json. */
-const GROUPS = {
-  query: queryRoutes,
-  search: searchRoutes,
-  mcp: mcpRoutes,
-  ingest: ingestRoutes,
-  otlp: otlpRoutes,
-  protocols: protocolRoutes,
-  deletions: deletionRoutes,
-  keys: keyRoutes,
-  tokens: tokenRoutes,
-  sessions: sessionRoutes,
-  auth: authRoutes,
-  alerts: alertRoutes,
-  dashboards: dashboardRoutes,
-  definitions: definitionRoutes,
-  overview: overviewRoutes,
-  admin: adminRoutes,
-  workbench: workbenchRoutes,
-  workbenchAlerts: workbenchAlertRoutes,
-  workbenchDashboards: workbenchDashboardRoutes,
-  workbenchHistory: workbenchHistoryRoutes,
-  local: localRoutes,
-  about: aboutRoutes,
-  console: consoleRoutes,
-};
+const GROUPS = [
+  queryRoutes,
+  searchRoutes,
+  mcpRoutes,
+  ingestRoutes,
+  otlpRoutes,
+  protocolRoutes,
+  deletionRoutes,
+  keyRoutes,
+  tokenRoutes,
+  sessionRoutes,
+  authRoutes,
+  alertRoutes,
+  dashboardRoutes,
+  definitionRoutes,
+  overviewRoutes,
+  adminRoutes,
+  workbenchRoutes,
+  workbenchAlertRoutes,
+  workbenchDashboardRoutes,
+  workbenchHistoryRoutes,
+  localRoutes,
+  aboutRoutes,
+  consoleRoutes,
+] as const;
 
-type GroupName = keyof typeof GROUPS;
+/** The parts that the groups need: each name is one part, whichever groups take it. */
+export type RouteParts = PartsOf<(typeof GROUPS)[number]>;
 
-/** The parts that each group needs. */
-export type RouteParts = {
-  readonly [Name in GroupName]: (typeof GROUPS)[Name] extends RouteGroup<infer Parts> ? Parts : never;
-};
+// The groups' parameters are inferred together, and so as the intersection of their parts.
+type PartsOf<Group> = (Group extends RouteGroup<infer Parts> ? (parts: Parts) => void : never) extends (
+  parts: infer All,
+) => void
+  ? All
+  : never;
 
-export const ROUTES: readonly Route[] = Object.values<RouteGroup<never>>(GROUPS).flatMap(
-  ({ routes }) => routes,
-);
+export const ROUTES: readonly Route[] = GROUPS.flatMap(({ routes }: RouteGroup<never>) => routes);
 
 /** Path → every method that is served there, in the order of `Allow`. */
 export const ALLOWED_METHODS: ReadonlyMap<string, readonly string[]> = findAllowed();
@@ -71,10 +72,8 @@ function findAllowed(): Map<string, readonly string[]> {
 
 /** Adds every route to the router, and 405 for the other methods of their paths. */
 export async function registerRoutes(app: FastifyInstance, parts: RouteParts): Promise<void> {
-  const groups: { readonly [Name in GroupName]: RouteGroup<RouteParts[Name]> } = GROUPS;
-  const register = <Name extends GroupName>(name: Name) =>
-    registerGroup<RouteParts[Name]>(app, groups[name], parts[name]);
-  for (const name of Object.keys(GROUPS) as GroupName[]) await register(name); // its keys are its names
+  const groups: readonly RouteGroup<RouteParts>[] = GROUPS;
+  for (const group of groups) await registerGroup(app, group, parts);
   registerMethodCheck(app);
 }
 

@@ -3,17 +3,17 @@ import { createEvaluate } from '../alerts/evaluate.ts';
 import { listFiring, readStored } from '../alerts/evaluation.ts';
 import { createEvaluator } from '../alerts/evaluator.ts';
 import { createFindLink } from '../alerts/message.ts';
+import { createOutbox, NO_RECEIVER, TOO_MANY, WAITING_MAX } from '../alerts/outbox.ts';
+import type { Sender, SenderEvent, SenderOptions } from '../alerts/receivers/sender.ts';
 import type { AlertTestParts } from '../alerts/replay.ts';
 import type { Alert } from '../definitions/alert.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
-import type { ControlStore } from '../keys/control-store.ts';
 import { createThrottle } from '../lib/throttle.ts';
 import { createRunner } from '../query/run.ts';
 import { createAlertMetrics } from '../telemetry/alert-metrics.ts';
-import { createSending } from './open-sending.ts';
-import type { Parts } from './parts.ts';
-import { NO_RECEIVERS_FILE, type Receivers } from './receivers.ts';
+import type { Context } from './context.ts';
+import { NO_RECEIVERS_FILE } from './operator-files.ts';
 
 const HOUR_MS = 3_600_000;
 // A clock that jumps further is wrong, or was.
@@ -29,15 +29,12 @@ const LEASE_MS = { min: 1_000, max: 3_000 };
 const OWN = { owner: 'the service', leaseMs: () => 60_000 };
 
 /** What `tailrace alerts test` needs, and why alerts are not evaluated. */
-type ServedAlerts = AlertTestParts & Pick<ReturnType<typeof createStateWatch>, 'findProblem'>;
+export type ServedAlerts = AlertTestParts & Pick<ReturnType<typeof createStateWatch>, 'findProblem'>;
 
 /** Evaluates the alerts and sends their messages until the service closes. */
-export async function openAlerts(
-  parts: Parts,
-  control: ControlStore,
-  receivers: Receivers,
-): Promise<ServedAlerts> {
-  const { config, core, metrics, logger, now, startTask, opened } = parts;
+export async function openAlerts(context: Context): Promise<ServedAlerts> {
+  const { config, control, core, files, metrics, logger, now, startTask, opened } = context;
+  const { receivers } = files;
   const { engine, registry } = core;
   const evaluate = createEvaluate({ registry, run: createRunner(engine, now) });
   const states = createStateWatch(logger, now);
@@ -54,8 +51,8 @@ export async function openAlerts(
   const createSeries = () => receivers.names().forEach(measured.receiverKnown);
   createSeries();
   receivers.onTaken(createSeries);
-  const sending = createSending(parts, {
-    ...{ control, receivers, tried: measured.tried },
+  const sending = createSending(context, {
+    tried: measured.tried,
     listFiring: (receiver) => listFiring(control.alerts, { receiver, nowMs: plausibleNow(), findLink }),
   });
   const evaluator = createEvaluator({
@@ -64,7 +61,9 @@ export async function openAlerts(
       measured.evaluated(nameServed(registry, alert), judged.outcome.kind === 'failed');
       return judged;
     },
-    ...{ store: control.alerts, alerts: () => registry.alerts, now: plausibleNow },
+    store: control.alerts,
+    alerts: () => registry.alerts,
+    now: plausibleNow,
     ...(isAlone ? OWN : { owner: randomUUID(), leaseMs: () => leaseMs(registry.alerts) }),
     ticks: () => performance.now(),
     receivers: receivers.names,
@@ -72,7 +71,7 @@ export async function openAlerts(
     onMessages: sending.wake,
     onEvaluated: (_alert, error) => (error === undefined ? states.stored() : states.failed(error)),
   });
-  warnWithoutReceivers(parts);
+  warnWithoutReceivers(context);
   opened.defer(evaluator.close);
   opened.defer(sending.stop);
   async function renew(): Promise<void> {
@@ -127,7 +126,7 @@ async function readFiring(registry: Pick<Registry, 'alerts' | 'findEndpoint'>, s
 }
 
 /** Notes whether the states of alerts can be stored. Logs once when they cannot be, and when they are again. */
-function createStateWatch(logger: Parts['logger'], now: () => number) {
+function createStateWatch(logger: Context['logger'], now: () => number) {
   const throttle = createThrottle(LOG_AGAIN_MS, now);
   let isFailing = false;
   let isLogged = false;
@@ -149,7 +148,7 @@ function createStateWatch(logger: Parts['logger'], now: () => number) {
   };
 }
 
-function warnWithoutReceivers({ config, core: { registry }, logger }: Parts): void {
+function warnWithoutReceivers({ config, core: { registry }, logger }: Context): void {
   const { length: alerts } = registry.alerts;
   if (alerts > 0 && config.receiversFile === '') logger.warn({ alerts }, NO_RECEIVERS_FILE);
 }
@@ -177,5 +176,93 @@ function createPlausibleNow(now: () => number, ticks: () => number): () => numbe
     if (doubtedTicks !== undefined && reading.ticks - doubtedTicks < DOUBTED_MS) return expectedMs;
     seen = reading;
     return reading.ms;
+  };
+}
+
+/** Sends messages of alerts between `start` and `stop`. */
+interface Sending {
+  /** Sends what was stored. */
+  wake(): void;
+  /** Does nothing if it was started. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Gives up the messages to receivers that are gone, and the oldest to one with too many. Does nothing unless it was started. */
+  clean(): Promise<void>;
+}
+
+interface SendingOptions extends Pick<SenderOptions, 'listFiring'> {
+  /** Called after each try to send a message. */
+  readonly tried: (receiver: string, outcome: Exclude<SenderEvent['kind'], 'outbox_failed'>) => void;
+}
+
+/** Two senders would send messages twice, so only the process that evaluates starts it. */
+function createSending(
+  { config, control, files: { receivers }, now, random, logger }: Context,
+  { listFiring, tried }: SendingOptions,
+): Sending {
+  const outbox = createOutbox(control.alerts, now);
+  /** One for each receiver: those that fail all the time must not hide that another one does. */
+  const throttles = new Map<string, ReturnType<typeof createThrottle>>();
+  const current = () => receivers.current().values();
+  let sender: Sender | undefined;
+
+  function watch({ kind, ...event }: SenderEvent): void {
+    if (kind !== 'outbox_failed') tried(event.receiver, kind);
+    if (kind === 'given_up') logger.error(event, 'a message of an alert was given up');
+    else if (kind !== 'sent')
+      throttleOf(event.receiver)(() => logger.warn(event, 'a message of an alert could not be sent'));
+  }
+
+  function throttleOf(receiver: string): ReturnType<typeof createThrottle> {
+    const throttle = throttles.get(receiver) ?? createThrottle(LOG_AGAIN_MS, now);
+    throttles.set(receiver, throttle);
+    return throttle;
+  }
+
+  async function clean(): Promise<void> {
+    if (sender === undefined) return;
+    for (const { receiver, messages } of await outbox.queues()) {
+      const isGone = !receivers.names().has(receiver);
+      const reason = isGone ? NO_RECEIVER : TOO_MANY;
+      const count = await giveUp(receiver, { reason, max: isGone ? messages : messages - WAITING_MAX });
+      if (count > 0) logger.error({ receiver, messages: count, reason }, 'messages were given up');
+    }
+  }
+
+  /** Gives up the oldest messages. @returns how many there were */
+  async function giveUp(receiver: string, { reason, max }: { reason: string; max: number }): Promise<number> {
+    for (let count = 0; count < max; count++) {
+      const queued = await outbox.next(receiver, Number.MAX_SAFE_INTEGER);
+      if (queued === undefined || sender === undefined) return count;
+      await outbox.giveUp(queued, reason);
+    }
+    return Math.max(max, 0);
+  }
+
+  const reportFailure = (error: unknown) =>
+    logger.error(
+      { err: error },
+      'messages that cannot be delivered could not be removed; trying again later',
+    );
+
+  receivers.onTaken(() => {
+    void sender?.replace(current()).then(clean).catch(reportFailure);
+  });
+
+  return {
+    wake: () => sender?.wake(),
+    async start() {
+      // Without a file messages wait for one.
+      if (sender !== undefined || config.receiversFile === '') return;
+      const { openSender } = await import('../alerts/receivers/sender.ts');
+      sender = openSender({ outbox, listFiring, now, random, watch }, current());
+      await clean().catch(reportFailure);
+    },
+    async stop() {
+      const ended = sender;
+      sender = undefined;
+      await ended?.close();
+    },
+    clean,
   };
 }

@@ -5,11 +5,20 @@ import type { Committer } from '../ingest/committer.ts';
 import { type Event, parseEvent } from '../ingest/event.ts';
 import { RefusedEvent } from '../ingest/read-event.ts';
 import { encodeRows } from '../ingest/rows.ts';
+import type { Total } from '../ingest/usage/quota.ts';
+import {
+  createUsage,
+  type DayTotals,
+  ENTRIES_MAX,
+  type Usage,
+  type UsageEntry,
+} from '../ingest/usage/usage.ts';
 import type { AuditBatch, AuditEntry } from '../keys/audit.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
+import { USAGE_SOURCE } from '../management/admin.ts';
 import { identifier, sql } from '../sql/sql.ts';
-import type { Parts } from './parts.ts';
+import type { Context } from './context.ts';
 
 /** The source that has the entries of the audit trail as events. */
 const AUDIT_SOURCE = 'tailrace.audit';
@@ -22,12 +31,14 @@ const BATCHES_PER_RUN_MAX = 100;
  * failed is tried again. Two replicas may copy the same one: they use the same deduplication token, and what was stored long ago,
  * before the control store was restored or copied, is found by its ids.
  */
-export function keepAudit(parts: Parts, control: ControlStore, committer: Pick<Committer, 'commit'>): void {
-  const { core, logger, now, startTask, opened } = parts;
+export function keepAudit(context: Context, committer: Pick<Committer, 'commit'>): void {
+  const { control, core, logger, now, startTask, opened } = context;
 
   async function copy(batch: AuditBatch, source: Source): Promise<void> {
     const names = await readNames(control, batch.entries);
-    const events = batch.entries.flatMap((entry) => toEvent(entry, { source, names, nowMs: now() }) ?? []);
+    const events = batch.entries.flatMap(
+      (entry) => toAuditEvent(entry, { source, names, nowMs: now() }) ?? [],
+    );
     const missing = await leaveOutStored(core.engine, source, events);
     if (missing.length === 0) return;
     await committer.commit(source, encodeRows(missing), { token: toToken(batch) });
@@ -58,7 +69,7 @@ interface EventContext {
 }
 
 /** Returns the entry as an event; `undefined` if the source no longer keeps one of its age. */
-function toEvent(entry: AuditEntry, { source, names, nowMs }: EventContext): Event | undefined {
+function toAuditEvent(entry: AuditEntry, { source, names, nowMs }: EventContext): Event | undefined {
   const { atMs, action, actor, address = '', keyId, detail, count } = entry;
   const metadata = {
     ...{ action, actor, actor_name: names.get(actor), address, key: keyId, key_name: names.get(keyId) },
@@ -119,3 +130,76 @@ async function leaveOutStored(engine: Engine, { table }: Source, events: readonl
   const stored = new Set(rows.map(({ id }) => id));
   return events.filter(({ id }) => !stored.has(id));
 }
+
+const WRITE_EVERY_MS = 60_000;
+
+/** Finds the source; `undefined` if the folder of sources lacks it: nothing is then written, and quotas begin anew with each start. */
+const findUsageSource = ({ core }: Pick<Context, 'core'>): Source | undefined => {
+  const source = core.registry.findSource(USAGE_SOURCE);
+  return source !== undefined && isManaged(source) ? source : undefined;
+};
+
+/** Opens the counts of what is stored and asked; `keepUsage` writes them down. */
+export async function openUsage(context: Context): Promise<Usage> {
+  const { core, config, files, metrics, now } = context;
+  const usage = createUsage({ now, onRefused: () => metrics.rateLimited('quota') });
+  const source = findUsageSource(context);
+  if (source !== undefined && config.quotasFile !== '')
+    usage.setTotals(await readTotals(core.engine, source, now()));
+  files.quotas.onTaken(usage.setQuotas);
+  return usage;
+}
+
+/** Writes what was counted once a minute, and when the service closes. Replicas then read what the others have written. */
+export function keepUsage(context: Context, usage: Usage, committer: Pick<Committer, 'commit'>): void {
+  const { core, config, logger, now, startTask, opened } = context;
+
+  async function write(): Promise<void> {
+    const entries = usage.take();
+    const source = findUsageSource(context);
+    if (source === undefined) return;
+    try {
+      if (entries.length > 0)
+        await committer.commit(source, encodeRows(entries.map((entry) => toUsageEvent(entry, source))));
+    } catch (error) {
+      usage.putBack(entries);
+      throw error;
+    }
+    if (config.quotasFile === '' || core.engine.seesEveryWrite) return;
+    usage.setTotals(await readTotals(core.engine, source, now()));
+  }
+
+  const report = (error: unknown) =>
+    logger.error({ err: error }, 'the usage of the last minute could not be written');
+  opened.defer(() => write().catch(report)); // once the task has stopped
+  startTask({ name: 'usage', everyMs: WRITE_EVERY_MS, run: write });
+}
+
+function toUsageEvent({ atMs, project, coreMs, ...counted }: UsageEntry, usage: Source) {
+  const text = JSON.stringify({ project, timestamp: atMs, metadata: { ...counted, core_ms: coreMs } });
+  const rules = { now: atMs * MICROS_PER_MS, project: '' };
+  return parseEvent({ text }, usage, rules);
+}
+
+/** Reads what was stored and asked on the day of an instant, of the projects and keys that stored most. */
+async function readTotals(engine: Engine, { table }: Source, nowMs: number): Promise<DayTotals> {
+  const read = async (column: 'project' | 'key') => {
+    const day = sql`toStartOfDay(fromUnixTimestamp64Milli(${nowMs}, 'UTC'))`;
+    const rows = await engine.inspect(
+      sql`SELECT ${identifier(column)} AS name, toFloat64(sum(events)) AS events, toFloat64(sum(bytes)) AS bytes,
+          toFloat64(sum(queries)) AS queries, sum(core_ms) AS core_ms
+        FROM ${identifier(table)} WHERE timestamp >= ${day} AND timestamp < ${day} + INTERVAL 1 DAY
+        GROUP BY name ORDER BY events DESC, queries DESC LIMIT ${ENTRIES_MAX}`,
+    );
+    return new Map(rows.map((row) => [String(row['name']), toTotal(row)]));
+  };
+  const [projects, keys] = await Promise.all([read('project'), read('key')]);
+  return { projects, keys };
+}
+
+const toTotal = (row: Record<string, unknown>): Total => ({
+  events: Number(row['events']),
+  bytes: Number(row['bytes']),
+  queries: Number(row['queries']),
+  coreMs: Number(row['core_ms']),
+});

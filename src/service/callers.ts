@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.ts';
-import type { ControlStore } from '../keys/control-store.ts';
-import type { Keyring } from '../keys/keyring.ts';
-import { CONTROL_STALE_MS } from '../keys/open-control-store.ts';
+import { createKeyring } from '../keys/keyring.ts';
+import { CONTROL_STALE_MS, openControlStore } from '../keys/open-control-store.ts';
+import { createTokens, openTokenSecret } from '../keys/token.ts';
 import { createThrottle } from '../lib/throttle.ts';
 import { createLoginSeal } from '../people/cookie.ts';
 import { createAuthenticator, createReadAmbient } from '../people/credential.ts';
@@ -9,42 +9,63 @@ import { createProvider } from '../people/provider.ts';
 import { createPeopleCallers } from '../people/role.ts';
 import { createSessions } from '../people/sessions.ts';
 import { createSignIn } from '../people/sign-in.ts';
-import type { Parts } from './parts.ts';
-import type { RolesReader } from './roles.ts';
+import type { Context } from './context.ts';
 
-export interface PeopleOptions {
-  readonly control: ControlStore;
-  readonly keyring: Keyring;
-  /** That of tokens. */
-  readonly secret: Uint8Array;
-  readonly roles: RolesReader;
-}
-
+const KEYRING_FLUSH_MS = 60_000;
 const ROLES_EVERY_MS = 1_000;
 const OLD_EVERY_MS = 600_000;
 const LOG_AGAIN_MS = 1_000;
 // A working day with its breaks; a browser that is left alone is soon of no use.
 const IDLE_MS_MAX = 8 * 3_600_000;
 
+/** Opens the keys, their audit trail, and the secret that signs tokens. @param localKey the key of the commands on this machine */
+export async function openKeys(
+  {
+    config,
+    logger,
+    now,
+    startTask,
+    opened,
+  }: Pick<Context, 'config' | 'logger' | 'now' | 'startTask' | 'opened'>,
+  localKey: string | undefined,
+): Promise<Pick<Context, 'control' | 'keyring' | 'secret'>> {
+  const control = await openControlStore(config, (failure) => {
+    if (failure === undefined) logger.info('the control store is available again');
+    else logger.error({ err: failure }, 'the control store is unavailable: keys cannot be read or changed');
+  });
+  opened.defer(control.close);
+  const secret = openTokenSecret(config.dataDir, config.tokenSecret);
+  const tokens = createTokens({ secret, now });
+  const keyring = createKeyring({ ...config, localKey, store: control, tokens, now });
+  opened.defer(() => flushing.trigger()); // once the task has stopped: the last uses
+  const flushing = startTask({ name: 'key-use', everyMs: KEYRING_FLUSH_MS, run: keyring.flush });
+  return { control, keyring, secret };
+}
+
+export type People = ReturnType<typeof openPeople>;
+
 /** Opens what people and keys sign in with: sessions, roles, the provider. */
-export function openPeople(parts: Parts, { control, keyring, secret, roles }: PeopleOptions) {
-  const { config, core, logger, now, startTask } = parts;
+export function openPeople(context: Context) {
+  const { config, control, core, files, keyring, logger, now, secret, startTask } = context;
+  const { roles } = files;
   const callers = createPeopleCallers(roles.current);
   const sessions = createSessions({
     store: control.sessions,
     keyring,
     callerOf: callers.ofSession,
-    limits: {
-      idleMs: IDLE_MS_MAX,
-      staleMs: CONTROL_STALE_MS,
-    },
+    limits: { idleMs: IDLE_MS_MAX, staleMs: CONTROL_STALE_MS },
     onFailure: (error) => logger.warn({ err: error }, 'the last use of a session could not be written'),
     now,
   });
-  const provider = openProvider(parts);
+  const provider = openProvider(context);
   const throttle = createThrottle(LOG_AGAIN_MS, now); // anyone can fail to sign in
   const signIn = createSignIn({
-    ...{ provider, sessions, keyring, control, now, seal: createLoginSeal(secret, now) },
+    provider,
+    sessions,
+    keyring,
+    control,
+    now,
+    seal: createLoginSeal(secret, now),
     onFailure: (error) => throttle(() => logger.warn({ reason: explain(error) }, 'a sign-in has failed')),
     onPrivateKey: (ip) => logger.warn({ ip }, 'TAILRACE_PRIVATE_KEY has signed in to the console'),
     onUnrecorded: (error) => logger.error({ err: error }, 'a sign-in is not in the audit trail'),
@@ -61,13 +82,14 @@ export function openPeople(parts: Parts, { control, keyring, secret, roles }: Pe
     startTask({ name: 'roles', everyMs: ROLES_EVERY_MS, run: follow });
   }
   return {
-    ...{ sessions, signIn },
+    sessions,
+    signIn,
     authenticator: createAuthenticator({ keyring, sessions, callers }),
     readAmbient: createReadAmbient(config),
   };
 }
 
-function openProvider({ config, logger }: Parts) {
+function openProvider({ config, logger }: Context) {
   if (config.oidcIssuer === '') return undefined;
   const redirectUrl = `${config.publicUrl}/auth/callback`;
   const provider = createProvider({ settings: config, redirectUrl, ticks: () => performance.now() });

@@ -1,0 +1,144 @@
+import { createCached } from '../cache/cached.ts';
+import { createSharedAnswers, type SharedAnswers } from '../cache/shared.ts';
+import { createMemoryStore } from '../cache/store.ts';
+import { createWarmer } from '../cache/warmer.ts';
+import { findServerAddress } from '../config/clickhouse.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import { queryTimeout } from '../engine/gate.ts';
+import { keyOfLane } from '../engine/lanes.ts';
+import { TailraceError } from '../errors.ts';
+import type { Usage } from '../ingest/usage/usage.ts';
+import { createThrottle } from '../lib/throttle.ts';
+import type { Cursors } from '../query/cursor.ts';
+import { createNewestFirst } from '../query/newest-first.ts';
+import { createPageRun } from '../query/page.ts';
+import { findOwner } from '../query/pins.ts';
+import { createPrepared } from '../query/prepared.ts';
+import { createRunner, isOpaquePage, type Run } from '../query/run.ts';
+import { createTypedFirst } from '../query/typed-first.ts';
+import { createSharedRates } from '../serve/shared-rates.ts';
+import { createTails } from '../tail/tails.ts';
+import type { Context } from './context.ts';
+
+export type Reading = ReturnType<typeof openReading>;
+
+interface ReadingOptions {
+  readonly cursors: Cursors;
+  readonly usage: Usage;
+  /** `undefined`: answers are not shared with other replicas. */
+  readonly shared: SharedAnswers | undefined;
+}
+
+/** Opens the parts from questions to answers: runner, cache, warmer, live tails. */
+export function openReading(context: Context, { cursors, usage, shared }: ReadingOptions) {
+  const { config, core, metrics, logger, now, random, opened } = context;
+  const { engine, writes, registry } = core;
+  const onRefresh = (endpoint: Endpoint, error?: unknown) => {
+    metrics.refreshed(endpoint.name, error !== undefined);
+    if (error === undefined) return;
+    logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
+  };
+  const run = createPagedRun(countQueries(createRunner(engine, now), context, usage), context);
+  const cache = createMemoryStore(config.cacheBytesMax);
+  const cached = createCached({ ...config, run, now, store: cache, shared, random, onRefresh });
+  const warmer = createWarmer({ store: cache, cached, endpoints: () => registry.endpoints, now, onRefresh });
+  opened.defer(async () => {
+    await engine.close(); // otherwise a refresh could run for its whole time
+    await warmer.idle();
+  });
+  const tails = createTails({
+    run,
+    writes,
+    seesEveryWrite: engine.seesEveryWrite,
+    cursors,
+    registry,
+    now,
+    limits: config,
+    onEnded: metrics.tailEnded,
+    onFailure: (error, endpoint) => logger.warn({ err: error, endpoint }, 'a live tail could not be read'),
+  });
+  return { cache, cached, warmer, tails };
+}
+
+const HAVE_RUN: ReadonlySet<string> = new Set(['query_timeout', 'query_failed']);
+
+/** Counts the queries of the engine, by endpoint and for quotas; those of a spent quota are rejected. */
+function countQueries(run: Run, { metrics }: Context, usage: Usage): Run {
+  return async (question, options) => {
+    const { endpoint, values } = question;
+    const { name } = endpoint;
+    const asker = { key: keyOfLane(options?.lane ?? ''), project: findOwner(endpoint, values) ?? '' };
+    usage.checkQuery(asker);
+    metrics.queryStarted(name);
+    const startMs = performance.now();
+    const answer = await run(question, options).catch((error: unknown) => {
+      // Otherwise a key could use all cores with queries that time out. Others, such as those rejected by the queue, have not run.
+      const hasRun = error instanceof TailraceError && HAVE_RUN.has(error.code);
+      if (hasRun) usage.countQuery(asker, performance.now() - startMs);
+      throw error;
+    });
+    usage.countQuery(asker, answer.coreMs ?? 0);
+    metrics.queryDone(name, answer.engineMs / 1000);
+    return answer;
+  };
+}
+
+/** Adds the steps for pages and for searches that read a sample; other questions take none of them. */
+function createPagedRun(run: Run, { config: { queryTimeoutMs: timeoutMs }, now }: Context): Run {
+  const late = () => queryTimeout(timeoutMs);
+  const runNewest = createNewestFirst(run, { now, timeoutMs, late });
+  const runOpaque = createPageRun(runNewest);
+  const runTyped = createTypedFirst(run, { timeoutMs, late });
+  const runPrepared = createPrepared(run, { now, timeoutMs, late });
+  return (question, how) => {
+    const { pages, typedFirst, prepare } = question.endpoint;
+    if (prepare !== undefined) return runPrepared(question, how);
+    if (pages === undefined) return (typedFirst === undefined ? run : runTyped)(question, how);
+    return (isOpaquePage(question) ? runOpaque : runNewest)(question, how);
+  };
+}
+
+const LOG_AGAIN_MS = 60_000;
+
+/** Opens the answers and rates of all replicas, on the Redis of the settings; `undefined` without it. */
+export async function openReplicas({ config, metrics, logger, now, secret, opened }: Context) {
+  if (config.redisUrl === '') return undefined;
+  const { openRedis } = await import('../lib/redis.ts'); // its client is loaded only if it is used
+  const throttleFailure = createThrottle(LOG_AGAIN_MS, now);
+  const throttleRejected = createThrottle(LOG_AGAIN_MS, now);
+  const redis = openRedis(config.redisUrl, {
+    onUp() {
+      metrics.redisUp(true);
+      logger.info('Redis is available: answers and rates are shared with the other replicas');
+    },
+    onDown(error) {
+      metrics.redisUp(false);
+      logger.warn(
+        { err: error },
+        'Redis is unavailable: this replica continues with its own answers and rates',
+      );
+    },
+    onFailure(error, isRejected) {
+      metrics.redisFailed();
+      if (isRejected) throttleFailure(() => logger.warn({ err: error }, 'Redis rejected a command'));
+    },
+  });
+  const { database = '', cluster = '' } = findServerAddress(config) ?? {};
+  const answers = createSharedAnswers({
+    redis,
+    secret,
+    now,
+    queryTimeoutMs: config.queryTimeoutMs,
+    onLookup: metrics.sharedLookup,
+    store: JSON.stringify([database, cluster]),
+    onRejected() {
+      metrics.sharedRejected();
+      throttleRejected(() => logger.warn('an answer in Redis was not written by a replica: ignored'));
+    },
+  });
+  opened.defer(async () => {
+    await answers.idle(); // releases the leases of this replica
+    redis.close();
+  });
+  return { answers, rates: createSharedRates(redis, secret) };
+}

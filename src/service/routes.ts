@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { FastifyBaseLogger } from 'fastify';
+import { testAlert } from '../alerts/replay.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import { createFilledTables } from '../engine/store-state.ts';
+import type { AppParts } from '../http/app.ts';
+import { createOpenApi, describeTool } from '../http/openapi/document.ts';
+import { findConsole } from '../http/routes/console.ts';
+import type { Ingest } from '../ingest/ingest.ts';
+import { createAlertTest } from '../management/alert-test.ts';
+import { createProjects } from '../management/definitions.ts';
+import type { Cursors } from '../query/cursor.ts';
+import { createRunner } from '../query/run.ts';
+import { createSandbox } from '../sandbox/sandbox.ts';
+import { createDescribe } from '../serve/describe.ts';
+import { createResolve } from '../serve/resolve.ts';
+import { createSearchSteps } from '../serve/resolve-search.ts';
+import { createResolveTail } from '../serve/resolve-tail.ts';
+import { createCatalogue } from '../workbench/catalogue.ts';
+import { createHistory } from '../workbench/history.ts';
+import { createSave, editCopies, type SavedEntry } from '../workbench/save.ts';
+import { createTestRun } from '../workbench/test-run.ts';
+import type { ServedAlerts } from './alerts.ts';
+import type { People } from './callers.ts';
+import type { Context } from './context.ts';
+import type { Reading } from './reading.ts';
+
+/** The parts of the service that callers reach. */
+interface Served extends Pick<AppParts, 'deletions' | 'notReady' | 'readNotices' | 'sharedRates'> {
+  readonly people: People;
+  readonly alerts: ServedAlerts;
+  readonly cursors: Cursors;
+  readonly reading: Reading;
+  readonly ingest: Ingest;
+  /** What an operator reads about callers and senders. */
+  readonly observed: Pick<
+    AppParts,
+    'startedMs' | 'traffic' | 'keyTraffic' | 'rejectedRequests' | 'rejectedEvents'
+  >;
+}
+
+/** Creates the parts of the app: what it takes from the service, the steps of a request, and the workbench. */
+export function createAppParts(context: Context, served: Served): AppParts {
+  const { config, control, now, build } = context;
+  const { engine, registry } = context.core;
+  const { alerts, cursors, reading, ingest } = served;
+  const silencing = { control, registry, now, newId: randomUUID };
+  return {
+    control,
+    now,
+    tls: context.tls,
+    logger: context.logger,
+    metrics: context.metrics,
+    keyring: context.keyring,
+    readSizes: context.readSizes,
+    version: build.version,
+    isRelayed: context.options.isRelayed ?? false,
+    actions: context.options.actions,
+    cache: reading.cache,
+    cached: reading.cached,
+    tails: reading.tails,
+    receive: ingest.receive,
+    committer: ingest.committer,
+    backpressure: ingest.backpressure,
+    deletions: served.deletions,
+    notReady: served.notReady,
+    readNotices: served.readNotices,
+    sharedRates: served.sharedRates,
+    ...served.people,
+    ...served.observed,
+    ...createSteps(context, cursors),
+    ...createWorkbench(context, alerts),
+    testAlert: createAlertTest({ command: alerts, parts: silencing }),
+    runAlertTest: (test, signal) => testAlert(alerts, test, signal),
+    listProjects: createProjects(engine, registry, now),
+    studio: config.studio === '1',
+    describeTool,
+    describeApi: (endpoints) =>
+      createOpenApi({
+        version: build.version,
+        endpoints: endpoints ?? [],
+        hasKey: endpoints !== undefined,
+      }),
+    pages: findConsole(),
+  };
+}
+
+/** Creates the steps of a request that src/serve/ has. */
+function createSteps({ config, core, logger, now }: Context, cursors: Cursors) {
+  const { engine, registry, writes } = core;
+  const sandbox = createSandbox(engine, { now });
+  const filled = createFilledTables(engine, writes);
+  return {
+    ...createResolve({ registry, cursors, sandbox, onIgnoredSql: createIgnoredSqlWarning(logger) }),
+    ...createSearchSteps({ registry, cursors, limits: config, now, filled }),
+    resolveTail: createResolveTail({ registry, cursors }),
+    describe: createDescribe(cursors),
+  };
+}
+
+/** Logs once that a caller sends SQL where it is ignored: Studio would show the same rows on every page. */
+function createIgnoredSqlWarning(logger: FastifyBaseLogger): (endpoint: Endpoint) => void {
+  let isLogged = false;
+  return ({ name }) => {
+    if (isLogged) return;
+    isLogged = true;
+    const text = `requests to ${name} send sql, which is ignored: it has no query sandboxing; if they come from Supabase Studio, set TAILRACE_STUDIO=1 (docs/supabase.md)`;
+    logger.warn({ endpoint: name }, text);
+  };
+}
+
+function createWorkbench({ config, options, core, control, logger, now }: Context, alerts: ServedAlerts) {
+  const { engine, registry } = core;
+  const { runTests = async () => [] } = options;
+  const folders = () => core.folders;
+  const onCopied = (folder: string) =>
+    logger.warn({ folder }, 'the shipped endpoints and dashboards are copied; they are served from there');
+  const parts = {
+    config,
+    engine,
+    registry,
+    folders,
+    edit: editCopies({ edit: core.edit, folders, onCopied }),
+    runTests: createTestRun(runTests, { folders }),
+    receivers: alerts.receivers,
+    newId: randomUUID,
+    run: createRunner(engine, now),
+    readCatalogue: createCatalogue(engine, registry),
+    history: createHistory({
+      dir: join(config.dataDir, 'workbench'),
+      now,
+      newId: randomUUID,
+      onFailure: (error) => logger.error({ err: error }, 'a save of the workbench is not in its history'),
+    }),
+    audit: (entry: SavedEntry) =>
+      control
+        .record({ used: [], entries: [{ ...entry, atMs: now(), count: 1 }] })
+        .catch((error) =>
+          logger.error({ err: error, ...entry }, 'a saved endpoint is not in the audit trail'),
+        ),
+  };
+  return { ...parts, save: createSave(parts) };
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isManaged } from '../definitions/source.ts';
+import { createRollupBuilder } from '../engine/build-rollups.ts';
+import { createIngest, type Ingest } from '../ingest/ingest.ts';
+import { createProjectWarning } from '../ingest/project-warning.ts';
+import type { RejectedLog } from '../ingest/rejected.ts';
+import type { Usage } from '../ingest/usage/usage.ts';
+import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from '../maintenance/deletions.ts';
+import { createKeepProjects } from '../maintenance/keep-projects.ts';
+import { createRetention, type Retention } from '../retention/retention.ts';
+import type { Context } from './context.ts';
+import { keepUsage } from './own-events.ts';
+
+const RESERVE_EVERY_MS = 5_000;
+const KEEP_PROJECTS_EVERY_MS = 3_600_000;
+const RETENTION_EVERY_MS = 3_600_000;
+const ROLLUPS_EVERY_MS = 10_000;
+// A deletion needs what it frees; with so much to spare events need not wait for its end.
+const DELETION_BYTES = 1024 ** 3;
+const WITHOUT_PROJECT =
+  'events without a project were stored, which no key that pins a project can read; name it in the event, in X-Project or in TAILRACE_DEFAULT_PROJECT';
+
+/** What is stored, and what goes again. */
+interface Stored {
+  readonly ingest: Ingest;
+  readonly retention: Retention;
+  readonly rejectedEvents: RejectedLog;
+}
+
+/** Opens the parts that store events, and delete old ones. */
+export async function openStoring(
+  context: Context,
+  { usage, rejectedEvents }: { readonly usage: Usage; readonly rejectedEvents: RejectedLog },
+) {
+  const { config, core, metrics, storing, logger, now, opened } = context;
+  const warnOfProjects = createProjectWarning({
+    now,
+    warn: (events) => logger.warn({ events }, WITHOUT_PROJECT),
+  });
+  const retention = await startRetention(context); // first: it knows which time is certain
+  const ingest = createIngest({
+    engine: core.engine,
+    now,
+    config,
+    usage,
+    ageAt: retention.certainMs,
+    requireRoom: storing.requireRoom,
+    onCommit(source, rows, error) {
+      metrics.committed(source, rows, error !== undefined);
+      storing.committed(error);
+      if (error !== undefined) logger.error({ err: error, source, rows }, 'events could not be stored');
+    },
+    onOverload: metrics.overloaded,
+    onRefused: metrics.refused,
+    onRejected: rejectedEvents.add,
+    onWithoutProject(source, count) {
+      metrics.withoutProject(source, count);
+      warnOfProjects(source, count);
+    },
+    onRepaired: metrics.repaired,
+    onFiltered: metrics.filtered,
+  });
+  opened.defer(ingest.close);
+  keepUsage(context, usage, ingest.committer);
+  return { ingest, retention, rollupRowsLeft: startRollups(context) };
+}
+
+/** Deletes days that are too old, or too many, from the store of a service: once before it resolves, then every hour. */
+async function startRetention(context: Context): Promise<Retention> {
+  const { config, core, reserve, metrics, logger, now, startTask } = context;
+  const retention = createRetention({
+    engine: core.engine,
+    sources: () => core.registry.sources.filter(isManaged),
+    now,
+    ticks: () => performance.now(),
+    storeBytesMax: config.storeBytesMax,
+    makeRoom: reserve.free,
+    onDropped({ table, day, rows, bytes, reason }) {
+      metrics.dayDropped(reason);
+      logger.info({ table, day, rows, bytes, reason }, 'a day of events was dropped');
+    },
+    onStopped(reason) {
+      metrics.retentionStopped(reason !== undefined);
+      if (reason === undefined) logger.info('retention continues: the clock is plausible');
+      else logger.error(reason);
+    },
+  });
+  await startTask({ name: 'retention', everyMs: RETENTION_EVERY_MS, run: retention.run }).trigger();
+  return retention;
+}
+
+/**
+ * Adds rollups to stored events in the background, and logs progress.
+ *
+ * @returns a function that returns the rows without a rollup, by source
+ */
+function startRollups({ core: { engine, registry }, logger, startTask }: Context) {
+  const builder = createRollupBuilder({
+    engine,
+    sources: () => registry.sources.filter(isManaged),
+    onNotDropped: (error) =>
+      logger.warn({ err: error }, 'an older rollup could not be dropped; trying again'),
+    onProgress({ source, rows, left }, state) {
+      const percent = Math.floor(100 * (1 - left / Math.max(rows, 1)));
+      if (state === 'started')
+        logger.info({ source, rows: left }, 'a rollup of stored events is being built');
+      if (state === 'running') logger.info({ source, percent }, 'a rollup is being built');
+      if (state === 'done') logger.info({ source, rows }, 'a rollup is complete');
+      if (state === 'failed')
+        logger.error(
+          { source, rows: left },
+          'a rollup is incomplete until the next start: queries read rows',
+        );
+    },
+  });
+  void startTask({ name: 'rollups', everyMs: ROLLUPS_EVERY_MS, run: builder.tick }).trigger();
+  return () => builder.left;
+}
+
+/** Deletions of events, for the management API and the commands of the shell. */
+export function openDeletions(context: Context, { ingest, retention, rejectedEvents }: Stored): Deletions {
+  const { control, core, reserve, now, startTask } = context;
+  const { engine } = core;
+  const followDeletions = async () => {
+    if (!(await core.followDeletions())) return;
+    rejectedEvents.forget(); // it keeps events in memory
+  };
+  const deletions = createDeletions({
+    core: { engine, followDeletions },
+    control,
+    holdInserts: ingest.committer.hold,
+    now,
+    newId: randomUUID,
+    wait,
+    makeRoom: reserve.free,
+  });
+  const keep = () => reserve.keep(deletions.isRunning() ? DELETION_BYTES : undefined);
+  void startTask({ name: 'reserve', everyMs: RESERVE_EVERY_MS, run: keep }).trigger();
+  deletions.watch();
+  // On a server other processes delete events, too.
+  if (!engine.seesEveryWrite)
+    startTask({ name: 'deletions', everyMs: FOLLOW_EVERY_MS, run: followDeletions });
+  keepProjects(context, deletions, retention.certainMs);
+  return deletions;
+}
+
+/** Deletes what is older than the retention of its project: at start, and every hour. */
+function keepProjects(
+  { core, files, startTask }: Context,
+  deletions: Deletions,
+  certainMs: Retention['certainMs'],
+): void {
+  const { engine, registry } = core;
+  let days: ReadonlyMap<string, number> = new Map();
+  files.quotas.onTaken(({ retentionDays }) => {
+    days = retentionDays;
+  });
+  const sources = () => registry.sources;
+  const run = createKeepProjects({ engine, certainMs, deletions, sources, days: () => days });
+  void startTask({ name: 'project-retention', everyMs: KEEP_PROJECTS_EVERY_MS, run }).trigger();
+}
+
+/** Does not keep the process from ending. */
+async function wait(ms: number): Promise<void> {
+  await delay(ms, undefined, { ref: false });
+}
