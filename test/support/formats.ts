@@ -56,7 +56,6 @@ interface Written {
   readonly sql: string;
   readonly parameters: string;
   readonly columns: string;
-  readonly settings?: string;
 }
 
 const ENDPOINTS: readonly Written[] = [
@@ -73,19 +72,6 @@ const ENDPOINTS: readonly Written[] = [
     sql: "SELECT throwIf(number = 400000, 'broken on purpose') AS n FROM numbers(500000) WHERE @count = @count",
     parameters: COUNT,
     columns: '  n: { type: integer, description: Never there. }',
-  },
-  {
-    name: 'formats.bytes',
-    sql: "SELECT unhex('61FF62') AS text WHERE @count = @count",
-    parameters: COUNT,
-    columns: '  text: { type: string, description: Not UTF-8. }',
-  },
-  {
-    name: 'formats.views',
-    sql: `WITH typed AS (${TYPES_SQL}) SELECT id FROM typed`,
-    parameters: COUNT,
-    columns: '  id: { type: integer, description: Of a row. }',
-    settings: 'query_sandboxing: true',
   },
   {
     name: 'formats.samples-2',
@@ -110,24 +96,16 @@ FROM (SELECT 1 AS \`#labels\`) ARRAY JOIN @labels AS label, @others AS other, @w
   data: { type: json, description: JSON. }
   value: { type: integer, description: Number. }`,
   },
-  {
-    name: 'formats.reserved',
-    sql: "SELECT 'x' AS __name__, 1 AS value WHERE @count = @count",
-    parameters: COUNT,
-    columns:
-      '  __name__: { type: string, description: Text. }\n  value: { type: integer, description: Number. }',
-  },
 ];
 
 const toYaml = (
-  { name, parameters, columns, settings = '' }: Written,
+  { name, parameters, columns }: Written,
   i: number,
 ) => `id: f0000000-0000-4000-8000-00000000000${i}
 name: ${name}
 description: Of a test.
 max_rows: 1000000
 caching: 900
-${settings}
 parameters:
   ${parameters}
 columns:
