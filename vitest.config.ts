@@ -20,7 +20,7 @@ const TIMED_BROWSER = 'test/e2e/**/*.timed.test.ts';
 const PACKAGES = '**/node_modules/**';
 
 /** Tests of the ring `service` that run each night with listener processes, too. */
-const LISTENERS = ['closing', 'errors', 'listener', 'proxy', 'rate-limit', 'tail'].map(
+const LISTENERS = ['closing', 'errors', 'listener', 'rate-limit', 'tail'].map(
   (name) => `test/http/${name}.test.ts`,
 );
 

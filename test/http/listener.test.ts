@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
@@ -15,12 +16,14 @@ await addEndpoint(endpoints.path, {
   sql: 'SELECT toInt64(1) AS n FROM numbers(1) WHERE @project != @now',
   caching: 900,
 });
+const lines: Record<string, unknown>[] = [];
 const service = await startTestService({
   env: {
     TAILRACE_ENDPOINTS_DIR: endpoints.path,
-    TAILRACE_TRUST_PROXY: '127.0.0.1',
+    TAILRACE_TRUST_PROXY: '127.0.0.1, 10.0.0.0/8',
     TAILRACE_CORS_ORIGINS: ORIGIN,
   },
+  logger: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
 });
 const { url, clock, core } = service;
 const { keyring } = service.service;
@@ -76,6 +79,15 @@ describe('a question that was asked before is answered ahead of the framework', 
     await keyring.update(id, { pins: { project: 'p2' } });
     expect((await ask(headers)).status).toBe(401);
   });
+});
+
+test('X-Forwarded-For of trusted proxies is the caller’s address in the log, without what the caller sent itself', async () => {
+  const id = 'forwarded';
+  const headers = { 'x-forwarded-for': '1.1.1.1, 203.0.113.7, 10.1.2.3', 'x-request-id': id };
+  const logged = () => lines.filter(({ reqId }) => reqId === id).map(({ ip }) => ip);
+  await ask(headers);
+  await askFramework(headers);
+  await expect.poll(logged).toEqual(['203.0.113.7', '203.0.113.7']);
 });
 
 describe('goes on to the framework, which knows the rules:', () => {

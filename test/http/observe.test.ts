@@ -18,12 +18,13 @@ async function logOf(work: () => Promise<unknown>): Promise<Record<string, unkno
 
 describe('the log', () => {
   test('has a line for each request: caller, endpoint, outcome', async () => {
-    const headers = { 'x-request-id': 'req-1' };
+    const headers = { 'x-request-id': 'req-1', 'x-forwarded-for': '203.0.113.7' };
     const path = `${QUERY_PATH}/E1B1B652-4ea8-4b47-94ba-ad2938bd0675?project=p1&interval=daily`;
     const [line, ...more] = await logOf(() => get(url, path, headers));
     expect(more).toEqual([]);
     expect(line).toMatchObject({
       reqId: 'req-1',
+      ip: '127.0.0.1', // no proxy is trusted
       method: 'GET',
       route: `${QUERY_PATH}/:endpoint`,
       status: 200,
