@@ -1,7 +1,7 @@
-import { connect, type Socket } from 'node:net';
 import { afterAll, expect, test, vi } from 'vitest';
 import { copyEndpointsWithEndless } from '../support/endpoints.ts';
-import { expectError, get, QUERY_PATH } from '../support/http.ts';
+import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
+import { openRaw } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';
 
 const endpoints = await copyEndpointsWithEndless();
@@ -15,36 +15,28 @@ const start = (shutdownTimeoutMs: number) =>
     },
   });
 
-/** A connection that has sent `bytes` and has been accepted. */
-async function openConnection(
-  url: string,
-  bytes: string,
-): Promise<{ socket: Socket; closed: Promise<void> }> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.on('error', () => {});
-  socket.resume();
-  const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
-  await new Promise<void>((resolve) => void socket.once('connect', () => resolve()));
-  if (bytes !== '') await new Promise((resolve) => socket.write(bytes, resolve));
-  await get(url, '/health'); // the service has gone round its loop since
-  return { socket, closed };
-}
-
-test('closing waits for a request that is half sent only as long as the bound', async () => {
+test('the last caller that hangs up stops its query; at the bound what runs is stopped and told so, half a request is left', async () => {
   const service = await start(200);
-  const { closed } = await openConnection(service.url, `GET ${QUERY_PATH}/logs.all HTTP/1.1\r\nHost: a\r\n`);
+  const { url, core } = service;
+  const untilRunning = (running: number) =>
+    vi.waitFor(() => expect(core.engine.gauges()).toMatchObject({ running, queued: 0 }), 60_000);
+  for (const endpoint of ['endless.plain', 'endless.cached']) {
+    const caller = new AbortController();
+    const path = `${QUERY_PATH}/${endpoint}?project=p1`;
+    const asked = request(url, path, { signal: caller.signal });
+    await untilRunning(1);
+    caller.abort();
+    await expect(asked).rejects.toThrow();
+    await untilRunning(0);
+  }
+  const { socket, closed } = await openRaw(url);
+  socket.write(`GET ${QUERY_PATH}/logs.all HTTP/1.1\r\nHost: a\r\n`);
+  const running = get(url, `${QUERY_PATH}/endless.plain?project=p1`);
+  await untilRunning(1);
   await service.close();
   await closed;
-});
-
-test('what runs at the bound is stopped and told so; what comes later is not let in', async () => {
-  const service = await start(200);
-  const running = get(service.url, `${QUERY_PATH}/endless.plain?project=p1`);
-  await vi.waitFor(() => expect(service.core.engine.gauges().running).toBe(1), 60_000);
-  await service.close();
   expectError(await running, 'engine_unavailable');
-  await expect(get(service.url, '/health')).rejects.toThrow('fetch failed');
+  await expect(get(url, '/health')).rejects.toThrow('fetch failed');
 });
 
 test('what ends before the bound is answered in full', async () => {
