@@ -162,6 +162,8 @@ describe('an event', () => {
     ['{"timestamp":9999999999999999999}', /^has a timestamp more than an hour ahead/],
     [`{"id":"${'x'.repeat(257)}"}`, /^has an id of more than 256 characters$/],
     [`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, /^is nested deeper than 100 levels$/],
+    [`{"a":[${Array(10_001).fill('{"k":1}')}]}`, /^has more than 10000 keys$/],
+    [`{"${'k'.repeat(1_001)}":1}`, /^has a key longer than 1000 characters$/],
   ])('%.40s is rejected', (text, message) => expect(refusalOf(text)).toMatch(message));
 
   test.each(['x'.repeat(50), '😀'.repeat(15)])('larger than the limit in bytes is rejected: %s', (text) => {

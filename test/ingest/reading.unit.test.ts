@@ -105,13 +105,15 @@ describe.each([
       expect((await read(repeat(15, longFrame), bytes)) === long.repeat(15)).toBe(true);
   });
 
-  test('is rejected if anything is left over, wherever the chunks end', async () => {
+  test('is rejected if it is cut, something else, or has anything left over, wherever the chunks end', async () => {
+    const whole = `the body is not valid ${encoding}, or ends too soon`;
+    for (const body of [Buffer.from('[{"id":"1"}]'), longFrame.subarray(0, 1), longFrame.subarray(0, -1)])
+      await expect(read(body)).rejects.toThrow(whole);
     const first = join('first');
     const second = join('second');
     const cut = Array.from({ length: second.length - 1 }, (_, i) => second.subarray(0, i + 1));
     for (const rest of [Buffer.from('garbage'), Buffer.alloc(20), ...cut]) {
       const body = Buffer.concat([first, rest]);
-      const whole = `the body is not valid ${encoding}, or ends too soon`;
       for (const bytes of [first.length, 3]) await expect(read(body, bytes)).rejects.toThrow(whole);
       const place = `: ${rest.length} bytes are left over after ${first.length} that are whole`;
       await expect(read(body)).rejects.toThrow(encoding === 'gzip' ? whole : whole + place);
@@ -122,6 +124,8 @@ describe.each([
     const lines = Array.from({ length: 40_000 }, (_, i) => `GET /${i} ${'of a log '.repeat(5)}`).join();
     const body = repeat(3, compress(lines));
     await expect(read(body)).rejects.toThrow('the body is larger than 4000000 bytes when decompressed');
+    const blank = compress(Buffer.alloc(3_999_999, ' '));
+    await expect(read(blank)).rejects.toThrow('the body decompresses to more than 200 times its size');
     const frames = read(repeat(1_001, join('')));
     if (encoding === 'gzip')
       await expect(frames).resolves.toBe(''); // its members take no time
