@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Body, post } from '../support/ingest.ts';
-import { newProject, startProtocolService } from '../support/protocols.ts';
+import { startProtocolService } from '../support/protocols.ts';
 import { PUBLIC_KEY } from '../support/service.ts';
+import { newProject } from '../support/shared-service.ts';
 
 const SECRET = 'drain-secret';
 const service = await startProtocolService({

@@ -1,11 +1,11 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { request } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
-import { newProject, startProtocolService } from '../support/protocols.ts';
+import { shareProtocolService } from '../support/protocols.ts';
 import { PUBLIC_KEY } from '../support/service.ts';
+import { newProject } from '../support/shared-service.ts';
 
-const service = await startProtocolService();
-afterAll(service.close);
+const service = await shareProtocolService();
 const { url, clock, rows } = service;
 
 const NDJSON = { 'content-type': 'application/x-ndjson', 'x-api-key': PUBLIC_KEY };

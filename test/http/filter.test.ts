@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { get, readMetric } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
-import { newProject, startProtocolService } from '../support/protocols.ts';
+import { startProtocolService } from '../support/protocols.ts';
+import { newProject } from '../support/shared-service.ts';
 
 const service = await startProtocolService();
 afterAll(service.close);

@@ -2,12 +2,13 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { compressSync } from 'snappy';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseLabels } from '../../src/ingest/protocols/loki.ts';
 import { type Body, post } from '../support/ingest.ts';
 import { runs } from '../support/property.ts';
-import { newProject, startProtocolService } from '../support/protocols.ts';
+import { shareProtocolService } from '../support/protocols.ts';
 import { PUBLIC_KEY } from '../support/service.ts';
+import { newProject } from '../support/shared-service.ts';
 
 // Loki's own description, so that a wrong number in ours cannot agree with itself.
 const { root } = protobuf.parse(`
@@ -23,8 +24,7 @@ const REQUEST = root.lookupType('PushRequest');
 const PATH = '/loki/api/v1/push';
 const PROTOBUF = { 'content-type': 'application/x-protobuf' };
 
-const service = await startProtocolService();
-afterAll(service.close);
+const service = await shareProtocolService();
 const { url, clock, rows } = service;
 
 const nanos = (agoMs = 0) => `${clock.now - agoMs}000000`;

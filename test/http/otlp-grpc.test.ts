@@ -2,8 +2,9 @@ import { connect } from 'node:http2';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { findFreePort } from '../../trial/free-port.ts';
-import { newProject, startProtocolService } from '../support/protocols.ts';
+import { startProtocolService } from '../support/protocols.ts';
 import { PRIVATE_KEY, PUBLIC_KEY } from '../support/service.ts';
+import { newProject } from '../support/shared-service.ts';
 
 const port = await findFreePort();
 const service = await startProtocolService({

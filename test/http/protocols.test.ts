@@ -1,20 +1,17 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { writeHeader } from '../../src/lib/header.ts';
 import { isRefusal } from '../../trial/fuzz/refusal.ts';
 import { type TrialEvent, WIRES, type Wire } from '../../trial/wire.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { type Body, post } from '../support/ingest.ts';
-import { newProject, startProtocolService } from '../support/protocols.ts';
+import { PROTOCOL_BODY_BYTES_MAX, PROTOCOL_PROJECT, shareProtocolService } from '../support/protocols.ts';
 import { PUBLIC_KEY } from '../support/service.ts';
+import { newProject } from '../support/shared-service.ts';
 
 type Name = keyof typeof WIRES;
 
-const service = await startProtocolService({
-  TAILRACE_BODY_BYTES_MAX: '200000',
-  TAILRACE_DEFAULT_PROJECT: 'default-project',
-});
-afterAll(service.close);
+const service = await shareProtocolService();
 const { url, clock, rows } = service;
 const { keyring } = service.service;
 const { key: reader } = await keyring.create({ name: 'reader', scopes: ['query'] });
@@ -61,7 +58,12 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
         { [header]: 'caf\xe9' },
       ],
     ),
-    ['that a body is too large', 413, wire.write([event('none', 'x', clock.now, 'x'.repeat(250_000))]), {}],
+    [
+      'that a body is too large',
+      413,
+      wire.write([event('none', 'x', clock.now, 'x'.repeat(PROTOCOL_BODY_BYTES_MAX))]),
+      {},
+    ],
     [
       'that a body is a bomb',
       413,
@@ -93,7 +95,7 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
   test('of no project sends for the default, and with a pinned project for no other', async () => {
     const [own, other] = [newProject(), newProject()];
     await send(wire.write([event('', `by-${name}`)]));
-    const messages = (await rows('default-project')).map((row) => String(row['event_message']));
+    const messages = (await rows(PROTOCOL_PROJECT)).map((row) => String(row['event_message']));
     expect(messages.some((message) => message.startsWith(`by-${name} `))).toBe(true);
     const { key } = await keyring.create({ name: 'pinned', scopes: ['ingest'], pins: { project: own } });
     const headers = { 'x-api-key': key };

@@ -20,8 +20,9 @@ import LokiTransport from 'winston-loki';
 import 'winston-syslog';
 import { findProgram } from '../../scripts/programs.js';
 import { findFreePort } from '../../trial/free-port.ts';
-import { newProject, startProtocolService } from '../support/protocols.ts';
+import { startProtocolService } from '../support/protocols.ts';
 import { PUBLIC_KEY, temporaryFolder } from '../support/service.ts';
+import { newProject } from '../support/shared-service.ts';
 
 // The real senders of each protocol, which have their own timers. What they send is tested by hand in the other files.
 const LINES = 50;

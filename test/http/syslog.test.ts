@@ -7,8 +7,9 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, describe, expect, test } from 'vitest';
 import 'winston-syslog';
 import { parseMetrics } from '../support/metrics.ts';
-import { newProject, startProtocolService } from '../support/protocols.ts';
+import { startProtocolService } from '../support/protocols.ts';
 import { PRIVATE_KEY } from '../support/service.ts';
+import { newProject } from '../support/shared-service.ts';
 
 const [key, cert] = ['key', 'cert'].map((kind) => join('trial/tls', `one.${kind}.pem`)) as [string, string];
 const service = await startProtocolService({

@@ -44,6 +44,18 @@ export async function startProtocolService(env: Readonly<Record<string, string>>
   };
 }
 
-let projects = 0;
-/** A project for one test. */
-export const newProject = () => `protocol-${++projects}`;
+// As shared-service.ts keeps its own.
+const shared = globalThis as { tailraceProtocolService?: ReturnType<typeof startProtocolService> };
+
+/** The body limit of the shared service, and the project of events there that name none. */
+export const PROTOCOL_BODY_BYTES_MAX = 200_000;
+export const PROTOCOL_PROJECT = 'default-project';
+
+/** The service that the files of the protocols share; no test changes its definitions or closes it. */
+export function shareProtocolService() {
+  shared.tailraceProtocolService ??= startProtocolService({
+    TAILRACE_BODY_BYTES_MAX: String(PROTOCOL_BODY_BYTES_MAX),
+    TAILRACE_DEFAULT_PROJECT: PROTOCOL_PROJECT,
+  });
+  return shared.tailraceProtocolService;
+}
