@@ -1,18 +1,18 @@
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { createService, type Service } from '../../src/service/service.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
 import { PUBLIC_KEY, temporaryFolder, testConfig } from '../support/service.ts';
+import { newProject } from '../support/shared-service.ts';
 
 const folder = await temporaryFolder();
-afterAll(folder.remove);
-
 let service: Service;
 let url: string;
-beforeEach(async () => {
-  await start();
+await start();
+afterAll(async () => {
+  await service.close();
+  await folder.remove();
 });
-afterEach(() => service.close());
 
 /** A service on the one data directory of this file. */
 async function start(): Promise<void> {
@@ -23,9 +23,6 @@ async function start(): Promise<void> {
   url = await service.app.listen({ host: '127.0.0.1', port: 0 });
 }
 
-let projects = 0;
-/** A project of its own for each test. */
-const newProject = () => `once-${++projects}`;
 const send = (key: string, body: object, headers = {}) =>
   post(url, TO_EDGE, body, { 'idempotency-key': key, ...headers });
 

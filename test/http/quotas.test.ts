@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -93,16 +92,31 @@ describe('a quota of queries', () => {
   });
 });
 
-test('what was stored and asked outlives the service: quotas go on, and usage.ingest has it by project and key', async () => {
-  await writeFile(FILE, 'projects: { kept: { events: 3 } }\n');
+test('what was stored and asked outlives the service, and a project keeps its events for its own days', async () => {
   const env = { ...settings, TAILRACE_DATA_DIR: join(folder.path, 'again') };
+  const at = (days: number) => new Date(START - days * DAY_MS).toISOString();
   const project = 'kept';
   const first = await startTestService({ env, now: START });
-  const body = [event(project), event(project), event(project)];
-  expect((await post(first.url, '/api/logs?source=logs', body)).status).toBe(200);
+  const sendFirst = (events: object[]) => post(first.url, '/api/logs?source=logs', events);
+  const old = ['short', 'other'].flatMap((one) =>
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 30].map((days) => ({
+      project: one,
+      timestamp: at(days),
+      metadata: { days },
+    })),
+  );
+  for (const events of [[event(project), event(project), event(project)], old])
+    expect((await sendFirst(events)).status).toBe(200);
   expect((await get(first.url, `/api/search?project=${project}`)).status).toBe(200);
   await first.close();
+  const own = 'projects: { kept: { events: 3 }, short: { retention_days: 7 } }';
+  await writeFile(FILE, `default: { queries: 1000 }\n${own}\n`);
   const second = await startTestService({ env, now: START + 1_000 });
+  const daysOf = async (one: string) => {
+    const { text } = await get(second.url, `/api/search?project=${one}&from=${at(40)}&until=${at(-1)}`);
+    const { result } = JSON.parse(text) as { result: { metadata: { days: number } }[] };
+    return result.map(({ metadata }) => metadata.days).toSorted((a, b) => a - b);
+  };
   try {
     expectError(await post(second.url, '/api/logs?source=logs', [event(project)]), 'rate_limited');
     const { body: answer } = await second.call('usage.ingest', { project });
@@ -111,29 +125,6 @@ test('what was stored and asked outlives the service: quotas go on, and usage.in
     const { body: byKey } = await second.call('usage.ingest', { project, by: 'key' });
     const asked = byKey.result.find(({ key }) => key === 'private');
     expect(asked?.['core_seconds']).toBeGreaterThan(0);
-  } finally {
-    await second.close();
-  }
-});
-
-test('a project keeps its events for its own days, and others those of the source', async () => {
-  const env = { ...settings, TAILRACE_DATA_DIR: join(folder.path, randomUUID()) };
-  const at = (days: number) => new Date(START - days * DAY_MS).toISOString();
-  const old = (project: string, days: number) => ({ project, timestamp: at(days), metadata: { days } });
-  const first = await startTestService({ env, now: START });
-  const sent = ['short', 'other'].flatMap((project) =>
-    [0, 1, 2, 3, 4, 5, 6, 7, 8, 30].map((days) => old(project, days)),
-  );
-  expect((await post(first.url, '/api/logs?source=logs', sent)).status).toBe(200);
-  await first.close();
-  await writeFile(FILE, 'default: { queries: 1000 }\nprojects: { short: { retention_days: 7 } }\n');
-  const second = await startTestService({ env, now: START });
-  const daysOf = async (project: string) => {
-    const { text } = await get(second.url, `/api/search?project=${project}&from=${at(40)}&until=${at(-1)}`);
-    const { result } = JSON.parse(text) as { result: { metadata: { days: number } }[] };
-    return result.map(({ metadata }) => metadata.days).toSorted((a, b) => a - b);
-  };
-  try {
     // Whole days: that of 7 days ago began more than 7 days ago, but is not over for as long.
     await expect.poll(() => daysOf('short')).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     expect(await daysOf('other')).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 30]);
