@@ -1,10 +1,8 @@
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { readMetric } from '../support/http.ts';
-import { startTestService } from '../support/service.ts';
+import { newProject, shareService } from '../support/shared-service.ts';
 
-const service = await startTestService({ now: Date.parse('2026-11-20T12:00:30.000Z') });
-afterAll(service.close);
-const { url, clock, call } = service;
+const { url, clock, call } = await shareService();
 const USAGE = { endpoint: 'usage.api-counts' };
 
 const queries = (labels: Readonly<Record<string, string>>) =>
@@ -18,7 +16,8 @@ async function cacheHeaders(endpoint: string, parameters: Readonly<Record<string
 
 describe('Cache-Status and Age', () => {
   test('tell a miss, then hits with their age and what is left of 900 seconds, then a miss', async () => {
-    const ask = () => cacheHeaders('usage.api-counts', { project: 'ages', interval: 'hourly' });
+    const parameters = { project: newProject(), interval: 'hourly' };
+    const ask = () => cacheHeaders('usage.api-counts', parameters);
     const start = clock.now;
     const at = (ms: number) => {
       clock.now = start + ms;
@@ -40,7 +39,7 @@ describe('Cache-Status and Age', () => {
   });
 
   test('are one entry by UUID and by name', async () => {
-    const parameters = { project: 'either', interval: 'hourly' };
+    const parameters = { project: newProject(), interval: 'hourly' };
     expect(await cacheHeaders('usage.api-counts', parameters)).toEqual(['Tailrace; fwd=miss; stored', '0']);
     expect(await cacheHeaders('E1B1B652-4ea8-4b47-94ba-ad2938bd0675', parameters)).toEqual([
       'Tailrace; hit; ttl=900',
@@ -52,7 +51,8 @@ describe('Cache-Status and Age', () => {
 describe('warming', () => {
   const refreshes = (result: string) =>
     readMetric(url, 'tailrace_cache_refreshes_total', { ...USAGE, result });
-  const ask = () => cacheHeaders('usage.api-counts', { project: 'warm', interval: 'daily' });
+  const parameters = { project: newProject(), interval: 'daily' };
+  const ask = () => cacheHeaders('usage.api-counts', parameters);
 
   /** Moves the clock; resolves when the service has refreshed what was due. */
   async function passSeconds(seconds: number, result: string): Promise<void> {

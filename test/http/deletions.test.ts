@@ -1,12 +1,12 @@
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { trusted } from '../../src/sql/sql.ts';
-import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { expectError, get, QUERY_PATH } from '../support/http.ts';
+import { EDGE, post } from '../support/ingest.ts';
+import { PRIVATE_KEY, storeEvents } from '../support/service.ts';
+import { shareService } from '../support/shared-service.ts';
 
-const service = await startTestService();
-afterAll(service.close);
+const service = await shareService();
 const { url, clock, core } = service;
-const EDGE = 'cloudflare.logs.prod';
 const FUNCTIONS = 'deno-relay-logs';
 const HOUR_MS = 3_600_000;
 
@@ -17,12 +17,8 @@ interface Deleted {
   readonly sources: readonly { source: string; rows: number }[];
 }
 
-async function ask(body: unknown, key = PRIVATE_KEY) {
-  const answer = await request(url, '/api/deletions', {
-    method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+async function ask(body: object, key = PRIVATE_KEY) {
+  const answer = await post(url, '/api/deletions', body, { 'x-api-key': key });
   return { ...answer, deleted: answer.body as unknown as Deleted };
 }
 

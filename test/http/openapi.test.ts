@@ -1,14 +1,14 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { FORMAT_NAMES } from '../support/formats.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
-import { PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { PUBLIC_KEY, storeEvents } from '../support/service.ts';
+import { newProject, shareService } from '../support/shared-service.ts';
 
 const OPENAPI_PATH = '/openapi.json';
-const service = await startTestService();
-afterAll(service.close);
+const service = await shareService();
 const { url, clock, core } = service;
 const { keyring } = service.service;
 
@@ -75,14 +75,15 @@ test('the document has each endpoint under one path, with its parameters, enums,
 
 test('the document describes the responses that endpoints and other routes really give', async () => {
   const timestamp = clock.now - 60_000;
-  const request = { path: '/rest/v1', url: 'https://p1.example/rest/v1' };
-  const edge = { project: 'p1', timestamp, event_message: 'GET', metadata: { request } };
-  const run = { project_ref: 'p1', execution_time_ms: 12, response: { status_code: 200 } };
+  const project = newProject();
+  const request = { path: '/rest/v1', url: `https://${project}.example/rest/v1` };
+  const edge = { project, timestamp, event_message: 'GET', metadata: { request } };
+  const run = { project_ref: project, execution_time_ms: 12, response: { status_code: 200 } };
   await storeEvents(core, 'cloudflare.logs.prod', [edge], clock.now);
   await storeEvents(core, 'deno-relay-logs', [{ timestamp, metadata: run }], clock.now);
   await keyring.create({ name: 'k', scopes: ['query'], rate: { perSecond: 1, burst: 2 } });
   for (const name of ['logs.all', 'usage.api-counts', 'functions.invocation-stats']) {
-    const { body } = await get(url, `${QUERY_PATH}/${name}?project=p1&interval=daily`);
+    const { body } = await get(url, `${QUERY_PATH}/${name}?project=${project}&interval=daily`);
     expect(body.result.length).toBeGreaterThan(0);
     expectValid(operationAt(`${QUERY_PATH}/${name}`)?.responses, '200', body);
   }

@@ -1,12 +1,12 @@
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
 import type { EndpointView, Overview, Projects, Self } from '../../src/management/view.ts';
 import { expectError, get } from '../support/http.ts';
 import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
-import { PUBLIC_KEY, startTestService } from '../support/service.ts';
+import { PUBLIC_KEY } from '../support/service.ts';
+import { newProject, shareService } from '../support/shared-service.ts';
 
-const service = await startTestService();
-afterAll(service.close);
+const service = await shareService();
 const { url, clock } = service;
 const { keyring } = service.service;
 
@@ -20,10 +20,6 @@ const keyOf = async (fields: Partial<NewKey>) =>
   (await keyring.create({ name: 'k', scopes: ['query'], ...fields })).key;
 const send = (project: string) =>
   post(url, TO_EDGE, [{ project, timestamp: new Date(clock.now - 90_000).toISOString() }]);
-
-beforeEach(() => {
-  clock.now += 2 * 3_600_000; // beyond the window of the test before
-});
 
 describe('the overview', () => {
   test('is for keys with manage, each within its lists', async () => {
@@ -61,14 +57,14 @@ describe('the definitions', () => {
 
 describe('the projects', () => {
   test('are those that have events, and for a pinned key its own alone', async () => {
-    await send('p1');
-    await send('another');
+    const projects = [newProject(), newProject()];
+    for (const project of projects) await send(project);
     await read<Projects>('/api/projects');
     clock.now += 31_000;
     await read<Projects>('/api/projects');
     await expect
       .poll(async () => (await read<Projects>('/api/projects')).result)
-      .toEqual(expect.arrayContaining(['another', 'p1']));
+      .toEqual(expect.arrayContaining(projects));
     expect(await read<Projects>('/api/projects', await keyOf({ pins: { project: 'mine' } }))).toEqual({
       result: ['mine'],
       complete: true,

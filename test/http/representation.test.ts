@@ -1,21 +1,21 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { get, QUERY_PATH } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { PRIVATE_KEY, storeEvents } from '../support/service.ts';
+import { newProject, shareService } from '../support/shared-service.ts';
 
-const service = await startTestService();
-afterAll(service.close);
-const { url, clock, core } = service;
-const CACHED = `${QUERY_PATH}/usage.api-counts?project=p1&interval=minutely`;
-const UNCACHED = `${QUERY_PATH}/logs.all?project=p1`;
+const { url, clock, core } = await shareService();
+const project = newProject();
+const CACHED = `${QUERY_PATH}/usage.api-counts?project=${project}&interval=minutely`;
+const UNCACHED = `${QUERY_PATH}/logs.all?project=${project}`;
 
 beforeAll(async () => {
   const events = Array.from({ length: 59 }, (_, i) => ({
     id: `e${i}`,
-    project: 'p1',
+    project,
     timestamp: clock.now - i * 60_000,
-    metadata: { request: { path: '/rest/v1', url: 'https://p1.example/rest/v1' } },
+    metadata: { request: { path: '/rest/v1', url: `https://${project}.example/rest/v1` } },
   }));
   await storeEvents(core, 'cloudflare.logs.prod', events, clock.now);
 });
