@@ -1,7 +1,9 @@
 import { afterAll, expect, test } from 'vitest';
-import { createRandom } from '../../src/lib/random.ts';
+import { createRandom, type Random } from '../../src/lib/random.ts';
 import { createLabelled } from '../../trial/oracle/labelled-messages.ts';
+import type { SearchedEvent } from '../../trial/oracle/search.ts';
 import { get } from '../support/http.ts';
+import { storeSearched } from '../support/matched.ts';
 import { SEED } from '../support/property.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 
@@ -11,8 +13,14 @@ afterAll(close);
 const search = (parameters: Record<string, string>) =>
   get(url, `/api/search?${new URLSearchParams(parameters)}`);
 
+const createAny =
+  (random: Random) =>
+  <T>(items: readonly T[]): T =>
+    random.pick(items.map((item) => [item] as const))[0];
+
 // `part=compare`: a planted cause, and shares counted by the test.
 const EDGE = 'cloudflare.logs.prod';
+const AUTH = 'gotrue.logs.prod';
 const SEEDS = Array.from({ length: 20 }, (_, i) => i);
 const NOISE = 12;
 
@@ -27,7 +35,7 @@ interface Planted {
 /** 400 requests of one project: most of those of one region and one version fail, and few others. */
 function plant(seed: number): { events: Planted[]; region: string; version: string } {
   const random = createRandom(`compare ${seed}`);
-  const any = <T>(items: readonly T[]): T => random.pick(items.map((item) => [item] as const))[0];
+  const any = createAny(random);
   const regions = ['eu', 'us', 'asia', 'africa'];
   const versions = ['41', '42', '43'];
   const [region, version] = [any(regions), any(versions)];
@@ -152,4 +160,58 @@ test('finds at least 95 % of forty templates, with their counts and times', asyn
       'too many connections for role "anon"',
     ]),
   );
+});
+
+// `part=fields`: random events, whose fields are searched for, and a field by hand.
+const random = createRandom(`fields ${SEED}`);
+const any = createAny(random);
+const TEXTS = ['a', "it's", '"q"', '\\', '', 'été', '\0', "'); DROP TABLE edge_logs; --", '5', '1e400'];
+
+const searched: SearchedEvent[] = Array.from({ length: 300 }, (_, i) => ({
+  source: any([EDGE, AUTH]),
+  id: `e${i}`,
+  timestamp: (nowMs - 1_000 - i) * 1_000,
+  project: 'fields',
+  event_message: any(TEXTS),
+  metadata: {
+    request: { path: any(['/a', '/b', 7]), method: any(['GET', 'POST']), id: `r${i}` },
+    response: { status_code: any([200, 404, 500, '500', null]), time: any([1, 2.5, '3', 'none', 40]) },
+    level: any(['info', 'error', null]),
+    status: any([200, 'x', undefined]),
+    'a.b': { 'c "d': any(TEXTS), e: { f: { g: any([1, 2]), h: { deep: 1 } } } },
+    list: any([[1], [], ['x']]),
+    metadata: any([1, { x: true }]),
+    source: any(['inner', {}]),
+    long: 'é'.repeat(any([10, 600])),
+  },
+}));
+await storeSearched(core, searched, nowMs);
+
+const findFields = (parameters: Record<string, string>) =>
+  search({ part: 'fields', source: `${EDGE},${AUTH}`, ...parameters });
+
+test('a field has its coverage, its values and, if they are numbers, what is between them', async () => {
+  const timestamp = new Date(nowMs - 86_400_000).toISOString();
+  const sizes = [1, 2, 2, '3', 'none', 40, undefined, null];
+  const own = sizes.map((size, i) => ({ id: `size-${i}`, timestamp, project: 'sizes', metadata: { size } }));
+  await storeEvents(core, EDGE, own, nowMs);
+  const from = new Date(nowMs - 2 * 86_400_000).toISOString();
+  const { body, headers } = await findFields({ project: 'sizes', from });
+  expect(headers.has('x-sampled')).toBe(false);
+  expect(body.result.find(({ field }) => field === 'size')).toEqual({
+    ...{ field: 'size', coverage: 0.75, distinct: 5, min: 1, max: 40, p50: 2, p95: 40 },
+    top: [{ value: '2', count: 2 }, ...['1', '3', '40', 'none'].map((value) => ({ value, count: 1 }))],
+  });
+});
+
+test('every field that is listed can be searched for by its name', async () => {
+  const { body } = await findFields({ project: 'fields' });
+  for (const { field, top } of body.result) {
+    const [first] = top as { value: string; count: number }[];
+    if (first === undefined || first.value.endsWith('…')) continue;
+    const q = `${field}:"${first.value.replaceAll(/["\\]/g, '\\$&')}"`;
+    const counted = await search({ q, project: 'fields', part: 'histogram', by: 'project', buckets: '1' });
+    const sum = counted.body.result.reduce((all, row) => all + Number(row['count']), 0);
+    expect(sum, q).toBe(first.count);
+  }
 });
