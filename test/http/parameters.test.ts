@@ -54,16 +54,11 @@ test('an endpoint is found by its UUID in any letter case, and by its name, and 
   expect(body.error.message).toBe('no endpoint has the UUID or name "log.all"; did you mean logs.all?');
 });
 
-test.each(['functions.invocation-stats', 'logs.all', 'usage.api-counts'])(
-  'project is required and must be sent once for %s',
-  async (endpoint) => {
-    const interval = endpoint === 'usage.api-counts' ? '&interval=daily' : '';
-    for (const missing of ['', 'project', 'project=', 'Project=p1', 'project%00=p1'])
-      expect(await expectRejected(`${endpoint}?${missing}${interval}`, ['project'])).toContain('required');
-    const twice = await expectRejected(`${endpoint}?project=p1&project=p1${interval}`, ['project']);
-    expect(twice).toContain('2 times');
-  },
-);
+test('a required parameter must be sent, and once', async () => {
+  for (const missing of ['', 'project', 'project=', 'Project=p1', 'project%00=p1'])
+    expect(await expectRejected(`logs.all?${missing}`, ['project'])).toContain('required');
+  expect(await expectRejected('logs.all?project=p1&project=p1', ['project'])).toContain('2 times');
+});
 
 test.each([
   ['usage.api-counts?project=p1&interval=DAILY', 'interval', /hourly, minutely, daily/],
@@ -101,8 +96,13 @@ describe('a hostile value', () => {
     ['functions.invocation-stats', 'function_id', 'project=p1', TOO_LONG],
     ['logs.all', 'project', '', TOO_LONG],
     ['logs.all', 'iso_timestamp_start', 'project=p1', ALL],
-    // RE2 rejects a backslash at the end.
-    ['usage.api-counts', 'project', 'interval=daily', [...TOO_LONG, 'SQL metacharacters', 'a backslash']],
+    // RE2 rejects a backslash at the end, and a pattern may have 4 KiB.
+    [
+      'usage.api-counts',
+      'project',
+      'interval=daily',
+      [...TOO_LONG, 'SQL metacharacters', 'a backslash', '64 KiB'],
+    ],
     ['usage.api-counts', 'interval', 'project=p1', ALL],
   ])('of %s: %s is read as a value, never as SQL', async (endpoint, parameter, others, rejected) => {
     for (const [what, value] of Object.entries(VALUES)) {
