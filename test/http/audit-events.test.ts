@@ -2,8 +2,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { trusted } from '../../src/sql/sql.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
-import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+import { expectError, get, QUERY_PATH } from '../support/http.ts';
+import { post } from '../support/ingest.ts';
+import { startTestService } from '../support/service.ts';
 
 const AUDIT = 'tailrace.audit';
 
@@ -22,20 +23,13 @@ afterAll(async () => {
 const { url, core, clock } = service;
 const { keyring } = service.service;
 
-const post = (path: string, body: object, key = PRIVATE_KEY) =>
-  request(url, path, {
-    method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-
 /** The stored events about a key, oldest first. */
 const eventsOf = async (id: string) =>
   await core.engine.inspect(
     trusted(`SELECT * FROM tailrace_audit WHERE key = '${id}' ORDER BY timestamp, action`),
   );
 
-const created = await post('/api/keys', { name: 'front end', scopes: ['query'] });
+const created = await post(url, '/api/keys', { name: 'front end', scopes: ['query'] });
 const { id } = created.body as unknown as { id: string };
 
 describe('the events of the audit trail', () => {
@@ -77,7 +71,7 @@ describe('the events of the audit trail', () => {
   });
 
   test('cannot be sent', async () => {
-    const answer = await post(`/api/logs?source_name=${AUDIT}`, { message: 'x' });
+    const answer = await post(url, `/api/logs?source_name=${AUDIT}`, { message: 'x' });
     expectError(answer, 'invalid_request');
     expect(answer.body.error.message).toContain('written by Tailrace');
   });
@@ -85,11 +79,11 @@ describe('the events of the audit trail', () => {
   test('cannot be deleted', async () => {
     await expect.poll(() => eventsOf(id)).toHaveLength(1);
     for (const extra of [{}, { dry_run: true }]) {
-      const named = await post('/api/deletions', { project: '', source: AUDIT, ...extra });
+      const named = await post(url, '/api/deletions', { project: '', source: AUDIT, ...extra });
       expectError(named, 'invalid_request');
       expect(named.text).toContain('tailrace.audit is protected');
     }
-    const all = await post('/api/deletions', { project: '' });
+    const all = await post(url, '/api/deletions', { project: '' });
     expect(all.status, all.text).toBe(200);
     expect(all.body).toMatchObject({ rows: 0, left_out: [{ source: AUDIT, rows: expect.any(Number) }] });
     expect(await eventsOf(id)).toHaveLength(1);

@@ -3,6 +3,7 @@ import { WIRES } from '../../trial/wire.ts';
 import { expectError, readMetric } from '../support/http.ts';
 import { idsOf, openRaw, post, postHead, TO_EDGE } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';
+import { newProject } from '../support/shared-service.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 const service = await startTestService({
@@ -19,9 +20,6 @@ afterEach(() => {
 const { url, core } = service;
 
 let release = () => {};
-let projects = 0;
-/** A project of its own for each test. */
-const newProject = () => `held-${++projects}`;
 
 // A busy machine takes long for a request.
 const PATIENT = { timeout: 30_000 };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { expectError, QUERY_PATH, request, sendRaw } from '../support/http.ts';
+import { expectError, QUERY_PATH, sendRaw } from '../support/http.ts';
+import { post } from '../support/ingest.ts';
 import { PRIVATE_KEY } from '../support/service.ts';
 import { shareService } from '../support/shared-service.ts';
 
@@ -53,13 +54,10 @@ test.each([
   }
 });
 
-const post = (path: string, body: string, type = 'application/json') =>
-  request(url, path, { method: 'POST', headers: { 'content-type': type }, body });
-
 test.each(['/api/keys', '/api/logs?source_name=postgres.logs', '/v1/logs', LOGS, '/mcp'])(
   'a body that is not JSON is rejected with its place at %s',
   async (path) => {
-    const answer = await post(path, '{"a": 1,\n "é": query}');
+    const answer = await post(url, path, '{"a": 1,\n "é": query}');
     expectError(answer, 'invalid_request');
     const message = 'is not valid JSON at line 2, column 7';
     expect(answer.body.error.message).toBe(`the body ${message}`);
@@ -71,13 +69,13 @@ test.each(['/api/keys', '/api/logs?source_name=postgres.logs', '/v1/logs', LOGS,
 test.each(['\n', ' ', '', '\r\n\r\n'])(
   'objects with %j between them are no body of JSON, but NDJSON, it says',
   async (space) => {
-    const answer = await post('/api/logs?source_name=postgres.logs', ` {"a":"}{"}${space}{"a":{}}`);
+    const answer = await post(url, '/api/logs?source_name=postgres.logs', ` {"a":"}{"}${space}{"a":{}}`);
     expectError(answer, 'invalid_request');
     expect(answer.body.error.message).toMatch(/one object a line with Content-Type: application\/x-ndjson$/);
   },
 );
 
 test('a byte order mark is no part of a body', async () => {
-  expect((await post(`${QUERY_PATH}/logs.all`, '\ufeff{"project":"p1"}')).text).toBe('{"result":[]}');
-  expect((await post(LOGS, '\ufeff')).status).toBe(200);
+  expect((await post(url, `${QUERY_PATH}/logs.all`, '\ufeff{"project":"p1"}')).text).toBe('{"result":[]}');
+  expect((await post(url, LOGS, '\ufeff')).status).toBe(200);
 });

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { afterAll, expect, onTestFinished, type TestContext, test } from 'vitest';
 import { createService } from '../../src/service/service.ts';
-import { expectError, get, QUERY_PATH, readMetric, request } from '../support/http.ts';
+import { expectError, get, QUERY_PATH, readMetric } from '../support/http.ts';
 import { EDGE, idsOf, post, TO_EDGE } from '../support/ingest.ts';
-import { PRIVATE_KEY, testConfig } from '../support/service.ts';
+import { testConfig } from '../support/service.ts';
 
 const exec = promisify(execFile);
 const path = await mkdtemp(join(tmpdir(), 'tailrace-disk-'));
@@ -101,11 +101,7 @@ test('on a full disk a key is revoked and events are deleted, and what that free
   const makeRoom = await fillDisk();
   expect(await service.keyring.revoke(id)).toBe(true);
   expect(await send('kept')).toBe(503);
-  const deletion = await request(url, '/api/deletions', {
-    method: 'POST',
-    headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
-    body: JSON.stringify({ project: 'deleted' }),
-  });
+  const deletion = await post(url, '/api/deletions', { project: 'deleted' });
   expect(deletion.body).toMatchObject({ state: 'done', rows: 1, error: null });
   expect([await idsOf(service.core, 'kept'), await idsOf(service.core, 'deleted')]).toEqual([['kept'], []]);
   expect(await send('later')).toBe(503);

@@ -1,10 +1,10 @@
-import { afterAll, expect, test } from 'vitest';
-import { expectError, get, QUERY_PATH, request, sendRaw } from '../support/http.ts';
-import { type AnswerBody, startTestService } from '../support/service.ts';
+import { expect, test } from 'vitest';
+import { expectError, get, QUERY_PATH, sendRaw } from '../support/http.ts';
+import { post } from '../support/ingest.ts';
+import type { AnswerBody } from '../support/service.ts';
+import { shareService } from '../support/shared-service.ts';
 
-const service = await startTestService();
-afterAll(service.close);
-const { url } = service;
+const { url } = await shareService();
 const PATH = `${QUERY_PATH}/usage.api-counts?project=p1&interval=hourly`;
 
 /** A raw answer as the parts that the error contract speaks of. */
@@ -46,9 +46,7 @@ test.each([
 test('more parameters than an endpoint may have are rejected, in the URL before the key is looked at', async () => {
   const many = Array.from({ length: 1_001 }, (_, i) => `n${i}`);
   expectError(await get(url, `${PATH}&${many.join('&')}`, { 'x-api-key': '' }), 'invalid_request');
-  const headers = { 'content-type': 'application/json' };
-  const body = JSON.stringify(Object.fromEntries(many.map((name) => [name, 'x'])));
-  const answer = await request(url, PATH, { method: 'POST', headers, body });
+  const answer = await post(url, PATH, Object.fromEntries(many.map((name) => [name, 'x'])));
   expectError(answer, 'invalid_request');
   expect(answer.body.error.message).toContain('more than 1000 parameters');
 });

@@ -145,15 +145,11 @@ describe('a cursor', () => {
     expect(answer.body.error.message).toMatch(message);
   }
 
-  test.each([
-    ['cut', (cursor: string) => cursor.slice(0, -1)],
-    [
-      'changed',
-      (cursor: string) => `${cursor.slice(0, 20)}${cursor[20] === 'A' ? 'B' : 'A'}${cursor.slice(21)}`,
-    ],
-  ])('%s is refused', async (_name, change) => {
+  test('that was changed is refused', async () => {
     const path = pathOf('pages.oldest', 'p');
-    await expectRefused(path, change(await cursorOf(path)), /cursor is cut or changed/);
+    const cursor = await cursorOf(path);
+    const changed = `${cursor.slice(0, 20)}${cursor[20] === 'A' ? 'B' : 'A'}${cursor.slice(21)}`;
+    await expectRefused(path, changed, /cursor is cut or changed/);
   });
 
   test('of another endpoint, or of other parameters, is refused', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { storeCanaries, writeDefinitions } from '../sandbox/support.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
+import { type Body, post as send } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';
 
 const definitions = await writeDefinitions();
@@ -13,16 +14,7 @@ afterAll(async () => {
   await definitions.remove();
 });
 
-const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
-
-function post(endpoint: string, body: unknown, { query = '', headers = JSON_TYPE }: PostOptions = {}) {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return request(url, `${QUERY_PATH}/${endpoint}${query}`, { method: 'POST', body: text, headers });
-}
-interface PostOptions {
-  readonly query?: string;
-  readonly headers?: Record<string, string>;
-}
+const post = (endpoint: string, body: Body) => send(url, `${QUERY_PATH}/${endpoint}`, body);
 
 describe('a SELECT in sql', () => {
   test('runs over the views of the stored query, with the same parameters', async () => {
@@ -93,9 +85,7 @@ describe('POST to any endpoint', () => {
   test('takes parameters from the body, from the URL, and from both', async () => {
     const expected = { result: [{ n: 11 }] };
     expect((await post('sandbox.off', { project: 'p', pattern: '/rest/2' })).body).toEqual(expected);
-    expect((await post('sandbox.off', { pattern: '/rest/2' }, { query: '?project=p' })).body).toEqual(
-      expected,
-    );
+    expect((await post('sandbox.off?project=p', { pattern: '/rest/2' })).body).toEqual(expected);
     const none = await request(url, `${QUERY_PATH}/sandbox.off?project=p&pattern=/rest/2`, {
       method: 'POST',
     });

@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { SearchDraftView } from '../../src/management/view.ts';
-import { expectError, get, request } from '../support/http.ts';
+import { expectError, get } from '../support/http.ts';
+import { post } from '../support/ingest.ts';
 import { sample } from '../support/property.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { startTestService, storeEvents } from '../support/service.ts';
 
 // `GET /api/search/endpoint`: the files that it returns pass the checks, and their query returns what the search returns.
 const nowMs = Date.UTC(2026, 10, 20, 12);
@@ -63,14 +64,8 @@ async function draft(parameters: Parameters, key: Record<string, string> = {}): 
   return answer.body as unknown as SearchDraftView;
 }
 
-async function post(path: string, body: object) {
-  const answer = await request(url, `/api/workbench/${path}`, {
-    method: 'POST',
-    headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return answer.body as unknown as Record<string, unknown>;
-}
+const workbench = async (path: string, body: object) =>
+  (await post(url, `/api/workbench/${path}`, body)).body as unknown as Record<string, unknown>;
 
 async function createKey(grant: object): Promise<Record<string, string>> {
   const { key } = await service.service.keyring.create({ name: 'a test', scopes: ['query'], ...grant });
@@ -95,8 +90,8 @@ async function compare(parameters: Parameters): Promise<SearchDraftView> {
   const files = await draft(parameters);
   const { definition, sql, values } = files;
   const shown = `${definition}\n${sql}`;
-  expect((await post('check', { definition, sql }))['errors'], shown).toEqual([]);
-  const run = await post('run', { definition, sql, values });
+  expect((await workbench('check', { definition, sql }))['errors'], shown).toEqual([]);
+  const run = await workbench('run', { definition, sql, values });
   const rows = run['result'] as readonly Row[];
   const searched = await get(url, pathOf('/api/search', parameters));
   expect(searched.status, searched.text).toBe(200);

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
+import { newProject } from '../support/shared-service.ts';
 import { openTail } from '../support/tail.ts';
 
 const service = await startTestService({
@@ -15,8 +16,6 @@ const EVENTS = { accept: 'text/event-stream' };
 const EDGE = 'cloudflare.logs.prod';
 const POSTGRES = 'postgres.logs';
 const READER = { name: 'a reader', scopes: ['query'] } as const;
-let projects = 0;
-const newProject = () => `project-${++projects}`;
 
 /** Stores events of some ids, each so many ms ago. */
 async function store(project: string, agoMs: Readonly<Record<string, number>>, source = EDGE): Promise<void> {

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { writeDefinitions } from '../sandbox/support.ts';
 import { writeEveryType } from '../support/every-type.ts';
-import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
+import { expectError, get, QUERY_PATH } from '../support/http.ts';
+import { post } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';
 
 const definitions = await writeDefinitions();
@@ -13,11 +14,8 @@ afterAll(async () => {
   await definitions.remove();
 });
 
-const HEADERS = { 'content-type': 'application/json' };
-
 const EVERY_PATH = `${QUERY_PATH}/every.type`;
-const postEvery = (body: string, headers = {}) =>
-  request(url, EVERY_PATH, { method: 'POST', headers: { ...HEADERS, ...headers }, body });
+const postEvery = (body: string, headers = {}) => post(url, EVERY_PATH, body, headers);
 
 describe('a parameter of each type', () => {
   test('is NULL or empty if it is left out or empty', async () => {
@@ -49,26 +47,5 @@ describe('a parameter of each type', () => {
     expect((await postEvery('{"i":9007199254740993}', headers)).text).toContain('"i":9007199254740993,');
     expectError(await postEvery('{"i":9007199254740992}', headers), 'forbidden');
     expectError(await postEvery('{"s":9007199254740993}'), 'invalid_request');
-  });
-
-  test('keeps to the pin of a key and of its tokens, by value', async () => {
-    const pins = { i: '07', l: '1,2' };
-    const { key } = await service.service.keyring.create({ name: 'pinned', scopes: ['query'], pins });
-    const signed = await request(url, '/api/tokens', {
-      method: 'POST',
-      headers: { ...HEADERS, 'x-api-key': key },
-      body: JSON.stringify({ pins: { ...pins, b: 'true' } }),
-    });
-    const { token } = signed.body as unknown as { token: string };
-    for (const secret of [key, token]) {
-      const headers = { 'x-api-key': secret };
-      for (const body of ['{}', '{"i":7,"l":[1,2]}', '{"i":"007","l":["1","2"]}', '{"l":"1,2","b":true}'])
-        expect((await postEvery(body, headers)).body.result).toMatchObject([{ i: 7, l: '[1,2]' }]);
-      for (const body of ['{"i":8}', '{"l":[1]}', '{"l":[2,1]}', '{"l":["3","4"]}', '{"i":"x"}'])
-        expectError(await postEvery(body, headers), 'forbidden');
-      for (const query of ['l=3&l=4', 'l=1&l=2&l=3', 'i=8'])
-        expectError(await get(url, `${EVERY_PATH}?${query}`, headers), 'forbidden');
-    }
-    expectError(await postEvery('{"b":"0"}', { 'x-api-key': token }), 'forbidden');
   });
 });

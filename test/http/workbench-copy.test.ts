@@ -5,8 +5,9 @@ import { expect, test } from 'vitest';
 import { packagePath } from '../../src/lib/package-path.ts';
 import type { EndpointFiles, WorkbenchView } from '../../src/management/view.ts';
 import { createService } from '../../src/service/service.ts';
-import { get, request } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+import { get } from '../support/http.ts';
+import { post } from '../support/ingest.ts';
+import { startTestService } from '../support/service.ts';
 
 test('the first save copies the shipped endpoints aside, serves the copy, also after a restart, and says so', async () => {
   const lines: string[] = [];
@@ -18,11 +19,7 @@ test('the first save copies the shipped endpoints aside, serves the copy, also a
   const read = async <T>(path: string) =>
     (await get(service.url, `/api/workbench${path}`)).body as unknown as T;
   const save = async (path: string, body: object) => {
-    const answer = await request(service.url, `/api/workbench/${path}`, {
-      method: 'POST',
-      headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
+    const answer = await post(service.url, `/api/workbench/${path}`, body);
     expect(answer.status, answer.text).toBe(200);
   };
   try {

@@ -1,7 +1,8 @@
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { expectError, get, request } from '../support/http.ts';
+import { expectError, get } from '../support/http.ts';
+import { post as send } from '../support/ingest.ts';
 import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
 
 // Files of alerts and dashboards are saved in the same way.
@@ -43,11 +44,7 @@ rows:
 `;
 
 async function post(path: string, body: object, key = PRIVATE_KEY) {
-  const answer = await request(service.url, `/api/workbench/${path}`, {
-    method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+  const answer = await send(service.url, `/api/workbench/${path}`, body, { 'x-api-key': key });
   return { ...answer, json: answer.body as unknown as Record<string, unknown> };
 }
 

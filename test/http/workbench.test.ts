@@ -7,7 +7,8 @@ import type { HistoryVersionView, HistoryView } from '../../src/management/view.
 import { findEditRefusal } from '../../src/workbench/workbench.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { hostileName } from '../support/hostile-name.ts';
-import { expectError, get, request } from '../support/http.ts';
+import { expectError, get } from '../support/http.ts';
+import { post as send } from '../support/ingest.ts';
 import { runs } from '../support/property.ts';
 import { PRIVATE_KEY, startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
 
@@ -60,11 +61,7 @@ interface Fault {
 }
 
 async function post(path: string, body: object, key = PRIVATE_KEY) {
-  const answer = await request(url, `/api/workbench/${path}`, {
-    method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+  const answer = await send(url, `/api/workbench/${path}`, body, { 'x-api-key': key });
   const faults = (answer.body.error?.errors ?? []) as unknown as readonly Fault[];
   return { ...answer, json: answer.body as unknown as Record<string, unknown>, faults };
 }
@@ -135,8 +132,7 @@ test.each([
   ['a key without manage', { scopes: ['query'] }],
 ] as const)('%s cannot use the workbench, nor can a token', async (_, grant) => {
   const { key } = await service.service.keyring.create({ name: 'x', pins: {}, ...grant });
-  const headers = { 'content-type': 'application/json' };
-  const minted = await request(url, '/api/tokens', { method: 'POST', headers, body: '{}' });
+  const minted = await send(url, '/api/tokens', {});
   const { token } = minted.body as unknown as { token: string };
   for (const secret of [key, token]) {
     const history = '/history/endpoints/test.stored';
