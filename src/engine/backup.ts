@@ -48,5 +48,9 @@ export async function readBackup(engine: Engine, id: string): Promise<BackupStat
   const isRunning = status === 'CREATING_BACKUP' || status === 'RESTORING';
   if (isRunning || status === 'BACKUP_CREATED' || status === 'RESTORED') return { isRunning, error: '' };
   const [first = ''] = String(row?.['error'] ?? 'the engine has ended').split(', Stack trace');
-  return { isRunning, error: first };
+  const [, outside] = OUTSIDE.exec(first) ?? [];
+  const error = outside === undefined ? first : `${outside} is not below TAILRACE_BACKUP_DIR of the service`;
+  return { isRunning, error };
 }
+
+const OUTSIDE = /Path '(.*)' is not allowed for backups/;

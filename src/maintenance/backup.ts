@@ -114,13 +114,25 @@ async function copyDatabase(from: string, to: string): Promise<void> {
 }
 
 /** Waits until the engine has written or restored a backup. @throws InputError with the engine's reason if it cannot */
-export async function untilWritten(read: () => Promise<BackupState>, signal: AbortSignal): Promise<void> {
+export async function untilWritten(read: () => Promise<BackupState>, signal?: AbortSignal): Promise<void> {
   for (;;) {
     const { isRunning, error } = await read();
     if (error !== '') throw new InputError([error]);
     if (!isRunning) return;
     await wait(POLL_EVERY_MS, undefined, { signal });
   }
+}
+
+/**
+ * As `untilWritten`, by the engine of a service, which goes on when `signal` aborts: then this waits for its end, too,
+ * before it rejects. Otherwise the rest of the backup would be written into the folder that has been removed.
+ */
+export async function untilServiceHasWritten(
+  read: () => Promise<BackupState>,
+  signal: AbortSignal,
+): Promise<void> {
+  await untilWritten(read);
+  signal.throwIfAborted();
 }
 
 const POLL_EVERY_MS = 100;

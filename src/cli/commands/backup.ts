@@ -8,7 +8,7 @@ import { checkStoreVersion } from '../../engine/store-file.ts';
 import { lockStore } from '../../engine/store-lock.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import { SQLITE_FILE } from '../../keys/sqlite-store.ts';
-import { type BackupOptions, createBackup, untilWritten } from '../../maintenance/backup.ts';
+import { type BackupOptions, createBackup, untilServiceHasWritten, untilWritten } from '../../maintenance/backup.ts';
 import { findBackupDir, openEngine } from '../../service/open-core.ts';
 import { ownerName, stopSignal } from '../environment.ts';
 import { readStoreConfig } from '../find-store.ts';
@@ -68,7 +68,7 @@ async function backUpEvents(config: Config, { to, from, stop }: Copied): Promise
   if (service !== undefined) {
     const body = { dir: to, ...(from !== undefined && { base: from }) };
     const { id } = (await callLocal(service, '/api/local/backups', { body })) as { id: string };
-    return await untilWritten(
+    return await untilServiceHasWritten(
       async () => (await callLocal(service, `/api/local/backups/${id}`)) as BackupState,
       stop,
     );

@@ -1,8 +1,7 @@
 import type { ChartView, EndpointView } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
 import { ownMember } from '../../format/own.ts';
-import type { Columns } from './answer-range.ts';
-import { toSeconds } from './answer-range.ts';
+import { type Columns, toSeconds } from './answer-range.ts';
 
 const PLAIN: Omit<ChartView, 'time' | 'series' | 'values'> = {
   ...{ show: 'line', title: null, unit: null, band: [], bad: [], top: null, thresholds: [] },
