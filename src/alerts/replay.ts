@@ -1,7 +1,7 @@
 import { v7 as newOrderedId } from 'uuid';
 import type { Alert } from '../definitions/alert.ts';
 import type { Registry } from '../definitions/registry.ts';
-import { InputError } from '../errors.ts';
+import { TailraceError } from '../errors.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
 import type { Evaluate } from './evaluate.ts';
 import { createMessages, createTestMessage, type FindLink } from './message.ts';
@@ -38,7 +38,7 @@ const CONCURRENCY = 4;
  * Evaluates an alert at an instant and at each interval before it, as if it had been new at the first and without silences.
  *
  * @param span ms; by default it reaches back as far as `for` of the alert
- * @throws InputError if there are too many evaluations; the signal's reason
+ * @throws TailraceError `invalid_request` if there are too many evaluations; the signal's reason
  */
 export async function replay(
   alert: Alert,
@@ -48,9 +48,10 @@ export async function replay(
   const { everyMs, delayMs } = alert;
   const before = Math.ceil(sinceMs / everyMs);
   if (before > TICKS_MAX)
-    throw new InputError([
+    throw new TailraceError(
+      'invalid_request',
       `${alert.name} is evaluated ${before} times in that time, one each ${everyMs / 1000} s; the most is ${TICKS_MAX}`,
-    ]);
+    );
   let state: AlertState = NO_STATE;
   const messages: AlertMessage[] = [];
   const failed: string[] = [];

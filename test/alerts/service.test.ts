@@ -8,7 +8,7 @@ import type { AlertEntryView, AlertView } from '../../src/management/alert-view.
 import { readEagerAlert, storeFailures } from '../support/alerting.ts';
 import { get } from '../support/http.ts';
 import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
-import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+import { LOCAL_KEY, PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
 
 // One service, in this order: what it shows and sends, then what a reload changes.
 
@@ -199,6 +199,15 @@ describe('a service', () => {
     const failed = await send();
     expect(failed.json['result']).toEqual({ ops: expect.stringMatching(/503.*; it is sent again later$/) });
   });
+});
+
+test('commands on this machine, and no other key, evaluate an alert over the time before now', async () => {
+  const replay = (key: string, body: object) => callApi('/api/local/alert-tests', { key, body });
+  const hour = await replay(LOCAL_KEY, { name: NAME, sinceMs: 60_000 });
+  expect(hour.json).toMatchObject({ ticks: 61, failures: 0, to: ['ops'] });
+  const year = await replay(LOCAL_KEY, { name: NAME, sinceMs: 365 * 86_400_000 });
+  expect([year.status, year.text]).toEqual([400, expect.stringContaining('the most is 10080')]);
+  expect((await replay(PRIVATE_KEY, { name: NAME })).status).toBe(403);
 });
 
 describe('a reload', () => {

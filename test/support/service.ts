@@ -13,6 +13,8 @@ import { openTestEngine } from './server-engine.ts';
 
 /** The key of every scope in services that the tests start. */
 export const PRIVATE_KEY = 'test-private-key-0123456789';
+/** The key that commands on this machine send. */
+export const LOCAL_KEY = 'test-local-key-0123456789';
 export const PUBLIC_KEY = 'test-public-key-0123456789';
 
 /** What an answer of the service holds: rows, or an error. */
@@ -89,6 +91,7 @@ export async function startTestService(
   const service: Service = await createService(config, {
     logger,
     owner: 'a test',
+    localKey: LOCAL_KEY,
     isRelayed: config.listeners > 1,
     now: () => clock.now,
     random: () => 0,

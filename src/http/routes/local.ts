@@ -6,6 +6,7 @@ import { TailraceError } from '../../errors.ts';
 import { type Caller, LOCAL_KEY_ID } from '../../keys/keyring.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { defineRoute, jsonBody, type RouteGroup } from '../route.ts';
+import { describeRun } from './query.ts';
 
 export interface LocalParts {
   readonly engine: Engine;
@@ -62,7 +63,9 @@ export const localRoutes: RouteGroup<LocalParts> = {
     defineRoute({
       ...{ method: 'POST', path: '/api/local/alert-tests', summary: 'tailrace alerts test' },
       ...{ scopes: ['manage'], refuse: requireLocal, body: jsonBody(ALERT_TEST, { example: {} }) },
-      async handle({ runAlertTest }: LocalParts, { body, signal, socket }) {
+      async handle({ runAlertTest }: LocalParts, request, reply) {
+        const { body, socket } = request;
+        const { signal } = describeRun(request, reply);
         socket.setTimeout(0); // a range takes longer than an idle connection lives
         return await untilAborted(runAlertTest(body, signal), signal);
       },
