@@ -12,11 +12,11 @@ import { packagePath } from '../lib/package-path.ts';
  * @throws InputError with every wrong one
  */
 export function readConfig(changes: Readonly<Record<string, string | undefined>> = {}): Config {
-  const config = parseConfig({ ...process.env, ...changes });
+  // First: a setting of an older build, or a misspelt one, may be the cause of a fault.
   for (const unknown of findUnknownSettings(process.env)) {
-    process.stderr.write(`tailrace: ${unknown}; ${packagePath('docs/settings.md')} lists the settings\n`);
+    process.stderr.write(`tailrace: ${unknown} (${packagePath('docs/settings.md')} lists the settings)\n`);
   }
-  return { ...config, engineEnv: pickEngineEnv(process.env) };
+  return { ...parseConfig({ ...process.env, ...changes }), engineEnv: pickEngineEnv(process.env) };
 }
 
 // Settings of the system, the dynamic linker, Node and the allocator. The engine process gets no key or password.

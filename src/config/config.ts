@@ -1,4 +1,5 @@
 import { InputError, messageOf } from '../errors.ts';
+import { describeNearest } from '../lib/nearest.ts';
 import { findCombinationFaults } from './combinations.ts';
 import { GONE_SETTINGS } from './gone.ts';
 import { type Machine, readMachine } from './machine.ts';
@@ -97,15 +98,15 @@ function fallbackOf<T extends string | number>({ fallback }: Setting<T>, machine
  * @returns a sentence on each, without a full stop
  */
 export function findUnknownSettings(env: Environment): string[] {
-  const known = new Set(Object.values<Setting<unknown>>(SETTINGS).flatMap((s) => [s.env, ...s.aliases]));
+  const known = Object.values<Setting<unknown>>(SETTINGS).flatMap((s) => [s.env, ...s.aliases]);
   // TAILRACE_KEY is the caller's own key in printed curl commands, and the default of --key.
   const unknown = Object.keys(env).filter(
     (name) =>
       Object.hasOwn(GONE_SETTINGS, name) ||
-      (name.startsWith('TAILRACE_') && name !== 'TAILRACE_KEY' && !known.has(name)),
+      (name.startsWith('TAILRACE_') && name !== 'TAILRACE_KEY' && !known.includes(name)),
   );
   return unknown.map((name) => {
     const instead = Object.hasOwn(GONE_SETTINGS, name) ? GONE_SETTINGS[name] : undefined;
-    return `${name} is ${instead === undefined ? 'not a setting' : `gone: ${instead}`}`;
+    return `${name} is ${instead === undefined ? `not a setting${describeNearest(name, known)}` : `gone: ${instead}`}`;
   });
 }

@@ -193,5 +193,5 @@ function split(text: string): string[] {
 /** Checks the name of a cluster. @throws Error */
 function parseCluster(name: string): string {
   if (/^\w[\w.-]{0,99}$/.test(name)) return name;
-  throw new Error('must be a name of letters, digits, dots, dashes and underscores');
+  throw new Error('its cluster must be a name of letters, digits, dots, dashes and underscores');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseConfig } from '../../src/config/config.ts';
+import { findUnknownSettings, parseConfig } from '../../src/config/config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { faultsOf } from '../support/config.ts';
 
@@ -49,6 +49,14 @@ describe('the settings', () => {
     const faults = faultsOf({ [name]: value });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toMatch(message);
+  });
+
+  test('that are none are named, with what stands in their place or what they may mean', () => {
+    const names = ['TAILRACE_PROT', 'TAILRACE_CLUSTER', 'TAILRACE_KEY', 'TAILRACE_HOST', 'CLICKHOUSE_X'];
+    expect(findUnknownSettings(Object.fromEntries(names.map((name) => [name, 'x'])))).toEqual([
+      expect.stringMatching(/^TAILRACE_PROT is not a setting; did you mean TAILRACE_PORT/),
+      'TAILRACE_CLUSTER is gone: write ?cluster=name at the end of CLICKHOUSE_URL',
+    ]);
   });
 
   test('report every wrong value at once, and never a key', () => {
