@@ -46,6 +46,10 @@ test.skipIf(ON_SERVER)(
     const { body } = await get(service.url, '/api/keys/log');
     expect(body.result).toContainEqual(expect.objectContaining({ action: 'deleted', actor: 'cli' }));
 
+    expect(await run('backup', join(folder.path, 'elsewhere'))).toEqual([
+      1,
+      expect.stringContaining('elsewhere is not below TAILRACE_BACKUP_DIR of the service'),
+    ]);
     expect(await run('reload')).toEqual([0, expect.stringContaining('definitions reloaded: ')]);
     await writeFile(join(endpoints.path, 'logs.all/query.sql'), 'SELECT nonsense');
     expect(await run('reload')).toEqual([

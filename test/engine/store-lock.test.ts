@@ -39,7 +39,7 @@ test('refuses a second owner in the same process, naming the first and what to d
   const dir = join(folder.path, 'same');
   const lock = lockStore(dir, 'tailrace serve (pid 4711)');
   expect(faultsOf(() => lockStore(dir, 'second'))).toEqual([
-    `data directory ${dir} is in use by tailrace serve (pid 4711); stop that first, send the command to it with --url (load, query), or set TAILRACE_DATA_DIR to another folder`,
+    `data directory ${dir} is in use by tailrace serve (pid 4711); stop that first, or set TAILRACE_DATA_DIR to another folder`,
   ]);
   lock.release();
   lockStore(dir, 'third').release();
