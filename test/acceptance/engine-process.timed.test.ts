@@ -11,17 +11,6 @@ afterEach(endLeftProcesses);
 afterAll(folder.remove);
 
 describe('the engine process', () => {
-  test('ends with a service that is killed, and leaves the store to the next', async () => {
-    const first = await startServe(env);
-    const engine = getEngineProcess(first.child.pid);
-    const { code } = await first.stop('SIGKILL');
-    expect(code).toBe('SIGKILL');
-    const second = await startServe(env); // at once
-    await untilGone(engine);
-    expect((await get(second.url, `${QUERY_PATH}/logs.all?project=p`)).status).toBe(200);
-    expect((await second.stop()).code).toBe(0);
-  });
-
   test.each(['SIGINT', 'SIGTERM'] as const)(
     'survives a %s that a terminal sends to both, until the service has closed it',
     async (signal) => {

@@ -6,7 +6,7 @@ import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { get } from '../support/http.ts';
-import { post, TO_EDGE } from '../support/ingest.ts';
+import { EDGE } from '../support/ingest.ts';
 import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -24,7 +24,7 @@ test.skipIf(ON_SERVER)(
   async () => {
     const service = await startServe({ ...env, TAILRACE_PRIVATE_KEY: PRIVATE_KEY });
     const run = async (...args: string[]) => {
-      const { code, stdout, stderr } = await runCli(args, { env });
+      const { code, stdout, stderr } = await runCli(args, { env, stdin: '{"id":"a","project":"gone"}' });
       return [code, stdout + stderr];
     };
     const file = join(dataDir, 'service.json');
@@ -35,7 +35,7 @@ test.skipIf(ON_SERVER)(
       const { status, stderr } = spawnSync(process.execPath, ['-e', read], { encoding: 'utf8' });
       expect([status, stderr]).toEqual([1, expect.stringContaining('EACCES')]);
     }
-    expect((await post(service.url, TO_EDGE, [{ id: 'a', project: 'gone' }])).status).toBe(200);
+    expect(await run('load', EDGE, '-')).toEqual([0, expect.stringContaining('1 event,')]);
     const asked = ['query', 'logs.all', '-p', 'project=gone', '-p', 'project_tier=PRO'];
     expect(await run(...asked)).toEqual([0, expect.stringContaining('"id":"a"')]);
     expect(await run('delete', '--project', 'gone', '--yes')).toEqual([
@@ -51,6 +51,8 @@ test.skipIf(ON_SERVER)(
       expect.stringContaining('elsewhere is not below TAILRACE_BACKUP_DIR of the service'),
     ]);
     expect(await run('reload')).toEqual([0, expect.stringContaining('definitions reloaded: ')]);
+    service.child.kill('SIGHUP');
+    await service.waitFor(/definitions reloaded[\s\S]*definitions reloaded/);
     await writeFile(join(endpoints.path, 'logs.all/query.sql'), 'SELECT nonsense');
     expect(await run('reload')).toEqual([
       1,
