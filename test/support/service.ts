@@ -78,6 +78,8 @@ export async function startTestService(
     now?: number;
     logger?: Logger;
     runTests?: ServiceOptions['runTests'];
+    /** Commands look for a service only behind the name of one. */
+    owner?: string;
   } = {},
 ) {
   const folder = await temporaryFolder();
@@ -90,7 +92,7 @@ export async function startTestService(
   const logger = options.logger ?? pino({ level: 'silent' });
   const service: Service = await createService(config, {
     logger,
-    owner: 'a test',
+    owner: options.owner ?? 'a test',
     localKey: LOCAL_KEY,
     isRelayed: config.listeners > 1,
     now: () => clock.now,

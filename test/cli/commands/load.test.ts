@@ -5,7 +5,6 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { edgeEvents, toNdjson } from '../../support/events.ts';
 import { EDGE, idsOf } from '../../support/ingest.ts';
 import { runProgram } from '../../support/program.ts';
-import { startReceiver } from '../../support/receiver-server.ts';
 import { PUBLIC_KEY, temporaryFolder } from '../../support/service.ts';
 import { newProject, shareService } from '../../support/shared-service.ts';
 
@@ -83,29 +82,11 @@ describe('tailrace load', () => {
     expect(await idsOf(service.core, project)).toEqual(['e0', 'e1']);
   });
 
-  test('finds the service on the data directory; without one it says how to start it', async () => {
-    const project = newProject();
-    const to = (dataDir: string) => ({ ...env, TAILRACE_DATA_DIR: dataDir });
-    const stdin = toNdjson(edgeEvents(1, project));
-    const found = await runProgram(['load', EDGE, '-'], to(service.config.dataDir), { stdin });
-    expect([found.code, found.stderr]).toEqual([0, '']);
-    expect(await idsOf(service.core, project)).toEqual(['e0']);
-    const none = await runProgram(['load', EDGE, '-'], to(file('none')), { stdin });
+  test('without a service on the data directory says how to start one', async () => {
+    const none = await runProgram(['load', EDGE, '-'], { TAILRACE_DATA_DIR: file('none') }, { stdin: good });
     expect([none.code, none.stderr]).toEqual([
       1,
       expect.stringContaining('no service runs on data directory'),
-    ]);
-  });
-
-  test('does not follow a redirect, which would send the key to another host', async () => {
-    const other = await startReceiver((_, response) =>
-      response.writeHead(302, { location: service.url }).end(),
-    );
-    const { code, stderr } = await runProgram(['load', EDGE, '-', '--url', other.url], env, { stdin: good });
-    other.close();
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining(`302 Found to ${service.url}; give the address`),
     ]);
   });
 

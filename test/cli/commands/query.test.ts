@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { announceService } from '../../../src/cli/local-service.ts';
 import { writeDefinitions } from '../../sandbox/support.ts';
 import { runProgram } from '../../support/program.ts';
 import {
@@ -12,15 +13,16 @@ import {
 
 const folder = await temporaryFolder();
 const definitions = await writeDefinitions();
-const service = await startTestService({ env: definitions.env });
+const service = await startTestService({ env: definitions.env, owner: 'tailrace serve (a test)' });
+const end = announceService(service.config.dataDir, { url: service.url, key: PRIVATE_KEY });
 afterAll(async () => {
+  end();
   await service.close();
   await definitions.remove();
   await folder.remove();
 });
-const { url, core, clock, config } = service;
+const { core, clock, config } = service;
 const P1 = ['-p', 'project=p1'];
-const KEY = { TAILRACE_KEY: PRIVATE_KEY };
 
 const events = [1, 2, 3].map((id) => ({ id: `e${id}`, project: 'p1', metadata: { status: 500 + id } }));
 await storeEvents(core, 'app.logs', events, clock.now);
@@ -54,8 +56,7 @@ describe('tailrace query', () => {
 
 describe('tailrace query beside the service that owns the store', () => {
   const env = { ...definitions.env, TAILRACE_DATA_DIR: config.dataDir };
-  const query = (args: string[], own: Record<string, string> = KEY) =>
-    runProgram(['query', ...args], { ...env, ...own });
+  const query = (args: string[]) => runProgram(['query', ...args], env);
 
   test('asks the service, by name or UUID', async () => {
     const { id } = core.registry.getEndpoint('sandbox.off');
@@ -63,14 +64,11 @@ describe('tailrace query beside the service that owns the store', () => {
       expect(await query([name, ...P1])).toEqual({ code: 0, stdout: '{"result":[{"n":3}]}\n', stderr: '' });
   });
 
-  const keyless = `a service on data directory ${config.dataDir} runs at ${url} and needs a key`;
-  test.each<[string, string[], Record<string, string>, string]>([
-    ['no key', P1, {}, keyless],
-    ['an empty key', P1, { TAILRACE_KEY: '' }, keyless],
-    ['a key without the scope', [...P1, '--key', PUBLIC_KEY], {}, 'scope'],
-    ['a parameter that the service ignores', [...P1, '-p', 'projct=a'], KEY, 'did you mean project?'],
-  ])('with %s says so in one line', async (_, args, own, message) => {
-    const { code, stdout, stderr } = await query(['sandbox.off', ...args], own);
+  test.each<[string, string[], string]>([
+    ['a key without the scope', [...P1, '--key', PUBLIC_KEY], 'scope'],
+    ['a parameter that the service ignores', [...P1, '-p', 'projct=a'], 'did you mean project?'],
+  ])('with %s says so in one line', async (_, args, message) => {
+    const { code, stdout, stderr } = await query(['sandbox.off', ...args]);
     expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(message)]);
     expect(stderr).toMatch(/^tailrace: [^\n]*\n$/);
   });
