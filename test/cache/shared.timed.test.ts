@@ -9,16 +9,6 @@ const WAIT = { timeout: 60_000 };
 describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Redis', () => {
   const { redis, openTwo } = setUpReplicas();
 
-  test('that are asked the same a thousand times at once make one query, and all get its answer', async () => {
-    const [a, b] = await openTwo({ isPrompt: false });
-    const asked = Array.from({ length: 1_000 }, (_, i) => (i % 2 === 0 ? a : b).ask({ a: 'same' }));
-    const holder = await Promise.race([a.query().then(() => a), b.query().then(() => b)]);
-    await new Promise((resolve) => setTimeout(resolve, 4_000)); // longer than a lease, which is renewed
-    (await holder.query()).answer('the answer');
-    expect(new Set((await Promise.all(asked)).map(textOf))).toEqual(new Set(['the answer']));
-    expect(a.queries.length + b.queries.length).toBe(1);
-  });
-
   test.each(['fails', 'dies'])('make an answer themselves if the one that made it %s', async (how) => {
     const [a, b] = await openTwo({ isPrompt: false });
     const first = a.ask().catch(() => 'failed');

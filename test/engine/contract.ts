@@ -255,7 +255,14 @@ function describeReadOnly(engine: () => Engine): void {
     'SELECT 1 SETTINGS max_execution_time = 0',
     "SELECT * FROM file('/etc/passwd', 'LineAsString')",
     "SELECT * FROM url('http://127.0.0.1:1/', 'LineAsString')",
+    "SELECT * FROM remote('127.0.0.1:1', 'system.one')",
+    "SELECT * FROM executable('id', 'LineAsString', 'x String')",
+    "INSERT INTO FUNCTION file('/tmp/written', 'CSV') SELECT 1",
     'SELECT * FROM system.users',
+    'GRANT ALL ON *.* TO default',
+    'SYSTEM SHUTDOWN',
+    "BACKUP TABLE contract TO File('/tmp/written')",
+    'SET readonly = 0',
   ])('refuses %s', async (sql) => {
     expect((await failureOf(ask(engine(), sql))).code).toBe('query_failed');
     expect(await ask(engine(), 'SELECT count() FROM contract')).toBe('0\n');

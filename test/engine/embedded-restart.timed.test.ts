@@ -28,9 +28,6 @@ beforeEach(async () => {
     onRestart: (restart) => restarts.push(restart),
     onSuspect: (query) => suspects.push(query),
   });
-  await engine.command(
-    'CREATE TABLE tailrace.rows (id Int64) ENGINE = MergeTree ORDER BY id SETTINGS non_replicated_deduplication_window = 100',
-  );
 });
 afterEach(async () => {
   await engine.close();
@@ -42,25 +39,11 @@ async function ask(sql: string, options = {}): Promise<string> {
   return (await engine.query(sql, {}, { format: 'TSVRaw', ...options })).bytes.toString().trim();
 }
 
-const insert = (...ids: number[]) =>
-  engine.insert({
-    table: 'rows',
-    columns: ['id'],
-    format: 'JSONCompactEachRow',
-    bytes: Buffer.from(ids.map((id) => `[${id}]\n`).join('')),
-  });
-
 async function untilRunning(count: number): Promise<void> {
   const sql =
     "SELECT count() AS n FROM system.processes WHERE query LIKE '%sleepEachRow%' AND query NOT LIKE '%processes%'";
   const running = async () => Number((await engine.inspect(sql))[0]?.['n']);
   await expect.poll(running, { interval: 5 }).toBe(count);
-}
-
-async function kill(): Promise<void> {
-  const pid = getEngineProcess();
-  process.kill(pid, 'SIGKILL');
-  await untilGone(pid);
 }
 
 describe('when the engine process is killed', () => {
@@ -75,16 +58,6 @@ describe('when the engine process is killed', () => {
     expect(restarts).toEqual([{ reason: 'ended', ended: 'SIGKILL', failures: 0 }]);
     expect(engine.gauges()).toMatchObject({ state: 'up', restarts: 1 });
     expect(suspects).toEqual([{ origin: 'some.endpoint request-1', lane: 'key-1' }]);
-  });
-
-  test('inserts are stored exactly once, however it ends under them', async () => {
-    for (let round = 0; round < 4; round++) {
-      const inserts = Array.from({ length: 12 }, (_, i) => insert(100 * round + i));
-      await inserts[round * 2];
-      await kill();
-      await Promise.all(inserts);
-    }
-    expect(await ask('SELECT count(), uniqExact(id) FROM rows')).toBe('48\t48');
   });
 });
 

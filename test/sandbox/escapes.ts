@@ -112,10 +112,7 @@ export const ESCAPES: Readonly<Record<string, readonly string[]>> = {
     "SELECT sum(1) FILTER (WHERE file('@file@') != '') FROM app",
     "SELECT CASE file('@file@') WHEN '' THEN 1 END FROM app",
   ],
-  'functions of server and session': [
-    'SELECT CURRENT_USER FROM app',
-    'SELECT CURRENT_TIMESTAMP FROM app',
-  ],
+  'functions of server and session': ['SELECT CURRENT_USER FROM app', 'SELECT CURRENT_TIMESTAMP FROM app'],
   'time and memory': [
     'SELECT arrayMap(x -> sleep(1), [1]) FROM app',
     "SELECT CAST('x' AS FixedString(1000000000)) FROM app",
