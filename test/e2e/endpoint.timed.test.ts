@@ -143,16 +143,3 @@ test('logs are paged through to the end while newer ones arrive: each entry once
   await page.getByLabel('Filter the loaded lines').fill('"event 249" or "event 0"');
   await countOf(page).filter({ hasText: '2 of all 280 match' }).waitFor();
 });
-
-const panelOf = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
-
-test('a key sees its own panels, with its pins', async () => {
-  const key = await createKey({ endpoints: ['usage.api-counts'], pins: { project: 'aurora' } });
-  const page = await open('/dashboards', { key });
-  await page.getByRole('link', { name: 'Gateway' }).waitFor();
-  expect(await page.getByRole('main').getByRole('link').allInnerTexts()).toEqual(['Gateway']);
-  await page.getByRole('link', { name: 'Gateway' }).click();
-  await panelOf(page, 'Requests by area').getByRole('application').waitFor();
-  const project = page.getByLabel(/^project/);
-  expect([await project.inputValue(), await project.isDisabled()]).toEqual(['aurora', true]);
-});

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { open, startBrowser } from './browser.ts';
-import { createKey, KEY, send, URL_OF_SERVICE } from './service.ts';
+import { KEY, send, URL_OF_SERVICE } from './service.ts';
 
 startBrowser(URL_OF_SERVICE);
 
@@ -52,15 +52,6 @@ describe('the search', () => {
     if ((await recordOf(page).count()) === 0) await headsOf(page).first().click();
     await choose(page, 'project', 'Exclude');
     await expect.poll(() => addressOf(page).get('q')).toMatch(/^request\.method:\w+ -project:\w+$/);
-  });
-
-  test('of a pinned key has only its project', async () => {
-    const key = await createKey({ pins: { project: 'aurora' } });
-    const page = await open('/explore?project=basalt&columns=project&range=7d', { key });
-    await page.getByTitle('Set by your key').getByText('aurora').waitFor();
-    await headsOf(page).first().waitFor();
-    const projects = await linesOf(page).locator('.line-head .line-cell').allInnerTexts();
-    expect(new Set(projects)).toEqual(new Set(['aurora']));
   });
 });
 

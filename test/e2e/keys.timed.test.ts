@@ -1,25 +1,18 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { open, startBrowser } from './browser.ts';
-import { callService, createKey, KEY, URL_OF_SERVICE } from './service.ts';
+import { callService, KEY, URL_OF_SERVICE } from './service.ts';
 
 startBrowser(URL_OF_SERVICE);
 
 const LOGS = '/api/endpoints/query/logs.all?project=aurora&project_tier=PRO';
 const statusOf = async (key: string, path = LOGS) => (await callService(path, key)).status;
 
-async function openKeys(options: Parameters<typeof open>[1] = {}): Promise<Page> {
-  const page = await open('/keys', { key: KEY, ...options });
-  await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
-  return page;
-}
-
 const lineOf = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: new RegExp(`^${name} `) }) });
-const trailOf = (page: Page) => page.getByRole('region', { name: 'Audit trail' }).getByRole('listitem');
 
 test('a key is created with limits, and shown only once', async () => {
-  const page = await openKeys();
+  const page = await open('/keys', { key: KEY });
   await page.getByRole('button', { name: 'Create a key' }).click();
   const form = page.getByRole('dialog', { name: 'Create a key' });
   await form.getByLabel('Name', { exact: true }).fill('with limits');
@@ -48,27 +41,4 @@ test('a key is created with limits, and shown only once', async () => {
   await lineOf(page, 'with limits').waitFor();
   expect(await page.content()).not.toContain(key);
   expect(await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))).not.toContain(key);
-});
-
-test('a key is revoked after a question, at once', async () => {
-  const key = await createKey({ name: 'to revoke' });
-  const page = await openKeys();
-  const button = page.getByRole('button', { name: 'Revoke to revoke' });
-  await button.click();
-  const dialog = page.getByRole('dialog', { name: 'Revoke to revoke?' });
-  await dialog.waitFor();
-  await page.keyboard.press('Escape');
-  await dialog.waitFor({ state: 'detached' });
-  expect(await statusOf(key)).toBe(200);
-  await button.click();
-  await dialog.getByRole('button', { name: 'Revoke the key' }).click();
-  await page.getByText('The key to revoke is revoked').waitFor();
-  expect(await statusOf(key)).toBe(401);
-  await expect.poll(() => lineOf(page, 'to revoke').count()).toBe(0);
-  const fold = page.getByRole('region', { name: 'Revoked and expired keys' });
-  await fold.getByRole('button', { name: /^Show/ }).click();
-  expect(await lineOf(page, 'to revoke').innerText()).toContain('revoked');
-  await expect
-    .poll(async () => (await trailOf(page).allInnerTexts()).join(' ').replaceAll(/\s+/g, ' '))
-    .toContain('The environment’s private key revoked to revoke');
 });

@@ -138,15 +138,6 @@ describe('one bucket', () => {
     expect(row).toMatchObject({ p99_execution_time: time(197), max_execution_time: time(199) });
   });
 
-  test('has percentiles within 0.1 % of the nearest rank for times from a nanosecond to a century', async () => {
-    const size = fc.double({ min: -19.9, max: 42.9, noNaN: true });
-    const property = fc.asyncProperty(size, fc.constantFrom(1, -1), async (power, sign) => {
-      const time = sign * 2 ** power;
-      await askFor([time - Math.abs(time) / 4, time, time, time + Math.abs(time) / 4]);
-    });
-    await fc.assert(property, runs(15));
-  });
-
   test('has an average within the range of times whose sum would overflow', async () => {
     const row = await askFor([1.7e308, 1.7e308]);
     expect(row).toMatchObject({ avg_execution_time: 1.7e308, p95_execution_time: 1.7e308 });
