@@ -205,7 +205,7 @@ function describeStanding({ burst }: Rate, { remaining, resetSeconds }: RateDeci
 const REMEMBERED_MAX = 10_000;
 
 /** Bounds how fast keys can be tried from one address. */
-export function createFailedKeys(perMinuteMax: number, now: () => number) {
+function createFailedKeys(perMinuteMax: number, now: () => number) {
   const rate = { perSecond: perMinuteMax / 60, burst: perMinuteMax };
   const buckets = new LRUCache<string, TokenBucket>({ max: REMEMBERED_MAX });
   const accepted = new LRUCache<string, true>({ max: REMEMBERED_MAX });
