@@ -186,7 +186,7 @@ interface Sending {
   /** Does nothing if it was started. */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Gives up the messages to receivers that are gone, and the oldest to one with too many. Does nothing unless it was started. */
+  /** Unless it is stopped: gives up the messages to receivers that are gone, and the oldest to one with too many. */
   clean(): Promise<void>;
 }
 

@@ -18,7 +18,11 @@ const LOG_AGAIN_MS = 1_000;
 // A working day with its breaks; a browser that is left alone is soon of no use.
 const IDLE_MS_MAX = 8 * 3_600_000;
 
-/** Opens the keys, their audit trail, and the secret that signs tokens. @param localKey the key of the commands on this machine */
+/**
+ * Opens the keys, their audit trail, and the secret that signs tokens.
+ *
+ * @param localKey the key of the commands on this machine
+ */
 export async function openKeys(
   {
     config,

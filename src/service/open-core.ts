@@ -217,8 +217,8 @@ export async function prepare(
 export type EngineWatch = Pick<ServerOptions, 'onReach'> & Pick<EmbeddedOptions, 'onRestart' | 'onSuspect'>;
 
 /**
- * Bounds of the fair queue, beyond which a query is rejected with 503: its answer would come too late. So many that a page with many panels
- * waits, and so few for a key or a token that others find room.
+ * Bounds of the fair queue, beyond which a query is rejected with 503: its answer would come too late. So many that a page
+ * with many panels waits, and so few for a key or a token that others find room.
  */
 const QUEUE = { queueMax: 1_000, queuePerLaneMax: 100, queuePerTokenMax: 20 };
 const QUEUE_TIMEOUT_MS = 5_000;

@@ -70,7 +70,8 @@ function createReceivers(
   const listeners: (() => void)[] = [];
 
   async function readFile(): Promise<ReadonlyMap<string, Receiver>> {
-    const { readReceivers } = await import('../alerts/receivers/receivers-file.ts'); // its libraries are loaded only if they are used
+    // Its libraries are loaded only if they are used.
+    const { readReceivers } = await import('../alerts/receivers/receivers-file.ts');
     return await readReceivers(receiversFile, { environment, known: current });
   }
 
@@ -102,7 +103,8 @@ interface RolesReader {
   /** Reads the file with the definitions: a reload that either of them fails changes neither. */
   readonly read: Companion;
   /**
-   * Reads the file if it has changed since: a right that is taken away must not wait for a reload. A fault then takes away all of them.
+   * Reads the file if it has changed since: a right that is taken away must not wait for a reload. A fault then takes away
+   * all of them.
    *
    * @returns lines of faults, once; `undefined` if nothing has changed
    */

@@ -27,9 +27,9 @@ const COPY_EVERY_MS = 10_000;
 const BATCHES_PER_RUN_MAX = 100;
 
 /**
- * Copies new entries of the audit trail into their source: at the start, every ten seconds, and when the service closes. A batch that
- * failed is tried again. Two replicas may copy the same one: they use the same deduplication token, and what was stored long ago,
- * before the control store was restored or copied, is found by its ids.
+ * Copies new entries of the audit trail into their source: at the start, every ten seconds, and when the service closes. A
+ * batch that failed is tried again. Two replicas may copy the same one: they use the same deduplication token, and what was
+ * stored long ago, before the control store was restored or copied, is found by its ids.
  */
 export function keepAudit(context: Context, committer: Pick<Committer, 'commit'>): void {
   const { control, core, logger, now, startTask, opened } = context;
@@ -125,7 +125,8 @@ async function leaveOutStored(engine: Engine, { table }: Source, events: readonl
   if (events.length === 0) return [];
   const rows = await engine.inspect(
     sql`SELECT id FROM ${identifier(table)} WHERE project = ''
-      AND timestamp BETWEEN ${at(Math.min(...times))} AND ${at(Math.max(...times))} AND id IN (${events.map(({ id }) => id)})`,
+      AND timestamp BETWEEN ${at(Math.min(...times))} AND ${at(Math.max(...times))}
+      AND id IN (${events.map(({ id }) => id)})`,
   );
   const stored = new Set(rows.map(({ id }) => id));
   return events.filter(({ id }) => !stored.has(id));
@@ -133,7 +134,7 @@ async function leaveOutStored(engine: Engine, { table }: Source, events: readonl
 
 const WRITE_EVERY_MS = 60_000;
 
-/** Finds the source; `undefined` if the folder of sources lacks it: nothing is then written, and quotas begin anew with each start. */
+/** Finds the source; without it in the folder of sources nothing is written, and quotas begin anew with each start. */
 const findUsageSource = ({ core }: Pick<Context, 'core'>): Source | undefined => {
   const source = core.registry.findSource(USAGE_SOURCE);
   return source !== undefined && isManaged(source) ? source : undefined;

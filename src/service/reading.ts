@@ -72,7 +72,8 @@ function countQueries(run: Run, { metrics }: Context, usage: Usage): Run {
     metrics.queryStarted(name);
     const startMs = performance.now();
     const answer = await run(question, options).catch((error: unknown) => {
-      // Otherwise a key could use all cores with queries that time out. Others, such as those rejected by the queue, have not run.
+      // Otherwise a key could use all cores with queries that time out. Others, such as those rejected by the queue, have
+      // not run.
       const hasRun = error instanceof TailraceError && HAVE_RUN.has(error.code);
       if (hasRun) usage.countQuery(asker, performance.now() - startMs);
       throw error;

@@ -105,8 +105,9 @@ function createIgnoredSqlWarning(logger: FastifyBaseLogger): (endpoint: Endpoint
   return ({ name }) => {
     if (isLogged) return;
     isLogged = true;
-    const text = `requests to ${name} send sql, which is ignored: it has no query sandboxing; if they come from Supabase Studio, set TAILRACE_STUDIO=1 (docs/supabase.md)`;
-    logger.warn({ endpoint: name }, text);
+    const why = 'it has no query sandboxing';
+    const advice = 'if they come from Supabase Studio, set TAILRACE_STUDIO=1 (docs/supabase.md)';
+    logger.warn({ endpoint: name }, `requests to ${name} send sql, which is ignored: ${why}; ${advice}`);
   };
 }
 

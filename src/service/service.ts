@@ -57,8 +57,8 @@ const TAIL_KEEP_ALIVE_MS = 15_000;
 const LAST_ANSWERS_MS = 500;
 
 /**
- * Creates a service that is ready to listen, on the data directory of its settings. The only place that knows every part: read
- * it top to bottom to see what a service consists of. It closes what it opened, in reverse order.
+ * Creates a service that is ready to listen, on the data directory of its settings. The only place that knows every part:
+ * read it top to bottom to see what a service consists of. It closes what it opened, in reverse order.
  *
  * @throws InputError with every fault of definitions, schema or data directory; nothing is then left open
  */
@@ -176,7 +176,7 @@ async function openContext(
   };
 }
 
-/** Logs when a server becomes unavailable or available again, and when the embedded engine was started again, with the running queries. */
+/** Logs when a server becomes unavailable or available again, and restarts of the embedded engine with their queries. */
 function logEngine(logger: FastifyBaseLogger): EngineWatch {
   return {
     onReach(isUp, error) {

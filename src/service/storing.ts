@@ -19,7 +19,8 @@ const ROLLUPS_EVERY_MS = 10_000;
 // A deletion needs what it frees; with so much to spare events need not wait for its end.
 const DELETION_BYTES = 1024 ** 3;
 const WITHOUT_PROJECT =
-  'events without a project were stored, which no key that pins a project can read; name it in the event, in X-Project or in TAILRACE_DEFAULT_PROJECT';
+  'events without a project were stored, which no key that pins a project can read; ' +
+  'name it in the event, in X-Project or in TAILRACE_DEFAULT_PROJECT';
 
 /** What is stored, and what goes again. */
 interface Stored {
