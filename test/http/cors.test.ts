@@ -8,10 +8,12 @@ import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts
 
 const LISTED = 'https://app.example.com';
 const EVIL = 'https://evil.example.com';
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
-const PATHS = [...new Set(ROUTES.flatMap(pathsOf)), '/nothing', '/*'];
 const PATH = `${QUERY_PATH}/logs.all?project=p1`;
 const CACHED = `${QUERY_PATH}/usage.api-counts?project=p1&interval=daily`;
+const OPERATIONS: readonly (readonly [method: string, path: string])[] = [
+  ...ROUTES.flatMap((route) => pathsOf(route).map((path) => [route.method, path] as const)),
+  ...['/nothing', '/*', CACHED].map((path) => ['GET', path] as const),
+];
 
 /** As a browser asks before it sends a request with a key; without one, since browsers send none then. */
 const preflight = (url: string, path: string, origin: string) =>
@@ -94,31 +96,22 @@ describe.each([
     return response;
   }
 
-  /** All that a caller could have changed. */
-  async function readState() {
-    const paths = ['/api/keys', '/api/sessions?of=all', '/api/alerts', '/api/endpoints'];
-    const states = await Promise.all(paths.map((path) => get(url, path)));
-    const entries = await service.service.keyring.log({ limit: 100 });
-    const changes = entries.filter(({ action }) => action !== 'refused');
-    return [...states.map(({ status, text }) => [status, text]), changes];
-  }
-
   // A page that may read answers to requests with the cookie of a person could do whatever the person may.
-  test('no route allows credentials by any method, and none changes anything with the cookie', async () => {
-    const before = await readState();
+  test('no route allows credentials, and none that changes anything accepts the cookie', async () => {
+    const sent = OPERATIONS.flatMap(([method, path]) => [
+      [method, path] as const,
+      ['OPTIONS', path] as const,
+    ]);
     for (const origin of origins)
-      for (const path of [...PATHS, CACHED])
-        for (const method of METHODS) {
-          const { headers, status } = await send(method, path, origin);
-          const sent = [method, path, origin];
-          expect([...sent, headers.get('access-control-allow-credentials')]).toEqual([...sent, null]);
-          expect([...sent, headers.getSetCookie()]).toEqual([...sent, []]);
-          const names = String(headers.get('access-control-allow-headers'));
-          expect([...sent, names.includes('x-tailrace-console')]).toEqual([...sent, false]);
-          const mayChange = !['GET', 'HEAD', 'OPTIONS'].includes(method);
-          if (mayChange) expect([...sent, status]).toEqual([...sent, expect.toSatisfy((one) => one >= 400)]);
-        }
-    expect(await readState()).toEqual(before);
+      for (const [method, path] of sent) {
+        const { headers, status } = await send(method, path, origin);
+        const names = String(headers.get('access-control-allow-headers'));
+        expect([
+          ...[method, path, origin, headers.get('access-control-allow-credentials')],
+          ...[headers.getSetCookie(), names.includes('x-tailrace-console')],
+          ['GET', 'OPTIONS'].includes(method) || status >= 400,
+        ]).toEqual([method, path, origin, null, [], false, true]);
+      }
     expect((await browser.send(`${url}/api/me`)).status).toBe(200); // the cookie was a right one
     expect((await send('GET', CACHED, EVIL)).headers.get('cache-status')).toMatch(/^Tailrace; hit/);
   });
