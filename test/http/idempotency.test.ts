@@ -1,31 +1,19 @@
-import { pino } from 'pino';
 import { afterAll, expect, test, vi } from 'vitest';
-import { createService, type Service } from '../../src/service/service.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
-import { PUBLIC_KEY, temporaryFolder, testConfig } from '../support/service.ts';
+import { PUBLIC_KEY, startTestService, temporaryFolder } from '../support/service.ts';
 import { newProject } from '../support/shared-service.ts';
 
 const folder = await temporaryFolder();
-let service: Service;
-let url: string;
-await start();
+/** A service on the one data directory of this file. */
+const start = (now = Date.now()) => startTestService({ env: { TAILRACE_DATA_DIR: folder.path }, now });
+let service = await start();
 afterAll(async () => {
   await service.close();
   await folder.remove();
 });
 
-/** A service on the one data directory of this file. */
-async function start(now = Date.now): Promise<void> {
-  service = await createService(testConfig(folder.path), {
-    now,
-    logger: pino({ level: 'silent' }),
-    owner: 'a test',
-  });
-  url = await service.app.listen({ host: '127.0.0.1', port: 0 });
-}
-
 const send = (key: string, body: object, headers = {}) =>
-  post(url, TO_EDGE, body, { 'idempotency-key': key, ...headers });
+  post(service.url, TO_EDGE, body, { 'idempotency-key': key, ...headers });
 
 test('a repeat gets the same response and stores nothing, while the first is stored or later; another body is stored', async () => {
   const project = newProject();
@@ -52,7 +40,7 @@ test('a repeat after a restart stores nothing, of any day; a failed request can 
   failing.mockRestore();
   expect((await send(project, body)).status).toBe(200);
   await service.close();
-  await start();
+  service = await start();
   expect((await send(project, body)).status).toBe(200);
   expect(await idsOf(service.core, project)).toEqual(['1', '2']);
 });
@@ -62,7 +50,9 @@ test('a key means something only to its sender, source and project', async () =>
   const body = [{ id: '1', project }];
   for (const headers of [{}, { 'x-api-key': PUBLIC_KEY }, { 'x-project': 'other' }])
     expect((await send('shared', body, headers)).status).toBe(200);
-  const other = await post(url, '/logs?source_name=postgres.logs', body, { 'idempotency-key': 'shared' });
+  const other = await post(service.url, '/logs?source_name=postgres.logs', body, {
+    'idempotency-key': 'shared',
+  });
   expect(other.status).toBe(200);
   expect(await idsOf(service.core, project)).toEqual(['1', '1', '1']);
   expect(await idsOf(service.core, project, 'postgres_logs')).toEqual(['1']);
@@ -74,7 +64,7 @@ test('a large body that is repeated on the next day, as text instead of blocks, 
   const body = Array.from({ length: 700 }, (_, i) => ({ id: `${i}`, project, timestamp }));
   expect((await send(project, body)).status).toBe(200);
   await service.close();
-  await start(() => timestamp + 86_400_000);
+  service = await start(timestamp + 86_400_000);
   expect((await send(project, body)).status).toBe(200);
   expect(await idsOf(service.core, project)).toHaveLength(700);
 });

@@ -6,7 +6,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { writeDefinitions } from '../sandbox/support.ts';
 import { ENDLESS_SQL } from '../support/endpoints.ts';
-import { expectError, request } from '../support/http.ts';
+import { expectError } from '../support/http.ts';
+import { type Body, post } from '../support/ingest.ts';
 import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
 
 const YAML = `id: 7dea32a0-fb99-4b83-9c42-c900fca9aeb6
@@ -190,12 +191,8 @@ describe('a key', () => {
 
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
 const TYPES = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-const send = (body: unknown, headers: Record<string, string> = {}) =>
-  request(url, '/mcp', {
-    method: 'POST',
-    headers: { ...TYPES, ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
+const send = (body: Body, headers: Record<string, string> = {}) =>
+  post(url, '/mcp', body, { ...TYPES, ...headers });
 
 describe('bad messages', () => {
   test.each([

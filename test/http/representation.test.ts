@@ -1,14 +1,20 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { get, QUERY_PATH } from '../support/http.ts';
 import { PRIVATE_KEY, storeEvents } from '../support/service.ts';
 import { newProject, shareService } from '../support/shared-service.ts';
+import { createWays } from '../support/ways.ts';
 
-const { url, clock, core } = await shareService();
+const service = await shareService();
+const { url, clock, core } = service;
 const project = newProject();
 const CACHED = `${QUERY_PATH}/usage.api-counts?project=${project}&interval=minutely`;
 const UNCACHED = `${QUERY_PATH}/logs.all?project=${project}`;
+
+const ways = createWays(service, CACHED);
+afterAll(ways.close);
+/** The bytes as they come, which `fetch` would decompress. */
+const ask = (path: string, headers: Record<string, string> = {}) => ways.ask(headers, { path });
 
 beforeAll(async () => {
   const events = Array.from({ length: 59 }, (_, i) => ({
@@ -19,24 +25,6 @@ beforeAll(async () => {
   }));
   await storeEvents(core, 'cloudflare.logs.prod', events, clock.now);
 });
-
-interface RawAnswer {
-  readonly status: number | undefined;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: Buffer;
-}
-
-/** The bytes as they come, which `fetch` would decompress. */
-function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<RawAnswer> {
-  const options = { method, headers: { 'x-api-key': PRIVATE_KEY, ...headers } };
-  return new Promise((resolve, reject) => {
-    const request = httpRequest(`${url}${path}`, options, async (answer) => {
-      const chunks: Buffer[] = await answer.toArray();
-      resolve({ status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks) });
-    });
-    request.on('error', reject).end();
-  });
-}
 
 describe('a response', () => {
   test.each([

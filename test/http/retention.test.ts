@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Overview } from '../../src/management/view.ts';
-import { createService } from '../../src/service/service.ts';
 import { copyFewDefinitions } from '../support/definitions.ts';
 import { get, readMetric } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
-import { temporaryFolder, testConfig } from '../support/service.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.now();
@@ -20,19 +19,17 @@ const definitions = await copyFewDefinitions(folder.path);
 async function start(nowMs: number) {
   const lines: string[] = [];
   const logger = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
-  const clock = { now: nowMs };
-  const config = testConfig(join(folder.path, 'data'), definitions);
-  const service = await createService(config, { logger, owner: 'a test', now: () => clock.now });
-  const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
+  const env = { TAILRACE_DATA_DIR: join(folder.path, 'data'), ...definitions };
+  const started = await startTestService({ env, logger, now: nowMs });
+  const { url, core } = started;
   return {
-    ...service,
-    ...{ url, clock },
+    ...started,
     logged: (level: number) =>
       lines.filter((line) => (JSON.parse(line) as { level: number }).level === level),
     ready: async () => (await get(url, '/ready')).body as unknown as Record<string, string>,
     stopped: () => readMetric(url, 'tailrace_retention_stopped', {}),
     notices: async () => (JSON.parse((await get(url, '/api/overview')).text) as Overview).notices,
-    stored: () => idsOf(service.core, 'p'),
+    stored: () => idsOf(core, 'p'),
     send: async (id: string, timestamp?: number) =>
       (await post(url, TO_EDGE, [{ id, project: 'p', timestamp }])).status,
   };
@@ -69,7 +66,7 @@ test('nor does one that jumps while the service runs, and once it is right, what
   const service = await start(NOW);
   service.clock.now = WRONG;
   expect(await service.send('between two runs', NOW)).toBe(200);
-  await service.retention.run();
+  await service.service.retention.run();
   expect(await service.stopped()).toBe(1);
   service.clock.now = NOW + 5_000;
   const { TAILRACE_SOURCES_DIR: dir } = definitions;
@@ -78,7 +75,7 @@ test('nor does one that jumps while the service runs, and once it is right, what
     await writeFile(join(dir, name), text.replace(/retention_days: \d+/, 'retention_days: 2'));
   }
   await service.core.reload();
-  await service.retention.run();
+  await service.service.retention.run();
   expect(await service.stopped()).toBe(0);
   const left = await service.stored();
   expect(left).toEqual(expect.arrayContaining(['0', '1', '2', 'between two runs']));

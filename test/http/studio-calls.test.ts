@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { get } from '../support/http.ts';
-import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
+import { type Body, post } from '../support/ingest.ts';
+import { type AnswerBody, PUBLIC_KEY, startTestService } from '../support/service.ts';
 
 // A stub of what Studio's server and the Vector of a self-hosted Supabase send, by paths, headers, parameters and bodies.
 
@@ -46,28 +47,15 @@ const POSTS: Readonly<Record<string, readonly object[]>> = {
   'deno-relay-logs': [entry(45, 'hello', { project_ref: 'default' })],
 };
 
-async function send(source: string, events: readonly object[] | string): Promise<void> {
-  const response = await fetch(`${service.url}/api/logs?source_name=${source}`, {
-    method: 'POST',
-    headers: { 'x-api-key': PUBLIC_KEY, 'content-type': 'application/json' },
-    body: typeof events === 'string' ? events : JSON.stringify(events),
-  });
-  if (!response.ok) throw new Error(`${source}: ${response.status} ${await response.text()}`);
-}
-for (const [source, events] of Object.entries(POSTS)) await send(source, events);
+const send = (source: string, events: Body) =>
+  post(service.url, `/api/logs?source_name=${source}`, events, { 'x-api-key': PUBLIC_KEY });
+for (const [source, events] of Object.entries(POSTS)) expect((await send(source, events)).status).toBe(200);
 
 /** As Studio's server asks: each parameter that it knows of, empty ones too. */
 async function ask(endpoint: string, parameters: Readonly<Record<string, string>> = {}) {
   const all = { project: 'default', iso_timestamp_start: '', iso_timestamp_end: '', ...parameters };
-  const query = new URLSearchParams(all);
-  const response = await fetch(`${service.url}/api/endpoints/query/${endpoint}?${query}`, {
-    headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
-  });
-  const body = (await response.json()) as {
-    result?: Record<string, unknown>[];
-    error?: { message: unknown };
-  };
-  return { status: response.status, ...body };
+  const { status, body } = await service.call(endpoint, all, { 'content-type': 'application/json' });
+  return { status, ...(body as Partial<AnswerBody>) };
 }
 const rowsOf = async (sql: string, parameters = {}) => {
   const { result, error } = await ask('logs.all', { sql, ...parameters });
@@ -177,12 +165,10 @@ describe('counts and charts', () => {
 test('the setting of Studio makes its endpoints, its list of sources, and its empty list of log drains', async () => {
   const { endpoints } = service.core.registry;
   expect(endpoints.find(({ name }) => name === 'logs.all')?.sandboxing).toBe(true);
-  const fetchAs = (key: string, path: string) =>
-    fetch(`${service.url}${path}`, { headers: { 'x-api-key': key } });
   const id = 'dca3fc05-a0a4-4270-92ac-ecfc72d28b68';
   const edge = expect.objectContaining({ id, name: 'cloudflare.logs.prod' });
-  expect(await (await fetchAs(PRIVATE_KEY, '/api/sources')).json()).toContainEqual(edge);
+  expect((await get(service.url, '/api/sources')).body).toContainEqual(edge);
   const drains = '/api/backends?metadata[type]=log-drain';
-  expect(await (await fetchAs(PRIVATE_KEY, drains)).json()).toEqual([]);
-  expect((await fetchAs('', drains)).status).toBe(401);
+  expect((await get(service.url, drains)).body).toEqual([]);
+  expect((await get(service.url, drains, { 'x-api-key': '' })).status).toBe(401);
 });

@@ -78,9 +78,8 @@ const settle = async () => {
 };
 
 describe('a service that can keep up', () => {
-  test.each([0.1, 0.5, 0.9])('rejects nothing at %f of what it can do', async (times) => {
-    const { load } = simulate();
-    expect(await load(times, 60_000)).toMatchObject({ refused: 0 });
+  test('rejects nothing at nine tenths of what it can do', async () => {
+    expect(await simulate().load(0.9, 60_000)).toMatchObject({ refused: 0 });
   });
 });
 
