@@ -96,7 +96,7 @@ describe('POST to any endpoint', () => {
     ['[]', 'invalid_request'],
     ['{"project":1}', 'invalid_request'],
     ['{"__proto__":{"project":"p"}}', 'invalid_request'],
-    [`{"project":"${'x'.repeat(70_000)}"}`, 'body_too_large'],
+    [`{"project":"${'x'.repeat(263_000)}"}`, 'body_too_large'],
   ] as const)('refuses the body %.40s', async (body, code) => {
     expectError(await post('sandbox.off', body), code);
   });
