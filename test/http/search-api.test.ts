@@ -271,34 +271,8 @@ async function createKey(grant: Partial<NewKey>): Promise<Record<string, string>
   return { 'x-api-key': key };
 }
 
+// What keys with limits see: search-keys.test.ts.
 describe('a key', () => {
-  test('that pins project sees its own events alone, whatever it searches for', async () => {
-    const key = await createKey({ pins: { project: 'aurora' } });
-    const own = events.filter(({ project }) => project === 'aurora');
-    expect(await rows({ limit: '1000' }, key)).toHaveLength(own.length);
-    for (const q of ['project:borealis', 'project:b*', '-project:aurora'])
-      expect(await rows({ q }, key)).toEqual([]);
-    expect(await rows({ q: 'x or not x or project:borealis', limit: '1000' }, key)).toHaveLength(own.length);
-    const values = await rows({ part: 'values', field: 'project' }, key);
-    expect(values).toEqual([{ value: 'aurora', count: own.length }]);
-    const counted = await rows({ part: 'histogram', by: 'project', buckets: '1' }, key);
-    expect(counted.map((row) => row['project'])).toEqual(['aurora']);
-    expectError(await search({ project: 'borealis' }, key), 'forbidden');
-    expectError(await search({ project: 'borealis', part: 'histogram' }, key), 'forbidden');
-  });
-
-  test('that is limited to sources searches those', async () => {
-    const key = await createKey({ sources: [POSTGRES, AUTH] });
-    const found = await rows({ part: 'values', field: 'source' }, key);
-    expect(found.map(({ value }) => String(value)).toSorted()).toEqual([AUTH, POSTGRES]);
-    expectError(await search({ source: `${POSTGRES},${EDGE}` }, key), 'forbidden');
-    const unknown = await search({ source: 'nowhere' }, key);
-    expectError(unknown, 'forbidden'); // as one that it lacks
-    expect(unknown.body.error.message).toContain(AUTH);
-    expect(unknown.body.error.message).not.toContain(EDGE);
-    expect(await rows({ source: EDGE, q: 'source:postgres.logs' })).toEqual([]);
-  });
-
   test('that cannot read all of a source may not search, nor list sources', async () => {
     const limits: Partial<NewKey>[] = [{ pins: { project_tier: 'FREE' } }, { endpoints: ['logs.all'] }];
     for (const grant of [...limits, { scopes: ['ingest', 'manage'] as const }]) {
