@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, test } from 'vitest';
-import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+import { expect, test } from 'vitest';
+import { PRIVATE_KEY } from '../support/service.ts';
+import { shareService } from '../support/shared-service.ts';
 
-const service = await startTestService({ now: Date.now() });
-afterAll(service.close);
+const service = await shareService();
 
 /** What the curl commands of a page print, one after another, sent to the service of this test. */
 async function runCalls(page: string, count: number): Promise<string[]> {
