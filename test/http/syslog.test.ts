@@ -5,7 +5,6 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, describe, expect, test } from 'vitest';
-import 'winston-syslog';
 import { parseMetrics } from '../support/metrics.ts';
 import { startProtocolService } from '../support/protocols.ts';
 import { PRIVATE_KEY } from '../support/service.ts';
