@@ -57,14 +57,3 @@ test('a key means something only to its sender, source and project', async () =>
   expect(await idsOf(service.core, project)).toEqual(['1', '1', '1']);
   expect(await idsOf(service.core, project, 'postgres_logs')).toEqual(['1']);
 });
-
-test('a large body that is repeated on the next day, as text instead of blocks, stores nothing', async () => {
-  const project = newProject();
-  const timestamp = Date.now();
-  const body = Array.from({ length: 700 }, (_, i) => ({ id: `${i}`, project, timestamp }));
-  expect((await send(project, body)).status).toBe(200);
-  await service.close();
-  service = await start(timestamp + 86_400_000);
-  expect((await send(project, body)).status).toBe(200);
-  expect(await idsOf(service.core, project)).toHaveLength(700);
-});

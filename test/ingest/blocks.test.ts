@@ -88,3 +88,22 @@ test.each(SOURCES)('rows of $name are stored as blocks exactly as they are as te
     runs(25),
   );
 });
+
+test('a repeat under a token is stored once, as text after blocks, too, as after midnight', async () => {
+  const source = registry.getSource('cloudflare.logs.prod');
+  const { table } = source;
+  await engine.command(truncateTable(source, ''));
+  const rules = { now: NOW * 1_000, eventBytesMax: 1024 * 1024, project: '' };
+  const text = (id: number) => JSON.stringify({ id: `${id}`, timestamp: NOW, event_message: 'm' });
+  const parsed = Array.from({ length: 700 }, (_, id) => parseEvent({ text: text(id) }, source, rules));
+  const columns = blockColumns(source);
+  const token = 'repeated on the next day';
+  const blocks = encodeBlocks(parsed, columns);
+  await engine.insert({ table, format: 'blocks', columns, blocks, token });
+  const bytes = Buffer.from(parsed.map(encodeRow).join(''));
+  const asText = { table, format: 'JSONCompactEachRow', columns: columnNames(source), bytes } as const;
+  await engine.insert({ ...asText, token });
+  expect(JSON.parse(await readAll(source))).toHaveLength(700);
+  await engine.insert({ ...asText, token: 'another' });
+  expect(JSON.parse(await readAll(source))).toHaveLength(1_400);
+});
