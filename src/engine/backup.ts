@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { identifier, join, sql, trusted } from '../sql/sql.ts';
+import { untilDeleted } from './deletions.ts';
 import { DATABASE } from './embedded/sessions.ts';
 import type { Engine } from './engine.ts';
 
@@ -10,13 +11,21 @@ export interface BackupState {
   readonly error: string;
 }
 
+interface NewBackup {
+  /** New folder below `EngineConfig.backupDir`. */
+  readonly dir: string;
+  /** Folder of an older backup, whose files are referred to. */
+  readonly base: string | undefined;
+  readonly signal: AbortSignal;
+}
+
 /**
- * Starts to write all tables, as they are now, into a new folder below `EngineConfig.backupDir`.
+ * Starts to write all tables, as they are once no deletion is unfinished, into a new folder.
  *
- * @param base folder of an older backup, whose files are referred to
  * @returns for `readBackup`
  */
-export async function startBackup(engine: Engine, dir: string, base?: string): Promise<string> {
+export async function startBackup(engine: Engine, { dir, base, signal }: NewBackup): Promise<string> {
+  await untilDeleted(engine, signal);
   const id = randomUUID();
   const views = await engine.inspect(
     "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'View'",

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Source } from '../definitions/source.ts';
 import { type Sql, sql } from '../sql/sql.ts';
 import type { Engine } from './engine.ts';
@@ -23,7 +24,9 @@ export async function createDeletion(engine: Engine, source: Source, condition: 
 }
 
 /** Reads the unfinished deletions, by the name of the table that has the rows. */
-export async function readUnfinished(engine: Engine): Promise<Map<string, Unfinished>> {
+export async function readUnfinished(
+  engine: Pick<Engine, 'inspect' | 'cluster'>,
+): Promise<Map<string, Unfinished>> {
   const rows = await engine.inspect(
     sql`SELECT table, sum(parts_to_do) AS parts, max(latest_fail_reason) AS fault
      FROM ${everywhere(engine, sql`system.mutations`)} WHERE ${DELETES} AND NOT is_done GROUP BY table`,
@@ -31,6 +34,19 @@ export async function readUnfinished(engine: Engine): Promise<Map<string, Unfini
   return new Map(
     rows.map(({ table, parts, fault }) => [String(table), { parts: Number(parts), fault: String(fault) }]),
   );
+}
+
+const POLL_EVERY_MS = 250;
+
+/**
+ * Waits until no deletion is unfinished, for copies and backups: they have the events that it has not removed yet, and
+ * nothing would remove them there. @throws if `signal` aborts
+ */
+export async function untilDeleted(
+  engine: Pick<Engine, 'inspect' | 'cluster'>,
+  signal: AbortSignal,
+): Promise<void> {
+  while ((await readUnfinished(engine)).size > 0) await wait(POLL_EVERY_MS, undefined, { signal });
 }
 
 /** Reads a text that differs after every creation and every end of a deletion, by any process. */
@@ -54,7 +70,7 @@ export async function isRewriting(engine: Engine): Promise<boolean> {
 const DELETES = sql`database = currentDatabase() AND position(command, 'DELETE WHERE') > 0`;
 
 /** Returns the name of a system table; on a cluster, of that on every server. */
-export function everywhere({ cluster }: Engine, table: Sql): Sql {
+export function everywhere({ cluster }: Pick<Engine, 'cluster'>, table: Sql): Sql {
   return cluster === '' ? table : sql`clusterAllReplicas(${cluster}, ${table})`;
 }
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { type BackupState, readBackup } from '../../src/engine/backup.ts';
+import { type BackupState, readBackup, startBackup } from '../../src/engine/backup.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { untilServiceHasWritten } from '../../src/maintenance/backup.ts';
+import { textOf } from '../../src/sql/sql.ts';
 
 test('a command that is stopped waits for the engine of the service, which goes on to write into its folder', async () => {
   const stop = new AbortController();
@@ -27,4 +28,23 @@ test('a folder that the service does not write to is named with the setting that
     isRunning: false,
     error: '/elsewhere/a/events is not below TAILRACE_BACKUP_DIR of the service',
   });
+});
+
+test('a backup begins when no deletion is unfinished: a restore has the rows that it has not removed, for good', async () => {
+  const unfinished = [[{ table: 'edge_logs', parts: 2, fault: '' }], []];
+  const begun: number[] = [];
+  const engine = {
+    cluster: '',
+    inspect: async (sql) => {
+      if (textOf(sql).includes('system.mutations')) return unfinished.shift() ?? [];
+      if (textOf(sql).startsWith('BACKUP')) begun.push(unfinished.length);
+      return [];
+    },
+  } as Pick<Engine, 'inspect' | 'cluster'> as Engine;
+  const start = (signal: AbortSignal) => startBackup(engine, { dir: '/backups/a', base: undefined, signal });
+  await start(new AbortController().signal);
+  expect(begun).toEqual([0]);
+  unfinished.push([{ table: 'edge_logs', parts: 2, fault: '' }]);
+  await expect(start(AbortSignal.abort())).rejects.toThrow();
+  expect(begun).toEqual([0]);
 });

@@ -8,7 +8,12 @@ import { checkStoreVersion } from '../../engine/store-file.ts';
 import { lockStore } from '../../engine/store-lock.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import { SQLITE_FILE } from '../../keys/sqlite-store.ts';
-import { type BackupOptions, createBackup, untilServiceHasWritten, untilWritten } from '../../maintenance/backup.ts';
+import {
+  type BackupOptions,
+  createBackup,
+  untilServiceHasWritten,
+  untilWritten,
+} from '../../maintenance/backup.ts';
 import { findBackupDir, openEngine } from '../../service/open-core.ts';
 import { ownerName, stopSignal } from '../environment.ts';
 import { readStoreConfig } from '../find-store.ts';
@@ -67,7 +72,7 @@ async function backUpEvents(config: Config, { to, from, stop }: Copied): Promise
   const service = findLocalService(config);
   if (service !== undefined) {
     const body = { dir: to, ...(from !== undefined && { base: from }) };
-    const { id } = (await callLocal(service, '/api/local/backups', { body })) as { id: string };
+    const { id } = (await callLocal(service, '/api/local/backups', { body, signal: stop })) as { id: string };
     return await untilServiceHasWritten(
       async () => (await callLocal(service, `/api/local/backups/${id}`)) as BackupState,
       stop,
@@ -78,6 +83,6 @@ async function backUpEvents(config: Config, { to, from, stop }: Copied): Promise
   checkStoreVersion(config.dataDir);
   const engine = await openEngine({ ...config, backupDir: dirname(dirname(to)) });
   cleanup.defer(engine.close);
-  const id = await startBackup(engine, to, from);
+  const id = await startBackup(engine, { dir: to, base: from, signal: stop });
   await untilWritten(() => readBackup(engine, id), stop);
 }

@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { findServerAddress } from '../../config/clickhouse.ts';
 import type { Config } from '../../config/config.ts';
 import { isManaged, type Source } from '../../definitions/source.ts';
+import { untilDeleted } from '../../engine/deletions.ts';
 import { hasEmbeddedStore } from '../../engine/embedded/sessions.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { toTailraceError } from '../../engine/failure.ts';
@@ -65,6 +66,10 @@ async function copyEvents(given: Config, signal: AbortSignal): Promise<void> {
     cleanup.defer(to.close);
     const sources = new Map(from.registry.sources.filter(isManaged).map((one) => [one.table, one]));
     const faults: string[] = [];
+    await untilDeleted(from.engine, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      throw new StoppedError(`stopped by ${signal.reason}; run the same command again to continue`);
+    });
     for (const { table, day } of await readDays(from.engine)) {
       const source = sources.get(table);
       if (source === undefined) faults.push(`${table} ${day} is not copied: no source has this table`);

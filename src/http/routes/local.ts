@@ -50,9 +50,11 @@ export const localRoutes: RouteGroup<LocalParts> = {
     defineRoute({
       ...{ method: 'POST', path: '/api/local/backups', summary: 'tailrace backup' },
       ...{ scopes: ['manage'], refuse: requireLocal, body: jsonBody(NEW_BACKUP, { example: {} }) },
-      handle: async ({ engine }: LocalParts, { body: { dir, base } }) => ({
-        id: await startBackup(engine, dir, base),
-      }),
+      async handle({ engine }: LocalParts, request, reply) {
+        request.socket.setTimeout(0); // a deletion takes longer than an idle connection lives
+        const { dir, base } = request.body;
+        return { id: await startBackup(engine, { dir, base, signal: describeRun(request, reply).signal }) };
+      },
     }),
     defineRoute({
       ...{ method: 'GET', path: '/api/local/backups/:id', summary: 'Progress of a backup' },
