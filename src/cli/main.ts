@@ -56,15 +56,18 @@ export async function createProgram(names = Object.keys(COMMANDS)): Promise<Comm
 
 /** Overrides the exit, for subcommands too: otherwise commander ends the process itself, with 1 for a misuse. */
 function throwInsteadOfExit(command: Command): void {
-  command.exitOverride().configureOutput({ outputError: (text, write) => write(text + adviseSetting(text)) });
+  command.exitOverride().configureOutput({ outputError: (text, write) => write(text + advise(text)) });
   for (const one of command.commands) throwInsteadOfExit(one);
 }
 
-/** Explains that settings are not options: `--port` is TAILRACE_PORT. */
-function adviseSetting(message: string): string {
+/** Says after a misuse where what is right is listed. Settings are not options: `--port` is TAILRACE_PORT. */
+function advise(message: string): string {
   const [, option = ''] = /unknown option '--([\w-]+)/.exec(message) ?? [];
   const name = `TAILRACE_${option.toUpperCase().replaceAll('-', '_')}`;
-  if (!Object.values(SETTINGS).some(({ env }) => env === name)) return '';
+  if (!Object.values(SETTINGS).some(({ env }) => env === name))
+    return message.includes('unknown')
+      ? 'tailrace --help lists the commands, and --help of a command its options\n'
+      : '';
   return (
     `settings are environment variables: set ${name}, as in "${name}=… tailrace serve"; see ` +
     `${packagePath('docs/settings.md')}#${name.toLowerCase()}\n`

@@ -32,7 +32,7 @@ test.each([
     ['serve', '--port', '5'],
     /unknown option '--port'\nsettings are environment variables: set TAILRACE_PORT, as in "TAILRACE_PORT=… tailrace serve"/,
   ],
-  [['serve', '--nonsense'], /unknown option '--nonsense'\n$/],
+  [['serve', '--nonsense'], /unknown option '--nonsense'\ntailrace --help lists the commands,/],
 ])('%j names the setting that was meant', async (args, message) => {
   const { code, stderr } = await runProgram([...args], {});
   expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
