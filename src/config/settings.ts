@@ -229,7 +229,7 @@ export const SETTINGS = {
       max: 256,
       unit: 'queries',
     },
-    'Queries that run at once, at most 16 on the embedded engine; of one key one less. More than ' +
+    'Queries at once; others wait. At most 16 on the embedded engine; of one key one less. More than ' +
       'its cores only add waiting.',
   ),
   ratePerSecond: integer(

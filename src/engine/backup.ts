@@ -62,4 +62,5 @@ export async function readBackup(engine: Engine, id: string): Promise<BackupStat
   return { isRunning, error };
 }
 
-const OUTSIDE = /Path '(.*)' is not allowed for backups/;
+// Of the backup's folder, in which the engine writes one of its own.
+const OUTSIDE = /Path '(.*)\/[^/]*' is not allowed for backups/;

@@ -32,7 +32,9 @@ export function lockStore(dataDir: string, owner: string): { release(): void } {
   } catch (error) {
     database.close();
     if (!isBusy(error)) throw unusable(dataDir, error);
-    const fault = `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, or set TAILRACE_DATA_DIR to another folder`;
+    const fault =
+      `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, ` +
+      'or set TAILRACE_DATA_DIR to another folder';
     throw new StoreInUseError([fault], { cause: error });
   }
   writeOwner(ownerFile, owner);

@@ -26,7 +26,7 @@ test('a folder that the service does not write to is named with the setting that
   const engine = { inspect: async () => [{ status: 'BACKUP_FAILED', error }] } as Pick<Engine, 'inspect'>;
   expect(await readBackup(engine as Engine, 'id')).toEqual({
     isRunning: false,
-    error: '/elsewhere/a/events is not below TAILRACE_BACKUP_DIR of the service',
+    error: '/elsewhere/a is not below TAILRACE_BACKUP_DIR of the service',
   });
 });
 
