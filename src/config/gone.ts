@@ -55,5 +55,6 @@ export const GONE_SETTINGS: Readonly<Record<string, string>> = {
   TAILRACE_URL_BYTES_MAX: 'a URL has at most 262,144 bytes',
   TAILRACE_VERCEL_VERIFY: 'write ?verify=value in the address of the drain',
   TAILRACE_WARM_CONCURRENCY_MAX: 'refreshes run one at a time',
-  TAILRACE_WARM_KEYS_MAX: 'the 1,000 answers used last are kept warm; omit cache_warming of an endpoint for none',
+  TAILRACE_WARM_KEYS_MAX:
+    'the 1,000 answers used last are kept warm; omit cache_warming of an endpoint for none',
 };

@@ -4,7 +4,16 @@ import { ownMember } from '../../format/own.ts';
 import { formatTerm } from '../../format/search-text.ts';
 import { type Columns, type Drawn, type Grid, toGrid, toSeconds } from './answer-range.ts';
 import type { Chart, ChartSeries, DataColor } from './chart.ts';
-import { type Join, type Rule, describeThreshold, groupRows, labelsOf, numbersOf, ruleOf, sum } from './rule.ts';
+import {
+  describeThreshold,
+  groupRows,
+  type Join,
+  labelsOf,
+  numbersOf,
+  type Rule,
+  ruleOf,
+  sum,
+} from './rule.ts';
 
 type TimeChart = ChartView & { readonly time: string };
 

@@ -3,7 +3,19 @@ import { ownMember } from '../../format/own.ts';
 import { type Columns, type Drawn, toSeconds } from './answer-range.ts';
 import type { Chart } from './chart.ts';
 import { toTimeChart } from './draw-time.ts';
-import { type Rule, describeThreshold, findThreshold, findUnit, groupRows, labelsOf, numbersOf, ruleOf, sum, titleOf, toNumber } from './rule.ts';
+import {
+  describeThreshold,
+  findThreshold,
+  findUnit,
+  groupRows,
+  labelsOf,
+  numbersOf,
+  type Rule,
+  ruleOf,
+  sum,
+  titleOf,
+  toNumber,
+} from './rule.ts';
 
 /** One bar for each value of a column. */
 export interface Bar {

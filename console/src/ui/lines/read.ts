@@ -1,5 +1,5 @@
 import type { Row } from '../../api/answer.ts';
-import { type At, LINES_MAX, type Line, type Slice, isAt, mergeLines, parseAt } from './line.ts';
+import { type At, isAt, LINES_MAX, type Line, mergeLines, parseAt, type Slice } from './line.ts';
 
 export interface LinePage {
   /** Newest first. */
