@@ -27,22 +27,26 @@ export function copyCommand(): Command {
       'Copy the events of the data directory to a ClickHouse server, and its keys to ' +
         'TAILRACE_CONTROL_URL if that is set. Stop the service first. The same command resumes.',
     )
-    .requiredOption(
+    .option(
       '--to <url>',
-      'the server, in the form of CLICKHOUSE_URL; other CLICKHOUSE_… settings apply',
+      'the server, in the form of CLICKHOUSE_URL; other CLICKHOUSE_… settings apply; without it only keys are copied',
     )
     .action(copy);
 }
 
-async function copy({ to }: { readonly to: string }): Promise<void> {
+async function copy({ to = '' }: { readonly to?: string }): Promise<void> {
   // The bound of bytes is only for the embedded store.
   const config = readConfig({ CLICKHOUSE_URL: to, TAILRACE_STORE_BYTES_MAX: undefined });
   const hasKeys = config.controlUrl !== '' && existsSync(join(config.dataDir, SQLITE_FILE));
-  const hasEvents = hasEmbeddedStore(config.dataDir);
+  if (to === '' && config.controlUrl === '')
+    throw new InputError([
+      'nothing to copy to: name a server by --to, or set TAILRACE_CONTROL_URL for the keys',
+    ]);
+  const hasEvents = to !== '' && hasEmbeddedStore(config.dataDir);
   // A mistyped folder would be created and copied as empty.
   if (!hasEvents && !hasKeys)
     throw new InputError([
-      `data directory ${config.dataDir} has no events; set TAILRACE_DATA_DIR to the folder that ` +
+      `data directory ${config.dataDir} has no ${to === '' ? 'keys' : 'events'}; set TAILRACE_DATA_DIR to the folder that ` +
         'the service has stored them in',
     ]);
   if (hasEvents) await copyEvents(config, stopSignal());
