@@ -31,7 +31,9 @@ export function createProgress(label: string, total: number): Progress {
       stderr.write(`${clear}${label}${percent} ${note}${end}`);
     },
     log: (line) => void stderr.write(`${clear}${line}\n`),
-    stop: () => void stderr.write(clear),
+    stop() {
+      if (clear !== '') stderr.write(clear);
+    },
   };
 }
 

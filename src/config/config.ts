@@ -28,6 +28,7 @@ export interface Bounds {
   readonly resultBytesMax: number;
   readonly searchBytesMax: number;
   readonly searchClausesMax: number;
+  readonly shutdownTimeoutMs: number;
   readonly tailBufferBytesMax: number;
   readonly tailsMax: number;
   readonly tailsPerKeyMax: number;

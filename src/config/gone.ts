@@ -48,6 +48,7 @@ export const GONE_SETTINGS: Readonly<Record<string, string>> = {
   TAILRACE_SEARCH_CLAUSES_MAX: 'a search has at most 128 words, phrases and conditions',
   TAILRACE_SESSION_IDLE_MINUTES: 'a session of the console ends after 8 hours without a request',
   TAILRACE_SESSION_MINUTES_MAX: 'a session of the console ends after a day at the latest',
+  TAILRACE_SHUTDOWN_TIMEOUT_MS: 'requests may run for 10 s after SIGTERM',
   TAILRACE_TAILS_MAX: '2,000 live tails may be open',
   TAILRACE_TAILS_PER_KEY_MAX: '100 live tails of a key may be open',
   TAILRACE_TAIL_BUFFER_BYTES_MAX: 'a live tail holds at most 1 MiB of unread events',

@@ -284,11 +284,6 @@ export const SETTINGS = {
     { fallback: 0, min: 0, max: Number.MAX_SAFE_INTEGER, unit: 'bytes' },
     'Disk of all events; beyond it the oldest days are deleted. 0: no bound.',
   ),
-  shutdownTimeoutMs: integer(
-    'TAILRACE_SHUTDOWN_TIMEOUT_MS',
-    { fallback: 10_000, min: 0, max: 600_000, unit: 'ms' },
-    'How long requests may run after SIGTERM; then they are stopped.',
-  ),
 } as const satisfies Record<string, Setting<string> | Setting<number>>;
 
 /** A text that may be empty, unless `parse` rejects that. */

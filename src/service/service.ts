@@ -53,6 +53,8 @@ const WARM_TICK_MS = 1_000;
 const TAIL_TICK_MS = 250;
 const TAIL_CHECK_MS = 1_000;
 const TAIL_KEEP_ALIVE_MS = 15_000;
+/** How long requests may run after SIGTERM; then they are stopped. Supervisors give a service at least 30 s to end. */
+const SHUTDOWN_MS_MAX = 10_000;
 // Time to send the last answers, after the running requests have been stopped.
 const LAST_ANSWERS_MS = 500;
 
@@ -112,7 +114,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     sharedRates: replicas?.rates,
   });
   const app = await buildApp(parts);
-  opened.defer(() => closeApp(app, core.engine, config.shutdownTimeoutMs));
+  opened.defer(() => closeApp(app, core.engine, config.shutdownTimeoutMs ?? SHUTDOWN_MS_MAX));
   await openGrpc(context, app);
   startReading(startTask, reading);
   startTask({ name: 'traffic', everyMs: SAMPLE_MS, run: observed.traffic.sample });

@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { expectError, QUERY_PATH, sendRaw } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
 import { PRIVATE_KEY } from '../support/service.ts';
-import { shareService } from '../support/shared-service.ts';
+import { newProject, shareService } from '../support/shared-service.ts';
 
 const service = await shareService();
 const { url } = service;
-const LOGS = `${QUERY_PATH}/logs.all?project=p1`;
+const PROJECT = newProject(); // without events
+const LOGS = `${QUERY_PATH}/logs.all?project=${PROJECT}`;
 
 // Requests as many clients send them: `Content-Type: application/json`, and no body.
 test.each([

@@ -8,12 +8,7 @@ const endpoints = await copyEndpointsWithEndless();
 afterAll(endpoints.remove);
 
 const start = (shutdownTimeoutMs: number) =>
-  startTestService({
-    env: {
-      TAILRACE_ENDPOINTS_DIR: endpoints.path,
-      TAILRACE_SHUTDOWN_TIMEOUT_MS: String(shutdownTimeoutMs),
-    },
-  });
+  startTestService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints.path }, bounds: { shutdownTimeoutMs } });
 
 test('the last caller that hangs up stops its query; at the bound what runs is stopped and told so, half a request is left', async () => {
   const service = await start(200);

@@ -26,8 +26,8 @@ async function reload(): Promise<void> {
   for (const line of lines) process.stdout.write(`${line}\n`);
 }
 
-// Beyond TAILRACE_SHUTDOWN_TIMEOUT_MS: five seconds for a query that does not stop, and some to close files.
-const BEYOND_MS = 10_000;
+// Ten seconds for running requests (service/service.ts), five for a query that does not stop, and some to close files.
+const STOP_MS_MAX = 20_000;
 const POLL_EVERY_MS = 50;
 
 /** Not by a signal: a pid of another container's service would be that of some other process here. */
@@ -35,13 +35,12 @@ async function stop(): Promise<void> {
   const { config } = findStore();
   const service = await getLocalService(config);
   const { pid } = (await callLocal(service, '/api/local/stop', { body: {} })) as { pid: number };
-  const timeoutMs = config.shutdownTimeoutMs + BEYOND_MS;
-  const endMs = performance.now() + timeoutMs;
+  const endMs = performance.now() + STOP_MS_MAX;
   // It ends its announcement once the store is released.
   while (findLocalService(config)?.key === service.key) {
     if (performance.now() > endMs)
       throw new StoppedError(
-        `the service (pid ${pid}) is stopping and still runs after ${timeoutMs / 1000} s; its log says why`,
+        `the service (pid ${pid}) is stopping and still runs after ${STOP_MS_MAX / 1000} s; its log says why`,
       );
     await wait(POLL_EVERY_MS);
   }
