@@ -77,6 +77,8 @@ test.each(['\n', ' ', '', '\r\n\r\n'])(
 );
 
 test('a byte order mark is no part of a body', async () => {
-  expect((await post(url, `${QUERY_PATH}/logs.all`, `\ufeff{"project":"${PROJECT}"}`)).text).toBe('{"result":[]}');
+  expect((await post(url, `${QUERY_PATH}/logs.all`, `\ufeff{"project":"${PROJECT}"}`)).text).toBe(
+    '{"result":[]}',
+  );
   expect((await post(url, LOGS, '\ufeff')).status).toBe(200);
 });
