@@ -6,6 +6,7 @@ import { writeValue } from './quote.ts';
 // Matches nothing. As the first of two alternatives it changes no match and no group, and ClickHouse, which derives
 // from a pattern what all of its alternatives need, derives nothing.
 const NOTHING = String.raw`[^\s\S]|`;
+const NOTHING_TEXT = writeValue(NOTHING);
 
 /** Functions with a pattern, in lower case, and the place of their pattern. */
 const CALLS: ReadonlyMap<string, number> = new Map([
@@ -16,6 +17,8 @@ const CALLS: ReadonlyMap<string, number> = new Map([
   ['splitbyregexp', 0],
 ]);
 const OPERATORS = /^(?:REGEXP|RLIKE|LIKE)$/;
+// The names of all of them, and few others: most words of a statement are none.
+const SEARCH = /match|regexp|like|extract/i;
 const LIKE = /^(?:not)?like$/i;
 
 // These show a statement and search nothing; the sandbox checks their output.
@@ -25,6 +28,8 @@ const EXPLAINS_TEXT = /^EXPLAIN (?:AST|QUERY TREE) /;
 interface Searches {
   readonly patterns: readonly Edit[];
   readonly likes: readonly Edit[];
+  /** Of patterns that the engine computes from more than texts and parameters. */
+  readonly computed: readonly Edit[];
   readonly parts: readonly ({ readonly text: string } | { readonly parameter: string })[];
 }
 
@@ -51,11 +56,12 @@ const searches = new LRUCache<string, Searches>({
  * @param getText the text of a parameter of the SQL
  */
 export function guardSearches(sql: string, getText: (parameter: string) => string): string {
-  const { patterns, likes, parts } = searches.memo(sql);
-  if (patterns.length + likes.length === 0) return sql;
+  const { patterns, likes, computed, parts } = searches.memo(sql);
+  if (patterns.length + likes.length + computed.length === 0) return sql;
   const texts = parts.map((part) => ('text' in part ? part.text : getText(part.parameter)));
   const joined = texts.join('');
   return applyEdits(sql, [
+    ...computed,
     ...([...texts, joined].every(isPlainPattern) ? [] : patterns),
     ...(joined.includes('\\') ? likes : []),
   ]);
@@ -73,11 +79,9 @@ export function guardLike(pattern: string): string {
 
 function findSearches(sql: string): Searches {
   const { words } = EXPLAINS_TEXT.test(sql) ? { words: [] } : parseSql(sql);
-  const isLike = (i: number) => LIKE.test(nameOf(words[i]));
-  const places = [...words.keys()];
+  const found = createGuards(words);
   return {
-    patterns: places.filter((i) => !isLike(i)).flatMap((i) => guardSearch(words, i, writeValue(NOTHING))),
-    likes: places.filter(isLike).flatMap((i) => guardSearch(words, i, "identity('')")),
+    ...found,
     parts: words
       .filter(isText)
       .map(({ kind, text }) => (kind === 'text' ? { text: readText(text) } : { parameter: text.slice(1) })),
@@ -89,25 +93,35 @@ function readText(literal: string): string {
   return literal.slice(1, -1).replaceAll(/\\([\\'])|''/g, (_, sign = "'") => sign);
 }
 
-/** The edits that put a guard before the pattern of the search that a word begins; none if it begins none. */
-function guardSearch(words: readonly Word[], i: number, guard: string): Edit[] {
-  const name = nameOf(words[i]);
-  const place = CALLS.get(name.toLowerCase());
-  const argument = place === undefined ? undefined : findArgument(words, i + 1, place);
-  if (argument !== undefined) {
-    const { start, end } = argument;
-    return [
-      { start, end: start, text: `concat(${guard}, ` },
-      { start: end, end, text: ')' },
-    ];
+/** The edits that put a guard before each pattern. */
+function createGuards(words: readonly Word[]): Omit<Searches, 'parts'> {
+  const guards = { patterns: [] as Edit[], likes: [] as Edit[], computed: [] as Edit[] };
+  const commas = findCommas(words);
+  const others = countOthers(words);
+  for (const [i, word] of words.entries()) {
+    const name = nameOf(word);
+    if (!SEARCH.test(name)) continue;
+    const isLike = LIKE.test(name);
+    const guard = isLike ? "identity('')" : NOTHING_TEXT;
+    const ofKind = isLike ? guards.likes : guards.patterns;
+    const argument = findArgument(words, commas, i);
+    if (argument !== undefined) {
+      const { first, last, start, end } = argument;
+      const isComputed = others[last + 1] !== others[first];
+      const list = isComputed ? guards.computed : ofKind;
+      list.push({ start, end: start, text: `concat(${guard}, ` }, { start: end, end, text: ')' });
+    } else if (isOperator(name, words[i + 1])) {
+      const start = words[i + 1]?.start ?? word.end;
+      ofKind.push({ start, end: start, text: `${guard} || ` });
+    }
   }
-  const next = words[i + 1];
-  // Columns may have these names, too.
-  const isOperator =
-    OPERATORS.test(name.toUpperCase()) &&
-    next !== undefined &&
-    (isText(next) || /^(?:\(|CONCAT)$/.test(next.key));
-  return isOperator ? [{ start: next.start, end: next.start, text: `${guard} || ` }] : [];
+  return guards;
+}
+
+/** Whether a word searches what follows it. Columns may have these names, too. */
+function isOperator(name: string, next: Word | undefined): boolean {
+  if (next === undefined || !OPERATORS.test(name.toUpperCase())) return false;
+  return isText(next) || /^(?:\(|CONCAT)$/.test(next.key);
 }
 
 function nameOf(word: Word | undefined): string {
@@ -117,17 +131,40 @@ function nameOf(word: Word | undefined): string {
 
 const isText = ({ kind }: Word) => kind === 'text' || kind === 'parameter';
 
-/** The range of an argument within the bracket at `open`; `undefined` if there is none. */
-function findArgument(words: readonly Word[], open: number, place: number) {
-  const close = words[open]?.key === '(' ? (words[open]?.pair ?? -1) : -1;
-  const inside = Array.from({ length: Math.max(close - open, 0) }, (_, i) => open + i);
-  const depth = (words[open]?.depth ?? 0) + 1;
-  const commas = inside.filter((i) => words[i]?.key === ',' && words[i]?.depth === depth);
-  const ends = [open, ...commas, close];
-  const [first, last] = [words[(ends[place] ?? close) + 1], words[(ends[place + 1] ?? 0) - 1]];
-  return first !== undefined && last !== undefined && first.start < last.end
-    ? { start: first.start, end: last.end }
-    : undefined;
+/** The commas directly within each pair of brackets, by its first one. In one pass: calls are nested as deep as a text is long. */
+function findCommas(words: readonly Word[]): ReadonlyMap<number, readonly number[]> {
+  const commas = new Map<number, number[]>();
+  const around: number[] = [];
+  for (const [i, { key, pair }] of words.entries()) {
+    if (pair > i) {
+      around.push(i);
+      commas.set(i, []);
+    } else if (pair >= 0) around.pop();
+    else if (key === ',') commas.get(around.at(-1) ?? -1)?.push(i);
+  }
+  return commas;
+}
+
+/** How many words before each place, and before the end, are more than texts, parameters and what joins them. */
+function countOthers(words: readonly Word[]): readonly number[] {
+  const counts = [0];
+  for (const word of words)
+    counts.push((counts.at(-1) ?? 0) + (isText(word) || JOINS.test(word.key) ? 0 : 1));
+  return counts;
+}
+
+const JOINS = /^(?:CONCAT|[(),|]|\|\|)$/;
+
+/** The first and last word of the pattern of the call at `i`, and its range; `undefined` if it is no call with a pattern. */
+function findArgument(words: readonly Word[], commas: ReadonlyMap<number, readonly number[]>, i: number) {
+  const place = CALLS.get(nameOf(words[i]).toLowerCase());
+  const between = commas.get(i + 1);
+  if (place === undefined || between === undefined) return undefined;
+  const ends = [i + 1, ...between.slice(0, place + 1), words[i + 1]?.pair ?? -1];
+  const [first, last] = [(ends[place] ?? -1) + 1, (ends[place + 1] ?? -1) - 1];
+  const [from, to] = [words[first], words[last]];
+  if (ends.length < place + 2 || from === undefined || to === undefined || last < first) return undefined;
+  return { first, last, start: from.start, end: to.end };
 }
 
 /**

@@ -29,6 +29,7 @@ describe('any other search gets a guard', () => {
     ['WHERE on NOT LIKE @path', "WHERE on NOT LIKE identity('') || @path"],
     ["t.by LIKE concat('%', @path)", "t.by LIKE identity('') || concat('%', @path)"],
     ["match(a, concat('(?i)', @plain))", `match(a, concat(${NOTHING}, concat('(?i)', @plain)))`],
+    ["match(a, unhex('C3A93F'))", `match(a, concat(${NOTHING}, unhex('C3A93F')))`], // `é?`
     ["match(a, '(' || '?i)b')", `match(a, concat(${NOTHING}, '(' || '?i)b'))`],
     ["WITH '(?i)b' AS p SELECT match(a, p)", `WITH '(?i)b' AS p SELECT match(a, concat(${NOTHING}, p))`],
     ["like(a, 'C:\\\\x', 'y')", "like(a, concat(identity(''), 'C:\\\\x'), 'y')"],
