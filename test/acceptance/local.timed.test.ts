@@ -48,7 +48,7 @@ test.skipIf(ON_SERVER)(
 
     expect(await run('backup', join(folder.path, 'elsewhere'))).toEqual([
       1,
-      expect.stringContaining('elsewhere/events is not below TAILRACE_BACKUP_DIR of the service'),
+      expect.stringContaining('elsewhere is not below TAILRACE_BACKUP_DIR of the service'),
     ]);
     expect(await run('reload')).toEqual([0, expect.stringContaining('definitions reloaded: ')]);
     service.child.kill('SIGHUP');

@@ -65,7 +65,7 @@ describe.skipIf(ON_SERVER)('the commands of docs/quickstart.md', () => {
     const help = await start('npx tailrace --help').ended;
     expect(help.stdout).toContain('see node_modules/tailrace/docs/settings.md.');
     expect((await start('test -f node_modules/tailrace/docs/settings.md').ended).code).toBe(0);
-    running.child.kill('SIGTERM');
+    expect((await start('npx tailrace stop').ended).code).toBe(0);
     await running.ended; // npx and the service behind it
   });
 });
