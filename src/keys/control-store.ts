@@ -13,6 +13,7 @@ import {
   findOne,
   insert,
   LOCK_CHANGES,
+  type Row,
   type Statement,
   toChangeCount,
 } from './database.ts';
@@ -101,19 +102,23 @@ export function createControlStore(database: ControlDatabase): ControlStore {
     },
     async change(ids, decide) {
       let touched = ids;
+      let count = 0;
+      let counted: number | undefined; // unknown until the write has succeeded
       const write = ([lock = [], ...found]: Parameters<Parameters<typeof transact>[1]>[0]) => {
-        const number = toChangeCount(lock);
+        count = toChangeCount(lock);
         const records = new Map(found.flat().map((row) => [String(row['id']), toRecord(row)]));
         const { add = [], update, entries = [], result } = decide((id) => records.get(id));
         touched = [...ids, ...add.map(({ id }) => id)];
-        const added = add.map((record) => insert('tailrace_keys', [{ ...toRow(record), change: number }]));
-        const updated = update === undefined ? [] : [updateKey(update, number)];
+        const added = add.map((record) => insert('tailrace_keys', [{ ...toRow(record), change: count }]));
+        const updated = update === undefined ? [] : [updateKey(update, count)];
         return { statements: [...added, ...updated, ...addEntries(entries)], result };
       };
       try {
-        return await transact([LOCK_CHANGES, ...ids.map(findOne)], write, { usesReserve: true });
+        const result = await transact([LOCK_CHANGES, ...ids.map(findOne)], write, { usesReserve: true });
+        counted = count;
+        return result;
       } finally {
-        database.forget(touched); // even if the outcome of the write is unknown
+        database.forget(touched, counted); // even if the outcome of the write is unknown
       }
     },
     async record({ used, entries }) {
@@ -123,8 +128,10 @@ export function createControlStore(database: ControlDatabase): ControlStore {
       if (entries.length === 0) return;
       // Rejections come all the time, and would spend the reserve.
       const usesReserve = entries.some(({ action }) => action === 'deleted');
-      const add = () => ({ statements: addEntries(entries), result: undefined });
-      await transact([LOCK_CHANGES], add, { usesReserve });
+      const add = ([lock = []]: readonly (readonly Row[])[]) => {
+        return { statements: addEntries(entries), result: toChangeCount(lock) };
+      };
+      database.forget([], await transact([LOCK_CHANGES], add, { usesReserve }));
     },
     alerts: createAlertStore(database),
     sessions: createSessionStore(database),

@@ -110,8 +110,10 @@ function createKeyCache(run: Run): Pick<ControlDatabase, 'findKey' | 'forget'> {
         records.set(id, record);
         return record;
       }),
-    forget(ids) {
+    forget(ids, count) {
       for (const id of ids) records.delete(id);
+      // Otherwise a change of one key would look like one by another process, and all be read again.
+      if (seen !== undefined && count === seen + 1) seen = count;
     },
   };
 }

@@ -53,6 +53,23 @@ describe('the control store', () => {
     expect(bytes.includes(secret)).toBe(false);
   });
 
+  test('a change of one key, or an entry of the audit trail, leaves the others known', async () => {
+    const { store, keyring } = setUp();
+    const [one, other] = [
+      await keyring.create({ name: 'a', scopes: ['query'] }),
+      await keyring.create({ name: 'b', scopes: ['query'] }),
+    ];
+    const known = store.findKey(other.id);
+    await keyring.update(one.id, { description: 'x' });
+    const entry = { atMs: 1, action: 'deleted', keyId: '', actor: 'cli', detail: '', count: 1 } as const;
+    await store.record({ used: [], entries: [entry] });
+    const nowMs = performance.now();
+    vi.spyOn(performance, 'now').mockReturnValue(nowMs + 1_000); // the changes of other processes are looked for
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect(store.findKey(other.id)).toBe(known);
+    expect(store.findKey(one.id)).toMatchObject({ description: 'x' });
+  });
+
   test('can be read by its owner alone', async () => {
     const { dir, keyring } = setUp();
     await keyring.create({ name: 'a', scopes: ['query'] });
