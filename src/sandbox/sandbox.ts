@@ -39,7 +39,7 @@ export type Sandbox = (endpoint: Endpoint, raw: RawParameters, options?: Sandbox
 
 // Longest SELECT of a caller, else 400: four pages of text, and within what the engine parses in any form
 // (read-settings.ts).
-const SQL_BYTES_MAX = 16_384;
+export const SQL_BYTES_MAX = 16_384;
 // Size of the cache of checked texts: clients send the same few texts again.
 const CHECKED_BYTES_MAX = 8 * 1024 * 1024;
 // More than there are stored queries with callers' SELECTs.

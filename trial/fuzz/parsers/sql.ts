@@ -1,7 +1,7 @@
 import { canonicalise } from '../../../src/sandbox/canonical.ts';
 import { bindNames } from '../../../src/sandbox/names.ts';
 import { findWordFault } from '../../../src/sandbox/rejection.ts';
-import { toLines } from '../../../src/sandbox/sandbox.ts';
+import { SQL_BYTES_MAX as SELECT_BYTES_MAX, toLines } from '../../../src/sandbox/sandbox.ts';
 import { parseQueryTree, parseSyntaxTree } from '../../../src/sandbox/syntax-tree.ts';
 import { SEARCH } from '../../../src/search/search.ts';
 import { applyEdits } from '../../../src/sql/edit.ts';
@@ -53,6 +53,7 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
   'a caller’s SELECT in the engine’s spelling': sql(
     (text) => canonicalise({ ...SEARCH, parameters: [] }, text, (marked) => Promise.resolve(marked)),
     {
+      charsMax: SELECT_BYTES_MAX,
       tokens: split("tailrace¦tailrace:¦'tailrace:a'¦@now¦@now,¦ RECURSIVE ¦a.:¦{¦'¦a,¦`a`,"),
       shapes: { 'marks of every length': distinct((i) => `${'tailrace'.repeat(i + 1)}:`) },
     },
