@@ -43,8 +43,7 @@ export function createNewestFirst(
     const stretch = learnt.get(key) ?? FIRST_STRETCH;
     // A stretch that was halved may have a fraction, which no instant has.
     const start = Math.max(Math.floor(end - stretch), from);
-    const runFrom = (first: Micros, how: RunOptions) =>
-      run(question, { ...how, part: { range: { from: first, until }, instantMs } });
+    const runFrom = (first: Micros, how: RunOptions) => run(question, { ...how, from: first, instantMs });
 
     /** @param least the shortest stretch to ask for next */
     function learn({ rows, last }: Answer, least: Micros): void {

@@ -12,23 +12,17 @@ import {
 import type { Values } from '../sql/quote.ts';
 import type { ParameterValues } from './parameters.ts';
 
-/** A range of event time: from `from`, before `until`. */
-export interface TimeRange {
-  readonly from: Micros;
-  readonly until: Micros;
-}
-
 /** The upper bound of a range without one; optional conditions with it are left out. */
 export const UNBOUNDED = formatInstant(LATEST_MICROS);
 
-/** The values that the service binds in an endpoint's SQL: the instant and, with pages, `range`, or else the whole range. */
+/** The values that the service binds in an endpoint's SQL: the instant and, with pages, the range, of which it may be a part. */
 export function serviceValues(
   { pages }: Pick<Endpoint, 'pages'>,
   values: ParameterValues,
-  { instantMs, range }: { instantMs: number; range?: TimeRange | undefined },
+  { instantMs, from }: { instantMs: number; from?: Micros | undefined },
 ): Values {
   const now = { [NOW_PARAMETER]: formatInstant(instantMs * MICROS_PER_MS) };
-  return pages === undefined ? now : { ...now, ...pageValues(pages, values, range?.from) };
+  return pages === undefined ? now : { ...now, ...pageValues(pages, values, from) };
 }
 
 /** The times of the rows of a page, both inclusive: what the caller asked for and, after a cursor, what is left of it. */

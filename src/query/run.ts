@@ -4,11 +4,12 @@ import { PAGE_SKIP } from '../definitions/pages.ts';
 import { SQL_PARAMETER } from '../definitions/parameter.ts';
 import type { Engine, QueryOptions, QueryResult, WriteStatement } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
+import type { Micros } from '../lib/instant.ts';
 import { findOptionalConditions } from '../sql/optional-condition.ts';
 import type { Values } from '../sql/quote.ts';
 import { type Format, type FramedRows, frameAnswer, JSON_FORMAT } from './format.ts';
 import { findPageEnd } from './page-end.ts';
-import { serviceValues, type TimeRange, UNBOUNDED } from './page-range.ts';
+import { serviceValues, UNBOUNDED } from './page-range.ts';
 import { invalidParameters } from './parameters.ts';
 import { findOwner } from './pins.ts';
 import type { Position } from './position.ts';
@@ -22,8 +23,8 @@ export interface Answer extends FramedRows {
   /** The instant that the query saw as `@now`, ms since the epoch; the age of the answer counts from here. */
   readonly instantMs: number;
   readonly engineMs: number;
-  /** Core time of its last query; left out if it was kept on a disk. */
-  readonly coreMs?: number;
+  /** Core time of its last query. */
+  readonly coreMs: number;
   /** See `Prepared`. */
   readonly sampledShare?: number | undefined;
   readonly hint?: string | undefined;
@@ -38,8 +39,8 @@ export interface RunOptions
   readonly requestId?: string | undefined;
   /** `@now` of the query, ms since the epoch. Default: the present time. */
   readonly instantMs?: number | undefined;
-  /** Only the rows of a page that are of a range, as they stand at an instant; all at the present one if left out. */
-  readonly part?: { readonly range: TimeRange; readonly instantMs: number } | undefined;
+  /** Only the rows of a page of this time and later; all if left out. */
+  readonly from?: Micros | undefined;
 }
 
 /** The statements of one endpoint. */
@@ -81,15 +82,14 @@ export function createRunner(engine: Engine, now: () => number): Run {
     return statement;
   }
 
-  return async (question, { part, requestId, streams, instantMs: given, ...how } = {}) => {
+  return async (question, { from, requestId, streams, instantMs = now(), ...how } = {}) => {
     const { endpoint, values, format } = question;
     const options = {
       ...how,
       origin: requestId === undefined ? endpoint.name : `${endpoint.name} ${requestId}`,
       sandboxed: isAdHoc(endpoint) ? { project: findOwner(endpoint, values) } : undefined,
     };
-    const instantMs = part?.instantMs ?? given ?? now();
-    const bound = { ...values, ...serviceValues(endpoint, values, { instantMs, range: part?.range }) };
+    const bound = { ...values, ...serviceValues(endpoint, values, { instantMs, from }) };
     const statement = statementOf(question, bound);
     try {
       // A page has to be read to its last row before its head is sent.

@@ -78,7 +78,7 @@ function countQueries(run: Run, { metrics }: Context, usage: Usage): Run {
       if (hasRun) usage.countQuery(asker, performance.now() - startMs);
       throw error;
     });
-    usage.countQuery(asker, answer.coreMs ?? 0);
+    usage.countQuery(asker, answer.coreMs);
     metrics.queryDone(name, answer.engineMs / 1000);
     return answer;
   };

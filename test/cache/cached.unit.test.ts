@@ -31,7 +31,7 @@ function setUp(options: { endpoint?: Endpoint; bytesMax?: number; staleIfErrorSe
     return new Promise<Answer>((resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
       const answer = (text = `answer ${queries.length}`) =>
-        resolve({ body: Buffer.from(text), rows: 1, format: JSON_FORMAT, instantMs, engineMs: 1 });
+        resolve({ body: Buffer.from(text), rows: 1, format: JSON_FORMAT, instantMs, engineMs: 1, coreMs: 0 });
       queries.push({ values, signal, answer, fail: reject });
     });
   };

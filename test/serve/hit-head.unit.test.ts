@@ -5,7 +5,14 @@ import { createDescribeWhole, createRepresent } from '../../src/serve/describe.t
 import { CACHED } from '../support/cached-endpoint.ts';
 
 const ENDPOINT = { ...CACHED, cachingSeconds: 60 };
-const answer = { body: Buffer.from('{}'), rows: 0, format: JSON_FORMAT, instantMs: 0, engineMs: 7 };
+const answer = {
+  body: Buffer.from('{}'),
+  rows: 0,
+  format: JSON_FORMAT,
+  instantMs: 0,
+  engineMs: 7,
+  coreMs: 0,
+};
 const representation = await createRepresent()(answer, 'identity');
 const servedAs = (outcome: CacheOutcome, ageSeconds: number) => ({ answer, outcome, ageSeconds });
 

@@ -11,6 +11,7 @@ const answerOf = (text: string) => ({
   format: JSON_FORMAT,
   instantMs: 0,
   engineMs: 1,
+  coreMs: 0,
 });
 const LONG = JSON.stringify({
   result: Array.from({ length: 200 }, (_, i) => ({ i, text: 'the same again' })),

@@ -48,7 +48,7 @@ export async function openReplica(options: ReplicaOptions) {
     return new Promise<Answer>((resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
       const answer = (text = `answer ${number} of ${a}`) =>
-        resolve({ body: Buffer.from(text), rows: 1, format: JSON_FORMAT, instantMs, engineMs: 1 });
+        resolve({ body: Buffer.from(text), rows: 1, format: JSON_FORMAT, instantMs, engineMs: 1, coreMs: 0 });
       queries.push({ signal, answer, fail: reject });
       if (options.isPrompt === true) answer();
     });
