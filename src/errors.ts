@@ -78,6 +78,11 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** Finds a code that a response of a service names; `undefined` if there is no such code. */
+export function findErrorCode(code: string | undefined): ErrorCode | undefined {
+  return code !== undefined && Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : undefined; // its keys are the codes
+}
+
 /** One wrong parameter, as `error.errors` of a response lists it. */
 export interface ParameterFault {
   readonly parameter: string;

@@ -7,14 +7,7 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import { findOwner } from '../engine/store-lock.ts';
-import {
-  ERROR_CODES,
-  type ErrorCode,
-  InputError,
-  messageOf,
-  StoppedError,
-  TailraceError,
-} from '../errors.ts';
+import { findErrorCode, InputError, messageOf, StoppedError, TailraceError } from '../errors.ts';
 import { replaceFile } from '../lib/file.ts';
 import { withReserve } from '../lib/reserve.ts';
 
@@ -151,7 +144,6 @@ function gone(cause: Error): InputError {
 
 function toError(body: unknown): Error {
   const { error } = body as { error: { code: string; message: string } }; // the form of docs/errors.md
-  const codes = Object.keys(ERROR_CODES) as ErrorCode[]; // its keys are the codes
-  const known = codes.find((one) => one === error.code);
+  const known = findErrorCode(error.code);
   return known === undefined ? new Error(error.message) : new TailraceError(known, error.message);
 }

@@ -1,12 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import {
-  ERROR_CODES,
-  type ErrorCode,
-  InputError,
-  messageOf,
-  StoppedError,
-  TailraceError,
-} from '../errors.ts';
+import { findErrorCode, InputError, messageOf, StoppedError, TailraceError } from '../errors.ts';
 import type { EndpointView } from '../management/view.ts';
 import { FORMATS, type Format, JSON_FORMAT, mediaTypeOf } from '../query/format.ts';
 import { describeUndeclared, IGNORED_HEADER, parseIgnored, type RawParameters } from '../query/parameters.ts';
@@ -165,8 +158,7 @@ function toError(url: string, response: Response, body: Buffer | undefined): Err
   const { error } = (body === undefined ? {} : JSON.parse(body.toString())) as {
     error?: { code?: string; message?: string };
   };
-  // Its keys are the codes.
-  const code = Object.keys(ERROR_CODES).find((one) => one === error?.code) as ErrorCode | undefined;
+  const code = findErrorCode(error?.code);
   if (error?.message === undefined || code === undefined)
     return new InputError([
       `${url} is not a Tailrace service: it responded with ` +
