@@ -11,15 +11,17 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseConfig } from '../src/config/config.ts';
 import { readDefinitions } from '../src/definitions/read.ts';
 import type { Source } from '../src/definitions/source.ts';
 import { DATABASE } from '../src/engine/embedded/sessions.ts';
-import { createTable } from '../src/engine/table.ts';
+import { columnNames, createTable } from '../src/engine/table.ts';
 import { openEngine } from '../src/service/open-core.ts';
-import { sql, trusted } from '../src/sql/sql.ts';
+import { type Sql, sql, trusted } from '../src/sql/sql.ts';
+import { send } from '../trial/http.ts';
 import { fillSample } from '../trial/server.ts';
 import { say, Unmeasured } from './report.ts';
 
@@ -30,19 +32,23 @@ export interface BenchData {
   readonly endMs: number;
   /** Endpoints to serve instead of the shipped ones. */
   readonly endpointsDir?: string;
+  /** The checkout that serves them, if not this one. */
+  readonly root?: string;
 }
 
 const PROJECTS = 50;
 const MADE_FILE = 'made.json';
 // Retention deletes events after 90 days, by the real clock.
 const AGE_MS_MAX = 60 * 86_400_000;
-const ROWS_MAX = 10_000_000;
+const ROWS_MAX = 100_000_000;
+/** Events that are generated; the engine multiplies them for more. */
+const GENERATED_MAX = 1_000_000;
 
 /**
  * Creates the data for a number of rows once. It is kept in the system's temporary folder for the next run, and recreated if
  * the schema has changed. Each day is one part, as in a store some minutes after its last event.
  *
- * @throws Unmeasured of more than ten million; a million take 0.25 GB
+ * @throws Unmeasured of more than 100 million; a million take 0.1 GB
  */
 export async function openBenchData(rows: number): Promise<BenchData> {
   if (rows > ROWS_MAX) throw new Unmeasured(`the data have at most ${ROWS_MAX.toLocaleString('en')} rows`);
@@ -59,8 +65,8 @@ export async function openBenchData(rows: number): Promise<BenchData> {
   mkdirSync(unfinished, { recursive: true });
   say(`making ${rows.toLocaleString('en')} rows, kept in ${dataDir}`);
   const endMs = Date.now();
-  await fillSample(unfinished, rows, ['--projects', String(PROJECTS)]);
-  await mergeDays(unfinished, sources);
+  await fillSample(unfinished, Math.min(rows, GENERATED_MAX), ['--projects', String(PROJECTS)]);
+  await growDays(unfinished, sources, Math.ceil(rows / GENERATED_MAX));
   writeFileSync(join(unfinished, MADE_FILE), JSON.stringify({ endMs, tables }));
   renameSync(unfinished, dataDir);
   return { dataDir, endMs };
@@ -71,20 +77,44 @@ function readMade(dataDir: string): { endMs: number; tables?: string } | undefin
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
 }
 
-async function mergeDays(dataDir: string, sources: readonly Source[]): Promise<void> {
+/**
+ * Multiplies the events of each day, and merges its parts into one. Copies have other ids, and other times within the hour before: questions
+ * about a range of time find `times` as many events.
+ */
+async function growDays(dataDir: string, sources: readonly Source[], times: number): Promise<void> {
   const engine = await openEngine(parseConfig({ TAILRACE_DATA_DIR: dataDir }));
   try {
-    for (const { table } of sources) {
+    for (const source of sources) {
+      const { table } = source;
       const days = await engine.inspect(
         sql`SELECT DISTINCT partition AS day FROM system.parts WHERE active AND table = ${table}`,
       );
-      // A command may take ten minutes; an inspection of a minute would count as stuck, and end the engine process.
-      for (const { day } of days)
+      for (const { day } of days) {
+        if (times > 1) {
+          await engine.command(copyEvents(source, String(day), times));
+          say(`${table}: ${day}`);
+        }
+        // A command may take ten minutes; an inspection of a minute would count as stuck, and end the engine process.
         await engine.command(trusted(`OPTIMIZE TABLE ${DATABASE}.${table} PARTITION '${day}' FINAL`));
+      }
     }
   } finally {
     await engine.close();
   }
+}
+
+function copyEvents(source: Source, day: string, times: number): Sql {
+  const columns = columnNames(source);
+  const copied = columns.map((name) => {
+    if (name === 'id') return "concat(id, '-', toString(copies.number))";
+    if (name !== 'timestamp') return `\`${name}\``;
+    return 'greatest(toStartOfDay(timestamp), timestamp - toIntervalMicrosecond(cityHash64(id, copies.number) % 3600000000))';
+  });
+  return trusted(`
+    INSERT INTO ${DATABASE}.${source.table} (${columns.map((name) => `\`${name}\``).join(', ')})
+    SELECT ${copied.join(', ')}
+    FROM ${DATABASE}.${source.table} AS events CROSS JOIN numbers(1, ${times - 1}) AS copies
+    WHERE events._partition_id = '${day.replaceAll('-', '')}'`);
 }
 
 /** Runs `work` with a new temporary folder and removes it, also if the benchmark is interrupted. */
@@ -134,4 +164,13 @@ function linkTree(from: string, to: string): void {
     else if (entry.name.endsWith(WRITTEN_ONCE)) linkSync(source, target);
     else copyFileSync(source, target);
   }
+}
+
+/** Bytes on disk of active parts: the engine removes merged ones minutes later. */
+export async function readStoredBytes(url: string): Promise<number> {
+  const agent = new Agent();
+  const { text } = await send(url, agent, { path: '/metrics' });
+  agent.destroy();
+  const bySource = [...text.matchAll(/^tailrace_stored_bytes{.*} (.*)$/gm)].map(([, bytes]) => Number(bytes));
+  return bySource.reduce((sum, bytes) => sum + bytes, 0);
 }

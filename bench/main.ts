@@ -7,7 +7,8 @@ import { cachedSection } from './section/cached.ts';
 import { guardSection } from './section/guard.ts';
 import { INGEST_PARTS, ingestSection } from './section/ingest.ts';
 import { KILL_PARTS, killSection } from './section/kill.ts';
-import { RIVALS, readsSection, rivalsSection } from './section/reads.ts';
+import { RIVALS, readsSection } from './section/reads.ts';
+import { reportSection } from './section/report.ts';
 import { soakSection } from './section/soak.ts';
 import { studioSection } from './section/studio.ts';
 import { tenantsSection } from './section/tenants.ts';
@@ -21,8 +22,8 @@ interface Entry {
 const SECTIONS: Readonly<Record<string, Entry>> = {
   guard: { run: guardSection },
   ingest: { run: ingestSection, parts: INGEST_PARTS },
-  reads: { run: readsSection },
-  rivals: { run: rivalsSection, parts: Object.keys(RIVALS) },
+  report: { run: reportSection },
+  reads: { run: readsSection, parts: Object.keys(RIVALS) },
   cached: { run: cachedSection },
   studio: { run: studioSection },
   soak: { run: soakSection },
@@ -39,11 +40,11 @@ await new Command('bench')
   .description('The measurements and trials of a release.')
   .addArgument(new Argument('[sections...]', 'default: all').choices(Object.keys(SECTIONS)))
   .option('--only <names>', `parts of sections, joined by commas: ${PARTS.join(', ')}`, parseParts, [])
-  .option('--rows <n>', 'rows of the data, up to 10 million', parseCount, 1_000_000)
+  .option('--rows <n>', 'rows of the data, up to 100 million', parseCount, 1_000_000)
   .option('--minutes <n>', 'how long memory is sampled', parseCount, 1)
   .option('--times <n>', 'how often the server is killed, or attacked', parseCount, 10)
   .option('--requests <n>', 'random requests of the tenants', parseCount, 20_000)
-  .option('--save', 'guard: write the figures that later versions are compared with')
+  .option('--against <commit>', 'guard: the version to compare with; default: the newest release')
   .action(run)
   .parseAsync();
 

@@ -47,7 +47,9 @@ export async function withPastServer<T>(
   work: (server: PastServer) => Promise<T>,
 ): Promise<T> {
   return await withLinkedCopy(data, async (copy) => {
-    const child = fork(join(import.meta.dirname, 'past-process.ts'), { env: { ...process.env, ...ENV } });
+    const { root = join(import.meta.dirname, '..') } = data;
+    const script = join(root, 'bench/past-process.ts');
+    const child = fork(script, { cwd: root, env: { ...process.env, ...ENV } });
     const ended = once(child, 'exit'); // there is no 'close' if this side disconnects
     const kill = () => child.kill('SIGKILL');
     process.prependOnceListener('exit', kill); // before the copy that it writes to is removed

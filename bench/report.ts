@@ -7,7 +7,8 @@ export interface BenchOptions {
   readonly minutes: number;
   readonly times: number;
   readonly requests: number;
-  readonly save?: boolean;
+  /** The commit that `guard` compares with; default: the newest release. */
+  readonly against?: string;
   /** Parts of sections; empty: all. */
   readonly only: readonly string[];
 }

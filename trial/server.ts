@@ -18,16 +18,20 @@ export interface Server {
 export interface ServerOptions {
   readonly dataDir: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** The checkout to run, if not this one. */
+  readonly root?: string;
 }
 
-const CLI = join(import.meta.dirname, '../bin/tailrace.js');
+const ROOT = join(import.meta.dirname, '..');
+const CLI = 'bin/tailrace.js';
 const READY_MS_MAX = 120_000;
 
 /** Starts `tailrace serve` in a separate process on a free port; it logs to `server.log` in the data directory. */
-export async function startServer({ dataDir, env }: ServerOptions): Promise<Server> {
+export async function startServer({ dataDir, env, root = ROOT }: ServerOptions): Promise<Server> {
   const { PATH = '' } = process.env;
   const log = openSync(join(dataDir, 'server.log'), 'a');
-  const child = spawn(process.execPath, [CLI, 'serve'], {
+  const child = spawn(process.execPath, [join(root, CLI), 'serve'], {
+    cwd: root,
     env: { PATH, TAILRACE_DATA_DIR: dataDir, TAILRACE_PORT: '0', TAILRACE_PRIVATE_KEY: KEY, ...env },
     stdio: ['ignore', 'pipe', log],
   });
@@ -128,7 +132,7 @@ export async function withServer<T>(
 
 /** Fills the store of a data directory with realistic logs. */
 export async function fillSample(dataDir: string, rows: number, args: readonly string[] = []): Promise<void> {
-  const child = spawn(process.execPath, [CLI, 'sample', '--rows', String(rows), ...args], {
+  const child = spawn(process.execPath, [join(ROOT, CLI), 'sample', '--rows', String(rows), ...args], {
     env: { ...process.env, TAILRACE_DATA_DIR: dataDir },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

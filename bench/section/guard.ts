@@ -1,290 +1,226 @@
-import { execFileSync, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { Agent } from 'node:http';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseConfig } from '../../src/config/config.ts';
-import { openEngine } from '../../src/service/open-core.ts';
-import { trusted } from '../../src/sql/sql.ts';
+import { readDefinitions } from '../../src/definitions/read.ts';
+import { MICROS_PER_MS } from '../../src/lib/instant.ts';
+import { planSample, type SamplePart, sampleEvents } from '../../src/sample/fill.ts';
+import { send } from '../../trial/http.ts';
 import { withServer } from '../../trial/server.ts';
+import { type Checkout, findRelease, readOwnCheckout, withCheckout } from '../checkout.ts';
 import { settle, takeService, treeMs } from '../core-time.ts';
-import { type BenchData, inTemporaryFolder, openBenchData, withLinkedCopy } from '../data.ts';
-import {
-  describeWorse,
-  FIGURE_NAMES,
-  FIGURES,
-  type FigureName,
-  type Figures,
-  findWorse,
-  GUARD_FILE,
-  type Guard,
-  readGuard,
-  takeBetter,
-  WORSE_MAX,
-  writeGuard,
-} from '../guard.ts';
-import { EVENTS_PER_BATCH, sendBatches } from '../load.ts';
-import { type PastServer, withPastServer } from '../past-server.ts';
-import { askNew, pathOf, QUESTION_KINDS } from '../questions.ts';
-import type { ReferenceCost, ReferenceJob } from '../reference-process.ts';
-import { type BenchOptions, quantile, type Row, say } from '../report.ts';
-import { type Burst, takeTurns } from './cached.ts';
+import { type BenchData, inTemporaryFolder, readStoredBytes, withLinkedCopy } from '../data.ts';
+import { CACHED_PATH, EVENTS_PER_BATCH, sendBatches } from '../load.ts';
+import { withPastServer } from '../past-server.ts';
+import { askNew, pathOf, QUESTION_KINDS, WEEK_SEARCH } from '../questions.ts';
+import { type BenchOptions, median, type Row, say } from '../report.ts';
+import { fire } from './cached.ts';
 
-/** Whatever `--rows` says: figures of other data are other figures. */
-const ROWS = 300_000;
-const WEEK_MS = 7 * 86_400_000;
+/** What a figure may be of the other version's; its noise is less. */
+const RATIO_MAX = 1.1;
+const ROUNDS = 5;
+/** Whatever `--rows` says, so that two runs compare. */
+const ROWS = 200_000;
+const DAYS = 7;
 const DAY_MS = 86_400_000;
 
-/**
- * Compares what Tailrace costs with bench/guard.json, or writes that file. A figure that is worse ends the command with exit code 1. Core
- * time and neighbouring rounds of both sides leave out most of what other work on the machine adds.
- */
-export async function guardSection({ save = false }: BenchOptions): Promise<Row[]> {
-  const saved = save ? undefined : readGuard(); // before the minutes of measuring
-  const figures = await measureTwiceIfWorse(saved);
-  if (saved === undefined) writeGuard({ ...describeVersion(), figures });
-  else compare(saved, figures);
-  return FIGURE_NAMES.map((name) => {
-    const goal = saved && { goal: { below: saved.figures[name] * (1 + WORSE_MAX) } };
-    return { name: `guard, ${name}: ${FIGURES[name]}`, unit: 'ratio', values: [figures[name]], ...goal };
-  });
-}
+/** A version and its store. */
+type Side = BenchData & { readonly root: string };
 
-/** Measures all figures again if one is worse, and takes the lower ones: other work on the machine makes figures worse, never better. */
-async function measureTwiceIfWorse(saved: Guard | undefined): Promise<Figures> {
-  const first = await measureAll();
-  const worse = saved === undefined ? [] : findWorse(saved.figures, first);
-  if (worse.length === 0) return first;
-  say(`guard: measures again, since ${worse.map(describeWorse).join('; ')}`);
-  return takeBetter(first, await measureAll());
-}
+/** What one round took, by the name of the figure, with its unit. Less is better. */
+type Round = Readonly<Record<string, number>>;
 
-function compare({ figures: saved, commit, date, cores }: Guard, measured: Figures): void {
-  const worse = findWorse(saved, measured);
-  if (cores !== availableParallelism()) say(`guard: ${GUARD_FILE} is of a machine with ${cores} cores`);
-  for (const one of worse) say(`guard: worse than ${commit} of ${date}: ${describeWorse(one)}`);
-  if (worse.length > 0) process.exitCode = 1;
-}
-
-function describeVersion(): Omit<Guard, 'figures'> {
-  const args = ['describe', '--always', '--dirty', '--exclude=*'];
-  const commit = execFileSync('git', args, { encoding: 'utf8' }).trim();
-  return { commit, date: new Date().toISOString().slice(0, 10), cores: availableParallelism() };
-}
-
-/** What both sides of a figure cost in each round, in the same unit. */
-interface Rounds {
-  readonly ours: readonly number[];
-  readonly theirs: readonly number[];
-}
+/** Prepares a side, lets `use` measure rounds, and cleans up. */
+type Part = (side: Side, use: (round: () => Promise<Round>) => Promise<void>) => Promise<void>;
 
 /**
- * The share of rounds that are better than the one that counts. Other work on the machine makes rounds dearer, never cheaper, so the lower quartile
- * of each side repeats better than the median.
+ * Does the same work with this version and with another one, by turns, and compares medians. Core time leaves out most of what other work on
+ * the machine adds. The exit code is 1 if a figure is above `RATIO_MAX` of the other's.
  */
-const SHARE = 0.25;
-
-function ratioOf({ ours, theirs }: Rounds): number {
-  return quantile(ours, SHARE) / quantile(theirs, SHARE);
-}
-
-async function measureAll(): Promise<Figures> {
-  const data = await openBenchData(ROWS);
-  const disk = await measureDisk(data);
-  const start = await measureStart(data);
-  return await withReference(async (reference) => {
-    const ingest = await measureIngest(reference);
-    const questions = await measureQuestions(data, reference);
-    const rounds = { start, ...ingest, ...questions, cached: await measureCached(data) };
-    const ratios = Object.entries(rounds).map(([name, one]) => [name, ratioOf(one)]);
-    return { disk, ...Object.fromEntries(ratios) } as Figures; // all names
-  });
-}
-
-/** A process of the engine's library without Tailrace: the work that figures are divided by. */
-interface Reference {
-  /** The core time from the start of the process until the engine has answered a query, ms. */
-  readonly startCoreMs: number;
-  /** Does work so many times. @returns the mean core time, ms */
-  measure(work: ReferenceJob['work'], times: number): Promise<number>;
-}
-
-async function withReference<T>(work: (reference: Reference) => Promise<T>): Promise<T> {
-  const child = fork(join(import.meta.dirname, '../reference-process.ts'));
-  const ended = once(child, 'exit');
-  const next = async () => {
-    const early = ended.then(([code]) => Promise.reject(new Error(`the reference ended with ${code}`)));
-    const [cost] = await Promise.race([once(child, 'message'), early]);
-    return (cost as ReferenceCost).coreMs; // only that script sends it
-  };
-  try {
-    const startCoreMs = await next();
-    return await work({
-      startCoreMs,
-      measure(job, times) {
-        child.send({ work: job, times } satisfies ReferenceJob);
-        return next();
-      },
+export async function guardSection({ against }: BenchOptions): Promise<Row[]> {
+  return await withCheckout(against ?? findRelease(), async (other) => {
+    const own = readOwnCheckout();
+    say(`guard: ${own.commit} beside ${other.commit}`);
+    return await inTemporaryFolder(async (folder) => {
+      const sides = [await fill(own, folder), await fill(other, folder)] as const;
+      const rows: Row[] = [];
+      for (const part of [takeDisk, takeStarts, takeIngest, takeQuestions, takeCached])
+        rows.push(...compare(await takeTurns(sides, part), other));
+      return rows;
     });
-  } finally {
-    if (child.connected) child.disconnect();
-    await ended;
-  }
-}
-
-// {"id":"…","timestamp":"2026-11-20T14:26:00.000000Z","project":"…","event_message":"…","metadata":…}
-const MEMBERS_BYTES = 96;
-/** Enough for an average. */
-const SAMPLED = 100_000;
-
-/** Bytes on the disk, beside those of the events as JSON. */
-async function measureDisk(data: BenchData): Promise<number> {
-  return await withLinkedCopy(data, async ({ dataDir }) => {
-    const engine = await openEngine(parseConfig({ TAILRACE_DATA_DIR: dataDir }));
-    const tables = await engine.inspect(`
-      SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes
-      FROM system.parts WHERE active AND database = 'tailrace' GROUP BY table`);
-    let [bytesSum, jsonSum] = [0, 0];
-    for (const { table, rows, bytes } of tables) {
-      const [average] = await engine.inspect(
-        trusted(`
-        SELECT avg(length(id) + length(project) + length(event_message) + length(metadata)) AS bytes
-        FROM (SELECT id, project, event_message, metadata FROM tailrace.\`${table}\` LIMIT ${SAMPLED})`),
-      );
-      bytesSum += Number(bytes);
-      jsonSum += Number(rows) * (Number(average?.['bytes']) + MEMBERS_BYTES);
-    }
-    await engine.close();
-    return bytesSum / jsonSum;
   });
 }
 
-const STARTS = 5;
+interface Turns {
+  readonly ours: readonly Round[];
+  readonly theirs: readonly Round[];
+}
+
+function compare({ ours, theirs }: Turns, { commit }: Checkout): Row[] {
+  return Object.keys(ours[0] ?? {}).flatMap((figure) => {
+    const [own, other] = [ours, theirs].map((rounds) => rounds.map((round) => round[figure] ?? Number.NaN));
+    if (own === undefined || other === undefined) return [];
+    const ratio = median(own) / median(other);
+    say(
+      `guard: ${figure}: ${median(own).toFixed(1)}, ${commit} ${median(other).toFixed(1)}, ratio ${ratio.toFixed(2)}`,
+    );
+    if (!(ratio <= RATIO_MAX)) process.exitCode = 1;
+    const [, name = '', unit = ''] = /^(.*), (.*?)$/.exec(figure) ?? [];
+    return [
+      { name, unit, values: own },
+      { name: `${name}, ${commit}`, unit, values: other },
+      { name: `${name} / ${commit}`, unit: 'ratio', values: [ratio], goal: { below: RATIO_MAX } },
+    ];
+  });
+}
+
+/** A round of one side, then one of the other; the first one alternates. */
+async function takeTurns([own, other]: readonly [Side, Side], part: Part): Promise<Turns> {
+  const ours: Round[] = [];
+  const theirs: Round[] = [];
+  await part(own, (takeOurs) =>
+    part(other, async (takeTheirs) => {
+      for (let round = 0; round < ROUNDS; round++) {
+        if (round % 2 === 1) theirs.push(await takeTheirs());
+        ours.push(await takeOurs());
+        if (round % 2 === 0) theirs.push(await takeTheirs());
+      }
+    }),
+  );
+  return { ours, theirs };
+}
+
+/** Fills a store over HTTP, with the same events for every version: their tables and their samples may differ. */
+async function fill({ root, commit }: Checkout, folder: string): Promise<Side> {
+  const side = { root, endMs: START_MS, dataDir: join(folder, commit) };
+  say(`guard: fills a store of ${commit}`);
+  const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
+  await withServer(side, async ({ url, pid }) => {
+    const agent = new Agent({ keepAlive: true });
+    for (const part of planSample(definitions.sources, ROWS))
+      for (const body of writeDays(part)) {
+        const path = `/api/logs?source_name=${part.source.name}`;
+        const { status, text } = await send(url, agent, { path, body });
+        if (status !== 200) throw new Error(`${path} was answered ${status}: ${text.slice(0, 500)}`);
+      }
+    agent.destroy();
+    await settle(pid);
+  });
+  return side;
+}
+
+const START_MS = Date.now();
+const BODY_CHARS_MAX = 4_000_000;
+
+/** The events of a source as NDJSON, one day after another: a body becomes few parts. */
+function* writeDays(part: SamplePart): Generator<Buffer> {
+  const isTop = part.source.projectPaths[0]?.join('.') === 'project';
+  const options = { seed: 1, days: DAYS, projects: 50, end: START_MS * MICROS_PER_MS };
+  let [lines, chars, day] = [[] as string[], 0, 0];
+  for (const { id, timestamp, project, message, metadata } of sampleEvents(part, options)) {
+    const ms = Math.floor(timestamp / MICROS_PER_MS);
+    if (lines.length > 0 && (Math.floor(ms / DAY_MS) !== day || chars > BODY_CHARS_MAX)) {
+      yield Buffer.from(lines.join('\n'));
+      [lines, chars] = [[], 0];
+    }
+    day = Math.floor(ms / DAY_MS);
+    const event = { id, timestamp: new Date(ms).toISOString(), event_message: message };
+    const line = JSON.stringify({ ...event, ...(isTop && { project }), metadata: JSON.parse(metadata) });
+    lines.push(line);
+    chars += line.length;
+  }
+  if (lines.length > 0) yield Buffer.from(lines.join('\n'));
+}
+
+const takeDisk: Part = async (side, use) => {
+  await withPastServer(side, 'runs', async ({ url }) => {
+    const bytes = await readStoredBytes(url);
+    await use(async () => ({ 'an event on disk, bytes': bytes / ROWS }));
+  });
+};
+
 const POLL_EVERY_MS = 5;
 
-/** The core time from the command to the first 200 of `/ready`, beside that of a process that only loads the engine; by turns. */
-async function measureStart(data: BenchData): Promise<Rounds> {
-  return await withLinkedCopy(data, async ({ dataDir }) => {
-    const ours: number[] = [];
-    const theirs: number[] = [];
-    for (let round = 1; round <= STARTS; round++) {
-      const readyMs = await withServer({ dataDir }, async ({ url, pid }) => {
+/** From the command to the first 200 of `/ready`. */
+const takeStarts: Part = async (side, use) => {
+  await withLinkedCopy(side, async ({ dataDir }) => {
+    await use(() =>
+      withServer({ dataDir, root: side.root }, async ({ url, pid }) => {
         while (!(await fetch(`${url}/ready`)).ok) await wait(POLL_EVERY_MS);
-        return treeMs(pid);
-      });
-      const bareMs = await withReference(async ({ startCoreMs }) => startCoreMs);
-      ours.push(readyMs);
-      theirs.push(bareMs);
-      say(`guard: start ${round}/${STARTS}: ${readyMs} core ms, the engine loaded ${bareMs.toFixed(0)} ms`);
-    }
-    return { ours, theirs };
+        return { 'start until ready, core ms': treeMs(pid) };
+      }),
+    );
   });
-}
+};
 
-const INGEST_ROUNDS = 5;
 const BATCHES = 20;
 const WARM_UP_BATCHES = 40;
 const EVENTS = BATCHES * EVENTS_PER_BATCH;
-/** About half a second of the reference each. */
-const TIMES = { parse: 5 * EVENTS, insert: 2 * EVENTS };
+const MICROS_PER_CORE_MS = 1_000;
 
-/** The core time of an event, from socket to part and with the first merges, beside that of the same event in the reference, ms; by turns. */
-async function measureIngest(reference: Reference): Promise<Record<'event' | 'insert', Rounds>> {
-  return await inTemporaryFolder((dataDir) =>
-    withServer({ dataDir, env: { TAILRACE_LOG_LEVEL: 'warn' } }, async (server) => {
-      const event = { ours: [] as number[], theirs: [] as number[] };
-      const insert = { ours: [] as number[], theirs: [] as number[] };
-      const nowMs = Date.now();
+/** From socket to part, with the first merges. */
+const takeIngest: Part = async ({ root }, use) => {
+  await inTemporaryFolder((dataDir) =>
+    withServer({ dataDir, root, env: { TAILRACE_LOG_LEVEL: 'warn' } }, async (server) => {
       // One request after another: how many are stored together would depend on the load of the machine. Each round has a day, and so
       // parts that are merged only with one another.
-      const send = async (requestsMax: number, daysAgo: number) => {
-        const day = { eventsPerRequest: EVENTS_PER_BATCH, nowMs: nowMs - daysAgo * DAY_MS };
+      const sendDay = async (requestsMax: number, daysAgo: number) => {
+        const day = { eventsPerRequest: EVENTS_PER_BATCH, nowMs: START_MS - daysAgo * DAY_MS };
         await sendBatches(server, { connections: 1, requestsMax, send: day });
         await settle(server.pid);
       };
-      await send(WARM_UP_BATCHES, 0);
-      for (const work of ['parse', 'insert'] as const) await reference.measure(work, TIMES[work]);
-      for (let round = 1; round <= INGEST_ROUNDS; round++) {
-        const { serviceMs, engineMs } = await takeService(server.pid, () => send(BATCHES, round));
-        event.ours.push((serviceMs + engineMs) / EVENTS);
-        insert.ours.push(engineMs / EVENTS);
-        event.theirs.push(await reference.measure('parse', TIMES.parse));
-        insert.theirs.push(await reference.measure('insert', TIMES.insert));
-      }
-      say(`guard: ingest: ${ratioOf(event).toFixed(1)} parses, ${ratioOf(insert).toFixed(2)} inserts`);
-      return { event, insert };
+      await sendDay(WARM_UP_BATCHES, 0);
+      let daysAgo = 0;
+      await use(async () => {
+        const { serviceMs, engineMs } = await takeService(server.pid, () => sendDay(BATCHES, ++daysAgo));
+        const micros = (ms: number) => (ms * MICROS_PER_CORE_MS) / EVENTS;
+        return {
+          'an event in requests of 1,000, core µs': micros(serviceMs + engineMs),
+          "the engine's share of it, core µs": micros(engineMs),
+        };
+      });
     }),
   );
-}
-
-const QUESTION_ROUNDS = 7;
-const ASKED = 8;
-const WARM_UP = 5;
-const COUNTS = 30;
-
-type Kind = Exclude<FigureName, 'cached' | 'event' | 'insert' | 'start' | 'disk'>;
-const KIND_NAMES: readonly Kind[] = [
-  ...(['statistics-1day', 'statistics-7day', 'newest-100', 'usage-hourly', 'usage-daily'] as const),
-  'search',
-];
-
-/** The path of a kind of question; the endpoints' are in the order of `QUESTION_KINDS`. */
-function pathOfKind(kind: Kind, project: string, endMs: number): string {
-  const asked = QUESTION_KINDS[KIND_NAMES.indexOf(kind)];
-  if (asked !== undefined) return pathOf(asked.question(project));
-  const [from = '', until = ''] = [endMs - WEEK_MS, endMs].map((ms) => new Date(ms).toISOString());
-  return `/api/search?${new URLSearchParams({ project, q: 'level:error', from, until })}`;
-}
-
-/** The core time of a new answer over HTTP, beside that of a bare count in the reference, ms; by turns. */
-async function measureQuestions(data: BenchData, reference: Reference): Promise<Record<string, Rounds>> {
-  return await withPastServer(data, 'steps', async (server) => {
-    const agent = new Agent({ keepAlive: true });
-    const ask = (kind: Kind, times: number) => askEach(server, agent, { kind, times, endMs: data.endMs });
-    const ours = new Map(KIND_NAMES.map((kind) => [kind, [] as number[]]));
-    const theirs: number[] = [];
-    for (const kind of KIND_NAMES) await ask(kind, WARM_UP);
-    await reference.measure('count', COUNTS);
-    for (let round = 1; round <= QUESTION_ROUNDS; round++) {
-      for (const kind of KIND_NAMES) {
-        const { serviceMs, engineMs } = await takeService(server.pid, () => ask(kind, ASKED));
-        ours.get(kind)?.push((serviceMs + engineMs) / ASKED);
-        theirs.push(await reference.measure('count', COUNTS));
-      }
-    }
-    agent.destroy();
-    const rounds = KIND_NAMES.map((kind): [string, Rounds] => [kind, { ours: ours.get(kind) ?? [], theirs }]);
-    for (const [kind, one] of rounds) say(`guard: ${kind}: ${ratioOf(one).toFixed(2)} counts`);
-    return Object.fromEntries(rounds);
-  });
-}
-
-/** Asks for several projects, one after another. Each answer is new. */
-async function askEach(
-  { url, projects }: PastServer,
-  agent: Agent,
-  { kind, times, endMs }: { kind: Kind; times: number; endMs: number },
-): Promise<void> {
-  for (let i = 0; i < times; i++)
-    await askNew(url, agent, pathOfKind(kind, projects[i % projects.length] ?? '', endMs));
-}
-
-// Its code is compiled after some ten thousand requests.
-const TURNS = {
-  name: 'guard: cached',
-  connections: 32,
-  rounds: 7,
-  warmUp: { amount: 40_000 },
-  burst: { amount: 10_000 },
 };
 
-/** The core time of a cached GET on the main thread, beside that of a bare Fastify route; by turns. */
-async function measureCached(data: BenchData): Promise<Rounds> {
-  return await withPastServer(data, 'runs', async (server) => {
-    const path = pathOfKind('usage-daily', server.projects[0] ?? '', data.endMs);
-    const { ours, theirs } = await takeTurns(server, path, TURNS);
-    const micros = (all: readonly Burst[]) => all.map(({ coreMicros }) => coreMicros);
-    return { ours: micros(ours), theirs: micros(theirs) };
+const ASKED = 8;
+const WARM_UP = 5;
+
+/** New answers over HTTP. */
+const takeQuestions: Part = async (side, use) => {
+  await withPastServer(side, 'steps', async ({ url, pid, projects }) => {
+    const agent = new Agent({ keepAlive: true });
+    const questions = QUESTION_KINDS.map(({ name, question }) => ({
+      name,
+      path: (project: string) => pathOf(question(project)),
+    }));
+    const search = { ...WEEK_SEARCH, path: (project: string) => WEEK_SEARCH.path(project, START_MS) };
+    const kinds = [...questions, search];
+    const ask = async (path: (project: string) => string, times: number) => {
+      for (let i = 0; i < times; i++) await askNew(url, agent, path(projects[i % projects.length] ?? ''));
+    };
+    for (const { path } of kinds) await ask(path, WARM_UP);
+    await use(async () => {
+      const round: Record<string, number> = {};
+      for (const { name, path } of kinds) {
+        const { serviceMs, engineMs } = await takeService(pid, () => ask(path, ASKED));
+        round[`${name}, core ms`] = (serviceMs + engineMs) / ASKED;
+      }
+      return round;
+    });
+    agent.destroy();
   });
-}
+};
+
+// Its code is compiled after some ten thousand requests.
+const HITS = { connections: 32, warmUp: 40_000, amount: 10_000 };
+
+const takeCached: Part = async (side, use) => {
+  await withPastServer(side, 'runs', async (server) => {
+    const { connections, warmUp, amount } = HITS;
+    await fire(server, CACHED_PATH, { connections, amount: warmUp });
+    await use(async () => {
+      const { coreMicros } = await fire(server, CACHED_PATH, { connections, amount });
+      return { 'cached GET on the main thread, core µs': coreMicros };
+    });
+  });
+};
