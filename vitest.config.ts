@@ -19,11 +19,6 @@ const TIMED_BROWSER = 'test/e2e/**/*.timed.test.ts';
 // Packages of the workspace test/clients bring tests.
 const PACKAGES = '**/node_modules/**';
 
-/** Tests of the ring `service` that run each night with listener processes, too. */
-const LISTENERS = ['closing', 'errors', 'listener', 'rate-limit', 'tail'].map(
-  (name) => `test/http/${name}.test.ts`,
-);
-
 // These end a test that hangs. They are far above what a test takes on a busy machine.
 const TEST_MS_MAX = 180_000;
 const PROGRAM_MS_MAX = 300_000;
@@ -131,15 +126,6 @@ export default defineConfig({
           testTimeout: PROGRAM_MS_MAX,
           include: [TIMED_BROWSER],
           exclude: [PACKAGES],
-        },
-      },
-      {
-        extends: true,
-        // What a client notices of connections, and of responses that are served, revoked or rejected, with two listener processes.
-        test: {
-          name: 'listeners',
-          include: LISTENERS,
-          env: { TEST_LISTENERS: '2' },
         },
       },
     ],

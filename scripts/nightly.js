@@ -16,7 +16,6 @@ export const RINGS = {
   races: ['timed', 'timed-server'],
   programs: ['timed-programs'],
   browser: ['timed-browser'],
-  listeners: ['listeners'],
   properties: ['unit', 'service', 'server'],
 };
 

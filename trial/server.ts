@@ -69,25 +69,8 @@ async function findUrl(stdout: AsyncIterable<string>): Promise<string | undefine
 
 const KIB_PER_MB = 1_000_000 / 1024;
 
-/** The running child processes of a process, without listener processes; none without /proc. */
+/** The running child processes of a process; none without /proc. */
 export function findChildren(parent: number): number[] {
-  return listChildren(parent).filter((pid) => !isListener(pid));
-}
-
-/** The running listener processes of a service; none without /proc. */
-export function findListeners(parent: number): number[] {
-  return listChildren(parent).filter(isListener);
-}
-
-function isListener(pid: number): boolean {
-  try {
-    return /\brelay\/main\.[jt]s\b/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
-  } catch {
-    return false; // it has ended
-  }
-}
-
-function listChildren(parent: number): number[] {
   return listProcesses().filter((pid) => readStatus(pid)?.parent === parent);
 }
 
@@ -97,7 +80,7 @@ function listChildren(parent: number): number[] {
  */
 export function readRss(pid: number): number {
   const own = readStatus(pid);
-  const children = listChildren(pid).map(readStatus);
+  const children = findChildren(pid).map(readStatus);
   return [own, ...children].reduce((sum, one) => sum + (one?.rssMb ?? Number.NaN), 0);
 }
 

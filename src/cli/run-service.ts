@@ -10,7 +10,6 @@ import { InputError, TransientError } from '../errors.ts';
 import { exampleOf } from '../http/openapi/document.ts';
 import { isOutOfSpace, toStartError } from '../lib/system-failure.ts';
 import type { Core } from '../service/open-core.ts';
-import { listen } from '../service/ports.ts';
 import { createService, type Service } from '../service/service.ts';
 import type { RunTests } from '../workbench/test-run.ts';
 import { ownerName } from './environment.ts';
@@ -61,7 +60,6 @@ export async function runService(run: ServiceRun): Promise<void> {
       stop: () => stopping.abort('tailrace stop'),
     },
     localKey,
-    isRelayed: config.listeners > 1,
   };
   const service = await createService(config, options).catch((error: unknown) => {
     throw explainStart(error, config);
@@ -110,8 +108,12 @@ function announce({ config, logger }: ServiceRun, service: LocalService): () => 
   }
 }
 
-async function openAddress(service: Service, { config, logger }: ServiceRun): Promise<string> {
-  return await listen(service.app, { config, logger }).catch((error: unknown) => {
+// Connections that wait to be accepted: in a burst of a thousand the kernel must not reject any.
+const BACKLOG_MAX = 4_096;
+
+async function openAddress(service: Service, { config }: ServiceRun): Promise<string> {
+  const { host, port } = config;
+  return await service.app.listen({ host, port, backlog: BACKLOG_MAX }).catch((error: unknown) => {
     throw explainListening(error, config);
   });
 }
@@ -156,7 +158,6 @@ function explainListening(error: unknown, { host, port }: Pick<Config, 'host' | 
     EADDRINUSE: `port ${port} of ${host} is in use; stop the other process or set TAILRACE_PORT to another one`,
     EADDRNOTAVAIL: `${host} is not an address of this machine now; wait for it or set TAILRACE_HOST`,
     EACCES: `port ${port} needs more rights than this process has; set TAILRACE_PORT to one above 1023`,
-    ENOTSUP: 'this system cannot share a port between processes; set TAILRACE_LISTENERS to 1',
     ENOTFOUND: `the address ${host} is unknown now; wait for it or set TAILRACE_HOST`,
     EAI_AGAIN: `the address ${host} is unknown now; wait for it or set TAILRACE_HOST`,
   };

@@ -179,11 +179,6 @@ export const SETTINGS = {
     'TAILRACE_DEFAULT_PROJECT',
     'Project of events if neither they nor `X-Project` name one.',
   ),
-  otlpGrpcPort: integer(
-    'TAILRACE_OTLP_GRPC_PORT',
-    { fallback: 0, min: 0, max: 65_535, unit: 'port' },
-    'Port for OTLP over gRPC; exporters expect 4317. 0: none.',
-  ),
   vercelSecret: hidden(
     'TAILRACE_VERCEL_SECRET',
     'Signature secret of Vercel’s log drains. Empty: signatures are not checked.',
@@ -268,11 +263,6 @@ export const SETTINGS = {
     'TAILRACE_STALE_IF_ERROR_SECONDS',
     { fallback: 0, min: 0, max: 7 * 86_400, unit: 'seconds' },
     'How long past its time an answer is served while the engine fails ([stale-if-error](api.md#caching)).',
-  ),
-  listeners: integer(
-    'TAILRACE_LISTENERS',
-    { fallback: 1, min: 1, max: 64, unit: 'processes' },
-    'Processes that [accept connections](scaling.md#when-to-move); 1: the service itself. More need Linux.',
   ),
   bodyBytesMax: integer(
     'TAILRACE_BODY_BYTES_MAX',

@@ -28,8 +28,6 @@ import {
   observeReply,
   registerObserve,
 } from './plugins/observe.ts';
-import { receivedBytes } from './relay/accept.ts';
-import { registerRelay } from './relay/relay-state.ts';
 import { PARAMETERS_MAX, parseQueryString, URL_BYTES_MAX } from './route.ts';
 import { createNotFound } from './routes/console.ts';
 import { type RouteParts, registerRoutes } from './routes/index.ts';
@@ -43,8 +41,6 @@ interface SurroundingParts {
   readonly metrics: Metrics;
   /** `undefined`: the service speaks HTTP without TLS. */
   readonly tls: TlsContext | undefined;
-  /** Whether listener processes accept its connections (relay/): they speak TLS then, and the app does not. */
-  readonly isRelayed: boolean;
   /** Rates that hold over all replicas; `undefined`: each replica counts its own. */
   readonly sharedRates: SharedRates | undefined;
 }
@@ -98,7 +94,6 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     done();
   });
   app.addHook('preParsing', ({ raw }, _reply, payload, done) => done(null, bodyOf(raw) ?? payload));
-  registerRelay(app, parts.isRelayed); // before the connections of clients are closed
   const closing = registerClosing(app);
   await app.register(accepts);
   await registerCors(app, config.corsOrigins);
@@ -124,7 +119,7 @@ function boundConnections(server: Server, metrics: Metrics): void {
 }
 
 function createApp(
-  { config, logger, tls, isRelayed }: AppParts,
+  { config, logger, tls }: AppParts,
   headers: Readonly<Record<string, string>>,
   observe: Observe,
 ): FastifyInstance {
@@ -166,7 +161,7 @@ function createApp(
     optimizeEmptyRequests: true, // the events of an empty stream cost a cached answer some percent; see bodyOf
     requireHostHeader: false, // Node would respond with a bare 400; the hook above sends our error body
   };
-  const server = tls === undefined || isRelayed ? { http } : { https: { ...http, ...tls } };
+  const server = tls === undefined ? { http } : { https: { ...http, ...tls } };
   return Fastify({ ...options, ...server });
 }
 
@@ -228,7 +223,7 @@ function registerClosing(app: FastifyInstance): AbortSignal {
   if (app.server instanceof HttpsServer)
     app.server.on('request', ({ socket }: IncomingMessage) => used.add(socket));
   const isUnused = (socket: Socket) =>
-    socket instanceof TLSSocket ? !used.has(socket) : receivedBytes(socket) === 0;
+    socket instanceof TLSSocket ? !used.has(socket) : socket.bytesRead === 0;
   app.addHook('preClose', (done) => {
     closing.abort();
     for (const socket of sockets) if (isUnused(socket)) socket.destroy();

@@ -30,8 +30,6 @@ export interface ServiceOptions {
   readonly actions?: ProcessActions;
   /** The key of the commands on this machine. */
   readonly localKey?: string;
-  /** Whether listener processes accept the connections of `app`; see `listen`. */
-  readonly isRelayed?: boolean;
 }
 
 /** What every part of a service is created from: `openContext` in service.ts. */

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { FastifyInstance } from 'fastify';
 import { readSyslog, type SyslogAddress } from '../config/syslog.ts';
 import { InputError, messageOf } from '../errors.ts';
 import { followTlsFiles, type TlsContext } from '../http/tls.ts';
@@ -8,47 +7,6 @@ import { ARRIVED } from '../ingest/protocols/syslog/syslog.ts';
 import type { Receive } from '../ingest/receive.ts';
 import { createThrottle } from '../lib/throttle.ts';
 import type { Context } from './context.ts';
-
-// Connections that wait to be accepted: in a burst of a thousand the kernel must not reject any.
-const BACKLOG_MAX = 4_096;
-
-/**
- * Lets the app of a service accept connections at the address of the settings, in listener processes if there are several.
- *
- * @returns the address, such as `http://127.0.0.1:4000`
- * @throws the system's error if it cannot be listened on
- */
-export async function listen(
-  app: FastifyInstance,
-  { config, logger }: Pick<Context, 'config' | 'logger'>,
-): Promise<string> {
-  const { host, port, tlsCertFile } = config;
-  if (app.relay === undefined) return await app.listen({ host, port, backlog: BACKLOG_MAX });
-  const { openListeners } = await import('../http/relay/listeners.ts'); // loaded only if it is used
-  const at = await openListeners(app, app.relay, { config, logger, backlog: BACKLOG_MAX });
-  // As the framework writes an address: one that means all is not one to connect to.
-  const name = at.address.replace(/^::$/, '::1').replace(/^0\.0\.0\.0$/, '127.0.0.1');
-  const scheme = tlsCertFile === '' ? 'http' : 'https';
-  return `${scheme}://${at.family === 'IPv6' ? `[${name}]` : name}:${at.port}`;
-}
-
-/** Opens the port of TAILRACE_OTLP_GRPC_PORT, if it is set. @throws InputError if it cannot be opened */
-export async function openGrpc(
-  { config, tls, logger, opened }: Context,
-  app: FastifyInstance,
-): Promise<void> {
-  if (config.otlpGrpcPort === 0) return;
-  const { listenGrpc } = await import('../http/grpc.ts'); // loaded only if it is used
-  const { server, port, close } = await listenGrpc({ app, config, tls }).catch((cause: unknown) => {
-    const message = `TAILRACE_OTLP_GRPC_PORT: port ${config.otlpGrpcPort} cannot be opened: ${messageOf(cause)}`;
-    throw new InputError([message], { cause });
-  });
-  opened.defer(close);
-  if ('setSecureContext' in server) opened.defer(followTlsFiles(config, server as SecureServer, logger));
-  logger.info({ port }, 'OTLP over gRPC is accepted');
-}
-
-type SecureServer = Parameters<typeof followTlsFiles>[1];
 
 const LOG_AGAIN_MS = 60_000;
 

@@ -55,7 +55,6 @@ export function createAppParts(context: Context, served: Served): AppParts {
     keyring: context.keyring,
     readSizes: context.readSizes,
     version: build.version,
-    isRelayed: context.options.isRelayed ?? false,
     actions: context.options.actions,
     cache: reading.cache,
     cached: reading.cached,

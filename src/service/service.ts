@@ -26,7 +26,7 @@ import { type Context, createStartTask, type ServiceOptions, type StartTask } fr
 import { type Core, type EngineWatch, openCore } from './open-core.ts';
 import { createOperatorFiles } from './operator-files.ts';
 import { keepAudit, openUsage } from './own-events.ts';
-import { openGrpc, openSyslog } from './ports.ts';
+import { openSyslog } from './ports.ts';
 import { openReading, openReplicas, type Reading } from './reading.ts';
 import { createAppParts } from './routes.ts';
 import { openDeletions, openStoring } from './storing.ts';
@@ -115,7 +115,6 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   });
   const app = await buildApp(parts);
   opened.defer(() => closeApp(app, core.engine, config.shutdownTimeoutMs ?? SHUTDOWN_MS_MAX));
-  await openGrpc(context, app);
   startReading(startTask, reading);
   startTask({ name: 'traffic', everyMs: SAMPLE_MS, run: observed.traffic.sample });
 

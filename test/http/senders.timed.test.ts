@@ -5,8 +5,7 @@ import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { client as datadog, v2 } from '@datadog/datadog-api-client';
 import { Client } from '@elastic/elasticsearch';
-import { Metadata } from '@grpc/grpc-js';
-import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-grpc';
+import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
 import { LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs';
 import { pino } from 'pino';
 import createDatadogTransport from 'pino-datadog-transport';
@@ -27,8 +26,7 @@ import { newProject } from '../support/shared-service.ts';
 // The real senders of each protocol, which have their own timers. What they send is tested by hand in the other files.
 const LINES = 50;
 const texts = Array.from({ length: LINES }, (_, i) => `line "${i}" ü`);
-const grpcPort = await findFreePort();
-const service = await startProtocolService({ TAILRACE_OTLP_GRPC_PORT: String(grpcPort) });
+const service = await startProtocolService();
 const [key, cert] = ['key', 'cert'].map((kind) => resolve('trial/tls', `one.${kind}.pem`)) as [
   string,
   string,
@@ -127,10 +125,8 @@ const SENDERS: Readonly<Record<string, (project: string) => unknown>> = {
     const transport = new winston.transports.Http({ host: hostname, port: Number(port), path });
     logAll(winston.createLogger({ transports: [transport] }));
   },
-  "OpenTelemetry's exporter over gRPC": async (project) => {
-    const metadata = new Metadata();
-    metadata.set('x-api-key', PUBLIC_KEY);
-    const own = { url: `http://127.0.0.1:${grpcPort}`, metadata, compression: 'gzip' as never };
+  "OpenTelemetry's exporter": async (project) => {
+    const own = { url: `${url}/v1/logs`, headers: { 'x-api-key': PUBLIC_KEY }, compression: 'gzip' as never };
     const exporter = new OTLPLogExporter({ ...own, concurrencyLimit: LINES }); // or it drops what is more
     const provider = new LoggerProvider({
       processors: [new SimpleLogRecordProcessor({ exporter } as never)],

@@ -7,7 +7,6 @@ import { parseEvent } from '../../src/ingest/event.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
 import type { ServiceOptions } from '../../src/service/context.ts';
 import { type Core, openCore } from '../../src/service/open-core.ts';
-import { listen } from '../../src/service/ports.ts';
 import { createService, type Service } from '../../src/service/service.ts';
 import { openTestEngine } from './server-engine.ts';
 
@@ -35,7 +34,6 @@ export function testConfig(dataDir: string, env: Readonly<Record<string, string>
     TAILRACE_PORT: '0',
     TAILRACE_PRIVATE_KEY: PRIVATE_KEY,
     TAILRACE_PUBLIC_KEY: PUBLIC_KEY,
-    TAILRACE_LISTENERS: process.env['TEST_LISTENERS'] ?? '1',
     ...env,
   });
 }
@@ -94,13 +92,12 @@ export async function startTestService(
     logger,
     owner: options.owner ?? 'a test',
     localKey: LOCAL_KEY,
-    isRelayed: config.listeners > 1,
     now: () => clock.now,
     random: () => 0,
     ...(options.runTests !== undefined && { runTests: options.runTests }),
     actions: { reload: async () => undefined, stop() {} },
   });
-  const url: string = await listen(service.app, { config, logger });
+  const url: string = await service.app.listen({ host: config.host, port: config.port, backlog: 4_096 });
 
   /** GET of an endpoint with the private key; the answer's JSON. */
   async function call(

@@ -51,11 +51,6 @@ const MESSAGES: Messages = {
   KeyValueList: { values: [1, 'repeated KeyValue'] },
   ExportLogsServiceResponse: { partialSuccess: [1, 'ExportLogsPartialSuccess'] },
   ExportLogsPartialSuccess: { rejectedLogRecords: [1, 'int64'], errorMessage: [2, 'string'] },
-  // Of gRPC's richer errors: how long to wait before a call is repeated.
-  Status: { code: [1, 'int32'], message: [2, 'string'], details: [3, 'repeated Any'] },
-  Any: { typeUrl: [1, 'string'], value: [2, 'bytes'] },
-  RetryInfo: { retryDelay: [1, 'Duration'] },
-  Duration: { seconds: [1, 'int64'] },
 };
 
 // A value has exactly one of these; as a `oneof`, an empty text or a zero differs from a missing one.
@@ -75,24 +70,6 @@ export function encodeResponse(rejected: number, message: string): Uint8Array {
   const partial =
     rejected === 0 ? {} : { partialSuccess: { rejectedLogRecords: rejected, errorMessage: message } };
   return type.encode(type.fromObject(partial)).finish();
-}
-
-/** Writes the status of a failed gRPC call with the time after which to repeat it. */
-export function encodeRetryStatus({
-  status,
-  message,
-  retrySeconds,
-}: {
-  readonly status: number;
-  readonly message: string;
-  readonly retrySeconds: number;
-}): Uint8Array {
-  const retry = root
-    .lookupType('RetryInfo')
-    .encode({ retryDelay: { seconds: retrySeconds } })
-    .finish();
-  const details = [{ typeUrl: 'type.googleapis.com/google.rpc.RetryInfo', value: retry }];
-  return root.lookupType('Status').encode({ code: status, message, details }).finish();
 }
 
 const INTEGER = /^-?(?:0|[1-9]\d{0,19})$/;
