@@ -1,10 +1,3 @@
-export type Program =
-  | 'chromium'
-  | 'nginx'
-  | 'omelasticsearch'
-  | 'postgres'
-  | 'redis-server'
-  | 'rsyslog'
-  | 'rsyslog-gnutls';
+export type Program = 'chromium' | 'nginx' | 'omelasticsearch' | 'postgres' | 'redis-server' | 'rsyslog';
 export function findProgram(program: Program): string | undefined;
 export function installPrograms(say: (line: string) => void, wanted?: readonly Program[]): void;

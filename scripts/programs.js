@@ -21,8 +21,6 @@ const PROGRAMS = {
   // `initdb` stands beside it. Debian keeps both out of PATH, in a folder for each version.
   postgres: { package: 'postgresql', names: ['postgres'], folders: postgresFolders },
   rsyslog: { package: 'rsyslog', names: ['rsyslogd'] },
-  // What rsyslog speaks TLS with, as omelasticsearch.
-  'rsyslog-gnutls': { package: 'rsyslog-gnutls', names: ['lmnsd_gtls.so'], folders: rsyslogFolders },
   'redis-server': { package: 'redis-server', names: ['redis-server', 'valkey-server'] },
 };
 

@@ -143,14 +143,14 @@ function createRequest(id: string, [name, wire]: readonly [string, Wire], random
   const events = Array.from({ length: size }, (_, i) => ({
     ...{ id: `${id}.${i}`, timeMs, project: PROJECT, message, metadata: { request: id } },
   }));
-  const { path, type, ok, repeatHeader = 'idempotency-key', write } = wire;
+  const { path, type, ok, write } = wire;
   const key = random.chance(0.5) ? `key-${id}` : undefined;
   return {
     ...{ id, size, key, wire: name, path, ok, acknowledged: false },
     headers: {
       'content-type': type,
       'x-project': PROJECT,
-      ...(key !== undefined && { [repeatHeader]: key }),
+      ...(key !== undefined && { 'idempotency-key': key }),
     },
     body: Buffer.from(write(events)),
   };

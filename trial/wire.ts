@@ -1,5 +1,5 @@
 import type { AcceptedProtocol } from '../src/definitions/accepts.ts';
-import type { BodyFormat } from '../src/ingest/wire-events.ts';
+import type { BodyFormat } from '../src/ingest/body-format.ts';
 
 /** An event as a trial sends it by any protocol. */
 export interface TrialEvent {
@@ -19,17 +19,11 @@ export interface Wire {
   readonly format: BodyFormat;
   /** Status if all events are stored. */
   readonly ok: number;
-  /** The header by which a repeated request is known, if senders set one. */
-  readonly repeatHeader?: string;
   readonly write: (events: readonly TrialEvent[]) => string;
 }
 
 const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
 const textOf = ({ id, message }: TrialEvent) => `${id} ${message}`;
-const flat = (event: TrialEvent, message: string) => ({
-  ...{ [message]: textOf(event), project: event.project },
-  ...event.metadata,
-});
 const isoTime = ({ timeMs }: TrialEvent) => new Date(timeMs).toISOString();
 const json = 'application/json';
 
@@ -39,7 +33,6 @@ export const NDJSON: Wire = {
   type: 'application/x-ndjson',
   format: 'ndjson',
   ok: 200,
-  repeatHeader: 'idempotency-key',
   write: (events) =>
     lines(
       events.map((event) => {
@@ -58,10 +51,9 @@ const wire = (
 ): Wire => ({
   ...{ path, ok, format, type, write },
 });
-const ofMillis = (event: TrialEvent) => ({ timestamp: event.timeMs, ...flat(event, 'message') });
 
 /** Each protocol whose bodies carry many events over HTTP. */
-export const WIRES: Readonly<Record<Exclude<AcceptedProtocol, 'syslog'>, Wire>> = {
+export const WIRES: Readonly<Record<AcceptedProtocol, Wire>> = {
   loki: wire('/loki/api/v1/push', 204, ['loki-json', json], (events) => {
     const toStream = (event: TrialEvent) => ({
       stream: { project: event.project, app: 'trial' },
@@ -70,45 +62,12 @@ export const WIRES: Readonly<Record<Exclude<AcceptedProtocol, 'syslog'>, Wire>> 
     return JSON.stringify({ streams: events.map(toStream) });
   }),
   elasticsearch: wire('/_bulk', 200, ['elasticsearch-bulk', 'application/x-ndjson'], (events) => {
-    const toText = (event: TrialEvent) =>
-      JSON.stringify({ '@timestamp': isoTime(event), ...flat(event, 'message') });
+    const toText = (event: TrialEvent) => {
+      const { project, metadata } = event;
+      return JSON.stringify({ '@timestamp': isoTime(event), message: textOf(event), project, ...metadata });
+    };
     return lines(events.map((event) => `{"create":{}}\n${toText(event)}`));
   }),
-  splunk: wire('/services/collector', 200, ['splunk-events', json], (events) => {
-    const toText = (event: TrialEvent) =>
-      JSON.stringify({ time: event.timeMs / 1_000, event: flat(event, 'message') });
-    return events.map(toText).join('');
-  }),
-  datadog: wire('/api/v2/logs', 202, ['datadog-json', json], (events) =>
-    JSON.stringify(events.map(ofMillis)),
-  ),
-  vercel: wire('/drains/vercel', 200, ['vercel-json', json], (events) =>
-    JSON.stringify(events.map(ofMillis)),
-  ),
-  logpush: wire('/drains/logpush', 200, ['logpush', 'text/plain'], (events) => {
-    const toText = (event: TrialEvent) =>
-      JSON.stringify({ EdgeStartTimestamp: isoTime(event), ...flat(event, 'Message') });
-    return lines(events.map(toText));
-  }),
-  firehose: {
-    ...wire('/drains/firehose', 200, ['firehose', json], (events) => {
-      const toData = (event: TrialEvent) => Buffer.from(JSON.stringify(ofMillis(event))).toString('base64');
-      const records = events.map((event) => ({ data: toData(event) }));
-      return JSON.stringify({ requestId: 'trial', timestamp: events[0]?.timeMs, records });
-    }),
-    repeatHeader: 'x-amz-firehose-request-id',
-  },
-  heroku: {
-    ...wire('/drains/heroku', 204, ['heroku', 'application/logplex-1'], (events) => {
-      const frames = events.map((event) => {
-        const message = `${textOf(event)} ${JSON.stringify(event.metadata)}`;
-        const text = `<40>1 ${isoTime(event)} host app web.1 - ${message}\n`;
-        return `${Buffer.byteLength(text)} ${text}`;
-      });
-      return frames.join('');
-    }),
-    repeatHeader: 'logplex-frame-id',
-  },
   otlp: wire('/v1/logs', 200, ['otlp-json', json], (events) =>
     JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: events.map(toRecord) }] }] }),
   ),

@@ -14,7 +14,7 @@ import { indexForAgents } from './llms.ts';
 import { metricsPage } from './metrics.ts';
 import { page, table, wrap } from './page.ts';
 import { performancePage } from './performance.ts';
-import { sendersPage } from './protocols.ts';
+import { ingestPage } from './protocols.ts';
 
 /** Every page that is generated from the code: path from the repository's root → text. */
 export async function renderPages(): Promise<Map<string, string>> {
@@ -22,7 +22,7 @@ export async function renderPages(): Promise<Map<string, string>> {
   refuseFaults(faults);
   const pages = new Map([
     ['docs/api.md', apiPage()],
-    ['docs/senders.md', sendersPage()],
+    ['docs/ingest.md', ingestPage()],
     ['docs/settings.md', settingsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/metrics.md', metricsPage()],

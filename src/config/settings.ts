@@ -1,6 +1,5 @@
 // Longer than other files: one table with an entry per setting.
 import { BY_MACHINE, type Machine } from './machine.ts';
-import { parseSyslog } from './syslog.ts';
 import {
   parseAccount,
   parseControlUrl,
@@ -178,17 +177,6 @@ export const SETTINGS = {
   defaultProject: text(
     'TAILRACE_DEFAULT_PROJECT',
     'Project of events if neither they nor `X-Project` name one.',
-  ),
-  vercelSecret: hidden(
-    'TAILRACE_VERCEL_SECRET',
-    'Signature secret of Vercel’s log drains. Empty: signatures are not checked.',
-  ),
-  syslog: text(
-    'TAILRACE_SYSLOG',
-    'Ports for [syslog](ingest.md#syslog), joined by spaces: ' +
-      '`udp://127.0.0.1:5514?project=shop`, `tcp://…`, or `tls://…` with `TAILRACE_TLS_CERT_FILE`. ' +
-      '`allow=10.0.0.0/8` names who may send, `ca=<file>` who signs senders’ certificates.',
-    parseSyslog,
   ),
   tlsCertFile: text(
     'TAILRACE_TLS_CERT_FILE',

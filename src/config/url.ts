@@ -177,7 +177,7 @@ export function parseProxies(text: string): string {
 }
 
 /** Whether a text is an address or a network, such as `10.0.0.0/8`. */
-export function isNetwork(text: string): boolean {
+function isNetwork(text: string): boolean {
   const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const version = isIP(address);
   // A network of 0 bits has every address: anyone could then claim any of them.

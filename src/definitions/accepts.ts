@@ -1,17 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 /** The protocols whose events sources may accept, as src/ingest/protocols/ implements them. */
-export const PROTOCOL_NAMES = [
-  'loki',
-  'elasticsearch',
-  'splunk',
-  'datadog',
-  'vercel',
-  'logpush',
-  'firehose',
-  'heroku',
-  'syslog',
-] as const;
+export const PROTOCOL_NAMES = ['loki', 'elasticsearch'] as const;
 
 export type ProtocolName = (typeof PROTOCOL_NAMES)[number];
 

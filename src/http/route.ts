@@ -3,7 +3,7 @@ import type { FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from '../errors.ts';
-import type { ProtocolBody } from '../ingest/protocols/protocol.ts';
+import type { EventBody } from '../ingest/body-format.ts';
 import type { Scope } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { plain, type Schema } from './openapi/schema.ts';
@@ -36,8 +36,8 @@ export interface Route<
   findKey?(request: Pick<FastifyRequest, 'headers'> & { readonly query: RawQuery }): string | undefined;
   /** The form of its failures, if it is another than that of docs/errors.md. */
   readonly refusal?: Refuse;
-  /** Bodies that `addRawParser` reads. */
-  readonly bodies?: readonly ProtocolBody[];
+  /** Bodies with events; see `addBodyParser`. */
+  readonly bodies?: readonly EventBody[];
   /** One line. */
   readonly summary: string;
   /** In /openapi.json, which lists only routes that have one; for a list of paths each path is appended to `id`. */

@@ -1,13 +1,35 @@
 import { TailraceError } from '../errors.ts';
 import { findJsonFault } from '../lib/json/fault.ts';
-import type { WireDocument } from './document.ts';
 import { isBlank, NEWLINE } from './lines.ts';
 import { decodeText, findOtherEncoding, REPLACEMENT } from './utf8.ts';
+
+/** The name of a form of bodies; wire-events.ts says how each is read. */
+export type BodyFormat =
+  | 'json'
+  | 'ndjson'
+  | 'otlp-json'
+  | 'otlp-protobuf'
+  | 'loki-json'
+  | 'loki-protobuf'
+  | 'elasticsearch-bulk';
+
+/** A body that a path for events reads. */
+export interface EventBody {
+  /** Matched against the whole header Content-Type; empty if it is missing. */
+  readonly type: RegExp;
+  readonly format: BodyFormat;
+  /** A Content-Encoding that is part of the format. */
+  readonly ownEncoding?: string;
+}
 
 /** One event as received: its exact text, or the bytes of it; or why there is none. */
 export type WireEvent = (
   | { readonly text: string }
-  | { readonly line: Buffer; readonly document?: WireDocument }
+  | {
+      readonly line: Buffer;
+      /** Its id, if its members are metadata, as in Elasticsearch; see `readDocument`. */
+      readonly documentId?: string;
+    }
   | { readonly refused: string }
 ) & {
   /** Whether U+FFFD stands for bytes of it that are not UTF-8. */
@@ -24,11 +46,9 @@ export interface WireEvents {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The parts of a request beside its body that its format needs, as texts: they move to another thread. */
-export type BodyContext = Readonly<Record<string, string>>;
-
 export interface CutOptions {
-  readonly context: BodyContext;
+  /** The index that the path of the request names. */
+  readonly index?: string | undefined;
   /** Longest body after decompression, for formats that are compressed by themselves. */
   readonly decodedBytesMax: number;
   /** Most characters of all events together; those of the largest body by default. */
@@ -73,21 +93,16 @@ const VALUES_MAX = 8_000_000;
 /**
  * Decodes a body of JSON, with U+FFFD for bytes that are not UTF-8.
  *
- * @throws TailraceError `body_too_large`, `invalid_request`
+ * @throws TailraceError `body_too_large`, `invalid_request` if the bytes cannot be read at all
  */
 export function decodeJson(bytes: Buffer): ReturnType<typeof decodeText> {
-  requireJson(bytes);
-  return decodeText(bytes);
-}
-
-/** @throws TailraceError `body_too_large`, `invalid_request` if the bytes of a body of JSON cannot be read at all */
-export function requireJson(bytes: Buffer): void {
   if (bytes.length >= VALUES_MAX && countJsonMarks(bytes) >= VALUES_MAX)
     throw new TailraceError(
       'body_too_large',
       `the body has more than ${VALUES_MAX} values; send less at once`,
     );
   refuseOtherEncoding(bytes);
+  return decodeText(bytes);
 }
 
 /**
@@ -148,8 +163,11 @@ const PLACED_CHARS_MAX = 256 * 1024;
 export function malformedJson(text: string, cause: unknown): TailraceError {
   const place = text.length > PLACED_CHARS_MAX ? undefined : findJsonFault(text);
   if (place === undefined) return malformed('JSON', cause);
-  const { line, column } = place;
-  const message = `is not valid JSON at line ${line}, column ${column}`;
+  const { position, line, column } = place;
+  // Older versions of Fluent Bit send objects, one after the other, as `application/json`.
+  const isNext = text[position] === '{' && text.slice(0, position).trimEnd().endsWith('}');
+  const hint = isNext ? '; send a list, or one object a line with Content-Type: application/x-ndjson' : '';
+  const message = `is not valid JSON at line ${line}, column ${column}${hint}`;
   return new TailraceError('invalid_request', `the body ${message}`, {
     cause,
     errors: [{ parameter: 'body', message, ...place }],
@@ -175,14 +193,27 @@ export function refuseTooMany(count: number): void {
 // share, so a small body can become very large.
 const EVENTS_CHARS_MAX = 64 * 1024 * 1024;
 
-/** Returns a function that counts the characters of events. It throws TailraceError `body_too_large` past the bound. */
-export function createCharsBound(charsMax = EVENTS_CHARS_MAX): (chars: number) => void {
+/** Collects events within the bounds of one body. @throws TailraceError `body_too_large` */
+export function collectEvents(
+  events: Iterable<WireEvent>,
+  { charsMax = EVENTS_CHARS_MAX }: Pick<CutOptions, 'charsMax'>,
+): WireEvents {
   const max = Math.min(charsMax, EVENTS_CHARS_MAX);
-  let all = 0;
-  return (chars) => {
-    all += chars;
-    if (all <= max) return;
-    const message = `the events come to more than ${max} characters, each with what several share; send less at once`;
-    throw new TailraceError('body_too_large', message);
-  };
+  let chars = 0;
+  const list: WireEvent[] = [];
+  for (const event of events) {
+    chars += charsOf(event) + (event.echo?.length ?? 0);
+    if (chars > max) {
+      const message = `the events come to more than ${max} characters, each with what several share; send less at once`;
+      throw new TailraceError('body_too_large', message);
+    }
+    list.push(event);
+    refuseTooMany(list.length);
+  }
+  return { events: list, fields: {} };
+}
+
+function charsOf(event: WireEvent): number {
+  if ('refused' in event) return 0;
+  return 'text' in event ? event.text.length : event.line.length;
 }

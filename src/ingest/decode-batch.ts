@@ -2,29 +2,22 @@ import type { AcceptedProtocol } from '../definitions/accepts.ts';
 import type { Source } from '../definitions/source.ts';
 import { blockColumns } from '../engine/row-block.ts';
 import { MICROS_PER_DAY } from '../lib/instant.ts';
-import type { BodyContext, WireEvent } from './body-format.ts';
+import type { BodyFormat, CutOptions, WireEvent } from './body-format.ts';
 import { type EventRules, parseEvent } from './event.ts';
 import { createFilterCounts, type FilterCounts, findFilter } from './filter/filter.ts';
-import { chooseSource } from './protocols/choose-source.ts';
 import { RefusedEvent } from './read-event.ts';
 import type { PerEvent, Refusal } from './receipt.ts';
 import { createRejections, type RejectedEvent, type Rejection } from './rejected.ts';
 import { createRowEncoder, type DayRows, type LayoutChoice } from './rows.ts';
-import { getSourceOfBody } from './source-name.ts';
+import { chooseSource, getSourceOfBody } from './source-name.ts';
 import type { Amount } from './usage/quota.ts';
 import { createAmounts, OverQuota } from './usage/usage.ts';
-import { type BodyFormat, cutEvents } from './wire-events.ts';
+import { cutEvents } from './wire-events.ts';
 
 /** A request body with everything that decoding needs, so that any thread can decode it. */
-export interface BatchInput {
+export interface BatchInput extends Partial<CutOptions> {
   readonly bytes: Buffer;
   readonly format: BodyFormat;
-  /** See `BodyContext`; none by default. */
-  readonly context?: BodyContext | undefined;
-  /** See `CutOptions`; no bound by default. */
-  readonly decodedBytesMax?: number | undefined;
-  /** See `CutOptions`. */
-  readonly charsMax?: number | undefined;
   /** The source that the request names; `undefined` leaves it to each event by `protocol`, else to a member of the body. */
   readonly source: Source | undefined;
   /** The sources that the body may name, or that may accept its events. */
@@ -75,8 +68,8 @@ export const REASONS_MAX = 1_000;
  */
 export function decodeBatch(input: BatchInput): Batch {
   const { bytes, format, source, candidates, protocol, rules } = input;
-  const { context = {}, decodedBytesMax = Number.POSITIVE_INFINITY, charsMax } = input;
-  const { events, fields } = cutEvents(bytes, format, { context, decodedBytesMax, charsMax });
+  const { index, decodedBytesMax = Number.POSITIVE_INFINITY, charsMax } = input;
+  const { events, fields } = cutEvents(bytes, format, { index, decodedBytesMax, charsMax });
   const named = source ?? (protocol === undefined ? getSourceOfBody(candidates, fields) : undefined);
   const parts = createParts(events.length, input);
   if (named !== undefined) parts.of(named); // even without events: the response names it

@@ -41,7 +41,7 @@ export interface IngestOptions {
  * Bytes of the events that wait to be decoded, and as many to be stored; beyond them, or the share of a key, 503: some
  * seconds of the engine's work, and memory that a small machine has.
  */
-export const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
+const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
 // Longest estimated wait of a request; then it is rejected before its body is read. Senders give up after some seconds.
 const WAIT_MS_MAX = 2_000;
 // How long events wait to be stored with others, which a sender does not notice; beside large bodies up to 20 times that.

@@ -44,17 +44,6 @@ export async function* readLines(stream: AsyncIterable<Buffer>, bytesMax: number
   if (line !== undefined) yield line;
 }
 
-/** Cuts bytes into lines without their ends; empty ones are skipped. */
-export function* cutLines(bytes: Buffer): Generator<Buffer, undefined> {
-  for (let start = 0; start < bytes.length; ) {
-    const newline = bytes.indexOf(NEWLINE, start);
-    const end = newline === -1 ? bytes.length : newline;
-    const line = bytes.subarray(start, end);
-    if (!isBlank(line)) yield line;
-    start = end + 1;
-  }
-}
-
 /** Whether a line is skipped. The same rule everywhere: `tailrace load --url` counts lines to say which were rejected. */
 export function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);

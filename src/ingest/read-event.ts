@@ -1,12 +1,11 @@
 import { isAscii } from 'node:buffer';
 import type { Source } from '../definitions/source.ts';
+import { isObject, tryParse } from '../lib/json/value.ts';
 import type { WireEvent } from './body-format.ts';
-import { planDocument, readDocument, sharedBytes, type WireDocument } from './document.ts';
 import { dropDuplicates } from './json/duplicates.ts';
 import { NOT_JSON, readString } from './json/grammar.ts';
-import { type PathPlan, planPaths } from './json/paths.ts';
-import { type JsonLimits, type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
-import { isObject, tryParse } from './json/value.ts';
+import { type PathNode, type PathPlan, planPaths } from './json/paths.ts';
+import { findName, type JsonLimits, type JsonScan, MEMBER_SPANS, type Named, scanJson } from './json/scan.ts';
 import type { ReadPath } from './typed.ts';
 
 /** Why an event is not stored; the message completes the sentence "event 3 …". */
@@ -21,9 +20,6 @@ export class RefusedEvent extends Error {
   }
 }
 
-/** The event is not a JSON object. */
-class NotAnObject extends RefusedEvent {}
-
 const LIMITS: JsonLimits = { depthMax: 100, keysMax: 10_000, keyCharsMax: 1_000 };
 
 /** An event whose JSON has been read. */
@@ -36,14 +32,17 @@ export interface ReadEvent extends Pick<JsonScan, 'hasBreaks'> {
   readonly cut: (start?: number, end?: number) => string;
 }
 
+type Path = readonly string[];
+
+/** The values that a row needs beside the members of its event, by the paths of the event. */
 interface EventPlan extends PathPlan {
-  readonly slotOf: ReadonlyMap<readonly string[], number>;
+  readonly slotOf: ReadonlyMap<Path, number>;
+  readonly document: DocumentPlan;
 }
 
 export const PROJECT = ['project'];
 const plans = new WeakMap<Source, EventPlan>();
 
-/** Plans the values that an event's row needs beside its members. */
 function planOf(source: Source): EventPlan {
   const known = plans.get(source);
   if (known !== undefined) return known;
@@ -54,21 +53,20 @@ function planOf(source: Source): EventPlan {
     ...(source.idPaths ?? []),
     ...source.columns.flatMap(({ path, otherPaths }) => [path, ...otherPaths]),
   ];
-  const plan = planPaths(paths);
-  const own = { ...plan, slotOf: new Map(paths.map((path, i) => [path, plan.slots[i] ?? 0])) };
-  plans.set(source, own);
-  return own;
+  const { root, slots } = planPaths(paths);
+  const slotOf = new Map(paths.map((path, i) => [path, slots[i] ?? 0]));
+  const plan = { root, slots, slotOf, document: planDocument([...slotOf.keys()]) };
+  plans.set(source, plan);
+  return plan;
 }
 
 /** Reads the JSON of one event of `source`. @throws RefusedEvent if it is too large, not an object or beyond the limits */
 export function readEvent(wire: WireEvent, source: Source, bytesMax: number): ReadEvent {
   if ('refused' in wire) throw new RefusedEvent(wire.refused);
   const received = 'line' in wire ? wire.line : Buffer.from(wire.text);
-  const document = 'line' in wire ? wire.document : undefined;
-  const size = received.length + (document === undefined ? 0 : sharedBytes(document));
-  if (size > bytesMax) throw new RefusedEvent(`is larger than ${bytesMax} bytes`);
+  if (received.length > bytesMax) throw new RefusedEvent(`is larger than ${bytesMax} bytes`);
   const bytes = wire.isRepaired === true ? Buffer.from(received.toString()) : received;
-  if (document !== undefined) return readByDocument(bytes, document, source);
+  if ('line' in wire && wire.documentId !== undefined) return readDocument(bytes, wire.documentId, source);
   const plan = planOf(source);
   const { spans, values, hasBreaks, cut } = scan(bytes, plan);
   const members: ReadEvent['members'][number][] = [];
@@ -80,35 +78,16 @@ export function readEvent(wire: WireEvent, source: Source, bytesMax: number): Re
   return { members, at: reader(plan.slotOf, values), cut, hasBreaks };
 }
 
-function readByDocument(bytes: Buffer, document: WireDocument, source: Source): ReadEvent {
-  const { slotOf } = planOf(source);
-  const plan = planDocument(slotOf, document.shape);
-  try {
-    const { values, hasBreaks, cut, ...scanned } = scan(bytes, plan);
-    const { members, isDirect } = readDocument(document, plan, { ...scanned, values, cut });
-    if (isDirect) return { members, at: reader(plan.slotOf, values), cut, hasBreaks };
-    const written = members.map(({ name, text }) => `"${name}":${text}`); // names without escapes
-    return readEvent({ text: `{${written.join(',')}}` }, source, Number.POSITIVE_INFINITY);
-  } catch (error) {
-    if (!(error instanceof NotAnObject)) throw error;
-    if (document.isTextOtherwise !== true) throw new RefusedEvent('is not a JSON object');
-    return readByDocument(EMPTY, asMessage(bytes, document), source);
-  }
-}
-
-const EMPTY = Buffer.from('{}');
-
-function asMessage(bytes: Buffer, { defaults, ...document }: WireDocument): WireDocument {
-  const message = JSON.stringify(bytes.toString().replace(/\r$/, ''));
-  return { ...document, defaults: { ...defaults, message }, isTextOtherwise: false };
-}
-
 function reader(slotOf: EventPlan['slotOf'], values: readonly unknown[]): ReadPath {
   return (path) => values[slotOf.get(path) ?? -1];
 }
 
+interface Scanned extends JsonScan, Pick<ReadEvent, 'cut'> {
+  readonly bytes: Buffer;
+}
+
 /** Scans an event, of whose members with equal names only the last counts. */
-function scan(bytes: Buffer, paths: PathPlan): JsonScan & Pick<ReadEvent, 'cut'> & { bytes: Buffer } {
+function scan(bytes: Buffer, paths: PathPlan): Scanned {
   const text = isAscii(bytes) ? bytes.toString('latin1') : undefined;
   const cut = (start = 0, end = 0) => text?.slice(start, end) ?? bytes.toString('utf8', start, end);
   try {
@@ -121,12 +100,91 @@ function scan(bytes: Buffer, paths: PathPlan): JsonScan & Pick<ReadEvent, 'cut'>
     if (unique !== bytes) return scan(unique, paths);
     if (kind === 'object') return { kind, spans, values, hasBreaks, mayHaveDuplicates, cut, bytes };
   } catch (error) {
-    if (error === NOT_JSON) throw new NotAnObject('is not valid JSON');
+    if (error === NOT_JSON) throw new RefusedEvent('is not valid JSON');
     if (!(error instanceof RangeError)) throw error;
     // The scan has ended at the limit: whether the rest is JSON says the parser, once for such an event.
     const value = tryParse(bytes.toString());
-    if (value === undefined) throw new NotAnObject('is not valid JSON');
+    if (value === undefined) throw new RefusedEvent('is not valid JSON');
     if (isObject(value)) throw new RefusedEvent(error.message);
   }
-  throw new NotAnObject('is not a JSON object');
+  throw new RefusedEvent('is not a JSON object');
+}
+
+/** The members of a document that are members of its event: the first of these names that is there. All others are metadata. */
+const OWN_NAMES = {
+  timestamp: ['@timestamp', 'timestamp'],
+  event_message: ['message'],
+} as const;
+
+interface OwnName extends Named {
+  readonly role: string;
+  /** The least of a role counts. */
+  readonly rank: number;
+  /** Slots of values inside of it; see `PathNode`. */
+  readonly node: Pick<PathNode, 'from' | 'before'> | undefined;
+}
+
+/** The values that a row needs, by the paths of the document. */
+interface DocumentPlan extends PathPlan {
+  /** By the path of the event. */
+  readonly slotOf: ReadonlyMap<Path, number>;
+  readonly own: readonly OwnName[];
+  /** Whether all paths lead into the metadata: for others the event has to be written first. */
+  readonly isDirect: boolean;
+}
+
+const WRITTEN = ['id', 'metadata', ...Object.keys(OWN_NAMES)];
+
+function planDocument(paths: readonly Path[]): DocumentPlan {
+  const inside = paths.filter(([first, ...rest]) => first === 'metadata' && rest.length > 0);
+  const { root, slots } = planPaths(inside.map(([, ...rest]) => rest));
+  const slotOf = new Map(inside.map((path, i) => [path, slots[i] ?? -1]));
+  const own = Object.entries(OWN_NAMES).flatMap(([role, names]) =>
+    names.map((name, rank) => ({
+      ...{ name, bytes: Buffer.from(name), role, rank },
+      node: root.children.find((child) => child.name === name),
+    })),
+  );
+  const isDirect = paths.every((path) => slotOf.has(path) || !WRITTEN.includes(path[0] ?? ''));
+  return { root, slots, slotOf, own, isDirect };
+}
+
+/** Reads a document as an event without writing its JSON, if its source reads no other values than the metadata's. */
+function readDocument(bytes: Buffer, id: string, source: Source): ReadEvent {
+  const plan = planOf(source).document;
+  const scanned = scan(bytes, plan);
+  const { spans, values, hasBreaks, cut } = scanned;
+  const found = findOwn(plan.own, scanned);
+  const members = [{ name: 'id', text: JSON.stringify(id) }];
+  for (const [at, { role, node }] of found) {
+    members.push({ name: role, text: cut(spans[at + 2], spans[at + 3]) });
+    if (node !== undefined) values.fill(undefined, node.from, node.before);
+  }
+  members.push({ name: 'metadata', text: `{${cutOthers(scanned, found).join(',')}}` });
+  if (plan.isDirect) return { members, at: reader(plan.slotOf, values), cut, hasBreaks };
+  const written = members.map(({ name, text }) => `"${name}":${text}`); // names without escapes
+  return readEvent({ text: `{${written.join(',')}}` }, source, Number.POSITIVE_INFINITY);
+}
+
+/** Returns the names that count, by the places of their spans. */
+function findOwn(own: readonly OwnName[], { spans, bytes }: Scanned): ReadonlyMap<number, OwnName> {
+  const found = new Map<string, { readonly at: number; readonly name: OwnName }>();
+  for (let at = 0; at < spans.length; at += MEMBER_SPANS) {
+    const name = findName(own, bytes, spans[at] ?? 0, spans[at + 1] ?? 0);
+    if (name === undefined) continue;
+    const other = found.get(name.role)?.name;
+    if (other === undefined || name.rank < other.rank) found.set(name.role, { at, name });
+  }
+  return new Map([...found.values()].map(({ at, name }) => [at, name]));
+}
+
+/** Cuts the other members; those that follow each other as one text. */
+function cutOthers({ spans, cut }: Scanned, own: ReadonlyMap<number, OwnName>): string[] {
+  const runs: string[] = [];
+  let start = 0;
+  for (const at of [...own.keys(), spans.length].toSorted((a, b) => a - b)) {
+    if (at > start) runs.push(cut(spans[start], spans[at - 1]));
+    start = at + MEMBER_SPANS;
+  }
+  return runs;
 }

@@ -22,8 +22,6 @@ export interface EventPost extends Omit<BatchInput, 'rules' | 'blockRowsMin'> {
   /** Id of the caller's key. */
   readonly keyId: string;
   readonly idempotencyKey: string | undefined;
-  /** What the path names beside the source, such as an index: one Idempotency-Key may be used for each. */
-  readonly target?: string | undefined;
   /** Throws if the caller may not send to the source. */
   readonly authorize: (source: Source) => void;
 }
@@ -118,7 +116,7 @@ export function createReceiver(options: ReceiverOptions): Receive {
     return value;
   }
 
-  return async ({ project, pinnedProject, keyId, idempotencyKey: key, target = '', authorize, ...body }) => {
+  return async ({ project, pinnedProject, keyId, idempotencyKey: key, authorize, ...body }) => {
     const times = { now: now() * MICROS_PER_MS, ageAt: ageAt() * MICROS_PER_MS };
     usage.checkKey(keyId);
     const rules = { ...times, project, pinnedProject, spent: usage.spentProjects() };
@@ -131,7 +129,7 @@ export function createReceiver(options: ReceiverOptions): Receive {
       const receipt = { sources, refusals, ...(echoes !== undefined && { echoes }) };
       const how = { key: keyId, pinnedProject };
       if (key === undefined) return { ...(await store(batch, how)), ...receipt };
-      const scope = `${keyId}\0${sources.map(({ id }) => id).join()}\0${project}${target}`;
+      const scope = `${keyId}\0${sources.map(({ id }) => id).join()}\0${project}${body.index ?? ''}`;
       const token = hash('sha256', `${scope}\0${key}\0${bodyHash}`);
       return { ...(await once(token, () => store(batch, { ...how, token }))), ...receipt };
     };

@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { type AcceptedProtocol, accepts, GENERAL_SOURCE } from '../definitions/accepts.ts';
 import { createRegistry, type Registry } from '../definitions/registry.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
 import { headerOf } from '../lib/header.ts';
+import type { WireEvent } from './body-format.ts';
+import { RefusedEvent } from './read-event.ts';
 
 /** A part of a request that may name its source; a list if a name came more than once. */
 type Names = Readonly<Record<string, unknown>>;
@@ -46,6 +49,34 @@ export function getSourceOfBody(candidates: readonly Source[], fields: Names): S
   if (source !== undefined) return source;
   const message = 'name a source: ?source_name=<name>, ?source=<uuid> or the header X-Source';
   throw new TailraceError('invalid_request', message);
+}
+
+/**
+ * Returns the source of an event that names none: the first that accepts its labels, else the general one.
+ *
+ * @param candidates the sources that the sender may send to
+ * @throws RefusedEvent if none accepts it
+ */
+export function chooseSource(
+  candidates: readonly Source[],
+  {
+    protocol,
+    wire,
+  }: {
+    readonly protocol: AcceptedProtocol | undefined;
+    readonly wire: WireEvent;
+  },
+): Source {
+  const { labels = {} } = wire;
+  const source =
+    candidates.find((one) =>
+      one.accepts?.some((rule) => rule.protocol === protocol && accepts(rule, labels)),
+    ) ?? candidates.find((one) => one.name === GENERAL_SOURCE && isManaged(one));
+  if (source !== undefined) return source;
+  throw new RefusedEvent(
+    'belongs to no source that this key may send to: none accepts it, and there is no source ' +
+      `"${GENERAL_SOURCE}"; name one in the header X-Source`,
+  );
 }
 
 /** @throws TailraceError `invalid_request` for a source that reads a table of others, or that only Tailrace writes */

@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { TailraceError } from '../errors.ts';
 import {
+  type BodyFormat,
   type CutOptions,
+  collectEvents,
   countJsonMarks,
   createMarkCounter,
   decodeJson,
@@ -15,20 +17,16 @@ import {
   type WireEvent,
   type WireEvents,
 } from './body-format.ts';
-import { nextToken, passValue } from './json/cursor.ts';
-import { NOT_JSON, OPEN_BRACE, readString } from './json/grammar.ts';
+import { NOT_JSON, readString } from './json/grammar.ts';
 import { type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
 import { checkRequest, decodeRequest } from './otlp/check.ts';
 import { type OtlpRequest, otlpEvents } from './otlp/events.ts';
-import type { ProtocolFormat } from './protocols/protocol.ts';
-import { PROTOCOL_FORMATS } from './protocols/table.ts';
+import { ELASTICSEARCH_FORMATS } from './protocols/elasticsearch.ts';
+import { LOKI_FORMATS } from './protocols/loki.ts';
 import { NAMING_MEMBERS } from './source-name.ts';
 import { REPLACEMENT, withoutMark } from './utf8.ts';
 
-/** The name of a format. */
-export type BodyFormat = keyof typeof FORMATS | ProtocolFormat;
-
-const FORMATS = {
+const FORMATS: Readonly<Record<BodyFormat, Format>> = {
   json: { cut: cutJson, countMarks: countJsonMarks },
   ndjson: { cut: cutLines, countMarks: createMarkCounter('{[,\n') },
   'otlp-json': {
@@ -41,19 +39,19 @@ const FORMATS = {
     // The tag of a string or message in one of the first seven fields: every record, attribute and value begins with one.
     countMarks: createMarkCounter('\x0a\x12\x1a\x22\x2a\x32\x3a'),
   },
-} as const satisfies Readonly<Record<string, Format>>;
-
-const ALL: Readonly<Record<BodyFormat, Format>> = { ...FORMATS, ...PROTOCOL_FORMATS };
+  ...LOKI_FORMATS,
+  ...ELASTICSEARCH_FORMATS,
+};
 
 /** Cuts a request body into events. @throws TailraceError as `Format.cut` */
 export function cutEvents(bytes: Buffer, format: BodyFormat, options: CutOptions): WireEvents {
-  const { cut, isBinary } = ALL[format];
+  const { cut, isBinary } = FORMATS[format];
   return cut(isBinary ? bytes : withoutMark(bytes), options);
 }
 
 /** See `Format.countMarks`. */
 export function countMarks(bytes: Uint8Array, format: BodyFormat): number {
-  return ALL[format].countMarks(bytes);
+  return FORMATS[format].countMarks(bytes);
 }
 
 const LONG_INTEGER = /("int(?:V|_v)alue"\s*:\s*)(-?\d{16,19})(?=\s*[,}])/g;
@@ -108,24 +106,8 @@ function scanBody(bytes: Buffer, text: string): JsonScan {
     return scanJson(bytes);
   } catch (error) {
     if (error !== NOT_JSON) throw error;
-    if (isFollowed(bytes)) throw new TailraceError('invalid_request', MORE_THAN_ONE);
     parseBody(text); // throws, with the place
     throw error;
-  }
-}
-
-// Older versions of Fluent Bit send objects, one after the other, as `application/json`.
-const MORE_THAN_ONE =
-  'the body is more than one JSON object; send a list, or one object a line with Content-Type: application/x-ndjson';
-
-/** Whether another object follows the first, which is not proven valid. */
-function isFollowed(bytes: Buffer): boolean {
-  const cursor = { bytes, at: 0 };
-  try {
-    if (nextToken(cursor) === OPEN_BRACE) passValue(cursor);
-    return nextToken(cursor) === OPEN_BRACE;
-  } catch {
-    return false; // it is cut short
   }
 }
 
@@ -165,10 +147,5 @@ function cutLines(bytes: Buffer): WireEvents {
 }
 
 function cutOtlp(request: OtlpRequest, options: CutOptions): WireEvents {
-  const events: WireEvent[] = [];
-  for (const event of otlpEvents(request, options)) {
-    events.push(event);
-    refuseTooMany(events.length);
-  }
-  return { events, fields: {} };
+  return collectEvents(otlpEvents(request), options);
 }

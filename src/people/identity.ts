@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { isObject } from '../ingest/json/value.ts';
 import type { Claims } from '../keys/session-store.ts';
+import { isObject } from '../lib/json/value.ts';
 
 /** A person whom the provider or a proxy vouches for. */
 export interface Identity {

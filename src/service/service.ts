@@ -5,7 +5,6 @@ import type { Engine, EngineGauges } from '../engine/engine.ts';
 import { readEngineVersion, readStoreState } from '../engine/store-state.ts';
 import { buildApp } from '../http/app.ts';
 import { readTlsContext } from '../http/tls.ts';
-import type { SyslogListener } from '../ingest/protocols/syslog/listen.ts';
 import { createRejectedLog } from '../ingest/rejected.ts';
 import { createStoringWatch } from '../ingest/storing-watch.ts';
 import type { Keyring } from '../keys/keyring.ts';
@@ -26,7 +25,6 @@ import { type Context, createStartTask, type ServiceOptions, type StartTask } fr
 import { type Core, type EngineWatch, openCore } from './open-core.ts';
 import { createOperatorFiles } from './operator-files.ts';
 import { keepAudit, openUsage } from './own-events.ts';
-import { openSyslog } from './ports.ts';
 import { openReading, openReplicas, type Reading } from './reading.ts';
 import { createAppParts } from './routes.ts';
 import { openDeletions, openStoring } from './storing.ts';
@@ -36,8 +34,6 @@ export interface Service {
   readonly core: Core;
   readonly keyring: Keyring;
   readonly retention: Retention;
-  /** Open ports for syslog. */
-  readonly syslog: readonly Pick<SyslogListener, 'address' | 'port'>[];
   /** Stops accepting, lets running work finish within the bound, stops the rest, releases the store. Idempotent. */
   close(): Promise<void>;
 }
@@ -85,7 +81,6 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const reading = openReading(context, { cursors, usage, shared: replicas?.answers });
   const { ingest, retention, rollupRowsLeft } = await openStoring(context, { usage, rejectedEvents });
   keepAudit(context, ingest.committer);
-  const syslog = await openSyslog(context, ingest.receive);
   const deletions = openDeletions(context, { ingest, retention, rejectedEvents });
 
   let isStopping = false;
@@ -125,7 +120,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     closing ??= running.disposeAsync();
     return closing;
   };
-  return { app, core, keyring, retention, syslog, close };
+  return { app, core, keyring, retention, close };
 }
 
 /** Starts what keeps answers warm, and live tails. */

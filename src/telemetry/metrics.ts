@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { CacheOutcome } from '../cache/store.ts';
 import { OVERLOADS } from '../ingest/backpressure.ts';
-import { SYSLOG_LOSSES } from '../ingest/protocols/syslog/listen.ts';
 import { createMetricRegistry, type MetricRegistry } from './prometheus.ts';
 
 /**
@@ -179,12 +178,6 @@ function createIngestMetrics({ counter, gauge }: MetricRegistry) {
     'Events to which rules applied, by source and rule: drop, sample or redact.',
     ['source', 'rule'],
   );
-  const syslogLost = counter(
-    'tailrace_syslog_lost_total',
-    'Lines of syslog lost, by reason: too_long, queue_full, not_allowed or not_stored.',
-    ['reason'],
-  );
-  for (const reason of SYSLOG_LOSSES) syslogLost.at(reason);
   const commits = counter('tailrace_commits_total', 'Batches, by source and result: done or failed.', [
     'source',
     'result',
@@ -217,7 +210,6 @@ function createIngestMetrics({ counter, gauge }: MetricRegistry) {
     /** Counts stored events that belong to no project. */
     withoutProject: (source: string, count: number) => withoutProjectCounts.at(source).add(count),
     repaired: (source: string, count: number) => repaired.at(source).add(count),
-    syslogLost: (reason: string, count: number) => syslogLost.at(reason).add(count),
     filtered(source: string, counts: Readonly<Record<string, number>>) {
       for (const [rule, count] of Object.entries(counts)) if (count > 0) filtered.at(source, rule).add(count);
     },

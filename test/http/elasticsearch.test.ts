@@ -63,7 +63,7 @@ describe('a bulk request', () => {
     expect(results.map(([action, { status, error }]) => [action, status, error?.reason])).toEqual([
       ['index', 201, undefined],
       ['delete', 400, expect.stringContaining('has the action delete')],
-      ['create', 400, 'the document is not a JSON object'],
+      ['create', 400, 'the document is not valid JSON'],
       ['create', 400, expect.stringContaining('neither ISO 8601')],
       ['create', 400, expect.stringContaining('levels')],
       ['create', 201, undefined],

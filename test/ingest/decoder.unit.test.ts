@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import type { Source } from '../../src/definitions/source.ts';
+import type { BodyFormat } from '../../src/ingest/body-format.ts';
 import type { Batch } from '../../src/ingest/decode-batch.ts';
 import { createDecoder, type Decoder } from '../../src/ingest/decoder.ts';
-import type { BodyFormat } from '../../src/ingest/wire-events.ts';
 import { MICROS_PER_MS } from '../../src/lib/instant.ts';
 import { runs } from '../support/property.ts';
 
@@ -127,8 +127,6 @@ describe('nesting deeper than the stack allows', () => {
     ['ndjson', `{"metadata":${deep}}\n${good}`],
     ['loki-json', `{"streams":[{"stream":{},"values":[["${NOW_MS}","a",{"a":${deep}}],["${NOW_MS}","b"]]}]}`],
     ['elasticsearch-bulk', `{"create":{}}\n{"a":${deep}}\n{"create":{}}\n${good}`],
-    ['splunk-events', `{"event":{"a":${deep}}}{"event":"b"}`],
-    ['firehose', `{"records":[{"data":"${btoa(`{"a":${deep}}\n${good}`)}"}]}`],
   ])('rejects its event, and no other: %s', async (format, body) => {
     const { refused, parts } = await decode(open(), [body, format]);
     expect([refused, parts[0]?.accepted]).toEqual([1, 1]);

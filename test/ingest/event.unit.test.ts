@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
 import { parseEvent, parseTimestamp } from '../../src/ingest/event.ts';
-import { readShared } from '../../src/ingest/protocols/event-text.ts';
 import { RefusedEvent } from '../../src/ingest/read-event.ts';
 import { countNames, json, parseByHex, space } from '../support/json-text.ts';
 import { runs } from '../support/property.ts';
@@ -82,12 +81,11 @@ describe('an event', () => {
       ]);
   });
 
-  test('of another protocol keeps the last of equal names, also in what it shares with others', () => {
-    const shared = readShared('{"o":{"c":1,"c":2}}');
-    const document = { shape: { timestamp: [], message: ['msg'] }, shared };
-    const wire = { line: Buffer.from('{"msg":"a","x":1,"msg":"b","x":2}'), document };
-    const { message, metadata } = parseEvent(wire, SOURCE, { now: NOW, eventBytesMax: 1_000, project: '' });
-    expect([message, metadata]).toEqual(['b', '{"o":{"c":2},"x":2}']);
+  test('of another protocol keeps the last of equal names', () => {
+    const wire = { line: Buffer.from('{"message":"a","x":1,"\\u006dessage":"b","x":2}'), documentId: 'i' };
+    const rules = { now: NOW, eventBytesMax: 1_000, project: '' };
+    const { id, message, metadata } = parseEvent(wire, SOURCE, rules);
+    expect([id, message, metadata]).toEqual(['i', 'b', '{"x":2}']);
   });
 
   test('keeps its other members exactly, in their order', () => {

@@ -135,7 +135,7 @@ describe.each([
 
 describe('a byte order mark', () => {
   const cut = (bytes: Buffer, format: (typeof NDJSON)['format']) => {
-    const { events } = cutEvents(bytes, format, { context: {}, decodedBytesMax: 1_000_000 });
+    const { events } = cutEvents(bytes, format, { decodedBytesMax: 1_000_000 });
     return events.map((event) => ('line' in event ? `${event.line}` : event));
   };
   const marked = (bytes: Buffer) => Buffer.concat([Buffer.from('\ufeff'), bytes]);

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { type AcceptedProtocol, createAccepts } from '../../src/definitions/accepts.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import type { Source } from '../../src/definitions/source.ts';
+import type { BodyFormat } from '../../src/ingest/body-format.ts';
 import { decodeBatch } from '../../src/ingest/decode-batch.ts';
-import type { BodyFormat } from '../../src/ingest/wire-events.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
 const rules = { now: NOW_MS * 1_000, eventBytesMax: 10_000, project: 'p' };
@@ -31,13 +31,6 @@ const BODIES: readonly Body[] = [
     'elasticsearch-bulk',
     (all) => all.map((_index) => `${json({ index: { _index } })}\n{}\n`).join(''),
   ],
-  [
-    'splunk',
-    'sourcetype',
-    'splunk-events',
-    (all) => all.map((sourcetype) => json({ event: 'x', sourcetype })).join(''),
-  ],
-  ['datadog', 'service', 'datadog-json', (all) => json(all.map((service) => ({ message: 'x', service })))],
 ];
 
 const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });

@@ -12,8 +12,6 @@ description: Requests at a gateway.
 project: [metadata.project, metadata.tags.project, project]
 accepts:
   - { protocol: loki, label: app, equals: gateway }
-  - { protocol: splunk, label: sourcetype, equals: gateway }
-  - { protocol: datadog, label: service, equals: gateway }
   - { protocol: otlp, label: service.name, equals: gateway }
   - { protocol: elasticsearch, label: index, equals: ["gateway", "gateway-*"] }
 columns:

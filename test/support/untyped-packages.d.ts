@@ -22,23 +22,3 @@ declare module 's3rver' {
     close(): Promise<void>;
   }
 }
-
-declare module 'splunk-logging' {
-  export class Logger {
-    constructor(config: { token: string; url: string; maxBatchCount?: number });
-    send(context: { message: unknown; severity?: string; metadata?: Readonly<Record<string, string>> }): void;
-  }
-}
-
-declare module 'syslog-client' {
-  interface Client {
-    log(message: string, options: object, onSent: (error: Error | null) => void): void;
-    close(): void;
-  }
-  const client: {
-    readonly Transport: { readonly Tcp: number; readonly Udp: number };
-    readonly Severity: { readonly Error: number };
-    createClient(target: string, options: object): Client;
-  };
-  export default client;
-}

@@ -5,23 +5,11 @@ const isOfElasticsearch = (body: string, status: number) => {
   const isTyped = hasTypes(error, { type: 'string', reason: 'string' });
   return rest.status === status && isTyped && Array.isArray(error.root_cause);
 };
-const isOfDatadog = (body: string, status: number) => {
-  const { errors } = JSON.parse(body) as { errors: readonly { status: unknown }[] };
-  const isTyped = (one: object) => hasTypes(one, { title: 'string', detail: 'string' });
-  return errors.every((one) => one.status === String(status) && isTyped(one));
-};
-const isOfTypes = (types: Readonly<Record<string, string>>) => (body: string) =>
-  hasTypes(JSON.parse(body), types);
-
 /** What the senders of other services expect at their own paths. */
 const OF_PROTOCOLS: readonly (readonly [path: RegExp, isShape: (body: string, status: number) => boolean])[] =
   [
-    [/^\/(loki|drains\/heroku)/, (body) => body !== '' && !body.includes('\n    at ')],
-    [/^\/drains\/(vercel|logpush)/, isOfTypes({ error: 'string' })],
-    [/^\/drains\/firehose/, isOfTypes({ timestamp: 'number', errorMessage: 'string' })],
-    [/^\/services\/collector/, isOfTypes({ text: 'string', code: 'number' })],
+    [/^\/loki/, (body) => body !== '' && !body.includes('\n    at ')],
     [/^\/(_|[^/]*\/_|$)/, isOfElasticsearch],
-    [/^\/(api\/v2\/logs|v1\/input|api\/v1\/validate)/, isOfDatadog],
   ];
 
 /** Whether a response with an error has a body that docs/errors.md, or the protocol of its path, promises. */

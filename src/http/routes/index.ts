@@ -105,7 +105,7 @@ function addRoute<Parts>(
   const config = {
     ...(cors !== undefined && { cors }),
     ...(bodyTypes.length > 0 && { bodyTypes }),
-    ...(route.bodies !== undefined && { protocolBodies: route.bodies }),
+    ...(route.bodies !== undefined && { eventBodies: route.bodies }),
     ...(route.refusal !== undefined && { refusal: route.refusal }),
   };
   for (const url of pathsOf(route)) {

@@ -4,13 +4,7 @@ import { WITHOUT_PROJECT_HEADER } from '../../ingest/project-warning.ts';
 import type { Received } from '../../ingest/receipt.ts';
 import { list, object, type Schema } from '../openapi/schema.ts';
 import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
-import {
-  addBodyParser,
-  type EventRequest,
-  findSourceOf,
-  type IngestParts,
-  takeEvents,
-} from './take-events.ts';
+import { addBodyParser, type EventRequest, type IngestParts, takeEvents } from './take-events.ts';
 
 /** Logflare's paths, each also with `/json` and `/vector` appended; all are the same. */
 const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) => [
@@ -19,8 +13,10 @@ const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) => [
   `${path}/vector`,
 ]);
 
-const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:;|$)/i;
-const NDJSON_TYPES = /^application\/(?:x-)?ndjson(?:;|$)/i;
+const BODIES = [
+  { type: /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i, format: 'json' },
+  { type: /^application\/(?:x-)?ndjson *(?:;|$)/i, format: 'ndjson' },
+] as const;
 
 // Browsers send logs too. The key is in a header, never in a cookie, so any origin may try.
 const ANY_ORIGIN = {
@@ -45,11 +41,7 @@ const EVENT: Schema = {
 
 /** Accepts events by Logflare's protocol. The response is sent when they are stored. */
 export const ingestRoutes: RouteGroup<IngestParts> = {
-  setup(app, parts) {
-    app.removeAllContentTypeParsers();
-    addBodyParser(app, parts, { type: JSON_TYPES, format: 'json' });
-    addBodyParser(app, parts, { type: NDJSON_TYPES, format: 'ndjson' });
-  },
+  setup: addBodyParser,
   routes: [
     defineRoute({
       method: 'POST',
@@ -57,6 +49,7 @@ export const ingestRoutes: RouteGroup<IngestParts> = {
       scopes: ['ingest'],
       keyInQuery: true,
       cors: ANY_ORIGIN,
+      bodies: BODIES,
       summary: 'Send events',
       operation: {
         id: 'send_events',
@@ -94,7 +87,7 @@ export const ingestRoutes: RouteGroup<IngestParts> = {
       },
       errors: ['source_not_found', 'overloaded'],
       handle: async (parts: IngestParts, request: EventRequest, reply) =>
-        respond(reply, await takeEvents(request, parts, { source: findSourceOf(request, parts) })),
+        respond(reply, await takeEvents(request, parts)),
     }),
   ],
 };
@@ -111,20 +104,21 @@ function respond(reply: FastifyReply, received: Received): FastifyReply {
 }
 
 const PROTOBUF = 'application/x-protobuf';
+const OTLP_BODIES = [
+  { type: /^application\/x-protobuf *(?:;|$)/i, format: 'otlp-protobuf' },
+  { type: /^application\/json *(?:;|$)/i, format: 'otlp-json' },
+] as const;
 
 /** Accepts log records by OTLP over HTTP, protobuf and JSON; the response has the encoding of the request. */
 export const otlpRoutes: RouteGroup<IngestParts> = {
-  setup(app, parts) {
-    app.removeAllContentTypeParsers();
-    addBodyParser(app, parts, { type: PROTOBUF, format: 'otlp-protobuf' });
-    addBodyParser(app, parts, { type: 'application/json', format: 'otlp-json' });
-  },
+  setup: addBodyParser,
   routes: [
     defineRoute({
       method: 'POST',
       path: '/v1/logs',
       scopes: ['ingest'],
       keyInQuery: true,
+      bodies: OTLP_BODIES,
       summary: 'Send log records by OpenTelemetry’s protocol',
       operation: { id: 'send_otlp_logs', tag: 'events' },
       parameters: [
@@ -154,10 +148,8 @@ export const otlpRoutes: RouteGroup<IngestParts> = {
         }),
       },
       errors: ['source_not_found', 'overloaded'],
-      handle: async (parts: IngestParts, request: EventRequest, reply) => {
-        const source = findSourceOf(request, parts);
-        return answerOtlp(request, reply, await takeEvents(request, parts, { source, protocol: 'otlp' }));
-      },
+      handle: async (parts: IngestParts, request: EventRequest, reply) =>
+        answerOtlp(request, reply, await takeEvents(request, parts, { protocol: 'otlp' })),
     }),
   ],
 };

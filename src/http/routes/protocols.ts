@@ -1,44 +1,28 @@
 import type { FastifyRequest } from 'fastify';
+import { PROTOCOL_NAMES, type ProtocolName } from '../../definitions/accepts.ts';
 import type { TailraceError } from '../../errors.ts';
-import type {
-  EventRoute,
-  InfoRoute,
-  Protocol,
-  ProtocolReply,
-  ProtocolRequest,
-  ProtocolRoute,
-} from '../../ingest/protocols/protocol.ts';
+import type { InfoRoute, Protocol, ProtocolReply, ProtocolRequest } from '../../ingest/protocols/protocol.ts';
 import { PROTOCOLS } from '../../ingest/protocols/table.ts';
 import { sendProtocolReply } from '../plugins/errors.ts';
 import { defineRoute, type Route, type RouteGroup, textParameter } from '../route.ts';
-import {
-  addRawParser,
-  type EventRequest,
-  findSourceInHeaders,
-  type IngestParts,
-  takeEvents,
-} from './take-events.ts';
-
-const NAMES = Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[];
+import { addBodyParser, type EventRequest, type IngestParts, takeEvents } from './take-events.ts';
 
 /** Accepts events by the protocols of src/ingest/protocols/table.ts. */
 export const protocolRoutes: RouteGroup<IngestParts> = {
-  setup(app, parts) {
-    app.removeAllContentTypeParsers();
-    addRawParser(app, parts);
-  },
-  routes: NAMES.flatMap((name) => {
-    const protocol = PROTOCOLS[name];
-    return [
-      ...protocol.events.map((route) => eventRoute(name, protocol, route)),
-      ...protocol.info.map((route) => infoRoute(protocol, route)),
-    ];
-  }),
+  setup: addBodyParser,
+  routes: PROTOCOL_NAMES.flatMap((name) => [
+    eventRoute(name),
+    ...PROTOCOLS[name].info.map((route) => infoRoute(PROTOCOLS[name], route)),
+  ]),
 };
 
-function eventRoute(name: keyof typeof PROTOCOLS, protocol: Protocol, route: EventRoute): Route<IngestParts> {
+function eventRoute(name: ProtocolName): Route<IngestParts> {
+  const protocol = PROTOCOLS[name];
+  const { method, path, summary, id, bodies, respond } = protocol.events;
   return defineRoute({
-    ...shared(protocol, route),
+    ...{ method, path, summary, bodies },
+    ...ownForms(protocol),
+    operation: { id, tag: 'events' },
     scopes: ['ingest'],
     parameters: [
       textParameter('header', 'X-Source', 'Source of all events; without it that which accepts each.'),
@@ -46,58 +30,44 @@ function eventRoute(name: keyof typeof PROTOCOLS, protocol: Protocol, route: Eve
     ],
     body: {
       required: true,
-      content: Object.fromEntries(route.bodies.map(({ shown }) => [shown, { schema: {} }])),
+      content: Object.fromEntries(bodies.map(({ shown }) => [shown, { schema: {} }])),
     },
-    bodies: route.bodies,
-    answer: { 200: { description: 'See docs/senders.md.' } },
+    answer: { 200: { description: 'See docs/ingest.md.' } },
     errors: ['source_not_found', 'overloaded'],
     handle: async (parts: IngestParts, request: EventRequest, reply) => {
       const sent = describe(request);
-      if (request.body !== undefined) route.verify?.(sent, request.body.bytes, parts.config);
-      const receipt = await takeEvents(request, parts, {
-        source: findSourceInHeaders(request, parts),
-        protocol: name,
-        context: route.context?.(sent),
-        target: Object.values(sent.params).join('/'),
-        projectHeader: protocol.projectHeader,
-        repeatHeader: route.repeatHeader,
-      });
-      return sendProtocolReply(reply, withHeaders(protocol, route.respond(receipt, sent, parts.config)));
+      const { projectHeader } = protocol;
+      const index = sent.params['index'];
+      const receipt = await takeEvents(request, parts, { protocol: name, index, projectHeader });
+      return sendProtocolReply(reply, withHeaders(protocol, respond(receipt, sent)));
     },
   });
 }
 
-function infoRoute(protocol: Protocol, route: InfoRoute): Route<IngestParts> {
+function infoRoute(
+  protocol: Protocol,
+  { method, path, summary, reply: answer }: InfoRoute,
+): Route<IngestParts> {
   return defineRoute({
-    ...shared(protocol, route),
-    scopes: route.isOpen ? 'none' : ['ingest'],
+    ...{ method, path, summary },
+    ...ownForms(protocol),
+    scopes: ['ingest'],
     answer: { 200: { description: 'As the protocol has it.' } },
-    handle: async (parts: IngestParts, request, reply) =>
-      sendProtocolReply(reply, withHeaders(protocol, route.reply(describe(request), parts.config))),
+    handle: async (_parts: IngestParts, request, reply) =>
+      sendProtocolReply(reply, withHeaders(protocol, answer(describe(request)))),
   });
 }
 
-function shared(protocol: Protocol, { method, path, summary, id }: ProtocolRoute) {
+/** How a protocol's senders send the key, and read failures. */
+function ownForms(protocol: Protocol) {
   return {
-    ...{ method, path, summary },
-    ...(id !== undefined && { operation: { id, tag: 'events' as const } }),
     findKey: protocol.findKey,
-    refusal: (failure: TailraceError) => withHeaders(protocol, protocol.refuse(failure)),
+    refusal: (failure: TailraceError) => withHeaders(protocol, protocol.reject(failure)),
   };
 }
 
-function describe({
-  method,
-  params,
-  query,
-  headers,
-}: Pick<FastifyRequest, 'method' | 'params' | 'query' | 'headers'>): ProtocolRequest {
-  return {
-    method,
-    params: params as Record<string, string>,
-    query: query as object as ProtocolRequest['query'],
-    headers,
-  };
+function describe({ params, headers }: Pick<FastifyRequest, 'params' | 'headers'>): ProtocolRequest {
+  return { params: params as Record<string, string>, headers };
 }
 
 function withHeaders({ headers }: Protocol, reply: ProtocolReply): ProtocolReply {

@@ -1,15 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { Registry } from '../../definitions/registry.ts';
-import type { Source } from '../../definitions/source.ts';
 import { TailraceError } from '../../errors.ts';
 import type { Backpressure } from '../../ingest/backpressure.ts';
-import type { ProtocolBody, ProtocolSettings } from '../../ingest/protocols/protocol.ts';
+import type { BodyFormat, EventBody } from '../../ingest/body-format.ts';
 import { type BodyLimits, decodedBytesMaxOf, readBody } from '../../ingest/read-body.ts';
 import type { Receipt } from '../../ingest/receipt.ts';
 import type { EventPost, Receive } from '../../ingest/receive.ts';
 import { findSource } from '../../ingest/source-name.ts';
-import type { BodyFormat } from '../../ingest/wire-events.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { getAllowedSource, hideMissing, requireSource } from '../../keys/named.ts';
@@ -21,13 +19,13 @@ import type { RawQuery } from '../route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The bodies of a route of a protocol; see `addRawParser`. */
-    protocolBodies?: readonly ProtocolBody[];
+    /** The bodies of a route for events; see `addBodyParser`. */
+    eventBodies?: readonly EventBody[];
   }
 }
 
 export interface IngestParts {
-  readonly config: BodyLimits & Pick<Config, 'defaultProject'> & ProtocolSettings;
+  readonly config: BodyLimits & Pick<Config, 'defaultProject'>;
   readonly registry: Registry;
   readonly receive: Receive;
   readonly backpressure: Backpressure;
@@ -47,82 +45,51 @@ export type EventRequest = FastifyRequest<{
 }>;
 
 /**
- * Adds a parser that reads and decompresses bodies of a media type within the limits, or rejects them unread; their
- * route decodes them.
+ * Adds a parser of all media types: it reads and decompresses bodies within the limits, or rejects them unread. The format
+ * is that of the route's body with the type (`bodies`); a body that has none is read and dropped.
  */
 export function addBodyParser(
   app: FastifyInstance,
   { config, backpressure }: Pick<IngestParts, 'config' | 'backpressure'>,
-  { type, format }: { type: string | RegExp; format: BodyFormat },
 ): void {
-  app.addContentTypeParser(type, async (request: FastifyRequest, payload: FastifyRequest['raw']) => {
-    const { 'content-encoding': encoding, 'content-length': length = Number.NaN } = request.headers;
-    const check = () => backpressure.check(getCaller(request).keyId, Number(length) || 0);
-    const bytes = await readBody(payload, { encoding, length: Number(length), check }, config);
-    return { bytes, format } satisfies RawBody;
-  });
-}
-
-/** Adds a parser of all media types: the body is that of its route which has the type (`protocolBodies`). */
-export function addRawParser(
-  app: FastifyInstance,
-  { config, backpressure }: Pick<IngestParts, 'config' | 'backpressure'>,
-): void {
+  app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: FastifyRequest['raw']) => {
     const { 'content-encoding': encoding, 'content-length': length = Number.NaN } = request.headers;
-    const { protocolBodies } = request.routeOptions.config;
-    const body = protocolBodies && getBody(request, protocolBodies);
-    const own = encoding !== undefined && encoding.trim().toLowerCase() === body?.ownEncoding;
+    const body = findBody(request);
+    const isOwn = encoding !== undefined && encoding.trim().toLowerCase() === body?.ownEncoding;
     const check = body && (() => backpressure.check(getCaller(request).keyId, Number(length) || 0));
-    const head = { encoding: own ? undefined : encoding, length: Number(length), check };
+    const head = { encoding: isOwn ? undefined : encoding, length: Number(length), check };
     const bytes = await readBody(payload, head, config);
     return body === undefined ? undefined : ({ bytes, format: body.format } satisfies RawBody);
   });
 }
 
 /** @throws TailraceError `unsupported_media_type` */
-function getBody(request: FastifyRequest, bodies: readonly ProtocolBody[]): ProtocolBody {
+function findBody(request: FastifyRequest): EventBody | undefined {
+  const { eventBodies } = request.routeOptions.config;
   const type = request.headers['content-type'] ?? '';
-  const body = bodies.find((one) => one.type.test(type));
-  if (body === undefined) throw new TailraceError('unsupported_media_type', refuseType(request));
+  const body = eventBodies?.find((one) => one.type.test(type));
+  if (body === undefined && eventBodies !== undefined)
+    throw new TailraceError('unsupported_media_type', refuseType(request));
   return body;
 }
 
-/** Finds the source that a request names beside its body. @throws TailraceError as `findSource`, `getAllowedSource` */
-export function findSourceOf(
-  request: Pick<EventRequest, 'query' | 'headers' | 'caller'>,
-  { registry }: IngestParts,
-): Source | undefined {
-  const caller = getCaller(request);
-  return findSource({ getSource: (text) => getAllowedSource(registry, caller, text) }, request);
-}
-
-/** As `findSourceOf`, for protocols in which `source` in the query string is something else. */
-export function findSourceInHeaders(
-  { headers, caller }: Pick<FastifyRequest, 'headers' | 'caller'>,
-  parts: IngestParts,
-): Source | undefined {
-  return findSourceOf({ query: {}, headers, caller }, parts);
-}
-
-const IDEMPOTENCY = 'idempotency-key';
-
-interface TakeOptions extends Pick<EventPost, 'protocol' | 'context' | 'target'> {
-  /** The source that the request names; `undefined` leaves it to the protocol, else to the body. */
-  readonly source: Source | undefined;
+interface TakeOptions extends Pick<EventPost, 'protocol' | 'index'> {
   /** The header that names the project, besides `X-Project`. */
   readonly projectHeader?: string | undefined;
-  /** The header that counts as `Idempotency-Key`, besides it. */
-  readonly repeatHeader?: string | undefined;
 }
 
-/** Stores the events of a request; with an Idempotency-Key only once, even if it is sent again. */
+/**
+ * Stores the events of a request; with an Idempotency-Key only once, even if it is sent again. A request that names no
+ * source leaves it to the protocol, else to the body.
+ */
 export async function takeEvents(
-  request: Pick<EventRequest, 'body' | 'headers' | 'caller' | 'detail'>,
+  request: Pick<EventRequest, 'body' | 'query' | 'headers' | 'caller' | 'detail'>,
   { receive, registry, config }: IngestParts,
-  { source, protocol, context, target, projectHeader, repeatHeader = IDEMPOTENCY }: TakeOptions,
+  { protocol, index, projectHeader }: TakeOptions = {},
 ): Promise<Receipt> {
   const caller = getCaller(request);
+  const source = findSource({ getSource: (text) => getAllowedSource(registry, caller, text) }, request);
   const pinnedProject = pinnedProjectOf(caller);
   // No parser runs without a body.
   if (request.body === undefined)
@@ -130,13 +97,13 @@ export async function takeEvents(
   const named = source === undefined ? registry.sources.filter((one) => isListed(caller.sources, one)) : [];
   const post = receive({
     ...request.body,
-    ...{ source, protocol, context, target },
+    ...{ source, protocol, index },
     decodedBytesMax: decodedBytesMaxOf(config),
     candidates: named,
     project: findProject(request, projectHeader, pinnedProject) ?? config.defaultProject,
     pinnedProject,
     keyId: caller.keyId,
-    idempotencyKey: headerOf(request, IDEMPOTENCY) ?? headerOf(request, repeatHeader),
+    idempotencyKey: headerOf(request, 'idempotency-key'),
     authorize: (target) => requireSource(caller, target),
   });
   const receipt = await post.catch((error: unknown) => {

@@ -1,5 +1,17 @@
-import { nextToken, passArray, passObject, passValue, type Span } from './cursor.ts';
-import { OPEN_BRACE, OPEN_BRACKET, readString } from './grammar.ts';
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  endOfScalar,
+  endOfString,
+  IS_SPACE,
+  NOT_JSON,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  readString,
+} from './grammar.ts';
 
 // Shared by all texts: most need no more, and clearing them takes less time than allocating others.
 const FIRST_SLOTS = new Int32Array(256);
@@ -55,7 +67,7 @@ export function dropDuplicates(bytes: Buffer): Buffer {
     const first = nextToken(cursor);
     if (first === OPEN_BRACE) passMembers();
     else if (first === OPEN_BRACKET) passArray(cursor, pass);
-    else passValue(cursor);
+    else cursor.at = endOfScalar(bytes, cursor.at);
   };
   const passMembers = () => {
     let indexes: Map<string, number> | undefined; // a large event may have many empty objects
@@ -84,4 +96,67 @@ function without(bytes: Buffer, spans: readonly Span[]): Buffer {
     at = end;
   }
   return Buffer.concat([...parts, bytes.subarray(at)]);
+}
+
+/** A place in the bytes of a JSON text. */
+interface Cursor {
+  readonly bytes: Buffer;
+  at: number;
+}
+
+/** Where a value stands. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Moves to the next token. @returns its first byte; 0 at the end */
+function nextToken(cursor: Cursor): number {
+  const { bytes } = cursor;
+  let at = cursor.at;
+  while (IS_SPACE[bytes[at] ?? 0] === 1) at++;
+  cursor.at = at;
+  return bytes[at] ?? 0;
+}
+
+/** Passes an array. @param onElement has to pass the element before which the cursor stands @throws NOT_JSON */
+function passArray(cursor: Cursor, onElement: () => void): void {
+  passItems(cursor, { opening: OPEN_BRACKET, closing: CLOSE_BRACKET }, onElement);
+}
+
+/**
+ * Passes an object.
+ *
+ * @param onMember gets the place of the name, quotes included, and has to pass the value
+ * @throws NOT_JSON
+ */
+function passObject(cursor: Cursor, onMember: (name: Span) => void): void {
+  passItems(cursor, { opening: OPEN_BRACE, closing: CLOSE_BRACE }, () => {
+    const start = cursor.at;
+    if (cursor.bytes[start] !== QUOTE) throw NOT_JSON;
+    const end = endOfString(cursor.bytes, start);
+    cursor.at = end;
+    if (nextToken(cursor) !== COLON) throw NOT_JSON;
+    cursor.at++;
+    nextToken(cursor);
+    onMember({ start, end });
+  });
+}
+
+function passItems(
+  cursor: Cursor,
+  { opening, closing }: { readonly opening: number; readonly closing: number },
+  onItem: () => void,
+): void {
+  if (nextToken(cursor) !== opening) throw NOT_JSON;
+  cursor.at++;
+  for (let next = nextToken(cursor); next !== closing; ) {
+    onItem();
+    next = nextToken(cursor);
+    if (next === closing) break;
+    if (next !== COMMA) throw NOT_JSON;
+    cursor.at++;
+    if (nextToken(cursor) === closing) throw NOT_JSON;
+  }
+  cursor.at++;
 }

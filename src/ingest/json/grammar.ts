@@ -32,7 +32,7 @@ const WORDS = new Map(
 );
 
 /** A number for each byte; true is 1. */
-export function createTable(holds: (byte: number) => boolean | number): Uint8Array {
+function createTable(holds: (byte: number) => boolean | number): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => Number(holds(byte)));
 }
 

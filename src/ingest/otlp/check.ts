@@ -1,7 +1,7 @@
 import { TailraceError } from '../../errors.ts';
-import { isObject } from '../json/value.ts';
-import { createMessages, type Messages } from '../protocols/protobuf.ts';
+import { isObject } from '../../lib/json/value.ts';
 import { type OtlpRequest, SEVERITY_NAME } from './events.ts';
+import { createMessages, type Messages } from './protobuf.ts';
 
 // The messages of OTLP's logs service that we read and write, by the field numbers of the protocol.
 const MESSAGES: Messages = {

@@ -1,5 +1,5 @@
 import { LEVELS, levelOfSeverity, NUMBERS_PER_LEVEL } from '../../definitions/level.ts';
-import { type CutOptions, createCharsBound, type WireEvent } from '../body-format.ts';
+import type { WireEvent } from '../body-format.ts';
 
 interface LogRecord {
   readonly timeUnixNano?: string | number;
@@ -34,21 +34,10 @@ export interface OtlpRequest {
 /** The attribute of a record, or of its resource, that names its project. */
 const PROJECT_ATTRIBUTE = 'tailrace.project';
 
-/**
- * Writes each record of an OTLP request as an event.
- *
- * @throws TailraceError `body_too_large` if the texts are too long
- */
-export function* otlpEvents(
-  request: OtlpRequest,
-  { charsMax }: Pick<CutOptions, 'charsMax'>,
-): Generator<WireEvent> {
-  const bound = createCharsBound(charsMax);
-  for (const { record, surroundings } of findRecords(request)) {
-    const text = eventText(record, surroundings);
-    bound(text.length);
-    yield { text, labels: surroundings.labels };
-  }
+/** Writes each record of an OTLP request as an event. */
+export function* otlpEvents(request: OtlpRequest): Generator<WireEvent> {
+  for (const { record, surroundings } of findRecords(request))
+    yield { text: eventText(record, surroundings), labels: surroundings.labels };
 }
 
 /** What the records of one scope have in common, as JSON text: written once, since a body may hold many of both. */

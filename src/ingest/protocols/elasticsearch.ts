@@ -1,18 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { v7 } from 'uuid';
 import { TailraceError } from '../../errors.ts';
+import { isObject, tryParse } from '../../lib/json/value.ts';
 import {
   type BodyLine,
   type CutOptions,
+  collectEvents,
   createMarkCounter,
   type Format,
   linesOf,
   type WireEvent,
 } from '../body-format.ts';
-import type { DocumentShape } from '../document.ts';
-import { isObject, tryParse } from '../json/value.ts';
 import type { Receipt } from '../receipt.ts';
-import { collectEvents } from './event-text.ts';
 import {
   findBasicKey,
   findCredentials,
@@ -22,9 +21,7 @@ import {
   type ProtocolRequest,
 } from './protocol.ts';
 
-const BULK_TYPES = /^application\/(?:vnd\.elasticsearch\+)?(?:json|(?:x-)?ndjson)(?:;|$)/i;
-
-const SUMMARY = 'Elasticsearch';
+const BULK_TYPES = /^application\/(?:vnd\.elasticsearch\+)?(?:json|(?:x-)?ndjson) *(?:;|$)/i;
 
 /** What clients read of a license, of a cluster's health and of a refresh: each its own members. */
 const STATE = {
@@ -33,11 +30,9 @@ const STATE = {
   _shards: { total: 1, successful: 1, failed: 0 },
 };
 
-// Templates and policies, which senders create before they send: Tailrace needs none.
-const SETUP_PATHS = [
-  ['/_template/:name', '/_index_template/:name', '/_component_template/:name'],
-  ['/_ilm/policy/:name', '/_ingest/pipeline/:name', '/_data_stream/:name'],
-];
+/** Templates and policies, which senders create before they send: Tailrace needs none. */
+const SETUP_PATHS = ['_template', '_index_template', '_component_template'].map((name) => `/${name}/:name`);
+const POLICY_PATHS = ['/_ilm/policy/:name', '/_ingest/pipeline/:name', '/_data_stream/:name'];
 
 /** Clients of Elasticsearch work only with services that send it. */
 const PRODUCT_HEADERS = { 'x-elastic-product': 'Elasticsearch' };
@@ -53,45 +48,33 @@ export const elasticsearch: Protocol = {
     project: '`project`',
     metadata: 'the other members of the document',
     labels: '`index`',
-    answers: '200 with the result of each document',
+    answers: '200 with the result of each document, as JSON',
   },
   headers: PRODUCT_HEADERS,
   findKey: (request) => findApiKey(request) ?? findBasicKey(request),
-  events: [
-    {
-      method: 'POST',
-      path: ['/_bulk', '/:index/_bulk'],
-      summary: 'Elasticsearch’s bulk API',
-      id: 'send_bulk',
-      bodies: [{ type: BULK_TYPES, shown: 'application/x-ndjson', format: 'elasticsearch-bulk' }],
-      context: ({ params }) => ({ index: params['index'] ?? '' }),
-      respond: (receipt, request) => ({
-        status: 200,
-        type: typeFor(request),
-        body: writeItems(receipt),
-      }),
-    },
-  ],
+  events: {
+    method: 'POST',
+    path: ['/_bulk', '/:index/_bulk'],
+    summary: 'Elasticsearch’s bulk API',
+    id: 'send_bulk',
+    bodies: [{ type: BULK_TYPES, shown: 'application/x-ndjson', format: 'elasticsearch-bulk' }],
+    respond: (receipt, request) => ({ status: 200, type: typeFor(request), body: writeItems(receipt) }),
+  },
   info: [
-    setup('GET', ['/_license', '/_cluster/health', '/:index/_refresh'], (request) => ok(request, STATE)),
-    setup('POST', ['/:index/_refresh'], (request) => ok(request, STATE)),
-    ...SETUP_PATHS.flatMap((path) => [
-      setup('GET', path, (request) => ok(request, {})),
-      setup('PUT', path, (request) => ok(request, { acknowledged: true })),
-    ]),
+    info('GET', ['/_license', '/_cluster/health', '/:index/_refresh'], STATE),
+    info('POST', ['/:index/_refresh'], STATE),
+    info('GET', [...SETUP_PATHS, ...POLICY_PATHS], {}),
+    info('PUT', [...SETUP_PATHS, ...POLICY_PATHS], { acknowledged: true }),
   ],
-  refuse: ({ status, code, message }) => ({
+  reject: ({ status, code, message }) => ({
     status,
     body: { error: { type: code, reason: message, root_cause: [{ type: code, reason: message }] }, status },
   }),
 };
 
-function setup(method: InfoRoute['method'], path: readonly string[], reply: InfoRoute['reply']): InfoRoute {
-  return { method, path, summary: SUMMARY, isOpen: false, reply };
-}
-
-function ok(request: ProtocolRequest, body: object) {
-  return { status: 200, type: typeFor(request), body };
+function info(method: InfoRoute['method'], path: readonly string[], body: object): InfoRoute {
+  const reply: InfoRoute['reply'] = (request) => ({ status: 200, type: typeFor(request), body });
+  return { method, path, summary: 'Elasticsearch', reply };
 }
 
 /** Reads `Authorization: ApiKey`: base64 of `<id>:<key>`, or the key itself. */
@@ -134,11 +117,11 @@ interface Action {
 const ACTIONS: readonly string[] = ['create', 'index', 'update', 'delete'] satisfies Action['name'][];
 
 /** Cuts a bulk request: a line with an action, then a line with its document. A bad document spoils only its item. */
-function* cutBulk(bytes: Buffer, { context }: CutOptions): Generator<WireEvent> {
+function* cutBulk(bytes: Buffer, { index = '' }: CutOptions): Generator<WireEvent> {
   const lines = linesOf(bytes);
   const isWhole = isUtf8(bytes);
   for (let next = lines.next(); !next.done; next = lines.next()) {
-    const action = readAction(next.value, context['index'] ?? '');
+    const action = readAction(next.value, index);
     const event = toEvent(action, action.name === 'delete' ? undefined : lines.next().value);
     yield !isWhole && 'line' in event && !isUtf8(event.line) ? { ...event, isRepaired: true } : event;
   }
@@ -146,9 +129,8 @@ function* cutBulk(bytes: Buffer, { context }: CutOptions): Generator<WireEvent> 
 
 /** @throws TailraceError `invalid_request`: without an action it is unknown which of the next lines are documents */
 function readAction({ number, bytes }: BodyLine, fallback: string): Action {
-  const value = parseObject(bytes);
-  const [name = '', ...others] = Object.keys(value ?? {});
-  const about = value?.[name];
+  const value = tryParse(bytes.toString());
+  const [[name = '', about] = [], ...others] = isObject(value) ? Object.entries(value) : [];
   if (!isAction(name) || others.length > 0 || !isObject(about)) {
     const message =
       `line ${number} of the body is not an action; send {"create":{}} or {"index":{}} and the ` +
@@ -175,14 +157,7 @@ function toEvent({ name, index, id = v7() }: Action, document: BodyLine | undefi
   if (name === 'delete' || name === 'update')
     return { refused: `has the action ${name}, but events do not change; send create or index`, ...item };
   if (document === undefined) return { refused: 'has no document on the next line', ...item };
-  return { line: document.bytes, document: { shape: SHAPE, defaults: { id: JSON.stringify(id) } }, ...item };
-}
-
-const SHAPE: DocumentShape = { timestamp: ['@timestamp', 'timestamp'], message: ['message'] };
-
-function parseObject(bytes: Buffer): Record<string, unknown> | undefined {
-  const value = tryParse(bytes.toString());
-  return isObject(value) ? value : undefined;
+  return { line: document.bytes, documentId: id, ...item };
 }
 
 const COMPATIBLE = /application\/vnd\.elasticsearch\+json; ?compatible-with=(\d{1,2})\b/;

@@ -1,22 +1,22 @@
+import { uncompressSync } from 'snappy';
 import { TailraceError } from '../../errors.ts';
+import { isObject } from '../../lib/json/value.ts';
 import {
   type CutOptions,
+  collectEvents,
   countJsonMarks,
   createMarkCounter,
   type Format,
   malformed,
+  markRepaired,
+  parseBody,
   type WireEvent,
 } from '../body-format.ts';
-import type { DocumentShape, SharedMembers } from '../document.ts';
-import { decodeJsonBody, readJson } from '../json/body.ts';
-import type { Span } from '../json/cursor.ts';
-import { OPEN_BRACE } from '../json/grammar.ts';
-import { collectEvents, readShared } from './event-text.ts';
-import { decodePushRequest, type PushRequest, readPush } from './loki-push.ts';
-import { findBasicKey, type Protocol, reasonsText } from './protocol.ts';
-import { decompressSnappy, readLength } from './snappy.ts';
+import { createMessages } from '../otlp/protobuf.ts';
+import { findBasicKey, type Protocol } from './protocol.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
+const REASONS_SHOWN = 10;
 
 /** Loki's push API. */
 export const loki: Protocol = {
@@ -29,36 +29,34 @@ export const loki: Protocol = {
     project: 'label `project`, else the header `X-Scope-OrgID`',
     metadata: 'labels and structured metadata',
     labels: 'any label',
-    answers: '204',
+    answers: '204; 400 if some are rejected',
   },
   projectHeader: 'x-scope-orgid',
   findKey: findBasicKey,
-  events: [
-    {
-      method: 'POST',
-      path: '/loki/api/v1/push',
-      summary: 'Loki’s push API',
-      id: 'send_loki',
-      bodies: [
-        {
-          type: /^application\/json(?:;|$)/i,
-          shown: 'application/json',
-          format: 'loki-json',
-        },
-        {
-          type: /^application\/x-protobuf(?:;|$)/i,
-          shown: 'application/x-protobuf',
-          format: 'loki-protobuf',
-          ownEncoding: 'snappy',
-        },
-      ],
-      respond: (receipt) =>
-        receipt.refused === 0 ? { status: 204 } : { status: 400, type: TEXT, body: reasonsText(receipt) },
+  events: {
+    method: 'POST',
+    path: '/loki/api/v1/push',
+    summary: 'Loki’s push API',
+    id: 'send_loki',
+    bodies: [
+      { type: /^application\/json *(?:;|$)/i, shown: 'application/json', format: 'loki-json' },
+      {
+        type: /^application\/x-protobuf *(?:;|$)/i,
+        shown: 'application/x-protobuf',
+        format: 'loki-protobuf',
+        ownEncoding: 'snappy',
+      },
+    ],
+    respond({ refused, reasons }) {
+      if (refused === 0) return { status: 204 };
+      const shown = reasons.slice(0, REASONS_SHOWN);
+      const more = refused > shown.length ? [`and ${refused - shown.length} more`] : [];
+      return { status: 400, type: TEXT, body: [...shown, ...more].join('; ') };
     },
-  ],
+  },
   info: [],
   // Senders log the text, and send again what failed with 429 or 5xx.
-  refuse: ({ status, message }) => ({ status, type: TEXT, body: message }),
+  reject: ({ status, message }) => ({ status, type: TEXT, body: message }),
 };
 
 // A block of Snappy up to this size is decompressed to count its marks; a larger one is decoded on the thread.
@@ -69,15 +67,13 @@ const countTags = createMarkCounter('\x0a\x12\x1a');
 
 export const LOKI_FORMATS = {
   'loki-json': {
-    cut(received, options) {
-      const { bytes, mark } = decodeJsonBody(received);
-      return mark(readJson(bytes, () => collectEvents(jsonEvents(bytes), options)));
-    },
+    cut: (bytes, options) =>
+      markRepaired(bytes, (text) => collectEvents(pushEvents(readJson(text)), options)),
     countMarks: countJsonMarks,
   },
   'loki-protobuf': {
     isBinary: true,
-    cut: (bytes, options) => collectEvents(protobufEvents(readProtobuf(bytes, options)), options),
+    cut: (bytes, options) => collectEvents(pushEvents(readProtobuf(bytes, options)), options),
     countMarks: (bytes) => {
       const length = readLength(bytes) ?? 0;
       if (length > COUNTED_BYTES_MAX) return Number.POSITIVE_INFINITY;
@@ -90,86 +86,155 @@ export const LOKI_FORMATS = {
   },
 } as const satisfies Readonly<Record<string, Format>>;
 
-const SHAPE: DocumentShape = { timestamp: [], message: [] };
-const EMPTY = Buffer.from('{}');
+/** Values of labels and of structured metadata are texts; senders that write others get them back as they are. */
+type Labels = Readonly<Record<string, string | number | boolean | null>>;
 
-function* jsonEvents(bytes: Buffer): Generator<WireEvent> {
-  for (const { labels, entries } of readPush(bytes, wrongShape)) {
-    const shared = readLabels(labels);
-    for (const entry of entries) yield jsonEvent(bytes, entry, shared);
-  }
+interface Stream {
+  /** `undefined`: not well-formed. */
+  readonly labels: Labels | undefined;
+  readonly entries: readonly (Entry | undefined)[];
 }
 
-/** @throws NOT_JSON */
-function readLabels(text: string): SharedMembers | undefined {
-  return text === '{}' ? undefined : readShared(text);
+interface Entry {
+  /** Nanoseconds since 1970; the event rules reject what is not a time. */
+  readonly time: string;
+  readonly line: string;
+  readonly metadata: Labels;
 }
 
-function jsonEvent(bytes: Buffer, entry: readonly Span[] = [], shared: SharedMembers | undefined): WireEvent {
-  const textOf = (span: Span | undefined) => span && bytes.toString('utf8', span.start, span.end);
-  const [time, line, more] = entry;
-  const [timestamp, message] = [textOf(time), textOf(line)];
-  const first = more === undefined ? OPEN_BRACE : bytes[more.start];
-  const isMap = first === OPEN_BRACE || textOf(more) === 'null';
-  if (timestamp === undefined || !/^["\d-]/.test(timestamp) || message?.startsWith('"') !== true || !isMap)
-    return {
-      refused: 'is not ["<nanoseconds>", "<line>"], with an optional map of structured metadata',
-      labels: shared?.values ?? {},
-    };
-  return toEvent({
-    ...{ timestamp, message, shared },
-    more: more === undefined || first !== OPEN_BRACE ? EMPTY : bytes.subarray(more.start, more.end),
-  });
-}
-
-function* protobufEvents({ streams }: PushRequest): Generator<WireEvent> {
-  for (const { labels: text, entries } of streams) {
-    const labels = parseLabels(text);
-    const shared = readLabels(JSON.stringify(labels ?? {}));
-    for (const { timestamp, line, structuredMetadata } of entries) {
+function* pushEvents(streams: Iterable<Stream>): Generator<WireEvent> {
+  for (const { labels, entries } of streams) {
+    const shared = JSON.stringify(labels ?? {}).slice(1, -1);
+    for (const entry of entries) {
       if (labels === undefined) yield { refused: 'has labels that are not as {app="gateway"}' };
-      else {
-        const pairs = structuredMetadata.map(({ name, value }) => [name, value] as const);
-        yield toEvent({
-          timestamp: JSON.stringify(nanoseconds(timestamp)),
-          ...{ message: JSON.stringify(line), shared },
-          more: pairs.length === 0 ? EMPTY : Buffer.from(JSON.stringify(Object.fromEntries(pairs))),
-        });
-      }
+      else if (entry === undefined) yield { refused: WRONG_ENTRY, labels };
+      else yield { text: eventText(entry, shared), labels };
     }
   }
 }
 
-/** Padded to 18 digits, so that the event rules read nanoseconds; they reject what is not a number. */
-function nanoseconds(timestamp: PushRequest['streams'][number]['entries'][number]['timestamp']): string {
-  const { seconds = 0, nanos = 0 } = timestamp ?? {};
-  return `${Number(seconds)}${String(nanos).padStart(9, '0')}`.padStart(18, '0');
+const WRONG_ENTRY =
+  'is not ["<nanoseconds>", "<line>"], with an optional map of texts as structured metadata';
+
+/** @param labels as members of JSON; of equal names the last counts, which is that of the structured metadata */
+function eventText({ time, line, metadata }: Entry, labels: string): string {
+  const own = JSON.stringify(metadata).slice(1, -1);
+  const between = own !== '' && labels !== '' ? ',' : '';
+  return `{"timestamp":${JSON.stringify(time)},"event_message":${JSON.stringify(line)},"metadata":{${labels}${between}${own}}}`;
 }
 
-interface Entry {
-  /** JSON texts. */
-  readonly timestamp: string;
-  readonly message: string;
-  readonly shared: SharedMembers | undefined;
-  /** Structured metadata, which comes before a label of the same name. */
-  readonly more: Buffer;
+/** @throws TailraceError `invalid_request` if the body is not a push request */
+function readJson(text: string): Stream[] {
+  const body = parseBody(text);
+  const streams = isObject(body) ? body['streams'] : undefined;
+  if (!Array.isArray(streams)) throw wrongShape('it needs "streams", a list');
+  return streams.map((one: unknown) => {
+    const { stream, values } = isObject(one) ? one : {};
+    const labels = readMap(stream);
+    if (labels === undefined || !Array.isArray(values))
+      throw wrongShape('each of "streams" needs "stream", a map of texts, and "values", a list');
+    return { labels, entries: values.map(readEntry) };
+  });
 }
 
-function toEvent({ timestamp, message, shared, more }: Entry): WireEvent {
-  return { line: more, document: { shape: SHAPE, defaults: { timestamp, message }, shared } };
+function readEntry(entry: unknown): Entry | undefined {
+  const [time, line, more]: unknown[] = Array.isArray(entry) ? entry : [];
+  const metadata = readMap(more);
+  const isTime = typeof time === 'string' || typeof time === 'number';
+  return isTime && typeof line === 'string' && metadata ? { time: String(time), line, metadata } : undefined;
 }
 
-function readProtobuf(bytes: Buffer, { decodedBytesMax }: CutOptions): PushRequest {
+function readMap(value: unknown): Labels | undefined {
+  if (value === undefined || value === null) return {};
+  if (!isObject(value)) return undefined;
+  const isFlat = Object.values(value).every((one) => typeof one !== 'object' || one === null);
+  return isFlat ? (value as Labels) : undefined; // just checked
+}
+
+function wrongShape(what: string): TailraceError {
+  return new TailraceError('invalid_request', `the body is not a push request of Loki: ${what}`);
+}
+
+// By the field numbers of the protocol (logproto).
+const PUSH_REQUEST = createMessages({
+  PushRequest: { streams: [1, 'repeated Stream'] },
+  Stream: { labels: [1, 'string'], entries: [2, 'repeated Entry'] },
+  Entry: {
+    timestamp: [1, 'Timestamp'],
+    line: [2, 'string'],
+    structuredMetadata: [3, 'repeated LabelPair'],
+  },
+  Timestamp: { seconds: [1, 'int64'], nanos: [2, 'int32'] },
+  LabelPair: { name: [1, 'string'], value: [2, 'string'] },
+}).lookupType('PushRequest');
+
+/** A push request as its protobuf decodes. */
+interface PushRequest {
+  readonly streams: readonly {
+    readonly labels: string;
+    readonly entries: readonly {
+      readonly timestamp?: { readonly seconds?: unknown; readonly nanos?: number } | null;
+      readonly line: string;
+      readonly structuredMetadata: readonly { readonly name: string; readonly value: string }[];
+    }[];
+  }[];
+}
+
+function readProtobuf(bytes: Buffer, { decodedBytesMax }: CutOptions): Stream[] {
   const decompressed = decompressSnappy(bytes, decodedBytesMax);
   try {
-    return decodePushRequest(decompressed);
+    const { streams } = PUSH_REQUEST.decode(decompressed) as unknown as PushRequest; // of these fields
+    return streams.map(({ labels, entries }) => ({
+      labels: parseLabels(labels),
+      entries: entries.map(({ timestamp, line, structuredMetadata }) => ({
+        time: nanoseconds(timestamp ?? {}),
+        line,
+        metadata: Object.fromEntries(structuredMetadata.map(({ name, value }) => [name, value])),
+      })),
+    }));
   } catch (cause) {
     throw malformed('protobuf', cause);
   }
 }
 
-function wrongShape(what: string): TailraceError {
-  return new TailraceError('invalid_request', `the body is not a push request of Loki: ${what}`);
+/** Padded to 18 digits: by fewer the event rules would read another unit. */
+function nanoseconds({ seconds = 0, nanos = 0 }: { readonly seconds?: unknown; readonly nanos?: number }) {
+  return `${Number(seconds)}${String(nanos).padStart(9, '0')}`.padStart(18, '0');
+}
+
+// Three bytes become at most 64.
+const GROWTH_MAX = 22;
+
+/**
+ * Decompresses a block of Snappy. Its head says how many bytes it becomes, for which memory is taken before a byte is read.
+ *
+ * @throws TailraceError `body_too_large` beyond `bytesMax`, `invalid_request` if the bytes are not Snappy, or of
+ *   another length than they say
+ */
+function decompressSnappy(bytes: Uint8Array, bytesMax: number): Buffer {
+  const invalid = 'the body is not a block of Snappy, or ends too soon';
+  const length = readLength(bytes);
+  if (length === undefined || length > bytes.length * GROWTH_MAX)
+    throw new TailraceError('invalid_request', invalid);
+  if (length > bytesMax)
+    throw new TailraceError('body_too_large', `the body is larger than ${bytesMax} bytes when decompressed`);
+  try {
+    return uncompressSync(bytes, { asBuffer: true }) as Buffer; // of `asBuffer`
+  } catch (cause) {
+    throw new TailraceError('invalid_request', invalid, { cause });
+  }
+}
+
+/** Returns how many bytes a block says that it becomes; `undefined` without a head. */
+function readLength(bytes: Uint8Array): number | undefined {
+  let length = 0;
+  for (let at = 0; at < 5; at++) {
+    const byte = bytes[at];
+    if (byte === undefined) return undefined;
+    length += (byte & 0x7f) * 2 ** (7 * at);
+    if (byte < 0x80) return length;
+  }
+  return undefined;
 }
 
 // A name, and a text in double quotes with escapes, or in backquotes without. Every alternative begins with another

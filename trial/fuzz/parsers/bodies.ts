@@ -8,10 +8,11 @@ import { compileValidator } from '../../../src/http/plugins/checks.ts';
 import { pathsOf } from '../../../src/http/route.ts';
 import { ROUTES } from '../../../src/http/routes/index.ts';
 import { mergeParameters } from '../../../src/http/routes/query.ts';
+import type { BodyFormat } from '../../../src/ingest/body-format.ts';
 import { decodeBatch } from '../../../src/ingest/decode-batch.ts';
 import { INLINE_BYTES_MAX, INLINE_MARKS_MAX } from '../../../src/ingest/ingest.ts';
 import { parseLabels } from '../../../src/ingest/protocols/loki.ts';
-import { type BodyFormat, countMarks } from '../../../src/ingest/wire-events.ts';
+import { countMarks } from '../../../src/ingest/wire-events.ts';
 import { protobufField } from '../../protobuf-field.ts';
 import { distinct, nest, type Parser, refusing, split } from '../parser.ts';
 import { URL_CHARS_MAX } from './http.ts';
@@ -169,53 +170,6 @@ export const EVENT_PARSERS = {
     nests: JSON_NESTS,
     shapes: { members: membersIn('{"index":{}}\n{', '"z":1}\n') },
     frame: ['{"index":{}}\n', ''],
-  }),
-  'splunk-events': eventBody('splunk-events', {
-    tokens: split('{"event":"a"}¦{"event":{¦{¦}¦"¦\\¦ ¦\n¦{"event":¦{"fields":{"a":1},"event":1}'),
-    nests: [...JSON_NESTS, ...nest('{"event":{"message":…}}')],
-    shapes: { members: membersIn('{"event":{', '"z":1}}') },
-  }),
-  'splunk-lines': eventBody('splunk-lines', { tokens: split('a\n¦\n¦ ¦"¦\xe4¦\r\n') }),
-  'datadog-json': eventBody('datadog-json', {
-    tokens: split('{"message":"a"},¦[¦{"ddtags":"a:b,c"},¦1,¦"¦ ¦{"a":'),
-    nests: JSON_NESTS,
-    shapes: {
-      'many tags': distinct(() => 'a:b,', ['[{"ddtags":"', '"}]']),
-      'many different tags': distinct((i) => `a${i}:,`, ['[{"ddtags":"', '"}]']),
-    },
-    frame: ['[', '{}]'],
-  }),
-  'vercel-json': eventBody('vercel-json', {
-    tokens: split('{"message":"a"},¦{"id":"1","proxy":{¦[¦1,¦"¦ ¦{"a":¦}'),
-    nests: JSON_NESTS,
-    shapes: { members: membersIn('[{', '"z":1}]') },
-    frame: ['[', '{}]'],
-  }),
-  'vercel-lines': eventBody('vercel-lines', { tokens: split('{"a":1}\n¦\n¦{¦"¦ ¦\xe4¦\r\n') }),
-  logpush: eventBody('logpush', {
-    tokens: split('{"Message":"a"}\n¦{"content":"tests"}\n¦{"Timestamp":¦\n¦{¦"¦ ¦\xe4'),
-    shapes: { members: MEMBERS },
-  }),
-  firehose: eventBody('firehose', {
-    tokens: split('{"data":"YQo="},¦{"data":"eyJhIjoxfQo="},¦{"data":"H4sI"},¦{}¦,¦"¦ ¦CgoK'),
-    shapes: { 'lines of a record': distinct(() => 'YQph', ['{"records":[{"data":"', '"}]}']) },
-    frame: ['{"records":[', ']}'],
-  }),
-  syslog: eventBody(
-    'syslog',
-    {
-      tokens: split('<13>1 - h a - - ¦[a b="c"]¦[a ¦ b="¦\\"¦"¦]¦Jan  1 10:00:00 ¦ ¦x¦:¦<13>¦\0¦\r\n'),
-      shapes: {
-        'what ends a line, within it': distinct(() => '\0', ['<13>', 'x']),
-        'much structured data': distinct((i) => `[a${i} b="c"]`, ['<13>1 - h a - - ', ' x']),
-        'a long parameter': distinct(() => '\\"', ['<13>1 - h a - - [a b="', '"] x']),
-        'structured data without an end': distinct(() => ' b="c"', ['<13>1 - h a - - [a', '']),
-      },
-    },
-    (line) => Buffer.concat([Buffer.from(`${line.length} `), line]),
-  ),
-  heroku: eventBody('heroku', {
-    tokens: split('30 <1>1 2026-11-20T00:00:00Z h a p - ¦1 a¦0 ¦99999999 ¦ ¦5 <1>1 ¦\xe4¦\n'),
   }),
 } as const satisfies Readonly<Record<string, Parser>>;
 

@@ -7,7 +7,6 @@ const KEYS = query<{ readonly result: readonly KeyView[] }>('/api/keys?limit=100
 const OWN: Readonly<Record<string, string>> = {
   private: 'The environment’s private key',
   public: 'The environment’s public key',
-  syslog: 'Ports of syslog',
   '': 'The service itself',
 };
 

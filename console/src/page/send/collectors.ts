@@ -1,5 +1,27 @@
-import { quoteShell } from '../../format/shell.ts';
-import { bracedKeyOf, keyOf, logsUrl, placeOf, quoted, type Sender, VARIABLE } from './sender.ts';
+import { bracedKeyOf, logsUrl, placeOf, quoted, type Sender, type SenderTarget, VARIABLE } from './sender.ts';
+
+/** What Vector accepts in place of other services. */
+const VECTOR_SOURCES = `sources:
+  splunk: { type: splunk_hec_logs, address: 0.0.0.0:8088 }
+  datadog: { type: datadog_agent, address: 0.0.0.0:8282 }
+  heroku: { type: heroku_logs, address: 0.0.0.0:8083 }
+  firehose: { type: aws_kinesis_firehose, address: 0.0.0.0:8084 }
+  drains: { type: http_server, address: 0.0.0.0:8085, decoding: { codec: json } } # Vercel, Logpush
+  syslog: { type: syslog, mode: tcp, address: 0.0.0.0:514 }
+`;
+
+const writeVector = (target: SenderTarget, inputs: string) => `sinks:
+  tailrace:
+    type: http
+    inputs: [${inputs}]
+    method: post
+    uri: ${quoted(logsUrl(target))}
+    encoding: { codec: json }
+    compression: gzip
+    request:
+      headers:
+        x-api-key: ${bracedKeyOf(target)}
+        x-project: ${quoted(target.project)}`;
 
 /** Programs that collect the logs of others. */
 export const COLLECTORS: readonly Omit<Sender, 'group'>[] = [
@@ -8,18 +30,7 @@ export const COLLECTORS: readonly Omit<Sender, 'group'>[] = [
     label: 'Vector',
     write: (target) => ({
       language: 'yaml',
-      text: `sinks:
-  tailrace:
-    type: http
-    inputs: [my_logs]
-    method: post
-    uri: ${quoted(logsUrl(target))}
-    encoding: { codec: json }
-    compression: gzip
-    request:
-      headers:
-        x-api-key: ${bracedKeyOf(target)}
-        x-project: ${quoted(target.project)}`,
+      text: writeVector(target, 'my_logs'),
       note: 'Put the names of your Vector sources or transforms into inputs. The project applies to events that do not name one.',
     }),
   },
@@ -125,37 +136,12 @@ setup.ilm.enabled: false`,
     }),
   },
   {
-    id: 'splunk',
-    label: 'Splunk HTTP Event Collector, Docker',
-    isSorted: true,
+    id: 'vector-sources',
+    label: 'Splunk, Datadog, Heroku, Firehose, Vercel, Logpush, by Vector',
     write: (target) => ({
-      language: 'bash',
-      text: `docker run --log-driver splunk \\
-  --log-opt splunk-url=${quoteShell(target.origin)} \\
-  --log-opt splunk-token="${keyOf(target)}" \\
-  --log-opt splunk-format=json \\
-  --log-opt splunk-sourcetype=my-app \\
-  my-image`,
-      note: 'Docker names no project: pin it in the key, or set TAILRACE_DEFAULT_PROJECT of the service.',
+      language: 'yaml',
+      text: `${VECTOR_SOURCES}${writeVector(target, 'splunk, datadog, heroku, firehose, drains, syslog')}`,
+      note: 'Keep the sources that you need, and point their senders to Vector. docs/senders.md has more of each.',
     }),
-  },
-  {
-    id: 'datadog',
-    label: 'Datadog Agent',
-    isSorted: true,
-    write(target) {
-      const { host, port, isTls } = placeOf(target);
-      return {
-        language: 'yaml',
-        text: `logs_enabled: true
-api_key: ${quoted(bracedKeyOf(target))}
-tags: [${quoted(`project:${target.project}`)}]
-logs_config:
-  logs_dd_url: ${quoted(`${host}:${port}`)}
-  logs_no_ssl: ${!isTls}
-  force_use_http: true`,
-        note: 'In datadog.yaml. The tag project names the project.',
-      };
-    },
   },
 ];

@@ -1,10 +1,18 @@
 import { quoteShell } from '../../format/shell.ts';
 import { COLLECTORS } from './collectors.ts';
-import { createExample, keyOf, logsUrl, placeOf, quoted, type Sender, scriptKeyOf } from './sender.ts';
+import {
+  createExample,
+  keyOf,
+  logsUrl,
+  placeOf,
+  quoted,
+  type Sender,
+  scriptKeyOf,
+  VARIABLE,
+} from './sender.ts';
 
 const LIBRARIES = 'Libraries';
 const SYSTEMS = 'Systems';
-const PLATFORMS = 'Platforms';
 
 export const SENDERS: readonly Sender[] = [
   {
@@ -75,7 +83,7 @@ logger.info('it works');`,
 export OTEL_EXPORTER_OTLP_LOGS_PROTOCOL=http/protobuf
 export OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=${quoteShell(`${target.origin}/v1/logs`)}
 export OTEL_EXPORTER_OTLP_LOGS_HEADERS="x-api-key=${keyOf(target)},x-source=${target.source.name},x-project=${encodeURIComponent(target.project)}"`,
-      note: 'For gRPC set TAILRACE_OTLP_GRPC_PORT of the service, the protocol grpc, and that port.',
+      note: 'The attribute tailrace.project of a record or resource overrides the project.',
     }),
   },
   ...COLLECTORS.map((one) => ({ ...one, group: 'Collectors' })),
@@ -85,12 +93,23 @@ export OTEL_EXPORTER_OTLP_LOGS_HEADERS="x-api-key=${keyOf(target)},x-source=${ta
     group: SYSTEMS,
     isSorted: true,
     write(target) {
-      const { host } = placeOf(target);
+      const { host, port, isTls } = placeOf(target);
+      const property = (name: string, from: string) =>
+        `  property(outname="${name}" name="${from}" format="jsonf")`;
       return {
-        text: `action(type="omfwd" target=${quoted(host)} port="5514" protocol="tcp"
-       TCP_Framing="octet-counted" template="RSYSLOG_SyslogProtocol23Format"
-       queue.type="LinkedList" action.resumeRetryCount="-1")`,
-        note: `Needs TAILRACE_SYSLOG of the service, such as tcp://0.0.0.0:5514?project=${encodeURIComponent(target.project)}. Syslog has no keys.`,
+        text: `module(load="omelasticsearch")
+template(name="tailrace" type="list" option.jsonf="on") {
+  property(outname="@timestamp" name="timereported" dateFormat="rfc3339" format="jsonf")
+${property('message', 'msg')}
+${property('level', 'syslogseverity-text')}
+${property('host', 'hostname')}
+${property('service', 'programname')}
+  constant(outname="project" value=${quoted(target.project)} format="jsonf")
+}
+*.* action(type="omelasticsearch" server=${quoted(host)} serverport="${port}"${isTls ? ' usehttps="on"' : ''}
+  uid="tailrace" pwd="${target.key ?? VARIABLE}" searchIndex="syslog" bulkmode="on" template="tailrace"
+  queue.type="LinkedList" queue.dequeueBatchSize="500" action.resumeRetryCount="-1")`,
+        note: 'Needs the package rsyslog-elasticsearch. The key has to stand in the file.',
       };
     },
   },
@@ -98,15 +117,21 @@ export OTEL_EXPORTER_OTLP_LOGS_HEADERS="x-api-key=${keyOf(target)},x-source=${ta
     id: 'syslog-ng',
     label: 'syslog-ng',
     group: SYSTEMS,
-    isSorted: true,
-    write(target) {
-      const { host } = placeOf(target);
-      return {
-        text: `destination d_tailrace { syslog(${quoted(host)} transport("tcp") port(5514)); };
+    write: (target) => ({
+      text: `destination d_tailrace {
+  http(
+    url(${quoted(logsUrl(target))})
+    method("POST")
+    headers("Content-Type: application/x-ndjson", "X-API-KEY: ${target.key ?? `\`${VARIABLE}\``}", ${quoted(`X-Project: ${target.project}`)})
+    body("$(format-json timestamp=$ISODATE event_message=$MSG level=$LEVEL host=$HOST service=$PROGRAM)")
+    delimiter("\\n")
+    batch-lines(500)
+    batch-timeout(1000)
+  );
+};
 log { source(s_src); destination(d_tailrace); };`,
-        note: `Needs TAILRACE_SYSLOG of the service, such as tcp://0.0.0.0:5514?project=${encodeURIComponent(target.project)}. Syslog has no keys.`,
-      };
-    },
+      note: 'Needs the package syslog-ng-mod-http. s_src is the source in your configuration.',
+    }),
   },
   {
     id: 'load',
@@ -117,55 +142,5 @@ log { source(s_src); destination(d_tailrace); };`,
       text: `TAILRACE_DEFAULT_PROJECT=${quoteShell(target.project)} npx tailrace load ${target.source.name} events.ndjson --url ${quoteShell(target.origin)} --key "${keyOf(target)}"`,
       note: 'Reads NDJSON, Parquet, CSV and TSV, also from http://, https:// and s3:// addresses.',
     }),
-  },
-  {
-    id: 'vercel',
-    label: 'Vercel',
-    group: PLATFORMS,
-    isSorted: true,
-    write: (target) => ({
-      text: `${target.origin}/drains/vercel
-X-API-KEY: ${keyOf(target)}
-X-Project: ${target.project}`,
-      note: 'In a drain for logs: this address, JSON or NDJSON, and these custom headers. Set TAILRACE_VERCEL_SECRET of the service to its secret.',
-    }),
-  },
-  {
-    id: 'logpush',
-    label: 'Cloudflare Logpush',
-    group: PLATFORMS,
-    isSorted: true,
-    write: (target) => ({
-      text: `${target.origin}/drains/logpush?header_X-API-KEY=${encodeURIComponent(keyOf(target))}&header_X-Project=${encodeURIComponent(target.project)}`,
-      note: 'As destination_conf of a job for an HTTP destination.',
-    }),
-  },
-  {
-    id: 'firehose',
-    label: 'Amazon Data Firehose, CloudWatch',
-    group: PLATFORMS,
-    isSorted: true,
-    write: (target) => ({
-      text: `HTTP endpoint URL  ${target.origin}/drains/firehose
-Access key         ${keyOf(target)}
-Content encoding   GZIP
-Parameters         project = ${target.project}`,
-      note: 'The destination of a stream.',
-    }),
-  },
-  {
-    id: 'heroku',
-    label: 'Heroku',
-    group: PLATFORMS,
-    isSorted: true,
-    write(target) {
-      const url = new URL('/drains/heroku', target.origin);
-      const address = `${url.protocol}//tailrace:${keyOf(target)}@${url.host}${url.pathname}`;
-      return {
-        language: 'bash',
-        text: `heroku drains:add "${address}" -a my-app`,
-        note: 'It names no project: pin it in the key.',
-      };
-    },
   },
 ];
