@@ -29,24 +29,12 @@ const REDACTION = Type.Union(
   },
 );
 
-/** `drop`, `sample` and `redact` of a source's file. */
+/** `drop` and `redact` of a source's file. */
 export const FILTER_FIELDS = {
   drop: Type.Optional(
     Type.Union([SEARCH, Type.Array(SEARCH, { minItems: 1, maxItems: RULES_MAX })], {
       expected: `a search, such as request.path:/health, or a list of at most ${RULES_MAX}`,
     }),
-  ),
-  sample: Type.Optional(
-    Type.Object(
-      {
-        keep: Type.Number({ minimum: 0, maximum: 1, expected: 'the share that is kept, from 0 to 1' }),
-        unless: Type.Optional(SEARCH),
-        by: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 200, expected: 'a field, such as trace_id' }),
-        ),
-      },
-      { additionalProperties: false, expected: 'a map such as { keep: 0.1, unless: "level:>=error" }' },
-    ),
   ),
   redact: Type.Optional(
     Type.Array(REDACTION, { maxItems: RULES_MAX, expected: `a list of at most ${RULES_MAX} redactions` }),
@@ -62,16 +50,6 @@ export type Redaction =
 export interface EventFilter {
   /** Searches (docs/search.md): events that match one are not stored. */
   readonly drop: readonly string[];
-  readonly sample:
-    | {
-        /** Share of the traces that is stored, 0 to 1. */
-        readonly keep: number;
-        /** A search; events that match it are always stored. */
-        readonly unless: string | undefined;
-        /** The field whose values are kept or left out together. */
-        readonly by: string;
-      }
-    | undefined;
   readonly redact: readonly Redaction[];
 }
 
@@ -80,11 +58,10 @@ type FilterFields = {
 };
 
 /** Returns what the checked fields of a source's file say; `undefined` without any rule. */
-export function createEventFilter({ drop = [], sample, redact = [] }: FilterFields): EventFilter | undefined {
-  if (drop.length === 0 && sample === undefined && redact.length === 0) return undefined;
+export function createEventFilter({ drop = [], redact = [] }: FilterFields): EventFilter | undefined {
+  if (drop.length === 0 && redact.length === 0) return undefined;
   return {
     drop: typeof drop === 'string' ? [drop] : drop,
-    sample: sample && { keep: sample.keep, unless: sample.unless, by: sample.by ?? 'trace_id' },
     redact: redact.map((rule) => {
       const replacement = rule.with ?? REPLACEMENT;
       return 'pattern' in rule

@@ -10,7 +10,7 @@ export interface Received {
   readonly withoutProject: number;
   /** See `Batch`. */
   readonly repaired: number;
-  /** Events that `drop` or `sample` of their source left out. */
+  /** Events that `drop` of their source left out. */
   readonly dropped: number;
 }
 

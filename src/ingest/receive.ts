@@ -99,7 +99,7 @@ export function createReceiver(options: ReceiverOptions): Receive {
       refused,
       withoutProject: sum('withoutProject'),
       repaired: sum('repaired'),
-      dropped: parts.reduce((total, { filtered }) => total + filtered.drop + filtered.sample, 0),
+      dropped: parts.reduce((total, { filtered }) => total + filtered.drop, 0),
     };
   }
 

@@ -175,7 +175,7 @@ function createIngestMetrics({ counter, gauge }: MetricRegistry) {
   ]);
   const filtered = counter(
     'tailrace_events_filtered_total',
-    'Events to which rules applied, by source and rule: drop, sample or redact.',
+    'Events to which rules applied, by source and rule: drop or redact.',
     ['source', 'rule'],
   );
   const commits = counter('tailrace_commits_total', 'Batches, by source and result: done or failed.', [

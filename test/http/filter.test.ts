@@ -26,7 +26,7 @@ const events = (project: string, count: number) =>
 describe('rules of a source', () => {
   test('apply to small and large bodies after a reload, and are counted by source and rule', async () => {
     await setRules(
-      'drop: level:debug -i:1\nsample: { keep: 1 }\nredact:\n  - { field: metadata.password }\n  - { pattern: "[a-z]+@b", with: "…" }\n',
+      'drop: level:debug -i:1\nredact:\n  - { field: metadata.password }\n  - { pattern: "[a-z]+@b", with: "…" }\n',
     );
     for (const count of [4, 2_000]) {
       const project = newProject();
@@ -57,7 +57,6 @@ describe('rules of a source', () => {
 
   test.each([
     ['drop: "level:loud"', /logs\.yaml:\d+: "drop" has the unknown level "loud"/],
-    ['sample: { keep: 0.5, unless: "status:[1 TO 2]" }', /"unless" of "sample"/],
     ['redact: [{ field: metadata.project }]', /cannot replace metadata\.project/],
     ['redact: [{ pattern: "(a{1,30}){1,30}b" }]', /is too large/],
   ])('that are wrong are refused, and the old ones stay: %s', async (rules, reason) => {

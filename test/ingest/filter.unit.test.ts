@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createEventFilter } from '../../src/definitions/event-filter.ts';
 import type { Source } from '../../src/definitions/source.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
-import { createFilterCounts, findFilter } from '../../src/ingest/filter/filter.ts';
-import { replaceInStrings } from '../../src/ingest/filter/redact.ts';
+import { createFilterCounts, findFilter, replaceInStrings } from '../../src/ingest/filter/filter.ts';
 
 type Fields = Parameters<typeof createEventFilter>[0];
 
@@ -39,29 +38,12 @@ function pass(fields: Fields, events: readonly object[]) {
 
 const message = (event_message: string, metadata: object = {}) => ({ event_message, metadata });
 
-describe('sample', () => {
-  const events = Array.from({ length: 4_000 }, (_, i) =>
-    message(`m${i}`, { trace_id: `trace-${i % 1_000}`, level: i === 7 ? 'error' : 'info' }),
-  );
-
-  test('keeps about its share of the traces, each whole, and the same ones each time', () => {
-    const once = pass({ sample: { keep: 0.1 } }, events);
-    const traces = Map.groupBy(once.stored, ({ typed }) => typed[1]);
-    expect(traces.size).toBeGreaterThan(60);
-    expect(traces.size).toBeLessThan(140);
-    for (const [, own] of traces) expect(own).toHaveLength(4);
-    expect(once.counts.sample).toBe(4_000 - once.stored.length);
-    const again = pass({ sample: { keep: 0.1 } }, events.toReversed());
-    expect(new Set(again.stored.map(({ typed }) => typed[1]))).toEqual(new Set(traces.keys()));
-  });
-
-  test('keeps what `unless` finds, nothing else at 0, and does not count what is dropped', () => {
-    const { stored, counts } = pass(
-      { drop: 'm8', sample: { keep: 0, unless: 'level:error' } },
-      events.slice(0, 9),
-    );
-    expect(stored.map(({ message }) => message)).toEqual(['m7']);
-    expect(counts).toEqual({ drop: 1, sample: 7, redact: 0 });
+describe('drop', () => {
+  test('leaves out what a search finds, and counts it', () => {
+    const all = ['error', 'info', 'debug'].map((level) => message(level, { level }));
+    const { stored, counts } = pass({ drop: ['level:debug', 'info'] }, all);
+    expect(stored.map(({ message }) => message)).toEqual(['error']);
+    expect(counts).toEqual({ drop: 2, redact: 0 });
   });
 });
 

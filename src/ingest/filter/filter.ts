@@ -1,26 +1,28 @@
-import { createHash } from 'node:crypto';
 import type { EventFilter, Redaction } from '../../definitions/event-filter.ts';
 import type { Fault } from '../../definitions/fault.ts';
 import type { Source } from '../../definitions/source.ts';
 import { readYamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
 import { verifyCondition } from '../../search/condition.ts';
-import { parseField, parseSearch } from '../../search/parse.ts';
+import { parseSearch } from '../../search/parse.ts';
 import { messageOfFault } from '../../search/verify.ts';
 import { createReplace } from '../../sql/text-matcher.ts';
-import type { Event } from '../event.ts';
-import { createMatch, createReadText, type Match } from './match.ts';
-import { createRedact } from './redact.ts';
+import { type Event, textOf } from '../event.ts';
+import { readString } from '../json/grammar.ts';
+import { cutElements, cutMembers, type Member } from '../json/text.ts';
+import { readEvent } from '../read-event.ts';
+import { typedValues } from '../typed.ts';
+import { createMatch, type Match } from './match.ts';
 
 /** Terms of one search of a source's file. */
 const CLAUSES_MAX = 32;
 
 /** The rules of a source's file, in the order in which they apply. */
-export const FILTER_RULES = ['drop', 'sample', 'redact'] as const;
+export const FILTER_RULES = ['drop', 'redact'] as const;
 
 /** Events to which each rule applied. */
 export type FilterCounts = Record<(typeof FILTER_RULES)[number], number>;
 
-export const createFilterCounts = (): FilterCounts => ({ drop: 0, sample: 0, redact: 0 });
+export const createFilterCounts = (): FilterCounts => ({ drop: 0, redact: 0 });
 
 /**
  * Returns what is stored of an event: itself, or with texts replaced; `undefined` if it is not stored. Counts the rule
@@ -49,26 +51,22 @@ const INLINE_SEARCH_CHARS_MAX = 1_000;
 /** Whether the rules of a source may take long, as patterns of RE2 do: its events are decoded on a thread, however few. */
 export function isSlowFilter({ filter }: Pick<Source, 'filter'>): boolean {
   if (filter === undefined) return false;
-  const searches = [...filter.drop, filter.sample?.unless ?? ''].join('');
-  if (searches.length > INLINE_SEARCH_CHARS_MAX) return true;
+  if (filter.drop.join('').length > INLINE_SEARCH_CHARS_MAX) return true;
   const paths = filter.redact.map((rule) => ('paths' in rule ? rule.paths.length : INLINE_PATHS_MAX + 1));
   return paths.reduce((sum, count) => sum + count, 0) > INLINE_PATHS_MAX;
 }
 
-function createFilter(source: Source, { drop, sample, redact }: EventFilter): Filter {
+function createFilter(source: Source, { drop, redact }: EventFilter): Filter {
   const dropped = drop.map((search) => createSearchMatch(search, source));
-  const isSampledOut = createSample(source, sample);
   const change = redact.length === 0 ? undefined : createRedact(source, redact);
   return (event, counts) => {
-    if (dropped.some((match) => match(event))) return count('drop');
-    if (isSampledOut(event)) return count('sample');
+    if (dropped.some((match) => match(event))) {
+      counts.drop++;
+      return undefined;
+    }
     const changed = change?.(event) ?? event;
     if (changed !== event) counts.redact++;
     return changed;
-
-    function count(rule: keyof FilterCounts): undefined {
-      counts[rule]++;
-    }
   };
 }
 
@@ -77,23 +75,7 @@ function createSearchMatch(search: string, source: Source): Match {
   return tree === undefined ? () => true : createMatch(tree, source);
 }
 
-/** Events of one trace are all kept or all left out: by a hash of the trace, so every replica decides the same. */
-function createSample(source: Source, sample: EventFilter['sample']): Match {
-  if (sample === undefined) return () => false;
-  const { keep, unless, by } = sample;
-  const isKept = unless === undefined ? () => false : createSearchMatch(unless, source);
-  const readTrace = createReadText(parseField(by, 'by'), source);
-  return (event) => !isKept(event) && shareOf(readTrace(event) || event.id) >= keep;
-}
-
-const SHARE_BYTES = 6;
-
-/** Returns a number from 0 to 1, evenly spread over texts. */
-function shareOf(text: string): number {
-  return createHash('sha256').update(text).digest().readUIntBE(0, SHARE_BYTES) / 2 ** (8 * SHARE_BYTES);
-}
-
-/** Checks the searches, fields and patterns of `drop`, `sample` and `redact`. */
+/** Checks the searches, fields and patterns of `drop` and `redact`. */
 export async function verifyFilters(sources: readonly Source[]): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const source of sources)
@@ -111,11 +93,6 @@ function* findFaults(source: Source): Generator<readonly [YamlPath, string]> {
     const message = findSearchFault(search);
     if (message !== undefined) yield [['drop', String(i)], `"drop" ${message}`];
   }
-  const { unless, by } = filter.sample ?? {};
-  const unlessFault = unless === undefined ? undefined : findSearchFault(unless);
-  if (unlessFault !== undefined) yield [['sample', 'unless'], `"unless" of "sample" ${unlessFault}`];
-  const byFault = by === undefined ? undefined : messageOfFault(() => parseField(by, 'by'));
-  if (byFault !== undefined) yield [['sample', 'by'], `"by" of "sample" ${byFault}`];
   for (const [i, rule] of filter.redact.entries()) {
     const message = findRedactionFault(rule, source);
     if (message !== undefined) yield [['redact', String(i)], `"redact" ${message}`];
@@ -143,4 +120,128 @@ function findRedactionFault(rule: Redaction, { projectPaths, idPaths = [] }: Sou
     `cannot replace ${named}, from which the id, the time, the project or all metadata of an ` +
     'event is read; name other fields'
   );
+}
+
+/** Replaces a text; returns the same text if there is nothing to replace. */
+type Replace = (text: string) => string;
+
+const MESSAGE = 'event_message';
+
+/**
+ * Creates what replaces the values of an event that must not be stored. The message and the typed columns follow, even
+ * if they are read from a replaced value; the id, the time and the project stay as they are.
+ *
+ * @param rules that `verifyFilters` accepts
+ */
+function createRedact(source: Source, rules: readonly Redaction[]): (event: Event) => Event {
+  const steps = rules.map((rule) => ('pattern' in rule ? ofPattern(rule) : ofField(rule, source)));
+  return (event) => {
+    const before = membersOf(event);
+    const after = steps.reduce((members, step) => step(members, event), before);
+    const isSame = after.every(({ text }, i) => text === before[i]?.text);
+    return isSame ? event : toEvent(event, after, source);
+  };
+}
+
+/** A step of redaction: the members of an event before and after it. */
+type Step = (members: readonly Member[], event: Event) => readonly Member[];
+
+function ofPattern({ pattern, replacement }: Extract<Redaction, { pattern: string }>): Step {
+  const replace = createReplace(pattern, replacement);
+  if (typeof replace === 'string') throw new Error(`the pattern ${replace}`); // verifyFilters rejects it
+  return (members) => members.map(({ name, text }) => ({ name, text: replaceInStrings(text, replace) }));
+}
+
+function ofField(
+  { paths, replacement }: Extract<Redaction, { paths: unknown }>,
+  { messagePaths = [] }: Source,
+): Step {
+  const wanted = JSON.stringify(replacement);
+  const own = paths.map(([first = '', ...rest]) => [first === 'message' ? MESSAGE : first, ...rest]);
+  const isOfMessage = (path: readonly string[]) => messagePaths.some((one) => isSamePath(one, path));
+  return (members, event) =>
+    own.reduce<readonly Member[]>((before, path) => {
+      const found: string[] = [];
+      const after = replaceMembers(before, path, (text) => {
+        found.push(text);
+        return wanted;
+      });
+      // The message may have been read from there.
+      const isMessage = isOfMessage(path) && found.some((text) => textOf(text) === event.message);
+      return isMessage ? replaceMembers(after, [MESSAGE], () => wanted) : after;
+    }, members);
+}
+
+function isSamePath(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, i) => name === b[i]);
+}
+
+/** Replaces the values at a path, in each element of arrays. */
+function replaceMembers(
+  members: readonly Member[],
+  [name, ...rest]: readonly string[],
+  replace: Replace,
+): readonly Member[] {
+  return members.map((member) => {
+    if (member.name !== name) return member;
+    return { name, text: replaceValue(member.text, rest, replace) };
+  });
+}
+
+function replaceValue(text: string, path: readonly string[], replace: Replace): string {
+  const first = text.trimStart()[0];
+  if (first === '[' && path.length > 0) {
+    const elements = cutElements(text);
+    const changed = elements.map((element) => replaceValue(element, path, replace));
+    return changed.every((element, i) => element === elements[i]) ? text : `[${changed.join(',')}]`;
+  }
+  if (path.length === 0) return text === 'null' ? text : replace(text);
+  if (first !== '{') return text;
+  const members = cutMembers(text);
+  const changed = replaceMembers(members, path, replace);
+  return changed.every((member, i) => member.text === members[i]?.text) ? text : writeMembers(changed);
+}
+
+function writeMembers(members: readonly Member[]): string {
+  return `{${members.map(({ name, text }) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+}
+
+/** The parts of an event that may be replaced, as members of its root. */
+function membersOf({ message, metadata, attributes }: Event): readonly Member[] {
+  return [
+    { name: MESSAGE, text: JSON.stringify(message) },
+    ...(metadata === '' ? [] : [{ name: 'metadata', text: metadata }]),
+    ...(attributes === '' ? [] : cutMembers(attributes)),
+  ];
+}
+
+function toEvent(event: Event, members: readonly Member[], source: Source): Event {
+  const attributes = members.filter(({ name }) => name !== MESSAGE && name !== 'metadata');
+  const textOfMember = (name: string) => members.find((member) => member.name === name)?.text;
+  const { id, project } = event;
+  const unchanged = Object.entries({ id, project }).map(([name, value]) => ({
+    name,
+    text: JSON.stringify(value),
+  }));
+  const root = writeMembers([...members, ...unchanged]);
+  const { at } = readEvent({ text: root }, source, Number.POSITIVE_INFINITY);
+  return {
+    ...event,
+    message: textOf(textOfMember(MESSAGE) ?? '""'),
+    metadata: textOfMember('metadata') ?? '',
+    attributes: attributes.length === 0 ? '' : writeMembers(attributes),
+    typed: typedValues(at, project, source.columns),
+  };
+}
+
+const VALUES = /("[^"\\]*(?:\\[\s\S][^"\\]*)*")(\s*:)?|-?\d[\d.eE+-]*/g;
+
+/** Replaces texts and numbers of a JSON text, but not the names of members. A number that changes becomes a text. */
+export function replaceInStrings(json: string, replace: (text: string) => string): string {
+  return json.replaceAll(VALUES, (token, quoted: string | undefined, colon: string | undefined) => {
+    if (colon !== undefined) return token;
+    const text = quoted === undefined ? token : readString(quoted);
+    const changed = replace(text);
+    return changed === text ? token : JSON.stringify(changed);
+  });
 }

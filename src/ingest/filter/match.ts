@@ -5,7 +5,8 @@ import { findColumn, KINDS, pathOf } from '../../search/field.ts';
 import { compareNumbers, floorOf, isNumber, spellingsOf } from '../../search/number.ts';
 import { casesOf } from '../../search/text.ts';
 import type { SearchField, SearchTree, SearchValue } from '../../search/tree.ts';
-import { readJsonText } from './redact.ts';
+import { readString } from '../json/grammar.ts';
+import { cutMembers, type Member } from '../json/text.ts';
 
 /** An event as its row has it. */
 export interface MatchedEvent {
@@ -53,18 +54,6 @@ export function createMatch(tree: SearchTree, source: Source): Match {
   }
 }
 
-/** Returns the text of a field's value; `undefined` if there is none. */
-export function createReadText(
-  field: SearchField,
-  source: Source,
-): (event: MatchedEvent) => string | undefined {
-  if (isOfRow(field, 'source')) return () => source.name;
-  if (isOfRow(field, 'level')) return createReadLevel(source);
-  if (isOfRow(field, 'timestamp')) return ({ timestamp }) => String(timestamp);
-  const { read } = findOperand(field, source);
-  return (event) => toText(read(event));
-}
-
 const isOfRow = (field: SearchField, name: string) => field.length === 1 && field[0] === name;
 
 function createTextMatch(value: SearchValue): Match {
@@ -95,8 +84,13 @@ function fold(text: string): string {
 }
 
 function createExistsMatch(field: SearchField, source: Source): Match {
-  const read = createReadText(field, source);
-  return (event) => (read(event) ?? '') !== '';
+  if (isOfRow(field, 'source') || isOfRow(field, 'timestamp')) return () => true;
+  if (isOfRow(field, 'level')) {
+    const read = createReadLevel(source);
+    return (event) => read(event) !== undefined;
+  }
+  const { read } = findOperand(field, source);
+  return (event) => (toText(read(event)) ?? '') !== '';
 }
 
 function createCompare(clause: Compare, source: Source): Match {
@@ -213,4 +207,82 @@ function createReadLevel({ level, columns }: Source): (event: MatchedEvent) => L
     if (typeof status !== 'number') return undefined;
     return status >= errorFrom ? 'error' : status >= warnFrom ? 'warn' : 'info';
   };
+}
+
+// The engine reads integers of 64 bits, and no JSON that has larger ones, or half a surrogate pair.
+const SUSPECT = /\d{19}|\\u[dD][89a-fA-F]|\d{3}\.?\d*[eE]\+?\d|[eE]\+?\d{2}/;
+const UNSIGNED_MAX = 2n ** 64n - 1n;
+const SIGNED_MIN = -(2n ** 63n);
+
+/**
+ * Reads the value at a path of a JSON text as the engine's JSONExtractRaw does: a text, or the JSON of any other value;
+ * of equal names the first.
+ *
+ * @returns `undefined` for null, without a value, and for JSON that the engine does not read
+ */
+function readJsonText(json: string, path: readonly string[]): string | undefined {
+  if (lastJson.json !== json) lastJson = { json, members: new Map(), isReadable: undefined };
+  const value = findJson(json, path);
+  if (value === undefined || value === 'null') return undefined;
+  lastJson.isReadable ??= !SUSPECT.test(json) || isReadable(json);
+  if (!lastJson.isReadable) return undefined;
+  if (value.startsWith('"')) return readString(value);
+  return /^[[{]/.test(value) ? writeJson(value) : writeNumber(value);
+}
+
+/** What was read of the last text: the terms of a search read one event after another. */
+let lastJson: {
+  readonly json: string;
+  readonly members: Map<string, readonly Member[]>;
+  isReadable: boolean | undefined;
+} = { json: '', members: new Map(), isReadable: undefined };
+
+function cutOnce(text: string): readonly Member[] {
+  const members = lastJson.members.get(text) ?? cutMembers(text);
+  lastJson.members.set(text, members);
+  return members;
+}
+
+function findJson(json: string, path: readonly string[]): string | undefined {
+  let text: string | undefined = json;
+  for (const name of path) {
+    if (text === undefined || !/^\s*\{/.test(text)) return undefined;
+    text = cutOnce(text).find((member) => member.name === name)?.text;
+  }
+  return text;
+}
+
+/** Whether the engine reads a JSON text. */
+function isReadable(json: string): boolean {
+  let readable = true;
+  JSON.parse(json, function check(name: string, value: unknown, context?: { readonly source?: string }) {
+    if (typeof value === 'number') readable &&= isReadableNumber(context?.source ?? '');
+    else if (typeof value === 'string') readable &&= value.isWellFormed();
+    readable &&= name.isWellFormed();
+    return value;
+  });
+  return readable;
+}
+
+function isReadableNumber(source: string): boolean {
+  if (!/^-?\d+$/.test(source)) return Number.isFinite(Number(source));
+  const integer = BigInt(source);
+  return integer >= SIGNED_MIN && integer <= UNSIGNED_MAX;
+}
+
+const TOKENS = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|-?\d[\d.eE+-]*|\s+/g;
+
+function writeJson(json: string): string {
+  return json.replace(TOKENS, (token) => {
+    if (token.startsWith('"')) return JSON.stringify(readString(token));
+    return /^\s/.test(token) ? '' : writeNumber(token);
+  });
+}
+
+/** Writes a number, true or false as the engine does: an integer by its digits, any other number as a double. */
+function writeNumber(source: string): string {
+  if (!/^-?\d/.test(source)) return source;
+  if (/^-?\d+$/.test(source)) return source === '-0' ? '0' : source;
+  const double = Number(source);
+  return Object.is(double, -0) ? '-0' : String(double).replace('e+', 'e');
 }
