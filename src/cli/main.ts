@@ -29,7 +29,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import('./commands/check.ts')).checkCommand(),
   test: async () => (await import('./commands/test.ts')).testCommand(),
   alerts: async () => (await import('./commands/alerts.ts')).alertsCommand(),
-  dashboards: async () => (await import('./commands/dashboards.ts')).dashboardsCommand(),
   keys: async () => (await import('./commands/keys.ts')).keysCommand(),
   backup: async () => (await import('./commands/backup.ts')).backupCommand(),
   restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
