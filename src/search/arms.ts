@@ -1,8 +1,8 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import type { FilledTables } from '../engine/store-state.ts';
-import { writeCondition } from './condition.ts';
-import { column, createFields, type Fields, type Operand, TABLE } from './field.ts';
+import { toText, writeConditions } from './condition.ts';
+import { column, createFields, type Operand, type SearchFields, TABLE } from './field.ts';
 import type { SearchField, SearchTree } from './tree.ts';
 
 /** Writes the query of a search (definitions/endpoint.ts). */
@@ -33,15 +33,12 @@ export function isLevel(field: SearchField): boolean {
  * for a level its rank.
  */
 export function writeFieldValue(operand: Operand): string {
-  return operand.kind === 'level'
-    ? operand.writeRank()
-    : `CAST(toString(${operand.sql}), 'Nullable(String)')`;
+  return operand.kind === 'level' ? operand.write() : writeFieldText(operand);
 }
 
 /** The same with a text for the level, too. */
 export function writeFieldText(operand: Operand): string {
-  const value = writeFieldValue(operand);
-  return operand.kind === 'level' ? `nullIf(toString(${value}), '0')` : value;
+  return `CAST(${toText(operand)}, 'Nullable(String)')`;
 }
 
 /** Writes SQL for the value of a parameter, by its name. */
@@ -52,13 +49,13 @@ interface Arm {
   readonly bounds: readonly [from: string, until: string];
   readonly more?: (source: Source) => string;
   /** Instead of the condition of the search. */
-  readonly condition?: (fields: Fields) => string;
+  readonly condition?: (fields: SearchFields) => string;
   /**
    * Reads only these events, of any field: `writeSample`. Before the other conditions, so that those are tested on few
    * events.
    */
   readonly sample?: string | undefined;
-  readonly select: (fields: Fields, source: Source) => string;
+  readonly select: (fields: SearchFields, source: Source) => string;
   readonly end?: string;
 }
 
@@ -72,8 +69,9 @@ export function writeArms(scope: SearchScope, value: Value, arm: Arm): string {
     const fields = createFields(source);
     const selected = arm.select(fields, source);
     const conditions = [`${time} >= ${from} AND ${time} <= ${until}`, project, arm.more?.(source)];
-    const condition = arm.condition?.(fields) ?? (tree && writeCondition(tree, fields));
-    const searched = [arm.sample, condition].filter((one) => one !== undefined).join(' AND ');
+    const own = arm.condition?.(fields);
+    const found = own === undefined ? (tree === undefined ? [] : writeConditions(tree, fields)) : [own];
+    const searched = [...(arm.sample === undefined ? [] : [arm.sample]), ...found].join(' AND ');
     const definitions = fields.definitions();
     return `(${definitions.length === 0 ? '' : `WITH ${definitions.join(', ')} `}SELECT ${selected}
 FROM ${writeSearched(source, searched)}${conditions.filter(Boolean).join(' ')}

@@ -2,29 +2,68 @@ import { LEVELS, type Level } from '../definitions/level.ts';
 import type { Source, SourceColumn } from '../definitions/source.ts';
 import { remember } from '../lib/remember.ts';
 import { writeValue } from '../sql/quote.ts';
-import { writeIsOfLevel, writeLevelRank } from './level.ts';
-import { NUMBER_MEMBERS } from './number.ts';
-import { printField, type SearchField } from './tree.ts';
+import { guardLike, guardPattern } from '../sql/search-guard.ts';
+import { LEVEL_RANKS, type LevelForm, writeIsOfLevel, writeLevel } from './level.ts';
+import { type NumberSql, writeDecimal, writeDouble, writeForm } from './number.ts';
+import { printField, type SearchClause, type SearchField } from './tree.ts';
 
 /** A field of one source's events in SQL. Expressions without a value are NULL. */
 export type Operand =
   | { readonly kind: 'text' | 'json' | 'integer' | 'number' | 'boolean' | 'time'; readonly sql: string }
-  | LevelOperand
+  | {
+      readonly kind: 'level';
+      /** Writes it in the form of the statement: only if a condition needs it, since its texts take time to analyse. */
+      readonly write: () => string;
+      readonly none: LevelForm['none'];
+      readonly isOf: (levels: readonly Level[]) => string;
+    }
   /** The same for all events of the source. */
   | { readonly kind: 'constant'; readonly sql: string; readonly text: string };
-
-interface LevelOperand {
-  readonly kind: 'level';
-  /** Writes its rank (search/level.ts), whose texts the engine parses for each source: only if a condition needs it. */
-  readonly writeRank: () => string;
-  readonly isOf: (levels: readonly Level[]) => string;
-}
 
 /** The fields of one source as a statement uses them. */
 export interface Fields {
   find(field: SearchField): Operand;
-  /** SQL of a text if it has the form of a number (search/number.ts). */
-  findForm(sql: string): string;
+  column(name: string): string;
+  /** SQL of the number that a text may be. */
+  number(text: string): NumberSql;
+  /** Writes the pattern of a LIKE. */
+  like(pattern: string): string;
+  /** Writes the pattern of a `match`. */
+  match(pattern: string): string;
+  /** Returns the parameter that has the value of a clause, with its `@`; `undefined` if the SQL has the value itself. */
+  findParameter(clause: SearchClause): string | undefined;
+}
+
+/** What differs between the statements of searches and those of drafts. */
+interface FieldWriters {
+  readonly column: (name: string) => string;
+  /** Writes the text of the JSON value at a path of the metadata: of anything but a text, its JSON. */
+  readonly extract: (path: SearchField) => string;
+  readonly level: () => string;
+  readonly levelForm: LevelForm;
+}
+
+/**
+ * Creates the operand of a field: one of a row; else the typed column of the path, if there is one; else the JSON of the
+ * metadata.
+ */
+export function createOperand(source: Source, field: SearchField, writers: FieldWriters): Operand {
+  const { column, extract, level: write, levelForm: form } = writers;
+  const [name] = field;
+  if (isRowField(field)) {
+    if (name === 'source') return { kind: 'constant', sql: writeValue(source.name), text: source.name };
+    if (name === 'timestamp') return { kind: 'time', sql: column(name) };
+    if (name !== 'level') return { kind: 'text', sql: column(name) };
+    const isOf = (levels: readonly Level[]) => writeIsOfLevel(levels, source.level, { column, form, write });
+    return { kind: 'level', write, none: form.none, isOf };
+  }
+  const typed = findColumn(source, field);
+  if (typed === undefined) return { kind: 'json', sql: extract(pathOf(field)) };
+  return { kind: KINDS[typed.type], sql: column(typed.name) };
+}
+
+/** The fields of one source in the statement of a search. */
+export interface SearchFields extends Fields {
   /** Adds a member of the WITH, and returns its name. */
   define(name: string, expression: string): string;
   /** `expression AS name` of each field that is not a column, for the WITH of the source's SELECT. */
@@ -39,14 +78,16 @@ const LEVEL = 'L';
 const JSON_PREFIX = 'J';
 const TEXT_PREFIX = 'X';
 const FORM_PREFIX = 'N';
+// Of numbers: an expression for each term of each source would exceed the engine's bound on syntax trees.
+const NUMBER_MEMBERS = {
+  N: `x -> ${writeForm('x')}`,
+  D: `n -> ${writeDecimal('n')}`,
+  F: `n -> ${writeDouble('n')}`,
+};
 
 export const column = (name: string) => `${TABLE}.\`${name}\``;
 
-/**
- * Finds fields by the names of a row; else by the typed column of the path, if there is one; else in the JSON of the
- * metadata.
- */
-export function createFields(source: Source): Fields {
+export function createFields(source: Source): SearchFields {
   const definitions = new Map<string, string>();
   const found = new Map<string, Operand>();
   const forms = new Map<string, string>();
@@ -56,57 +97,37 @@ export function createFields(source: Source): Fields {
     return name;
   }
 
-  /**
-   * Writes the text of the JSON value at a path: of anything but a text, its JSON. The metadata is parsed once for each
-   * path.
-   */
-  function extract(path: SearchField): Operand {
-    const nth = definitions.size;
-    const raw = define(JSON_PREFIX + nth, writeExtract(path));
-    define(TEXT_PREFIX, READ_JSON);
-    return { kind: 'json', sql: define(TEXT_PREFIX + nth, `${TEXT_PREFIX}(${raw})`) };
-  }
-
-  function findForm(sql: string): string {
-    const name = forms.get(sql) ?? `${FORM_PREFIX}${forms.size}`;
-    forms.set(sql, name);
-    for (const [member, expression] of Object.entries(NUMBER_MEMBERS)) define(member, expression);
-    return define(name, `N(${sql})`);
-  }
-
-  function findOfRow(name: string): Operand | undefined {
-    if (name === 'source') return { kind: 'constant', sql: writeValue(source.name), text: source.name };
-    if (name === 'timestamp') return { kind: 'time', sql: column(name) };
-    if (name === 'level') return findLevel();
-    return TEXTS.includes(name) ? { kind: 'text', sql: column(name) } : undefined;
-  }
-
-  function findLevel(): LevelOperand {
-    const rule = source.level;
-    const writeRank = () => define(LEVEL, writeLevelRank(rule, column));
-    return {
-      kind: 'level',
-      writeRank,
-      isOf: (levels) => writeIsOfLevel(levels, { rule, writeRank, column }),
-    };
-  }
-
-  function create(field: SearchField): Operand {
-    const ofRow = field.length === 1 ? findOfRow(field[0]) : undefined;
-    if (ofRow !== undefined) return ofRow;
-    const typed = findColumn(source, field);
-    if (typed === undefined) return extract(pathOf(field));
-    return { kind: KINDS[typed.type], sql: column(typed.name) };
-  }
+  const writers: FieldWriters = {
+    column,
+    // The metadata is parsed once for each path.
+    extract(path) {
+      const nth = definitions.size;
+      const raw = define(JSON_PREFIX + nth, writeExtract(path));
+      define(TEXT_PREFIX, READ_JSON);
+      return define(TEXT_PREFIX + nth, `${TEXT_PREFIX}(${raw})`);
+    },
+    level: () => define(LEVEL, writeLevel(source.level, column, LEVEL_RANKS)),
+    levelForm: LEVEL_RANKS,
+  };
 
   return {
     find(field) {
       const name = printField(field);
-      const operand = found.get(name) ?? create(field);
+      const operand = found.get(name) ?? createOperand(source, field, writers);
       found.set(name, operand);
       return operand;
     },
-    findForm,
+    column,
+    number(text) {
+      const name = forms.get(text) ?? `${FORM_PREFIX}${forms.size}`;
+      forms.set(text, name);
+      for (const [member, expression] of Object.entries(NUMBER_MEMBERS)) define(member, expression);
+      define(name, `N(${text})`);
+      return { exact: `D(${name})`, double: `F(${name})` };
+    },
+    like: guardLike,
+    match: guardPattern,
+    findParameter: () => undefined,
     define,
     definitions: () => [...definitions].map(([name, expression]) => `${expression} AS ${name}`),
   };
@@ -140,8 +161,6 @@ export function isRowField(field: SearchField): boolean {
 export function isDeclared(source: Source, field: SearchField): boolean {
   return isRowField(field) || findColumn(source, field) !== undefined;
 }
-
-const TEXTS = ['id', 'project', 'event_message', 'metadata'];
 
 export const ROW_FIELDS = {
   event_message: ['string', 'Message of the event; words without a field are searched for in it.'],

@@ -12,7 +12,7 @@ import {
 import { column, type Fields } from './field.ts';
 import { writeLevelName } from './level.ts';
 import { AGGREGATES, type Measure, writeMerged, writeState } from './measure.ts';
-import type { SearchField } from './tree.ts';
+import { printField, type SearchField } from './tree.ts';
 
 /** Width of a time bucket, microseconds. */
 export const SEARCH_WIDTH = 'search_width';
@@ -40,7 +40,7 @@ export const seriesRowsMax = ({ top }: Histogram): number => (top ?? SERIES_MAX)
 const VALUE_COLUMN = 'value';
 const OTHER_COLUMN = 'other';
 
-export function listColumns({ name, measure, top }: Histogram, count: ResultColumn): ResultColumn[] {
+export function listColumns({ by, name, measure, top }: Histogram, count: ResultColumn): ResultColumn[] {
   const timestamp = {
     name: 'timestamp',
     type: 'integer',
@@ -48,11 +48,10 @@ export function listColumns({ name, measure, top }: Histogram, count: ResultColu
   } as const;
   const columns: ResultColumn[] = [
     timestamp,
-    { name, type: 'string', description: 'Value of the field.' },
+    { name, type: 'string', description: `Value of ${printField(by)}.` },
     count,
   ];
-  if (measure !== undefined)
-    columns.push({ name: VALUE_COLUMN, type: 'number', description: 'The measure.' });
+  if (measure !== undefined) columns.push(describeMeasure(measure));
   if (top !== undefined)
     columns.push({
       name: OTHER_COLUMN,
@@ -73,6 +72,13 @@ const OTHER = '`#other`';
 const PART = '`#part`';
 const TOTAL = '`#total`';
 const RANK = '`#rank`';
+
+function describeMeasure({ name, field }: Measure): ResultColumn {
+  const printed = printField(field);
+  return AGGREGATES[name].isOfNumbers
+    ? { name: VALUE_COLUMN, type: 'number', description: `${name} of ${printed}.` }
+    : { name: VALUE_COLUMN, type: 'integer', description: `Number of different values of ${printed}.` };
+}
 
 /** Writes counts by time bucket and by a field, and a measure: of more values than it has series the most frequent. */
 export function writeHistogram(scope: SearchScope, histogram: Histogram): WriteSearch {

@@ -1,34 +1,46 @@
 import { LEVEL_TEXTS, LEVELS, type Level, type LevelRule } from '../definitions/level.ts';
 import { writeValue } from '../sql/quote.ts';
 
-// Statements compare and count the ranks of levels, from 1 on, or 0 without a level: numbers take half the time of names.
-const rankOf = (level: Level) => LEVELS.indexOf(level) + 1;
-const NAMES = ['', ...LEVELS].map(writeValue).join(', ');
+type WriteColumn = (name: string) => string;
+
+/** How SQL has levels. */
+export interface LevelForm {
+  readonly of: (level: Level) => string;
+  /** An event without a level. */
+  readonly none: string;
+}
+
+/** Statements compare and count ranks, from 1 on: numbers take half the time of names. */
+export const LEVEL_RANKS: LevelForm = { of: (level) => String(LEVELS.indexOf(level) + 1), none: '0' };
+export const LEVEL_NAMES: LevelForm = { of: writeValue, none: "''" };
+
+const NAME_LIST = ['', ...LEVELS].map(writeValue).join(', ');
 
 /**
  * Writes the name of a level, or NULL, from an expression for its rank. Used outside of the SELECTs of sources: each
  * name takes time to analyse.
  */
 export function writeLevelName(rank: string): string {
-  return `nullIf([${NAMES}][${rank} + 1], '')`;
+  return `nullIf([${NAME_LIST}][${rank} + 1], '')`;
 }
 
-/** Writes the rank of an event's level. @param column writes the name of a column */
-export function writeLevelRank(rule: LevelRule | undefined, column: (name: string) => string): string {
-  const byText = rule?.column === undefined ? undefined : writeRankOfText(column(rule.column));
-  const byStatus = rule?.status === undefined ? undefined : writeRankOfStatus(rule, column(rule.status));
-  if (byText !== undefined && byStatus !== undefined) return `coalesce(nullIf(${byText}, 0), ${byStatus})`;
-  return byText ?? byStatus ?? '0';
+/** Writes the level of an event. */
+export function writeLevel(rule: LevelRule | undefined, column: WriteColumn, form: LevelForm): string {
+  const byText = rule?.column === undefined ? undefined : ofLower(writeLower(column(rule.column)), form);
+  const byStatus = rule?.status === undefined ? undefined : ofStatus(rule, column(rule.status), form);
+  if (byText !== undefined && byStatus !== undefined)
+    return `coalesce(nullIf(${byText}, ${form.none}), ${byStatus})`;
+  return byText ?? byStatus ?? form.none;
 }
 
 /** Writes what an event's rank is computed from, for `joinPartsOfRank`: a text, and the rank by the status. */
 export function writePartsOfRank(
   rule: LevelRule | undefined,
-  column: (name: string) => string,
+  column: WriteColumn,
 ): { readonly text: string; readonly status: string } {
   return {
     text: rule?.column === undefined ? "''" : writeLower(column(rule.column)),
-    status: rule?.status === undefined ? 'toUInt8(0)' : writeRankOfStatus(rule, column(rule.status)),
+    status: rule?.status === undefined ? 'toUInt8(0)' : ofStatus(rule, column(rule.status), LEVEL_RANKS),
   };
 }
 
@@ -37,48 +49,60 @@ export function writePartsOfRank(
  * to analyse.
  */
 export function joinPartsOfRank(text: string, status: string): string {
-  return `coalesce(nullIf(${writeRankOfLower(text)}, 0), ${status})`;
+  return `coalesce(nullIf(${ofLower(text, LEVEL_RANKS)}, 0), ${status})`;
 }
 
 /**
  * Writes whether an event's level is one of these.
  *
- * @param writeRank writes the rank of the event's level; called only if the condition needs it
+ * @param writeLevel writes the event's level; called only if the condition needs it
  */
 export function writeIsOfLevel(
   levels: readonly Level[],
-  {
-    rule,
-    writeRank,
-    column,
-  }: { rule: LevelRule | undefined; writeRank: () => string; column: (name: string) => string },
+  rule: LevelRule | undefined,
+  { column, form, write }: { column: WriteColumn; form: LevelForm; write: () => string },
 ): string {
-  if (levels.length === 0) return '0';
-  if (rule?.column !== undefined && rule.status === undefined) {
+  if (levels.length === 0 || rule === undefined) return 'false';
+  const { column: text, status } = rule;
+  if (text !== undefined && status === undefined) {
     const texts = levels.flatMap((level) => LEVEL_TEXTS[level]);
-    return `lower(ifNull(${column(rule.column)}, '')) IN (${texts.map(writeValue).join(', ')})`;
+    return `${writeLower(column(text))} IN (${texts.map(writeValue).join(', ')})`;
   }
-  return `${writeRank()} IN (${levels.map(rankOf).join(', ')})`;
+  const range = text === undefined && status !== undefined ? writeRange(levels, rule, column(status)) : '';
+  return range || `${write()} IN (${levels.map(form.of).join(', ')})`;
+}
+
+/** Levels by status, in the order of their statuses. */
+const OF_STATUS: readonly Level[] = ['info', 'warn', 'error'];
+
+/** Writes the range of statuses that mean these levels; empty if it is not one range. */
+function writeRange(levels: readonly Level[], { warnFrom, errorFrom }: LevelRule, status: string): string {
+  const isNamed = OF_STATUS.map((level) => levels.includes(level));
+  const [first, last] = [isNamed.indexOf(true), isNamed.lastIndexOf(true)];
+  if (first === -1) return 'false';
+  if (isNamed.slice(first, last).includes(false)) return '';
+  const starts = [undefined, warnFrom, errorFrom, undefined];
+  const [from, until] = [starts[first], starts[last + 1]];
+  const bounds = [
+    ...(from === undefined ? [] : [`${status} >= ${from}`]),
+    ...(until === undefined ? [] : [`${status} < ${until}`]),
+  ];
+  return bounds.length === 0 ? `${status} IS NOT NULL` : `(${bounds.join(' AND ')})`;
 }
 
 const ALL_TEXTS = LEVELS.flatMap((level) => LEVEL_TEXTS[level].map((text) => [text, level] as const));
 const TEXT_LIST = ALL_TEXTS.map(([text]) => writeValue(text)).join(', ');
-const RANK_LIST = ALL_TEXTS.map(([, level]) => rankOf(level)).join(', ');
 
 /** Uses `transform`, which the engine analyses faster than a condition for each level. */
-function writeRankOfLower(lower: string): string {
-  return `transform(${lower}, [${TEXT_LIST}], [${RANK_LIST}], 0)`;
+function ofLower(lower: string, { of, none }: LevelForm): string {
+  return `transform(${lower}, [${TEXT_LIST}], [${ALL_TEXTS.map(([, level]) => of(level)).join(', ')}], ${none})`;
 }
 
 function writeLower(text: string): string {
   return `lower(ifNull(${text}, ''))`;
 }
 
-function writeRankOfText(text: string): string {
-  return writeRankOfLower(writeLower(text));
-}
-
-function writeRankOfStatus({ warnFrom, errorFrom }: LevelRule, status: string): string {
-  const [info, warn, error] = [rankOf('info'), rankOf('warn'), rankOf('error')];
-  return `multiIf(${status} >= ${errorFrom}, ${error}, ${status} >= ${warnFrom}, ${warn}, ${status} IS NULL, 0, ${info})`;
+function ofStatus({ warnFrom, errorFrom }: LevelRule, status: string, { of, none }: LevelForm): string {
+  const [info, warn, error] = [of('info'), of('warn'), of('error')];
+  return `multiIf(${status} >= ${errorFrom}, ${error}, ${status} >= ${warnFrom}, ${warn}, ${status} IS NULL, ${none}, ${info})`;
 }

@@ -1,8 +1,7 @@
 import { invalidParameters } from '../query/parameters.ts';
-import { writeFieldText } from './arms.ts';
-import type { Fields, Operand } from './field.ts';
+import { toText } from './condition.ts';
+import type { Fields } from './field.ts';
 import { parseField } from './parse.ts';
-
 import { printField, type SearchField } from './tree.ts';
 
 export const MEASURE_PARAMETER = 'measure';
@@ -61,27 +60,27 @@ const show = (text: string) => JSON.stringify(text.slice(0, CHARS_SHOWN_MAX));
  * Writes the state of a measure in the SELECT of a source: of the same type for all sources, in which a field may have
  * different types.
  */
-export function writeState({ name, field }: Measure, fields: Fields): string {
-  const { call, parameter, isOfNumbers } = AGGREGATES[name];
+export function writeState(measure: Measure, fields: Fields): string {
+  const { call, parameter, isOfNumbers } = AGGREGATES[measure.name];
+  const type = isOfNumbers ? 'Float64' : 'String';
+  return `${call}State${parameter}(CAST(${writeMeasured(measure, fields)}, 'Nullable(${type})'))`;
+}
+
+/** Writes what is measured of an event: a text, or a number, NULL for a text that is not one as JSON writes it. */
+export function writeMeasured({ name, field }: Measure, fields: Fields): string {
   const operand = fields.find(field);
-  const value = isOfNumbers ? writeNumber(operand, fields) : writeFieldText(operand);
-  return `${call}State${parameter}(${value})`;
+  if (!AGGREGATES[name].isOfNumbers) return toText(operand);
+  if (operand.kind === 'integer') return `toFloat64(${operand.sql})`;
+  if (operand.kind === 'number') return operand.sql;
+  return operand.kind === 'text' || operand.kind === 'json'
+    ? fields.number(operand.sql).double
+    : "CAST(NULL, 'Nullable(Float64)')";
 }
 
 /** Writes the measure of states together: NULL without a number. */
 export function writeMerged({ name }: Measure, state: string): string {
   const { call, parameter } = AGGREGATES[name];
   return `${call}Merge${parameter}(${state})`;
-}
-
-/** Writes the number that a value is, or that a text is as JSON writes it; else NULL. */
-function writeNumber(operand: Operand, fields: Fields): string {
-  const finite = (sql: string) => `nullIf(nullIf(${sql}, inf), -inf)`;
-  if (operand.kind === 'integer' || operand.kind === 'number')
-    return finite(`CAST(${operand.sql}, 'Nullable(Float64)')`);
-  if (operand.kind === 'text' || operand.kind === 'json')
-    return finite(`toFloat64OrNull(CAST(${fields.findForm(operand.sql)}, 'Nullable(String)'))`);
-  return `CAST(NULL, 'Nullable(Float64)')`;
 }
 
 /** Says to a caller that gets no rows that no value was a number. */

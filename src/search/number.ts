@@ -1,4 +1,4 @@
-import { guardPattern } from '../sql/search-guard.ts';
+import { writeValue } from '../sql/quote.ts';
 import type { SearchClause, SearchOperator } from './tree.ts';
 
 /** How JSON writes a number, as a pattern. */
@@ -12,43 +12,27 @@ export function isNumber(text: string): boolean {
 }
 
 // Digits on either side of the point.
-export const DECIMAL_DIGITS = 38;
+const DECIMAL_DIGITS = 38;
 
-/**
- * The names that `writeRange` and its caller use, as members of WITH: an expression for each term of each source would
- * exceed the engine's bound on syntax trees.
- */
-export const NUMBER_MEMBERS: Readonly<Record<string, string>> = {
-  // The text, if it has the form of a number.
-  N: `x -> extract(x, ${guardPattern(NUMBER_FORM)})`,
-  // Zero may be a smaller number.
-  D: `n -> nullIf(toDecimal256OrNull(n, ${DECIMAL_DIGITS}), 0)`,
-  // A double that is not finite is not a number.
-  F: 'n -> nullIf(toFloat64OrNull(n), inf)',
-  G: 'n -> nullIf(toFloat64OrNull(n), -inf)',
-};
+/** Writes the text, if it has the form of a number. */
+export const writeForm = (text: string) => `extract(${text}, ${writeValue(NUMBER_FORM)})`;
+/** Writes the double that a text of this form is; NULL if it is none that is finite. */
+export const writeDouble = (form: string) => `nullIf(nullIf(toFloat64OrNull(${form}), inf), -inf)`;
+/** Writes the decimal that it is; NULL for zero, which may be a smaller number. */
+export const writeDecimal = (form: string) => `nullIf(toDecimal256OrNull(${form}, ${DECIMAL_DIGITS}), 0)`;
 
-/**
- * Writes whether a number is in a range: exactly if decimals hold both, as doubles if not. NULL if it is not a number.
- *
- * @param form SQL for the result of `N`
- * @param bound a number
- */
-export function writeRange(form: string, operator: SearchOperator, bound: string): string {
-  const double = `${operator.startsWith('>') ? 'F' : 'G'}(${form})`;
-  return writeBound({ exact: `D(${form})`, double }, operator, bound);
+/** SQL of the number that a text is: as a decimal, NULL if none holds it, and as a double. NULL if it is not a number. */
+export interface NumberSql {
+  readonly exact: string;
+  readonly double: string;
 }
 
-/** The same for SQL of the number: as a decimal, NULL if none holds it, and as a double. */
-export function writeBound(
-  { exact, double: sql }: { readonly exact: string; readonly double: string },
-  operator: SearchOperator,
-  bound: string,
-): string {
-  const double = `${sql} ${operator} ${printDouble(Number(bound))}`;
+/** Writes whether a number is in a range: exactly if decimals hold both, as doubles if not. @param bound a number */
+export function writeBound({ exact, double }: NumberSql, operator: SearchOperator, bound: string): string {
+  const ofDoubles = `${double} ${operator} ${printDouble(Number(bound))}`;
   const { digits, exponent } = parseDecimal(bound) ?? { digits: '', exponent: 0 };
-  if (exponent > DECIMAL_DIGITS || digits.length - exponent > DECIMAL_DIGITS) return double;
-  return `ifNull(${exact} ${operator} toDecimal256('${bound}', ${DECIMAL_DIGITS}), ${double})`;
+  if (exponent > DECIMAL_DIGITS || digits.length - exponent > DECIMAL_DIGITS) return ofDoubles;
+  return `ifNull(${exact} ${operator} toDecimal256('${bound}', ${DECIMAL_DIGITS}), ${ofDoubles})`;
 }
 
 /** Converts as the engine does. */

@@ -1,48 +1,32 @@
-import { remember } from '../lib/remember.ts';
 import { writeValue } from '../sql/quote.ts';
-import { guardLike, guardPattern } from '../sql/search-guard.ts';
-import { column } from './field.ts';
+import type { Fields } from './field.ts';
 import type { SearchValue } from './tree.ts';
 
-const MESSAGE = column('event_message');
-/** The expression of the index of messages (engine/table.ts). */
-const SMALL = `lower(${MESSAGE})`;
 // Letters of an entry of the index, which cannot find shorter texts.
 const INDEXED_MIN = 4;
 const ANY = String.raw`[\s\S]*`;
 const ESCAPED = /[\\%_]/;
 
-/**
- * Writes whether a message has the texts in their order, in any letter case. At least one is not empty. The SQL is the
- * same for all sources.
- */
-export const writeText = remember((value: SearchValue) => {
-  if (value.every(isAscii)) return writePlain(value);
-  const letters = value.map(lettersOf);
-  return letters.flat().some(casesOf) ? writeCased(letters) : writePlain(value);
-});
-
-const lettersOf = (text: string) => [...text.toWellFormed()];
-const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
-
-/** Writes the condition for texts in which only ASCII's letters have a case: the index has their small letters. */
-function writePlain(value: SearchValue): string {
+/** Writes whether a message has the texts in their order, in any letter case. At least one is not empty. */
+export function writeText(value: SearchValue, fields: Fields): string {
+  const message = fields.column('event_message');
+  const small = `lower(${message})`; // the expression of the index of messages (engine/table.ts)
+  const letters = value.map((text) => [...text.toWellFormed()]);
+  if (!value.every(isAscii) && letters.flat().some(casesOf))
+    return writeCased(letters, { message, small, fields });
   const [text = '', ...others] = value.map(toSmall);
   // With escapes, the engine's look-up of a pattern would find too little (sql/search-guard.ts); without any, LIKE is
   // the fastest.
-  if (others.length === 0 && ESCAPED.test(text)) return `multiSearchAny(${SMALL}, [${writeValue(text)}])`;
-  return `${SMALL} LIKE ${guardLike(likeOf(value))}`;
+  if (others.length === 0 && ESCAPED.test(text)) return `multiSearchAny(${small}, [${writeValue(text)}])`;
+  return `${small} LIKE ${fields.like(toPattern(['', text, ...others, '']))}`;
 }
 
-const likeOf = (value: SearchValue) => toPattern(['', ...value.map(toSmall), '']);
+const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 
-/**
- * Returns what the small letters of a message have to be like: a pattern of LIKE, or of `match` for letters beyond
- * ASCII that have a case.
- */
-export function findTextPattern(value: SearchValue): { readonly like: string } | { readonly match: string } {
-  const letters = value.map(lettersOf);
-  return letters.flat().some(casesOf) ? { match: writePattern(letters) } : { like: likeOf(value) };
+interface Message {
+  readonly message: string;
+  readonly small: string;
+  readonly fields: Fields;
 }
 
 /**
@@ -51,7 +35,7 @@ export function findTextPattern(value: SearchValue): { readonly like: string } |
  * another length), or change texts by their language's rules. Only messages beyond ASCII can match; the index knows the
  * longest part of ASCII.
  */
-function writeCased(letters: readonly (readonly string[])[]): string {
+function writeCased(letters: readonly (readonly string[])[], { message, small, fields }: Message): string {
   const runs = letters.flatMap((piece) =>
     piece
       .map((letter) => (casesOf(letter) === undefined ? letter : '\0'))
@@ -60,9 +44,9 @@ function writeCased(letters: readonly (readonly string[])[]): string {
   );
   const longest = runs.reduce((a, b) => (b.length > a.length ? b : a));
   const conditions = [
-    ...([...longest].length < INDEXED_MIN ? [] : [`${SMALL} LIKE ${guardLike(`%${toSmall(longest)}%`)}`]),
-    `NOT isASCII(${MESSAGE})`,
-    `match(${SMALL}, ${guardPattern(writePattern(letters))})`,
+    ...([...longest].length < INDEXED_MIN ? [] : [`${small} LIKE ${fields.like(`%${toSmall(longest)}%`)}`]),
+    `NOT isASCII(${message})`,
+    `match(${small}, ${fields.match(writePattern(letters))})`,
   ];
   return `(${conditions.join(' AND ')})`;
 }

@@ -1,9 +1,10 @@
+import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { SearchDraftView } from '../../src/management/view.ts';
 import { expectError, get } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
-import { sample } from '../support/property.ts';
+import { runs, sample } from '../support/property.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 
 // `GET /api/search/endpoint`: the files that it returns pass the checks, and their query returns what the search returns.
@@ -140,6 +141,82 @@ test.each(
   ]),
 )('a draft passes the checks and returns what the search returns: %j', async (parameters) => {
   await compare(parameters);
+});
+
+const TERMS = [
+  ...[
+    'timeout',
+    '"refused by"',
+    'conn*host',
+    'σίσυφος',
+    'level:>=warn',
+    'level:info',
+    'size:*',
+    'size:5',
+    'size:>=5',
+  ],
+  ...[
+    'size:<"5"',
+    'execution_time_ms:>2',
+    'response.status_code:5*',
+    'response.status_code:>=404',
+    'is_auth:true',
+  ],
+  ...[
+    'request.path:/rest/*',
+    'request.path:/auth/c',
+    'status:<=429',
+    `source:${EDGE}`,
+    'project:aurora',
+    'host:h1',
+  ],
+  ...[
+    'function_id:f7',
+    '"dotted.key"."it\'s":<3',
+    'timestamp:<2026-11-20T11:40:00Z',
+    'event_message:ok',
+    'x:y',
+  ],
+];
+const TERM = fc.constantFrom(...TERMS);
+const SEARCH = fc.oneof(
+  fc.constant(''),
+  TERM,
+  TERM.map((term) => `-${term}`),
+  fc.tuple(TERM, TERM).map((two) => two.join(' ')),
+  fc.tuple(TERM, TERM, TERM).map(([a, b, c]) => `(${a} or -${b}) ${c}`),
+  fc.tuple(TERM, TERM).map(([a, b]) => `not (${a} ${b})`),
+);
+const FIELD = fc.constantFrom('source', 'size', 'request.path', 'project', 'function_id', 'host', 'status');
+const MEASURE = fc.oneof(
+  fc.constant('count'),
+  fc
+    .tuple(
+      fc.constantFrom('avg', 'sum', 'p50', 'p95', 'p99', 'distinct'),
+      fc.constantFrom('execution_time_ms', 'size', 'response.status_code', 'nothing'),
+    )
+    .map(([name, field]) => `${name}(${field})`),
+);
+const PART: fc.Arbitrary<Parameters> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant({ part: 'rows', limit: '20' }) },
+  { weight: 1, arbitrary: FIELD.map((field) => ({ part: 'values', field })) },
+  { weight: 1, arbitrary: MEASURE.map((measure) => ({ ...HISTOGRAM, by: 'level', measure })) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({ by: FIELD, measure: MEASURE, top: fc.constantFrom({}, { top: '1' }, { top: '3' }) })
+      .map(({ top, ...others }) => ({ ...HISTOGRAM, ...others, ...top })),
+  },
+);
+
+test('a saved endpoint returns what the screen showed, for any search and measure', async () => {
+  const some = fc.uniqueArray(fc.constantFrom(...SOURCES), { minLength: 1, maxLength: 2 });
+  await fc.assert(
+    fc.asyncProperty(SEARCH, PART, some, async (q, part, sources) => {
+      await compare({ ...part, q, source: sources.join() });
+    }),
+    runs(200),
+  );
 });
 
 describe('keeps what a search keeps', () => {

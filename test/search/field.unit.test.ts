@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Source, SourceColumn } from '../../src/definitions/source.ts';
-import { createFields, type Fields, listFields } from '../../src/search/field.ts';
+import { createFields, listFields, type SearchFields } from '../../src/search/field.ts';
 
 const SEVERAL: SourceColumn = {
   name: 'route',
@@ -26,7 +26,8 @@ const SOURCE: Source = {
   file: 'sources/test.logs.yaml',
 };
 
-const extracted = (fields: Fields) => fields.definitions().filter((one) => one.startsWith('JSONExtractRaw'));
+const extracted = (fields: SearchFields) =>
+  fields.definitions().filter((one) => one.startsWith('JSONExtractRaw'));
 
 test('a column of several paths is a field by its own name; each path is read from the JSON', () => {
   const fields = createFields(SOURCE);

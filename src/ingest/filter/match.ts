@@ -1,6 +1,6 @@
 import { findLevel, type Level } from '../../definitions/level.ts';
 import type { Source } from '../../definitions/source.ts';
-import { type Compare, findLevels, matches, readTime, TESTS } from '../../search/compare.ts';
+import { type Compare, findLevels, matches, readTime, TESTS } from '../../search/condition.ts';
 import { findColumn, KINDS, pathOf } from '../../search/field.ts';
 import { compareNumbers, floorOf, isNumber, spellingsOf } from '../../search/number.ts';
 import { casesOf } from '../../search/text.ts';

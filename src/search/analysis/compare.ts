@@ -4,7 +4,7 @@ import { TailraceError } from '../../errors.ts';
 import { invalidParameters } from '../../query/parameters.ts';
 import { SEARCH_FROM, SEARCH_UNTIL, type SearchScope, type WriteSearch, writeArms } from '../arms.ts';
 import { verifyCondition, writeCondition } from '../condition.ts';
-import { type Fields, findColumn, nameColumn, pathOf } from '../field.ts';
+import { findColumn, nameColumn, pathOf, type SearchFields } from '../field.ts';
 import { parseField, parseSearch } from '../parse.ts';
 import { boundsOf, type PartRequest, type PlannedPart, readLimit, rejectField } from '../part.ts';
 import { listNamed, printField, type SearchField, type SearchTree } from '../tree.ts';
@@ -85,11 +85,11 @@ function describeEmpty(own: number, others: number, isRest: boolean): string | u
     : 'no event of the range matches "against", so there is nothing to compare with';
 }
 
-type WriteSet = (fields: Fields) => string;
+type WriteSet = (fields: SearchFields) => string;
 
 /** Writes the conditions of the two sets. */
 function writeSets({ tree, against }: Compared): readonly [WriteSet, WriteSet] {
-  const isOf = (one: SearchTree) => (fields: Fields) => `ifNull(${writeCondition(one, fields)}, 0) = 1`;
+  const isOf = (one: SearchTree) => (fields: SearchFields) => `ifNull(${writeCondition(one, fields)}, false)`;
   return [isOf(tree), isOf(against ?? { kind: 'not', item: tree })];
 }
 

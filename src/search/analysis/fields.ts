@@ -1,7 +1,6 @@
 import type { ResultColumn } from '../../definitions/endpoint.ts';
-import { guardPattern } from '../../sql/search-guard.ts';
 import { SEARCH_FROM, SEARCH_UNTIL, type SearchScope, type WriteSearch, writeArms } from '../arms.ts';
-import { NUMBER_FORM } from '../number.ts';
+import { writeDouble, writeForm } from '../number.ts';
 import type { PlannedPart } from '../part.ts';
 import { NAME_OF_PATH, selectPairs, writePairs, writePath } from './pairs.ts';
 import { chooseSample, countEvents, printShare, type Sample, writeSample } from './sample.ts';
@@ -37,9 +36,7 @@ export function planFields(scope: SearchScope, size: number): Omit<PlannedPart, 
 }
 
 /** A text that is a number as JSON writes it, as a double; else NULL. */
-const NUMBER =
-  `if(match(value, ${guardPattern(NUMBER_FORM)}) AND isFinite(toFloat64OrZero(value)), ` +
-  'toFloat64OrNull(value), NULL)';
+const NUMBER = writeDouble(writeForm('value'));
 // With the exact level, the weighted function takes the value before the one that `quantileExact` takes, if level ×
 // values is an integer. The difference is less than that of two values in `ROWS_MAX`.
 const HALF = 0.500001;

@@ -1,6 +1,6 @@
 import type { AskStep, ResultColumn, Step } from '../../definitions/endpoint.ts';
 import { SEARCH_FROM, SEARCH_UNTIL, type SearchScope, type WriteSearch, writeArms } from '../arms.ts';
-import { column, type Fields } from '../field.ts';
+import { column, type SearchFields } from '../field.ts';
 
 // Far more events than a range can have.
 const BITS_MAX = 40;
@@ -33,7 +33,7 @@ export function printShare(share: number): number | undefined {
   return share === 1 ? undefined : Number(share.toPrecision(4));
 }
 
-type WriteOfSource = (fields: Fields) => string;
+type WriteOfSource = (fields: SearchFields) => string;
 
 /** Counts the events of the search that meet each condition; `undefined`: all of them. */
 export async function countEvents(
@@ -43,7 +43,7 @@ export async function countEvents(
 ): Promise<number[]> {
   const names = conditions.map((_, i) => `n${i}`);
   const writeSelect: WriteSearch = (value) => {
-    const select = (fields: Fields) =>
+    const select = (fields: SearchFields) =>
       conditions
         .map((write, i) => `${write === undefined ? 'count()' : `countIf(${write(fields)})`} AS n${i}`)
         .join(', ');

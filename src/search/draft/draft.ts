@@ -1,17 +1,19 @@
 import { Document, isMap } from 'yaml';
+import { createParameter } from '../../definitions/parameter.ts';
 import type { ParameterFields } from '../../definitions/parameter-type.ts';
+import type { Source } from '../../definitions/source.ts';
 import { formatInstant } from '../../lib/instant.ts';
 import { invalidParameters, type ParameterValues } from '../../query/parameters.ts';
+import type { Compare } from '../condition.ts';
+import { findColumn, isRowField } from '../field.ts';
+import { boundOfInteger, isNumber } from '../number.ts';
 import { SEARCH_PARAMETER } from '../parse.ts';
-import { type PartRequest, readLimit, rejectField } from '../part.ts';
-import { planPart, ROW_COLUMNS, ROWS_DEFAULT } from '../plan.ts';
+import { type PartRequest, rejectField } from '../part.ts';
+import { planPart } from '../plan.ts';
 import { type CreateSearchOptions, readRequest } from '../search.ts';
-import { toText } from './condition.ts';
-import type { Names } from './names.ts';
-import { type DraftParameters, planValues } from './parameters.ts';
-import { type DraftQuery, writeQuery } from './query.ts';
-import { planSeries, planTop } from './series.ts';
-import { type DraftShape, slug } from './shape.ts';
+import { printField, type SearchClause, type SearchOperator, type SearchTree } from '../tree.ts';
+import { type DraftQuery, type DraftShape, writeQuery } from './query.ts';
+import { SHAPES, slug } from './shape.ts';
 
 /** A search as the files of an endpoint. */
 export interface SearchDraft {
@@ -25,16 +27,14 @@ export interface SearchDraft {
   readonly parameters: DraftParameters;
 }
 
-const SHAPES: Readonly<Record<string, (request: PartRequest) => DraftShape>> = {
-  rows: planEvents,
-  histogram: planSeries,
-  values: planTop,
-};
+/** The parameters of a draft by name. */
+type DraftParameters = Readonly<Record<string, ParameterFields>>;
 
 /** The workbench reads no longer texts. */
 const TEXT_BYTES_MAX = 64 * 1024;
 const SEARCH_CHARS_SHOWN_MAX = 300;
 const NAME_CHARS_MAX = 90;
+export const LINE_CHARS_MAX = 110;
 
 /**
  * Writes a search as the files of an endpoint.
@@ -50,20 +50,19 @@ export function createDraft(
 ): SearchDraft {
   const request = readRequest(values, options);
   planPart(request); // rejects what a search rejects
-  const plan = SHAPES[values['part'] ?? ''];
-  if (plan === undefined)
+  const shapeOf = SHAPES[values['part'] ?? ''];
+  if (shapeOf === undefined)
     throw rejectField(
       'part',
       'must be rows, histogram or values for an endpoint: the other parts are not one SELECT',
     );
   const { scope, range } = request;
-  const shape = plan(request);
-  const { parameters: own, find } = planValues(scope.tree, scope.sources);
+  const shape = shapeOf(request);
+  const { parameters: own, names } = planValues(scope.tree, scope.sources);
   const parameters = { ...describeScope(request, shape), ...own };
-  const query: DraftQuery = { scope, shape, find, length: range.until - range.from };
+  const findParameter = (clause: SearchClause) => names.get(clause);
+  const query: DraftQuery = { scope, shape, findParameter, length: range.until - range.from };
   const sql = writeQuery(query);
-  const name = chooseName(request, shape, isTaken);
-  const definition = writeDefinition({ name, description: describe(request, shape), shape, parameters });
   if (Buffer.byteLength(sql) > TEXT_BYTES_MAX)
     throw invalidParameters([
       {
@@ -73,6 +72,8 @@ export function createDraft(
           `${TEXT_BYTES_MAX} bytes; name fewer in "source", or search for fewer terms`,
       },
     ]);
+  const name = chooseName(request, shape, isTaken);
+  const definition = writeDefinition({ name, description: describe(request, shape) }, shape, parameters);
   const { project = '' } = values;
   const bounds = { from: toIso(range.from), until: toIso(range.until) };
   return {
@@ -88,6 +89,9 @@ export function toIso(micros: number): string {
     .replace(/\.?0+$/, '')}Z`;
 }
 
+// A century.
+const STEP_MAX = 36_500 * 86_400;
+
 /** The parameters of every draft: project, range and width of a time bucket. */
 function describeScope({ scope, values }: PartRequest, { stepSeconds }: DraftShape): DraftParameters {
   const project: ParameterFields = scope.hasProject
@@ -98,12 +102,10 @@ function describeScope({ scope, values }: PartRequest, { stepSeconds }: DraftSha
         examples: [values['project'] ?? ''],
       }
     : { type: 'string', description: 'Only events of this project. Empty or missing means every project.' };
+  const from = 'First instant. Default: the length of the search before `until`.';
   return {
     project,
-    from: {
-      type: 'timestamp',
-      description: 'First instant. Default: the length of the search before `until`.',
-    },
+    from: { type: 'timestamp', description: from },
     until: { type: 'timestamp', description: 'End, exclusive. Default: now.' },
     ...(stepSeconds !== undefined && {
       step: {
@@ -117,9 +119,6 @@ function describeScope({ scope, values }: PartRequest, { stepSeconds }: DraftSha
   };
 }
 
-// A century.
-const STEP_MAX = 36_500 * 86_400;
-
 function describe({ values }: PartRequest, { description }: DraftShape): string {
   const q = (values[SEARCH_PARAMETER] ?? '').trim();
   const shown = q.length > SEARCH_CHARS_SHOWN_MAX ? `${q.slice(0, SEARCH_CHARS_SHOWN_MAX)}…` : q;
@@ -132,29 +131,22 @@ function chooseName(
   { title }: DraftShape,
   isTaken: (name: string) => boolean,
 ): string {
-  const [first] = scope.sources;
-  const about = scope.sources.length === 1 && first !== undefined ? slug(first.table) : 'events';
+  const [first, ...others] = scope.sources;
+  const about = others.length === 0 && first !== undefined ? slug(first.table) : '';
   const name = `${about || 'events'}.${title}`.slice(0, NAME_CHARS_MAX).replace(/-+$/, '');
   let count = 1;
   while (isTaken(count === 1 ? name : `${name}-${count}`)) count++;
   return count === 1 ? name : `${name}-${count}`;
 }
 
-interface DraftDefinition {
-  readonly name: string;
-  readonly description: string;
-  readonly shape: DraftShape;
-  readonly parameters: DraftParameters;
-}
-
-export const LINE_CHARS_MAX = 110;
-
 /** Writes endpoint.yaml without `id`, which a save adds. */
-function writeDefinition({ name, description, shape, parameters }: DraftDefinition): string {
-  const { maxRows, columns, chart } = shape;
+function writeDefinition(
+  texts: { readonly name: string; readonly description: string },
+  { maxRows, columns, chart }: DraftShape,
+  parameters: DraftParameters,
+): string {
   const document = new Document({
-    name,
-    description,
+    ...texts,
     max_rows: maxRows,
     caching: 'disabled',
     parameters,
@@ -168,35 +160,77 @@ function writeDefinition({ name, description, shape, parameters }: DraftDefiniti
   return document.toString({ lineWidth: LINE_CHARS_MAX });
 }
 
-/** Plans the draft of `part=rows`: the first page. */
-function planEvents({ values }: PartRequest): DraftShape {
-  const size = readLimit(values, ROWS_DEFAULT);
-  const column = (name: string) => ({ name, write: (names: Names) => names.column(name) });
-  return {
-    title: 'newest',
-    description: 'Newest events',
-    items: [
-      { name: 'source', write: (names) => toText(names.find(['source'])) },
-      column('id'),
-      { name: 'at', write: (names) => names.column('timestamp') },
-      column('project'),
-      { name: 'level', write: (names) => toText(names.find(['level'])) },
-      column('event_message'),
-      column('metadata'),
-    ],
-    select: `SELECT
-  source,
-  id,
-  toUnixTimestamp64Micro(at) AS timestamp,
-  project,
-  level,
-  event_message,
-  metadata
-FROM events
-ORDER BY at DESC, id DESC, source DESC, project DESC
-LIMIT ${size}`,
-    columns: ROW_COLUMNS,
-    maxRows: size,
-    chart: { show: 'table' },
-  };
+const VALUES_MAX = 8;
+const CHARS_MAX = 256;
+
+/** Names that the SQL, the service or a request already use. */
+const TAKEN: ReadonlySet<string> = new Set('project from until step now format cursor sql'.split(' '));
+
+const SUFFIXES: Readonly<Record<SearchOperator, readonly [suffix: string, words: string]>> = {
+  '=': ['', 'Value'],
+  '>=': ['_from', 'Least value'],
+  '<=': ['_to', 'Greatest value'],
+  '>': ['_above', 'Values above this,'],
+  '<': ['_below', 'Values below this,'],
+};
+
+/**
+ * Makes parameters of the values that every event of a search has to meet in a typed column, with the searched values
+ * as their defaults. Values of other conditions stay in the SQL.
+ */
+function planValues(tree: SearchTree | undefined, sources: readonly Source[]) {
+  const parameters: Record<string, ParameterFields> = {};
+  const names = new Map<SearchClause, string>();
+  for (const clause of tree?.kind === 'and' ? tree.items : [tree]) {
+    if (clause?.kind !== 'compare' || names.size === VALUES_MAX) continue;
+    const planned = planValue(clause, sources);
+    if (planned === undefined) continue;
+    const [name, fields] = planned;
+    if (TAKEN.has(name) || Object.hasOwn(parameters, name)) continue;
+    parameters[name] = fields;
+    names.set(clause, `@${name}`);
+  }
+  return { parameters, names };
+}
+
+function planValue(clause: Compare, sources: readonly Source[]): [string, ParameterFields] | undefined {
+  if (clause.value.length > 1 || isRowField(clause.field)) return undefined;
+  const [first, ...others] = sources.map((source) => findColumn(source, clause.field));
+  const isOfType = (type: string | undefined) => type === first?.type || areTexts(type, first?.type);
+  if (first === undefined || !others.every((one) => isOfType(one?.type))) return undefined;
+  const value = chooseType(clause, first.type);
+  if (value === undefined) return undefined;
+  const [suffix, words] = SUFFIXES[clause.operator];
+  const field = printField(clause.field);
+  const link = suffix === '' && { search: field };
+  const fields = { ...value, description: `${words} of ${field}.`, ...link };
+  return isValid(fields) ? [first.name + suffix, fields] : undefined;
+}
+
+const areTexts = (...types: readonly unknown[]) =>
+  types.every((type) => type === 'string' || type === 'keyword');
+
+/** Chooses the type by which `@name` is a value of the column's. */
+function chooseType(clause: Compare, type: string): Pick<ParameterFields, 'type' | 'default'> | undefined {
+  const { value, operator, isQuoted } = clause;
+  const [text] = value;
+  if (areTexts(type)) return operator === '=' ? { type: 'string', default: text } : undefined;
+  if (type === 'number')
+    return isNumber(text) && !isQuoted ? { type: 'number', default: Number(text) } : undefined;
+  const bound = type === 'integer' ? boundOfInteger(clause) : 'never';
+  const isSame = typeof bound === 'object' && bound.operator === operator;
+  if (!isSame || !Number.isSafeInteger(Number(bound.value))) return undefined;
+  return { type: 'integer', default: Number(bound.value) };
+}
+
+/** Whether endpoint.yaml can have the value as a default: an empty one counts as not sent. */
+function isValid(fields: ParameterFields): boolean {
+  const { default: value } = fields;
+  if (typeof value === 'string' && (value === '' || value.length > CHARS_MAX || /\p{C}/u.test(value)))
+    return false;
+  try {
+    return createParameter('value', fields).defaultText !== '';
+  } catch {
+    return false;
+  }
 }

@@ -1,43 +1,221 @@
-import type { ChartFields } from '../../definitions/chart.ts';
-import type { ResultColumn } from '../../definitions/endpoint.ts';
-import type { SearchField } from '../tree.ts';
-import type { Names } from './names.ts';
+import { SERIES_MAX as DRAWN_MAX } from '../../definitions/chart.ts';
+import type { Source } from '../../definitions/source.ts';
+import { MICROS_PER_SECOND } from '../../lib/instant.ts';
+import { writeValue } from '../../sql/quote.ts';
+import { isLevel } from '../arms.ts';
+import { toText } from '../condition.ts';
+import { type Fields, findColumn } from '../field.ts';
+import { type Histogram, listColumns, OTHER_VALUES, SERIES_MAX } from '../histogram.ts';
+import { AGGREGATES, type Measure, writeMeasured } from '../measure.ts';
+import { type PartRequest, readField, readLimit } from '../part.ts';
+import { COUNT, ROW_COLUMNS, ROWS_DEFAULT, readHistogram, widthOf } from '../plan.ts';
+import { VALUES_MAX } from '../statement.ts';
+import { printField, type SearchField } from '../tree.ts';
+import type { DraftShape, Item } from './query.ts';
 
-/** A result of the SELECT of one source. */
-export interface Item {
-  readonly name: string;
-  /** Returns SQL of the same type for every source. */
-  readonly write: (names: Names) => string;
+/** The shapes of the parts that can be one SELECT. */
+export const SHAPES: Readonly<Record<string, (request: PartRequest) => DraftShape>> = {
+  rows: shapeRows,
+  histogram: shapeSeries,
+  values: shapeTop,
+};
+
+const columnItem = (name: string, as = name): Item => ({ name: as, write: (fields) => fields.column(name) });
+const fieldItem = (name: string, field: SearchField): Item => ({
+  name,
+  write: (fields) => toText(fields.find(field)),
+});
+
+/** The first page. */
+function shapeRows({ values }: PartRequest): DraftShape {
+  const size = readLimit(values, ROWS_DEFAULT);
+  return {
+    title: 'newest',
+    description: 'Newest events',
+    items: [
+      fieldItem('source', ['source']),
+      columnItem('id'),
+      columnItem('timestamp', 'at'),
+      columnItem('project'),
+      fieldItem('level', ['level']),
+      columnItem('event_message'),
+      columnItem('metadata'),
+    ],
+    select: `SELECT
+  source,
+  id,
+  toUnixTimestamp64Micro(at) AS timestamp,
+  project,
+  level,
+  event_message,
+  metadata
+FROM events
+ORDER BY at DESC, id DESC, source DESC, project DESC
+LIMIT ${size}`,
+    columns: ROW_COLUMNS,
+    maxRows: size,
+    chart: { show: 'table' },
+  };
 }
 
-/** What a draft returns of the events, and how. */
-export interface DraftShape {
-  /** The end of a name, such as `p95-of-duration-by-path`. */
-  readonly title: string;
-  readonly description: string;
-  /** Results of the SELECTs of the sources, together called `events`. */
-  readonly items: readonly Item[];
-  /** Members of WITH after `events`. */
-  readonly members?: readonly string[];
-  /** The last SELECT. */
-  readonly select: string;
-  readonly columns: readonly ResultColumn[];
-  readonly maxRows: number;
-  readonly chart: ChartFields;
-  /** Default of `@step`, seconds; `undefined`: the rows have no time buckets. */
-  readonly stepSeconds?: number;
-  /** Whether its numbers depend on the order in which the engine adds. */
-  readonly isRounded?: boolean;
+/** The most frequent values. */
+function shapeTop({ scope, values }: PartRequest): DraftShape {
+  const field = readField(values, 'field');
+  const name = nameOf(field, scope.sources);
+  const printed = printField(field);
+  return {
+    title: `top-${slug(printed)}`,
+    description: `Most frequent values of ${printed} in events`,
+    items: [fieldItem(name, field)],
+    select: `SELECT
+  ${name},
+  count() AS count
+FROM events
+WHERE ${name} IS NOT NULL
+GROUP BY ${name}
+ORDER BY count DESC, ${name}
+LIMIT ${VALUES_MAX}`,
+    columns: [{ name, type: 'string', description: `Value of ${printed}.` }, COUNT],
+    maxRows: VALUES_MAX,
+    chart: { show: 'bar', series: name, values: ['count'] },
+  };
 }
 
-/** Returns a name for the column of a field's values. @param column name of its typed column */
-export function nameOf(field: SearchField, column: string | undefined, taken: readonly string[]): string {
+const ROWS_MAX = 10_000;
+const SERIES = 'series';
+const TIME =
+  'toUnixTimestamp64Micro(toStartOfInterval(at, toIntervalMicrosecond(@step * 1000000))) AS timestamp';
+
+/** Counts, and a measure, by time and series: either is left out if there is one bucket, or one series. */
+function shapeSeries({ scope: { sources }, values, range }: PartRequest): DraftShape {
+  const histogram = readHistogram(values);
+  const { by, measure, top } = histogram;
+  const hasTime = values['buckets'] !== '1';
+  const { series, isWhole } = planOneSeries(histogram, sources);
+  const keys = [...(hasTime ? ['timestamp'] : []), ...(series === undefined ? [] : [series])];
+  const items = [
+    ...(hasTime ? [columnItem('timestamp', 'at')] : []),
+    ...(series === undefined ? [] : [fieldItem(isWhole ? series : SERIES, by)]),
+    ...(measure === undefined ? [] : [measuredItem(measure)]),
+  ];
+  const named = listColumns({ ...histogram, name: series ?? '', top: undefined }, COUNT);
+  return {
+    ...describe(histogram, { hasTime, hasSeries: series !== undefined }),
+    items,
+    ...(!isWhole && { members: writeTop(items, series, top ?? SERIES_MAX) }),
+    select: writeSelect(keys, measure, isWhole ? 'events' : DRAWN),
+    columns: named.filter(({ name }) => keys.includes(name) || ['count', 'value'].includes(name)),
+    maxRows: ROWS_MAX,
+    chart: chartOf(histogram, hasTime, series),
+    ...(hasTime && { stepSeconds: Math.max(1, Math.ceil(widthOf(range, values) / MICROS_PER_SECOND)) }),
+    isRounded: measure?.name === 'avg' || measure?.name === 'sum',
+  };
+}
+
+/** `series` is its column, `undefined` if all events are of one; `isWhole`: each of its values is a series. */
+function planOneSeries({ by, top }: Histogram, sources: readonly Source[]) {
+  const isSource = printField(by) === 'source';
+  if (isSource && sources.length === 1) return { series: undefined, isWhole: true } as const;
+  // The chart draws the most frequent levels: finding them in SQL would take the engine long to analyse, since a level
+  // is a long expression.
+  const isOfFew = isSource && top === undefined && sources.length <= SERIES_MAX;
+  return { series: nameOf(by, sources), isWhole: isLevel(by) || isOfFew } as const;
+}
+
+const measuredItem = (measure: Measure): Item => ({
+  name: 'measured',
+  write: (fields: Fields) => writeMeasured(measure, fields),
+});
+
+function describe(
+  { by, measure }: Histogram,
+  { hasTime, hasSeries }: { hasTime: boolean; hasSeries: boolean },
+): Pick<DraftShape, 'title' | 'description'> {
+  const what = measure === undefined ? 'Number' : `${measure.name} of ${printField(measure.field)}`;
+  const title = measure === undefined ? 'count' : slug(what);
+  const series = hasSeries ? printField(by) : '';
+  return {
+    title: slug(series) === '' ? title : `${title}-by-${slug(series)}`,
+    description: `${what}${hasTime ? ' over time' : ''}${hasSeries ? ` by ${series}` : ''} of events`,
+  };
+}
+
+const DRAWN = 'drawn';
+
+/**
+ * Writes the members of WITH that find the most frequent series, and name the rest. The last SELECT reads plain
+ * columns: each use of an alias is analysed anew.
+ */
+function writeTop(items: readonly Item[], column: string, top: number): string[] {
+  const selected = items.map(({ name }) =>
+    name === SERIES
+      ? `if(${SERIES} IS NULL OR ${SERIES} IN (SELECT ${SERIES} FROM top_series), ${SERIES}, ` +
+        `${writeValue(OTHER_VALUES)}) AS ${column}`
+      : name,
+  );
+  return [
+    `top_series AS (
+    SELECT ${SERIES}
+    FROM events
+    WHERE ${SERIES} IS NOT NULL
+    GROUP BY ${SERIES}
+    ORDER BY count() DESC, ${SERIES}
+    LIMIT ${top}
+  )`,
+    `${DRAWN} AS (
+    SELECT ${selected.join(', ')}
+    FROM events
+  )`,
+  ];
+}
+
+function writeSelect(keys: readonly string[], measure: Measure | undefined, from: string): string {
+  const aggregate = measure && AGGREGATES[measure.name];
+  const results = [
+    ...keys.map((key) => (key === 'timestamp' ? TIME : key)),
+    'count() AS count',
+    ...(aggregate === undefined ? [] : [`${aggregate.call}${aggregate.parameter}(measured) AS value`]),
+  ];
+  return [
+    `SELECT\n  ${results.join(',\n  ')}`,
+    `FROM ${from}`,
+    ...(keys.length === 0 ? [] : [`GROUP BY ${keys.join(', ')}`]),
+    ...(aggregate?.isOfNumbers === true ? ['HAVING value IS NOT NULL'] : []),
+    ...(keys.length === 0 ? [] : [`ORDER BY ${keys.join(', ')}`]),
+  ].join('\n');
+}
+
+/** Draws what Explore draws: stacks of what can be added, otherwise lines; without time bars, or one number. */
+function chartOf(
+  { measure, by, top }: Histogram,
+  hasTime: boolean,
+  series: string | undefined,
+): DraftShape['chart'] {
+  const isAdditive = measure === undefined || measure.name === 'sum';
+  const ofLevel = series !== undefined && isLevel(by);
+  const own = {
+    ...(hasTime && { time: 'timestamp' }),
+    ...(series !== undefined && { series }),
+    values: [measure === undefined ? 'count' : 'value'],
+    ...(ofLevel && { bad: ['error', 'fatal'] }),
+    ...(ofLevel && top !== undefined && { top: Math.min(top, DRAWN_MAX) }),
+  };
+  if (!hasTime) return { show: series === undefined ? 'number' : 'bar', ...own };
+  return { show: !isAdditive ? 'line' : series === undefined ? 'bar' : 'stacked', ...own };
+}
+
+const TAKEN = ['at', 'count', 'events', 'measured', 'series', 'timestamp', 'value'];
+const NAME_CHARS_MAX = 50;
+
+/** Returns the name for the column of a field's values: that of its typed column, or its own words. */
+function nameOf(field: SearchField, sources: readonly Source[]): string {
+  const column = sources.map((source) => findColumn(source, field)?.name).find((one) => one !== undefined);
   const words = (column ?? field.join('_')).replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '');
   const name = (/^[A-Za-z]/.test(words) ? words : `field_${words}`).slice(0, NAME_CHARS_MAX);
-  return taken.includes(name) ? `${name}_value` : name;
+  return TAKEN.includes(name) ? `${name}_value` : name;
 }
 
-const NAME_CHARS_MAX = 50;
+const SLUG_CHARS_MAX = 60;
 
 /** Returns the words of a text as a part of an endpoint's name. */
 export function slug(text: string): string {
@@ -47,5 +225,3 @@ export function slug(text: string): string {
     .slice(0, SLUG_CHARS_MAX)
     .replaceAll(/^-+|-+$/g, '');
 }
-
-const SLUG_CHARS_MAX = 60;
