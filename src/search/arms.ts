@@ -1,4 +1,4 @@
-import type { Endpoint } from '../definitions/endpoint.ts';
+import type { AskStep, Endpoint, ResultColumn, Step } from '../definitions/endpoint.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import type { FilledTables } from '../engine/store-state.ts';
 import { toText, writeConditions } from './condition.ts';
@@ -23,6 +23,9 @@ export interface SearchScope {
 /** Bounds of the events of counts, both inclusive; rows are bounded by `@page_from` and `@page_until`. */
 export const SEARCH_FROM = 'search_from';
 export const SEARCH_UNTIL = 'search_until';
+
+/** A column of every part that counts. */
+export const COUNT: ResultColumn = { name: 'count', type: 'integer', description: 'Number of events.' };
 
 export function isLevel(field: SearchField): boolean {
   return field.length === 1 && field[0] === 'level';
@@ -96,4 +99,60 @@ function writeSearched(source: Source, condition: string): string {
   const table = `\`${source.table}\` AS ${TABLE}`;
   if (condition === '') return `${table}\nWHERE `;
   return isManaged(source) ? `${table}\nPREWHERE ${condition}\nWHERE ` : `${table}\nWHERE ${condition} AND `;
+}
+
+// Far more events than a range can have.
+const BITS_MAX = 40;
+
+/** A sample of events: 1 of 2^`bits`. */
+export interface Sample {
+  readonly bits: number;
+  /** Share of the events that are in the sample, 0 to 1. */
+  readonly share: number;
+}
+
+/** Returns the largest sample that is expected to have at most so many of the events. */
+export function chooseSample(events: number, rowsMax: number): Sample {
+  let bits = 0;
+  while (bits < BITS_MAX && events > rowsMax * 2 ** bits) bits++;
+  return { bits, share: 2 ** -bits };
+}
+
+/**
+ * Writes the condition of events in a sample, which depends only on them: the same events give the same sample, and a
+ * larger sample has every event of a smaller one. `undefined` for all events.
+ */
+export function writeSample({ bits }: Sample): string | undefined {
+  if (bits === 0) return undefined;
+  return `bitAnd(cityHash64(${column('id')}, ${column('timestamp')}), ${2 ** bits - 1}) = 0`;
+}
+
+/** What `X-Sampled` says; `undefined` if all events are read. */
+export function printShare(share: number): number | undefined {
+  return share === 1 ? undefined : Number(share.toPrecision(4));
+}
+
+type WriteOfSource = (fields: SearchFields) => string;
+
+/** Counts the events of the search that meet each condition; `undefined`: all of them. */
+export async function countEvents(
+  ask: AskStep,
+  scope: SearchScope,
+  conditions: readonly (WriteOfSource | undefined)[] = [undefined],
+): Promise<number[]> {
+  const names = conditions.map((_, i) => `n${i}`);
+  const writeSelect: WriteSearch = (value) => {
+    const select = (fields: SearchFields) =>
+      conditions
+        .map((write, i) => `${write === undefined ? 'count()' : `countIf(${write(fields)})`} AS n${i}`)
+        .join(', ');
+    const arms = writeArms(scope, value, { bounds: [SEARCH_FROM, SEARCH_UNTIL], select });
+    return `SELECT ${names.map((name) => `sum(${name}) AS ${name}`).join(', ')} FROM (\n${arms}\n)`;
+  };
+  const [row] = await ask({
+    columns: names.map((name) => ({ ...COUNT, name })),
+    maxRows: 1,
+    writeSelect,
+  } satisfies Step);
+  return names.map((name) => Number(row?.[name] ?? 0));
 }

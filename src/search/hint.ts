@@ -1,14 +1,13 @@
 import type { Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
 import { isDeclared } from './field.ts';
-import { describeNumbers, type Measure } from './measure.ts';
 import { listNamed, printField, quoteText, type SearchField, type SearchTree } from './tree.ts';
 
 interface Searched {
-  /** The field by which the events are grouped. */
-  readonly field?: SearchField | undefined;
-  /** What was computed of the events. */
-  readonly measure?: Measure | undefined;
+  /** Fields that the events are grouped by, or of which something was computed. */
+  readonly fields: readonly SearchField[];
+  /** Of the part of the search. */
+  readonly doubt: string | undefined;
   readonly sources: readonly Source[];
 }
 
@@ -19,16 +18,14 @@ const cut = (text: string) => text.slice(0, CHARS_MAX);
 /** Describes in one line what may be wrong with a search that finds nothing; `undefined` if nothing stands out. */
 export function describeDoubts(
   tree: SearchTree | undefined,
-  { field, measure, sources }: Searched,
+  { fields: own, doubt, sources }: Searched,
 ): string | undefined {
-  const own = [field, measure?.field].filter((one) => one !== undefined);
   const fields = [...own, ...(tree === undefined ? [] : listNamed(tree))];
   const doubts = [
-    measure && describeNumbers(measure),
+    doubt,
     describeUnknown(fields.filter((one) => !sources.some((source) => isDeclared(source, one)))),
     findInTree(tree, (term) => describeColon(term, sources)),
-    findInTree(tree, (term) => describeSource(term, sources)),
-  ].filter((doubt) => doubt !== undefined);
+  ].filter((one) => one !== undefined);
   return doubts.length === 0 ? undefined : doubts.join('; ');
 }
 
@@ -56,13 +53,6 @@ function describeColon(term: SearchTree, sources: readonly Source[]): string | u
   if (sources.some((source) => isDeclared(source, field))) return undefined;
   const text = `${field.join('.')}:${value.join('*')}`;
   return `to search for the text, put it in quotes: ${quoteText(cut(text))}`;
-}
-
-function describeSource(term: SearchTree, sources: readonly Source[]): string | undefined {
-  if (term.kind !== 'compare' || term.field.join('.') !== 'source' || term.operator !== '=') return undefined;
-  const [name, ...rest] = term.value;
-  if (rest.length > 0 || sources.some((source) => source.name === name)) return undefined;
-  return `no searched source is called ${cut(name)}`;
 }
 
 /** Returns the first description of a term. */

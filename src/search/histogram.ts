@@ -1,5 +1,8 @@
 import type { ResultColumn } from '../definitions/endpoint.ts';
+import type { Micros } from '../lib/instant.ts';
+import { invalidParameters, type ParameterValues } from '../query/parameters.ts';
 import {
+  COUNT,
   isLevel,
   SEARCH_FROM,
   SEARCH_UNTIL,
@@ -9,13 +12,52 @@ import {
   writeArms,
   writeFieldValue,
 } from './arms.ts';
+import { toText } from './condition.ts';
 import { column, type Fields } from './field.ts';
 import { writeLevelName } from './level.ts';
-import { AGGREGATES, type Measure, writeMerged, writeState } from './measure.ts';
+import { parseField } from './parse.ts';
+import { boundsOf, type PartRequest, type PlannedPart, type Range, readField, rejectField } from './part.ts';
 import { printField, type SearchField } from './tree.ts';
 
+export const MEASURE_PARAMETER = 'measure';
+
+/** Parses what a histogram shows. @throws TailraceError `invalid_parameter` */
+export function readHistogram(values: ParameterValues): Histogram {
+  const measure = parseMeasure(values[MEASURE_PARAMETER] ?? 'count');
+  const top = values['top'] === '' || values['top'] === undefined ? undefined : Number(values['top']);
+  return { by: readField(values, 'by'), name: values['by'] ?? '', measure, top };
+}
+
+/** Returns the width of a time bucket, microseconds. */
+export function widthOf({ from, until }: Range, values: ParameterValues): Micros {
+  return Math.ceil((until - from) / Number(values['buckets']));
+}
+
+export function planHistogram({ scope, values, range }: PartRequest): PlannedPart {
+  const histogram = readHistogram(values);
+  const { name, measure } = histogram;
+  const columns = listColumns(histogram);
+  const isTaken = columns.filter((column) => column.name === name).length > 1;
+  if (!/^[\w.@$-]{1,200}$/.test(name) || isTaken)
+    throw rejectField(
+      'by',
+      'must have only letters, digits, _, -, @, $ and dots; write ' +
+        `metadata.${isTaken ? name : 'count'} for a field "${isTaken ? name : 'count'}"`,
+    );
+  const buckets = Number(values['buckets']);
+  const width = widthOf(range, values);
+  return {
+    columns,
+    maxRows: buckets * seriesRowsMax(histogram),
+    values: { ...boundsOf(range), [SEARCH_WIDTH]: String(width) },
+    writeSelect: writeHistogram(scope, histogram),
+    fields: [histogram.by, ...(measure === undefined ? [] : [measure.field])],
+    ...(measure !== undefined && AGGREGATES[measure.name].isOfNumbers && { doubt: describeNumbers(measure) }),
+  };
+}
+
 /** Width of a time bucket, microseconds. */
-export const SEARCH_WIDTH = 'search_width';
+const SEARCH_WIDTH = 'search_width';
 
 /** Series beside NULL if the caller does not say how many; the rest is counted as one more. */
 export const SERIES_MAX = 20;
@@ -34,13 +76,13 @@ export interface Histogram {
 }
 
 /** Returns the most rows of one time bucket. */
-export const seriesRowsMax = ({ top }: Histogram): number => (top ?? SERIES_MAX) + 2;
+const seriesRowsMax = ({ top }: Histogram): number => (top ?? SERIES_MAX) + 2;
 
 /** Columns that only some histograms have. */
 const VALUE_COLUMN = 'value';
 const OTHER_COLUMN = 'other';
 
-export function listColumns({ by, name, measure, top }: Histogram, count: ResultColumn): ResultColumn[] {
+export function listColumns({ by, name, measure, top }: Histogram): ResultColumn[] {
   const timestamp = {
     name: 'timestamp',
     type: 'integer',
@@ -49,7 +91,7 @@ export function listColumns({ by, name, measure, top }: Histogram, count: Result
   const columns: ResultColumn[] = [
     timestamp,
     { name, type: 'string', description: `Value of ${printField(by)}.` },
-    count,
+    COUNT,
   ];
   if (measure !== undefined) columns.push(describeMeasure(measure));
   if (top !== undefined)
@@ -81,7 +123,7 @@ function describeMeasure({ name, field }: Measure): ResultColumn {
 }
 
 /** Writes counts by time bucket and by a field, and a measure: of more values than it has series the most frequent. */
-export function writeHistogram(scope: SearchScope, histogram: Histogram): WriteSearch {
+function writeHistogram(scope: SearchScope, histogram: Histogram): WriteSearch {
   const { name, measure, top } = histogram;
   return (value) => {
     const { start, width, arms } = writeSlots(scope, histogram, value);
@@ -136,4 +178,87 @@ function writeAllSeries({ by, measure, top }: Histogram, arms: string): string {
     `SELECT ${SLOT}, if(${isKept}, ${FOUND}, ${rest}) AS ${SERIES}, ${other} AS ${OTHER}, ` +
     `${EVENTS} AS ${PART}${state} FROM (${ranked})`
   );
+}
+
+/** What a histogram computes of a field, besides the number of events. */
+export interface Measure {
+  readonly name: MeasureName;
+  readonly field: SearchField;
+}
+
+interface Aggregate {
+  /** The engine's function. */
+  readonly call: string;
+  readonly parameter: string;
+  readonly isOfNumbers: boolean;
+}
+
+type MeasureName = 'avg' | 'sum' | 'p50' | 'p95' | 'p99' | 'distinct';
+
+/** Functions that are exact, so that the same events give the same answer. */
+export const AGGREGATES: Readonly<Record<MeasureName, Aggregate>> = {
+  avg: { call: 'avg', parameter: '', isOfNumbers: true },
+  sum: { call: 'sum', parameter: '', isOfNumbers: true },
+  p50: { call: 'quantileExact', parameter: '(0.5)', isOfNumbers: true },
+  p95: { call: 'quantileExact', parameter: '(0.95)', isOfNumbers: true },
+  p99: { call: 'quantileExact', parameter: '(0.99)', isOfNumbers: true },
+  distinct: { call: 'uniqExact', parameter: '', isOfNumbers: false },
+};
+
+const EXAMPLES = ['count', ...Object.keys(AGGREGATES).map((name) => `${name}(field)`)].join(', ');
+const CHARS_SHOWN_MAX = 100;
+/** Fields of a row whose values are never numbers. */
+const NEVER_NUMBERS: ReadonlySet<string> = new Set(['level', 'source', 'timestamp', 'metadata']);
+
+/** Parses `count` or `p95(field)`. @returns `undefined` for `count` @throws TailraceError `invalid_parameter` */
+export function parseMeasure(text: string): Measure | undefined {
+  const [, name = '', inside] = /^\s*(\w{1,20})\s*(?:\(([\s\S]*)\))?\s*$/.exec(text) ?? [];
+  if (name === 'count' && (inside ?? '').trim() === '') return undefined;
+  if (name === 'count')
+    throw reject('counts events and has no field; write count, or distinct(field) to count values');
+  if (!isMeasure(name)) throw reject(`must be one of ${EXAMPLES}, not ${show(text)}`);
+  const written = (inside ?? '').trim();
+  if (written === '') throw reject(`needs a field, such as ${name}(response.time); ${name}() has none`);
+  const field = parseField(written, MEASURE_PARAMETER);
+  const printed = printField(field);
+  if (AGGREGATES[name].isOfNumbers && NEVER_NUMBERS.has(printed))
+    throw reject(`needs a field with numbers, and ${printed} has none; write distinct(${printed})`);
+  return { name, field };
+}
+
+const reject = (message: string) => invalidParameters([{ parameter: MEASURE_PARAMETER, message }]);
+const isMeasure = (name: string): name is MeasureName => Object.hasOwn(AGGREGATES, name);
+const show = (text: string) => JSON.stringify(text.slice(0, CHARS_SHOWN_MAX));
+
+/**
+ * Writes the state of a measure in the SELECT of a source: of the same type for all sources, in which a field may have
+ * different types.
+ */
+function writeState(measure: Measure, fields: Fields): string {
+  const { call, parameter, isOfNumbers } = AGGREGATES[measure.name];
+  const type = isOfNumbers ? 'Float64' : 'String';
+  return `${call}State${parameter}(CAST(${writeMeasured(measure, fields)}, 'Nullable(${type})'))`;
+}
+
+/** Writes what is measured of an event: a text, or a number, NULL for a text that is not one as JSON writes it. */
+export function writeMeasured({ name, field }: Measure, fields: Fields): string {
+  const operand = fields.find(field);
+  if (!AGGREGATES[name].isOfNumbers) return toText(operand);
+  if (operand.kind === 'integer') return `toFloat64(${operand.sql})`;
+  if (operand.kind === 'number') return operand.sql;
+  return operand.kind === 'text' || operand.kind === 'json'
+    ? fields.number(operand.sql).double
+    : "CAST(NULL, 'Nullable(Float64)')";
+}
+
+/** Writes the measure of states together: NULL without a number. */
+function writeMerged({ name }: Measure, state: string): string {
+  const { call, parameter } = AGGREGATES[name];
+  return `${call}Merge${parameter}(${state})`;
+}
+
+/** Says to a caller that gets no rows that no value was a number. */
+function describeNumbers({ name, field }: Measure): string {
+  const printed = printField(field);
+  return `no number was found in ${printed}, of which ${name} needs some; distinct(${printed}) counts values of any kind`;
 }

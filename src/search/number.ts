@@ -2,7 +2,7 @@ import { writeValue } from '../sql/quote.ts';
 import type { SearchClause, SearchOperator } from './tree.ts';
 
 /** How JSON writes a number, as a pattern. */
-export const NUMBER_FORM = '^(-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?)$';
+const NUMBER_FORM = '^(-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?)$';
 const NUMBER = new RegExp(NUMBER_FORM);
 const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 

@@ -39,8 +39,6 @@ export function parseSearch(text: string, clausesMax: number): SearchTree | unde
   const reader: Reader = { text, at: 0, clauses: 0, clausesMax };
   skipSpace(reader);
   if (reader.at === text.length) return undefined;
-  if (matchAt(SELECTOR, text, reader.at) !== undefined)
-    throw reject(reader.at, 'begins with a selector of LogQL; write field:value, and a text without |=');
   const tree = readOr(reader, 0);
   if (reader.at < text.length)
     throw reject(reader.at, 'has ) without (; remove it, or put the text in quotes');
@@ -61,23 +59,6 @@ export function parseField(text: string, parameter: string): SearchField {
 export function reject(position: number, message: string) {
   const fault = { parameter: SEARCH_PARAMETER, message: `${message} (position ${position})`, position };
   return new TailraceError('invalid_parameter', `the search ${fault.message}`, { errors: [fault] });
-}
-
-// `{app="x"}` and `{app=~"x", …`: as texts they would be cut at their quotes.
-const SELECTOR = /\{\s*\w+\s*(?:=~?|!=|!~)\s*"/y;
-// `[500 TO 599]` of Lucene, of bounded length, so that looking for it takes constant time.
-const LUCENE_RANGE = /([[{])\s{0,9}([^\s()"\]}]{1,99})\s{1,9}TO\s{1,9}([^\s()"\]}]{1,99})\s{0,9}([\]}])/y;
-
-/** Returns the right form of a range of Lucene at a place; `undefined` if there is none. */
-function findRange({ text }: Reader, at: number, named: string): string | undefined {
-  LUCENE_RANGE.lastIndex = at;
-  const [, open, from, until, close] = LUCENE_RANGE.exec(text) ?? [];
-  const bounds = [
-    from !== '*' && from !== undefined && `${named}${open === '[' ? '>=' : '>'}${from}`,
-    until !== '*' && until !== undefined && `${named}${close === ']' ? '<=' : '<'}${until}`,
-  ].filter((bound) => bound !== false);
-  if (from === undefined) return undefined;
-  return bounds.length === 0 ? `${named}*` : bounds.length === 1 ? bounds[0] : `(${bounds.join(' ')})`;
 }
 
 function readOr(reader: Reader, depth: number): SearchTree {
@@ -172,8 +153,6 @@ function readFieldClause(reader: Reader, named: string): SearchTree {
   const position = reader.at;
   if (text[position] === '"')
     return { kind: 'compare', field, operator, value: [readQuoted(reader)], isQuoted: true, position };
-  const range = findRange(reader, position, named);
-  if (range !== undefined) throw reject(position, `has a range of Lucene; write ${range}`);
   const word = matchAt(BARE, text, position);
   if (text[position] === '(')
     throw reject(position, `has ( as a value; repeat the field, as in (${named}a or ${named}b)`);

@@ -1,38 +1,36 @@
 import type { ResultColumn } from '../definitions/endpoint.ts';
-import { formatInstant, type Micros } from '../lib/instant.ts';
-import type { ParameterValues } from '../query/parameters.ts';
+import { PAGE_SKIP } from '../definitions/pages.ts';
+import { isManaged, type Source } from '../definitions/source.ts';
+import { formatInstant } from '../lib/instant.ts';
+import { NO_CURSOR } from '../query/position.ts';
+import { writeValue } from '../sql/quote.ts';
 import { planCompare } from './analysis/compare.ts';
-import { FIELDS_DEFAULT, planFields } from './analysis/fields.ts';
-import { PATTERNS_DEFAULT, planPatterns } from './analysis/patterns.ts';
-import { SEARCH_UNTIL } from './arms.ts';
-import { type Histogram, listColumns, SEARCH_WIDTH, seriesRowsMax, writeHistogram } from './histogram.ts';
-import { MEASURE_PARAMETER, parseMeasure } from './measure.ts';
+import { planFields } from './analysis/fields.ts';
+import { planPatterns } from './analysis/patterns.ts';
 import {
-  boundsOf,
-  type PartRequest,
-  type PlannedPart,
-  type Range,
-  readField,
-  readLimit,
-  rejectField,
-} from './part.ts';
-import { VALUES_MAX, writeRows, writeValues } from './statement.ts';
-
-export const ROWS_DEFAULT = 100;
+  COUNT,
+  isLevel,
+  SEARCH_FROM,
+  SEARCH_UNTIL,
+  type SearchScope,
+  type Value,
+  type WriteSearch,
+  writeArms,
+  writeFieldValue,
+} from './arms.ts';
+import { column } from './field.ts';
+import { planHistogram } from './histogram.ts';
+import { joinPartsOfRank, writeLevelName, writePartsOfRank } from './level.ts';
+import { boundsOf, type PartRequest, type PlannedPart, readField, readLimit } from './part.ts';
+import type { SearchField } from './tree.ts';
 
 const PLANS: Readonly<Record<string, (request: PartRequest) => PlannedPart>> = {
   rows: planRows,
   histogram: planHistogram,
   values: planValues,
-  fields: ({ scope, values, range }) => ({
-    ...planFields(scope, readLimit(values, FIELDS_DEFAULT)),
-    values: boundsOf(range),
-  }),
+  fields: planFields,
   compare: planCompare,
-  patterns: ({ scope, values, range }) => ({
-    ...planPatterns(scope, readLimit(values, PATTERNS_DEFAULT)),
-    values: boundsOf(range),
-  }),
+  patterns: planPatterns,
 };
 
 /** Plans the query of a part. @throws TailraceError `invalid_parameter` */
@@ -40,6 +38,9 @@ export function planPart(request: PartRequest): PlannedPart {
   const plan = PLANS[request.values['part'] ?? ''] ?? planRows;
   return plan(request);
 }
+
+export const ROWS_DEFAULT = 100;
+export const VALUES_MAX = 20;
 
 function planRows({ scope, values, range }: PartRequest): PlannedPart {
   const size = readLimit(values, ROWS_DEFAULT);
@@ -67,46 +68,10 @@ function planValues({ scope, values, range }: PartRequest): PlannedPart {
     maxRows: VALUES_MAX,
     values: boundsOf(range),
     writeSelect: writeValues(scope, field),
-    field,
+    fields: [field],
   };
 }
 
-/** Parses what a histogram shows. @throws TailraceError `invalid_parameter` */
-export function readHistogram(values: ParameterValues): Histogram {
-  const measure = parseMeasure(values[MEASURE_PARAMETER] ?? 'count');
-  const top = values['top'] === '' || values['top'] === undefined ? undefined : Number(values['top']);
-  return { by: readField(values, 'by'), name: values['by'] ?? '', measure, top };
-}
-
-/** Returns the width of a time bucket, microseconds. */
-export function widthOf({ from, until }: Range, values: ParameterValues): Micros {
-  return Math.ceil((until - from) / Number(values['buckets']));
-}
-
-function planHistogram({ scope, values, range }: PartRequest): PlannedPart {
-  const histogram = readHistogram(values);
-  const { name, measure } = histogram;
-  const columns = listColumns(histogram, COUNT);
-  const isTaken = columns.filter((column) => column.name === name).length > 1;
-  if (!/^[\w.@$-]{1,200}$/.test(name) || isTaken)
-    throw rejectField(
-      'by',
-      'must have only letters, digits, _, -, @, $ and dots; write ' +
-        `metadata.${isTaken ? name : 'count'} for a field "${isTaken ? name : 'count'}"`,
-    );
-  const buckets = Number(values['buckets']);
-  const width = widthOf(range, values);
-  return {
-    columns,
-    maxRows: buckets * seriesRowsMax(histogram),
-    values: { ...boundsOf(range), [SEARCH_WIDTH]: String(width) },
-    writeSelect: writeHistogram(scope, histogram),
-    field: histogram.by,
-    ...(measure && { measure }),
-  };
-}
-
-export const COUNT: ResultColumn = { name: 'count', type: 'integer', description: 'Number of events.' };
 const VALUE_COLUMNS: readonly ResultColumn[] = [
   { name: 'value', type: 'string', description: 'Value of the field.' },
   COUNT,
@@ -124,3 +89,94 @@ export const ROW_COLUMNS: readonly ResultColumn[] = [
   { name: 'event_message', type: 'string', description: 'Message of the event.' },
   { name: 'metadata', type: 'json', description: 'Attributes of the event, exactly as received.' },
 ];
+
+/** Writes the newest events; each source is cut at the page before they are merged. */
+function writeRows(scope: SearchScope, size: number): WriteSearch {
+  return (value) => {
+    // What the first page does not need is left out, since the engine would analyse it in the SELECT of each source.
+    const isFirst = value('cursor_id') === NO_CURSOR;
+    const skipped = value(PAGE_SKIP);
+    const [limit, offset] =
+      skipped === NOTHING
+        ? [size, '']
+        : [`${size} + toUInt64OrZero(${skipped})`, ` OFFSET CAST(${skipped}, 'UInt64')`];
+    const arms = writeArms(scope, value, {
+      bounds: ['page_from', 'page_until'],
+      more: (source) => (isFirst ? '' : `AND (${writeAfterCursor(writeValue(source.name), value)})`),
+      select: (_, source) =>
+        `${writeValue(source.name)} AS source, ${COLUMNS}, ${writeLevelParts(source)}, ${writeStored(source)}`,
+      end: `ORDER BY ${[...ORDER.map(column), ...STORED].map((sql) => `${sql} DESC`).join(', ')} LIMIT ${limit}`,
+    });
+    return `SELECT ${ROW_ITEMS} FROM (
+${arms}
+)
+ORDER BY ${['at', 'id', 'source', 'project', ...STORED].map((sql) => `${sql} DESC`).join(', ')}
+LIMIT ${size}${offset}`;
+  };
+}
+
+const NOTHING = writeValue('');
+const ORDER = ['timestamp', 'id', 'project'];
+// The order of equal rows, which has to be the same in the query for each page. Merges change neither: a merged part
+// keeps its lowest number, and the engine keeps the order of its rows.
+const STORED = ['`#insert`', '`#row`'];
+
+/** Writes where a row was stored: number of the insert, and of the row in its part. Unknown for an existing table. */
+function writeStored(source: Source): string {
+  const [insert, row] = isManaged(source)
+    ? [`toUInt64(splitByChar('_', ${column('_part')})[2])`, column('_part_offset')]
+    : ['toUInt64(0)', 'toUInt64(0)'];
+  return `${insert} AS ${STORED[0]}, ${row} AS ${STORED[1]}`;
+}
+
+/** Writes the parts of an event's level, of which `ROW_ITEMS` computes it once for all sources. */
+function writeLevelParts({ level }: Source): string {
+  const { text, status } = writePartsOfRank(level, column);
+  return `${text} AS level_text, ${status} AS level_status`;
+}
+
+const COLUMNS = [
+  ...['id', 'project', 'event_message', 'metadata'].map((name) => `${column(name)} AS ${name}`),
+  `${column('timestamp')} AS at`,
+].join(', ');
+const ROW_ITEMS = `source, id, toUnixTimestamp64Micro(at) AS timestamp, project,
+  ${writeLevelName(joinPartsOfRank('level_text', 'level_status'))} AS level, event_message, metadata`;
+
+/**
+ * Writes the condition of rows after that of the cursor, among those up to its instant. Its columns are those of the
+ * order, including the source.
+ */
+function writeAfterCursor(source: string, value: Value): string {
+  const [id, project] = [column('id'), column('project')];
+  const [ofSource, ofProject, ofId] = ['source', 'project', 'id'].map((name) => value(`cursor_${name}`));
+  const isAfter = `${source} < ${ofSource} OR (${source} = ${ofSource} AND ${project} < ${ofProject})`;
+  const isBefore = `${column('timestamp')} < ${value('page_until')}`;
+  return `${isBefore} OR ${id} < ${ofId} OR (${id} = ${ofId} AND (${isAfter}))`;
+}
+
+// Names that no field has, since `#` is not allowed in names.
+const VALUE = '`#value`';
+const EVENTS = '`#events`';
+const SERIES = '`#series`';
+const PART = '`#part`';
+
+/** Writes the most frequent values of a field, without events that have none. */
+function writeValues(scope: SearchScope, field: SearchField): WriteSearch {
+  // Of other fields than the level there are too many values for a source to count them first.
+  const [own, end, count] = isLevel(field)
+    ? [`, count() AS ${EVENTS}`, `GROUP BY ${VALUE}`, `sum(${EVENTS})`]
+    : ['', '', 'count()'];
+  const [shown, exists] = isLevel(field)
+    ? [writeLevelName(VALUE), `${VALUE} > 0`]
+    : [VALUE, `${VALUE} IS NOT NULL`];
+  return (value) => {
+    const arms = writeArms(scope, value, {
+      bounds: [SEARCH_FROM, SEARCH_UNTIL],
+      select: (fields) => `${writeFieldValue(fields.find(field))} AS ${VALUE}${own}`,
+      end,
+    });
+    return `SELECT ${SERIES} AS value, ${PART} AS count
+FROM (SELECT ${shown} AS ${SERIES}, ${count} AS ${PART} FROM (\n${arms}\n) WHERE ${exists} GROUP BY ${VALUE})
+ORDER BY count DESC, value LIMIT ${VALUES_MAX}`;
+  };
+}

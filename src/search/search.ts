@@ -15,10 +15,9 @@ import { AGAINST_PARAMETER } from './analysis/compare.ts';
 import type { SearchScope } from './arms.ts';
 import { verifyCondition } from './condition.ts';
 import { describeDoubts } from './hint.ts';
-import { MEASURE_PARAMETER } from './measure.ts';
-import { SEARCH_PARAMETERS, SEARCH_ROWS_MAX } from './parameters.ts';
+import { MEASURE_PARAMETER } from './histogram.ts';
 import { parseSearch, SEARCH_PARAMETER } from './parse.ts';
-import { type PartRequest, type Range, rejectField } from './part.ts';
+import { type PartRequest, type Range, rejectField, SEARCH_PARAMETERS, SEARCH_ROWS_MAX } from './part.ts';
 import { planPart } from './plan.ts';
 
 /** The endpoint of a search before its text is known: its parameters are checked as those of any endpoint. */
@@ -93,12 +92,12 @@ export function createSearch(values: ParameterValues, options: CreateSearchOptio
   const request = readRequest(values, options);
   const { scope } = request;
   const { tree } = scope;
-  const { field, measure, values: bounds, ...part } = planPart(request);
+  const { fields = [], doubt, values: bounds, ...part } = planPart(request);
   const digest = hashSearch(scope, values);
   return {
     endpoint: { ...SEARCH, ...part, fileHash: digest, hash: digest },
     values: { ...values, ...bounds },
-    describeDoubts: () => describeDoubts(tree, { field, measure, sources }),
+    describeDoubts: () => describeDoubts(tree, { fields, doubt, sources }),
   };
 }
 

@@ -4,12 +4,6 @@ import { TailraceError } from '../../src/errors.ts';
 import { describeDoubts, suggestNarrowing } from '../../src/search/hint.ts';
 import { parseSearch } from '../../src/search/parse.ts';
 
-test('a search for a source that is not searched gets a hint', () => {
-  expect(describeDoubts(parseSearch('a source:nowhere', 100), { sources: [] })).toContain(
-    'no searched source is called nowhere',
-  );
-});
-
 // As nothing is found by them, and no source has such a field, they are texts.
 test.each([
   'http://cache.internal:8080/health',
@@ -19,12 +13,14 @@ test.each([
   'cache.internal:80/a?b=c',
 ])('a search for %s that finds nothing gets the text in quotes', (text) => {
   const [, advice] =
-    describeDoubts(parseSearch(`a -${text}`, 100), { sources: [] })?.split('have it; ') ?? [];
+    describeDoubts(parseSearch(`a -${text}`, 100), { fields: [], doubt: undefined, sources: [] })?.split(
+      'have it; ',
+    ) ?? [];
   expect(advice).toBe(`to search for the text, put it in quotes: "${text}"`);
 });
 
 test.each(['a -> b', '1=1', '/rest/', '{}'])('a search for %j gets none', (q) => {
-  expect(describeDoubts(parseSearch(q, 100), { sources: [] })).toBeUndefined();
+  expect(describeDoubts(parseSearch(q, 100), { fields: [], doubt: undefined, sources: [] })).toBeUndefined();
 });
 
 test('a search that takes too long or too much fails with what to do', () => {

@@ -100,16 +100,6 @@ describe('reads', () => {
     expect(bare(parse(text))).toEqual(tree);
   });
 
-  test.each([
-    ['status:[500 TO 599]', 7, '(status:>=500 status:<=599)'],
-    ['a status:{500 TO 599}', 9, '(status:>500 status:<599)'],
-    ['-a.b:[* TO 5}', 5, 'write a.b:<5'],
-    ['{app="x"} |= "err"', 0, 'write field:value'],
-  ])('%j of another language is refused with its place and the right form', (text, position, form) => {
-    const error = catchError(() => parse(text));
-    expect(error.errors[0]).toMatchObject({ position, message: expect.stringContaining(form) });
-  });
-
   test('and before or, parentheses first, and terms side by side as and', () => {
     const word = (text: string) => ({ kind: 'text', value: [text] });
     expect(bare(parse('a b or c and (d OR e)'))).toEqual({

@@ -7,7 +7,7 @@ import { formatNames } from '../../query/format.ts';
 import { createDraftTest, type DraftTestParts } from '../../search/draft/test.ts';
 import { listFields } from '../../search/field.ts';
 import { suggestNarrowing } from '../../search/hint.ts';
-import { SEARCH_PARAMETERS } from '../../search/parameters.ts';
+import { SEARCH_PARAMETERS } from '../../search/part.ts';
 import { SEARCH } from '../../search/search.ts';
 import type { Describe } from '../../serve/describe.ts';
 import { EVENT_STREAM, wantsTail } from '../../serve/resolve.ts';

@@ -2,14 +2,24 @@ import type { ResultColumn } from '../../definitions/endpoint.ts';
 import type { Source, SourceColumn } from '../../definitions/source.ts';
 import { TailraceError } from '../../errors.ts';
 import { invalidParameters } from '../../query/parameters.ts';
-import { SEARCH_FROM, SEARCH_UNTIL, type SearchScope, type WriteSearch, writeArms } from '../arms.ts';
+import {
+  chooseSample,
+  countEvents,
+  printShare,
+  type Sample,
+  SEARCH_FROM,
+  SEARCH_UNTIL,
+  type SearchScope,
+  type WriteSearch,
+  writeArms,
+  writeSample,
+} from '../arms.ts';
 import { verifyCondition, writeCondition } from '../condition.ts';
 import { findColumn, nameColumn, pathOf, type SearchFields } from '../field.ts';
 import { parseField, parseSearch } from '../parse.ts';
 import { boundsOf, type PartRequest, type PlannedPart, readLimit, rejectField } from '../part.ts';
 import { listNamed, printField, type SearchField, type SearchTree } from '../tree.ts';
-import { NAME_OF_PATH, selectPairs, writePairs, writePath } from './pairs.ts';
-import { chooseSample, countEvents, printShare, type Sample, writeSample } from './sample.ts';
+import { NAME_OF_PATH, selectPairs, writePairs, writePath } from './fields.ts';
 
 export const AGAINST_PARAMETER = 'against';
 // Of each of the two sets.

@@ -1,13 +1,30 @@
 import type { ResultColumn } from '../../definitions/endpoint.ts';
-import { SEARCH_FROM, SEARCH_UNTIL, type SearchScope, type WriteSearch, writeArms } from '../arms.ts';
+import type { Source } from '../../definitions/source.ts';
+import { writeValue } from '../../sql/quote.ts';
+import { guardPattern } from '../../sql/search-guard.ts';
+import {
+  chooseSample,
+  countEvents,
+  printShare,
+  type Sample,
+  SEARCH_FROM,
+  SEARCH_UNTIL,
+  type SearchScope,
+  type WriteSearch,
+  writeArms,
+  writeFieldText,
+  writeSample,
+} from '../arms.ts';
+import { column, type Fields, listFields, READ_JSON, ROW_FIELDS } from '../field.ts';
+import { writeLevelName } from '../level.ts';
 import { writeDouble, writeForm } from '../number.ts';
-import type { PlannedPart } from '../part.ts';
-import { NAME_OF_PATH, selectPairs, writePairs, writePath } from './pairs.ts';
-import { chooseSample, countEvents, printShare, type Sample, writeSample } from './sample.ts';
+import { parseField } from '../parse.ts';
+import { boundsOf, type PartRequest, type PlannedPart, readLimit } from '../part.ts';
+import type { SearchField } from '../tree.ts';
 
 // Two million values of events with a hundred fields take the engine about a second of a core.
 const ROWS_MAX = 20_000;
-export const FIELDS_DEFAULT = 200;
+const FIELDS_DEFAULT = 200;
 const TOP_MAX = 5;
 
 const FIELD_COLUMNS: readonly ResultColumn[] = [
@@ -23,10 +40,12 @@ const FIELD_COLUMNS: readonly ResultColumn[] = [
 ];
 
 /** Describes each field of the events: how many have it, and which values. */
-export function planFields(scope: SearchScope, size: number): Omit<PlannedPart, 'values'> {
+export function planFields({ scope, values, range }: PartRequest): PlannedPart {
+  const size = readLimit(values, FIELDS_DEFAULT);
   return {
     columns: FIELD_COLUMNS,
     maxRows: size,
+    values: boundsOf(range),
     prepare: async (ask) => {
       const [events = 0] = await countEvents(ask, scope);
       const sample = chooseSample(events, ROWS_MAX);
@@ -66,3 +85,95 @@ FROM (${counted}) GROUP BY path`;
 FROM (${total}) ORDER BY values > 1 AND values * 2 <= held DESC, held DESC, field LIMIT ${size}`;
   };
 }
+
+/**
+ * Values of an event's metadata that are looked at: more would take the engine's time and memory with those of other
+ * events.
+ */
+const LEAVES_MAX = 128;
+// Names of a path. Each level of objects is read once more.
+const DEPTH_MAX = 4;
+const PATH_BYTES_MAX = 256;
+/** A longer value is cut, with `…` at its end. */
+const VALUE_BYTES_MAX = 1_024;
+const CUT_CHARS = 256;
+
+/** Fields that differ for nearly all events. */
+const SKIPPED: ReadonlySet<string> = new Set(['id', 'timestamp', 'event_message', 'metadata']);
+
+/** Before each name of a path: no text has this byte. So names are quoted once for each path, not for each value. */
+const BEFORE_NAME = String.raw`'\xff'`;
+
+/** Writes a path, as `writePairs` returns those of fields. */
+export function writePath(field: SearchField): string {
+  return `concat(${field.flatMap((name) => [BEFORE_NAME, writeValue(name)]).join(', ')})`;
+}
+
+// As a search does (search/tree.ts). JavaScript's `\s` has more characters than RE2's.
+const QUOTED =
+  `if(match(n, ${guardPattern(String.raw`^[^\s\x0b\pZ\x{feff}()":.*-][^\s\x0b\pZ\x{feff}()":.*]*$`)}), ` +
+  `n, concat('"', replaceRegexpAll(n, ${writeValue(String.raw`["\\]`)}, ` +
+  `${writeValue(String.raw`\\\0`)}), '"'))`;
+
+/** Writes the name of a field, as a search names it, from its path. */
+export const NAME_OF_PATH = `arrayStringConcat(arrayMap(n -> ${QUOTED}, splitByChar(${BEFORE_NAME}, substring(path, 2))), '.')`;
+
+/** Lists the fields of a source's events that its file or the row declares, as a search names them. */
+const listDeclared = (source: Source): readonly string[] =>
+  listFields(source)
+    .map(({ name }) => name)
+    .filter((name) => !SKIPPED.has(name));
+
+// Members of the WITH.
+const OPEN = 'O';
+const CUT = 'C';
+
+/** Returns the members of the objects in it. */
+const OPEN_OBJECTS =
+  `a -> arrayFlatten(arrayMap(p -> arrayMap(c -> (concat(p.1, ${BEFORE_NAME}, c.1), c.2), ` +
+  `JSONExtractKeysAndValuesRaw(p.2)), arrayFilter(p -> startsWith(p.2, '{'), a)))`;
+const CUT_VALUE = `v -> if(length(v) > ${VALUE_BYTES_MAX}, concat(substringUTF8(v, 1, ${CUT_CHARS}), '…'), v)`;
+
+const ROW_NAMES = `[${Object.keys(ROW_FIELDS).map(writeValue).join(', ')}]`;
+/** The members of the metadata; below `metadata` if the name would be one of a row. */
+const MEMBERS =
+  `arrayMap(c -> (concat(if(c.1 = 'metadata' OR (has(${ROW_NAMES}, c.1) AND NOT ` +
+  `startsWith(c.2, '{')), ${writePath(['metadata'])}, ''), ${BEFORE_NAME}, c.1), c.2), ` +
+  'JSONExtractKeysAndValuesRaw(json))';
+
+/**
+ * Writes the columns that `writePairs` reads, in the SELECT of a source: what its file or the row declares, and the
+ * metadata. Of a level it is the rank.
+ */
+export function selectPairs(source: Source, fields: Fields): string {
+  const declared = listDeclared(source).map((name) => parseField(name, 'field'));
+  const typed = declared.map((field) => writeFieldText(fields.find(field)));
+  return `[${declared.map(writePath).join(', ')}] AS paths, [${typed.join(', ')}] AS typed, ${column('metadata')} AS json`;
+}
+
+/**
+ * Writes the fields of events that have a value, with their values as texts, a row each: those that its source
+ * declares, then the values in its metadata, those of its objects after its own. Each has its `path`: see
+ * `NAME_OF_PATH`. Outside of the SELECTs of sources, since it takes time to analyse.
+ *
+ * @param arms with the columns of `selectPairs`
+ * @param more further columns of `arms`, with a comma before each
+ */
+export function writePairs(arms: string, more = ''): string {
+  const levels = Array.from({ length: DEPTH_MAX }, (_, depth) => `M${depth}`);
+  const members = levels.map(
+    (name, depth) => `${depth === 0 ? MEMBERS : `${OPEN}(M${depth - 1})`} AS ${name}`,
+  );
+  const isLeaf = `NOT has(paths, p.1) AND length(p.1) <= ${PATH_BYTES_MAX} AND NOT startsWith(p.2, '{')`;
+  const found = `arraySlice(arrayFilter(p -> ${isLeaf}, arrayConcat(${levels.join(', ')})), 1, ${LEAVES_MAX})`;
+  const texts = `arrayMap(p -> (p.1, READ(p.2)), ${found})`;
+  const pairs = `arrayFilter(p -> isNotNull(p.2), arrayConcat(arrayZip(paths, typed), ${texts}))`;
+  const level = writeLevelName('toUInt8OrZero(pair.2)');
+  return `WITH ${MEMBERS_OF_WITH} SELECT pair.1 AS path,
+    if(path = ${writePath(['level'])}, ${level}, ${CUT}(pair.2)) AS value${more}
+FROM (WITH ${members.join(', ')} SELECT arrayJoin(${pairs}) AS pair${more} FROM (\n${arms}\n))`;
+}
+
+const MEMBERS_OF_WITH = Object.entries({ [OPEN]: OPEN_OBJECTS, [CUT]: CUT_VALUE, READ: READ_JSON })
+  .map(([name, expression]) => `${expression} AS ${name}`)
+  .join(', ');

@@ -1,15 +1,25 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AskStep, ResultColumn } from '../../definitions/endpoint.ts';
 import { writeValue } from '../../sql/quote.ts';
-import { SEARCH_FROM, SEARCH_UNTIL, type SearchScope, type WriteSearch, writeArms } from '../arms.ts';
+import {
+  chooseSample,
+  countEvents,
+  printShare,
+  type Sample,
+  SEARCH_FROM,
+  SEARCH_UNTIL,
+  type SearchScope,
+  type WriteSearch,
+  writeArms,
+  writeSample,
+} from '../arms.ts';
 import { column } from '../field.ts';
-import type { PlannedPart } from '../part.ts';
+import { boundsOf, type PartRequest, type PlannedPart, readLimit } from '../part.ts';
 import { addTemplates, type Groups, mergeTemplates, type Template } from './merge.ts';
-import { chooseSample, countEvents, printShare, type Sample, writeSample } from './sample.ts';
 
 // Normalising takes the engine some 5 µs of a core for each message.
 const ROWS_MAX = 50_000;
-export const PATTERNS_DEFAULT = 50;
+const PATTERNS_DEFAULT = 50;
 // Templates that are merged on the event loop: the most frequent, and some of the others, which stand for all of them.
 export const TEMPLATES_TOP_MAX = 800;
 export const TEMPLATES_OTHER_MAX = 500;
@@ -26,10 +36,12 @@ const PATTERN_COLUMNS: readonly ResultColumn[] = [
 ];
 
 /** Groups the messages of the events into patterns. */
-export function planPatterns(scope: SearchScope, size: number): Omit<PlannedPart, 'values'> {
+export function planPatterns({ scope, values, range }: PartRequest): PlannedPart {
+  const size = readLimit(values, PATTERNS_DEFAULT);
   return {
     columns: PATTERN_COLUMNS,
     maxRows: size,
+    values: boundsOf(range),
     prepare: async (ask) => {
       const [events = 0] = await countEvents(ask, scope);
       const sample = chooseSample(events, ROWS_MAX);

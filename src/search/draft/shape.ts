@@ -2,14 +2,22 @@ import { SERIES_MAX as DRAWN_MAX } from '../../definitions/chart.ts';
 import type { Source } from '../../definitions/source.ts';
 import { MICROS_PER_SECOND } from '../../lib/instant.ts';
 import { writeValue } from '../../sql/quote.ts';
-import { isLevel } from '../arms.ts';
+import { COUNT, isLevel } from '../arms.ts';
 import { toText } from '../condition.ts';
 import { type Fields, findColumn } from '../field.ts';
-import { type Histogram, listColumns, OTHER_VALUES, SERIES_MAX } from '../histogram.ts';
-import { AGGREGATES, type Measure, writeMeasured } from '../measure.ts';
+import {
+  AGGREGATES,
+  type Histogram,
+  listColumns,
+  type Measure,
+  OTHER_VALUES,
+  readHistogram,
+  SERIES_MAX,
+  widthOf,
+  writeMeasured,
+} from '../histogram.ts';
 import { type PartRequest, readField, readLimit } from '../part.ts';
-import { COUNT, ROW_COLUMNS, ROWS_DEFAULT, readHistogram, widthOf } from '../plan.ts';
-import { VALUES_MAX } from '../statement.ts';
+import { ROW_COLUMNS, ROWS_DEFAULT, VALUES_MAX } from '../plan.ts';
 import { printField, type SearchField } from '../tree.ts';
 import type { DraftShape, Item } from './query.ts';
 
@@ -98,7 +106,7 @@ function shapeSeries({ scope: { sources }, values, range }: PartRequest): DraftS
     ...(series === undefined ? [] : [fieldItem(isWhole ? series : SERIES, by)]),
     ...(measure === undefined ? [] : [measuredItem(measure)]),
   ];
-  const named = listColumns({ ...histogram, name: series ?? '', top: undefined }, COUNT);
+  const named = listColumns({ ...histogram, name: series ?? '', top: undefined });
   return {
     ...describe(histogram, { hasTime, hasSeries: series !== undefined }),
     items,

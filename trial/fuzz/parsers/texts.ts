@@ -13,7 +13,7 @@ import {
   type Template,
 } from '../../../src/search/analysis/merge.ts';
 import { TEMPLATES_OTHER_MAX, TEMPLATES_TOP_MAX, TURN_MAX } from '../../../src/search/analysis/patterns.ts';
-import { parseMeasure } from '../../../src/search/measure.ts';
+import { parseMeasure } from '../../../src/search/histogram.ts';
 import { parseField, parseSearch } from '../../../src/search/parse.ts';
 import { findPatternFault, PATTERN_BYTES_MAX } from '../../../src/sql/pattern.ts';
 import { isPlainPattern } from '../../../src/sql/search-guard.ts';
