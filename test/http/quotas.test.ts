@@ -68,7 +68,7 @@ describe('a quota', () => {
 
 describe('a quota of queries', () => {
   const ask = (parameters: Record<string, string>, key = PRIVATE_KEY) =>
-    service.call('usage.ingest', parameters, { 'x-api-key': key });
+    service.call('usage.by-project', parameters, { 'x-api-key': key });
   const statusOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).status;
 
   test('of a project or key lets answers from the cache pass, and rejects others until the next day', async () => {
@@ -119,10 +119,10 @@ test('what was stored and asked outlives the service, and a project keeps its ev
   };
   try {
     expectError(await post(second.url, '/api/logs?source=logs', [event(project)]), 'rate_limited');
-    const { body: answer } = await second.call('usage.ingest', { project });
+    const { body: answer } = await second.call('usage.by-project', { project });
     const day = new Date(START).toISOString().slice(0, 10);
     expect(answer.result).toMatchObject([{ day, project, key: '', events: 3, bytes: 21, queries: 1 }]);
-    const { body: byKey } = await second.call('usage.ingest', { project, by: 'key' });
+    const { body: byKey } = await second.call('usage.by-project', { project, by: 'key' });
     const asked = byKey.result.find(({ key }) => key === 'private');
     expect(asked?.['core_seconds']).toBeGreaterThan(0);
     // Whole days: that of 7 days ago began more than 7 days ago, but is not over for as long.

@@ -10,7 +10,7 @@ let people: Awaited<ReturnType<typeof startLyingPeople>>;
 let atStart: readonly unknown[];
 beforeAll(async () => {
   people = await startLyingPeople({ described: 'https://other.example' });
-  atStart = [(await people.begin()).page, (await people.call('usage.ingest')).status];
+  atStart = [(await people.begin()).page, (await people.call('usage.by-project')).status];
   people.provider.lie.now = {};
 });
 afterAll(() => people.close());

@@ -50,5 +50,5 @@ test('if keys may not sign in to the console, none opens a session, and programs
   http.expectError(refused, 'forbidden');
   expect(refused.headers.getSetCookie()).toEqual([]);
   expect(JSON.parse((await http.get(service.url, '/auth/options')).text)).toMatchObject({ keys: false });
-  expect((await service.call('usage.ingest')).status).toBe(200);
+  expect((await service.call('usage.by-project')).status).toBe(200);
 });

@@ -36,11 +36,11 @@ let project = 0;
 beforeEach(() => void project++);
 
 // Queries are counted, so this is an endpoint whose answers are not kept warm.
-const path = () => `${QUERY_PATH}/usage.ingest?project=p${project}`;
+const path = () => `${QUERY_PATH}/usage.by-project?project=p${project}`;
 const ask = (cacheControl?: string) =>
   get(url, path(), cacheControl === undefined ? {} : { 'cache-control': cacheControl });
 const status = async (cacheControl?: string) => (await ask(cacheControl)).headers.get('cache-status');
-const queries = () => readMetric(url, 'tailrace_engine_queries_total', { endpoint: 'usage.ingest' });
+const queries = () => readMetric(url, 'tailrace_engine_queries_total', { endpoint: 'usage.by-project' });
 
 /** The same question by both ways that lead to the cache: ahead of the framework where that is possible, and through it. */
 const WAYS = [
