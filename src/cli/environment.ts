@@ -71,7 +71,10 @@ export async function withKeyring<T>(config: Config, work: (keyring: Keyring) =>
 }
 
 /** Runs `work` on the control store of the settings, even while a service uses it. */
-async function withControlStore<T>(config: Config, work: (store: ControlStore) => Promise<T>): Promise<T> {
+export async function withControlStore<T>(
+  config: Config,
+  work: (store: ControlStore) => Promise<T>,
+): Promise<T> {
   await using cleanup = new AsyncDisposableStack();
   const store = await openControlStore(config);
   cleanup.defer(store.close);

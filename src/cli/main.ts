@@ -30,6 +30,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   test: async () => (await import('./commands/test.ts')).testCommand(),
   alerts: async () => (await import('./commands/alerts.ts')).alertsCommand(),
   keys: async () => (await import('./commands/keys.ts')).keysCommand(),
+  people: async () => (await import('./commands/people.ts')).peopleCommand(),
   backup: async () => (await import('./commands/backup.ts')).backupCommand(),
   restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
   delete: async () => (await import('./commands/delete.ts')).deleteCommand(),

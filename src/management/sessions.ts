@@ -1,5 +1,5 @@
 import { TailraceError } from '../errors.ts';
-import { actorOf } from '../keys/audit.ts';
+import { type AuditEntry, actorOf } from '../keys/audit.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { isManager } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
@@ -10,13 +10,17 @@ import { toIsoTime } from './key-view.ts';
 import { requireUnrestricted } from './keys.ts';
 import type { Me, Session } from './view.ts';
 
-export interface SessionParts {
-  readonly sessions: Pick<Sessions, 'list' | 'find' | 'end'>;
+interface EndParts {
+  readonly sessions: Pick<Sessions, 'end'>;
   readonly control: Pick<ControlStore, 'record'>;
-  /** Version of Tailrace. */
-  readonly version: string;
   /** ms since the epoch. */
   readonly now: () => number;
+}
+
+export interface SessionParts extends EndParts {
+  readonly sessions: Pick<Sessions, 'list' | 'find' | 'end'>;
+  /** Version of Tailrace. */
+  readonly version: string;
 }
 
 /** Describes the sender of a request. */
@@ -64,16 +68,18 @@ export async function endSession(parts: SessionParts, caller: Caller, id: string
       'not_found',
       `you have no session with the id ${JSON.stringify(id.slice(0, 100))}`,
     );
-  const ended = await parts.sessions.end(id);
-  if (ended !== undefined) await recordEnd(parts, ended, actorOf(caller));
+  await endRecorded(parts, id, actorOf(caller));
 }
 
-async function recordEnd(
-  { control, now }: SessionParts,
-  ended: SessionRecord,
-  by: ReturnType<typeof actorOf>,
+/** Ends a session, and writes that into the audit trail. */
+export async function endRecorded(
+  { sessions, control, now }: EndParts,
+  id: string,
+  by: Pick<AuditEntry, 'actor' | 'address'>,
 ): Promise<void> {
-  const { id, owner, name, claims } = ended;
+  const ended = await sessions.end(id);
+  if (ended === undefined) return;
+  const { owner, name, claims } = ended;
   const isKey = claims === undefined;
   const detail = `session ${id} of ${isKey ? `the key ${owner}` : `${name} (${owner})`}`;
   const entry = { ...by, action: 'ended', atMs: now(), keyId: isKey ? owner : '', detail, count: 1 } as const;

@@ -23,9 +23,6 @@ import { readStoreConfig } from '../find-store.ts';
 import { formatMinute, formatTable } from '../format.ts';
 import { collect, parseDuration, parsePair, wholeNumber } from '../options.ts';
 
-const OVERLAP_MS = 7 * 86_400_000;
-const JSON_HELP = 'print the JSON of the HTTP API instead of a table';
-
 export function keysCommand(): Command {
   const keys = new Command('keys').description(
     'Create, list and revoke keys; effective at once in a running service.',
@@ -39,14 +36,8 @@ export function keysCommand(): Command {
   keys
     .command('list')
     .description('List keys, newest first, without their text.')
-    .option('--json', JSON_HELP)
+    .option('--json', 'print the JSON of the HTTP API instead of a table')
     .action(list);
-  keys
-    .command('rotate')
-    .description('Create a successor with the same rights and print it; the old key ends after the overlap.')
-    .argument('<id>', 'id from `keys list`')
-    .option('--overlap <time>', 'how long both are valid (default: 7d)', parseOverlap)
-    .action(rotate);
   keys
     .command('revoke')
     .description('Revoke a key by its id.')
@@ -60,29 +51,23 @@ async function create(options: KeyOptions): Promise<void> {
   const fields = toKeyFields(options, Date.now());
   await check(config, fields);
   const { id, key } = await withKeyring(config, (keyring) => keyring.create(fields));
-  printKey(`Key ${id} with ${describeGrant(fields)}. Keep it now, it is not shown again:`, key);
-}
-
-async function rotate(id: string, { overlap = OVERLAP_MS }: { overlap?: number }): Promise<void> {
-  const created = await withKeyring(readStoreConfig(), async (keyring) => {
-    const successor = await keyring.rotate(id, overlap);
-    return successor && { ...successor, ends: (await keyring.find(id))?.expiresMs };
-  });
-  if (created === undefined) throw unknownKey();
-  const until =
-    created.ends === undefined ? '' : ` The old key is valid until ${formatMinute(created.ends)}.`;
-  printKey(`Key ${created.id} succeeds ${id}.${until} Keep it now, it is not shown again:`, created.key);
+  process.stderr.write(`Key ${id} with ${describeGrant(fields)}. Keep it now, it is not shown again:\n`);
+  process.stdout.write(`${key}\n`);
 }
 
 async function revoke(id: string): Promise<void> {
   const revoked = await withKeyring(readStoreConfig(), (keyring) => keyring.revoke(id));
-  if (!revoked) throw unknownKey();
+  // The message does not repeat the given id: it may be a whole key by mistake, and errors are logged.
+  if (!revoked)
+    throw new InputError([
+      'no key of this id is in use; "npx tailrace keys list" shows the ids, of 12 characters',
+    ]);
   process.stdout.write(`Key ${id} is revoked.\n`);
 }
 
 async function list({ json = false }: { json?: boolean }): Promise<void> {
   const records = await withKeyring(readStoreConfig(), (keyring) => keyring.list());
-  if (json) return printJson({ result: records.map(toKeyView) });
+  if (json) return void process.stdout.write(`${JSON.stringify({ result: records.map(toKeyView) })}\n`);
   const rows = records.map((record) => {
     const { id, name, createdMs, lastUsedMs } = record;
     const may = describeGrant({ ...record, expiresMs: undefined });
@@ -104,18 +89,6 @@ async function check(config: Config, grant: Grant): Promise<void> {
   const faults = [...checkGrant(grant), ...(unread.length > 0 ? [] : checkAgainst(definitions, grant))];
   if (faults.length > 0)
     throw new InputError(faults.map(({ parameter, message }) => `${parameter} ${message}`));
-}
-
-/** The message does not repeat the given id: it may be a whole key by mistake, and errors are logged. */
-function unknownKey(): InputError {
-  return new InputError([
-    'no key of this id is in use; "npx tailrace keys list" shows the ids, of 12 characters',
-  ]);
-}
-
-function printKey(about: string, key: string): void {
-  process.stderr.write(`${about}\n`);
-  process.stdout.write(`${key}\n`);
 }
 
 function stateOf({ revokedMs, expiresMs, successor }: KeyRecord): string {
@@ -190,13 +163,6 @@ function parseExpiry(text: string): number {
   return ms;
 }
 
-function parseOverlap(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined)
-    throw new InvalidArgumentError('It must be a time such as 7d or 12h, or 0s for no overlap.');
-  return ms;
-}
-
 function parseRate(text: string): number {
   const rate = /^\d{1,7}(\.\d{1,3})?$/.test(text) ? Number(text) : 0;
   if (rate > 0 && rate <= PER_SECOND_MAX) return rate;
@@ -209,9 +175,4 @@ function collectPin(text: string, others: Grant['pins'] = {}): Grant['pins'] {
   if (Object.hasOwn(others, name))
     throw new InvalidArgumentError(`It gives ${name} a second value; pin one.`);
   return { ...others, [name]: value };
-}
-
-/** Prints a value as JSON, on one line. */
-function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
 }
