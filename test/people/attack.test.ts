@@ -24,8 +24,21 @@ test('a provider that names another issuer signs nobody in until it is right, an
   expect((await people.begin()).page).toContain(`${people.provider.issuer}/auth?`);
 });
 
-test('a right ID token signs in', async () => {
-  expect(await people.signInWith({})).toEqual({ to: '/api/me', isIn: true });
+test('a right ID token signs in, also right after the provider has replaced its key', async () => {
+  for (let keys = 0; keys < 2; keys++) {
+    expect(await people.signInWith({})).toEqual({ to: '/api/me', isIn: true });
+    await people.provider.rotateKey();
+  }
+});
+
+test('an ID token signs in once: that of an earlier sign-in has its nonce', async () => {
+  let kept: string | undefined;
+  const keep = async (right: Parameters<NonNullable<Lie['token']>>[0]) => {
+    kept ??= await withClaims(() => ({}))(right);
+    return kept;
+  };
+  expect(await people.signInWith({ token: keep })).toMatchObject({ isIn: true });
+  expect(await people.signInWith({ token: keep })).toEqual(FAILED);
 });
 
 const asText = (secret: string) => new TextEncoder().encode(secret);
@@ -71,14 +84,22 @@ describe('the response of a provider', () => {
       expect(await people.come(browser, attackers)).toEqual(EXPIRED);
   });
 
-  test('is good once, even if the provider accepts its code again', async () => {
+  test.each<[string, (back: URL) => void]>([
+    ['as it was', () => {}],
+    ['with another code', ({ searchParams }) => searchParams.set('code', 'another')],
+    ['with two codes', ({ searchParams }) => searchParams.append('code', 'another')],
+    ['with two states', ({ searchParams }) => searchParams.append('state', 'another')],
+    ['with one more parameter', ({ searchParams }) => searchParams.set('session_state', 'a')],
+  ])('is good once, even if the provider accepts its code again: %s', async (_, change) => {
     const { browser, page } = await people.begin();
     const back = people.provider.pass(page);
     const jar = new Map(browser.jarOf(people.url));
     expect(await people.come(browser, back)).toMatchObject({ isIn: true });
     const thief = createBrowserClient();
     for (const [name, value] of jar) thief.jarOf(people.url).set(name, value);
-    expect(await people.come(thief, back)).toEqual(EXPIRED);
+    const again = new URL(back);
+    change(again);
+    expect(await people.come(thief, again.href)).toMatchObject({ isIn: false });
   });
 
   test('is too late after ten minutes', async () => {

@@ -5,14 +5,60 @@ import { runs } from '../support/property.ts';
 
 const OWN = 'https://logs.example.com';
 
-test.each([
-  ...['//evil.example', '///evil.example', '/\\evil.example', '\\\\evil.example', '/\t/evil.example'],
-  ...[' //evil.example', '/./\\evil.example', 'https://evil.example', 'https:evil.example', '@evil.example'],
-  ...['/a/..//evil.example', '/.//evil.example', 'javascript:alert(1)', '\u0000//evil.example', ''],
-  ...['/\u200b/evil.example', '/auth', '/auth/login', '/auth/callback?code=a', '/./auth/logout'],
-])('a sign-in does not return to %j, another origin or the sign-in itself', (to) => {
-  expect(findLocalPath(to)).toBeUndefined();
+const HOSTS = ['evil.example', 'logs.example.com@evil.example', 'evil.example:80', '[::1]'];
+/** `H` stands for the host. */
+const SHAPES = [
+  ...[
+    '//H',
+    '///H',
+    '////H',
+    '/\\H',
+    '\\\\H',
+    '\\/H',
+    '/\t/H',
+    '/\n/H',
+    '/\r/H',
+    '\t//H',
+    ' //H',
+    '//\\H',
+    '/./\\H',
+  ],
+  ...[
+    'http://H',
+    'https://H',
+    'HTTPS://H',
+    'http:H',
+    'http:/H',
+    'https:\\\\H',
+    '//H/%2f..',
+    '/.//H',
+    '/..//H',
+    '/a/..//H',
+  ],
+  ...[
+    'javascript:alert(1)//H',
+    'data:text/html,H',
+    'blob:H',
+    'file://H',
+    '//H#/',
+    '//H?/',
+    '\0//H',
+    '\ufeff//H',
+    '\u2028//H',
+  ],
+  ...['//\u3002H', '/\u200b/H', 'H', '.H', '@H', ':H', '?//H', '#//H'],
+];
+
+test('a sign-in does not return to another origin, in any of 160 shapes', () => {
+  const shapes = HOSTS.flatMap((host) => SHAPES.map((shape) => shape.replace('H', host)));
+  expect(shapes.length).toBe(160);
+  expect(shapes.filter((to) => findLocalPath(to) !== undefined)).toEqual([]);
 });
+
+test.each(['', '/auth', '/auth/login', '/auth/callback?code=a', '/./auth/logout'])(
+  'a sign-in does not return to %j, the sign-in itself',
+  (to) => expect(findLocalPath(to)).toBeUndefined(),
+);
 
 test('a sign-in returns to a path with its parameters', () => {
   for (const path of ['/', '/explore?q=a%2F%2Fb&range=6h', '/endpoints/logs.all?project=x#top', '/a?to=//b'])

@@ -52,3 +52,15 @@ test('a file of roles with unknown names is rejected, each with its line', async
     expect(faults).toContainEqual(expect.stringMatching(one));
   expect(faults).toHaveLength(6);
 });
+
+test.each([
+  ['an unknown scope', 'a: { groups: [a], scopes: [qeury] }', /must be one of query.*"qeury"/],
+  ['a claim that is a map', 'a: { claims: { kind: { is: b } }, scopes: [query] }', /:1: .*a string/],
+  ['a pin that is a list', 'a: { groups: [a], scopes: [query], pins: { project: [b] } }', /:1: .*a string/],
+  ['groups that are a text', 'a: { groups: a, scopes: [query] }', /a list of groups/],
+  ['an unknown field', 'a: { group: [a], scopes: [query] }', /unknown field "group"/],
+  ['a list of roles', '- { groups: [a], scopes: [query] }', /a map of at most 1000 roles/],
+  ['no YAML', 'a: {', /:\d+/],
+])('a file of roles with %s is rejected', async (_, text, fault) => {
+  expect(await faultsOfRoles(text)).toContainEqual(expect.stringMatching(fault));
+});

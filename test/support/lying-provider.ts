@@ -37,7 +37,7 @@ const signRight = withClaims(() => ({}));
 export async function startLyingProvider() {
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
-  const { privateKey: key, publicKey } = await generateKeyPair('RS256');
+  let { privateKey: key, publicKey } = await generateKeyPair('RS256');
   const lie: { now: Lie; nonce: string } = { now: {}, nonce: '' };
 
   const server = createServer((request, response) => {
@@ -89,6 +89,10 @@ export async function startLyingProvider() {
       const sent = { code: 'a-code', state, iss: lie.now.iss ?? issuer, ...change };
       for (const [name, value] of Object.entries(sent)) back.searchParams.set(name, value);
       return back.href;
+    },
+    /** Replaces the key that signs. */
+    async rotateKey() {
+      ({ privateKey: key, publicKey } = await generateKeyPair('RS256'));
     },
     async stop() {
       server.closeAllConnections();
