@@ -1,18 +1,10 @@
-import type { Configuration, ServerMetadata } from 'openid-client';
+import type { ClientAuth, Configuration } from 'openid-client';
 import type { Config } from '../config/config.ts';
 import { splitAccount } from '../config/url.ts';
 import { TailraceError } from '../errors.ts';
 import type { Claims } from '../keys/session-store.ts';
 
 type ProviderSettings = Pick<Config, 'oidcIssuer' | 'oidcClient'>;
-
-export interface ProviderOptions {
-  readonly settings: ProviderSettings;
-  /** Where the provider sends browsers back to. */
-  readonly redirectUrl: string;
-  /** Monotonic ms. */
-  readonly ticks: () => number;
-}
 
 /** The secrets of one sign-in. The browser keeps them, sealed, while it is at the provider. */
 export interface LoginSecrets {
@@ -35,83 +27,56 @@ export type Provider = ReturnType<typeof createProvider>;
 const SCOPES = 'openid profile email';
 const TIMEOUT_SECONDS = 5;
 const CLOCK_TOLERANCE_SECONDS = 60;
-// Endpoints of a provider rarely change; its keys are read anew for each sign-in.
-const METADATA_MS = 300_000;
 
 /**
- * The provider of OpenID Connect. It is asked for its endpoints by the first sign-in, so that the service starts
- * while it is unavailable.
+ * The provider of OpenID Connect. Each sign-in asks it for its endpoints and keys, so the service starts while it is
+ * unavailable, and keys may be replaced at any time.
+ *
+ * @param redirectUrl where the provider sends browsers back to
  */
-export function createProvider({ settings, redirectUrl, ticks }: ProviderOptions) {
+export function createProvider(settings: ProviderSettings, redirectUrl: string) {
   const { oidcIssuer: issuer } = settings;
   const { user: clientId, password: secret } = splitAccount(settings.oidcClient);
-  let kept: { readonly metadata: ServerMetadata; readonly atMs: number } | undefined;
-  let reading: Promise<ServerMetadata> | undefined;
 
-  async function discover(): Promise<ServerMetadata> {
+  /** @throws TailraceError `engine_unavailable` if the provider cannot be reached, or names another issuer */
+  async function configure(): Promise<Configured> {
     const client = await import('openid-client'); // loaded only if it is used
-    const execute = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
-    const found = await client.discovery(new URL(issuer), clientId, undefined, undefined, {
-      ...{ execute, timeout: TIMEOUT_SECONDS },
-    });
-    const metadata = found.serverMetadata();
-    kept = { metadata, atMs: ticks() };
-    return metadata;
-  }
-
-  /**
-   * Reads the endpoints of the provider; those of before if it cannot be reached.
-   *
-   * @throws TailraceError `engine_unavailable`
-   */
-  async function readMetadata(): Promise<ServerMetadata> {
-    if (kept !== undefined && ticks() - kept.atMs < METADATA_MS) return kept.metadata;
-    reading ??= discover().finally(() => {
-      reading = undefined;
-    });
+    const authenticate: ClientAuth = (provider, ...rest) => {
+      const methods = provider.token_endpoint_auth_methods_supported ?? [];
+      const inBody = methods.includes('client_secret_post');
+      (inBody ? client.ClientSecretPost : client.ClientSecretBasic)(secret)(provider, ...rest);
+    };
+    const tolerance = { [client.clockTolerance]: CLOCK_TOLERANCE_SECONDS };
+    // Otherwise the signature of an ID token that came over TLS would not be checked.
+    const execute = [client.enableNonRepudiationChecks];
+    if (issuer.startsWith('http:')) execute.push(client.allowInsecureRequests);
+    const options = { execute, timeout: TIMEOUT_SECONDS };
     try {
-      return await reading;
-    } catch (error) {
-      if (kept !== undefined) return kept.metadata;
-      throw unavailable(error);
+      const found = await client.discovery(new URL(issuer), clientId, tolerance, authenticate, options);
+      return { client, configuration: found };
+    } catch (cause) {
+      const message =
+        'the provider that signs people in does not respond as it should; try again, or sign in with a key';
+      throw new TailraceError('engine_unavailable', message, { cause });
     }
   }
 
-  /** A new configuration has read no keys yet: those of the provider may have been replaced a moment ago. */
-  async function configure() {
-    const client = await import('openid-client');
-    const metadata = await readMetadata();
-    const methods = metadata.token_endpoint_auth_methods_supported ?? [];
-    const authenticate = methods.includes('client_secret_post')
-      ? client.ClientSecretPost
-      : client.ClientSecretBasic;
-    const tolerance = { [client.clockTolerance]: CLOCK_TOLERANCE_SECONDS };
-    const configuration = new client.Configuration(metadata, clientId, tolerance, authenticate(secret));
-    configuration.timeout = TIMEOUT_SECONDS;
-    // Otherwise the signature of an ID token that came over TLS would not be checked.
-    client.enableNonRepudiationChecks(configuration);
-    if (issuer.startsWith('http:')) client.allowInsecureRequests(configuration);
-    return { client, configuration };
-  }
-
   return {
-    issuer,
     /** Asks the provider for its endpoints. @throws TailraceError `engine_unavailable` */
-    check: async () => void (await readMetadata()),
-    createSecrets: async (): Promise<LoginSecrets> => {
-      const { randomNonce, randomPKCECodeVerifier, randomState } = await import('openid-client');
-      return { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
-    },
+    check: async () => void (await configure()),
     /** Returns the page of the provider on which a person signs in. @throws TailraceError `engine_unavailable` */
-    async findSignInUrl({ state, nonce, verifier }: LoginSecrets): Promise<string> {
+    async begin(): Promise<{ readonly url: string; readonly secrets: LoginSecrets }> {
       const { client, configuration } = await configure();
+      const { randomNonce, randomPKCECodeVerifier, randomState } = client;
+      const secrets = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+      const { state, nonce, verifier } = secrets;
       const isOffered = configuration.serverMetadata().scopes_supported?.includes('groups') === true;
-      const scope = isOffered ? `${SCOPES} groups` : SCOPES;
       const challenge = await client.calculatePKCECodeChallenge(verifier);
-      return client.buildAuthorizationUrl(configuration, {
-        ...{ redirect_uri: redirectUrl, scope, state, nonce },
+      const url = client.buildAuthorizationUrl(configuration, {
+        ...{ redirect_uri: redirectUrl, scope: isOffered ? `${SCOPES} groups` : SCOPES, state, nonce },
         ...{ code_challenge: challenge, code_challenge_method: 'S256' },
-      }).href;
+      });
+      return { url: url.href, secrets };
     },
     /**
      * Exchanges the code of an authorization response for the claims of the person. Checks state, issuer, PKCE,
@@ -132,8 +97,8 @@ export function createProvider({ settings, redirectUrl, ticks }: ProviderOptions
     },
     /** Returns the page of the provider that signs a person out; `undefined` if it has none. */
     async findSignOutUrl(returnTo: string): Promise<string | undefined> {
-      if ((await readMetadata()).end_session_endpoint === undefined) return undefined;
       const { client, configuration } = await configure();
+      if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
       return client.buildEndSessionUrl(configuration, { post_logout_redirect_uri: returnTo }).href;
     },
   };
@@ -152,10 +117,4 @@ async function readUserInfo(
 ): Promise<Claims> {
   if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
   return await client.fetchUserInfo(configuration, token, subject);
-}
-
-function unavailable(cause: unknown): TailraceError {
-  const message =
-    'the provider that signs people in does not respond as it should; try again, or sign in with a key';
-  return new TailraceError('engine_unavailable', message, { cause });
 }

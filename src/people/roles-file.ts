@@ -1,18 +1,10 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { type Fault, formatFault, refuseFaults } from '../definitions/fault.ts';
 import type { Definitions } from '../definitions/read.ts';
 import { createShapeCheck } from '../definitions/shape.ts';
 import { findModeFaults, type ModeRule, readYamlFile, type YamlFile } from '../definitions/yaml-file.ts';
 import { InputError } from '../errors.ts';
-import {
-  checkAgainst,
-  checkGrant,
-  createRate,
-  PER_SECOND_MAX,
-  SCOPES,
-  type Scope,
-  toListed,
-} from '../keys/grant.ts';
+import { checkAgainst, checkGrant, createRate, PER_SECOND_MAX, SCOPES, toListed } from '../keys/grant.ts';
 import type { Role } from './role.ts';
 
 const ROLES_MAX = 1_000;
@@ -76,19 +68,7 @@ const checkShape = createShapeCheck(
   }),
 );
 
-type Text = string | number | boolean;
-
-/** An entry as it is written. */
-interface RoleEntry {
-  readonly groups?: readonly string[];
-  readonly claims?: Readonly<Record<string, Text>>;
-  readonly addresses?: readonly string[];
-  readonly scopes: readonly Scope[];
-  readonly endpoints?: readonly string[];
-  readonly sources?: readonly string[];
-  readonly pins?: Readonly<Record<string, Text>>;
-  readonly rate?: { readonly per_second: number };
-}
+type RoleEntry = Static<typeof ROLE>;
 
 /**
  * Reads the file of `TAILRACE_ROLES_FILE` and compares its names with the definitions.

