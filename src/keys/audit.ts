@@ -112,17 +112,6 @@ export interface AuditBatch {
   readonly entries: readonly StoredEntry[];
 }
 
-/** How far the trail has been copied. */
-export interface AuditCopy {
-  /**
-   * Returns the next batch; `undefined` if all entries have been copied. Until `done` every process gets the same
-   * one, so that all of them name it alike.
-   */
-  next(): Promise<AuditBatch | undefined>;
-  /** Notes that a batch has been copied, unless another process has. */
-  done(batch: Pick<AuditBatch, 'after' | 'until'>): Promise<void>;
-}
-
 // Some 300 KB of entries at most.
 const BATCH_ENTRIES_MAX = 1_000;
 
@@ -134,7 +123,8 @@ const CLAIM: Statement = {
   values: [BATCH_ENTRIES_MAX],
 };
 
-export function createAuditCopy({ run, transact }: ControlDatabase): AuditCopy {
+/** How far the trail has been copied. */
+export function createAuditCopy({ run, transact }: ControlDatabase) {
   const readMark = async () => {
     const [row] = await run({ text: 'SELECT copied, claimed FROM tailrace_audit_copy', values: [] });
     return { after: Number(row?.['copied'] ?? 0), until: Number(row?.['claimed'] ?? 0) };
@@ -155,14 +145,19 @@ export function createAuditCopy({ run, transact }: ControlDatabase): AuditCopy {
   }
 
   return {
-    async next() {
+    /**
+     * Returns the next batch; `undefined` if all entries have been copied. Until `done` every process gets the same
+     * one, so that all of them name it alike.
+     */
+    async next(): Promise<AuditBatch | undefined> {
       const batch = await findBatch();
       if (batch === undefined) return undefined;
       const text = 'SELECT * FROM tailrace_audit WHERE id > $1 AND id <= $2 ORDER BY id';
       const rows = await run({ text, values: [batch.after, batch.until] });
       return { ...batch, entries: rows.map(toEntry) };
     },
-    async done({ after, until }) {
+    /** Notes that a batch has been copied, unless another process has. */
+    async done({ after, until }: Pick<AuditBatch, 'after' | 'until'>): Promise<void> {
       const text = 'UPDATE tailrace_audit_copy SET copied = $2 WHERE copied = $1 AND claimed = $2';
       await run({ text, values: [after, until] });
     },

@@ -1,6 +1,5 @@
-import { type AlertStore, createAlertStore } from './alerts/alert-store.ts';
+import { createAlertStore } from './alerts/alert-store.ts';
 import {
-  type AuditCopy,
   type AuditEntry,
   type AuditPage,
   createAuditCopy,
@@ -17,8 +16,8 @@ import {
   type Statement,
   toChangeCount,
 } from './database.ts';
-import { CHANGEABLE, type KeyRecord, toRecord, toRow } from './key-record.ts';
-import { createSessionStore, type SessionStore } from './session-store.ts';
+import { type KeyRecord, toRecord, toRow } from './key-record.ts';
+import { createSessionStore } from './session-store.ts';
 
 export interface KeyPage {
   readonly limit: number;
@@ -42,65 +41,52 @@ export interface Activity {
   readonly entries: readonly AuditEntry[];
 }
 
-/**
- * The store of keys and their audit trail. A process sees its own changes at its next look-up, those of others within
- * 20 ms in SQLite and within 2 s in PostgreSQL, where a failed read or write is a TailraceError `engine_unavailable`.
- */
-export interface ControlStore {
-  /**
-   * Finds a key to admit a caller; synchronously if it is known.
-   *
-   * @throws TailraceError `overloaded` if too many look-ups wait already
-   */
-  findKey(id: string): KeyRecord | undefined | Promise<KeyRecord | undefined>;
-  /** Reads a key from the store, not from memory, with its last use. */
-  readKey(id: string): Promise<KeyRecord | undefined>;
-  /** Newest first; all of them without a page. */
-  listKeys(page?: KeyPage): Promise<KeyRecord[]>;
-  /** Newest first. */
-  listEntries(page: AuditPage): Promise<StoredEntry[]>;
-  /**
-   * Writes a change in one transaction, during which no other process changes keys.
-   *
-   * @param ids the keys that it depends on
-   * @param decide returns the change; it can find only these keys
-   */
-  change<T>(
-    ids: readonly string[],
-    decide: (find: (id: string) => KeyRecord | undefined) => Change<T>,
-  ): Promise<T>;
-  record(activity: Activity): Promise<void>;
-  readonly alerts: AlertStore;
-  readonly sessions: SessionStore;
-  readonly auditCopy: AuditCopy;
-  /** Whether the last probe reached it. */
-  isUp(): boolean;
-  close(): Promise<void>;
-}
+/** The store of keys, their audit trail, sessions and alerts: see `createControlStore`. */
+export type ControlStore = ReturnType<typeof createControlStore>;
 
 const ALL = Number.MAX_SAFE_INTEGER; // a LIMIT for no limit that both databases have
 
-/** Creates the control store over its database. */
-export function createControlStore(database: ControlDatabase): ControlStore {
+/**
+ * Creates the control store over its database. A process sees its own changes at its next look-up, those of others within
+ * 20 ms in SQLite and within 2 s in PostgreSQL, where a failed read or write is a TailraceError `engine_unavailable`.
+ */
+export function createControlStore(database: ControlDatabase) {
   const { run, transact } = database;
   const addEntries = createAuditWriter();
   return {
+    /**
+     * Finds a key to admit a caller; synchronously if it is known.
+     *
+     * @throws TailraceError `overloaded` if too many look-ups wait already
+     */
     findKey: database.findKey,
-    async readKey(id) {
+    /** Reads a key from the store, not from memory, with its last use. */
+    async readKey(id: string): Promise<KeyRecord | undefined> {
       const [row] = await run(findOne(id));
       return row === undefined ? undefined : toRecord(row);
     },
-    async listKeys({ before = '', limit } = { limit: ALL }) {
+    /** Newest first; all of them without a page. */
+    async listKeys({ before = '', limit }: KeyPage = { limit: ALL }): Promise<KeyRecord[]> {
       const text = `SELECT * FROM tailrace_keys
         WHERE $1 = '' OR (created_ms, id) < (SELECT created_ms, id FROM tailrace_keys WHERE id = $1)
         ORDER BY created_ms DESC, id DESC LIMIT $2`;
       return (await run({ text, values: [before, limit] })).map(toRecord);
     },
-    async listEntries({ limit, before = ALL }) {
+    /** Newest first. */
+    async listEntries({ limit, before = ALL }: AuditPage): Promise<StoredEntry[]> {
       const text = 'SELECT * FROM tailrace_audit WHERE id < $1 ORDER BY id DESC LIMIT $2';
       return (await run({ text, values: [before, limit] })).map(toEntry);
     },
-    async change(ids, decide) {
+    /**
+     * Writes a change in one transaction, during which no other process changes keys.
+     *
+     * @param ids the keys that it depends on
+     * @param decide returns the change; it can find only these keys
+     */
+    async change<T>(
+      ids: readonly string[],
+      decide: (find: (id: string) => KeyRecord | undefined) => Change<T>,
+    ): Promise<T> {
       let touched = ids;
       let count = 0;
       let counted: number | undefined; // unknown until the write has succeeded
@@ -121,7 +107,7 @@ export function createControlStore(database: ControlDatabase): ControlStore {
         database.forget(touched, counted); // even if the outcome of the write is unknown
       }
     },
-    async record({ used, entries }) {
+    async record({ used, entries }: Activity): Promise<void> {
       // In the order of ids: two processes that lock the same keys in different orders would deadlock.
       const uses = used.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(noteUse);
       if (uses.length > 0) await transact([], () => ({ statements: uses, result: undefined }));
@@ -136,18 +122,16 @@ export function createControlStore(database: ControlDatabase): ControlStore {
     alerts: createAlertStore(database),
     sessions: createSessionStore(database),
     auditCopy: createAuditCopy(database),
+    /** Whether the last probe reached it. */
     isUp: database.isUp,
     close: database.close,
   };
 }
 
-function updateKey(record: KeyRecord, number: number): Statement {
-  const row = toRow(record);
-  const assignments = CHANGEABLE.map((column, i) => `${column} = $${i + 3}`).join(', ');
-  return {
-    text: `UPDATE tailrace_keys SET change = $2, ${assignments} WHERE id = $1`,
-    values: [record.id, number, ...CHANGEABLE.map((column) => row[column])],
-  };
+/** Writes everything of a key except its identity and the times of its creation and last use. */
+function updateKey(key: KeyRecord, number: number): Statement {
+  const text = 'UPDATE tailrace_keys SET change = $2, record = $3 WHERE id = $1';
+  return { text, values: [key.id, number, toRow(key).record] };
 }
 
 function noteUse([id, atMs]: Activity['used'][number]): Statement {

@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Grant, isScope } from './grant.ts';
+import type { Row } from './database.ts';
+import type { Grant } from './grant.ts';
 
 /** A key as it is stored: its hash, never its text. Times are ms since the epoch. */
 export interface KeyRecord extends Grant {
@@ -15,74 +16,29 @@ export interface KeyRecord extends Grant {
   readonly successor: string | undefined;
 }
 
-/** The columns that an update of a key writes: not its identity, nor those that other statements write. */
-export const CHANGEABLE = [
-  ...['name', 'description', 'scopes', 'endpoints', 'sources', 'pins', 'rate_per_second', 'rate_burst'],
-  ...['expires_ms', 'revoked_ms', 'successor'],
-] as (keyof ReturnType<typeof toRow>)[];
-
-export function toRow(record: KeyRecord) {
-  return {
-    id: record.id,
-    name: record.name,
-    description: record.description,
-    hash: record.hash,
-    scopes: record.scopes.join(','),
-    endpoints: record.endpoints === undefined ? null : JSON.stringify(record.endpoints),
-    sources: record.sources === undefined ? null : JSON.stringify(record.sources),
-    pins: JSON.stringify(record.pins),
-    rate_per_second: record.rate?.perSecond ?? null,
-    rate_burst: record.rate?.burst ?? null,
-    created_ms: record.createdMs,
-    expires_ms: record.expiresMs ?? null,
-    revoked_ms: record.revokedMs ?? null,
-    last_used_ms: record.lastUsedMs ?? null,
-    successor: record.successor ?? null,
-  };
+/** The columns of a key, except that of its last change; `record` has what no statement selects by, as JSON. */
+export function toRow({ id, hash, createdMs, lastUsedMs, ...record }: KeyRecord) {
+  const times = { created_ms: createdMs, last_used_ms: lastUsedMs ?? null };
+  return { id, hash, ...times, record: JSON.stringify(record) };
 }
 
-export function toRecord(row: Readonly<Record<string, unknown>>): KeyRecord {
-  return {
-    id: String(row['id']),
-    name: String(row['name']),
-    description: String(row['description']),
-    // A copy: PostgreSQL's client returns a view of its whole receive buffer.
-    hash: row['hash'] instanceof Uint8Array ? new Uint8Array(row['hash']) : new Uint8Array(),
-    scopes: String(row['scopes']).split(',').filter(isScope),
-    endpoints: toList(row['endpoints']),
-    sources: toList(row['sources']),
-    pins: toPins(row['pins']),
-    rate: toRate(row),
-    createdMs: Number(row['created_ms']),
-    expiresMs: toNumber(row['expires_ms']),
-    revokedMs: toNumber(row['revoked_ms']),
-    lastUsedMs: toNumber(row['last_used_ms']),
-    successor: toText(row['successor']),
-  };
-}
-
-function toNumber(value: unknown): number | undefined {
-  return value === null ? undefined : Number(value);
-}
-
-function toText(value: unknown): string | undefined {
-  return value === null ? undefined : String(value);
-}
-
-function toList(value: unknown): readonly string[] | undefined {
-  return value === null ? undefined : (JSON.parse(String(value)) as readonly string[]); // only toRow writes it
-}
+/** JSON has no member that is `undefined`. */
+type Stored = Grant & Pick<KeyRecord, 'name' | 'description'>;
 
 const NO_PINS: Grant['pins'] = Object.freeze({});
 
-function toPins(value: unknown): Grant['pins'] {
-  return value === '{}' ? NO_PINS : (JSON.parse(String(value)) as Grant['pins']); // only toRow writes it
-}
-
-function toRate(row: Readonly<Record<string, unknown>>): Grant['rate'] {
-  const perSecond = toNumber(row['rate_per_second']);
-  const burst = toNumber(row['rate_burst']);
-  return perSecond === undefined || burst === undefined ? undefined : { perSecond, burst };
+export function toRecord(row: Row): KeyRecord {
+  const { pins, ...record } = JSON.parse(String(row['record'])) as Stored; // only toRow writes it
+  return {
+    ...{ revokedMs: undefined, successor: undefined, ...record },
+    id: String(row['id']),
+    // A copy: PostgreSQL's client returns a view of its whole receive buffer.
+    hash: row['hash'] instanceof Uint8Array ? new Uint8Array(row['hash']) : new Uint8Array(),
+    // The listener remembers URLs by the identity of the pins: keys without any share them.
+    pins: Object.keys(pins).length === 0 ? NO_PINS : pins,
+    createdMs: Number(row['created_ms']),
+    lastUsedMs: row['last_used_ms'] === null ? undefined : Number(row['last_used_ms']),
+  };
 }
 
 const KEY = /^tr_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;

@@ -1,11 +1,10 @@
 import type { Config } from '../config/config.ts';
 import { type Refusal, TailraceError } from '../errors.ts';
 import type { Rate } from '../lib/token-bucket.ts';
-import type { AuditPage, StoredEntry } from './audit.ts';
-import type { ControlStore, KeyPage } from './control-store.ts';
+import type { ControlStore } from './control-store.ts';
 import { type Grant, isWithinReach, SCOPES, type Scope } from './grant.ts';
 import { findKeyId, hashKey, type KeyRecord, sameHash } from './key-record.ts';
-import { createManagement, type KeyManagement } from './management.ts';
+import { createManagement } from './management.ts';
 import { createTally, type Tally } from './tally.ts';
 import {
   looksLikeToken,
@@ -51,42 +50,7 @@ export interface HeldKey {
   readonly print: string;
 }
 
-export interface Keyring extends KeyManagement {
-  /**
-   * Checks a key or a signed token; a token is valid as long as its key is, and never has more rights than its key. A
-   * promise only if the control store has to be read, or the signature of a token to be verified.
-   *
-   * Rejects with TailraceError `unauthorized` and the reason: missing, unknown, revoked, expired; or with the control
-   * store's failure.
-   *
-   * @param address of the client, for the audit trail
-   */
-  authenticate(text: string | undefined, address?: string): Caller | Promise<Caller>;
-  /**
-   * Mints a signed token for an accepted key.
-   *
-   * @param grant no wider than the caller's, which the calling code has to check
-   */
-  mint(caller: Caller, grant: TokenGrant): Promise<{ token: string; id: string }>;
-  /** Returns what a session keeps of an accepted key. */
-  hold(caller: Caller): Promise<HeldKey>;
-  /** Returns the present caller of a key that has signed in. Rejects as `authenticate`. */
-  resume(held: HeldKey, address?: string): Caller | Promise<Caller>;
-  find(id: string): Promise<KeyRecord | undefined>;
-  /** Newest first; all of them without a page. */
-  list(page?: KeyPage): Promise<KeyRecord[]>;
-  /** The audit trail, newest first. */
-  log(page: AuditPage): Promise<StoredEntry[]>;
-  /** Counts a rejection of an accepted key. */
-  refused(keyId: string, reason: Refusal, address?: string): void;
-  /** Writes the counted uses and rejections; for a task. */
-  flush(): Promise<void>;
-  /**
-   * Whether any key can read an endpoint: one of the environment, or one in the store that is neither revoked nor
-   * expired.
-   */
-  hasUsableKey(): Promise<boolean>;
-}
+export type Keyring = ReturnType<typeof createKeyring>;
 
 export interface KeyringOptions extends Pick<Config, 'privateKey' | 'publicKey'> {
   /** The key of the commands on this machine. Default: none. */
@@ -105,49 +69,69 @@ export const LOCAL_KEY_ID = 'cli';
 export const CHALLENGE = { 'www-authenticate': 'Bearer realm="tailrace"' };
 
 /** Keys of the environment and of the control store (spec 5). For when a change applies see src/keys/control-store.ts. */
-export function createKeyring(options: KeyringOptions): Keyring {
+export function createKeyring(options: KeyringOptions) {
   const { store, tokens, now } = options;
   const environment = environmentKeys(options);
   const tally = createTally(store);
   const { check, getHolder, resume } = createChecks(options, environment, tally);
-  const hold = async ({ keyId }: Caller) => {
+  /** Returns what a session keeps of an accepted key. */
+  const hold = async ({ keyId }: Pick<Caller, 'keyId'>): Promise<HeldKey> => {
     const { hash } = await getHolder(keyId, { address: '', sent: 'key' });
     return { keyId, print: tokens.print(hash) };
   };
   return {
     ...createManagement(store, now),
-    authenticate(text, address) {
-      try {
-        return check(text, address);
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    },
-    async mint(caller, grant) {
-      const { expiresMs, ...rest } = grant;
+    /**
+     * Checks a key or a signed token; a token is valid as long as its key is, and never has more rights than its key. A
+     * promise only if the control store has to be read, or the signature of a token to be verified.
+     *
+     * Rejects with TailraceError `unauthorized` and the reason: missing, unknown, revoked, expired; or with the control
+     * store's failure.
+     *
+     * @param address of the client, for the audit trail
+     */
+    authenticate: (text: string | undefined, address?: string) => orRejected(() => check(text, address)),
+    /**
+     * Mints a signed token for an accepted key.
+     *
+     * @param grant no wider than the caller's, which the calling code has to check
+     */
+    async mint(caller: Caller, { expiresMs, ...grant }: TokenGrant): Promise<{ token: string; id: string }> {
       const { print: parentPrint } = await hold(caller);
       tally.minted(caller.keyId, now());
-      return await tokens.mint({ parent: caller.keyId, parentPrint, expiresMs, grant: rest });
+      return await tokens.mint({ parent: caller.keyId, parentPrint, expiresMs, grant });
     },
     hold,
-    resume(held, address) {
-      try {
-        return resume(held, address);
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    },
-    find: (id) => store.readKey(id),
-    list: (page) => store.listKeys(page),
-    log: (page) => store.listEntries(page),
-    refused: (keyId, reason, address = '') => tally.refused(keyId, reason, { atMs: now(), address }),
+    /** Returns the present caller of a key that has signed in. Rejects as `authenticate`. */
+    resume: (held: HeldKey, address?: string) => orRejected(() => resume(held, address)),
+    find: store.readKey,
+    list: store.listKeys,
+    /** The audit trail, newest first. */
+    log: store.listEntries,
+    /** Counts a rejection of an accepted key. */
+    refused: (keyId: string, reason: Refusal, address = '') =>
+      tally.refused(keyId, reason, { atMs: now(), address }),
+    /** Writes the counted uses and rejections; for a task. */
     flush: tally.flush,
-    async hasUsableKey() {
+    /**
+     * Whether any key can read an endpoint: one of the environment, or one in the store that is neither revoked nor
+     * expired.
+     */
+    async hasUsableKey(): Promise<boolean> {
       const isSet = ({ caller }: Holder) => canQuery(caller) && caller.keyId !== LOCAL_KEY_ID;
       if (environment.some(isSet)) return true;
       return (await store.listKeys()).some((key) => canQuery(key) && findFault(key, now()) === undefined);
     },
   };
+}
+
+/** Callers get each failure in one way, although most results are there at once. */
+function orRejected<T>(work: () => T | Promise<T>): T | Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 /** The checks of keys and tokens. Each throws TailraceError `unauthorized`, which is counted. */

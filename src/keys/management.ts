@@ -30,32 +30,10 @@ export interface Actor {
   readonly check?: (key: KeyRecord) => void;
 }
 
-/** Creates, changes and revokes keys. */
-export interface KeyManagement {
-  /** @throws InputError if one of its texts cannot be stored */
-  create(key: NewKey, by?: Actor): Promise<CreatedKey>;
-  /**
-   * Changes a key, from the next request on.
-   *
-   * @returns the changed key; `undefined` if there is none of this id
-   * @throws InputError if it has been revoked, or a text cannot be stored
-   */
-  update(id: string, change: KeyChange, by?: Actor): Promise<KeyRecord | undefined>;
-  /**
-   * Creates a successor with the same rights. The old key stays valid for `overlapMs`, unless it expires before.
-   *
-   * @returns `undefined` if there is no key of this id
-   * @throws InputError if it has been revoked, has expired, or has a successor
-   */
-  rotate(id: string, overlapMs: number, by?: Actor): Promise<CreatedKey | undefined>;
-  /** @returns whether there was a key of this id that was not revoked yet */
-  revoke(id: string, by?: Actor): Promise<boolean>;
-}
-
 const CLI: Actor = { actor: 'cli' };
 
-/** Each change and its entry in the audit trail are one transaction. */
-export function createManagement(store: ControlStore, now: () => number): KeyManagement {
+/** Creates, changes and revokes keys. Each change and its entry in the audit trail are one transaction. */
+export function createManagement(store: ControlStore, now: () => number) {
   function entry(action: AuditAction, keyId: string, by: Omit<Actor, 'check'> & { detail: string }) {
     return { atMs: now(), action, keyId, count: 1, ...by };
   }
@@ -77,7 +55,11 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
   }
 
   return {
-    async create({ description = '', pins = {}, ...fields }, { check: _, ...by } = CLI) {
+    /** @throws InputError if one of its texts cannot be stored */
+    async create(
+      { description = '', pins = {}, ...fields }: NewKey,
+      { check: _, ...by }: Actor = CLI,
+    ): Promise<CreatedKey> {
       rejectUnstorable({ description, ...fields });
       return await store.change([], () => {
         const created = make({ ...fields, description, pins });
@@ -89,7 +71,13 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
         };
       });
     },
-    async update(id, change, { check, ...by } = CLI) {
+    /**
+     * Changes a key, from the next request on.
+     *
+     * @returns the changed key; `undefined` if there is none of this id
+     * @throws InputError if it has been revoked, or a text cannot be stored
+     */
+    async update(id: string, change: KeyChange, { check, ...by }: Actor = CLI) {
       rejectUnstorable(change);
       return await changeExisting(id, check, (old) => {
         if (old.revokedMs !== undefined) throw new InputError([`the key ${id} has been revoked`]);
@@ -98,7 +86,13 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
         return { update: changed, entries: [entry('changed', id, { ...by, detail })], result: changed };
       });
     },
-    rotate: (id, overlapMs, { check, ...by } = CLI) =>
+    /**
+     * Creates a successor with the same rights. The old key stays valid for `overlapMs`, unless it expires before.
+     *
+     * @returns `undefined` if there is no key of this id
+     * @throws InputError if it has been revoked, has expired, or has a successor
+     */
+    rotate: (id: string, overlapMs: number, { check, ...by }: Actor = CLI) =>
       changeExisting(id, check, (old) => {
         rejectUnrotatable(old, now());
         const created = make(old);
@@ -110,7 +104,8 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
           result: created,
         };
       }),
-    async revoke(id, { check, ...by } = CLI) {
+    /** @returns whether there was a key of this id that was not revoked yet */
+    async revoke(id: string, { check, ...by }: Actor = CLI): Promise<boolean> {
       const isRevoked = await changeExisting(id, check, (old) => {
         if (old.revokedMs !== undefined) return { result: false };
         const entries = [entry('revoked', id, { ...by, detail: '' })];

@@ -1,5 +1,5 @@
 /** The version of the control store's tables. A store of another version is rejected by name. */
-export const CONTROL_VERSION = 10;
+export const CONTROL_VERSION = 11;
 
 /**
  * The words for types in `TABLES`, as each database writes them. PostgreSQL compares texts byte by byte, as SQLite
@@ -23,23 +23,13 @@ const TYPES = {
 } as const;
 
 const TABLES = {
-  // endpoints, sources: JSON lists, null for all. pins: a JSON object. change: the number of the key's last change.
+  // record: JSON. change: the number of the key's last change.
   keys: `
     id TEXT PRIMARY KEY,
-    name TEXT NOT NULL,
-    description TEXT NOT NULL,
     hash BYTES NOT NULL,
-    scopes TEXT NOT NULL,
-    endpoints TEXT,
-    sources TEXT,
-    pins TEXT NOT NULL,
-    rate_per_second REAL,
-    rate_burst INT,
+    record TEXT NOT NULL,
     created_ms INT NOT NULL,
-    expires_ms INT,
-    revoked_ms INT,
     last_used_ms INT,
-    successor TEXT,
     change INT NOT NULL`,
   // One row: how many changes of keys there were. A process that makes one holds it; all others read it.
   changes: 'only_row INT PRIMARY KEY CHECK (only_row = 1), count INT NOT NULL',
@@ -57,20 +47,15 @@ const TABLES = {
     only_row INT PRIMARY KEY CHECK (only_row = 1),
     copied INT NOT NULL,
     claimed INT NOT NULL`,
-  // login: null for a key, since only a sign-in at the provider opens one session.
+  // record: JSON. login: null for a key, since only a sign-in at the provider opens one session.
   sessions: `
     id TEXT PRIMARY KEY,
-    hash TEXT NOT NULL,
     owner TEXT NOT NULL,
-    name TEXT NOT NULL,
-    claims TEXT NOT NULL,
-    print TEXT NOT NULL,
     login TEXT UNIQUE,
+    record TEXT NOT NULL,
     created_ms INT NOT NULL,
     seen_ms INT NOT NULL,
-    expires_ms INT NOT NULL,
-    address TEXT NOT NULL,
-    agent TEXT NOT NULL`,
+    expires_ms INT NOT NULL`,
   alert_states: 'alert TEXT PRIMARY KEY, state TEXT NOT NULL',
   alert_history: `
     id TEXT PRIMARY KEY,

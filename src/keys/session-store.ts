@@ -1,4 +1,4 @@
-import { type ControlDatabase, insert, type Statement } from './database.ts';
+import { type ControlDatabase, insert, type Row, type Statement } from './database.ts';
 
 /** A session of the console as it is stored: the hash of its secret, never the secret. Times are ms since the epoch. */
 export interface SessionRecord {
@@ -33,33 +33,22 @@ const SESSIONS_PER_OWNER_MAX = 20;
 /** Sessions in a list, at most. */
 const SESSIONS_LISTED_MAX = 1_000;
 
-/** Sessions in a control store. */
-export interface SessionStore {
-  /** Reads a session by its public id. */
-  find(id: string): Promise<SessionRecord | undefined>;
-  /** @returns whether it was added: a sign-in opens one session, even if it is finished twice */
-  add(session: SessionRecord): Promise<boolean>;
-  /** Notes the last use. */
-  touch(id: string, seenMs: number): Promise<void>;
-  /** Newest first, at most `SESSIONS_LISTED_MAX`. @param owner `undefined`: those of all */
-  list(owner?: string): Promise<SessionRecord[]>;
-  /** @returns the session that has ended */
-  end(id: string): Promise<SessionRecord | undefined>;
-  /** Deletes sessions that expired or were last used before an instant. */
-  removeOld(nowMs: number, idleSinceMs: number): Promise<void>;
-}
+export type SessionStore = ReturnType<typeof createSessionStore>;
 
-export function createSessionStore({ run }: Pick<ControlDatabase, 'run'>): SessionStore {
+/** Sessions in a control store. */
+export function createSessionStore({ run }: Pick<ControlDatabase, 'run'>) {
   const deleteWhere = async (condition: string, values: Statement['values']) => {
     const text = `DELETE FROM tailrace_sessions WHERE ${condition} RETURNING *`;
     return (await run({ text, values })).map(toSession);
   };
   return {
-    async find(id) {
+    /** Reads a session by its public id. */
+    async find(id: string): Promise<SessionRecord | undefined> {
       const [row] = await run({ text: 'SELECT * FROM tailrace_sessions WHERE id = $1', values: [id] });
       return row === undefined ? undefined : toSession(row);
     },
-    async add(session) {
+    /** @returns whether it was added: a sign-in opens one session, even if it is finished twice */
+    async add(session: SessionRecord): Promise<boolean> {
       const added = await run(
         insert('tailrace_sessions', [toRow(session)], 'ON CONFLICT DO NOTHING RETURNING id'),
       );
@@ -69,47 +58,42 @@ export function createSessionStore({ run }: Pick<ControlDatabase, 'run'>): Sessi
       await deleteWhere(`owner = $1 AND id NOT IN (${newest})`, [session.owner]);
       return true;
     },
-    async touch(id, seenMs) {
+    /** Notes the last use. */
+    async touch(id: string, seenMs: number): Promise<void> {
       const text = 'UPDATE tailrace_sessions SET seen_ms = $2 WHERE id = $1 AND seen_ms < $2';
       await run({ text, values: [id, seenMs] });
     },
-    async list(owner) {
+    /** Newest first, at most `SESSIONS_LISTED_MAX`. @param owner `undefined`: those of all */
+    async list(owner?: string): Promise<SessionRecord[]> {
       const text = `SELECT * FROM tailrace_sessions ${owner === undefined ? '' : 'WHERE owner = $1'}
         ORDER BY created_ms DESC, id DESC LIMIT ${SESSIONS_LISTED_MAX}`;
       return (await run({ text, values: owner === undefined ? [] : [owner] })).map(toSession);
     },
-    end: async (id) => (await deleteWhere('id = $1', [id]))[0],
-    async removeOld(nowMs, idleSinceMs) {
+    /** @returns the session that has ended */
+    end: async (id: string) => (await deleteWhere('id = $1', [id])).at(0),
+    /** Deletes sessions that expired or were last used before an instant. */
+    async removeOld(nowMs: number, idleSinceMs: number): Promise<void> {
       await deleteWhere('expires_ms <= $1 OR seen_ms <= $2', [nowMs, idleSinceMs]);
     },
   };
 }
 
-function toRow(session: SessionRecord) {
-  const { id, hash, owner, name, claims, print, login, createdMs, seenMs, expiresMs, address, agent } =
-    session;
-  return {
-    ...{ id, hash, owner, name, print, address, agent },
-    claims: claims === undefined ? '' : JSON.stringify(claims),
-    login: login === '' ? null : login,
-    ...{ created_ms: createdMs, seen_ms: seenMs, expires_ms: expiresMs },
-  };
+function toRow({ id, owner, login, createdMs, seenMs, expiresMs, ...record }: SessionRecord) {
+  const times = { created_ms: createdMs, seen_ms: seenMs, expires_ms: expiresMs };
+  return { id, owner, login: login === '' ? null : login, ...times, record: JSON.stringify(record) };
 }
 
-function toSession(row: Readonly<Record<string, unknown>>): SessionRecord {
-  const claims = String(row['claims']);
+/** JSON has no member that is `undefined`. */
+type Stored = Omit<SessionRecord, 'claims' | 'id' | 'owner' | 'login' | 'createdMs' | 'seenMs' | 'expiresMs'>;
+
+function toSession(row: Row): SessionRecord {
   return {
+    ...{ claims: undefined, ...(JSON.parse(String(row['record'])) as Stored) }, // only toRow writes it
     id: String(row['id']),
-    hash: String(row['hash']),
     owner: String(row['owner']),
-    name: String(row['name']),
-    claims: claims === '' ? undefined : (JSON.parse(claims) as Claims), // only toRow writes it
-    print: String(row['print']),
     login: row['login'] === null ? '' : String(row['login']),
     createdMs: Number(row['created_ms']),
     seenMs: Number(row['seen_ms']),
     expiresMs: Number(row['expires_ms']),
-    address: String(row['address']),
-    agent: String(row['agent']),
   };
 }

@@ -129,7 +129,8 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       const { url, here, made } = await setUp();
       await postgres.run(
         url,
-        'UPDATE tailrace_changes SET count = 0; UPDATE tailrace_keys SET revoked_ms = 5',
+        `UPDATE tailrace_changes SET count = 0;
+          UPDATE tailrace_keys SET record = jsonb_set(record::jsonb, '{revokedMs}', '5')::text`,
       );
       await vi.waitFor(
         async () =>
