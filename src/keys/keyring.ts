@@ -62,7 +62,7 @@ export interface KeyringOptions extends Pick<Config, 'privateKey' | 'publicKey'>
 }
 
 /** The id of the caller with TAILRACE_PRIVATE_KEY. */
-export const PRIVATE_KEY_ID = 'private';
+const PRIVATE_KEY_ID = 'private';
 /** The id of the caller with the key of the commands on this machine. */
 export const LOCAL_KEY_ID = 'cli';
 /** Headers of every 401 (RFC 9110, 15.5.2). */

@@ -5,7 +5,6 @@ import {
   type Amount,
   addUp,
   findSpent,
-  findSpentWork,
   NO_QUOTAS,
   NO_TOTAL,
   type Quota,
@@ -15,7 +14,11 @@ import {
 } from './quota.ts';
 
 /** What a key has stored of one project in one source, or asked of it, since the last time that it was written down. */
-export interface UsageEntry extends Counted {
+export interface UsageEntry extends Total {
+  /** When it is counted, ms since the epoch. */
+  readonly atMs: number;
+  readonly project: string;
+  readonly key: string;
   /** Empty: of queries. */
   readonly source: string;
 }
@@ -28,32 +31,7 @@ interface CountedBatch extends Pick<UsageEntry, 'key' | 'source'> {
   readonly projects: ReadonlyMap<string, Amount>;
 }
 
-/** Counts what is stored and asked, and knows whose quota of the day is spent. */
-export interface Usage {
-  /** @throws TailraceError `rate_limited` with the time at which the day ends, if the key has spent its quota */
-  checkKey(key: string): void;
-  /** The projects that have spent their quota; `undefined` if none has. */
-  spentProjects(): SpentProjects | undefined;
-  /** Returns the error for a request all of whose events belong to such projects. */
-  refuse(): TailraceError;
-  /**
-   * Counts events while `store` stores them, and no longer if it fails: requests at the same time cannot pass a quota
-   * together.
-   *
-   * @throws what `store` throws
-   */
-  count(batch: CountedBatch, store: () => Promise<void>): Promise<void>;
-  /** @throws TailraceError as `checkKey`, if the key or the project has spent its quota of queries or core time */
-  checkQuery(asker: Asker): void;
-  countQuery(asker: Asker, coreMs: number): void;
-  /** Removes what has been counted since the last call, for the table of usage. */
-  take(): UsageEntry[];
-  /** Returns what could not be written, to be taken again. */
-  putBack(entries: readonly UsageEntry[]): void;
-  /** Sets what the table of usage has of the present day; what was counted since the last `take` is added. */
-  setTotals(totals: DayTotals): void;
-  setQuotas(quotas: Quotas): void;
-}
+export type Usage = ReturnType<typeof createUsage>;
 
 interface UsageOptions {
   /** ms since the epoch. */
@@ -64,9 +42,29 @@ interface UsageOptions {
 // The rest is counted under no name: a sender that invents projects must not fill the memory.
 export const ENTRIES_MAX = 100_000;
 
-export function createUsage({ now, onRefused }: UsageOptions): Usage {
-  const pending = createEntries();
+/** Counts what is stored and asked, and knows whose quota of the day is spent. */
+export function createUsage({ now, onRefused }: UsageOptions) {
   const day = createDayTotals(now);
+  let pending = new Map<string, UsageEntry>();
+
+  /** Adds to what waits to be written down: a sum for each day, project, key and source. */
+  function keep(entry: UsageEntry): void {
+    const { atMs, key, source } = entry;
+    const nameOf = (project: string) => JSON.stringify([dayOf(atMs), project, key, source]);
+    const isOne = pending.size < ENTRIES_MAX || pending.has(nameOf(entry.project));
+    const project = isOne ? entry.project : '';
+    pending.set(nameOf(project), { ...entry, project, ...addUp(entry, pending.get(nameOf(project))) });
+  }
+
+  function count(entry: UsageEntry): void {
+    keep(entry);
+    day.add(entry);
+  }
+
+  function countBatch({ key, source, projects }: CountedBatch, atMs: number, sign: 1 | -1): void {
+    for (const [project, { events, bytes }] of projects)
+      count({ ...NO_TOTAL, atMs, project, key, source, events: sign * events, bytes: sign * bytes });
+  }
 
   function refuse(message: string): TailraceError {
     onRefused();
@@ -80,60 +78,47 @@ export function createUsage({ now, onRefused }: UsageOptions): Usage {
     if (spent !== undefined) throw refuse(`${name} has spent its quota of ${spent} a day`);
   }
 
-  function keep(entry: UsageEntry): void {
-    pending.keep(entry);
-    day.add(entry);
-  }
-
-  function add({ key, source, projects }: CountedBatch, atMs: number, sign: 1 | -1): void {
-    for (const [project, { events, bytes }] of projects)
-      keep({ ...NO_TOTAL, atMs, project, key, source, events: sign * events, bytes: sign * bytes });
-  }
-
   return {
-    checkKey: (key) => refuseIf('the key', day.spentOfKey(key)),
+    /** @throws TailraceError `rate_limited` with the time at which the day ends, if the key has spent its quota */
+    checkKey: (key: string) => refuseIf('the key', day.spentOfKey(key, 'events')),
+    /** The projects that have spent their quota; `undefined` if none has. */
     spentProjects: day.spentProjects,
+    /** Returns the error for a request all of whose events belong to such projects. */
     refuse: () => refuse('every event belongs to a project that has spent its quota of the day'),
-    async count(batch, store) {
+    /**
+     * Counts events while `store` stores them, and no longer if it fails: requests at the same time cannot pass a quota
+     * together.
+     *
+     * @throws what `store` throws
+     */
+    async count(batch: CountedBatch, store: () => Promise<void>): Promise<void> {
       const atMs = now();
-      add(batch, atMs, 1);
+      countBatch(batch, atMs, 1);
       try {
         await store();
       } catch (error) {
-        add(batch, atMs, -1);
+        countBatch(batch, atMs, -1);
         throw error;
       }
     },
-    checkQuery({ key, project }) {
-      refuseIf('the key', day.spentWorkOfKey(key));
-      refuseIf(nameProject(project), day.spentWorkOfProject(project));
+    /** @throws TailraceError as `checkKey`, if the key or the project has spent its quota of queries or core time */
+    checkQuery({ key, project }: Asker): void {
+      refuseIf('the key', day.spentOfKey(key, 'queries'));
+      refuseIf(nameProject(project), day.spentOfAsked(project));
     },
-    countQuery: (asker, coreMs) =>
-      keep({ ...NO_TOTAL, ...asker, atMs: now(), source: '', queries: 1, coreMs }),
-    take: pending.take,
-    putBack: (entries) => entries.forEach(pending.keep),
-    setTotals: (totals) => day.set(totals, pending.list()),
-    setQuotas: day.setQuotas,
-  };
-}
-
-/** Collects what waits to be written down, a sum for each day, project, key and source. */
-function createEntries() {
-  let entries = new Map<string, UsageEntry>();
-  return {
-    keep(entry: UsageEntry): void {
-      const { atMs, key, source } = entry;
-      const nameOf = (project: string) => JSON.stringify([dayOf(atMs), project, key, source]);
-      const isOne = entries.size < ENTRIES_MAX || entries.has(nameOf(entry.project));
-      const project = isOne ? entry.project : '';
-      entries.set(nameOf(project), { ...entry, project, ...addUp(entry, entries.get(nameOf(project))) });
-    },
-    list: () => [...entries.values()],
+    countQuery: (asker: Asker, coreMs: number) =>
+      count({ ...NO_TOTAL, ...asker, atMs: now(), source: '', queries: 1, coreMs }),
+    /** Removes what has been counted since the last call, for the table of usage. */
     take(): UsageEntry[] {
-      const taken = [...entries.values()];
-      entries = new Map();
+      const taken = [...pending.values()];
+      pending = new Map();
       return taken.filter(({ events, queries }) => events !== 0 || queries !== 0);
     },
+    /** Returns what could not be written, to be taken again. */
+    putBack: (entries: readonly UsageEntry[]) => entries.forEach(keep),
+    /** Sets what the table of usage has of the present day; what was counted since the last `take` is added. */
+    setTotals: (totals: DayTotals) => day.set(totals, [...pending.values()]),
+    setQuotas: day.setQuotas,
   };
 }
 
@@ -143,25 +128,16 @@ export interface DayTotals {
   readonly keys: ReadonlyMap<string, Total>;
 }
 
-/** A share of the totals. */
-interface Counted extends Total {
-  /** When it is counted, ms since the epoch. */
-  readonly atMs: number;
-  readonly project: string;
-  readonly key: string;
-}
-
 const DAY_MS = 86_400_000;
 // Further projects and keys have no totals, and so no quota.
 const NAMES_MAX = 100_000;
-type FindSpent = (quota: Quota, total: Total) => string | undefined;
 const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
 
 /** Adds up the present day, UTC, and compares it with the quotas. @param now ms since the epoch */
 function createDayTotals(now: () => number) {
   let quotas = NO_QUOTAS;
   let day = dayOf(now());
-  let totals = createBoth();
+  let totals = { projects: new Map<string, Total>(), keys: new Map<string, Total>() };
   let spent = new Set<string>();
 
   /** Begins anew if the day is over. */
@@ -169,56 +145,51 @@ function createDayTotals(now: () => number) {
     const today = dayOf(now());
     if (today === day) return;
     day = today;
-    totals = createBoth();
+    totals = { projects: new Map(), keys: new Map() };
     spent = new Set();
   }
 
   const quotaOf = (project: string): Quota => quotas.projects.get(project) ?? quotas.default;
+  const isSpent = (project: string, total: Total) =>
+    findSpent(quotaOf(project), total, 'events') !== undefined;
   const endMs = () => (day + 1) * DAY_MS;
 
-  function add({ atMs, project, key, ...more }: Counted): void {
+  function add({ atMs, project, key, ...more }: UsageEntry): void {
     start();
     if (dayOf(atMs) !== day) return;
-    const ofProject = totals.projects.add(project, more);
-    if (findSpent(quotaOf(project), ofProject) !== undefined) spent.add(project);
+    addTo(totals.keys, key, more);
+    if (isSpent(project, addTo(totals.projects, project, more))) spent.add(project);
     else spent.delete(project);
-    totals.keys.add(key, more);
-  }
-
-  function findOfKey(key: string, find: FindSpent): string | undefined {
-    start();
-    const quota = quotas.keys.get(key);
-    return quota && find(quota, totals.keys.get(key) ?? NO_TOTAL);
   }
 
   function findSpentProjects(): void {
-    const found = [...totals.projects].filter(
-      ([name, total]) => findSpent(quotaOf(name), total) !== undefined,
-    );
+    const found = [...totals.projects].filter(([name, total]) => isSpent(name, total));
     spent = new Set(found.map(([name]) => name));
   }
 
   return {
     endMs,
     add,
-    /** Names what a key has spent of its quota for events; `undefined` if nothing. */
-    spentOfKey: (key: string) => findOfKey(key, findSpent),
-    /** As `spentOfKey`, for queries. */
-    spentWorkOfKey: (key: string) => findOfKey(key, findSpentWork),
-    /** As `spentWorkOfKey`. The default is for projects: most of what asks for none, such as alerts, is not of any. */
-    spentWorkOfProject(project: string): string | undefined {
+    /** Names what a key has spent of its quota; `undefined` if nothing. */
+    spentOfKey(key: string, of: 'events' | 'queries'): string | undefined {
+      start();
+      const quota = quotas.keys.get(key);
+      return quota && findSpent(quota, totals.keys.get(key) ?? NO_TOTAL, of);
+    },
+    /** As `spentOfKey`. The default is for projects: most of what asks for none, such as alerts, is not of any. */
+    spentOfAsked(project: string): string | undefined {
       start();
       const quota = project === '' ? quotas.projects.get('') : quotaOf(project);
-      return quota && findSpentWork(quota, totals.projects.get(project) ?? NO_TOTAL);
+      return quota && findSpent(quota, totals.projects.get(project) ?? NO_TOTAL, 'queries');
     },
     spentProjects(): SpentProjects | undefined {
       start();
       return spent.size === 0 ? undefined : { names: spent, until: new Date(endMs()).toISOString() };
     },
     /** @param pending what was counted, but is not in these totals */
-    set({ projects, keys }: DayTotals, pending: readonly Counted[]): void {
+    set({ projects, keys }: DayTotals, pending: readonly UsageEntry[]): void {
       start();
-      totals = createBoth(projects, keys);
+      totals = { projects: new Map(projects), keys: new Map(keys) };
       for (const one of pending) add(one);
       findSpentProjects();
     },
@@ -229,23 +200,12 @@ function createDayTotals(now: () => number) {
   };
 }
 
-function createBoth(projects: DayTotals['projects'] = new Map(), keys: DayTotals['keys'] = new Map()) {
-  return { projects: createNamed(projects), keys: createNamed(keys) };
-}
-
-function createNamed(from: ReadonlyMap<string, Total>) {
-  const named = new Map(from);
-  return {
-    get: (name: string) => named.get(name),
-    /** Returns the new total; a name beyond the bound is not kept. */
-    add(name: string, more: Total): Total {
-      const known = named.get(name);
-      const next = addUp(more, known);
-      if (known !== undefined || named.size < NAMES_MAX) named.set(name, next);
-      return next;
-    },
-    [Symbol.iterator]: () => named[Symbol.iterator](),
-  };
+/** Returns the new total; a name beyond the bound is not kept. */
+function addTo(totals: Map<string, Total>, name: string, more: Total): Total {
+  const known = totals.get(name);
+  const next = addUp(more, known);
+  if (known !== undefined || totals.size < NAMES_MAX) totals.set(name, next);
+  return next;
 }
 
 /** An event of a project that has spent its quota of the day. */
@@ -265,16 +225,12 @@ const nameProject = (project: string) =>
 /** Adds up the events of a request by project. */
 export function createAmounts() {
   const projects = new Map<string, { events: number; bytes: number }>();
-  let last = '';
-  let amount: { events: number; bytes: number } | undefined;
   return {
     projects: projects as ReadonlyMap<string, Amount>,
     add({ project, message, metadata, attributes }: Event): void {
-      if (amount === undefined || project !== last) {
-        amount = projects.get(project) ?? { events: 0, bytes: 0 };
-        projects.set(project, amount);
-        last = project;
-      }
+      const known = projects.get(project);
+      const amount = known ?? { events: 0, bytes: 0 };
+      if (known === undefined) projects.set(project, amount);
       amount.events++;
       amount.bytes +=
         Buffer.byteLength(message) + Buffer.byteLength(metadata) + Buffer.byteLength(attributes);
