@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 // As view.ts: the console may import this file, so this file must not import the service.
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const textOrNull = (description: string) => orNull(Type.String({ description }));
 const time = (description: string) => Type.String({ format: 'date-time', description });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -19,15 +20,13 @@ export const REJECTED_REQUESTS = Type.Object({
     Type.Object({
       code: Type.String({ description: 'The error code.' }),
       status: Type.Integer(),
-      reason: orNull(Type.String({ description: 'Why the key was rejected, such as `unknown`.' })),
+      reason: textOrNull('Why the key was rejected, such as `unknown`.'),
       method: Type.String(),
       route: Type.String(),
-      key: orNull(Type.String({ description: 'Id of the accepted key; null: none.' })),
+      key: textOrNull('Id of the accepted key; null: none.'),
       address: Type.String({ description: 'Address of the client.' }),
       ...SEEN,
-      message: orNull(
-        Type.String({ description: 'The last message; null for keys that may not read all events.' }),
-      ),
+      message: textOrNull('The last message; null for keys that may not read all events.'),
     }),
     { description: 'By reason, route, key and address, the last one first.' },
   ),
@@ -40,19 +39,14 @@ export const REJECTED_EVENTS = Type.Object({
     Type.Object({
       source: Type.String({ description: 'Empty: no source accepts them.' }),
       reason: Type.String({ description: 'Completes the sentence "the event …"; `…` varies.' }),
-      key: orNull(
-        Type.String({ description: 'Id of the key that sent them; null if this key may not know it.' }),
-      ),
+      key: textOrNull('Id of the key that sent them; null if this key may not know it.'),
       ...SEEN,
       last: orNull(
         Type.Object(
           {
             reason: Type.String({ description: 'The whole reason.' }),
-            event: orNull(
-              Type.String({
-                description:
-                  'Start of the event; null: its source has a rule `redact`, or it was not readable.',
-              }),
+            event: textOrNull(
+              'Start of the event; null: its source has a rule `redact`, or it was not readable.',
             ),
           },
           { description: 'The last one; null for keys that may not read such events.' },
@@ -71,7 +65,7 @@ export const USAGE = Type.Object({
   result: Type.Array(
     Type.Object({
       value: Type.String({ description: 'The project, the id of the key, or the name of the source.' }),
-      name: orNull(Type.String({ description: 'Name of the key.' })),
+      name: textOrNull('Name of the key.'),
       events: count('Events stored in the range.'),
       bytes: count('Bytes of message, metadata and other members, uncompressed.'),
       days: Type.Array(Type.Integer(), { description: 'Events of each day, UTC, oldest first.' }),

@@ -7,6 +7,7 @@ import { CONTROLS, PARAMETER_TYPES } from '../definitions/parameter-type.ts';
 // import the service.
 
 export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const textOrNull = (description: string) => orNull(Type.String({ description }));
 const time = (description: string) => orNull(Type.String({ format: 'date-time', description }));
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -26,12 +27,12 @@ export const ME = Type.Object({
   ...SELF.properties,
   kind: Type.Enum(['person', 'key', 'token']),
   name: Type.String({ description: 'Name of the person; the id of a key.' }),
-  role: orNull(Type.String({ description: 'Role of the person; null if none fits.' })),
+  role: textOrNull('Role of the person; null if none fits.'),
   choices: Type.Record(Type.String(), Type.Array(Type.String()), {
     description: 'Pins with several values: the parameter of this name chooses one, by default the first.',
   }),
-  session: orNull(Type.String({ description: 'Id of the session; null for a key, and behind a proxy.' })),
-  denied: orNull(Type.String({ description: 'Why the person has no access.' })),
+  session: textOrNull('Id of the session; null for a key, and behind a proxy.'),
+  denied: textOrNull('Why the person has no access.'),
 });
 export type Me = Static<typeof ME>;
 
@@ -66,29 +67,23 @@ const PARAMETER = Type.Object({
   default: Type.String({ description: 'Value that replaces a missing or empty one.' }),
   control: Type.Enum([...CONTROLS], { description: 'Control of a form.' }),
   values: Type.Array(Type.String(), { description: 'Values of an enum.' }),
-  otherwise: orNull(
-    Type.String({ description: 'Value that replaces any other; null: others are rejected.' }),
-  ),
-  pinned: orNull(Type.String({ description: 'The one value that this key may send; null: any.' })),
-  search: orNull(
-    Type.String({ description: 'Field of the events that have the value, as a search names it.' }),
-  ),
+  otherwise: textOrNull('Value that replaces any other; null: others are rejected.'),
+  pinned: textOrNull('The one value that this key may send; null: any.'),
+  search: textOrNull('Field of the events that have the value, as a search names it.'),
 });
 
 const COLUMN = Type.Object({
   name: Type.String(),
   type: Type.Enum(['string', 'integer', 'number', 'boolean', 'json']),
   description: Type.String(),
-  search: orNull(Type.String({ description: 'Search for the events that the column is about.' })),
+  search: textOrNull('Search for the events that the column is about.'),
 });
 
 const CHART = Type.Object({
   show: Type.Enum([...CHART_KINDS]),
   title: orNull(Type.String()),
-  time: orNull(
-    Type.String({ description: 'Column with microseconds since 1970, or texts in ISO 8601; null: none.' }),
-  ),
-  series: orNull(Type.String({ description: 'Column: a series for each of its values; null: none.' })),
+  time: textOrNull('Column with microseconds since 1970, or texts in ISO 8601; null: none.'),
+  series: textOrNull('Column: a series for each of its values; null: none.'),
   values: Type.Array(Type.String(), { description: 'Columns to draw; of a table, none: all.' }),
   unit: orNull(Type.String()),
   band: Type.Array(Type.String(), {
@@ -127,7 +122,7 @@ export const ENDPOINT = Type.Object({
   sources: Type.Array(Type.String(), {
     description: 'Sources that the query reads and that this key may search; none if it may not search.',
   }),
-  sql: orNull(Type.String({ description: 'The stored query, for keys with the scope `manage`.' })),
+  sql: textOrNull('The stored query, for keys with the scope `manage`.'),
 });
 export type EndpointView = Static<typeof ENDPOINT>;
 
@@ -296,7 +291,7 @@ export const KEY = Type.Object({
   expires_at: time('Instant from which it is rejected; null: never.'),
   last_used_at: time('Within a few minutes.'),
   revoked_at: time('Instant from which it has been rejected.'),
-  successor: orNull(Type.String({ description: 'Id of the key that it was rotated to.' })),
+  successor: textOrNull('Id of the key that it was rotated to.'),
 });
 export type KeyView = Static<typeof KEY>;
 
@@ -347,16 +342,13 @@ export type KeyEntry = Static<typeof KEY_ENTRY>;
 
 /** A deletion of events that is done, running or planned. */
 export const DELETION = Type.Object({
-  id: orNull(Type.String({ description: 'Null for a dry run.' })),
+  id: textOrNull('Null for a dry run.'),
   state: Type.Enum(['planned', 'running', 'done', 'failed']),
-  accepted_at: orNull(
-    Type.String({
-      description:
-        'ISO 8601. Events acknowledged before are deleted, events sent afterwards stay. Null for a dry run.',
-    }),
+  accepted_at: textOrNull(
+    'ISO 8601. Events acknowledged before are deleted, events sent afterwards stay. Null for a dry run.',
   ),
   project: Type.String({ description: 'Empty: events that belong to no project.' }),
-  before: orNull(Type.String({ description: 'Only events before it.' })),
+  before: textOrNull('Only events before it.'),
   rows: Type.Integer({ description: 'Events in all.' }),
   sources: Type.Array(Type.Object({ source: Type.String(), rows: Type.Integer() }), {
     description: 'Sources that had such events when it was accepted.',
@@ -373,21 +365,21 @@ export const DELETION = Type.Object({
       },
     ),
   ),
-  error: orNull(Type.String({ description: 'Why it failed.' })),
+  error: textOrNull('Why it failed.'),
 });
 export type DeletionView = Static<typeof DELETION>;
 
 /** The completions of the workbench's editor, and whether it may save. */
 export const WORKBENCH = Type.Object({
   may_edit: Type.Boolean(),
-  refusal: orNull(Type.String({ description: 'Why it may not save.' })),
-  notice: orNull(Type.String({ description: 'What the first save does besides.' })),
+  refusal: textOrNull('Why it may not save.'),
+  notice: textOrNull('What the first save does besides.'),
   alerts: Type.Object({
-    refusal: orNull(Type.String({ description: 'Why it may not save alerts.' })),
+    refusal: textOrNull('Why it may not save alerts.'),
     receivers: Type.Array(Type.String(), { description: 'Names of the receivers.' }),
   }),
   dashboards: Type.Object({
-    refusal: orNull(Type.String({ description: 'Why it may not save dashboards.' })),
+    refusal: textOrNull('Why it may not save dashboards.'),
   }),
   functions: Type.Array(Type.Object({ name: Type.String() })),
   tables: Type.Array(

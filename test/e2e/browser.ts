@@ -34,6 +34,7 @@ export interface OpenOptions {
 
 let browser: Browser;
 let origin: string;
+let provider: string | undefined;
 let shared: BrowserContext;
 const apart: BrowserContext[] = [];
 const complaints: string[] = [];
@@ -43,9 +44,11 @@ const complaints: string[] = [];
  * warning that a page logs, and a request to another host, fail the test.
  *
  * @param url of the service that `open` opens
+ * @param providerUrl the one other origin to which a page may lead
  */
-export function startBrowser(url: string): void {
+export function startBrowser(url: string, providerUrl?: string): void {
   origin = url;
+  provider = providerUrl;
   beforeAll(async () => {
     if (!existsSync('console/dist/index.html')) {
       throw new Error('the console is not built: npm run build:console');
@@ -116,7 +119,7 @@ function watch(page: Page, expected: NonNullable<OpenOptions['expected']>): void
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.origin !== origin && url.protocol !== 'data:') complaints.push(`a request to ${url}`);
+    if (![origin, provider].includes(url.origin) && url.protocol !== 'data:') complaints.push(`a request to ${url}`);
   });
 }
 

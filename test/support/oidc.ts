@@ -15,6 +15,12 @@ export type Account = Readonly<Record<string, unknown>>;
 
 const PATH = '/realms/main';
 
+/** The page that asks before a sign-out: that of the package loads fonts from elsewhere. */
+const logoutSource: NonNullable<NonNullable<Configuration['features']>['rpInitiatedLogout']>['logoutSource'] =
+  (context, form) => {
+    context.body = `${form}<button type="submit" form="op.logoutForm" name="logout" value="yes">Yes</button>`;
+  };
+
 /**
  * A real provider of OpenID Connect over loopback, whose issuer has a path. It signs in whoever `as` names, without asking.
  *
@@ -47,7 +53,7 @@ export async function startProvider(serviceUrl: string) {
         profile: ['name', 'groups', 'kind', 'projects', 'preferred_username'],
         email: ['email', 'email_verified'],
       },
-      features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true } },
+      features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true, logoutSource } },
       pkce: { required: () => true },
       findAccount: (_ctx, id) => ({
         accountId: id,
