@@ -61,7 +61,6 @@ export type RejectedEventsView = Static<typeof REJECTED_EVENTS>;
 export const USAGE_BY = ['project', 'key', 'source'] as const;
 
 export const USAGE = Type.Object({
-  since: time('Start of this process, which counts requests in memory.'),
   result: Type.Array(
     Type.Object({
       value: Type.String({ description: 'The project, the id of the key, or the name of the source.' }),
@@ -71,8 +70,6 @@ export const USAGE = Type.Object({
       days: Type.Array(Type.Integer(), { description: 'Events of each day, UTC, oldest first.' }),
       queries: count('Queries that the engine answered, without answers from the cache.'),
       core_seconds: Type.Number({ minimum: 0, description: 'Their core time.' }),
-      requests: orNull(count('Requests of the key to this process since its start; null: not of a key.')),
-      failures: orNull(count('Those with a status of 400 and above.')),
     }),
     { description: 'Most bytes first, at most 1,000.' },
   ),

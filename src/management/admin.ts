@@ -8,7 +8,6 @@ import { isListed, isUnrestricted } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { OWNER } from '../query/pins.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
-import type { KeyRequests, KeyTraffic } from '../telemetry/metrics.ts';
 import type { RejectedRequestLog } from '../telemetry/rejected-requests.ts';
 import type { RejectedEventsView, RejectedRequestsView, USAGE_BY, UsageView } from './admin-view.ts';
 import { type KeyParts, readReachableKeys } from './keys.ts';
@@ -86,9 +85,6 @@ function toSeen({ count, firstMs, lastMs }: Pick<RejectedEvents, 'count' | 'firs
 export interface UsageParts extends KeyParts {
   readonly engine: Engine;
   readonly registry: Registry;
-  readonly keyTraffic: Pick<KeyTraffic, 'read'>;
-  /** ms since the epoch. */
-  readonly startedMs: number;
 }
 
 export interface UsageRequest {
@@ -103,7 +99,6 @@ export const USAGE_SOURCE = 'tailrace.usage';
 const ROWS_MAX = 1_000;
 const DAY_MS = 86_400_000;
 const LANE = 'usage';
-const NO_REQUESTS: KeyRequests = { requests: 0, failures: 0 };
 
 /**
  * Returns what was stored and asked, by project, key or source: of the projects, sources and keys that the caller may
@@ -115,16 +110,13 @@ export async function readUsage(
   request: UsageRequest,
 ): Promise<UsageView> {
   const rows = await readAmounts(parts, caller, request);
-  const since = new Date(parts.startedMs).toISOString();
-  if (request.by === 'key') return { since, result: await addRequests(parts, caller, rows, request.days) };
-  const none = { name: null, requests: null, failures: null };
-  return { since, result: rows.map((row) => ({ ...row, ...none })) };
+  if (request.by !== 'key') return { result: rows.map((row) => ({ ...row, name: null })) };
+  const names = await readReachableKeys(parts, caller);
+  const shown = isUnrestricted(caller) ? rows : rows.filter(({ value }) => names.has(value));
+  return { result: shown.map((row) => ({ ...row, name: names.get(row.value) ?? null })) };
 }
 
-type Amounts = Pick<
-  UsageView['result'][number],
-  'value' | 'events' | 'bytes' | 'days' | 'queries' | 'core_seconds'
->;
+type Amounts = Omit<UsageView['result'][number], 'name'>;
 
 async function readAmounts(
   { engine, registry, now }: UsageParts,
@@ -167,34 +159,4 @@ function toAmounts(row: Readonly<Record<string, unknown>>, days: number): Amount
     queries: Number(row['queries']),
     core_seconds: Number(row['core_seconds']),
   };
-}
-
-/** Adds the requests of keys, and keys that have stored nothing. A limited caller sees only keys that it may know of. */
-async function addRequests(
-  parts: UsageParts,
-  caller: Caller,
-  rows: readonly Amounts[],
-  days: number,
-): Promise<UsageView['result']> {
-  const names = await readReachableKeys(parts, caller);
-  const traffic = parts.keyTraffic.read();
-  const stored = new Set(rows.map(({ value }) => value));
-  const others = [...traffic.keys()].filter((id) => !stored.has(id));
-  const none = {
-    events: 0,
-    bytes: 0,
-    days: Array.from({ length: days }, () => 0),
-    queries: 0,
-    core_seconds: 0,
-  };
-  const all = [...rows, ...others.map((value) => ({ value, ...none }))];
-  const seesAll = isUnrestricted(caller);
-  return all
-    .filter(({ value }) => seesAll || names.has(value))
-    .slice(0, ROWS_MAX)
-    .map((row) => ({
-      ...row,
-      name: names.get(row.value) ?? null,
-      ...(traffic.get(row.value) ?? NO_REQUESTS),
-    }));
 }

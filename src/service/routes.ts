@@ -34,10 +34,7 @@ interface Served extends Pick<AppParts, 'deletions' | 'notReady' | 'readNotices'
   readonly reading: Reading;
   readonly ingest: Ingest;
   /** What an operator reads about callers and senders. */
-  readonly observed: Pick<
-    AppParts,
-    'startedMs' | 'traffic' | 'keyTraffic' | 'rejectedRequests' | 'rejectedEvents'
-  >;
+  readonly observed: Pick<AppParts, 'startedMs' | 'traffic' | 'rejectedRequests' | 'rejectedEvents'>;
 }
 
 /** Creates the parts of the app: what it takes from the service, the steps of a request, and the workbench. */

@@ -14,7 +14,7 @@ import type { Notice } from '../management/view.ts';
 import { createCursors } from '../query/cursor.ts';
 import type { Retention } from '../retention/retention.ts';
 import { registerGauges } from '../telemetry/gauges.ts';
-import { createKeyTraffic, createMetrics } from '../telemetry/metrics.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
 import { createRejectedRequestLog } from '../telemetry/rejected-requests.ts';
 import { createStoreSizes } from '../telemetry/store-sizes.ts';
 import { createTraffic, SAMPLE_MS } from '../telemetry/traffic.ts';
@@ -67,7 +67,6 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const observed = {
     startedMs: now(),
     traffic: createTraffic(metrics, now),
-    keyTraffic: createKeyTraffic(),
     rejectedRequests: createRejectedRequestLog(now),
     rejectedEvents: createRejectedLog(now),
   };

@@ -125,9 +125,7 @@ test('usage is added up by project, source and key; that of other projects, sour
   ]);
   const keys = await usage('by=key');
   expect(keys[0]).toMatchObject({ value: aurora.id, name: 'aurora', events: 8, queries: 4 });
-  expect(keys[0]?.requests).toBeGreaterThan(3);
   expect((await usage('by=project', ofAurora.key)).map(({ value }) => value)).toEqual(['aurora']);
-  const values = (await usage('by=key', ofAurora.key)).map(({ value }) => value);
-  expect(new Set(values)).toEqual(new Set([aurora.id, ofAurora.id]));
+  expect((await usage('by=key', ofAurora.key)).map(({ value }) => value)).toEqual([aurora.id]);
   expect((await usage('by=source', ofLogs.key)).map(({ value }) => value)).toEqual(['logs']);
 });

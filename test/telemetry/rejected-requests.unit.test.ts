@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
-import { createKeyTraffic } from '../../src/telemetry/metrics.ts';
 import { createRejectedRequestLog } from '../../src/telemetry/rejected-requests.ts';
 
 test('requests are kept by reason, key and address; new addresses drop no other code', () => {
@@ -20,14 +19,4 @@ test('requests are kept by reason, key and address; new addresses drop no other 
   expect(last).toMatchObject({ code: 'forbidden', refusal: 'scope', keyId: 'k', count: 2, status: 403 });
   expect(last?.firstMs).toBeLessThan(last?.lastMs ?? 0);
   expect(last?.message).toHaveLength(500);
-});
-
-test('requests of keys are counted with their failures, for a bounded number of keys', () => {
-  const traffic = createKeyTraffic();
-  traffic.count('a', 200);
-  traffic.count('a', 404);
-  expect(traffic.read().get('a')).toEqual({ requests: 2, failures: 1 });
-  for (let i = 0; i < 10_001; i++) traffic.count(String(i), 200);
-  expect(traffic.read().size).toBe(10_000);
-  expect(traffic.read().has('a')).toBe(false);
 });

@@ -5,7 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { ErrorCode, TailraceError } from '../../errors.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import type { Credential } from '../../people/credential.ts';
-import type { KeyTraffic, Metrics } from '../../telemetry/metrics.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RejectedRequestLog } from '../../telemetry/rejected-requests.ts';
 
 declare module 'fastify' {
@@ -86,17 +86,15 @@ export type Observe = (
 
 export interface ObserveOptions {
   readonly metrics: Pick<Metrics, 'request' | 'failed'>;
-  readonly keyTraffic: Pick<KeyTraffic, 'count'>;
   readonly rejectedRequests: Pick<RejectedRequestLog, 'add'>;
   readonly logger: FastifyBaseLogger;
 }
 
 export function createObserve(options: ObserveOptions): Observe {
-  const { metrics, keyTraffic, rejectedRequests, logger } = options;
+  const { metrics, rejectedRequests, logger } = options;
   return (fields, { status, ms }) => {
     const { method, route, endpointName: endpoint = '', failure, quiet } = fields;
     const { keyId, ip: address, rejection: error } = fields;
-    if (keyId !== undefined) keyTraffic.count(keyId, status);
     if (error !== undefined) rejectedRequests.add({ error, method, route, keyId, address });
     metrics.request({ route, endpoint, status, seconds: ms / 1000 });
     if (endpoint !== '' && failure !== undefined) metrics.failed(endpoint, failure);

@@ -157,11 +157,11 @@ export const adminRoutes: RouteGroup<AdminParts> = {
     defineRoute({
       ...common,
       path: '/api/usage',
-      summary: 'What was stored and requested, by project, key or source',
+      summary: 'What was stored and asked, by project, key or source',
       operation: {
         id: 'get_usage',
         tag: 'console',
-        description: 'Events and bytes are written once a minute. Replicas count requests each for itself.',
+        description: 'The counts are written once a minute.',
       },
       query: USAGE_QUERY,
       answer: { 200: json('Amounts.', USAGE) },

@@ -7,7 +7,6 @@ import { Panel } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Segmented } from '../../ui/tabs.tsx';
-import { Ago } from '../../ui/time/time-control.tsx';
 import { KeyName } from './key-name.tsx';
 
 const BY = [
@@ -32,7 +31,7 @@ const EVERY_MS = 60_000;
 export function Usage() {
   const [by, setBy] = useState<By>('project');
   const [days, setDays] = useState<Days>('30');
-  const read = query<UsageView>(`/api/usage?by=${by}&days=${days}`, ['result', 'since']);
+  const read = query<UsageView>(`/api/usage?by=${by}&days=${days}`, ['result']);
   const { value, error } = useRead(read, { everyMs: EVERY_MS });
   const choices = (
     <div className="row">
@@ -60,7 +59,6 @@ export function Usage() {
       rows={value.result}
       columns={columnsOf(by, days)}
       keyOf={(row) => row.value}
-      below={by === 'key' && <Since iso={value.since} />}
     />
   );
 }
@@ -87,7 +85,6 @@ function columnsOf(by: By, days: Days): readonly TableColumn<Row>[] {
     { name: 'Events', numeric: true, cell: ({ events }) => formatCount(events) },
     { name: 'Bytes', numeric: true, cell: ({ bytes }) => formatBytes(bytes) },
     ...(by === 'source' ? [] : ASKED),
-    ...(by === 'key' ? REQUESTED : []),
   ];
 }
 
@@ -95,20 +92,3 @@ const ASKED: readonly TableColumn<Row>[] = [
   { name: 'Queries', numeric: true, cell: ({ queries }) => formatCount(queries) },
   { name: 'Core time', numeric: true, cell: ({ core_seconds: cores }) => formatMs(cores * 1000) },
 ];
-const REQUESTED: readonly TableColumn<Row>[] = [
-  { name: 'Requests', numeric: true, cell: ({ requests }) => requests !== null && formatCount(requests) },
-  {
-    name: 'Failed',
-    numeric: true,
-    cell: ({ failures }) =>
-      failures !== null && <span className={failures > 0 ? 'tone-bad' : ''}>{formatCount(failures)}</span>,
-  },
-];
-
-function Since({ iso }: { readonly iso: string }) {
-  return (
-    <p className="admin-below small muted">
-      Requests to this process since it started, <Ago iso={iso} nowMs={Date.now()} />.
-    </p>
-  );
-}
