@@ -176,15 +176,15 @@ test('a text that looks like a parameter or like a constant instant stays the sa
 
 test.each([
   ['drop table edge_logs', /drop/],
-  ['select id from edge_logs; drop table edge_logs', /semicolon/],
+  ['select id from edge_logs; drop table edge_logs', /has ";" where/],
   ['select id from edge_logs_plain', /edge_logs_plain/],
   ['select name from system.tables', /system\.tables/],
-  ["select * from url('http://127.0.0.1/')", /function url instead of a table/],
+  ["select * from url('http://127.0.0.1/')", /function url where a table/],
   ["select getSetting('max_threads')", /getsetting/],
   ['select @@project_id', /@@/],
   ['select id from edge_logs settings max_threads = 1', /settings/],
   [`select '${'x'.repeat(20_000)}' as x`, /at most 16384 bytes/],
-])('%.60s is refused, and nothing is executed', async (sql, names) => {
+])('%.60s is rejected, and nothing is executed', async (sql, names) => {
   const before = studio.executed.length;
   const { status, error, rows } = await studio.ask(sql, PROJECT);
   expect(rows).toEqual([]);

@@ -10,7 +10,7 @@ export type AnswerRow = Readonly<Record<string, unknown>>;
 interface Reply {
   readonly status: number;
   readonly rows: AnswerRow[];
-  /** Of a query that is refused. */
+  /** Of a query that is rejected. */
   readonly error: { readonly code: string; readonly message: string } | undefined;
 }
 

@@ -1,68 +1,75 @@
+import type { CallForm, Expression } from './parse/tree.ts';
+import type { Context } from './scope.ts';
+import { type BigQueryFunction, NULL } from './signature.ts';
 import { as, isJson, isTime, jsonValue, type Value, WrongType } from './value.ts';
 
-/** An aggregate function of one argument. @throws WrongType for an argument of another type */
-type Aggregate = (value: Value) => Value;
-
-const ofSame =
-  (name: string): Aggregate =>
-  (value) => {
-    const sql = `${name}(${value.sql})`;
-    return isJson(value) ? jsonValue(`ifNull(${sql}, '')`) : { type: value.type, sql };
-  };
+/** An aggregate function of one argument. @param write throws WrongType for an argument of another type */
+const aggregate = (write: (value: Value) => Value): BigQueryFunction => ({
+  min: 1,
+  max: 1,
+  write: ([arg = NULL], { translateRow }) => write(translateRow(arg)),
+});
 
 /** The first and last of JSON values are those of ORDER BY: numbers, then other texts. */
-const extreme =
-  (name: 'min' | 'max'): Aggregate =>
-  (value) => {
-    const { json, sql, type } = value;
+const extreme = (name: 'min' | 'max') =>
+  aggregate(({ json, sql, type }) => {
     if (json === undefined) return { type, sql: `${name}OrNull(${sql})` };
     const order = `tuple(isNull(${json.number}), ifNull(${json.number}, 0), ifNull(${json.text}, ''))`;
     return jsonValue(`ifNull(arg${name === 'min' ? 'Min' : 'Max'}OrNull(${sql}, ${order}), '')`);
-  };
+  });
 
-const float =
-  (name: string): Aggregate =>
-  (value) => ({ type: 'float64', sql: `${name}(${as(value, 'float64')})` });
+const countDistinct = (value: Value) => `uniqExact(${value.json?.text ?? value.sql})`;
 
-/** Every aggregate function of one argument besides COUNT, by name in lower case. */
-export const AGGREGATES: Readonly<Record<string, Aggregate>> = {
-  sum: (value) => {
+/** Every aggregate function besides COUNT, by name in lower case. */
+export const AGGREGATES: Readonly<Record<string, BigQueryFunction>> = {
+  sum: aggregate((value) => {
     const type = value.type === 'int64' ? 'int64' : 'float64';
     return { type, sql: `sumOrNull(${as(value, type)})` };
-  },
-  avg: float('avgOrNull'),
+  }),
+  avg: aggregate((value) => ({ type: 'float64', sql: `avgOrNull(${as(value, 'float64')})` })),
   min: extreme('min'),
   max: extreme('max'),
-  any_value: ofSame('any'),
-  countif: (value) => ({ type: 'int64', sql: `toInt64(countIf(${as(value, 'bool')}))` }),
-  approx_count_distinct: (value) => ({
-    type: 'int64',
-    sql: `toInt64(uniqExact(${value.json?.text ?? value.sql}))`,
+  any_value: aggregate((value) => {
+    const sql = `any(${value.sql})`;
+    return isJson(value) ? jsonValue(`ifNull(${sql}, '')`) : { type: value.type, sql };
   }),
-  logical_and: (value) => ({ type: 'bool', sql: `(minOrNull(${as(value, 'bool')}) = 1)` }),
-  logical_or: (value) => ({ type: 'bool', sql: `(maxOrNull(${as(value, 'bool')}) = 1)` }),
+  countif: aggregate((value) => ({ type: 'int64', sql: `toInt64(countIf(${as(value, 'bool')}))` })),
+  approx_count_distinct: aggregate((value) => ({ type: 'int64', sql: `toInt64(${countDistinct(value)})` })),
+  logical_and: aggregate((value) => ({ type: 'bool', sql: `(minOrNull(${as(value, 'bool')}) = 1)` })),
+  logical_or: aggregate((value) => ({ type: 'bool', sql: `(maxOrNull(${as(value, 'bool')}) = 1)` })),
+  approx_quantiles: {
+    min: 2,
+    max: 2,
+    write: ([value = NULL, parts = NULL], { translate, translateRow }) =>
+      writeQuantiles(translateRow(value), Number(translate(parts).sql)),
+  },
 };
 
-interface Arguments {
-  /** `undefined` for `*`. */
-  readonly value: Value | undefined;
-  readonly isDistinct: boolean;
-  /** The OVER of a window function, or nothing. */
-  readonly over: string;
+/** `count(*)`, `count(x)` and `count(DISTINCT x)`, each also with `OVER ()`. @throws WrongType for other arguments */
+export function translateCount({ args, isOfRows, isDistinct, isOver }: CallForm, context: Context): Value {
+  const [arg, ...others] = args;
+  if (isOfRows === (arg !== undefined) || others.length > 0)
+    throw new WrongType(`calls count with ${args.length} arguments; it takes 1, or *`);
+  const value = arg && context.translateRow(arg);
+  const counted = value === undefined ? 'count()' : isDistinct ? countDistinct(value) : `count(${value.sql})`;
+  return { type: 'int64', sql: `toInt64(${counted}${isOver ? ' OVER ()' : ''})` };
 }
 
-/** A call of COUNT or of another aggregate function. @throws WrongType for one without a value, or DISTINCT in others */
-export function aggregate(name: string, { value, isDistinct, over }: Arguments): Value {
-  if (name === 'count') {
-    if (value === undefined) return { type: 'int64', sql: `toInt64(count()${over})` };
-    const counted = isDistinct ? `uniqExact(${value.json?.text ?? value.sql})` : `count(${value.sql})`;
-    return { type: 'int64', sql: `toInt64(${counted}${over})` };
-  }
-  const write = Object.hasOwn(AGGREGATES, name) ? AGGREGATES[name] : undefined;
-  if (write === undefined || value === undefined) throw new WrongType(`calls ${name} without a value`);
-  if (isDistinct && name !== 'min' && name !== 'max')
-    throw new WrongType(`has DISTINCT in ${name}, which is not understood`);
-  return write(value);
+/**
+ * `approx_quantiles(x, n)[offset(k)]`, or the member of such an array.
+ *
+ * @throws WrongType for the member of any other list
+ */
+export function translateMember(
+  { list, index }: Extract<Expression, { kind: 'member' }>,
+  { translate, translateRow, translateArray }: Context,
+): Value {
+  const { sql } = translate(index);
+  const place = /^\d+$/.test(sql) ? Number(sql) : Number.NaN;
+  const isCall = list.kind === 'call' && list.name === 'approx_quantiles' && list.args.length === 2;
+  if (!isCall) return writeMember(translateArray(list), place);
+  const [value = NULL, parts = NULL] = list.args;
+  return writeQuantile(translateRow(value), Number(translate(parts).sql), place);
 }
 
 const PARTS_MAX = 100_000;
@@ -70,7 +77,7 @@ const PARTS_MAX = 100_000;
 const ARRAY_PARTS_MAX = 100;
 
 /** `approx_quantiles(x, parts)[offset(k)]`: an exact quantile. @throws WrongType for a place beyond the parts */
-export function writeQuantile(value: Value, parts: number, place: number): Value {
+function writeQuantile(value: Value, parts: number, place: number): Value {
   requireParts(parts, PARTS_MAX);
   requirePlace(parts, place);
   const { type, sql } = toQuantified(value);
@@ -78,7 +85,7 @@ export function writeQuantile(value: Value, parts: number, place: number): Value
 }
 
 /** `approx_quantiles(x, parts)`: an array of exact quantiles, empty instead of NULL for a group without values. */
-export function writeQuantiles(value: Value, parts: number): Value {
+function writeQuantiles(value: Value, parts: number): Value {
   requireParts(parts, ARRAY_PARTS_MAX);
   const { type, sql } = toQuantified(value);
   return {
@@ -99,8 +106,9 @@ function writeLevels(parts: number): string {
 }
 
 /** A member of an array of `writeQuantiles`. @throws WrongType for a place beyond the parts */
-export function writeMember({ sql, members }: Value, place: number): Value {
-  if (members === undefined) throw new WrongType('has […] after what is not an array');
+function writeMember({ sql, members }: Value, place: number): Value {
+  if (members === undefined)
+    throw new WrongType('has […] after something else than approx_quantiles(x, 100) or a column of such');
   requirePlace(members.parts, place);
   return { type: members.type, sql: `if(empty(${sql}), NULL, arrayElement(${sql}, ${place + 1}))` };
 }

@@ -1,129 +1,33 @@
-import { writeValue } from '../../sql/quote.ts';
-import { AGGREGATES, aggregate, writeMember, writeQuantile, writeQuantiles } from './aggregate.ts';
-import { cast, FUNCTIONS, readPattern } from './function.ts';
+import { AGGREGATES, translateCount } from './aggregate.ts';
+import { VALUE_FUNCTIONS } from './function.ts';
 import { compare } from './operator.ts';
 import type { CallForm, CaseForm, Expression } from './parse/tree.ts';
 import { firstOf, type Step, writeSteps } from './relation.ts';
 import { type Context, findName } from './scope.ts';
-import { addInterval } from './time-function.ts';
-import {
-  as,
-  type BigQueryFunction,
-  jsonValue,
-  type TargetType,
-  type Type,
-  unify,
-  type Value,
-  WrongType,
-} from './value.ts';
-
-/** Functions that cast their argument. */
-const CASTS: ReadonlySet<string> = new Set(['timestamp', 'datetime', 'date', 'string']);
+import { ARGUMENTS_MAX, type BigQueryFunction, NULL } from './signature.ts';
+import { TIME_FUNCTIONS } from './time-function.ts';
+import { as, jsonValue, type Type, unify, type Value, WrongType } from './value.ts';
 
 /** A call of a function. @throws WrongType for one that is not known */
 export function translateCall(call: CallForm, context: Context): Value {
-  const { name } = call;
-  if (call.isOfRows && name !== 'count')
-    throw new WrongType(`calls ${name} with *, which is not understood; known is count(*)`);
-  if (name === 'count' || Object.hasOwn(AGGREGATES, name)) return translateAggregate(call, context);
-  if (call.isDistinct) throw new WrongType(`has DISTINCT in ${name}, which is not understood`);
-  if (call.isOver)
-    throw new WrongType(`has OVER after ${name}, which is not understood; known is count(*) over ()`);
-  return translatePlain(call, context);
-}
-
-function translateAggregate({ name, args, isDistinct, isOfRows, isOver }: CallForm, context: Context): Value {
-  requireCount(name, args.length, isOfRows ? { min: 0, max: 0 } : { min: 1, max: 1 });
-  const [first] = args;
-  if (isOver && name !== 'count')
-    throw new WrongType(`has OVER after ${name}, which is not understood; known is count(*) over ()`);
-  const value = first === undefined ? undefined : context.translateRow(first);
-  return aggregate(name, { value, isDistinct, over: isOver ? ' OVER ()' : '' });
-}
-
-function translatePlain({ name, args }: CallForm, context: Context): Value {
-  const { translate } = context;
-  const choice = Object.hasOwn(CHOICES, name) ? CHOICES[name] : undefined;
-  if (choice !== undefined) {
-    requireCount(name, args.length, choice);
-    return choice.choose(args.map(translate));
-  }
-  const [first, second] = args;
-  if (first !== undefined && CASTS.has(name)) {
-    requireCount(name, args.length, { min: 1, max: 1 });
-    return cast(translate(first), name, false);
-  }
-  const ofJson = Object.hasOwn(JSON_FUNCTIONS, name) ? JSON_FUNCTIONS[name] : undefined;
-  if (ofJson !== undefined && first !== undefined) {
-    requireCount(name, args.length, { min: 1, max: 2 });
-    return translateJson(ofJson, { first, second }, context);
-  }
-  if (name === 'approx_quantiles' && first !== undefined && second !== undefined) {
-    requireCount(name, args.length, { min: 2, max: 2 });
-    return writeQuantiles(context.translateRow(first), Number(translate(second).sql));
-  }
+  const { name, args, isOfRows, isDistinct, isOver } = call;
+  if (name === 'count') return translateCount(call, context);
   const known = FUNCTIONS.get(name);
   if (known === undefined)
     throw new WrongType(
       `calls ${name}, which is not understood; docs/supabase.md#bigquerys-sql lists what is`,
     );
-  return callKnown(name, known, { args, context });
-}
-
-function requireCount(name: string, count: number, { min, max }: { min: number; max: number }): void {
-  if (count >= min && count <= max) return;
-  const wanted = min === max ? String(min) : `${min} to ${max}`;
-  throw new WrongType(`calls ${name} with ${count} arguments; it takes ${wanted}`);
-}
-
-function callKnown(
-  name: string,
-  { args: wanted, optional = 0, isVariadic = false, type, write }: BigQueryFunction,
-  { args, context }: { readonly args: readonly Expression[]; readonly context: Context },
-): Value {
-  const max = isVariadic ? 50 : wanted.length;
-  requireCount(name, args.length, { min: wanted.length - optional, max });
-  if (/^current_(?:timestamp|datetime)$/.test(name)) return { type, sql: write(), instant: context.now };
-  const [time, interval] = args;
-  if (wanted[1] === 'interval' && time !== undefined && interval !== undefined) {
-    const value = context.translate(time);
-    const sign = name.endsWith('_sub') ? 'subtract' : 'add';
-    return addInterval(value, interval, { type, sign, context });
+  if (isOfRows || isOver)
+    throw new WrongType(`calls ${name} with ${isOfRows ? '*' : 'OVER'}; known is count(*) over ()`);
+  // The least and the most are the same among distinct values.
+  if (isDistinct && name !== 'min' && name !== 'max')
+    throw new WrongType(`has DISTINCT in ${name}, which is not understood`);
+  const { min, max } = known;
+  if (args.length < min || args.length > max) {
+    const wanted = min === max ? String(min) : `${min} to ${max}`;
+    throw new WrongType(`calls ${name} with ${args.length} arguments; it takes ${wanted}`);
   }
-  const sqls = args.map((arg, i) => {
-    const kind = wanted[Math.min(i, wanted.length - 1)] ?? 'string';
-    return kind === 'part' ? readPart(arg) : writeArgument(name, kind, context.translate(arg));
-  });
-  const written = sqls.filter((sql) => sql !== undefined);
-  return { type, sql: written.length < sqls.length ? 'NULL' : write(...written) };
-}
-
-/** @returns `undefined` for NULL instead of a constant: then the call returns NULL */
-function writeArgument(
-  name: string,
-  kind: BigQueryFunction['args'][number],
-  value: Value,
-): string | undefined {
-  const { type, text, sql } = value;
-  if (type === 'null' && (kind === 'count' || kind === 'text' || kind === 'pattern')) return undefined;
-  if (kind === 'count') {
-    if (/^\d{1,9}$/.test(sql)) return sql;
-    throw new WrongType(`calls ${name} without a whole number where one belongs`);
-  }
-  if (kind !== 'text' && kind !== 'pattern') return as(value, kind as TargetType); // the others have been read
-  if (text === undefined) throw new WrongType(`calls ${name} without a string in quotes where one belongs`);
-  return kind === 'pattern' ? readPattern(text) : writeValue(text);
-}
-
-/** A word such as HOUR instead of a value, in lower case; `week(monday)` is `isoweek`. */
-function readPart(expression: Expression): string {
-  if (expression.kind === 'name' && expression.names.length === 1)
-    return String(expression.names[0]).toLowerCase();
-  if (expression.kind === 'call' && expression.name === 'week') {
-    const [day] = expression.args;
-    if (day !== undefined && readPart(day) === 'monday') return 'isoweek';
-  }
-  throw new WrongType('has no word such as HOUR where one belongs');
+  return known.write(args, context, name);
 }
 
 /** A value of a type that an expression has found; JSON as its text. */
@@ -146,104 +50,80 @@ export function translateCase({ subject, branches, otherwise }: CaseForm, { tran
     const tested = translate(test);
     return value === undefined ? as(tested, 'bool') : compare('=', value, tested);
   });
-  const last: Value = otherwise === undefined ? { type: 'null', sql: 'NULL' } : translate(otherwise);
-  return chooseBetween([...results, last], (sqls) => {
+  return chooseBetween([...results, translate(otherwise ?? NULL)], (sqls) => {
     const written = tests.map((test, i) => `${test}, ${sqls[i]}`);
     return `multiIf(${written.join(', ')}, ${sqls.at(-1)})`;
   });
 }
 
-/** Functions that take one of their arguments, by name in lower case, with the least and most arguments. */
-export const CHOICES: Readonly<
-  Record<
-    string,
-    { readonly min: number; readonly max: number; readonly choose: (values: readonly Value[]) => Value }
-  >
-> = {
-  if: { min: 3, max: 3, choose: chooseIf },
-  ifnull: {
-    min: 2,
-    max: 2,
-    choose: (values) => chooseBetween(values, (sqls) => `coalesce(${sqls.join(', ')})`),
-  },
-  coalesce: {
-    min: 1,
-    max: 50,
-    choose: (values) => chooseBetween(values, (sqls) => `coalesce(${sqls.join(', ')})`),
-  },
-  nullif: { min: 2, max: 2, choose: chooseUnequal },
-  greatest: { min: 1, max: 50, choose: (values) => chooseExtreme('greatest', values) },
-  least: { min: 1, max: 50, choose: (values) => chooseExtreme('least', values) },
-};
+/** A function that takes one of its arguments. */
+const choice = (
+  [min, max]: readonly [number, number],
+  choose: (values: readonly Value[]) => Value,
+): BigQueryFunction => ({ min, max, write: (args, { translate }) => choose(args.map(translate)) });
 
-function chooseIf([condition, ...values]: readonly Value[]): Value {
-  const test = condition === undefined ? 'NULL' : as(condition, 'bool');
-  return chooseBetween(values, (sqls) => `if(${[test, ...sqls].join(', ')})`);
-}
-
-function chooseUnequal([value, other]: readonly Value[]): Value {
-  if (value === undefined || other === undefined) throw new WrongType('has NULLIF without two values');
-  return toValue(value.type, `if(ifNull(${compare('=', value, other)}, false), NULL, ${value.sql})`);
-}
+const chooseFirst = (values: readonly Value[]) =>
+  chooseBetween(values, (sqls) => `coalesce(${sqls.join(', ')})`);
 
 /** NULL if one of the values is: the engine would leave it out. */
-function chooseExtreme(name: string, values: readonly Value[]): Value {
+const chooseExtreme = (name: 'greatest' | 'least') => (values: readonly Value[]) => {
   if (unify(values).type === 'json')
     throw new WrongType(`has ${name.toUpperCase()} of only fields of the metadata; cast one of them`);
   return chooseBetween(values, (sqls) => {
     const nulls = sqls.map((sql) => `isNull(${sql})`).join(' OR ');
     return `if(${nulls}, NULL, ${name}(${sqls.join(', ')}))`;
   });
-}
-
-/**
- * `approx_quantiles(x, n)[offset(k)]`, or the member of such an array.
- *
- * @throws WrongType for the member of any other list
- */
-export function translateMember(
-  { list, accessor, index }: Extract<Expression, { kind: 'member' }>,
-  context: Context,
-): Value {
-  const { translate, translateRow, translateArray } = context;
-  const place = translate(index);
-  const isCall = list.kind === 'call' && list.name === 'approx_quantiles' && list.args.length === 2;
-  const array = isCall ? undefined : translateArray(list);
-  if (!isCall && array?.members === undefined)
-    throw new WrongType('has […] after something else than approx_quantiles(x, 100) or a column of such');
-  if (accessor !== 'offset')
-    throw new WrongType(
-      `has […] ${accessor === '' ? 'without OFFSET' : `with ${accessor.toUpperCase()}, which is not understood`}; ` +
-        'write [OFFSET(50)]',
-    );
-  const number = /^\d+$/.test(place.sql) ? Number(place.sql) : Number.NaN;
-  if (array !== undefined) return writeMember(array, number);
-  const [value, parts] = isCall ? list.args : [];
-  if (value === undefined || parts === undefined)
-    throw new WrongType('calls approx_quantiles without two arguments');
-  return writeQuantile(translateRow(value), Number(translate(parts).sql), number);
-}
-
-/** Functions of a JSON value and a path in it. `isScalar`: NULL for objects and lists, and a text without its quotes. */
-export const JSON_FUNCTIONS: Readonly<Record<string, { readonly isScalar: boolean }>> = {
-  json_value: { isScalar: true },
-  json_extract_scalar: { isScalar: true },
-  json_query: { isScalar: false },
-  json_extract: { isScalar: false },
-  to_json_string: { isScalar: false },
 };
 
-/** The text of what is at a path. @throws WrongType */
-function translateJson(
-  { isScalar }: { readonly isScalar: boolean },
-  { first, second }: { readonly first: Expression; readonly second: Expression | undefined },
-  context: Context,
-): Value {
-  const path = second === undefined ? '$' : context.translate(second).text;
-  if (path === undefined) throw new WrongType(`has no path in quotes, such as '$.status', where one belongs`);
-  const { sql, json } = valueAt(first, readJsonPath(path), context);
-  return { type: 'string', sql: isScalar && json !== undefined ? json.text : sql };
-}
+const CHOICES: Readonly<Record<string, BigQueryFunction>> = {
+  if: {
+    min: 3,
+    max: 3,
+    write: ([condition = NULL, ...args], { translate }) => {
+      const test = as(translate(condition), 'bool');
+      return chooseBetween(args.map(translate), (sqls) => `if(${[test, ...sqls].join(', ')})`);
+    },
+  },
+  ifnull: choice([2, 2], chooseFirst),
+  coalesce: choice([1, ARGUMENTS_MAX], chooseFirst),
+  nullif: {
+    min: 2,
+    max: 2,
+    write: ([arg = NULL, other = NULL], { translate }) => {
+      const value = translate(arg);
+      const isEqual = compare('=', value, translate(other));
+      return toValue(value.type, `if(ifNull(${isEqual}, false), NULL, ${value.sql})`);
+    },
+  },
+  greatest: choice([1, ARGUMENTS_MAX], chooseExtreme('greatest')),
+  least: choice([1, ARGUMENTS_MAX], chooseExtreme('least')),
+};
+
+/** A function of a JSON value and a path in it. A scalar is NULL for objects and lists, and a text without its quotes. */
+const atPath = (isScalar: boolean): BigQueryFunction => ({
+  min: 1,
+  max: 2,
+  write: ([value = NULL, path], context) => {
+    const { text } = path === undefined ? { text: '$' } : context.translate(path);
+    if (text === undefined)
+      throw new WrongType(`has no path in quotes, such as '$.status', where one belongs`);
+    const { sql, json } = valueAt(value, readJsonPath(text), context);
+    return { type: 'string', sql: isScalar && json !== undefined ? json.text : sql };
+  },
+});
+
+const JSON_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
+  json_value: atPath(true),
+  json_extract_scalar: atPath(true),
+  json_query: atPath(false),
+  json_extract: atPath(false),
+  to_json_string: atPath(false),
+};
+
+/** Every function but COUNT, by name in lower case. */
+export const FUNCTIONS: ReadonlyMap<string, BigQueryFunction> = new Map(
+  Object.entries({ ...VALUE_FUNCTIONS, ...TIME_FUNCTIONS, ...CHOICES, ...JSON_FUNCTIONS, ...AGGREGATES }),
+);
 
 /** Below a record a typed column may have the value. A text, also one in the metadata, is read as JSON. */
 function valueAt(expression: Expression, steps: readonly Step[], { scope, translate }: Context): Value {

@@ -1,5 +1,6 @@
 import { writeValue } from '../../sql/quote.ts';
-import { toValue, translateCall, translateCase, translateMember } from './call.ts';
+import { translateMember } from './aggregate.ts';
+import { toValue, translateCall, translateCase } from './call.ts';
 import { cast } from './function.ts';
 import { commonOf, compare } from './operator.ts';
 import type { Expression } from './parse/tree.ts';

@@ -1,10 +1,9 @@
-import { findGroups, findPatternFault } from '../../sql/pattern.ts';
+import { findGroups } from '../../sql/pattern.ts';
 import { writeValue } from '../../sql/quote.ts';
 import { createMatcher } from '../../sql/text-matcher.ts';
-import { TIME_FUNCTIONS } from './time-function.ts';
+import { type BigQueryFunction, NULL, plain } from './signature.ts';
 import {
   as,
-  type BigQueryFunction,
   instantOf,
   isJson,
   isTime,
@@ -21,73 +20,53 @@ const call =
   (...args: string[]) =>
     `${name}(${args.join(', ')})`;
 
-const text = (name: string, args: BigQueryFunction['args'] = ['string']): BigQueryFunction => ({
-  args,
-  type: 'string',
-  write: call(name),
-});
-
-const flag = (name: string): BigQueryFunction => ({
-  args: ['string', 'string'],
-  type: 'bool',
-  write: call(name),
-});
-
 /** A text from its character at `start`, counted from 1; 0 is the first too, which the engine would take for none. */
 function writePart(s: string, start: string, ...count: string[]): string {
   return call('substringUTF8')(s, /^0+$/.test(start) ? '1' : start, ...count);
 }
 
-const TEXT_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
-  lower: text('lowerUTF8'),
-  upper: text('upperUTF8'),
-  reverse: text('reverseUTF8'),
-  trim: { args: ['string'], type: 'string', write: (s) => trimLeft(trimRight(s)) },
-  ltrim: { args: ['string'], type: 'string', write: (s) => trimLeft(s) },
-  rtrim: { args: ['string'], type: 'string', write: (s) => trimRight(s) },
-  concat: { ...text('concat'), isVariadic: true },
-  length: { args: ['string'], type: 'int64', write: (s) => `toInt64(lengthUTF8(${s}))` },
-  char_length: { args: ['string'], type: 'int64', write: (s) => `toInt64(lengthUTF8(${s}))` },
-  starts_with: flag('startsWith'),
-  ends_with: flag('endsWith'),
-  strpos: {
-    args: ['string', 'text'],
-    type: 'int64',
-    write: (s, part) => `toInt64(positionUTF8(${s}, ${part}))`,
-  },
-  left: text('leftUTF8', ['string', 'count']),
-  right: text('rightUTF8', ['string', 'count']),
-  substr: { args: ['string', 'count', 'count'], optional: 1, type: 'string', write: writePart },
-  substring: { args: ['string', 'count', 'count'], optional: 1, type: 'string', write: writePart },
-  replace: text('replaceAll', ['string', 'text', 'string']),
-};
-
 // ClickHouse's trim knows spaces only.
 const trimLeft = (s: string) => `replaceRegexpOne(${s}, '^\\\\s+', '')`;
 const trimRight = (s: string) => `replaceRegexpOne(${s}, '\\\\s+$', '')`;
 
+const countChars = plain(['string'], 'int64', (s) => `toInt64(lengthUTF8(${s}))`);
+const substring = plain(['string', 'count', 'count?'], 'string', writePart);
+const ceil = plain(['float64'], 'float64', call('ceil'));
+
+const TEXT_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
+  lower: plain(['string'], 'string', call('lowerUTF8')),
+  upper: plain(['string'], 'string', call('upperUTF8')),
+  reverse: plain(['string'], 'string', call('reverseUTF8')),
+  trim: plain(['string'], 'string', (s) => trimLeft(trimRight(s))),
+  ltrim: plain(['string'], 'string', trimLeft),
+  rtrim: plain(['string'], 'string', trimRight),
+  concat: plain(['string…'], 'string', call('concat')),
+  length: countChars,
+  char_length: countChars,
+  starts_with: plain(['string', 'string'], 'bool', call('startsWith')),
+  ends_with: plain(['string', 'string'], 'bool', call('endsWith')),
+  strpos: plain(['string', 'text'], 'int64', (s, part) => `toInt64(positionUTF8(${s}, ${part}))`),
+  left: plain(['string', 'count'], 'string', call('leftUTF8')),
+  right: plain(['string', 'count'], 'string', call('rightUTF8')),
+  substr: substring,
+  substring,
+  replace: plain(['string', 'text', 'string'], 'string', call('replaceAll')),
+};
+
 const NUMBER_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
-  abs: { args: ['float64'], type: 'float64', write: call('abs') },
-  sign: { args: ['float64'], type: 'float64', write: call('sign') },
-  floor: { args: ['float64'], type: 'float64', write: call('floor') },
-  ceil: { args: ['float64'], type: 'float64', write: call('ceil') },
-  ceiling: { args: ['float64'], type: 'float64', write: call('ceil') },
-  trunc: { args: ['float64'], type: 'float64', write: call('trunc') },
-  sqrt: { args: ['float64'], type: 'float64', write: call('sqrt') },
-  round: {
-    args: ['float64', 'count'],
-    optional: 1,
-    type: 'float64',
-    write: (x, digits) =>
-      digits === undefined ? roundAway(x) : `(${roundAway(`(${x} * exp10(${digits}))`)}) / exp10(${digits})`,
-  },
-  mod: { args: ['int64', 'int64'], type: 'int64', write: call('modulo') },
-  div: { args: ['int64', 'int64'], type: 'int64', write: call('intDiv') },
-  safe_divide: {
-    args: ['float64', 'float64'],
-    type: 'float64',
-    write: (a, b) => `${a} / nullIf(${b}, 0)`,
-  },
+  abs: plain(['float64'], 'float64', call('abs')),
+  sign: plain(['float64'], 'float64', call('sign')),
+  floor: plain(['float64'], 'float64', call('floor')),
+  ceil,
+  ceiling: ceil,
+  trunc: plain(['float64'], 'float64', call('trunc')),
+  sqrt: plain(['float64'], 'float64', call('sqrt')),
+  round: plain(['float64', 'count?'], 'float64', (x, digits) =>
+    digits === undefined ? roundAway(x) : `(${roundAway(`(${x} * exp10(${digits}))`)}) / exp10(${digits})`,
+  ),
+  mod: plain(['int64', 'int64'], 'int64', call('modulo')),
+  div: plain(['int64', 'int64'], 'int64', call('intDiv')),
+  safe_divide: plain(['float64', 'float64'], 'float64', (a, b) => `${a} / nullIf(${b}, 0)`),
 };
 
 /** The types of CAST, by every name that they have. */
@@ -138,11 +117,11 @@ const PLAIN: Readonly<Record<string, (sql: string, suffix: '' | 'OrNull') => str
 
 function toPlain(value: Value, type: 'int64' | 'float64' | 'bool', isSafe: boolean): string {
   const write = PLAIN[`${value.type} ${type}`];
-  if (write === undefined) throw refuseCast(value, type);
+  if (write === undefined) throw rejectCast(value, type);
   return write(value.sql, isSafe ? 'OrNull' : '');
 }
 
-function refuseCast(value: Value, type: Type) {
+function rejectCast(value: Value, type: Type) {
   return new WrongType(`casts a ${nameOf(value)} to ${type.toUpperCase()}, which BigQuery does not`);
 }
 
@@ -171,21 +150,10 @@ function toTime(value: Value, type: 'timestamp' | 'datetime' | 'date', isSafe: b
   }
   if (text !== undefined) return instantOf(text, type);
   if (isJson(value)) return { type, sql: as(value, type) };
-  if (value.type !== 'string') throw refuseCast(value, type);
+  if (value.type !== 'string') throw rejectCast(value, type);
   // The engine reads other texts too, such as seconds since 1970.
   const time = `parseDateTime64BestEffort${isSafe ? 'OrNull' : ''}(if(match(${sql}, ${ISO}), ${sql}, ''), 6, 'UTC')`;
   return { type, sql: type === 'date' ? `toDate(${time})` : time };
-}
-
-/** Checks a regular expression of a caller. @throws WrongType for a pattern that is rejected */
-export function readPattern(pattern: string): string {
-  const fault = findPatternFault(pattern);
-  if (fault !== undefined) throw new WrongType(`has a pattern that ${fault}`);
-  if (typeof createMatcher(pattern) === 'string')
-    throw new WrongType(
-      `has ${JSON.stringify(pattern.slice(0, 60))}, which is not a regular expression of RE2`,
-    );
-  return pattern;
 }
 
 /** In ClickHouse a dot is also the end of a line. */
@@ -234,24 +202,28 @@ function writeExtract(value: string, pattern: string, position = '1', occurrence
   return `if(${tests.join(' AND ')}, ${own}, NULL)`;
 }
 
-const extract: BigQueryFunction = {
-  args: ['string', 'pattern', 'count', 'count'],
-  optional: 2,
-  type: 'string',
-  write: writeExtract,
-};
+const extract = plain(['string', 'pattern', 'count?', 'count?'], 'string', writeExtract);
 
-const REGEXP_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
-  regexp_contains: {
-    args: ['string', 'pattern'],
-    type: 'bool',
-    write: (text, pattern) => `match(${text}, ${writePattern(pattern)})`,
-  },
+/** A function with the name of the type that it casts to. */
+const castTo = (name: string): BigQueryFunction => ({
+  min: 1,
+  max: 1,
+  write: ([value = NULL], { translate }) => cast(translate(value), name, false),
+});
+
+/** Functions of texts and numbers, and casts, by name in lower case. */
+export const VALUE_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
+  ...TEXT_FUNCTIONS,
+  ...NUMBER_FUNCTIONS,
+  regexp_contains: plain(
+    ['string', 'pattern'],
+    'bool',
+    (text, pattern) => `match(${text}, ${writePattern(pattern)})`,
+  ),
   regexp_extract: extract,
   regexp_substr: extract,
+  timestamp: castTo('timestamp'),
+  datetime: castTo('datetime'),
+  date: castTo('date'),
+  string: castTo('string'),
 };
-
-/** Every function that takes values and gives a value, by name in lower case. A member a function. */
-export const FUNCTIONS: ReadonlyMap<string, BigQueryFunction> = new Map(
-  Object.entries({ ...TEXT_FUNCTIONS, ...REGEXP_FUNCTIONS, ...NUMBER_FUNCTIONS, ...TIME_FUNCTIONS }),
-);

@@ -1,99 +1,68 @@
 import type { Expression } from './parse/tree.ts';
 import type { Context } from './scope.ts';
-import { as, type BigQueryFunction, type Type, type Value, WrongType } from './value.ts';
+import { type BigQueryFunction, NULL, plain } from './signature.ts';
+import { as, type Value, WrongType } from './value.ts';
 
-/** Microseconds of the parts that always take the same time. */
-const MICROS: Readonly<Record<string, number>> = {
-  microsecond: 1,
-  millisecond: 1_000,
-  second: 1_000_000,
-  minute: 60_000_000,
-  hour: 3_600_000_000,
-  day: 86_400_000_000,
+/** A part of a time, in ClickHouse's SQL with `$` for the time. */
+interface Part {
+  /** Given if it always takes the same time. */
+  readonly micros?: number;
+  /** Its beginning. */
+  readonly start?: string;
+  /** Its name in functions such as `addHours`. */
+  readonly unit?: string;
+  /** What EXTRACT returns. */
+  readonly field?: string;
+}
+
+const PARTS: Readonly<Record<string, Part>> = {
+  microsecond: { micros: 1, start: '$', unit: 'Microseconds', field: 'toMicrosecond($)' },
+  millisecond: {
+    micros: 1_000,
+    start: 'toStartOfMillisecond($)',
+    unit: 'Milliseconds',
+    field: 'toMillisecond($)',
+  },
+  second: { micros: 1_000_000, start: 'toStartOfSecond($)', unit: 'Seconds', field: 'toSecond($)' },
+  minute: { micros: 60_000_000, start: 'toStartOfMinute($)', unit: 'Minutes', field: 'toMinute($)' },
+  hour: { micros: 3_600_000_000, start: 'toStartOfHour($)', unit: 'Hours', field: 'toHour($)' },
+  day: { micros: 86_400_000_000, start: 'toStartOfDay($)', unit: 'Days', field: 'toDayOfMonth($)' },
+  dayofweek: { field: 'toDayOfWeek($, 3)' }, // 1 is Sunday
+  dayofyear: { field: 'toDayOfYear($)' },
+  week: { start: 'toStartOfWeek($, 0)', unit: 'Weeks', field: 'toWeek($, 0)' }, // begins on Sunday
+  isoweek: { start: 'toStartOfWeek($, 1)', field: 'toISOWeek($)' }, // begins on Monday
+  month: { start: 'toStartOfMonth($)', unit: 'Months', field: 'toMonth($)' },
+  quarter: { start: 'toStartOfQuarter($)', unit: 'Quarters', field: 'toQuarter($)' },
+  year: { start: 'toStartOfYear($)', unit: 'Years', field: 'toYear($)' },
+  isoyear: { field: 'toISOYear($)' },
 };
 
-/** The beginning of a part. Weeks begin on Sunday, ISO weeks on Monday. */
-const STARTS: Readonly<Record<string, (time: string) => string>> = {
-  microsecond: (time) => time,
-  millisecond: (time) => `toStartOfMillisecond(${time})`,
-  second: (time) => `toStartOfSecond(${time})`,
-  minute: (time) => `toStartOfMinute(${time})`,
-  hour: (time) => `toStartOfHour(${time})`,
-  day: (time) => `toStartOfDay(${time})`,
-  week: (time) => `toStartOfWeek(${time}, 0)`,
-  isoweek: (time) => `toStartOfWeek(${time}, 1)`,
-  month: (time) => `toStartOfMonth(${time})`,
-  quarter: (time) => `toStartOfQuarter(${time})`,
-  year: (time) => `toStartOfYear(${time})`,
-};
-
-const ADDED: Readonly<Record<string, string>> = {
-  microsecond: 'Microseconds',
-  millisecond: 'Milliseconds',
-  second: 'Seconds',
-  minute: 'Minutes',
-  hour: 'Hours',
-  day: 'Days',
-  week: 'Weeks',
-  month: 'Months',
-  quarter: 'Quarters',
-  year: 'Years',
-};
-
-/** EXTRACT. */
-const FIELDS: Readonly<Record<string, (time: string) => string>> = {
-  microsecond: (time) => `toMicrosecond(${time})`,
-  millisecond: (time) => `toMillisecond(${time})`,
-  second: (time) => `toSecond(${time})`,
-  minute: (time) => `toMinute(${time})`,
-  hour: (time) => `toHour(${time})`,
-  day: (time) => `toDayOfMonth(${time})`,
-  dayofweek: (time) => `toDayOfWeek(${time}, 3)`, // 1 is Sunday
-  dayofyear: (time) => `toDayOfYear(${time})`,
-  week: (time) => `toWeek(${time}, 0)`,
-  isoweek: (time) => `toISOWeek(${time})`,
-  month: (time) => `toMonth(${time})`,
-  quarter: (time) => `toQuarter(${time})`,
-  year: (time) => `toYear(${time})`,
-  isoyear: (time) => `toISOYear(${time})`,
-};
-
-function pick<T>(table: Readonly<Record<string, T>>, part: string): T {
-  const found = Object.hasOwn(table, part) ? table[part] : undefined;
+/** @throws WrongType for a part that cannot be used so */
+function pick<K extends keyof Part>(use: K, part: string): NonNullable<Part[K]> {
+  const found = Object.hasOwn(PARTS, part) ? PARTS[part]?.[use] : undefined;
   if (found !== undefined) return found;
-  throw new WrongType(`has the part ${part} of a time; known there are ${Object.keys(table).join(', ')}`);
+  const known = Object.keys(PARTS).filter((one) => PARTS[one]?.[use] !== undefined);
+  throw new WrongType(`has the part ${part} of a time; known there are ${known.join(', ')}`);
 }
 
 export function writeExtract(part: string, time: string): string {
-  return `toInt64(${pick(FIELDS, part)(time)})`;
+  return `toInt64(${pick('field', part).replace('$', () => time)})`;
 }
 
 /** Whole parts that have passed. */
 function writeElapsed(a: string, b: string, part: string): string {
-  return `intDiv(toUnixTimestamp64Micro(${a}) - toUnixTimestamp64Micro(${b}), ${pick(MICROS, part)})`;
+  return `intDiv(toUnixTimestamp64Micro(${a}) - toUnixTimestamp64Micro(${b}), ${pick('micros', part)})`;
 }
 
-/** Microseconds of `count` parts. @throws WrongType for a part that is not always as long */
-function microsOf(part: string): number {
-  return pick(MICROS, part);
-}
+const truncate = (time: string, part: string) =>
+  `toDateTime64(${pick('start', part).replace('$', () => time)}, 6, 'UTC')`;
 
-const truncate = (time: string, part: string) => `toDateTime64(${pick(STARTS, part)(time)}, 6, 'UTC')`;
-
-/** A time with a count of parts added. @throws WrongType */
-function writeAdded(
-  sign: 'add' | 'subtract',
-  time: string,
-  { part, count }: { part: string; count: string },
-): string {
-  return `${sign}${pick(ADDED, part)}(${time}, ${count})`;
-}
-
-/** The four functions of an INTERVAL are written by `writeAdded`. */
-const moved = (type: 'timestamp' | 'datetime'): BigQueryFunction => ({
-  args: [type, 'interval'],
-  type,
-  write: (time) => time,
+/** A time and an INTERVAL after it, or before it. */
+const moved = (type: Move['type'], sign: Move['sign']): BigQueryFunction => ({
+  min: 2,
+  max: 2,
+  write: ([time = NULL, interval = NULL], context) =>
+    addInterval(context.translate(time), interval, { type, sign, context }),
 });
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -166,29 +135,35 @@ function writeParse(format: string, text: string): string {
 const micros = (time: string, unit: string) => `intDiv(toUnixTimestamp64Micro(${time}), ${unit})`;
 const fromMicros = (count: string, unit: string) => `fromUnixTimestamp64Micro(${count} * ${unit}, 'UTC')`;
 
+const clock = (type: Move['type']): BigQueryFunction => ({
+  min: 0,
+  max: 0,
+  write: (_, { now }) => ({ type, sql: NOW, instant: now }),
+});
+
 export const TIME_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
-  current_timestamp: { args: [], type: 'timestamp', write: () => NOW },
-  current_datetime: { args: [], type: 'datetime', write: () => NOW },
-  current_date: { args: [], type: 'date', write: () => `toDate(${NOW})` },
-  timestamp_trunc: { args: ['timestamp', 'part'], type: 'timestamp', write: truncate },
-  datetime_trunc: { args: ['datetime', 'part'], type: 'datetime', write: truncate },
-  timestamp_add: moved('timestamp'),
-  timestamp_sub: moved('timestamp'),
-  datetime_add: moved('datetime'),
-  datetime_sub: moved('datetime'),
-  timestamp_diff: { args: ['timestamp', 'timestamp', 'part'], type: 'int64', write: writeElapsed },
-  format_timestamp: {
-    args: ['text', 'timestamp'],
-    type: 'string',
-    write: (format, time) => `formatDateTime(${time}, ${writeFormat(format)})`,
-  },
-  parse_timestamp: { args: ['text', 'string'], type: 'timestamp', write: writeParse },
-  unix_seconds: { args: ['timestamp'], type: 'int64', write: (time) => micros(time, '1000000') },
-  unix_millis: { args: ['timestamp'], type: 'int64', write: (time) => micros(time, '1000') },
-  unix_micros: { args: ['timestamp'], type: 'int64', write: (time) => `toUnixTimestamp64Micro(${time})` },
-  timestamp_seconds: { args: ['int64'], type: 'timestamp', write: (n) => fromMicros(n, '1000000') },
-  timestamp_millis: { args: ['int64'], type: 'timestamp', write: (n) => fromMicros(n, '1000') },
-  timestamp_micros: { args: ['int64'], type: 'timestamp', write: (n) => fromMicros(n, '1') },
+  current_timestamp: clock('timestamp'),
+  current_datetime: clock('datetime'),
+  current_date: plain([], 'date', () => `toDate(${NOW})`),
+  timestamp_trunc: plain(['timestamp', 'part'], 'timestamp', truncate),
+  datetime_trunc: plain(['datetime', 'part'], 'datetime', truncate),
+  timestamp_add: moved('timestamp', 'add'),
+  timestamp_sub: moved('timestamp', 'subtract'),
+  datetime_add: moved('datetime', 'add'),
+  datetime_sub: moved('datetime', 'subtract'),
+  timestamp_diff: plain(['timestamp', 'timestamp', 'part'], 'int64', writeElapsed),
+  format_timestamp: plain(
+    ['text', 'timestamp'],
+    'string',
+    (format, time) => `formatDateTime(${time}, ${writeFormat(format)})`,
+  ),
+  parse_timestamp: plain(['text', 'string'], 'timestamp', writeParse),
+  unix_seconds: plain(['timestamp'], 'int64', (time) => micros(time, '1000000')),
+  unix_millis: plain(['timestamp'], 'int64', (time) => micros(time, '1000')),
+  unix_micros: plain(['timestamp'], 'int64', (time) => `toUnixTimestamp64Micro(${time})`),
+  timestamp_seconds: plain(['int64'], 'timestamp', (n) => fromMicros(n, '1000000')),
+  timestamp_millis: plain(['int64'], 'timestamp', (n) => fromMicros(n, '1000')),
+  timestamp_micros: plain(['int64'], 'timestamp', (n) => fromMicros(n, '1')),
 };
 
 /** The instant of the query. */
@@ -202,7 +177,7 @@ function readInterval(expression: Expression, { translate }: Context) {
   const sql = count.text !== undefined && /^-?\d{1,9}$/.test(count.text) ? count.text : as(count, 'int64');
   const number = /^\(?-?\d{1,9}\)?$/.test(sql) ? Number(sql.replace(/[()]/g, '')) : undefined;
   const isFixed = !/^(?:week|month|quarter|year)$/.test(part);
-  const micros = number === undefined || !isFixed ? undefined : number * microsOf(part);
+  const micros = number === undefined || !isFixed ? undefined : number * pick('micros', part);
   return { part, count: sql, micros };
 }
 
@@ -210,23 +185,20 @@ function readInterval(expression: Expression, { translate }: Context) {
 const INSTANT_MIN = Date.UTC(1900, 0) * 1000;
 const INSTANT_MAX = Number.MAX_SAFE_INTEGER;
 
+interface Move {
+  readonly type: 'timestamp' | 'datetime';
+  readonly sign: 'add' | 'subtract';
+  readonly context: Context;
+}
+
 /** A time and an INTERVAL before or after it. */
-export function addInterval(
-  time: Value,
-  interval: Expression,
-  {
-    type,
-    sign,
-    context,
-  }: { readonly type: Type; readonly sign: 'add' | 'subtract'; readonly context: Context },
-): Value {
-  const wanted = type === 'datetime' ? 'datetime' : 'timestamp';
+export function addInterval(time: Value, interval: Expression, { type, sign, context }: Move): Value {
   const { part, count, micros } = readInterval(interval, context);
-  const sql = writeAdded(sign, as(time, wanted), { part, count });
+  const sql = `${sign}${pick('unit', part)}(${as(time, type)}, ${count})`;
   const { instant } = time;
-  if (instant === undefined || micros === undefined) return { type: wanted, sql };
+  if (instant === undefined || micros === undefined) return { type, sql };
   const moved = sign === 'add' ? instant + micros : instant - micros;
   if (moved < INSTANT_MIN || moved > INSTANT_MAX)
     throw new WrongType('has an INTERVAL that leads beyond the years 1900 to 2255');
-  return { type: wanted, sql, instant: moved };
+  return { type, sql, instant: moved };
 }

@@ -90,8 +90,7 @@ function lastName(expression: Expression): string {
 }
 
 const isAggregate = (node: Readonly<Record<string, unknown>>) =>
-  node['kind'] === 'call' &&
-  [...Object.keys(AGGREGATES), 'count', 'approx_quantiles'].includes(String(node['name']));
+  node['kind'] === 'call' && (node['name'] === 'count' || Object.hasOwn(AGGREGATES, String(node['name'])));
 
 /** Whether a tree has such a node. */
 function hasNode(tree: unknown, is: (node: Readonly<Record<string, unknown>>) => boolean): boolean {

@@ -265,19 +265,3 @@ function common(values: readonly Value[], types: readonly Type[]): Exclude<Targe
 
 /** Longest SQL of a translation, and of each expression in it. */
 export const SQL_CHARS_MAX = 256 * 1024;
-
-/** A function of BigQuery that takes values and gives a value. */
-export interface BigQueryFunction {
-  /**
-   * `part` is a word such as HOUR, `pattern` a regular expression, as it is, `text` any other text in quotes, `count` a
-   * whole number in digits, and `interval` the part and the count of an INTERVAL, such as `hour 1`.
-   */
-  readonly args: readonly (TargetType | 'any' | 'part' | 'pattern' | 'text' | 'count' | 'interval')[];
-  /** How many of the last arguments may be left out. */
-  readonly optional?: number;
-  /** Whether the last argument may be repeated. */
-  readonly isVariadic?: boolean;
-  readonly type: Type;
-  /** @throws WrongType for a `part` or `text` that is not known */
-  readonly write: (...args: string[]) => string;
-}

@@ -1,5 +1,4 @@
-import { parseOperand } from './operand.ts';
-import { type Grammar, parseList } from './token.ts';
+import { type Grammar, parseField, parseList } from './token.ts';
 import type { ComparisonForm, Expression, Operand } from './tree.ts';
 
 /**
@@ -22,29 +21,13 @@ function parseChain(grammar: Grammar, operator: 'AND' | 'OR'): Expression {
 function parseNot(grammar: Grammar): Expression {
   const { tokens } = grammar;
   const start = tokens.start();
-  if (!tokens.takeWords('NOT')) return parseComparison(grammar);
-  return { kind: 'unary', operator: 'NOT', operand: tokens.nest(() => parseNot(grammar)), start };
-}
-
-function parseComparison(grammar: Grammar): Expression {
-  const { tokens } = grammar;
-  const left = parseSum(grammar);
-  const compared = parseRight(left, grammar);
-  if (compared === undefined) return left;
-  const again = findComparison(grammar);
-  if (again !== undefined) throw tokens.fail(`has a comparison of a comparison by ${again}; use brackets`);
-  return compared;
+  if (tokens.takeWords('NOT'))
+    return { kind: 'unary', operator: 'NOT', operand: tokens.nest(() => parseNot(grammar)), start };
+  const value = parseSum(grammar);
+  return parseRight(value, grammar) ?? value;
 }
 
 const SIGNS: readonly ComparisonForm['operator'][] = ['=', '!=', '<>', '<=', '>=', '<', '>'];
-
-/** The comparison that is next, without reading it. */
-function findComparison({ tokens }: Grammar): string | undefined {
-  const sign = SIGNS.find((one) => tokens.isSign(one));
-  if (sign !== undefined) return sign;
-  const word = tokens.word(tokens.word() === 'NOT' ? 1 : 0);
-  return ['LIKE', 'IN', 'BETWEEN', 'IS'].includes(word) ? word : undefined;
-}
 
 /** What a value is compared with; `undefined` if it is not. */
 function parseRight(value: Expression, grammar: Grammar): Expression | undefined {
@@ -54,8 +37,7 @@ function parseRight(value: Expression, grammar: Grammar): Expression | undefined
   if (sign !== undefined)
     return { kind: 'comparison', operator: sign, left: value, right: parseSum(grammar), start };
   if (tokens.takeWords('IS')) return parseIs(value, grammar);
-  const isNot =
-    /^(?:LIKE|IN|BETWEEN|ILIKE|RLIKE|REGEXP|SIMILAR)$/.test(tokens.word(1)) && tokens.takeWords('NOT');
+  const isNot = /^(?:LIKE|IN|BETWEEN)$/.test(tokens.word(1)) && tokens.takeWords('NOT');
   const compared = parseWordOperator(value, grammar);
   return compared && isNot ? { kind: 'unary', operator: 'NOT', operand: compared, start } : compared;
 }
@@ -63,44 +45,27 @@ function parseRight(value: Expression, grammar: Grammar): Expression | undefined
 function parseWordOperator(value: Expression, grammar: Grammar): Expression | undefined {
   const { tokens } = grammar;
   const { start } = value;
-  if (tokens.takeWords('LIKE')) {
-    if (/^(?:ANY|SOME|ALL)$/.test(tokens.word()))
-      throw tokens.fail(`has LIKE ${tokens.word()}, which is not understood`);
+  if (tokens.takeWords('LIKE'))
     return { kind: 'comparison', operator: 'LIKE', left: value, right: parseSum(grammar), start };
-  }
   if (tokens.takeWords('BETWEEN')) {
     const low = parseSum(grammar);
     tokens.expectWord('AND');
     return { kind: 'between', value, low, high: parseSum(grammar), start };
   }
-  if (tokens.takeWords('IN')) return { kind: 'in', value, members: parseMembers(grammar), start };
-  if (/^(?:ILIKE|RLIKE|REGEXP|SIMILAR)$/.test(tokens.word()))
-    throw tokens.fail(
-      `has ${tokens.word()}, which BigQuery does not have; write lower(x) LIKE '…' or regexp_contains(x, r'…')`,
-    );
-  return undefined;
+  if (!tokens.takeWords('IN')) return undefined;
+  tokens.expectSign('(', 'a list in brackets');
+  const members = tokens.isQuery() ? tokens.nest(grammar.query) : parseList(grammar);
+  tokens.expectSign(')', 'the closing bracket of the list');
+  return { kind: 'in', value, members, start };
 }
 
-function parseMembers(grammar: Grammar): Extract<Expression, { kind: 'in' }>['members'] {
-  const { tokens } = grammar;
-  if (!tokens.takeSign('(')) throw tokens.fail('has IN without a list in brackets');
-  const isQuery = /^(?:SELECT|WITH)$/.test(tokens.word());
-  const members = isQuery ? tokens.nest(grammar.query) : parseList(grammar);
-  tokens.expectSign(
-    ')',
-    isQuery ? 'the closing bracket of the SELECT' : 'a comma or the closing bracket of the list',
-  );
-  return members;
-}
+const TRUTHS = { NULL: 'null', TRUE: true, FALSE: false } as const;
 
 function parseIs(value: Expression, { tokens }: Grammar): Expression {
   const isNot = tokens.takeWords('NOT');
-  const { start } = value;
-  if (tokens.takeWords('NULL')) return { kind: 'is', value, what: 'null', isNot, start };
-  if (tokens.takeWords('TRUE')) return { kind: 'is', value, what: true, isNot, start };
-  if (tokens.takeWords('FALSE')) return { kind: 'is', value, what: false, isNot, start };
-  if (tokens.word() === 'DISTINCT') throw tokens.fail('has IS DISTINCT FROM, which is not understood');
-  throw tokens.fail('has IS without NULL, TRUE or FALSE after it');
+  for (const [word, what] of Object.entries(TRUTHS))
+    if (tokens.takeWords(word)) return { kind: 'is', value, what, isNot, start: value.start };
+  throw tokens.unexpected('NULL, TRUE or FALSE');
 }
 
 function parseSum(grammar: Grammar): Expression {
@@ -121,8 +86,6 @@ function parseOperation(
     if (operator === undefined) break;
     rest.push({ operator, operand: parse() });
   }
-  if (tokens.isSign('%'))
-    throw tokens.fail('has the operator %, which BigQuery does not have; write mod(a, b)');
   return rest.length === 0 ? first : { kind: 'operation', first, rest, start: first.start };
 }
 
@@ -132,4 +95,191 @@ function parseSigned(grammar: Grammar): Expression {
   const operator = (['+', '-'] as const).find((one) => tokens.takeSign(one));
   if (operator === undefined) return parseOperand(grammar);
   return { kind: 'unary', operator, operand: tokens.nest(() => parseSigned(grammar)), start };
+}
+
+/** Types by the names that PostgreSQL has for them, which Studio's `::text` uses. */
+const SHORT_TYPES: Readonly<Record<string, string>> = {
+  text: 'string',
+  varchar: 'string',
+  int: 'int64',
+  integer: 'int64',
+  bigint: 'int64',
+  float: 'float64',
+  double: 'float64',
+  boolean: 'bool',
+};
+
+/** Parses a value with its casts by `::` and its members `[…]`. */
+function parseOperand(grammar: Grammar): Expression {
+  const { tokens } = grammar;
+  let operand = parsePrimary(grammar);
+  for (let count = 1; ; count++) {
+    const { start } = operand;
+    if (tokens.takeSign('::')) {
+      const name = tokens.takeWord('a type').toLowerCase();
+      const type = Object.hasOwn(SHORT_TYPES, name) ? SHORT_TYPES[name] : undefined;
+      operand = { kind: 'cast', value: operand, type: type ?? name, isSafe: false, start };
+    } else if (tokens.takeSign('[')) operand = parseMember(operand, grammar);
+    else return operand;
+    tokens.requireLevel(tokens.level + count);
+  }
+}
+
+function parseMember(list: Expression, grammar: Grammar): Expression {
+  const { tokens } = grammar;
+  if (!tokens.takeWords('OFFSET')) throw tokens.unexpected('OFFSET(…)');
+  tokens.expectSign('(');
+  const index = grammar.expression();
+  tokens.expectSign(')');
+  tokens.expectSign(']');
+  return { kind: 'member', list, index, start: list.start };
+}
+
+function parsePrimary(grammar: Grammar): Expression {
+  const { tokens } = grammar;
+  const start = tokens.start();
+  const token = tokens.peek();
+  if (token?.kind === 'text') return { kind: 'text', value: tokens.take('a value').value, start };
+  if (token?.kind === 'number') return { kind: 'number', digits: tokens.take('a value').value, start };
+  if (tokens.takeSign('(')) return parseBrackets(grammar, start);
+  return WORDS.get(tokens.word())?.(grammar, start) ?? parseNamed(grammar, start);
+}
+
+/** An expression or a SELECT in brackets. */
+function parseBrackets(grammar: Grammar, start: number): Expression {
+  const { tokens } = grammar;
+  const inner: Expression = tokens.isQuery()
+    ? { kind: 'subquery', query: tokens.nest(grammar.query), start }
+    : grammar.expression();
+  tokens.expectSign(')', 'an operator or a closing bracket');
+  return inner;
+}
+
+/** @returns `undefined` for a name or a call of this word */
+type Parse = (grammar: Grammar, start: number) => Expression | undefined;
+
+/** A literal such as TIMESTAMP '2026-11-20'. */
+const parseTime =
+  (type: 'timestamp' | 'datetime' | 'date'): Parse =>
+  ({ tokens }, start) => {
+    if (tokens.peek(1)?.kind !== 'text') return undefined;
+    tokens.take('a type');
+    return { kind: 'time', type, text: tokens.take('a string').value, start };
+  };
+
+const parseConstant =
+  (value: boolean | null): Parse =>
+  ({ tokens }, start) => {
+    tokens.take('a value');
+    return value === null ? { kind: 'null', start } : { kind: 'bool', value, start };
+  };
+
+/** These are functions with or without brackets. */
+const parseClock: Parse = ({ tokens }, start) => {
+  if (tokens.isSign('(', 1)) return undefined;
+  const name = tokens.take('a value').value.toLowerCase();
+  return { kind: 'call', name, args: [], isOfRows: false, isDistinct: false, isOver: false, start };
+};
+
+/** What begins with a word that is not only a name. */
+const WORDS: ReadonlyMap<string, Parse> = new Map<string, Parse>([
+  ['NULL', parseConstant(null)],
+  ['TRUE', parseConstant(true)],
+  ['FALSE', parseConstant(false)],
+  ['TIMESTAMP', parseTime('timestamp')],
+  ['DATETIME', parseTime('datetime')],
+  ['DATE', parseTime('date')],
+  ['CURRENT_TIMESTAMP', parseClock],
+  ['CURRENT_DATETIME', parseClock],
+  ['CURRENT_DATE', parseClock],
+  ['CASE', parseCase],
+  ['CAST', parseCast],
+  ['SAFE_CAST', parseCast],
+  ['EXTRACT', parseExtract],
+  ['INTERVAL', parseInterval],
+]);
+
+/** A path of names, or a call. */
+function parseNamed(grammar: Grammar, start: number): Expression {
+  const { tokens } = grammar;
+  const isCall = tokens.isSign('(', 1) && /^(?:IF|LEFT|RIGHT)$/.test(tokens.word());
+  if (!isCall && !tokens.isName()) throw tokens.unexpected('a value');
+  const names = [tokens.take('a name').value];
+  while (tokens.takeSign('.')) names.push(parseField(grammar));
+  return tokens.takeSign('(')
+    ? parseCall(names.join('.').toLowerCase(), start, grammar)
+    : { kind: 'name', names, start };
+}
+
+/** Parses a call after its opening bracket. @param name of the function, in lower case */
+function parseCall(name: string, start: number, grammar: Grammar): Expression {
+  const { tokens } = grammar;
+  const isDistinct = tokens.takeWords('DISTINCT');
+  const isOfRows = !isDistinct && tokens.takeSign('*');
+  const args = isOfRows || tokens.isSign(')') ? [] : parseList(grammar);
+  tokens.expectSign(')', `a comma or the closing bracket of ${name}`);
+  const isOver = tokens.takeWords('OVER');
+  if (isOver) {
+    tokens.expectSign('(');
+    tokens.expectSign(')', 'the closing bracket of OVER ()');
+  }
+  return { kind: 'call', name, args, isOfRows, isDistinct, isOver, start };
+}
+
+/** Parses CASE … END. */
+function parseCase(grammar: Grammar, start: number): Expression {
+  const { tokens } = grammar;
+  tokens.expectWord('CASE');
+  const subject = tokens.word() === 'WHEN' ? undefined : grammar.expression();
+  const branches: { test: Expression; result: Expression }[] = [];
+  while (tokens.takeWords('WHEN')) {
+    const test = grammar.expression();
+    tokens.expectWord('THEN');
+    branches.push({ test, result: grammar.expression() });
+  }
+  if (branches.length === 0) throw tokens.unexpected('WHEN');
+  const otherwise = tokens.takeWords('ELSE') ? grammar.expression() : undefined;
+  tokens.expectWord('END');
+  return { kind: 'case', subject, branches, otherwise, start };
+}
+
+/** Parses CAST or SAFE_CAST. */
+function parseCast(grammar: Grammar, start: number): Expression {
+  const { tokens } = grammar;
+  const isSafe = tokens.take('CAST').value.toUpperCase() === 'SAFE_CAST';
+  tokens.expectSign('(');
+  const value = grammar.expression();
+  tokens.expectWord('AS');
+  const type = tokens.take('a type').value.toLowerCase();
+  tokens.expectSign(')', 'the closing bracket of CAST');
+  return { kind: 'cast', value, type, isSafe, start };
+}
+
+/** Parses EXTRACT. */
+function parseExtract(grammar: Grammar, start: number): Expression {
+  const { tokens } = grammar;
+  tokens.expectWord('EXTRACT');
+  tokens.expectSign('(');
+  const part = parsePart(grammar);
+  tokens.expectWord('FROM');
+  const from = grammar.expression();
+  tokens.expectSign(')', 'the closing bracket of EXTRACT');
+  return { kind: 'extract', part, from, start };
+}
+
+/** Parses INTERVAL. */
+function parseInterval(grammar: Grammar, start: number): Expression {
+  const { tokens } = grammar;
+  tokens.expectWord('INTERVAL');
+  const count = grammar.expression();
+  return { kind: 'interval', count, part: parsePart(grammar), start };
+}
+
+/** A word such as HOUR, in lower case; `week(monday)` is `isoweek`. */
+function parsePart({ tokens }: Grammar): string {
+  const part = tokens.takeWord('a part of a time, such as HOUR,').toLowerCase();
+  if (part !== 'week' || !tokens.takeSign('(')) return part;
+  const day = tokens.take('a day').value.toLowerCase();
+  tokens.expectSign(')');
+  return day === 'monday' ? 'isoweek' : `week(${day})`;
 }

@@ -1,18 +1,13 @@
 import type { TailraceError } from '../../../errors.ts';
 import { parseExpression } from './expression.ts';
-import { parseField } from './operand.ts';
 import {
   type BigQueryToken,
   createTokenStream,
   type Grammar,
-  locate,
-  parseAlias,
+  parseField,
   parseList,
-  parseNames,
   type Quotes,
   readTokens,
-  reject,
-  shorten,
 } from './token.ts';
 import type {
   FromItem,
@@ -39,7 +34,7 @@ interface Parsed {
  * @throws TailraceError `invalid_parameter` that names what is not understood, with its line and column
  */
 export function parse(sql: string, quotes: Quotes): Parsed {
-  const tokens = createTokenStream(sql, withoutEnd(readTokens(sql, quotes), sql));
+  const tokens = createTokenStream(sql, withoutEnd(readTokens(sql, quotes)));
   const grammar: Grammar = {
     tokens,
     query: () => parseQuery(grammar),
@@ -51,20 +46,9 @@ export function parse(sql: string, quotes: Quotes): Parsed {
 }
 
 /** Removes semicolons at the end. */
-function withoutEnd(tokens: readonly BigQueryToken[], sql: string): readonly BigQueryToken[] {
-  const last = tokens.findLastIndex((token) => !isSemicolon(token));
-  if (last < 0) throw reject('is empty; send one SELECT');
-  const kept = tokens.slice(0, last + 1);
-  const first = kept.find(({ value }) => value !== '(');
-  if (first !== undefined && !(first.kind === 'word' && /^(?:select|with)$/i.test(first.value)))
-    throw reject(`must be one SELECT; it begins with ${shorten(first.value)}`, locate(sql, first.start));
-  const second = kept.find(isSemicolon);
-  if (second !== undefined)
-    throw reject('must be one SELECT; there is a semicolon', locate(sql, second.start));
-  return kept;
+function withoutEnd(tokens: readonly BigQueryToken[]): readonly BigQueryToken[] {
+  return tokens.slice(0, tokens.findLastIndex(({ kind, value }) => kind !== 'sign' || value !== ';') + 1);
 }
-
-const isSemicolon = ({ kind, value }: BigQueryToken) => kind === 'sign' && value === ';';
 
 /** Parses a query, up to its end or the bracket around it. */
 function parseQuery(grammar: Grammar): QueryTree {
@@ -72,18 +56,13 @@ function parseQuery(grammar: Grammar): QueryTree {
   const start = tokens.start();
   const withs = parseWith(grammar);
   const arms = [parseArm(grammar)];
-  while (parseUnion(grammar)) arms.push(parseArm(grammar));
-  const hasTail = /^(?:ORDER|LIMIT)$/.test(tokens.word());
-  const tail = parseTail(grammar);
-  if (hasTail && /^(?:UNION|INTERSECT|EXCEPT)$/.test(tokens.word()))
-    throw tokens.fail(`has ORDER BY or LIMIT before ${tokens.word()} ALL; put the SELECT in brackets`);
-  return { kind: 'query', withs, arms, tail, start };
+  while (tokens.takeWords('UNION', 'ALL')) arms.push(parseArm(grammar));
+  return { kind: 'query', withs, arms, tail: parseTail(grammar), start };
 }
 
 function parseWith(grammar: Grammar): readonly WithMember[] {
   const { tokens } = grammar;
   if (!tokens.takeWords('WITH')) return [];
-  if (tokens.word() === 'RECURSIVE') throw tokens.fail('has WITH RECURSIVE, which is not understood');
   const members: WithMember[] = [];
   do {
     const member = parseWithMember(grammar);
@@ -99,23 +78,11 @@ function parseWithMember(grammar: Grammar): WithMember {
   const start = tokens.start();
   if (!tokens.isName()) throw tokens.unexpected('the name of a member of WITH');
   const name = tokens.take('a name').value;
-  if (tokens.isSign('('))
-    throw tokens.fail(`has columns after ${name} in WITH, which are not understood; name them in its SELECT`);
   tokens.expectWord('AS');
   tokens.expectSign('(', `the SELECT of ${name} in brackets`);
   const query = tokens.nest(grammar.query);
   tokens.expectSign(')', `the closing bracket of ${name}`);
   return { name, query, start };
-}
-
-/** Reads UNION ALL if it is next. */
-function parseUnion({ tokens }: Grammar): boolean {
-  const word = tokens.word();
-  if (!/^(?:UNION|INTERSECT|EXCEPT)$/.test(word)) return false;
-  const start = tokens.start();
-  if (tokens.takeWords('UNION', 'ALL')) return true;
-  const written = `${word}${tokens.word(1) === 'DISTINCT' || tokens.word(1) === 'ALL' ? ` ${tokens.word(1)}` : ''}`;
-  throw tokens.fail(`has ${written}, which is not understood; known is UNION ALL`, { start });
 }
 
 function parseArm(grammar: Grammar): SelectTree | QueryTree {
@@ -132,14 +99,11 @@ function parseSelect(grammar: Grammar): SelectTree {
   if (!tokens.takeWords('SELECT')) throw tokens.unexpected('a SELECT');
   const isDistinct = tokens.takeWords('DISTINCT');
   if (!isDistinct) tokens.takeWords('ALL');
-  if (tokens.word() === 'AS') throw tokens.fail(`has SELECT AS ${tokens.word(1)}, which is not understood`);
   const items = parseItems(grammar);
   const from = tokens.takeWords('FROM') ? parseFrom(grammar) : [];
   const where = tokens.takeWords('WHERE') ? grammar.expression() : undefined;
-  const groupBy = tokens.takeWords('GROUP', 'BY') ? parseKeys(grammar) : [];
+  const groupBy = tokens.takeWords('GROUP', 'BY') ? parseList(grammar) : [];
   const having = tokens.takeWords('HAVING') ? grammar.expression() : undefined;
-  if (/^(?:QUALIFY|WINDOW)$/.test(tokens.word()))
-    throw tokens.fail(`has ${tokens.word()}, which is not understood`);
   return { kind: 'select', isDistinct, items, from, where, groupBy, having, start };
 }
 
@@ -169,16 +133,7 @@ function parseStar(relation: string | undefined, start: number, grammar: Grammar
   const { tokens } = grammar;
   const hasExcept = tokens.isSign('(', 1) && tokens.takeWords('EXCEPT');
   const except = hasExcept ? parseNames('EXCEPT', grammar) : [];
-  if (tokens.word() === 'REPLACE') throw tokens.fail('has * REPLACE, which is not understood');
   return { kind: 'star', relation, except, start };
-}
-
-function parseKeys(grammar: Grammar) {
-  const { tokens } = grammar;
-  const word = tokens.word();
-  if (word === 'GROUPING') throw tokens.fail('has GROUPING SETS, which is not understood');
-  if (/^(?:ROLLUP|CUBE|ALL)$/.test(word)) throw tokens.fail(`has GROUP BY ${word}, which is not understood`);
-  return parseList(grammar);
 }
 
 function parseTail(grammar: Grammar): Tail {
@@ -207,8 +162,7 @@ function parseOrderTerm(grammar: Grammar): OrderTerm {
 /** Digits, without zeros before them. */
 function parseCount({ tokens }: Grammar): string {
   const token = tokens.peek();
-  if (token?.kind !== 'number' || !/^\d{1,15}$/.test(token.value))
-    throw tokens.fail('has a LIMIT or OFFSET other than a whole number');
+  if (token?.kind !== 'number' || !/^\d{1,15}$/.test(token.value)) throw tokens.unexpected('a whole number');
   return String(Number(tokens.take('a number').value));
 }
 
@@ -228,30 +182,14 @@ function parseJoin({ tokens }: Grammar): Join | undefined {
   if (tokens.takeSign(',') || tokens.takeWords('CROSS', 'JOIN')) return 'CROSS JOIN';
   if (tokens.takeWords('JOIN') || tokens.takeWords('INNER', 'JOIN')) return 'INNER JOIN';
   if (tokens.takeWords('LEFT', 'JOIN') || tokens.takeWords('LEFT', 'OUTER', 'JOIN')) return 'LEFT JOIN';
-  const word = tokens.word();
-  if (/^(?:RIGHT|FULL|NATURAL|OUTER)$/.test(word))
-    throw tokens.fail(`has ${word} JOIN, which is not understood; known are JOIN, LEFT JOIN and CROSS JOIN`);
   return undefined;
 }
-
-/** Words after a table that change what is read of it. */
-const AFTER_TABLE: Readonly<Record<string, string>> = {
-  TABLESAMPLE: 'TABLESAMPLE',
-  PIVOT: 'PIVOT',
-  UNPIVOT: 'UNPIVOT',
-  MATCH_RECOGNIZE: 'MATCH_RECOGNIZE',
-  FOR: 'FOR SYSTEM_TIME or FOR UPDATE',
-};
 
 function parseFromItem(join: Join | undefined, grammar: Grammar): FromItem {
   const { tokens } = grammar;
   const start = tokens.start();
   const read = parseRead(grammar);
   const alias = parseAlias(grammar);
-  const after = AFTER_TABLE[tokens.word()];
-  if (after !== undefined) throw tokens.fail(`has ${after}, which is not understood`);
-  if (tokens.word() === 'WITH' && tokens.word(1) === 'OFFSET')
-    throw tokens.fail('has WITH OFFSET, which is not understood');
   const on = tokens.takeWords('ON') ? grammar.expression() : undefined;
   const using = on === undefined && tokens.takeWords('USING') ? parseNames('USING', grammar) : [];
   return { join, read, alias, on, using, start };
@@ -273,7 +211,29 @@ function parseRead(grammar: Grammar): FromItem['read'] {
   if (!tokens.isName()) throw tokens.unexpected('a table');
   const names = [tokens.take('a table').value];
   while (tokens.takeSign('.')) names.push(parseField(grammar));
-  if (tokens.isSign('('))
-    throw tokens.fail(`has the function ${names.join('.')} instead of a table, which is not understood`);
+  if (tokens.isSign('(')) throw tokens.fail(`has the function ${names.join('.')} where a table belongs`);
   return { kind: 'path', names };
+}
+
+/** Names of columns between commas, in brackets. @param clause before them, for messages */
+function parseNames(clause: string, { tokens }: Grammar): readonly string[] {
+  const names: string[] = [];
+  tokens.expectSign('(');
+  do {
+    if (!tokens.isName()) throw tokens.unexpected('a column');
+    names.push(tokens.take('a column').value);
+  } while (tokens.takeSign(','));
+  tokens.expectSign(')', `a comma or the closing bracket of ${clause}`);
+  return names;
+}
+
+const ALIAS = /^[A-Za-z_]\w{0,127}$/;
+
+/** The name after an item or a table, with or without AS. @throws TailraceError for letters that no column may have */
+function parseAlias({ tokens }: Grammar): string | undefined {
+  const hasAs = tokens.takeWords('AS');
+  if (!hasAs && !tokens.isAlias()) return undefined;
+  const token = tokens.peek();
+  if (tokens.isName() && ALIAS.test(token?.value ?? '')) return tokens.take('a name').value;
+  throw tokens.unexpected('a plain name, of letters, digits and underscores, without quotes');
 }

@@ -81,7 +81,7 @@ export function readTokens(sql: string, quotes: Quotes): readonly BigQueryToken[
   while (pattern.lastIndex < sql.length) {
     const start = pattern.lastIndex;
     const groups = pattern.exec(sql)?.groups;
-    if (groups === undefined) throw refuseUnknown(sql, start);
+    if (groups === undefined) throw rejectUnknown(sql, start);
     const token = readToken(groups, start, sql);
     if (token === undefined) continue;
     tokens.push(token);
@@ -91,7 +91,7 @@ export function readTokens(sql: string, quotes: Quotes): readonly BigQueryToken[
   return tokens;
 }
 
-function refuseUnknown(sql: string, start: number) {
+function rejectUnknown(sql: string, start: number) {
   const place = locate(sql, start);
   if (/^(?:[rR]?['"`]|\/\*)/.test(sql.slice(start, start + 2)))
     return reject('has a string, a name or a comment without an end', place);
@@ -138,7 +138,7 @@ const ESCAPE = /\\(?:[xX]([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7
 
 /** @throws TailraceError `invalid_parameter` for an escape that BigQuery does not have */
 function readEscapes(text: string, fail: (message: string) => Error): string {
-  const refuseEscape = (written: string) =>
+  const rejectEscape = (written: string) =>
     fail(
       `has a string with the escape ${written}, which BigQuery does not have; ` +
         `write \\${written}, or r'…' for a raw string,`,
@@ -146,11 +146,11 @@ function readEscapes(text: string, fail: (message: string) => Error): string {
   return text.replace(ESCAPE, (all, x?: string, u?: string, long?: string, octal?: string, other = '') => {
     const digits = x ?? u ?? long;
     const code = digits === undefined ? Number.parseInt(octal ?? '', 8) : Number.parseInt(digits, 16);
-    if (code > 0x10ffff) throw refuseEscape(all);
+    if (code > 0x10ffff) throw rejectEscape(all);
     if (!Number.isNaN(code)) return String.fromCodePoint(code);
     if (ESCAPES[other] !== undefined) return ESCAPES[other];
     if (`\\?"'\``.includes(other)) return other;
-    throw refuseEscape(all);
+    throw rejectEscape(all);
   });
 }
 
@@ -223,6 +223,13 @@ export function createTokenStream(sql: string, tokens: readonly BigQueryToken[])
       at++;
       return token;
     },
+    /** Whether a SELECT is next, with or without its WITH. */
+    isQuery: (): boolean => /^(?:SELECT|WITH)$/.test(stream.word()),
+    /** Reads the next token, which has to be a word. @returns it as it is written */
+    takeWord(belongs: string): string {
+      if (peek()?.kind !== 'word') throw stream.unexpected(belongs);
+      return stream.take(belongs).value;
+    },
     /** Reads a sign if it is next. */
     takeSign(sign: string): boolean {
       if (!stream.isSign(sign)) return false;
@@ -267,14 +274,26 @@ export function createTokenStream(sql: string, tokens: readonly BigQueryToken[])
   return stream;
 }
 
+/** What to write instead of what BigQuery, or this part of it, does not have. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  '%': 'write mod(a, b)',
+  ILIKE: "write lower(x) LIKE '…'",
+  REGEXP: "write regexp_contains(x, r'…')",
+  RLIKE: "write regexp_contains(x, r'…')",
+  UNION: 'known is UNION ALL, between SELECTs without ORDER BY and LIMIT, or in brackets',
+  RIGHT: 'known are JOIN, LEFT JOIN and CROSS JOIN',
+  FULL: 'known are JOIN, LEFT JOIN and CROSS JOIN',
+};
+
+/** The one form of what is not understood: a token, and what belongs in its place. */
 function describe(token: BigQueryToken | undefined, belongs: string): string {
   if (token === undefined) return `ends where ${belongs} belongs`;
   const { kind, value } = token;
-  const word = kind === 'word' ? value.toUpperCase() : '';
-  if (RESERVED.has(word) || NOT_ALIAS.has(word))
-    return `has ${word} in a place that is not understood; ${belongs} belongs there`;
-  const shown = shorten(value);
-  return `has ${kind === 'text' ? `the text ${JSON.stringify(shown)}` : `"${shown}"`} where ${belongs} belongs`;
+  const word = value.toUpperCase();
+  const isKeyword = kind === 'word' && (RESERVED.has(word) || NOT_ALIAS.has(word));
+  const shown = isKeyword ? word : JSON.stringify(shorten(value));
+  const instead = kind !== 'text' && Object.hasOwn(INSTEAD, word) ? `; ${INSTEAD[word]}` : '';
+  return `has ${kind === 'text' ? 'the text ' : ''}${shown} where ${belongs} belongs${instead}`;
 }
 
 /** Expressions between commas. */
@@ -284,29 +303,9 @@ export function parseList(grammar: Grammar): readonly Expression[] {
   return list;
 }
 
-/** Names of columns between commas, in brackets. @param clause before them, for messages */
-export function parseNames(clause: string, { tokens }: Grammar): readonly string[] {
-  const names: string[] = [];
-  tokens.expectSign('(');
-  do {
-    if (!tokens.isName()) throw tokens.unexpected('a column');
-    names.push(tokens.take('a column').value);
-  } while (tokens.takeSign(','));
-  tokens.expectSign(')', `a comma or the closing bracket of ${clause}`);
-  return names;
-}
-
-const ALIAS = /^[A-Za-z_]\w{0,127}$/;
-
-/** The name after an item or a table, with or without AS. @throws TailraceError for letters that no column may have */
-export function parseAlias({ tokens }: Grammar): string | undefined {
-  const hasAs = tokens.takeWords('AS');
-  if (!hasAs && !tokens.isAlias()) return undefined;
-  const token = tokens.peek();
-  if (tokens.isName() && ALIAS.test(token?.value ?? '')) return tokens.take('a name').value;
-  const word = tokens.word();
-  const hint = word === '' ? '' : `; ${word} is not a name`;
-  throw tokens.fail(
-    `has AS without a plain name after it; a name has letters, digits and underscores, without quotes${hint}`,
-  );
+/** After a dot every word is a name. */
+export function parseField({ tokens }: Grammar): string {
+  const kind = tokens.peek()?.kind;
+  if (kind !== 'word' && kind !== 'name') throw tokens.unexpected('a name');
+  return tokens.take('a name').value;
 }

@@ -106,13 +106,8 @@ type ExpressionForm =
   | { readonly kind: 'cast'; readonly value: Expression; readonly type: string; readonly isSafe: boolean }
   | { readonly kind: 'extract'; readonly part: string; readonly from: Expression }
   | CallForm
-  /** `list[offset(index)]`; `accessor` is in lower case, empty for `list[index]`. */
-  | {
-      readonly kind: 'member';
-      readonly list: Expression;
-      readonly accessor: string;
-      readonly index: Expression;
-    }
+  /** `list[offset(index)]`. */
+  | { readonly kind: 'member'; readonly list: Expression; readonly index: Expression }
   | { readonly kind: 'subquery'; readonly query: QueryTree };
 
 export interface NameForm {
