@@ -1,12 +1,11 @@
 import { AGGREGATES, translateCount } from './aggregate.ts';
 import { VALUE_FUNCTIONS } from './function.ts';
-import { compare } from './operator.ts';
 import type { CallForm, CaseForm, Expression } from './parse/tree.ts';
 import { firstOf, type Step, writeSteps } from './relation.ts';
 import { type Context, findName } from './scope.ts';
 import { ARGUMENTS_MAX, type BigQueryFunction, NULL } from './signature.ts';
 import { TIME_FUNCTIONS } from './time-function.ts';
-import { as, jsonValue, type Type, unify, type Value, WrongType } from './value.ts';
+import { as, compare, jsonValue, type Type, unify, type Value, WrongType } from './value.ts';
 
 /** A call of a function. @throws WrongType for one that is not known */
 export function translateCall(call: CallForm, context: Context): Value {
@@ -129,7 +128,7 @@ export const FUNCTIONS: ReadonlyMap<string, BigQueryFunction> = new Map(
 function valueAt(expression: Expression, steps: readonly Step[], { scope, translate }: Context): Value {
   if (expression.kind === 'name') {
     const found = findName(expression.names, scope);
-    const isRecord = typeof found === 'object' && 'origin' in found && found.steps.length === 0;
+    const isRecord = found !== undefined && 'origin' in found && found.steps.length === 0;
     if (isRecord && scope.grouped.size === 0) return found.origin.relation.value(found.origin, steps);
   }
   const value = translate(expression);

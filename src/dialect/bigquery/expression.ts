@@ -2,23 +2,29 @@ import { writeValue } from '../../sql/quote.ts';
 import { translateMember } from './aggregate.ts';
 import { toValue, translateCall, translateCase } from './call.ts';
 import { cast } from './function.ts';
-import { commonOf, compare } from './operator.ts';
 import type { Expression } from './parse/tree.ts';
-import { type Context, findName, readFound } from './scope.ts';
+import { type Context, findName, placed, readFound } from './scope.ts';
 import { addInterval, writeExtract } from './time-function.ts';
-import { as, instantOf, SQL_CHARS_MAX, type Type, type Value, WrongType } from './value.ts';
+import {
+  as,
+  commonOf,
+  compare,
+  instantOf,
+  SQL_CHARS_MAX,
+  type Type,
+  type Value,
+  WrongType,
+} from './value.ts';
 
 /** Translates an expression. @throws TailraceError `invalid_parameter` for what is not understood in it */
 export function translateExpression(expression: Expression, context: Context): Value {
-  try {
+  return placed(context, expression, () => {
     const value = translateForm(expression, context);
     // Checked at every level: some functions write their argument several times.
     if (value.sql.length > SQL_CHARS_MAX) throw new WrongType('is too large: ask in several requests');
     context.spend(value.sql.length);
     return value;
-  } catch (error) {
-    throw error instanceof WrongType ? context.fail(error.message, expression) : error;
-  }
+  });
 }
 
 type Form<K extends Expression['kind']> = Extract<Expression, { kind: K }>;
@@ -90,7 +96,6 @@ function translateName(expression: Form<'name'>, { fail, scope }: Context): Valu
   const alias = names.length === 1 ? scope.aliases.get(first.toLowerCase()) : undefined;
   if (alias !== undefined) return alias;
   const found = findName(names, scope);
-  if (typeof found === 'string') throw fail(`has an ambiguous name: ${found}`, expression);
   if (found !== undefined) {
     const value = readFound(found);
     return scope.grouped.get(value.sql) ?? value;

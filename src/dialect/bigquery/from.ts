@@ -1,9 +1,8 @@
 import type { TailraceError } from '../../errors.ts';
-import { compare } from './operator.ts';
 import type { FromItem, Placed, QueryTree } from './parse/tree.ts';
 import type { Origin, Relation, Source } from './relation.ts';
-import { type ColumnScope, type Context, findName, readColumn } from './scope.ts';
-import { as, WrongType } from './value.ts';
+import { type ColumnScope, type Context, findName, placed, readColumn } from './scope.ts';
+import { as, compare } from './value.ts';
 
 /** What FROM needs of the SELECT around it. */
 export interface FromContext {
@@ -77,8 +76,7 @@ function requireUnused(
 function readUnnested(item: FromItem, scope: ColumnScope, context: FromContext): Origin | undefined {
   const names = readUnnestedPath(item, scope, context);
   if (names === undefined) return undefined;
-  const found = findName(names, scope);
-  if (typeof found === 'string') throw context.fail(`has an ambiguous name: ${found}`, item);
+  const found = placed(context, item, () => findName(names, scope));
   if (found !== undefined && 'origin' in found)
     return found.origin.relation.unnest(found.origin, found.steps, found.others);
   throw context.fail(
@@ -134,13 +132,11 @@ function readCondition(item: FromItem, { scope, shared }: JoinScope, context: Fr
       throw fail(`has a condition after ${join ?? 'the first table'}`, item);
     return '';
   }
-  try {
+  return placed(context, on ?? item, () => {
     if (on !== undefined) return ` ON ${as(contextOf(scope).translate(on), 'bool')}`;
     if (using.length === 0) throw fail('has JOIN without ON or USING', item);
     return ` ON ${using.map((column) => writeShared(column, { item, scope, shared }, context)).join(' AND ')}`;
-  } catch (error) {
-    throw error instanceof WrongType ? fail(error.message, on ?? item) : error;
-  }
+  });
 }
 
 function writeShared(

@@ -3,7 +3,7 @@ import { type Bounds, joinBounds, type TableBounds } from './bounds.ts';
 import { translateExpression } from './expression.ts';
 import type { Expression, Placed, QueryTree, SelectTree } from './parse/tree.ts';
 import type { DialectView, Relation, Source } from './relation.ts';
-import type { ColumnScope, Context } from './scope.ts';
+import { type ColumnScope, type Context, placed } from './scope.ts';
 import {
   outputValues,
   type Select,
@@ -128,14 +128,11 @@ function joinArms(selects: readonly Select[], place: Placed, { fail }: State): S
   const count = first?.columns.length ?? 0;
   if (first === undefined || selects.some(({ columns }) => columns.length !== count))
     throw fail('has SELECTs with different numbers of columns in UNION ALL', place);
-  const unified = first.columns.map((column, i) => {
-    try {
-      return unify(values.map((one) => one[i] ?? { type: 'null' as const, sql: 'NULL' }));
-    } catch (error) {
-      if (!(error instanceof WrongType)) throw error;
-      throw fail(`${error.message}: column ${column.label} of UNION ALL`, place);
-    }
-  });
+  const unified = first.columns.map(({ label }, i) =>
+    placed({ fail: (message) => fail(`${message}: column ${label} of UNION ALL`, place) }, place, () =>
+      unify(values.map((one) => one[i] ?? { type: 'null' as const, sql: 'NULL' })),
+    ),
+  );
   const arms = selects.map(({ sql }, i) => {
     const list = unified.map(({ sqls }, column) => `${sqls[i]} AS c${column}`).join(', ');
     return `SELECT ${list} FROM (${sql})`;

@@ -1,5 +1,5 @@
 import { writeValue } from '../../sql/quote.ts';
-import { reject } from './parse/token.ts';
+import { reject } from './rejection.ts';
 import { jsonValue, type Members, SQL_CHARS_MAX, type Type, type TypedSql, type Value } from './value.ts';
 
 /** A view of the stored query, as callers' SELECTs see it. */

@@ -1,7 +1,7 @@
 import type { TailraceError } from '../../errors.ts';
 import type { Expression, Placed, QueryTree } from './parse/tree.ts';
 import type { Origin, Relation, Source, SourceColumn, Step } from './relation.ts';
-import type { Type, Value } from './value.ts';
+import { type Type, type Value, WrongType } from './value.ts';
 
 /** What the translation of an expression needs. */
 export interface Context {
@@ -47,10 +47,11 @@ interface JsonTarget {
 
 /**
  * Finds what a name of one or more parts stands for: a record of an UNNEST first, whose name hides columns, then a
- * relation, a column, and last a field of a record, named without it. @returns `undefined` if there is none; a text
- * that says why it is ambiguous
+ * relation, a column, and last a field of a record, named without it. @returns `undefined` if there is none
+ *
+ * @throws WrongType for an ambiguous name
  */
-export function findName(names: readonly string[], scope: ColumnScope): NameTarget | string | undefined {
+export function findName(names: readonly string[], scope: ColumnScope): NameTarget | undefined {
   const [first = '', ...rest] = names;
   const record = scope.records.find(({ name }) => isSame(name, first));
   if (record !== undefined) return { origin: record.origin, steps: rest };
@@ -61,7 +62,9 @@ export function findName(names: readonly string[], scope: ColumnScope): NameTarg
   }
   const holders = scope.relations.filter((one) => getColumn(one.source, first) !== undefined);
   if (holders.length > 1 && !scope.shared.has(first.toLowerCase()))
-    return `${first} is in ${holders.map(({ name }) => name).join(' and ')}; write one of them before it`;
+    throw ambiguous(
+      `${first} is in ${holders.map(({ name }) => name).join(' and ')}; write one of them before it`,
+    );
   const [holder] = holders;
   if (holder !== undefined) return findColumn(holder, first, rest);
   return rest.length === 0 ? findField(names, scope) : undefined;
@@ -71,7 +74,7 @@ export function findName(names: readonly string[], scope: ColumnScope): NameTarg
  * A field without the name of its record. The fields of records are not known beforehand: the record with a typed
  * column for it or below it, or else the last record of an event that has it.
  */
-function findField(names: readonly string[], { records }: ColumnScope): JsonTarget | string | undefined {
+function findField(names: readonly string[], { records }: ColumnScope): JsonTarget | undefined {
   const typed = records.filter(({ origin }) => origin.relation.isTyped(origin, names));
   const [record, ...others] = typed.length > 0 ? typed : records;
   if (record === undefined) return undefined;
@@ -80,8 +83,11 @@ function findField(names: readonly string[], { records }: ColumnScope): JsonTarg
   if (areOfOne && (typed.length === 0 || others.length === 0))
     return { origin: record.origin, steps: names, others: others.map(({ origin }) => origin) };
   const listed = [record, ...others].map(({ name }) => name || 'a record without a name').join(' and ');
-  return `${names.join('.')} ${typed.length > 0 ? 'is' : 'may be'} in ${listed}; write the record before it`;
+  const where = typed.length > 0 ? 'is' : 'may be';
+  throw ambiguous(`${names.join('.')} ${where} in ${listed}; write the record before it`);
 }
+
+const ambiguous = (message: string) => new WrongType(`has an ambiguous name: ${message}`);
 
 function findColumn(relation: Relation, name: string, steps: readonly Step[]): NameTarget | undefined {
   const column = getColumn(relation.source, name);
@@ -113,4 +119,13 @@ export function readFound(found: NameTarget): Value {
   const value = found.origin.relation.value(found.origin, found.steps, found.others);
   const isWhole = found.steps.length === 0 && found.origin.path !== undefined;
   return isWhole ? { ...value, type: 'record' } : value;
+}
+
+/** Translates a part of the caller's text, and adds its place to what is wrong with a value. @throws TailraceError */
+export function placed<T>({ fail }: Pick<Context, 'fail'>, place: Placed, translate: () => T): T {
+  try {
+    return translate();
+  } catch (error) {
+    throw error instanceof WrongType ? fail(error.message, place) : error;
+  }
 }

@@ -1,11 +1,11 @@
 import { findBounds, type TableBounds } from './bounds.ts';
 import { toValue } from './call.ts';
 import { type FromContext, translateFrom } from './from.ts';
-import { shorten } from './parse/token.ts';
 import type { Expression, ItemTree, OrderTerm, SelectTree, StarTree, Tail } from './parse/tree.ts';
+import { shorten } from './rejection.ts';
 import { createRelation, type Source } from './relation.ts';
-import { type ColumnScope, type Context, readColumn } from './scope.ts';
-import { as, groupedValue, isJson, type Members, type Type, type Value, WrongType } from './value.ts';
+import { type ColumnScope, type Context, placed, readColumn } from './scope.ts';
+import { as, groupedValue, isJson, type Members, type Type, type Value } from './value.ts';
 
 /** A column of a SELECT: in its SQL it is `c0`, `c1` and so on. */
 interface OutputColumn {
@@ -67,13 +67,8 @@ export function translateSelect(tree: SelectTree, context: SelectContext, tail: 
   return tail !== undefined && isDistinct ? withTail({ sql, columns }, tail, context) : { sql, columns };
 }
 
-function translateCondition(condition: Expression, { translate, fail }: Context): string {
-  const value = translate(condition);
-  try {
-    return as(value, 'bool');
-  } catch (error) {
-    throw error instanceof WrongType ? fail(error.message, condition) : error;
-  }
+function translateCondition(condition: Expression, context: Context): string {
+  return placed(context, condition, () => as(context.translate(condition), 'bool'));
 }
 
 /** A SELECT with an ORDER BY and a LIMIT around it, which name its columns only. */
