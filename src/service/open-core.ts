@@ -22,7 +22,7 @@ import { verifyFilters } from '../ingest/filter/filter.ts';
 import { createSlots } from '../lib/slots.ts';
 import { verifySearches } from '../search/verify.ts';
 import { verifyDashboards } from '../verify/dashboards.ts';
-import { scopeHashes } from '../verify/tables-read.ts';
+import { scopeHashes } from '../verify/disallowed-syntax.ts';
 import { verifyDrafts, verifyQueries } from '../verify/verify.ts';
 import { verifyExternal } from '../verify/verify-external.ts';
 import { verifyRollups } from '../verify/verify-rollup.ts';
@@ -187,8 +187,8 @@ export async function prepare(
 ): Promise<Definitions> {
   const { definitions, faults, sourcesAreWhole, drafts } = reading;
   const refuse = (found: readonly Fault[]) => refuseFaults([...faults, ...found], others);
-  if (!sourcesAreWhole)
-    refuse(await verifyDrafts(engine, drafts, { hasTables: false, sources: definitions.sources }));
+  const draftFaults = await verifyDrafts(engine, drafts, definitions.sources);
+  if (!sourcesAreWhole) refuse(draftFaults);
   const sourceFaults = [
     ...(await verifyExternal(engine, definitions.sources, hasExternal)),
     ...(await verifyRollups(engine, definitions.sources)),
@@ -206,7 +206,7 @@ export async function prepare(
         areAll: faults.length === 0,
       }),
       ...verifyDashboards(definitions.dashboards ?? [], definitions.endpoints),
-      ...(await verifyDrafts(engine, drafts, { hasTables: true, sources: definitions.sources })),
+      ...draftFaults,
     ]);
     narrowed = await scopeHashes(engine, definitions);
   });

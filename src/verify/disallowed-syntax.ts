@@ -1,5 +1,17 @@
+import type { Endpoint } from '../definitions/endpoint.ts';
+import { type Definitions, hashEndpoint } from '../definitions/read.ts';
+import { isManaged } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
-import { NO_TABLE, readQueryTree, readSyntaxTree, type SyntaxNode, walk } from '../sandbox/syntax-tree.ts';
+import { createSampleSql } from '../query/statement.ts';
+import { isAllowedFunction, words } from '../sandbox/function.ts';
+import {
+  isTablePlace,
+  NO_TABLE,
+  readQueryTree,
+  readSyntaxTree,
+  type SyntaxNode,
+  walk,
+} from '../sandbox/syntax-tree.ts';
 
 /** Finds why a query may not be stored, for a reason that only the calling code knows; by `readQueryTree`. */
 export type FindDisallowed = (tree: SyntaxNode) => string | undefined;
@@ -64,4 +76,141 @@ function findDisallowedInside(root: SyntaxNode): string | undefined {
 
 function noTableByText(name: string): string {
   return `must not call ${name}(): stored queries name the tables that they read`;
+}
+
+/**
+ * Hashes each endpoint over its own files and those of the sources that its query reads: a change of another source
+ * leaves the cached answers valid. If it is not certain what a query reads, all sources count. The engine must have
+ * accepted every query.
+ */
+export async function scopeHashes(engine: Engine, definitions: Definitions): Promise<Definitions> {
+  const { endpoints, sources } = definitions;
+  // A source of an existing table is a view, through which a query may read anything.
+  const tables = new Set(sources.filter(isManaged).map(({ table }) => table));
+  const narrowed: Endpoint[] = [];
+  for (const endpoint of endpoints) {
+    const read = findTablesRead(await readQueryTree(engine, createSampleSql(endpoint)), tables);
+    const own = sources.filter(({ table }) => read?.includes(table));
+    narrowed.push(
+      read === undefined ? endpoint : { ...endpoint, hash: hashEndpoint(endpoint.fileHash, own) },
+    );
+  }
+  return { ...definitions, endpoints: narrowed };
+}
+
+/**
+ * Returns the tables that a query can read, never too few: a table counts if its name occurs in the query, even as a
+ * column or an alias. `undefined` if anything else could reach a table: see `findForeignTable`, a view with the name of
+ * a table or of another view, or a function that may depend on more than its arguments.
+ *
+ * @param root as for `findForeignTable`
+ * @param tables without views over other tables
+ */
+export function findTablesRead(root: SyntaxNode, tables: ReadonlySet<string>): string[] | undefined {
+  const nodes = [...walk(root)];
+  const views = nodes.map(viewName).filter((name) => name !== undefined);
+  // The engine resolves the names in a view in the scope that uses the view: the scope that defines it does not tell.
+  const isHidden = new Set([...views, ...tables]).size < views.length + tables.size;
+  if (isHidden || nodes.some(isUnknown) || findForeignTable(root, tables) !== undefined) return undefined;
+  const names = new Set(
+    nodes.filter(({ kind }) => kind === 'IDENTIFIER').flatMap(({ text }) => text.split(/\W+/)),
+  );
+  return [...tables].filter((table) => names.has(table)).toSorted();
+}
+
+// These read no table either; callers of sandboxed endpoints may not call them for other reasons, such as their cost.
+const OTHER_FUNCTIONS = words(
+  'range repeat arrayWithConstant leftPad rightPad clamp now now64 today throwIf globalIn ' +
+    'globalNotIn quantilesBFloat16 toDecimal256 reinterpretAsFloat32 reinterpretAsUInt32',
+);
+
+function isUnknown({ kind, text }: SyntaxNode): boolean {
+  const [, name = ''] = /(?:^|, )function_name: (\w+)(?:,|$)/.exec(text) ?? [];
+  return kind === 'FUNCTION' && !isAllowedFunction(name) && !OTHER_FUNCTIONS.includes(name.toLowerCase());
+}
+
+// These generate rows from their arguments.
+const TABLE_FUNCTIONS = words('numbers numbers_mt zeros zeros_mt generate_series generateSeries values null');
+
+// A name with one of these in it could forge a field.
+const LABELS = ['identifier: ', 'function_name: ', 'cte_name: '];
+
+const hasLabelTwice = (text: string) =>
+  LABELS.some((label) => text.indexOf(label) !== text.lastIndexOf(label));
+
+const viewName = ({ text }: SyntaxNode) => /(?:^|, )cte_name: (\w+)(?:,|$)/.exec(text)?.[1];
+
+interface TableScope {
+  readonly tables: ReadonlySet<string>;
+  /** The names of WITH. */
+  readonly views: ReadonlySet<string>;
+}
+
+const TABLE_NODES = new Set(['QUERY', 'UNION', 'TABLE_FUNCTION', 'JOIN', 'CROSS JOIN', 'ARRAY_JOIN']);
+const IN = /(?:^|, )function_name: (?:global)?(?:not)?(?:null)?in(?:ignoreset)?(?:,|$)/i;
+
+// These read a table or a dictionary that a text names; passed by name to another function they are identifiers.
+const READING_FUNCTION =
+  /(?:^|, )(?:function_name|identifier): ((?:dict(?:Get|Has|Is)|joinGet|hasColumnInTable)\w*)(?:,|$)/i;
+
+/**
+ * Finds what a query would read beside `tables`: a function that reads more than its arguments, or else the name of a
+ * table that is neither one of them nor a view of the query.
+ *
+ * @param root of `readQueryTree`: before names are resolved, so that no value changes it
+ */
+export function findForeignTable(root: SyntaxNode, tables: ReadonlySet<string>): string | undefined {
+  const nodes = [...walk(root)];
+  for (const { kind, text } of nodes) {
+    const [, name = 'a table function'] = /\btable_function_name: (\w+)/.exec(text) ?? [];
+    if (kind === 'TABLE_FUNCTION' && !TABLE_FUNCTIONS.includes(name)) return `${name}()`;
+    const [, reading] = (/^(?:FUNCTION|IDENTIFIER)$/.test(kind) && READING_FUNCTION.exec(text)) || [];
+    if (reading !== undefined) return `${reading}()`;
+  }
+  const isForged = nodes.some(({ text }) => hasLabelTwice(text));
+  if (!isForged && areTablesKnown(root, { tables, views: new Set() })) return undefined;
+  const views = new Set(nodes.map(viewName));
+  const places = nodes.filter(isTablePlace).flatMap(({ children }) => children);
+  const named = places.flatMap(({ text }) => /\bidentifier: ([\w.]+)/.exec(text)?.[1] ?? []);
+  const isForeign = (name: string) => !tables.has(name) && !views.has(name) && name !== NO_TABLE;
+  return named.find(isForeign) ?? 'another table';
+}
+
+/** Whether every name and expression used as a table is known. */
+function areTablesKnown(node: SyntaxNode, scope: TableScope): boolean {
+  const { kind, text, children } = node;
+  if (kind === 'WITH') return true; // see `enter`
+  if (isTablePlace(node) && !children.every((child) => isTableKnown(child, scope))) return false;
+  if (kind === 'FUNCTION' && IN.test(text) && !isRightSideKnown(node, scope)) return false;
+  const inner = kind === 'QUERY' ? enter(node, scope) : scope;
+  return inner !== undefined && children.every((child) => areTablesKnown(child, inner));
+}
+
+/** The scope within a query: each view sees those before it. `undefined` if a part of a view is not known. */
+function enter({ children }: SyntaxNode, scope: TableScope): TableScope | undefined {
+  const views = new Set(scope.views);
+  const list = children.find(({ kind }) => kind === 'WITH')?.children.flatMap((one) => one.children) ?? [];
+  for (const member of list) {
+    const name = viewName(member);
+    const isRecursive = member.text.includes('is_recursive_cte: 1');
+    // Within itself a view is visible only if it is recursive.
+    const own = new Set(views);
+    if (name !== undefined) own[isRecursive ? 'add' : 'delete'](name);
+    if (!areTablesKnown(member, { ...scope, views: own })) return undefined;
+    if (name !== undefined) views.add(name);
+  }
+  return { ...scope, views };
+}
+
+function isTableKnown({ kind, text }: SyntaxNode, { tables, views }: TableScope): boolean {
+  if (kind !== 'IDENTIFIER') return TABLE_NODES.has(kind);
+  const [, name = ''] =
+    /(?:^|, )identifier: ([\w.]+)(?:, (?:final|sample_size|sample_offset): .*)?$/.exec(text) ?? [];
+  return tables.has(name) || views.has(name) || name === NO_TABLE;
+}
+
+/** `x IN name` reads a table, so `name` must be a known one. */
+function isRightSideKnown({ children }: SyntaxNode, scope: TableScope): boolean {
+  const right = children.flatMap((one) => one.children).flatMap((list) => list.children)[1];
+  return right !== undefined && (right.kind !== 'IDENTIFIER' || isTableKnown(right, scope));
 }

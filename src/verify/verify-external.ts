@@ -6,7 +6,7 @@ import { TailraceError } from '../errors.ts';
 import { readSyntaxTree } from '../sandbox/syntax-tree.ts';
 import { trusted } from '../sql/sql.ts';
 import { findDisallowedSyntax } from './disallowed-syntax.ts';
-import { engineMessage } from './engine-message.ts';
+import { engineMessage } from './engine-fault.ts';
 import { bareType } from './verify.ts';
 
 /** Has the engine check each expression of sources over existing tables; only the syntax if it does not have the tables. */

@@ -7,7 +7,7 @@ import { clause, givenNameOf, nameOf, parseQueryTree, readSyntaxTree, walk } fro
 import { writeValue } from '../sql/quote.ts';
 import { trusted } from '../sql/sql.ts';
 import { findDisallowedSyntax } from './disallowed-syntax.ts';
-import { engineMessage } from './engine-message.ts';
+import { engineMessage } from './engine-fault.ts';
 
 /** Has the engine check the aggregates of each rollup, which do not need the table to exist. */
 export async function verifyRollups(engine: Engine, sources: readonly Source[]): Promise<Fault[]> {
@@ -18,7 +18,7 @@ export async function verifyRollups(engine: Engine, sources: readonly Source[]):
     const known = faults.length;
     const check = async (find: (sql: string) => Promise<string | undefined>) => {
       for (const { sql, line } of source.rollup?.values ?? []) {
-        const message = await find(sql).catch((error: unknown) => withoutStatement(engineMessage(error)));
+        const message = await find(sql).catch(engineMessage);
         if (message === undefined) continue;
         faults.push({ file: source.file, line, message: `"values" of "rollup": ${message}` });
       }
@@ -36,11 +36,6 @@ export async function verifyRollups(engine: Engine, sources: readonly Source[]):
     if (fails) await check((sql) => findFailure(engine, source, sql));
   }
   return faults;
-}
-
-/** The engine's messages quote the statement, most of which is not the author's. */
-function withoutStatement(message: string): string {
-  return message.replace(/ in (?:scope|query) SELECT .*?(?=\. Maybe you meant|$)/is, '');
 }
 
 /** @throws the engine's error */
@@ -64,7 +59,7 @@ async function findNoAggregate(engine: Engine, source: Source, sql: string): Pro
 async function findFailure(engine: Engine, source: Source, sql: string): Promise<string | undefined> {
   return await runOnSamples(engine, source, [sql]).then(
     () => undefined,
-    (error: unknown) => `must not fail for any event: ${withoutStatement(engineMessage(error))}`,
+    (error: unknown) => `must not fail for any event: ${engineMessage(error)}`,
   );
 }
 

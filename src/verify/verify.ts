@@ -3,18 +3,15 @@ import type { Fault } from '../definitions/fault.ts';
 import type { SqlFile } from '../definitions/read.ts';
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
-import { messageOf } from '../errors.ts';
 import { JSON_FORMAT } from '../query/format.ts';
 import { createSampleSql, createStatement, sampleValues } from '../query/statement.ts';
 import { findSandboxFault } from '../sandbox/base.ts';
 import { SyntaxTreeError } from '../sandbox/syntax-tree.ts';
-import { createRewriter, findParameters } from '../sql/parameter.ts';
+import { createRewriter } from '../sql/parameter.ts';
 import { type Values, writeValue } from '../sql/quote.ts';
 import { trusted } from '../sql/sql.ts';
-import { findAdvice } from './advice.ts';
 import { type FindDisallowed, findDisallowedAnywhere } from './disallowed-syntax.ts';
-import { engineMessage } from './engine-message.ts';
-import { findSourceLocation } from './source-location.ts';
+import { toFault } from './engine-fault.ts';
 
 /**
  * Has the engine, which has the tables of the sources, check every stored query. Each rejection is a fault of the
@@ -147,76 +144,26 @@ function at(endpoint: Endpoint, line: number, message: string): Fault {
 }
 
 /**
- * Has the engine check queries with a faulty endpoint.yaml, so that one check reports both. Types of parameters and
- * columns are unknown here: only faults that no change of the YAML can fix are reported.
- *
- * @param options `hasTables`: whether the tables of every source exist; without them only the syntax is checked
+ * Has the engine parse queries with a faulty endpoint.yaml, so that one check reports both. Names and types are checked
+ * once the YAML is right.
  */
 export async function verifyDrafts(
   engine: Engine,
   drafts: readonly SqlFile[],
-  { hasTables, sources = [] }: { readonly hasTables: boolean; readonly sources?: readonly Source[] },
+  sources: readonly Source[],
 ): Promise<Fault[]> {
   const faults: Fault[] = [];
+  // Any text in the place of a parameter is as good: the values do not change how a text is parsed.
+  const write = () => writeValue('1');
   for (const draft of drafts) {
-    const syntax = await verifySyntax(engine, draft, sources);
-    const fault = syntax ?? (hasTables && (await verifyNames(engine, draft, sources)));
-    if (fault) faults.push(fault);
-  }
-  return faults;
-}
-
-async function verifySyntax(
-  engine: Engine,
-  draft: SqlFile,
-  sources: readonly Source[],
-): Promise<Fault | undefined> {
-  try {
-    const message = await findDisallowedAnywhere(engine, withText(draft, STAND_INS[0]));
-    return message === undefined ? undefined : { file: draft.file, line: 1, message };
-  } catch (error) {
-    const fault = toFault(draft, error, { write: () => writeValue(STAND_INS[0]), sources });
-    return error instanceof SyntaxTreeError ? { ...fault, line: 1, message: error.message } : fault;
-  }
-}
-
-// A function may need a number or an instant. If none of these texts suits, the type is at fault, which is not reported
-// here.
-const STAND_INS = ['1', '2026-01-01 00:00:00', 'x'] as const;
-// A missing table, column or function: no value of a parameter can fix it.
-const UNKNOWN_NAME =
-  /\((?:UNKNOWN_TABLE|UNKNOWN_DATABASE|UNKNOWN_IDENTIFIER|UNKNOWN_FUNCTION)\)|Code: (?:60|81|47|46)\./;
-
-async function verifyNames(
-  engine: Engine,
-  draft: SqlFile,
-  sources: readonly Source[],
-): Promise<Fault | undefined> {
-  const texts = findParameters(draft.text).length === 0 ? [STAND_INS[0]] : STAND_INS;
-  for (const text of texts) {
     try {
-      await engine.inspect(trusted(`DESCRIBE TABLE (${withText(draft, text)}\n)`));
-      return undefined;
+      const message = await findDisallowedAnywhere(engine, createRewriter(draft.text)(write));
+      if (message !== undefined) faults.push({ file: draft.file, line: 1, message });
     } catch (error) {
-      if (UNKNOWN_NAME.test(messageOf(error)))
-        return toFault(draft, error, { write: () => writeValue(text), sources });
+      if (error instanceof SyntaxTreeError)
+        faults.push({ file: draft.file, line: 1, message: error.message });
+      else faults.push(toFault(draft, error, { write, sources }));
     }
   }
-  return undefined;
-}
-
-/** Returns the query with the same text for every parameter. */
-function withText(draft: SqlFile, text: string): string {
-  return createRewriter(draft.text)(() => writeValue(text));
-}
-
-interface Sent {
-  /** Returns what the engine got instead of a `@name`. */
-  readonly write: (name: string) => string;
-  readonly sources: readonly Source[];
-}
-
-function toFault({ file, text: sql }: SqlFile, error: unknown, { write, sources }: Sent): Fault {
-  const message = findAdvice(messageOf(error), { sql, sources }) ?? engineMessage(error);
-  return { file, line: 1, ...findSourceLocation(messageOf(error), { sql, write }), message };
+  return faults;
 }

@@ -6,9 +6,8 @@ import { parseRows } from '../engine/values.ts';
 import { TailraceError } from '../errors.ts';
 import { verifySearches } from '../search/verify.ts';
 import { textOf } from '../sql/sql.ts';
-import { describeSourceName } from '../verify/advice.ts';
-import { NO_SETTINGS } from '../verify/disallowed-syntax.ts';
-import { findForeignTable } from '../verify/tables-read.ts';
+import { findForeignTable, NO_SETTINGS } from '../verify/disallowed-syntax.ts';
+import { describeSourceName } from '../verify/engine-fault.ts';
 import { type Verified, verifyDrafts, verifyQuery } from '../verify/verify.ts';
 import { type Draft, type DraftTexts, readDraft, refuseDraft, YAML_FILE } from './draft.ts';
 
@@ -49,7 +48,7 @@ export async function checkDraft(
   // Its types are unknown, so only the syntax can be checked: names are resolved only for texts that passed the checks
   // above.
   const drafts = draft.sql.text.trim() === '' ? [] : [draft.sql];
-  const faults = await verifyDrafts(engine, drafts, { hasTables: false, sources: registry.sources });
+  const faults = await verifyDrafts(engine, drafts, registry.sources);
   throwFailure();
   return {
     draft,

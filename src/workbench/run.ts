@@ -7,7 +7,7 @@ import { type Format, NDJSON_FORMAT } from '../query/format.ts';
 import { parseParameters, type RawParameters } from '../query/parameters.ts';
 import { createQuestion } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
-import { engineMessage } from '../verify/engine-message.ts';
+import { engineMessage } from '../verify/engine-fault.ts';
 import { type CheckParts, type ExecutionOptions, getEndpoint, toAuthorText } from './check.ts';
 import type { DraftTexts } from './draft.ts';
 

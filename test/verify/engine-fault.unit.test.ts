@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findAdvice } from '../../src/verify/advice.ts';
+import { findAdvice } from '../../src/verify/engine-fault.ts';
 
 const sources = [
   { name: 'api.requests', table: 'api_requests' },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isManaged } from '../../src/definitions/source.ts';
 import { readQueryTree } from '../../src/sandbox/syntax-tree.ts';
 import { trusted } from '../../src/sql/sql.ts';
-import { findTablesRead } from '../../src/verify/tables-read.ts';
+import { findForeignTable, findTablesRead } from '../../src/verify/disallowed-syntax.ts';
 import { runs, scale } from '../support/property.ts';
 import { openTestStore } from '../support/service.ts';
 
@@ -37,11 +37,30 @@ describe('the tables that a query can read', () => {
     'WITH edge_logs AS (SELECT 1 AS id) SELECT id FROM edge_logs',
     'WITH others AS (SELECT id FROM edge_logs) SELECT id FROM (WITH edge_logs AS (SELECT id FROM others) SELECT id FROM edge_logs)',
     "SELECT hasColumnInTable('tailrace', 'auth_logs', 'id') FROM edge_logs",
-    'SELECT * APPLY(toTypeName) FROM edge_logs',
+    'SELECT currentDatabase() FROM edge_logs',
     'SELECT 1 FROM view(SELECT 1 FROM edge_logs)',
     'SELECT 1 AS `a, identifier: edge_logs` FROM edge_logs WHERE `a, identifier: edge_logs` = 1',
   ])('are uncertain for %s', async (sql) => {
     expect(await tablesOf(sql)).toBe(undefined);
+  });
+});
+
+const foreignOf = async (sql: string) => findForeignTable(await readQueryTree(engine, sql), TABLES);
+
+describe('what a query reads beside the tables of sources', () => {
+  test.each([
+    ['SELECT 1 FROM others', 'others'],
+    ['SELECT 1 FROM tailrace.edge_logs', 'tailrace.edge_logs'],
+    ["SELECT COLUMNS('id') APPLY(x -> x IN others) FROM edge_logs", 'another table'],
+    ['WITH others AS (SELECT * FROM others) SELECT 1 FROM others', 'another table'],
+    ["SELECT hasColumnInTable('tailrace', 'auth_logs', 'id') FROM edge_logs", 'hasColumnInTable()'],
+    ['SELECT 1 FROM view(SELECT 1 FROM edge_logs)', 'view()'],
+    [
+      'SELECT 1 AS `a, identifier: edge_logs` FROM edge_logs WHERE `a, identifier: edge_logs` = 1',
+      'another table',
+    ],
+  ])('is named for %s', async (sql, foreign) => {
+    expect(await foreignOf(sql)).toBe(foreign);
   });
 });
 

@@ -1,0 +1,220 @@
+import type { Fault } from '../definitions/fault.ts';
+import type { SqlFile } from '../definitions/read.ts';
+import type { Source } from '../definitions/source.ts';
+import { messageOf } from '../errors.ts';
+import { describeNearest } from '../lib/nearest.ts';
+import { applyEdits } from '../sql/edit.ts';
+import { createRewriter, findParameters } from '../sql/parameter.ts';
+import { parseSql } from '../sql/parse.ts';
+
+/** Returns the engine's message for the author of a query, who may see the data: its values are kept. */
+export function engineMessage(error: unknown): string {
+  return cutStatement(
+    shorten(messageOf(error))
+      .replace(/^(?:(?:[\w ]*: )?Code: \d+\. DB::Exception: )+/, '')
+      .replace(/(: )?In scope\b.*?(?=(?:\. Maybe you meant|\(\w+\)\s*$|$))/s, '')
+      .replace(/Expected one of: .*$/s, ''),
+  )
+    .replaceAll(/\s+/g, ' ')
+    .slice(0, 400)
+    .trim();
+}
+
+const HEAD_CHARS = 8_000;
+const TAIL_CHARS = 1_000;
+
+/**
+ * Shortens a message in the middle: it repeats the statement, which may be long; the fault is at its start, advice at
+ * its end.
+ */
+function shorten(message: string): string {
+  if (message.length <= HEAD_CHARS + TAIL_CHARS) return message;
+  return `${message.slice(0, HEAD_CHARS)}…${message.slice(-TAIL_CHARS)}`;
+}
+
+// The message repeats the text at the place; the place is reported separately.
+const POSITION =
+  /: failed at position \d+ \((.*?)\)(?: \(line \d+, col \d+\))?:.*?(?=\bUnmatched\b|Expected\b|\([A-Z_]+\)\s*$|$)/s;
+const SCOPE = / in (?:scope|query) (?:SELECT|WITH|\().*?(?=\. Maybe you meant|\. \([A-Z_]+\)\s*$|$)/is;
+
+/** Returns a message of the engine without the statement, which is longer than the author's text. */
+function cutStatement(message: string): string {
+  return message
+    .replace(POSITION, ' at “$1”. ')
+    .replace(SCOPE, '')
+    .replace(/(?<!\. )(?:\. )+(?=Maybe you meant)/, '. '); // begins at the first one only: linear
+}
+
+interface Sent {
+  /** Returns what the engine got instead of a `@name`. */
+  readonly write: (name: string) => string;
+  readonly sources: Rejected['sources'];
+}
+
+/** The fault of a query that the engine has rejected, in the words and at the place that help its author. */
+export function toFault({ file, text: sql }: SqlFile, error: unknown, { write, sources }: Sent): Fault {
+  const message = findAdvice(messageOf(error), { sql, sources }) ?? engineMessage(error);
+  return { file, line: 1, ...findSourceLocation(messageOf(error), { sql, write }), message };
+}
+
+/** A query as its author wrote it. */
+interface SentQuery extends Pick<Sent, 'write'> {
+  readonly sql: string;
+}
+
+/**
+ * Finds the place in the author's text that a message of the engine points to: that of a syntax error, or the first use
+ * of the name that the engine does not know or accept. `undefined` if the message names neither.
+ *
+ * @param message as the engine wrote it
+ */
+export function findSourceLocation(
+  message: string,
+  query: SentQuery,
+): Pick<Fault, 'line' | 'column'> | undefined {
+  const offset = findPosition(message, query) ?? findName(message, query.sql);
+  if (offset === undefined) return undefined;
+  const before = query.sql.slice(0, offset).split('\n');
+  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
+}
+
+const PLACE = /failed at position (\d+) \((.*?)\)(?: \(line (\d+), col (\d+)\))?:/s;
+
+/**
+ * The engine counts bytes of the text that it got, from 1. If that began with other words, line and column are still
+ * right from the query's second line on. The token that the message shows proves which case it is.
+ */
+function findPosition(message: string, query: SentQuery): number | undefined {
+  const [, position, token = '', line, column] = PLACE.exec(message) ?? [];
+  if (position === undefined) return undefined;
+  const sent = createRewriter(query.sql)(query.write);
+  const places = [toUnits(sent, Number(position) - 1)];
+  if (line !== undefined && line !== '1') {
+    const before =
+      sent
+        .split('\n')
+        .slice(0, Number(line) - 1)
+        .join('\n').length + 1;
+    places.push(before + toUnits(sent.slice(before), Number(column) - 1));
+  }
+  const found = places.find((at) =>
+    token === 'end of query' ? at <= sent.length : sent.startsWith(token, at),
+  );
+  return found === undefined ? undefined : Math.min(toAuthors(query, found), query.sql.trimEnd().length);
+}
+
+/** Converts an offset in bytes to UTF-16 units. */
+function toUnits(text: string, bytes: number): number {
+  return Buffer.from(text).subarray(0, bytes).toString().length;
+}
+
+/** Converts an offset in the sent text to one in the author's; within a value, to that of its `@name`. */
+function toAuthors({ sql, write }: SentQuery, offset: number): number {
+  let shift = 0;
+  for (const { name, start, end } of findParameters(sql)) {
+    if (offset < start + shift) break;
+    const growth = write(name).length - (end - start);
+    if (offset < end + growth + shift) return start;
+    shift += growth;
+  }
+  return offset - shift;
+}
+
+const NAMES = [/`([^`]+)`/, /\bfunction '?(\w+)/, /'([\w.]+)'/];
+
+function findName(message: string, sql: string): number | undefined {
+  const words = parseSql(sql).words.filter(({ kind }) => kind === 'word' || kind === 'name');
+  for (const form of NAMES) {
+    const name = form.exec(message)?.[1];
+    if (name === undefined) continue;
+    const last = name.slice(name.lastIndexOf('.') + 1);
+    const find = (wanted: string) =>
+      words.find(({ kind, text, start }) => {
+        if (kind === 'name') return text.slice(1, -1) === wanted;
+        return sql.startsWith(wanted, start) && !/\w/.test(sql.charAt(start + wanted.length));
+      });
+    const found = find(name) ?? find(last);
+    if (found !== undefined) return found.start;
+  }
+  return undefined;
+}
+
+/** A query that the engine has rejected, and the sources that its author may read. */
+interface Rejected {
+  readonly sql: string;
+  readonly sources: readonly Pick<Source, 'name' | 'table'>[];
+}
+
+/**
+ * Suggests what the author of a query probably meant, for faults whose message names neither the cause nor the cure: a
+ * source instead of its table, another syntax for parameters, a path of the metadata as a column. `undefined` if there
+ * is nothing to add.
+ *
+ * @param message of the engine, with the name of its error
+ */
+export function findAdvice(message: string, { sql, sources }: Rejected): string | undefined {
+  const isOfName = /UNKNOWN_TABLE|UNKNOWN_DATABASE/.test(message);
+  const isOfSyntax = /SYNTAX_ERROR|UNKNOWN_QUERY_PARAMETER|Syntax error/.test(message);
+  if (!isOfName && !isOfSyntax) return adviseColumn(message);
+  const text = withoutTexts(sql);
+  return adviseSource(text, sources) ?? (isOfName ? adviseTable(text, sources) : adviseParameter(text));
+}
+
+/** Advises on the name of a source instead of its table. */
+export function describeSourceName(name: string, sources: Rejected['sources']): string | undefined {
+  const source = sources.find((one) => one.name === name && one.table !== name);
+  return source && `${name} is a source; its table is ${source.table}: write FROM ${source.table}`;
+}
+
+// Names of sources may have dashes, which SQL reads as a difference.
+const TABLE_PLACE = /\b(?:from|join)\s+[`"]?([A-Za-z_][\w.-]*)/gi;
+
+function tablesIn(text: string): string[] {
+  return [...text.matchAll(TABLE_PLACE)].map(([, name = '']) => name);
+}
+
+function adviseSource(text: string, sources: Rejected['sources']): string | undefined {
+  return tablesIn(text)
+    .map((name) => describeSourceName(name, sources))
+    .find((advice) => advice !== undefined);
+}
+
+function adviseTable(text: string, sources: Rejected['sources']): string | undefined {
+  const tables = sources.map(({ table }) => table);
+  const views = new Set([...text.matchAll(/\b(\w+)\s+as\s*\(/gi)].map(([, name]) => name));
+  const unknown = tablesIn(text).find((name) => !tables.includes(name) && !views.has(name));
+  if (unknown === undefined || tables.length === 0) return undefined;
+  return `there is no table ${unknown}${describeNearest(unknown, tables) || ';'} tables are ${tables.join(', ')}`;
+}
+
+// `{{name}}`, `{name:String}`, `${name}`, `%(name)s`, `:name`: those of templates, of the engine, and of other services.
+const OTHER_PARAMETER =
+  /\{\{\s*(\w+)\s*\}\}|\{\s*(\w+)\s*:\s*\w[\w()]*\s*\}|\$\{\s*(\w+)\s*\}|%\((\w+)\)s|(?<![:\w]):([A-Za-z_]\w*)/;
+
+function adviseParameter(text: string): string | undefined {
+  const [given, ...names] = OTHER_PARAMETER.exec(text) ?? [];
+  const name = names.find((one) => one !== undefined);
+  return name === undefined ? undefined : `a parameter is written @${name}, not ${given}`;
+}
+
+const PATH_AS_COLUMN = /UNKNOWN_IDENTIFIER/;
+const PATH = /identifier [`'](?:\w+\.)?((?:metadata|attributes)((?:\.\w+)+))[`']/;
+
+function adviseColumn(message: string): string | undefined {
+  const [, path = '', members = ''] = (PATH_AS_COLUMN.test(message) && PATH.exec(message)) || [];
+  if (path === '') return undefined;
+  const names = members.slice(1).split('.');
+  const column = path.slice(0, -members.length);
+  const call = `JSONExtractString(${column}, ${names.map((name) => `'${name}'`).join(', ')})`;
+  return `${column} is a string of JSON: read ${path} as ${call}, or declare a column with this path in the source`;
+}
+
+/** Returns the query with its texts and comments blanked. */
+function withoutTexts(sql: string): string {
+  const { words, comments } = parseSql(sql);
+  const hidden = [...comments, ...words.filter(({ kind }) => kind === 'text')];
+  return applyEdits(
+    sql,
+    hidden.map(({ start, end }) => ({ start, end, text: ' '.repeat(end - start) })),
+  );
+}
