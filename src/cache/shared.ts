@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
-import { queryTimeout } from '../engine/gate.ts';
+import { queryTimeout } from '../engine/failure.ts';
 import { createDeadline, untilAborted } from '../lib/abort.ts';
 import { createNames, deriveSecret } from '../lib/derived-secret.ts';
 import type { Redis } from '../lib/redis.ts';

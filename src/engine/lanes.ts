@@ -1,3 +1,6 @@
+import { TailraceError } from '../errors.ts';
+import type { QueueOptions } from './engine.ts';
+
 const SEPARATOR = '/'; // not in any id of a key
 
 /** Returns the lane of a key's own requests, or of one of its tokens. */
@@ -70,11 +73,186 @@ export function createLanes<T>() {
   };
 }
 
-export type Lanes<T> = ReturnType<typeof createLanes<T>>;
+type Lanes<T> = ReturnType<typeof createLanes<T>>;
 
 function moveToEnd<T>(map: Map<string, T>, name: string): void {
   const value = map.get(name);
   if (value === undefined) return;
   map.delete(name);
   map.set(name, value);
+}
+
+interface Waiter<Session> {
+  take(session: Session): void;
+  fail(error: unknown): void;
+}
+
+export interface PoolLimits {
+  /** Queries that may wait; one more is rejected, since its answer would come too late. */
+  readonly queueMax: number;
+  /** The same for each key with all its tokens, so that no key fills the queue. */
+  readonly queuePerLaneMax: number;
+  /** The same for each token of a key. Default: as for a key. */
+  readonly queuePerTokenMax?: number;
+  /** Longest wait; then the query is rejected. */
+  readonly queueTimeoutMs: number;
+}
+
+/** The work that a pool serves, if that is not queries. */
+export interface PoolWork {
+  /** For messages. */
+  readonly one: string;
+  readonly many: string;
+  /** Whether a lane may hold one more session. @param held the lane of each held session */
+  readonly mayHold: (lane: string, held: readonly string[], sessions: number) => boolean;
+}
+
+const QUERIES: PoolWork = { one: 'query', many: 'queries', mayHold: mayQuery };
+
+// Lane of internal work, such as checks of definitions. No key has an empty id.
+const OWN_LANE = '';
+
+/**
+ * Creates a pool of sessions that run one query at a time each; a fair queue assigns them to waiting lanes. A session
+ * is what a query holds while it runs: a session of chDB, or a slot for one more query on a server.
+ */
+export function createSessionPool<Session>(
+  sessions: readonly Session[],
+  limits: PoolLimits,
+  { one, many, mayHold }: PoolWork = QUERIES,
+) {
+  const idle = [...sessions];
+  const waiting = createLanes<ReturnType<typeof createWaiter<Session>>>();
+  /** Held session → its lane. */
+  const holders = new Map<Session, string>();
+  const mayServe = (lane: string) => mayHold(lane, [...holders.values()], sessions.length);
+
+  /** Gives idle sessions to the next lanes. */
+  function serve(): void {
+    while (idle.length > 0) {
+      const next = waiting.shift(mayServe);
+      const session = next === undefined ? undefined : idle.pop();
+      if (next === undefined || session === undefined) return;
+      holders.set(session, next.lane);
+      next.waiter.take(session);
+    }
+  }
+
+  function release(session: Session): void {
+    holders.delete(session);
+    idle.push(session);
+    serve();
+  }
+
+  /** Queues for a session. */
+  function wait(signal: AbortSignal, lane: string, onJoin: QueueOptions['onJoin']): Promise<Session> {
+    const { promise, resolve, reject } = Promise.withResolvers<Session>();
+    const leave = (error: unknown) => {
+      waiting.delete(waiter);
+      reject(error);
+    };
+    const late = () => tooLong(one, limits.queueTimeoutMs);
+    const waiter = createWaiter({ take: resolve, fail: leave }, signal, { ms: limits.queueTimeoutMs, late });
+    waiting.push(lane, waiter);
+    // A caller that joins the flight adds its own lane, and its own time, to the query.
+    onJoin?.((other) => {
+      if (!waiting.has(waiter) || findFull(waiting, other, limits) !== undefined) return;
+      waiting.push(other, waiter);
+      waiter.restart();
+      serve();
+    });
+    serve();
+    return promise;
+  }
+
+  return {
+    get queued(): number {
+      return waiting.size;
+    },
+    get running(): number {
+      return sessions.length - idle.length;
+    },
+    /**
+     * @throws TailraceError `overloaded` when the queue is full or the wait is too long; the signal's reason when it
+     * aborts first
+     */
+    acquire(signal: AbortSignal, { lane = OWN_LANE, onJoin }: QueueOptions = {}): Promise<Session> {
+      if (signal.aborted) return Promise.reject(signal.reason);
+      if (idle.length > 0 && mayServe(lane)) return wait(signal, lane, onJoin); // no waiting lane may take what is idle
+      const full =
+        waiting.size >= limits.queueMax ? { max: limits.queueMax } : findFull(waiting, lane, limits);
+      return full === undefined ? wait(signal, lane, onJoin) : Promise.reject(tooMany(many, full));
+    },
+    release,
+    /** Rejects every waiting query. */
+    drain(error: TailraceError): void {
+      for (const waiter of waiting.waiters()) waiter.fail(error);
+    },
+  };
+}
+
+/** A reached bound. */
+interface Full {
+  readonly max: number;
+  readonly whose?: string;
+}
+
+/** The bound that a lane has reached; `undefined`: there is room for one more. */
+function findFull<T>(waiting: Lanes<T>, lane: string, limits: PoolLimits): Full | undefined {
+  const { queuePerLaneMax, queuePerTokenMax = queuePerLaneMax } = limits;
+  const key = keyOfLane(lane);
+  if (waiting.lengthOfKey(key) >= queuePerLaneMax) return { max: queuePerLaneMax, whose: ' of this key' };
+  if (lane === key || waiting.length(lane) < queuePerTokenMax) return undefined;
+  return { max: queuePerTokenMax, whose: ' of this token' };
+}
+
+function tooMany(many: string, { max, whose = '' }: Full): TailraceError {
+  return new TailraceError('overloaded', `${max} ${many}${whose} are waiting already`);
+}
+
+/**
+ * Whether a lane may hold one more session. No key may hold the last one: a running query cannot be suspended, so
+ * another key's query would wait up to half a minute for its end. Nor may a token hold the last session that its key
+ * may hold, if there are several. A session counts as held until its query has really ended.
+ *
+ * @param held the lane of each held session
+ */
+function mayQuery(lane: string, held: readonly string[], sessions: number): boolean {
+  if (lane === OWN_LANE || sessions === 1) return true;
+  const key = keyOfLane(lane);
+  if (held.filter((other) => keyOfLane(other) === key).length >= sessions - 1) return false;
+  return lane === key || held.filter((other) => other === lane).length < Math.max(sessions - 2, 1);
+}
+
+/** Creates a waiter that fails when `signal` aborts or its time is over. */
+function createWaiter<Session>(
+  waiter: Waiter<Session>,
+  signal: AbortSignal,
+  timeout: { readonly ms: number; readonly late: () => TailraceError },
+) {
+  const timer = setTimeout(() => fail(timeout.late()), timeout.ms);
+  const onAbort = () => fail(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  function end(): void {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+  function fail(error: unknown): void {
+    end();
+    waiter.fail(error);
+  }
+  return {
+    take(session: Session): void {
+      end();
+      waiter.take(session);
+    },
+    fail,
+    /** Restarts its timeout. */
+    restart: () => void timer.refresh(),
+  };
+}
+
+function tooLong(work: string, queueTimeoutMs: number): TailraceError {
+  const message = `the ${work} waited ${queueTimeoutMs} ms for its turn; try again later`;
+  return new TailraceError('overloaded', message, { retryAfterSeconds: Math.ceil(queueTimeoutMs / 1000) });
 }

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { Piscina } from 'piscina';
-import { createSessionPool, type PoolWork } from '../engine/session-pool.ts';
+import { createSessionPool, type PoolWork } from '../engine/lanes.ts';
 import { TailraceError } from '../errors.ts';
 import { type BacklogOptions, createBacklog } from './backpressure.ts';
 import {

@@ -14,8 +14,12 @@ import type { Engine } from '../engine/engine.ts';
 import { withoutTable } from '../engine/external.ts';
 import { applySchema, readTables } from '../engine/schema.ts';
 import type { ServerOptions } from '../engine/server/server.ts';
-import { checkServerStore, markServerStore } from '../engine/server/store-mark.ts';
-import { checkStoreVersion, writeStoredTables } from '../engine/store-file.ts';
+import {
+  checkServerStore,
+  checkStoreVersion,
+  markServerStore,
+  writeStoredTables,
+} from '../engine/store-file.ts';
 import { lockStore } from '../engine/store-lock.ts';
 import { type WriteMarks, watchWrites } from '../engine/write-marks.ts';
 import { verifyFilters } from '../ingest/filter/filter.ts';

@@ -4,7 +4,7 @@ import { createMemoryStore } from '../cache/store.ts';
 import { createWarmer } from '../cache/warmer.ts';
 import { findServerAddress } from '../config/clickhouse.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
-import { queryTimeout } from '../engine/gate.ts';
+import { queryTimeout } from '../engine/failure.ts';
 import { keyOfLane } from '../engine/lanes.ts';
 import { TailraceError } from '../errors.ts';
 import type { Usage } from '../ingest/usage/usage.ts';

@@ -1,6 +1,5 @@
 import { CURSOR_PARAMETER } from '../definitions/pages.ts';
-import { keyOfLane } from '../engine/lanes.ts';
-import { createSessionPool, type PoolLimits, type PoolWork } from '../engine/session-pool.ts';
+import { createSessionPool, keyOfLane, type PoolLimits, type PoolWork } from '../engine/lanes.ts';
 import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
 import { invalidParameters } from '../query/parameters.ts';
 import { comparePositions, type Position, readTailSent } from '../query/position.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbeddedEngine, type Suspect } from '../../src/engine/embedded/embedded.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import type { EngineRestart } from '../../src/engine/process/supervisor.ts';
+import type { EngineRestart } from '../../src/engine/process/engine-process.ts';
 import { findEngineProcesses, getEngineProcess, untilGone } from '../support/engine-process.ts';
 import { temporaryFolder } from '../support/service.ts';
 

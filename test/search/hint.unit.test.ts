@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { queryTimeout } from '../../src/engine/gate.ts';
+import { queryTimeout } from '../../src/engine/failure.ts';
 import { TailraceError } from '../../src/errors.ts';
 import { describeDoubts, suggestNarrowing } from '../../src/search/hint.ts';
 import { parseSearch } from '../../src/search/parse.ts';

@@ -3,15 +3,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { untilAborted } from '../../lib/abort.ts';
 import { textOf } from '../../sql/sql.ts';
 import type { Engine, InsertBatch, QueryLimits, QueryOptions, QueryResult } from '../engine.ts';
-import { tooLarge } from '../failure.ts';
-import { createGate } from '../gate.ts';
-import { type EngineEnv, endProcess } from '../process/engine-process.ts';
-import type { EngineRequest } from '../process/protocol.ts';
+import { createGate, tooLarge } from '../failure.ts';
+import { createSessionPool, type PoolLimits } from '../lanes.ts';
+import { type EngineAnswer, EngineLostError, type EngineRequest, type Payload } from '../process/channel.ts';
+import {
+  createSupervisor,
+  type EngineEnv,
+  type EngineRestart,
+  endProcess,
+  type Supervisor,
+} from '../process/engine-process.ts';
 import { watchPulse } from '../process/pulse.ts';
-import { createSupervisor, type EngineRestart } from '../process/supervisor.ts';
-import { createSessionPool, type PoolLimits } from '../session-pool.ts';
 import { createValueWriter, parseRows } from '../values.ts';
-import { type Ask, askAgain, closeSessions, createAsk, openFirst, openProcess } from './open-process.ts';
+import { closeSessions, openFirst, openProcess } from './open-process.ts';
 import { createRunningQueries } from './running.ts';
 import { CHANNEL, DATABASE, describeSessions, readerChannels } from './sessions.ts';
 
@@ -139,4 +143,33 @@ function toInsert({ token = randomUUID(), ...batch }: InsertBatch): EngineReques
   return batch.format === 'blocks'
     ? { op: 'insertBlocks', columns: batch.columns, ...target }
     : { op: 'insert', columns: batch.columns, format: batch.format, ...target };
+}
+
+/** Sends a request to a channel of the running process. */
+type Ask = (channel: number, request: EngineRequest, payload?: Payload) => Promise<EngineAnswer>;
+
+// Not a query's tag, so no query is suspected if an internal statement is stuck.
+const OWN_STATEMENT = 'an internal statement';
+
+/**
+ * Sends internal statements.
+ *
+ * @param msMax longest time of a statement; then it is stuck, and the process is replaced
+ */
+function createAsk(supervisor: Supervisor, msMax: number): Ask {
+  return async (channel, request, payload) => {
+    const process = await supervisor.use();
+    const replace = () => supervisor.replace(process, { reason: 'stuck', culprit: OWN_STATEMENT });
+    const stuck = setTimeout(replace, msMax);
+    return await process.ask(channel, request, payload).finally(() => clearTimeout(stuck));
+  };
+}
+
+/** For idempotent statements: retries once on the next process if the process ends first. */
+function askAgain(ask: Ask): Ask {
+  return (...args) =>
+    ask(...args).catch((error: unknown) => {
+      if (error instanceof EngineLostError) return ask(...args);
+      throw error;
+    });
 }

@@ -1,16 +1,9 @@
+import { readdir, readFile, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createDeadline } from '../../lib/abort.ts';
-import {
-  type EngineAnswer,
-  EngineError,
-  EngineLostError,
-  type EngineProcess,
-  endProcess,
-  startEngineProcess,
-} from '../process/engine-process.ts';
-import type { EngineRequest, Payload } from '../process/protocol.ts';
-import type { Supervisor } from '../process/supervisor.ts';
-import { removeLostTokens } from './lost-tokens.ts';
+import { EngineError } from '../process/channel.ts';
+import { type EngineProcess, endProcess, startEngineProcess } from '../process/engine-process.ts';
 import { CHANNEL, channelCount, type EmbeddedSessions, readerChannels } from './sessions.ts';
 
 // The engine process of a killed service ends a moment later, and holds the store until then. The engine only prints
@@ -102,31 +95,73 @@ export async function closeSessions(process: EngineProcess, readers: number): Pr
   await Promise.allSettled(channels.map((channel) => process.ask(channel, { op: 'close' })));
 }
 
-/** Sends a request to a channel of the running process. */
-export type Ask = (channel: number, request: EngineRequest, payload?: Payload) => Promise<EngineAnswer>;
-
-// Not a query's tag, so no query is suspected if an internal statement is stuck.
-const OWN_STATEMENT = 'an internal statement';
-
 /**
- * Sends internal statements.
+ * Removes the deduplication tokens of interrupted inserts. The engine logs a token just before it renames the part, so
+ * a process killed in between leaves a token without rows. The engine would treat a retry with that token as a
+ * duplicate, and its events would be lost.
  *
- * @param msMax longest time of a statement; then it is stuck, and the process is replaced
+ * Call only while no insert runs. The engine reads the tokens when it opens the store.
+ *
+ * @param storeDir the engine's directory
+ * @returns the number of removed tokens; if above 0, an engine with the store open must open it again
  */
-export function createAsk(supervisor: Supervisor, msMax: number): Ask {
-  return async (channel, request, payload) => {
-    const process = await supervisor.use();
-    const replace = () => supervisor.replace(process, { reason: 'stuck', culprit: OWN_STATEMENT });
-    const stuck = setTimeout(replace, msMax);
-    return await process.ask(channel, request, payload).finally(() => clearTimeout(stuck));
-  };
+export async function removeLostTokens(storeDir: string): Promise<number> {
+  // A table is in store/<first letters of its id>/<id>.
+  const root = join(storeDir, 'store');
+  let removed = 0;
+  for (const prefix of await list(root))
+    for (const id of await list(join(root, prefix))) removed += await removeFrom(join(root, prefix, id));
+  return removed;
 }
 
-/** For idempotent statements: retries once on the next process if the process ends first. */
-export function askAgain(ask: Ask): Ask {
-  return (...args) =>
-    ask(...args).catch((error: unknown) => {
-      if (error instanceof EngineLostError) return ask(...args);
-      throw error;
-    });
+// A log line: operation, part, hash of the token.
+const ADDED = /^1\t([^\t]+)\t[^\t]+$/;
+
+async function removeFrom(tableDir: string): Promise<number> {
+  const logsDir = join(tableDir, 'deduplication_logs');
+  const logs = (await list(logsDir)).toSorted((a, b) => numberOf(b) - numberOf(a));
+  if (logs.length === 0) return 0;
+  const parts = (await list(tableDir)).flatMap((name) => parsePart(name) ?? []);
+  let removed = 0;
+  // Newest first: inserts before an existing part were not interrupted.
+  for (const log of logs) {
+    const file = join(logsDir, log);
+    const lines = (await readFile(file, 'latin1')).split(/(?<=\n)/);
+    const kept = lines.findLastIndex((line) => !isLost(line, parts)) + 1;
+    if (kept < lines.length) await truncate(file, lines.slice(0, kept).join('').length);
+    removed += lines.length - kept;
+    if (kept > 0) break;
+  }
+  return removed;
+}
+
+/**
+ * Parses the directory of a part, such as `20261120_3_7_1`: a day, the first and last insert in it, the number of its
+ * merges.
+ */
+function parsePart(name: string) {
+  const [, day, first, last] = /^([^_]+)_(\d+)_(\d+)_\d+(?:_\d+)?$/.exec(name) ?? [];
+  return day === undefined ? undefined : { day, first: Number(first), last: Number(last) };
+}
+
+/** Whether a line names a part that neither exists nor was merged into an existing one. */
+function isLost(line: string, parts: readonly Part[]): boolean {
+  const [, name = ''] = ADDED.exec(line.trimEnd()) ?? [];
+  const lost = parsePart(name);
+  if (lost === undefined) return false;
+  return !parts.some(({ day, first, last }) => day === lost.day && first <= lost.first && last >= lost.last);
+}
+
+type Part = NonNullable<ReturnType<typeof parsePart>>;
+
+function numberOf(log: string): number {
+  return Number(/\d+/.exec(log)?.[0]);
+}
+
+/** Lists the names in a directory; none if it does not exist. */
+async function list(dir: string): Promise<string[]> {
+  return await readdir(dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
+    throw error;
+  });
 }

@@ -4,8 +4,8 @@ import { readMachine, sizeEngine } from '../../config/machine.ts';
 import { makeFolder } from '../../lib/folder.ts';
 import { writeValue } from '../../sql/quote.ts';
 import type { QueryLimits } from '../engine.ts';
+import type { EngineRequest } from '../process/channel.ts';
 import type { EngineEnv } from '../process/engine-process.ts';
-import type { EngineRequest } from '../process/protocol.ts';
 import {
   ALL_FILE_SETTINGS,
   type EngineSettings,

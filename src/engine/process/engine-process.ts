@@ -1,103 +1,20 @@
 import { spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { extname } from 'node:path';
-import type { Duplex } from 'node:stream';
+import { setTimeout as pauseFor } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { AnswerStream } from '../engine.ts';
+import { TailraceError } from '../../errors.ts';
+import { untilAborted } from '../../lib/abort.ts';
+import { backOffMs } from '../../lib/back-off.ts';
 import {
-  type EngineReply,
+  createChannel,
+  type EngineAnswer,
+  type EngineEnd,
+  EngineLostError,
   type EngineRequest,
   FIRST_SOCKET,
-  type Frame,
   type Payload,
-  readFrames,
-  writeFrame,
-} from './protocol.ts';
-
-/** The engine's own error of a failed statement. */
-export class EngineError extends Error {
-  override readonly name = 'EngineError';
-  readonly clickhouseCode: number | undefined;
-
-  constructor(message: string, code?: number) {
-    super(message);
-    this.clickhouseCode = code;
-  }
-}
-
-/** Why the service killed the engine process. */
-export interface EngineEnd {
-  /** `stuck`: a statement outlived its deadline and its kill; `silent`: no heartbeat; `memory`: past its bound. */
-  readonly reason: 'stuck' | 'silent' | 'memory';
-  /** The statement that was stuck: a query's tag, or a name that no query has. */
-  readonly culprit?: string;
-}
-
-/** The engine process ended before its reply: it is unknown whether the statement took effect. */
-export class EngineLostError extends Error {
-  override readonly name = 'EngineLostError';
-  /** Undefined after a crash, which any running statement may have caused. */
-  readonly end: EngineEnd | undefined;
-
-  /** @param how it ended, such as `SIGKILL` */
-  constructor(end?: EngineEnd, how?: string) {
-    super(`the engine process ended before it answered${how === undefined ? '' : `: ${how}`}`);
-    this.end = end;
-  }
-}
-
-export interface EngineAnswer {
-  readonly bytes: Buffer;
-  readonly elapsedMs: number;
-  readonly coreMs: number;
-  readonly rows: number;
-  /** Has the bytes of a large answer, if `ask` allows it. */
-  readonly stream?: AnswerStream | undefined;
-}
-
-interface Waiting {
-  readonly resolve: (answer: EngineAnswer) => void;
-  readonly reject: (error: Error) => void;
-  readonly streams: boolean;
-}
-
-/** One session of the engine process. @param lost creates the error of requests that will get no reply */
-export function createChannel(socket: Duplex, lost: () => EngineLostError) {
-  const waiting: Waiting[] = [];
-  let ended = false;
-
-  // After a malformed message the stream is out of step, and its writer cannot be trusted.
-  const onFault = (fault: Error) => socket.destroy(fault);
-  const onReply = ({ head, payload, stream }: Frame<EngineReply | null>) => {
-    if (head?.state === 'done') {
-      const { elapsedMs, coreMs, rows } = head;
-      waiting.shift()?.resolve({ bytes: payload, stream, elapsedMs, coreMs, rows });
-    } else if (head?.state === 'failed') waiting.shift()?.reject(new EngineError(head.message, head.code));
-    else throw new Error('not a reply');
-  };
-  readFrames<EngineReply | null>(socket, onReply, onFault, () => waiting[0]?.streams === true);
-  socket.on('error', () => {}); // 'close' follows
-  socket.on('close', () => {
-    ended = true;
-    for (const { reject } of waiting.splice(0)) reject(lost());
-  });
-
-  return {
-    /**
-     * One request after another: a later one waits for those before it.
-     *
-     * @param streams whether a large answer may have a `stream`: then it resolves as soon as the engine has computed it
-     * @throws EngineError with the engine's own message; EngineLostError when the process ends first
-     */
-    async ask(request: EngineRequest, payload?: Payload, streams = false): Promise<EngineAnswer> {
-      if (ended) throw lost();
-      const { promise, resolve, reject } = Promise.withResolvers<EngineAnswer>();
-      waiting.push({ resolve, reject, streams });
-      writeFrame(socket, request, payload);
-      return await promise;
-    },
-  };
-}
+} from './channel.ts';
 
 /** One life of the engine: a process and a channel for each of its sessions. */
 export interface EngineProcess {
@@ -167,4 +84,152 @@ export function startEngineProcess(
       child.kill('SIGKILL');
     },
   };
+}
+
+/** The end of an engine process, or a failed start. */
+export interface EngineRestart {
+  /** See `EngineEnd`; `ended`: a crash. */
+  readonly reason: EngineEnd['reason'] | 'ended';
+  /** How the process ended, such as `SIGKILL`. */
+  readonly ended: string;
+  /** Failed starts in a row; above 0 no engine process runs yet. */
+  readonly failures: number;
+  readonly error?: unknown;
+}
+
+export type Supervisor = ReturnType<typeof createSupervisor>;
+
+export interface SupervisorOptions {
+  /** Resolves when the sessions of the new process are open; kills the process if that fails or `signal` aborts. */
+  readonly start: (signal: AbortSignal) => Promise<EngineProcess>;
+  /** Longest wait of a caller for a process that is being started, ms. */
+  readonly waitMs: number;
+  /** Called for each process that ends, and for each start that fails. */
+  readonly onRestart: (restart: EngineRestart) => void;
+  /** ms. */
+  readonly now?: () => number;
+  /** Resolves after that many ms; rejects when the signal aborts. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+// A process that ends this soon did not recover: the next start backs off.
+const STEADY_MS = 2_000;
+// A process that opened the store served some callers, so the back-off stays short.
+const ENDED_BACK_OFF = { firstMs: 250, longestMs: 500 };
+const FAILED_BACK_OFF = { firstMs: 250, longestMs: 5_000 };
+const LOST_AFTER_FAILURES = 5;
+
+/**
+ * Keeps one engine process running: if it ends, or is replaced, another is started on the same store.
+ *
+ * @param first the process that runs already
+ */
+export function createSupervisor(first: EngineProcess, options: SupervisorOptions) {
+  const { start, waitMs, onRestart, now = () => performance.now(), pause = pauseUnlessAborted } = options;
+  let state: 'up' | 'restarting' | 'lost' = 'up';
+  let running: EngineProcess | undefined;
+  let reason: EngineRestart['reason'] = 'ended';
+  let restarts = 0;
+  let quickEnds = 0;
+  const closing = new AbortController();
+  let next = take(first);
+
+  /** Treats a process as the running one until it ends. @returns its successor */
+  function take(process: EngineProcess): Promise<EngineProcess> {
+    const startedMs = now();
+    running = process;
+    state = 'up';
+    const after = process.ended.then((ended) => {
+      closing.signal.throwIfAborted();
+      running = undefined;
+      state = 'restarting';
+      restarts++;
+      quickEnds = now() - startedMs < STEADY_MS ? quickEnds + 1 : 0;
+      onRestart({ reason, ended, failures: 0 });
+      reason = 'ended';
+      return restart();
+    });
+    after.catch(() => {}); // waiting callers get the rejection
+    return after;
+  }
+
+  /** Starts another process; retries until one runs or the service closes. */
+  async function restart(): Promise<EngineProcess> {
+    await pause(backOffMs(quickEnds, ENDED_BACK_OFF), closing.signal);
+    for (let failures = 1; ; failures++) {
+      try {
+        const process = await startUnlessAborted(start, closing.signal);
+        next = take(process);
+        return process;
+      } catch (error) {
+        closing.signal.throwIfAborted();
+        if (failures >= LOST_AFTER_FAILURES) state = 'lost';
+        onRestart({ reason: 'ended', ended: 'it could not be started', failures, error });
+      }
+      await pause(backOffMs(failures, FAILED_BACK_OFF), closing.signal);
+    }
+  }
+
+  return {
+    /** `lost`: the last starts all failed. Starts are still retried. */
+    get state(): typeof state {
+      return state;
+    },
+    /** Undefined while a process is being killed or started. */
+    get running(): EngineProcess | undefined {
+      return running;
+    },
+    /** Restarts, failed ones included. */
+    get restarts(): number {
+      return restarts;
+    },
+    /**
+     * The running process; waits for one that is starting.
+     *
+     * @throws TailraceError `engine_unavailable` when there is none in time; the signal's reason when it aborts first
+     */
+    async use(signal?: AbortSignal): Promise<EngineProcess> {
+      if (running !== undefined) return running;
+      if (state === 'lost' || closing.signal.aborted) throw unavailable();
+      const late = AbortSignal.timeout(waitMs);
+      return await untilAborted(next, signal ? AbortSignal.any([signal, late]) : late).catch((error) => {
+        signal?.throwIfAborted();
+        throw unavailable(error);
+      });
+    },
+    /** Kills the process if it is still the running one. */
+    replace(process: EngineProcess, end: EngineEnd): void {
+      if (process !== running) return;
+      reason = end.reason;
+      // Callers wait for the next process from here on: this one takes a moment to end.
+      running = undefined;
+      state = 'restarting';
+      process.kill(end);
+    },
+    /** Stops restarts. @returns the running process, which the caller has to end; undefined if there is none */
+    async close(): Promise<EngineProcess | undefined> {
+      const last = running;
+      running = undefined;
+      closing.abort();
+      if (last === undefined) await next.catch(() => {});
+      return last;
+    },
+  };
+}
+
+/** @throws the signal's reason if it has aborted; the process has ended then */
+async function startUnlessAborted(start: SupervisorOptions['start'], signal: AbortSignal) {
+  const process = await start(signal);
+  if (!signal.aborted) return process;
+  await endProcess(process);
+  throw signal.reason;
+}
+
+function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<unknown> {
+  return pauseFor(ms, undefined, { signal });
+}
+
+function unavailable(cause?: unknown): TailraceError {
+  const message = 'the engine is restarting; send the request again';
+  return new TailraceError('engine_unavailable', message, { cause, retryAfterSeconds: 1 });
 }

@@ -9,7 +9,7 @@ import {
   type Frame,
   readFrames,
   writeFrame,
-} from './protocol.ts';
+} from './channel.ts';
 import { createSessionHost } from './session-host.ts';
 
 /** Ends the process at once: exit() would wait for the engine's threads, and so for a query that cannot be stopped. */

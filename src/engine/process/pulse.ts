@@ -1,5 +1,5 @@
-import { EngineError, type EngineProcess } from './engine-process.ts';
-import type { Supervisor } from './supervisor.ts';
+import { EngineError } from './channel.ts';
+import type { EngineProcess, Supervisor } from './engine-process.ts';
 
 const BEAT_MS = 1_000;
 // Counted in beats, not in time, so that a suspended machine does not look like a silent engine.

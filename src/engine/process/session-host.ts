@@ -1,7 +1,7 @@
 import chdb, { type ChdbResult, drainPending, Session } from 'chdb';
 import { writeValue } from '../../sql/quote.ts';
 import { type ArrowColumn, toArrow } from './arrow.ts';
-import type { EngineRequest } from './protocol.ts';
+import type { EngineRequest } from './channel.ts';
 
 type Outcome = {
   readonly bytes: Uint8Array;

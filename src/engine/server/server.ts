@@ -1,15 +1,23 @@
 import type { ServerAddress } from '../../config/clickhouse.ts';
+import { TailraceError } from '../../errors.ts';
+import { startTask } from '../../lib/task.ts';
 import { textOf } from '../../sql/sql.ts';
 import type { Engine, QueryLimits, QueryOptions } from '../engine.ts';
-import { createGate } from '../gate.ts';
+import { createGate } from '../failure.ts';
+import type { PoolLimits } from '../lanes.ts';
 import { type EngineSettings, readSettings, SANDBOX_LIMITS, sandboxSettings } from '../read-settings.ts';
-import type { PoolLimits } from '../session-pool.ts';
 import { createValueBinder } from '../values.ts';
 import { createServerClient } from './client.ts';
-import { createServerReads, describeQuery, describeSandboxed, READ_SETTINGS, type Reader } from './reads.ts';
 import { prepareServer } from './start.ts';
-import { PING_PAUSE_MS, watchServer } from './watch.ts';
-import { COMMAND_MS_MAX, createServerWrites } from './writes.ts';
+import {
+  COMMAND_MS_MAX,
+  createServerReads,
+  createServerWrites,
+  describeQuery,
+  describeSandboxed,
+  READ_SETTINGS,
+  type Reader,
+} from './statements.ts';
 
 export interface ServerOptions extends PoolLimits {
   readonly address: ServerAddress;
@@ -133,4 +141,72 @@ async function connect({ address, readers, limits, cluster }: ConnectOptions) {
   } finally {
     await system.close();
   }
+}
+
+/** Watches whether a server can be reached, so that callers fail fast while it cannot. */
+interface ServerWatch {
+  readonly isUp: boolean;
+  /**
+   * Aborts when the server becomes unavailable, with the error for callers; it is aborted while the server is
+   * unavailable.
+   */
+  readonly signal: AbortSignal;
+  stop(): void;
+}
+
+interface WatchOptions {
+  /** @throws if the server does not respond, or the signal aborts */
+  readonly ping: (signal: AbortSignal) => Promise<void>;
+  /** From one ping to the next, ms. */
+  readonly pauseMs: number;
+  /** Called on each change, with the reason. */
+  readonly onReach: (isUp: boolean, error?: unknown) => void;
+}
+
+/** Even with the longest ping, a server that becomes available is used again within two seconds. */
+const PING_PAUSE_MS = 500;
+const PING_MS_MAX = 1_000;
+// One lost connection is not an outage: an outage stops running queries.
+const FAILURES_MAX = 3;
+
+/**
+ * Pings a server until stopped. A server that rejects connections fails each query by itself; one behind a network that
+ * drops packets would hold each query until its timeout, and then all that wait behind it.
+ */
+function watchServer({ ping, pauseMs, onReach }: WatchOptions): ServerWatch {
+  let reach = new AbortController();
+  let failures = 0;
+  const stopped = new AbortController();
+
+  function onSuccess(): void {
+    failures = 0;
+    if (!reach.signal.aborted) return;
+    reach = new AbortController();
+    onReach(true);
+  }
+
+  function onFailure(error: unknown): void {
+    if (stopped.signal.aborted || ++failures < FAILURES_MAX || reach.signal.aborted) return;
+    reach.abort(new TailraceError('engine_unavailable', 'the engine is not available', { cause: error }));
+    onReach(false, error);
+  }
+
+  async function probe(): Promise<void> {
+    const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(PING_MS_MAX)]);
+    await ping(signal).then(onSuccess, onFailure);
+  }
+
+  const pinging = startTask({ name: 'ping', everyMs: pauseMs, run: probe });
+  return {
+    get isUp() {
+      return !reach.signal.aborted;
+    },
+    get signal() {
+      return reach.signal;
+    },
+    stop() {
+      stopped.abort();
+      void pinging.stop();
+    },
+  };
 }

@@ -5,7 +5,7 @@ import { toTailraceError } from '../failure.ts';
 import type { EngineSettings } from '../read-settings.ts';
 import { onCluster } from '../table.ts';
 import { type ServerClient, ServerException } from './client.ts';
-import type { Reader } from './reads.ts';
+import type { Reader } from './statements.ts';
 
 /** The oldest ClickHouse that Tailrace starts on: the oldest LTS release that reports answers that were cut off. */
 const VERSION_MIN = [26, 3] as const;

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import { createChannel, EngineLostError } from '../../../src/engine/process/engine-process.ts';
+import { createChannel, EngineLostError } from '../../../src/engine/process/channel.ts';
 
 /** A socket on whose other side `reply` has come. */
 function createSocket(reply: Buffer): Duplex {

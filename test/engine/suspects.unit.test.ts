@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createSuspects, type Suspects } from '../../../src/engine/process/suspects.ts';
+import { createSuspects, type Suspects } from '../../src/engine/embedded/running.ts';
 
 let now = 0;
 let suspects: Suspects;

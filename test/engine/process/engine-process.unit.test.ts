@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { EngineProcess } from '../../../src/engine/process/engine-process.ts';
-import { createSupervisor, type EngineRestart } from '../../../src/engine/process/supervisor.ts';
+import {
+  createSupervisor,
+  type EngineProcess,
+  type EngineRestart,
+} from '../../../src/engine/process/engine-process.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createSessionPool, type PoolLimits } from '../../src/engine/session-pool.ts';
+import { createSessionPool, type PoolLimits } from '../../src/engine/lanes.ts';
 import { TailraceError } from '../../src/errors.ts';
 
 class Session {
