@@ -2,7 +2,6 @@ import type { Source } from '../definitions/source.ts';
 import { identifier, join, type Sql, sql } from '../sql/sql.ts';
 import type { Engine } from './engine.ts';
 import { storedTable } from './table.ts';
-import type { WriteMarks, WriteVersion } from './write-marks.ts';
 
 /** Size on the disk and times of a source's table. Times are ms since the epoch; `undefined` if it is empty. */
 export interface TableState {
@@ -88,54 +87,51 @@ async function readTimes(engine: Engine, tables: readonly string[]): Promise<Rec
   return await engine.inspect(join(tables.map(ofTable), ' UNION ALL '));
 }
 
-/** The tables that may have rows: an empty one takes the engine as long to analyse as one that is full. */
-export interface FilledTables {
-  /** False only if no acknowledged write can have stored a row in it. */
-  mayHaveRows(table: string): boolean;
+/** The content of the tables. Metrics and the overview both read it here, so that they agree. */
+export interface StoreSizes {
+  readonly tables: StoreState;
+  /** When the tables were read, ms since the epoch. */
+  readonly readMs: number;
+  /** Whether the engine has failed since. */
+  readonly hasFailed: boolean;
 }
 
-// No table has this name, so only changes count that may be of any table.
-const ANY_TABLE = '';
-
-interface Reading {
-  readonly version: WriteVersion;
-  readonly tables: ReadonlySet<string>;
-}
+const AGE_MS_MAX = 5_000;
+// Neither a scrape nor the overview may wait for an engine that is busy, closing or unavailable.
+const WAIT_MS_MAX = 1_000;
 
 /**
- * Reads which tables have rows, and again after a command, which may have changed any of them. Without a reading, and
- * on a store that other processes may write to, every table may have rows.
+ * Reads the tables at most once in five seconds, for all callers together.
+ *
+ * @param read one call at a time
+ * @param now ms since the epoch
+ * @returns a function that returns the last sizes if the engine fails or takes longer than a second, and `undefined` if
+ *   there are none yet
  */
-export function createFilledTables(
-  engine: Pick<Engine, 'inspect' | 'seesEveryWrite'>,
-  writes: Pick<WriteMarks, 'version' | 'hasChanged'>,
-): FilledTables {
-  let last: Reading | undefined;
-  let isReading = false;
+export function createStoreSizes(
+  read: () => Promise<StoreState>,
+  now: () => number,
+): () => Promise<StoreSizes | undefined> {
+  let kept: StoreSizes | undefined;
+  let reading: Promise<void> | undefined;
 
-  async function read(): Promise<void> {
-    isReading = true;
-    const { version } = writes; // from before: what is written meanwhile counts as changed
+  async function refresh(): Promise<void> {
+    const readMs = now();
     try {
-      const rows = await engine.inspect(
-        sql`SELECT DISTINCT table FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0`,
-      );
-      last = { version, tables: new Set(rows.map(({ table }) => String(table))) };
+      kept = { tables: await read(), readMs, hasFailed: false };
     } catch {
-      last = undefined; // the next search asks again
+      kept = kept && { ...kept, hasFailed: true }; // the state of the engine is another metric
     } finally {
-      isReading = false;
+      reading = undefined;
     }
   }
 
-  return {
-    mayHaveRows(table) {
-      if (!engine.seesEveryWrite) return true;
-      const known = last;
-      if (known !== undefined && !writes.hasChanged(ANY_TABLE, known.version))
-        return known.tables.has(table) || writes.hasChanged(table, known.version);
-      if (!isReading) void read();
-      return true;
-    },
+  return async () => {
+    if (kept === undefined || Math.abs(now() - kept.readMs) >= AGE_MS_MAX) {
+      reading ??= refresh();
+      const late = new Promise((resolve) => setTimeout(resolve, WAIT_MS_MAX).unref());
+      await Promise.race([reading, late]);
+    }
+    return kept;
   };
 }

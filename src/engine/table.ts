@@ -97,7 +97,7 @@ function valueAt(path: readonly string[], type: ColumnType): string {
 const TOKENS_MAX = 10_000;
 
 // Older parts are rarely read: compressing them harder saves a sixth of the disk. There is no deletion: it would follow
-// the engine's clock, and a clock that is wrong for a moment would cost every event (src/retention/retention.ts).
+// the engine's clock, and a clock that is wrong for a moment would cost every event (src/maintenance/retention.ts).
 const RECOMPRESSED_AFTER_DAYS = 1;
 const TTL = `timestamp + toIntervalDay(${RECOMPRESSED_AFTER_DAYS}) RECOMPRESS CODEC(ZSTD(9))`;
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { cpSync, createReadStream, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -6,8 +6,9 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Type } from 'typebox';
-import { Value } from 'typebox/value';
-import type { BackupState } from '../engine/backup.ts';
+import { untilDeleted } from '../engine/deletions.ts';
+import { DATABASE } from '../engine/embedded/sessions.ts';
+import type { Engine } from '../engine/engine.ts';
 import { STORE_VERSION } from '../engine/store-file.ts';
 import { InputError, messageOf } from '../errors.ts';
 import { CONTROL_VERSION } from '../keys/schema.ts';
@@ -15,6 +16,8 @@ import { SQLITE_FILE } from '../keys/sqlite-store.ts';
 import { SECRET_FILE } from '../keys/token.ts';
 import { makePrivateFile, replaceFile, syncFile, syncFolder } from '../lib/file.ts';
 import { makeFolder } from '../lib/folder.ts';
+import { compileSchema } from '../lib/schema-check.ts';
+import { identifier, join as joinSql, sql, trusted } from '../sql/sql.ts';
 import { readVersion } from '../version.ts';
 
 /** In the folder of a backup: what the engine has written. */
@@ -113,6 +116,57 @@ async function copyDatabase(from: string, to: string): Promise<void> {
   }
 }
 
+/** The state of a backup or a restore by the engine. */
+export interface BackupState {
+  readonly isRunning: boolean;
+  /** Why it failed; empty unless it did. */
+  readonly error: string;
+}
+
+interface NewBackup {
+  /** New folder below `EngineConfig.backupDir`. */
+  readonly dir: string;
+  /** Folder of an older backup, whose files are referred to. */
+  readonly base: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Starts to write all tables, as they are once no deletion is unfinished, into a new folder.
+ *
+ * @returns for `readBackup`
+ */
+export async function startBackup(engine: Engine, { dir, base, signal }: NewBackup): Promise<string> {
+  await untilDeleted(engine, signal);
+  const id = randomUUID();
+  const views = await engine.inspect(
+    "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'View'",
+  );
+  // Of existing tables: the start creates them.
+  const except = views.map(({ name }) => sql`${trusted(DATABASE)}.${identifier(String(name))}`);
+  const what = except.length === 0 ? sql`` : sql` EXCEPT TABLES ${joinSql(except, ', ')}`;
+  const settings = base === undefined ? sql`` : sql`, base_backup = File(${base})`;
+  await engine.inspect(
+    sql`BACKUP DATABASE ${trusted(DATABASE)}${what} TO File(${dir}) SETTINGS id = ${id}${settings} ASYNC`,
+  );
+  return id;
+}
+
+/** Reads the state of a backup or a restore. One that a crash of the engine has ended has failed. */
+export async function readBackup(engine: Engine, id: string): Promise<BackupState> {
+  const [row] = await engine.inspect(sql`SELECT status, error FROM system.backups WHERE id = ${id}`);
+  const status = String(row?.['status'] ?? 'LOST');
+  const isRunning = status === 'CREATING_BACKUP' || status === 'RESTORING';
+  if (isRunning || status === 'BACKUP_CREATED' || status === 'RESTORED') return { isRunning, error: '' };
+  const [first = ''] = String(row?.['error'] ?? 'the engine has ended').split(', Stack trace');
+  const [, outside] = OUTSIDE.exec(first) ?? [];
+  const error = outside === undefined ? first : `${outside} is not below TAILRACE_BACKUP_DIR of the service`;
+  return { isRunning, error };
+}
+
+// Of the backup's folder, in which the engine writes one of its own.
+const OUTSIDE = /Path '(.*)\/[^/]*' is not allowed for backups/;
+
 /** Waits until the engine has written or restored a backup. @throws InputError with the engine's reason if it cannot */
 export async function untilWritten(read: () => Promise<BackupState>, signal?: AbortSignal): Promise<void> {
   for (;;) {
@@ -174,6 +228,7 @@ async function listFiles(dir: string): Promise<string[]> {
 /** @throws InputError if the folder holds no backup, an unfinished one, or one of another version */
 export function readManifest(dir: string): Manifest {
   const file = join(dir, MANIFEST_FILE);
+  const isManifest = compileSchema(MANIFEST);
   let manifest: unknown;
   try {
     manifest = JSON.parse(readFileSync(file, 'utf8'));
@@ -183,7 +238,7 @@ export function readManifest(dir: string): Manifest {
       : 'it is not there, so this is no backup or an unfinished one';
     throw new InputError([`${file} cannot be read: ${why}`], { cause: error });
   }
-  if (Value.Check(MANIFEST, manifest)) return manifest;
+  if (isManifest(manifest)) return manifest;
   throw new InputError([`${file} is not the manifest of a backup of format ${BACKUP_FORMAT}`]);
 }
 

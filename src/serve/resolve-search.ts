@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { Source } from '../definitions/source.ts';
-import type { FilledTables } from '../engine/store-state.ts';
+import type { FilledTables } from '../engine/write-marks.ts';
 import { TailraceError } from '../errors.ts';
 import { mayRead } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';

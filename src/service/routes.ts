@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { testAlert } from '../alerts/replay.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
-import { createFilledTables } from '../engine/store-state.ts';
+import { createFilledTables } from '../engine/write-marks.ts';
 import type { AppParts } from '../http/app.ts';
 import { createOpenApi, describeTool } from '../http/openapi/document.ts';
 import { findConsole } from '../http/routes/console.ts';

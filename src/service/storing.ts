@@ -7,8 +7,7 @@ import { createProjectWarning } from '../ingest/project-warning.ts';
 import type { RejectedLog } from '../ingest/rejected.ts';
 import type { Usage } from '../ingest/usage/usage.ts';
 import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from '../maintenance/deletions.ts';
-import { createKeepProjects } from '../maintenance/keep-projects.ts';
-import { createRetention, type Retention } from '../retention/retention.ts';
+import { createKeepProjects, createRetention, type Retention } from '../maintenance/retention.ts';
 import type { Context } from './context.ts';
 import { keepUsage } from './own-events.ts';
 

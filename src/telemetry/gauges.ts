@@ -1,12 +1,11 @@
 import type { CacheStore } from '../cache/store.ts';
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { TableState } from '../engine/store-state.ts';
+import type { StoreSizes, TableState } from '../engine/store-state.ts';
 import type { Committer } from '../ingest/committer.ts';
 import type { StoringWatch } from '../ingest/storing-watch.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import type { MetricRegistry } from './prometheus.ts';
-import type { StoreSizes } from './store-sizes.ts';
 
 /** The parts of the service with a state that a scrape reads. */
 export interface GaugedParts {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createFilledTables } from '../../src/engine/store-state.ts';
+import { createFilledTables } from '../../src/engine/write-marks.ts';
 
 const settle = () => new Promise(setImmediate);
 

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
-import { type BackupState, readBackup, startBackup } from '../../src/engine/backup.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { untilServiceHasWritten } from '../../src/maintenance/backup.ts';
+import {
+  type BackupState,
+  readBackup,
+  startBackup,
+  untilServiceHasWritten,
+} from '../../src/maintenance/backup.ts';
 import { textOf } from '../../src/sql/sql.ts';
 
 test('a command that is stopped waits for the engine of the service, which goes on to write into its folder', async () => {

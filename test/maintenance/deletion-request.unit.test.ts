@@ -7,7 +7,7 @@ import {
   parseDeletion,
   toCondition,
 } from '../../src/maintenance/deletion-request.ts';
-import { createKeepProjects } from '../../src/maintenance/keep-projects.ts';
+import { createKeepProjects } from '../../src/maintenance/retention.ts';
 
 const OWN: Source = {
   id: '00000000-0000-4000-8000-000000000001',

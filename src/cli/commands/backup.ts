@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
-import { type BackupState, readBackup, startBackup } from '../../engine/backup.ts';
 import { hasEmbeddedStore } from '../../engine/embedded/sessions.ts';
 import { checkStoreVersion } from '../../engine/store-file.ts';
 import { lockStore } from '../../engine/store-lock.ts';
@@ -10,7 +9,10 @@ import { InputError, StoppedError } from '../../errors.ts';
 import { SQLITE_FILE } from '../../keys/sqlite-store.ts';
 import {
   type BackupOptions,
+  type BackupState,
   createBackup,
+  readBackup,
+  startBackup,
   untilServiceHasWritten,
   untilWritten,
 } from '../../maintenance/backup.ts';

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import type { AlertTest, AlertTestResult } from '../../alerts/replay.ts';
-import { type BackupState, readBackup, startBackup } from '../../engine/backup.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
 import { type Caller, LOCAL_KEY_ID } from '../../keys/keyring.ts';
 import { untilAborted } from '../../lib/abort.ts';
+import { type BackupState, readBackup, startBackup } from '../../maintenance/backup.ts';
 import { defineRoute, jsonBody, type RouteGroup } from '../route.ts';
 import { describeRun } from './query.ts';
 

@@ -4,6 +4,7 @@ import type { Config } from '../../config/config.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
 import type { Engine } from '../../engine/engine.ts';
+import type { StoreSizes } from '../../engine/store-state.ts';
 import type { Committer } from '../../ingest/committer.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import {
@@ -17,7 +18,6 @@ import { REJECTED_EVENTS, REJECTED_REQUESTS, USAGE, USAGE_BY } from '../../manag
 import { visibleEndpoints, visibleSources } from '../../management/definitions.ts';
 import { type Notice, OVERVIEW, type Overview, type SourceState } from '../../management/view.ts';
 import { SEARCH } from '../../search/search.ts';
-import type { StoreSizes } from '../../telemetry/store-sizes.ts';
 import type { Traffic, TrafficNow } from '../../telemetry/traffic.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RouteGroup } from '../route.ts';

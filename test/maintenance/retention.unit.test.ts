@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Source } from '../../src/definitions/source.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { createRetention, planRetention } from '../../src/retention/retention.ts';
+import { createRetention, planRetention } from '../../src/maintenance/retention.ts';
 import { textOf } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
 
