@@ -1,231 +1,221 @@
+import { LRUCache } from 'lru-cache';
 import type { CacheOutcome } from '../cache/store.ts';
 import { OVERLOADS } from '../ingest/backpressure.ts';
-import { createMetricRegistry, type MetricRegistry } from './prometheus.ts';
+import { createMetricRegistry, type LabelValues, type MetricRegistry } from './prometheus.ts';
+import type { Counter } from './series.ts';
+
+/** A counter: name, help, labels, and the values of its only label that are known at the start. */
+type Definition = readonly [name: string, help: string, labels: readonly string[], known?: readonly string[]];
+
+/** The counters, as Prometheus reads them; docs/metrics.md lists them. */
+const COUNTERS = {
+  requests: [
+    'tailrace_http_requests_total',
+    'Requests, by route, endpoint and status; 499: the client hung up.',
+    ['route', 'endpoint', 'status'],
+  ],
+  rateLimited: [
+    'tailrace_rate_limited_total',
+    'Responses 429, by reason: key, address or quota.',
+    ['reason'],
+    ['key', 'address', 'quota'],
+  ],
+  rateHeldLocally: ['tailrace_rate_local_total', 'Requests limited without Redis.', []],
+  connectionsDropped: ['tailrace_connections_dropped_total', 'Connections beyond the bound.', []],
+  tailsEnded: [
+    'tailrace_tails_ended_total',
+    'Live tails that ended, by reason; left: by their reader.',
+    ['reason'],
+    ['left'],
+  ],
+  answers: [
+    'tailrace_answers_total',
+    'Answers, by endpoint and cache: hit, shared (by a replica), miss, collapsed, stale or bypass.',
+    ['endpoint', 'cache'],
+  ],
+  failures: ['tailrace_failures_total', 'Failed calls, by endpoint and error code.', ['endpoint', 'code']],
+  rows: ['tailrace_rows_returned_total', 'Rows returned, by endpoint.', ['endpoint']],
+  queries: ['tailrace_engine_queries_total', 'Queries sent to the engine, by endpoint.', ['endpoint']],
+  refreshes: [
+    'tailrace_cache_refreshes_total',
+    'Refreshes of warm answers, by endpoint and result: done or failed.',
+    ['endpoint', 'result'],
+  ],
+  lookups: [
+    'tailrace_shared_cache_lookups_total',
+    'Look-ups in Redis, by result: hit, miss or taken (by another replica).',
+    ['result'],
+    ['hit', 'miss', 'taken'],
+  ],
+  sharedRejected: [
+    'tailrace_shared_cache_rejected_total',
+    'Entries in Redis that no replica had signed.',
+    [],
+  ],
+  redisFailures: ['tailrace_redis_failures_total', 'Commands that Redis did not execute in time.', []],
+  stored: ['tailrace_events_stored_total', 'Events stored, by source.', ['source']],
+  refused: ['tailrace_events_refused_total', 'Events rejected, by source.', ['source']],
+  withoutProject: [
+    'tailrace_events_without_project_total',
+    'Events stored without a project, by source.',
+    ['source'],
+  ],
+  repaired: ['tailrace_events_repaired_total', 'Events stored with U+FFFD, by source.', ['source']],
+  filtered: [
+    'tailrace_events_filtered_total',
+    'Events to which rules applied, by source and rule: drop or redact.',
+    ['source', 'rule'],
+  ],
+  commits: ['tailrace_commits_total', 'Batches, by source and result: done or failed.', ['source', 'result']],
+  overloads: [
+    'tailrace_ingest_overloaded_total',
+    'Requests with events rejected with 503, by reason: wait, engine, backlog or share.',
+    ['reason'],
+    OVERLOADS,
+  ],
+  daysDropped: [
+    'tailrace_days_dropped_total',
+    'Days dropped by retention, by reason: age or size.',
+    ['reason'],
+  ],
+  taskFailures: ['tailrace_task_failures_total', 'Failures of repeated work, by task.', ['task']],
+} as const satisfies Readonly<Record<string, Definition>>;
+
+type Counters = {
+  readonly [Name in keyof typeof COUNTERS]: Counter<LabelValues<(typeof COUNTERS)[Name][2]>>;
+};
+
+function createCounters({ counter }: MetricRegistry): Counters {
+  const created = Object.entries<Definition>(COUNTERS).map(([key, [name, help, labels, known = []]]) => {
+    const one = counter(name, help, labels);
+    if (labels.length === 0) one.at();
+    for (const value of known) one.at(value);
+    return [key, one];
+  });
+  return Object.fromEntries(created) as Counters; // one for each entry, with its labels
+}
 
 /**
- * The counts of the service. Each metric is defined here once, with the name, the help and the labels under which
- * Prometheus reads it; docs/metrics.md lists them. Members that end in `Counts` or `Durations` are read by the
- * overview, the others record.
+ * The counts of the service. Members that end in `Counts` or `Durations` are read by the overview, the others record.
  */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** @param now ms since the epoch */
 export function createMetrics(now: () => number) {
   const registry = createMetricRegistry();
+  const counters = createCounters(registry);
   return {
     registry,
     contentType: registry.contentType,
     /** Returns all metrics in Prometheus' text format. */
     render: registry.render,
-    ...createRequestMetrics(registry),
-    ...createQueryMetrics(registry, now),
-    ...createSharedMetrics(registry),
-    ...createIngestMetrics(registry),
-    ...createTaskMetrics(registry),
+    ...createRequestMetrics(registry, counters, now),
+    ...createStateMetrics(registry),
+    rateLimited: counters.rateLimited.inc,
+    /** Counts a request whose rate only this replica knew: Redis was unavailable. */
+    rateHeldLocally: counters.rateHeldLocally.inc,
+    connectionDropped: counters.connectionsDropped.inc,
+    tailEnded: counters.tailsEnded.inc,
+    queryStarted: counters.queries.inc,
+    refreshed: (endpoint: string, failed: boolean) =>
+      counters.refreshes.inc(endpoint, failed ? 'failed' : 'done'),
+    redisFailed: counters.redisFailures.inc,
+    sharedLookup: counters.lookups.inc,
+    sharedRejected: counters.sharedRejected.inc,
+    storedCounts: counters.stored,
+    withoutProjectCounts: counters.withoutProject,
+    committed(source: string, rows: number, failed: boolean) {
+      counters.commits.inc(source, failed ? 'failed' : 'done');
+      if (!failed) counters.stored.at(source).add(rows);
+    },
+    overloaded: counters.overloads.inc,
+    refused: (source: string, count: number) => counters.refused.at(source).add(count),
+    withoutProject: (source: string, count: number) => counters.withoutProject.at(source).add(count),
+    repaired: (source: string, count: number) => counters.repaired.at(source).add(count),
+    filtered(source: string, counts: Readonly<Record<string, number>>) {
+      for (const [rule, count] of Object.entries(counts))
+        if (count > 0) counters.filtered.at(source, rule).add(count);
+    },
+    dayDropped: counters.daysDropped.inc,
+    /** Creates the series of a task: Prometheus sees only increases of series that it knows. */
+    taskStarted: (task: string) => void counters.taskFailures.at(task),
+    taskFailed: counters.taskFailures.inc,
   };
 }
 
-function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: MetricRegistry) {
-  const requestCounts = counter(
-    'tailrace_http_requests_total',
-    'Requests, by route, endpoint and status; 499: the client hung up.',
-    ['route', 'endpoint', 'status'],
-  );
+/** What is known of each request and query; the hot path, which finds its series without building keys from labels. */
+function createRequestMetrics({ histogram }: MetricRegistry, counters: Counters, now: () => number) {
   const requestDurations = histogram(
     'tailrace_http_request_seconds',
     'Time from request to response, by route and endpoint.',
     ['route', 'endpoint'],
   );
-  const limited = counter('tailrace_rate_limited_total', 'Responses 429, by reason: key, address or quota.', [
-    'reason',
-  ]);
-  for (const reason of ['key', 'address', 'quota'] as const) limited.at(reason);
-  // The hot path: a request finds its series without label objects, and without keys built from labels.
-  const seriesOf = memoize((route: string) =>
+  const queryDurations = histogram(
+    'tailrace_engine_query_seconds',
+    'Time of a query in the engine, by endpoint.',
+    ['endpoint'],
+  );
+  const ofRequests = memoize((route: string) =>
     memoize((endpoint: string) => ({
-      countOf: memoize((status: number) => requestCounts.at(route, endpoint, String(status))),
+      countOf: memoize((status: number) => counters.requests.at(route, endpoint, String(status))),
       durations: requestDurations.at(route, endpoint),
     })),
   );
-  const tailsEnded = counter(
-    'tailrace_tails_ended_total',
-    'Live tails that ended, by reason; left: by their reader.',
-    ['reason'],
-  );
-  tailsEnded.at('left');
-  let open = 0;
-  gauge('tailrace_connections_open', 'Open connections.', () => open);
+  const ofAnswers = memoize((endpoint: string) => ({
+    countOf: memoize((outcome: CacheOutcome) => counters.answers.at(endpoint, outcome)),
+    rows: counters.rows.at(endpoint),
+  }));
+  const lastFailures = new Map<string, { readonly code: string; readonly atMs: number }>();
   return {
-    requestCounts,
+    requestCounts: counters.requests,
     requestDurations,
+    answerCounts: counters.answers,
+    failureCounts: counters.failures,
+    rowCounts: counters.rows,
     /** @param endpoint empty on other routes, and if the request failed before its endpoint was known */
     request(end: { route: string; endpoint: string; status: number; seconds: number }) {
-      const { countOf, durations } = seriesOf(end.route)(end.endpoint);
+      const { countOf, durations } = ofRequests(end.route)(end.endpoint);
       countOf(end.status).inc();
       durations.observe(end.seconds);
     },
-    /** Counts a response 429: for the rate of the key, or for rejected keys from the address. */
-    rateLimited: limited.inc,
-    /** Counts a request whose rate only this replica knew: Redis was unavailable. */
-    rateHeldLocally: unlabelledCounter('tailrace_rate_local_total', 'Requests limited without Redis.').inc,
+    served(endpoint: string, outcome: CacheOutcome, rows: number) {
+      const series = ofAnswers(endpoint);
+      series.countOf(outcome).inc();
+      series.rows.add(rows);
+    },
+    failed(endpoint: string, code: string) {
+      counters.failures.inc(endpoint, code);
+      lastFailures.set(endpoint, { code, atMs: now() });
+    },
+    /** Only for the overview: Prometheus has no such type. */
+    findLastFailure: (endpoint: string) => lastFailures.get(endpoint),
+    queryDone: (endpoint: string, seconds: number) => queryDurations.at(endpoint).observe(seconds),
+  };
+}
+
+/** States that their parts report, unlike those that a scrape reads (gauges.ts). */
+function createStateMetrics({ gauge }: MetricRegistry) {
+  let open = 0;
+  let isRedisUp = false;
+  let isStopped = false;
+  gauge('tailrace_connections_open', 'Open connections.', () => open);
+  gauge('tailrace_redis_up', '1 if Redis can be reached.', () => Number(isRedisUp));
+  gauge('tailrace_retention_stopped', '1 if retention has stopped, since the clock may be wrong.', () =>
+    Number(isStopped),
+  );
+  return {
     connectionOpened() {
       open++;
     },
     connectionClosed() {
       open--;
     },
-    /** Counts a connection beyond the bound. */
-    connectionDropped: unlabelledCounter(
-      'tailrace_connections_dropped_total',
-      'Connections beyond the bound.',
-    ).inc,
-    /** Counts a live tail that has ended. */
-    tailEnded: tailsEnded.inc,
-  };
-}
-
-function createQueryMetrics({ counter, histogram }: MetricRegistry, now: () => number) {
-  const answerCounts = counter(
-    'tailrace_answers_total',
-    'Answers, by endpoint and cache: hit, shared (by a replica), miss, collapsed, stale or bypass.',
-    ['endpoint', 'cache'],
-  );
-  const failureCounts = counter('tailrace_failures_total', 'Failed calls, by endpoint and error code.', [
-    'endpoint',
-    'code',
-  ]);
-  const rowCounts = counter('tailrace_rows_returned_total', 'Rows returned, by endpoint.', ['endpoint']);
-  const started = counter('tailrace_engine_queries_total', 'Queries sent to the engine, by endpoint.', [
-    'endpoint',
-  ]);
-  const durations = histogram(
-    'tailrace_engine_query_seconds',
-    'Time of a query in the engine, by endpoint.',
-    ['endpoint'],
-  );
-  const refreshes = counter(
-    'tailrace_cache_refreshes_total',
-    'Refreshes of warm answers, by endpoint and result: done or failed.',
-    ['endpoint', 'result'],
-  );
-  const seriesOf = memoize((endpoint: string) => ({
-    countOf: memoize((outcome: CacheOutcome) => answerCounts.at(endpoint, outcome)),
-    rows: rowCounts.at(endpoint),
-  }));
-  const lastFailures = new Map<string, { readonly code: string; readonly atMs: number }>();
-  return {
-    answerCounts,
-    failureCounts,
-    rowCounts,
-    /** Only for the overview: Prometheus has no such type. */
-    findLastFailure: (endpoint: string) => lastFailures.get(endpoint),
-    served(endpoint: string, outcome: CacheOutcome, rows: number) {
-      const series = seriesOf(endpoint);
-      series.countOf(outcome).inc();
-      series.rows.add(rows);
-    },
-    failed(endpoint: string, code: string) {
-      failureCounts.inc(endpoint, code);
-      lastFailures.set(endpoint, { code, atMs: now() });
-    },
-    queryStarted: started.inc,
-    queryDone: (endpoint: string, seconds: number) => durations.at(endpoint).observe(seconds),
-    refreshed: (endpoint: string, failed: boolean) => refreshes.inc(endpoint, failed ? 'failed' : 'done'),
-  };
-}
-
-/** Creates the metrics of what replicas share. */
-function createSharedMetrics({ counter, unlabelledCounter, gauge }: MetricRegistry) {
-  let isRedisUp = false;
-  gauge('tailrace_redis_up', '1 if Redis can be reached.', () => Number(isRedisUp));
-  const lookups = counter(
-    'tailrace_shared_cache_lookups_total',
-    'Look-ups in Redis, by result: hit, miss or taken (by another replica).',
-    ['result'],
-  );
-  for (const result of ['hit', 'miss', 'taken'] as const) lookups.at(result);
-  return {
     redisUp(isUp: boolean) {
       isRedisUp = isUp;
     },
-    redisFailed: unlabelledCounter(
-      'tailrace_redis_failures_total',
-      'Commands that Redis did not execute in time.',
-    ).inc,
-    sharedLookup: lookups.inc,
-    /** Counts an entry in Redis that was not an answer written by a replica. */
-    sharedRejected: unlabelledCounter(
-      'tailrace_shared_cache_rejected_total',
-      'Entries in Redis that no replica had signed.',
-    ).inc,
-  };
-}
-
-function createIngestMetrics({ counter, gauge }: MetricRegistry) {
-  const storedCounts = counter('tailrace_events_stored_total', 'Events stored, by source.', ['source']);
-  const refused = counter('tailrace_events_refused_total', 'Events rejected, by source.', ['source']);
-  const withoutProjectCounts = counter(
-    'tailrace_events_without_project_total',
-    'Events stored without a project, by source.',
-    ['source'],
-  );
-  const repaired = counter('tailrace_events_repaired_total', 'Events stored with U+FFFD, by source.', [
-    'source',
-  ]);
-  const filtered = counter(
-    'tailrace_events_filtered_total',
-    'Events to which rules applied, by source and rule: drop or redact.',
-    ['source', 'rule'],
-  );
-  const commits = counter('tailrace_commits_total', 'Batches, by source and result: done or failed.', [
-    'source',
-    'result',
-  ]);
-  const overloads = counter(
-    'tailrace_ingest_overloaded_total',
-    'Requests with events rejected with 503, by reason: wait, engine, backlog or share.',
-    ['reason'],
-  );
-  for (const reason of OVERLOADS) overloads.at(reason);
-  const dropped = counter(
-    'tailrace_days_dropped_total',
-    'Days dropped by retention, by reason: age or size.',
-    ['reason'],
-  );
-  let isStopped = false;
-  gauge('tailrace_retention_stopped', '1 if retention has stopped, since the clock may be wrong.', () => [
-    { labels: {}, value: Number(isStopped) },
-  ]);
-  return {
-    storedCounts,
-    withoutProjectCounts,
-    committed(source: string, rows: number, failed: boolean) {
-      commits.inc(source, failed ? 'failed' : 'done');
-      if (!failed) storedCounts.at(source).add(rows);
-    },
-    /** Counts a request with events that was rejected for now. */
-    overloaded: overloads.inc,
-    refused: (source: string, count: number) => refused.at(source).add(count),
-    /** Counts stored events that belong to no project. */
-    withoutProject: (source: string, count: number) => withoutProjectCounts.at(source).add(count),
-    repaired: (source: string, count: number) => repaired.at(source).add(count),
-    filtered(source: string, counts: Readonly<Record<string, number>>) {
-      for (const [rule, count] of Object.entries(counts)) if (count > 0) filtered.at(source, rule).add(count);
-    },
-    dayDropped: dropped.inc,
     retentionStopped(is: boolean) {
       isStopped = is;
     },
-  };
-}
-
-/** Creates the metrics of repeated work (lib/task.ts). */
-function createTaskMetrics({ counter }: MetricRegistry) {
-  const failures = counter('tailrace_task_failures_total', 'Failures of repeated work, by task.', ['task']);
-  return {
-    /** Creates the series of a task: Prometheus sees only increases of series that it knows. */
-    taskStarted: (task: string) => void failures.at(task),
-    taskFailed: failures.inc,
   };
 }
 
@@ -238,5 +228,35 @@ function memoize<Key, Value extends NonNullable<unknown>>(create: (key: Key) => 
     const value = create(key);
     created.set(key, value);
     return value;
+  };
+}
+
+/** The requests of a key since the start. */
+export interface KeyRequests {
+  readonly requests: number;
+  /** Those with a status of 400 and above. */
+  readonly failures: number;
+}
+
+// Beyond it the key that was used least recently is forgotten. About 2 MB.
+const KEYS_MAX = 10_000;
+const FAILED = 400;
+
+/** Counts the requests of each accepted key. */
+export type KeyTraffic = ReturnType<typeof createKeyTraffic>;
+
+export function createKeyTraffic() {
+  const keys = new LRUCache<string, { requests: number; failures: number }>({ max: KEYS_MAX });
+  return {
+    count(keyId: string, status: number): void {
+      let counts = keys.get(keyId);
+      if (counts === undefined) {
+        counts = { requests: 0, failures: 0 };
+        keys.set(keyId, counts);
+      }
+      counts.requests++;
+      if (status >= FAILED) counts.failures++;
+    },
+    read: (): ReadonlyMap<string, KeyRequests> => new Map(keys.entries()),
   };
 }

@@ -1,9 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import {
-  type Count,
   type Counter,
-  createCount,
   createCounter,
   createDurations,
   createSeries,
@@ -34,7 +32,7 @@ type Gauged = number | readonly ExposedValue[] | undefined;
 export type IsShown = (labels: ExposedValue['labels']) => boolean;
 
 /** A value for each label name. */
-type LabelValues<Names extends readonly string[]> = { readonly [At in keyof Names]: string };
+export type LabelValues<Names extends readonly string[]> = { readonly [At in keyof Names]: string };
 
 export type MetricRegistry = ReturnType<typeof createMetricRegistry>;
 
@@ -68,11 +66,6 @@ export function createMetricRegistry() {
     expose,
     /** In the order of their definition, without those of the process; docs/metrics.md is generated from them. */
     exposed: exposed as readonly ExposedMetric[],
-    unlabelledCounter(name: string, help: string): Count {
-      const count = createCount();
-      expose({ name, help, type: 'counter', read: () => [{ labels: {}, value: count.value }] });
-      return count;
-    },
     /**
      * Returns a series. Create known label values before their first count: Prometheus only sees increases of existing
      * series.

@@ -28,7 +28,7 @@ export function createCounter<Values extends readonly string[]>(): Counter<Value
   return { ...series, inc: (...values) => series.at(...values).inc() };
 }
 
-export function createCount(): Count {
+function createCount(): Count {
   let value = 0;
   return {
     get value() {
