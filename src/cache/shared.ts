@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { queryTimeout } from '../engine/failure.ts';
 import { createDeadline, untilAborted } from '../lib/abort.ts';
-import { createNames, deriveSecret } from '../lib/derived-secret.ts';
+import { createNames, deriveSecret } from '../lib/hash.ts';
 import type { Redis } from '../lib/redis.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer } from '../query/run.ts';

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { openTokenSecret } from '../keys/token.ts';
-import { deriveSecret } from '../lib/derived-secret.ts';
+import { deriveSecret } from '../lib/hash.ts';
 import { readConfig } from './environment.ts';
 import { findLocalService, isService } from './local-service.ts';
 import { findKey, type Remote, type RemoteOptions } from './remote.ts';

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { InputError } from '../errors.ts';
-import { describeFolderFailure, makeFolder } from '../lib/folder.ts';
+import { describeFolderFailure, makeFolder } from '../lib/file.ts';
 import { isTransient, toStartError } from '../lib/system-failure.ts';
 
 const SQLITE_BUSY = 5;

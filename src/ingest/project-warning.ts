@@ -1,4 +1,4 @@
-import { createThrottle } from '../lib/throttle.ts';
+import { createThrottle } from '../lib/task.ts';
 
 /** The response header with the number of stored events that belong to no project, if there are any. */
 export const WITHOUT_PROJECT_HEADER = 'x-events-without-project';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { GENERAL_SOURCE } from '../definitions/accepts.ts';
 import type { Source } from '../definitions/source.ts';
-import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash-by-parts.ts';
+import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import type { Backpressure } from './backpressure.ts';

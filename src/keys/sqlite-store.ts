@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
-import { openSqlite } from '../lib/open-sqlite.ts';
 import { withReserve } from '../lib/reserve.ts';
-import { findSqliteFailure, transact } from '../lib/sqlite.ts';
+import { openSqlite, transact } from '../lib/sqlite.ts';
+import { findSqliteFailure } from '../lib/system-failure.ts';
 import { type ControlStore, createControlStore } from './control-store.ts';
 import {
   COUNT_CHANGES,

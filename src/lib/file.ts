@@ -1,6 +1,18 @@
-import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { open, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { lstat, open, realpath, statfs } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import { describeSystemFailure } from './system-failure.ts';
 
 /**
  * Replaces a file atomically: after a crash it holds the old text or the new one. Only its owner can read it.
@@ -61,5 +73,98 @@ export async function readFreeBytes(dir: string): Promise<number | undefined> {
     return bavail * bsize;
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Creates a folder and its missing parents. Node's own `recursive` never returns if the system does not allow the name,
+ * as below `/proc`: it creates the parent, which exists, and begins again.
+ *
+ * @param mode of each folder that is created
+ * @returns whether it was created
+ * @throws Node's error; `EEXIST` or `ENOTDIR` if it, or one above it, is a file
+ */
+export function makeFolder(path: string, mode = 0o777): boolean {
+  if (isFolder(path)) return false;
+  const above = dirname(path);
+  if (above !== path && !isFolder(above)) makeFolder(above, mode);
+  try {
+    mkdirSync(path, { mode });
+    return true;
+  } catch (error) {
+    if (isFolder(path)) return false; // another process was faster
+    throw error;
+  }
+}
+
+/** @throws Node's error if that cannot be found out */
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Describes to people why a folder cannot be created or used. @param error Node's */
+export function describeFolderFailure(error: unknown): string {
+  const { code, path = '' } = error as NodeJS.ErrnoException;
+  if (code === 'EEXIST' || code === 'ENOTDIR')
+    return isLink(path) ? `${path} is a symbolic link to nothing` : 'it is a file, not a folder';
+  if (code === 'ENOENT') return 'no folder can be created there';
+  if (code === 'ELOOP') return 'its symbolic links lead in a circle';
+  return describeSystemFailure(error);
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
+/** A name is not a path, or its path leads out of its folder. */
+export class OutsideError extends Error {
+  override readonly name = 'OutsideError';
+}
+
+// Not `.` or `..`; no separator of any system, no control characters, no lone surrogates.
+const NAME = /^(?!\.{1,2}$)[^/\\\p{Cc}\p{Cs}]+$/u;
+
+/**
+ * Returns the path of a file or folder that a caller or a file from elsewhere names. Every such path is created here:
+ * names joined by `/`, with the links that they lead through resolved and compared with the folder. What follows after
+ * the first missing name is new, so no link can be in it.
+ *
+ * @param folder exists
+ * @param name relative to it
+ * @returns the two, joined
+ * @throws OutsideError if it would be outside of the folder, or lead through a link to nothing; Node's error if the
+ *   disk fails
+ */
+export async function findBelow(folder: string, name: string): Promise<string> {
+  const names = name.split('/');
+  if (!names.every((one) => NAME.test(one))) throw outside(name);
+  const root = await realpath(folder);
+  const prefix = root.endsWith(sep) ? root : root + sep;
+  let at = root;
+  for (const one of names) {
+    at = join(at, one);
+    const stats = await ignoreMissing(lstat(at));
+    if (stats === undefined) break;
+    if (!stats.isSymbolicLink()) continue;
+    const target = await ignoreMissing(realpath(at)); // a link to nothing would be written through
+    if (target === undefined || !target.startsWith(prefix)) throw outside(name);
+    at = target;
+  }
+  return join(folder, name);
+}
+
+function outside(name: string): OutsideError {
+  const shown = JSON.stringify(name.length > 100 ? `${name.slice(0, 99)}…` : name);
+  return new OutsideError(
+    `${shown} is not the path of a file in its folder: it has names joined by "/", without "..", and no link that leads out`,
+  );
+}
+
+async function ignoreMissing<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }

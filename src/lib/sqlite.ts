@@ -1,13 +1,30 @@
-import type { DatabaseSync } from 'node:sqlite';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describeFolderFailure, makeFolder, makePrivateFile } from './file.ts';
+import { toStartError } from './system-failure.ts';
 
-/** The reason of a failure of SQLite: no space is left, another process is writing, or anything else. */
-export type SqliteFailure = 'full' | 'busy' | 'other';
-
-// https://www.sqlite.org/rescode.html
-const FULL = 13;
-const BUSY = 5;
-const LOCKED = 6;
-const IOERR_SHMSIZE = 4874; // its shared memory file beside the database cannot grow
+/**
+ * Opens a database that only its owner can read, or creates it with its folder.
+ *
+ * @param what names it in messages
+ * @param prepare sets it up, and creates or migrates its tables
+ * @throws InputError if it cannot be used, TransientError if that may pass
+ */
+export function openSqlite(
+  file: string,
+  what: string,
+  prepare: (database: DatabaseSync) => void,
+): DatabaseSync {
+  try {
+    makeFolder(dirname(file), 0o700);
+    makePrivateFile(file);
+    const database = new DatabaseSync(file);
+    prepare(database);
+    return database;
+  } catch (error) {
+    throw toStartError(`${what} ${file} cannot be opened: ${describeFolderFailure(error)}`, error);
+  }
+}
 
 /** Runs `work` in a transaction: all of its writes are kept, or none. */
 export function transact<T>(database: DatabaseSync, work: () => T): T {
@@ -21,14 +38,4 @@ export function transact<T>(database: DatabaseSync, work: () => T): T {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
-}
-
-/** @returns `undefined` if the error is not SQLite's */
-export function findSqliteFailure(error: unknown): SqliteFailure | undefined {
-  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
-  if (code !== 'ERR_SQLITE_ERROR' || typeof errcode !== 'number') return undefined;
-  if (errcode === IOERR_SHMSIZE) return 'full';
-  const primary = errcode & 0xff; // the other bits are details
-  if (primary === FULL) return 'full';
-  return primary === BUSY || primary === LOCKED ? 'busy' : 'other';
 }

@@ -1,5 +1,4 @@
 import { InputError, TransientError } from '../errors.ts';
-import { findSqliteFailure } from './sqlite.ts';
 
 /** Failures of the system that the next start may not meet, although nobody changes a setting or a definition. */
 const SYSTEM_CODES: ReadonlySet<unknown> = new Set([
@@ -43,4 +42,23 @@ export function isOutOfSpace(error: unknown): boolean {
 export function describeSystemFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return isOutOfSpace(error) ? 'the disk is full; make room' : message;
+}
+
+/** The reason of a failure of SQLite: no space is left, another process is writing, or anything else. */
+export type SqliteFailure = 'full' | 'busy' | 'other';
+
+// https://www.sqlite.org/rescode.html
+const FULL = 13;
+const BUSY = 5;
+const LOCKED = 6;
+const IOERR_SHMSIZE = 4874; // its shared memory file beside the database cannot grow
+
+/** @returns `undefined` if the error is not SQLite's */
+export function findSqliteFailure(error: unknown): SqliteFailure | undefined {
+  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
+  if (code !== 'ERR_SQLITE_ERROR' || typeof errcode !== 'number') return undefined;
+  if (errcode === IOERR_SHMSIZE) return 'full';
+  const primary = errcode & 0xff; // the other bits are details
+  if (primary === FULL) return 'full';
+  return primary === BUSY || primary === LOCKED ? 'busy' : 'other';
 }

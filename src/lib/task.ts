@@ -69,3 +69,32 @@ function repeatUnref(tick: () => void, ms: number): () => void {
 function waitAtMost(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms).unref());
 }
+
+export interface BackOff {
+  /** The delay after the first failure. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+  /** 0 to 1: takes up to a half off, so that many callers do not try again at the same moment. */
+  readonly random?: () => number;
+}
+
+/** Returns how long to wait after so many failures in a row, in ms: none after none, then twice as long each time. */
+export function backOffMs(failures: number, { firstMs, longestMs, random = () => 0 }: BackOff): number {
+  if (failures === 0) return 0;
+  const fullMs = Math.min(firstMs * 2 ** (failures - 1), longestMs);
+  return Math.round(fullMs * (1 - random() / 2));
+}
+
+/**
+ * Calls the given function at most once in `everyMs` and drops every other call.
+ *
+ * @param now ms since the epoch; a clock that is set back does not block the next call
+ */
+export function createThrottle(everyMs: number, now: () => number): (work: () => void) => void {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  return (work) => {
+    if (Math.abs(now() - lastMs) < everyMs) return;
+    lastMs = now();
+    work();
+  };
+}

@@ -4,7 +4,7 @@ import { storedTable } from '../engine/table.ts';
 import { messageOf, TailraceError } from '../errors.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import type { Actor } from '../keys/management.ts';
-import { createSlots } from '../lib/slots.ts';
+import { createSlots } from '../lib/abort.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
 import { type Deletion, describeDeletion, toCondition } from './deletion-request.ts';
 

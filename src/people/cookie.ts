@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 import { isLoopbackHost } from '../config/url.ts';
-import { deriveSecret } from '../lib/derived-secret.ts';
+import { deriveSecret } from '../lib/hash.ts';
 import type { LoginSecrets } from './provider.ts';
 
 /** A cookie of this service, and whether browsers send it over HTTPS only. */

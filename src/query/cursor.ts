@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { CURSOR_PARAMETER, type Pages } from '../definitions/pages.ts';
 import { PINNED_PREFIX } from '../definitions/parameter.ts';
-import { deriveSecret } from '../lib/derived-secret.ts';
+import { deriveSecret } from '../lib/hash.ts';
 import { invalidParameters, type ParameterValues, type RawParameters } from './parameters.ts';
 import { isPosition, type Position } from './position.ts';
 

@@ -6,7 +6,7 @@ import { type CacheOutcome, COMPRESSED_SHARE_MAX, type Served, TEXT_BYTES_MAX } 
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import type { AnswerStream } from '../engine/engine.ts';
-import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash-by-parts.ts';
+import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash.ts';
 import type { Cursors } from '../query/cursor.ts';
 import type { Position } from '../query/position.ts';
 import type { Question } from '../query/question.ts';

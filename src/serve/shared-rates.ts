@@ -1,4 +1,4 @@
-import { createNames, deriveSecret } from '../lib/derived-secret.ts';
+import { createNames, deriveSecret } from '../lib/hash.ts';
 import type { Redis } from '../lib/redis.ts';
 import { decideRate, ROUNDING_TOKENS } from '../lib/token-bucket.ts';
 import type { Limited, NamedRate, SharedRates } from './admit.ts';

@@ -9,7 +9,7 @@ import type { AlertTestParts } from '../alerts/replay.ts';
 import type { Alert } from '../definitions/alert.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
-import { createThrottle } from '../lib/throttle.ts';
+import { createThrottle } from '../lib/task.ts';
 import { createRunner } from '../query/run.ts';
 import { createAlertMetrics } from '../telemetry/alert-metrics.ts';
 import type { Context } from './context.ts';

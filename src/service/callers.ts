@@ -2,7 +2,7 @@ import { messageOf } from '../errors.ts';
 import { createKeyring } from '../keys/keyring.ts';
 import { CONTROL_STALE_MS, openControlStore } from '../keys/open-control-store.ts';
 import { createTokens, openTokenSecret } from '../keys/token.ts';
-import { createThrottle } from '../lib/throttle.ts';
+import { createThrottle } from '../lib/task.ts';
 import { createLoginSeal } from '../people/cookie.ts';
 import { createAuthenticator, createReadAmbient } from '../people/credential.ts';
 import { createProvider } from '../people/provider.ts';

@@ -23,7 +23,7 @@ import {
 import { lockStore } from '../engine/store-lock.ts';
 import { type WriteMarks, watchWrites } from '../engine/write-marks.ts';
 import { verifyFilters } from '../ingest/filter/filter.ts';
-import { createSlots } from '../lib/slots.ts';
+import { createSlots } from '../lib/abort.ts';
 import { verifySearches } from '../search/verify.ts';
 import { verifyDashboards } from '../verify/dashboards.ts';
 import { scopeHashes } from '../verify/disallowed-syntax.ts';

@@ -8,7 +8,7 @@ import { queryTimeout } from '../engine/failure.ts';
 import { keyOfLane } from '../engine/lanes.ts';
 import { TailraceError } from '../errors.ts';
 import type { Usage } from '../ingest/usage/usage.ts';
-import { createThrottle } from '../lib/throttle.ts';
+import { createThrottle } from '../lib/task.ts';
 import type { Cursors } from '../query/cursor.ts';
 import { createNewestFirst } from '../query/newest-first.ts';
 import { createPageRun } from '../query/page.ts';

@@ -5,7 +5,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { messageOf, TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { findBelow } from '../lib/below.ts';
+import { findBelow } from '../lib/file.ts';
 import { EARLIEST_MICROS, LATEST_MICROS, MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
 import { parseExactJson } from '../lib/json/exact.ts';
 import type { SavedTest } from '../management/view.ts';

@@ -5,7 +5,7 @@ import type { ReadFolders } from '../definitions/folders.ts';
 import { TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { findBelow, OutsideError } from '../lib/below.ts';
+import { findBelow, OutsideError } from '../lib/file.ts';
 import { refuseDraft } from './draft.ts';
 import { hashText, readIfThere, replaceFiles, toSaveError } from './files.ts';
 import type { HistoryKind } from './history.ts';

@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { TailraceError } from '../errors.ts';
-import { OutsideError } from '../lib/below.ts';
-import { syncFolder } from '../lib/file.ts';
+import { OutsideError, syncFolder } from '../lib/file.ts';
 import { type DraftTexts, SQL_FILE, YAML_FILE } from './draft.ts';
 
 /** The file system as saves use it. */

@@ -13,7 +13,7 @@ import { readDefinitions } from '../definitions/read.ts';
 import { InputError, TailraceError } from '../errors.ts';
 import { type AuditEntry, actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { findBelow } from '../lib/below.ts';
+import { findBelow } from '../lib/file.ts';
 import type { SavedEndpoint } from '../management/view.ts';
 import { type ExecutionOptions, getEndpoint } from './check.ts';
 import { type DraftTexts, findLong, refuseDraft, SQL_FILE, YAML_FILE } from './draft.ts';

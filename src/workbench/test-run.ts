@@ -1,5 +1,5 @@
 import { InputError } from '../errors.ts';
-import { createSlots } from '../lib/slots.ts';
+import { createSlots } from '../lib/abort.ts';
 import type { SavedEndpoint } from '../management/view.ts';
 import type { ExecutionOptions } from './check.ts';
 import { inFolder, type WorkbenchParts } from './workbench.ts';

@@ -195,7 +195,7 @@ describe('an endpoint that is saved', () => {
       fc.asyncProperty(hostile, async (name) => {
         expect((await save(name, { definition: withoutName })).status).toBe(400);
       }),
-      runs(200), // test/lib/below.unit.test.ts tries 10,000 without the route
+      runs(200), // test/lib/file.unit.test.ts tries 10,000 without the route
     );
     expect(await list()).toEqual(before);
   });

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { findSqliteFailure, transact } from '../../src/lib/sqlite.ts';
-import { describeSystemFailure, isTransient } from '../../src/lib/system-failure.ts';
+import { transact } from '../../src/lib/sqlite.ts';
+import { describeSystemFailure, findSqliteFailure, isTransient } from '../../src/lib/system-failure.ts';
 
 /** One that has room for a few rows: SQLite then fails as on a full disk. */
 function openSmall(): DatabaseSync {

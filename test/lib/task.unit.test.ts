@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startTask } from '../../src/lib/task.ts';
+import { createThrottle, startTask } from '../../src/lib/task.ts';
 
 /** A task whose timer is `tick`. */
 function start(run: () => unknown) {
@@ -44,4 +44,15 @@ test('a run that fails is reported, and the next one starts as usual', async () 
   await trigger();
   await trigger();
   expect([runs, failures]).toEqual([2, [new Error('once')]]);
+});
+
+test('what is said again and again is said once a while, also after the clock was set back', () => {
+  let nowMs = 1_000_000;
+  const said: number[] = [];
+  const throttle = createThrottle(60_000, () => nowMs);
+  for (const stepMs of [0, 1, 59_998, 1, 59_999, 1, -3_600_000, 1]) {
+    nowMs += stepMs;
+    throttle(() => said.push(nowMs));
+  }
+  expect(said).toEqual([1_000_000, 1_060_000, 1_120_000, 1_120_000 - 3_600_000]);
 });

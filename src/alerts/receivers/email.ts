@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { messageOf } from '../../errors.ts';
 import { createDeadline, untilAborted } from '../../lib/abort.ts';
-import { addressOf, isPublicAddress } from '../../lib/public-address.ts';
+import { addressOf, isPublicAddress } from '../../lib/address.ts';
 import { describeInstances, oneLine, titleOf } from '../text.ts';
 import { TRY_MS_MAX } from './post.ts';
 import { type Connector, type Outgoing, type Send, SendError } from './receiver.ts';

@@ -11,7 +11,7 @@ import {
   type YamlPath,
 } from '../../definitions/yaml-file.ts';
 import { InputError } from '../../errors.ts';
-import { addressOf, createPublicLookup, isPublicAddress, type Resolve } from '../../lib/public-address.ts';
+import { addressOf, createPublicLookup, isPublicAddress, type Resolve } from '../../lib/address.ts';
 import { type FieldFault, RECEIVER_KINDS, type ReceiverKind } from './kinds.ts';
 import type { Receiver } from './receiver.ts';
 

@@ -1,6 +1,5 @@
 import { messageOf } from '../../errors.ts';
-import { backOffMs } from '../../lib/back-off.ts';
-import { createThrottle } from '../../lib/throttle.ts';
+import { backOffMs, createThrottle } from '../../lib/task.ts';
 import type { AlertMessage, Outbox, OutboxMessage } from '../outbox.ts';
 import { type Receiver, redact, SendError } from './receiver.ts';
 

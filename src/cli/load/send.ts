@@ -4,8 +4,8 @@ import { gzip } from 'node:zlib';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';
 import { createBatcher } from '../../ingest/batcher.ts';
 import { WITHOUT_PROJECT_HEADER } from '../../ingest/project-warning.ts';
-import { backOffMs } from '../../lib/back-off.ts';
 import { writeHeader } from '../../lib/header.ts';
+import { backOffMs } from '../../lib/task.ts';
 import { describeRedirect, type Remote } from '../remote.ts';
 import type { LineSink } from './lines.ts';
 

@@ -9,7 +9,7 @@ import { messageOf } from '../../errors.ts';
 import { type Event, parseEvent } from '../../ingest/event.ts';
 import { createFilterCounts, findFilter } from '../../ingest/filter/filter.ts';
 import { RefusedEvent } from '../../ingest/read-event.ts';
-import { findBelow, OutsideError } from '../../lib/below.ts';
+import { findBelow, OutsideError } from '../../lib/file.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { loadEvents } from '../load/lines.ts';
 import { isMap } from './expectation.ts';

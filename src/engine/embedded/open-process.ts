@@ -105,7 +105,7 @@ export async function closeSessions(process: EngineProcess, readers: number): Pr
  * @param storeDir the engine's directory
  * @returns the number of removed tokens; if above 0, an engine with the store open must open it again
  */
-export async function removeLostTokens(storeDir: string): Promise<number> {
+async function removeLostTokens(storeDir: string): Promise<number> {
   // A table is in store/<first letters of its id>/<id>.
   const root = join(storeDir, 'store');
   let removed = 0;

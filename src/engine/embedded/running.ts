@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../../errors.ts';
-import { createSlots } from '../../lib/slots.ts';
+import { createSlots } from '../../lib/abort.ts';
 import { sql } from '../../sql/sql.ts';
 import type { QueryOptions } from '../engine.ts';
 import { keyOfLane } from '../lanes.ts';

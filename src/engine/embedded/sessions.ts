@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readMachine, sizeEngine } from '../../config/machine.ts';
-import { makeFolder } from '../../lib/folder.ts';
+import { makeFolder } from '../../lib/file.ts';
 import { writeValue } from '../../sql/quote.ts';
 import type { QueryLimits } from '../engine.ts';
 import type { EngineRequest } from '../process/channel.ts';

@@ -5,7 +5,7 @@ import { setTimeout as pauseFor } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { TailraceError } from '../../errors.ts';
 import { untilAborted } from '../../lib/abort.ts';
-import { backOffMs } from '../../lib/back-off.ts';
+import { backOffMs } from '../../lib/task.ts';
 import {
   createChannel,
   type EngineAnswer,

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { findBelow, OutsideError } from '../../src/lib/below.ts';
+import { findBelow, OutsideError } from '../../src/lib/file.ts';
 import { hostileName } from '../support/hostile-name.ts';
 import { runs } from '../support/property.ts';
 import { temporaryFolder } from '../support/service.ts';

@@ -1,6 +1,18 @@
 import type { LookupAddress } from 'node:dns';
 import { expect, test } from 'vitest';
-import { addressOf, createPublicLookup, isPublicAddress } from '../../src/lib/public-address.ts';
+import { addressOf, createPublicLookup, isPublicAddress, networkOf } from '../../src/lib/address.ts';
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '::ffff:192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:db8::9', '2001:db8:0:0'],
+  ['::1', '0:0:0:0'],
+  ['fe80::1%eth0', 'fe80:0:0:0'],
+  ['', ''],
+])('the network of %s is %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});
 
 test.each([
   ...'127.0.0.1 10.0.0.1 172.16.0.1 192.168.1.1 169.254.169.254 0.0.0.0 100.64.0.1 224.0.0.1'.split(' '),
