@@ -16,6 +16,7 @@ import { createCursors } from '../query/cursor.ts';
 import { registerGauges } from '../telemetry/gauges.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { createRejectedRequestLog } from '../telemetry/rejected-requests.ts';
+import { createKeyTraffic } from '../telemetry/series.ts';
 import { createTraffic, SAMPLE_MS } from '../telemetry/traffic.ts';
 import { readVersion } from '../version.ts';
 import { openAlerts, type ServedAlerts } from './alerts.ts';
@@ -157,7 +158,7 @@ async function openContext(
     reserve,
     storing: createStoringWatch({
       readFreeBytes: freeBytes,
-      isSpent: () => engine.seesEveryWrite && reserve.isSpent(), // a server has its own disk
+      isSpent: engine.seesEveryWrite ? reserve.isSpent : () => false, // a server has its own disk
       now,
     }),
     readSizes: createStoreSizes(() => readStoreState(engine, registry.sources), now),

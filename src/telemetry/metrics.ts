@@ -1,8 +1,6 @@
-import { LRUCache } from 'lru-cache';
-import type { CacheOutcome } from '../cache/store.ts';
 import { OVERLOADS } from '../ingest/backpressure.ts';
 import { createMetricRegistry, type LabelValues, type MetricRegistry } from './prometheus.ts';
-import type { Counter } from './series.ts';
+import { type Counter, createRecorder } from './series.ts';
 
 /** A counter: name, help, labels, and the values of its only label that are known at the start. */
 type Definition = readonly [name: string, help: string, labels: readonly string[], known?: readonly string[]];
@@ -143,7 +141,7 @@ export function createMetrics(now: () => number) {
   };
 }
 
-/** What is known of each request and query; the hot path, which finds its series without building keys from labels. */
+/** The metrics of requests and queries. */
 function createRequestMetrics({ histogram }: MetricRegistry, counters: Counters, now: () => number) {
   const requestDurations = histogram(
     'tailrace_http_request_seconds',
@@ -155,16 +153,6 @@ function createRequestMetrics({ histogram }: MetricRegistry, counters: Counters,
     'Time of a query in the engine, by endpoint.',
     ['endpoint'],
   );
-  const ofRequests = memoize((route: string) =>
-    memoize((endpoint: string) => ({
-      countOf: memoize((status: number) => counters.requests.at(route, endpoint, String(status))),
-      durations: requestDurations.at(route, endpoint),
-    })),
-  );
-  const ofAnswers = memoize((endpoint: string) => ({
-    countOf: memoize((outcome: CacheOutcome) => counters.answers.at(endpoint, outcome)),
-    rows: counters.rows.at(endpoint),
-  }));
   const lastFailures = new Map<string, { readonly code: string; readonly atMs: number }>();
   return {
     requestCounts: counters.requests,
@@ -172,17 +160,7 @@ function createRequestMetrics({ histogram }: MetricRegistry, counters: Counters,
     answerCounts: counters.answers,
     failureCounts: counters.failures,
     rowCounts: counters.rows,
-    /** @param endpoint empty on other routes, and if the request failed before its endpoint was known */
-    request(end: { route: string; endpoint: string; status: number; seconds: number }) {
-      const { countOf, durations } = ofRequests(end.route)(end.endpoint);
-      countOf(end.status).inc();
-      durations.observe(end.seconds);
-    },
-    served(endpoint: string, outcome: CacheOutcome, rows: number) {
-      const series = ofAnswers(endpoint);
-      series.countOf(outcome).inc();
-      series.rows.add(rows);
-    },
+    ...createRecorder({ ...counters, requestDurations }),
     failed(endpoint: string, code: string) {
       counters.failures.inc(endpoint, code);
       lastFailures.set(endpoint, { code, atMs: now() });
@@ -216,47 +194,5 @@ function createStateMetrics({ gauge }: MetricRegistry) {
     retentionStopped(is: boolean) {
       isStopped = is;
     },
-  };
-}
-
-/** Calls `create` once for each key, and keeps the result. The number of routes, endpoints and statuses is bounded. */
-function memoize<Key, Value extends NonNullable<unknown>>(create: (key: Key) => Value): (key: Key) => Value {
-  const created = new Map<Key, Value>();
-  return (key) => {
-    const known = created.get(key);
-    if (known !== undefined) return known;
-    const value = create(key);
-    created.set(key, value);
-    return value;
-  };
-}
-
-/** The requests of a key since the start. */
-export interface KeyRequests {
-  readonly requests: number;
-  /** Those with a status of 400 and above. */
-  readonly failures: number;
-}
-
-// Beyond it the key that was used least recently is forgotten. About 2 MB.
-const KEYS_MAX = 10_000;
-const FAILED = 400;
-
-/** Counts the requests of each accepted key. */
-export type KeyTraffic = ReturnType<typeof createKeyTraffic>;
-
-export function createKeyTraffic() {
-  const keys = new LRUCache<string, { requests: number; failures: number }>({ max: KEYS_MAX });
-  return {
-    count(keyId: string, status: number): void {
-      let counts = keys.get(keyId);
-      if (counts === undefined) {
-        counts = { requests: 0, failures: 0 };
-        keys.set(keyId, counts);
-      }
-      counts.requests++;
-      if (status >= FAILED) counts.failures++;
-    },
-    read: (): ReadonlyMap<string, KeyRequests> => new Map(keys.entries()),
   };
 }

@@ -1,3 +1,6 @@
+import { LRUCache } from 'lru-cache';
+import type { CacheOutcome } from '../cache/store.ts';
+
 /** One item for each combination of label values, such as a count. Values are in the order of the metric's label names. */
 export interface Series<Values extends readonly string[], Item> {
   /**
@@ -60,6 +63,83 @@ export function createSeries<Values extends readonly string[], Item>(
       all.push([values, item]);
       return item;
     },
+  };
+}
+
+/** The series of requests and their answers. */
+interface RequestSeries {
+  readonly requests: Counter<readonly [route: string, endpoint: string, status: string]>;
+  readonly requestDurations: Series<readonly [route: string, endpoint: string], Durations>;
+  readonly answers: Counter<readonly [endpoint: string, cache: string]>;
+  readonly rows: Counter<readonly [endpoint: string]>;
+}
+
+/** Counts requests and answers. The hot path: it finds its series without building keys from labels. */
+export function createRecorder({ requests, requestDurations, answers, rows }: RequestSeries) {
+  const ofRequests = memoize((route: string) =>
+    memoize((endpoint: string) => ({
+      countOf: memoize((status: number) => requests.at(route, endpoint, String(status))),
+      durations: requestDurations.at(route, endpoint),
+    })),
+  );
+  const ofAnswers = memoize((endpoint: string) => ({
+    countOf: memoize((outcome: CacheOutcome) => answers.at(endpoint, outcome)),
+    rows: rows.at(endpoint),
+  }));
+  return {
+    /** @param endpoint empty on other routes, and if the request failed before its endpoint was known */
+    request(end: { route: string; endpoint: string; status: number; seconds: number }) {
+      const { countOf, durations } = ofRequests(end.route)(end.endpoint);
+      countOf(end.status).inc();
+      durations.observe(end.seconds);
+    },
+    served(endpoint: string, outcome: CacheOutcome, count: number) {
+      const series = ofAnswers(endpoint);
+      series.countOf(outcome).inc();
+      series.rows.add(count);
+    },
+  };
+}
+
+/** Calls `create` once for each key, and keeps the result. The number of routes, endpoints and statuses is bounded. */
+function memoize<Key, Value extends NonNullable<unknown>>(create: (key: Key) => Value): (key: Key) => Value {
+  const created = new Map<Key, Value>();
+  return (key) => {
+    const known = created.get(key);
+    if (known !== undefined) return known;
+    const value = create(key);
+    created.set(key, value);
+    return value;
+  };
+}
+
+/** The requests of a key since the start. */
+export interface KeyRequests {
+  readonly requests: number;
+  /** Those with a status of 400 and above. */
+  readonly failures: number;
+}
+
+// Beyond it the key that was used least recently is forgotten. About 2 MB.
+const KEYS_MAX = 10_000;
+const FAILED = 400;
+
+/** Counts the requests of each accepted key. */
+export type KeyTraffic = ReturnType<typeof createKeyTraffic>;
+
+export function createKeyTraffic() {
+  const keys = new LRUCache<string, { requests: number; failures: number }>({ max: KEYS_MAX });
+  return {
+    count(keyId: string, status: number): void {
+      let counts = keys.get(keyId);
+      if (counts === undefined) {
+        counts = { requests: 0, failures: 0 };
+        keys.set(keyId, counts);
+      }
+      counts.requests++;
+      if (status >= FAILED) counts.failures++;
+    },
+    read: (): ReadonlyMap<string, KeyRequests> => new Map(keys.entries()),
   };
 }
 
