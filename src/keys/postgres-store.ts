@@ -1,10 +1,12 @@
+import { Pool, type PoolConfig } from 'pg';
 import { InputError, TailraceError } from '../errors.ts';
-import { openPostgres, type Postgres, type Query } from '../lib/postgres.ts';
+import { toStartError } from '../lib/system-failure.ts';
 import { type ControlStore, createControlStore } from './control-store.ts';
 import {
   COUNT_CHANGES,
   type ControlDatabase,
   findOne,
+  type Row,
   type Statement,
   toChangeCount,
   toStorable,
@@ -23,6 +25,18 @@ export interface PostgresStoreOptions {
 // If more keys change between two probes, as when keys are copied, all are invalidated.
 const CHANGED_MAX = 1_000;
 const CONNECTIONS_MAX = 4; // and one for probes
+// A slower statement means that the database is in trouble; waiting longer would only pile up requests here.
+const STATEMENT_MS_MAX = 2_000;
+const CONNECT_MS_MAX = 2_000;
+// For a server whose own statement timeout does not get through either.
+const SILENCE_MS_MAX = 2_500;
+const PROBE_MS_MAX = 1_000;
+// A process that stops in the middle of a change blocks those of others no longer than this.
+const IDLE_IN_TRANSACTION_MS_MAX = 5_000;
+// Other processes may be creating the tables meanwhile.
+const SCHEMA_MS_MAX = 60_000;
+// An arbitrary number: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
+const SCHEMA_LOCK = 8_245_722_243;
 
 /**
  * Opens the control store in a PostgreSQL database that any number of processes may share.
@@ -32,13 +46,15 @@ const CONNECTIONS_MAX = 4; // and one for probes
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<ControlStore> {
   const { staleMs, onState, ticks = () => performance.now() } = options;
-  const database = {
-    connectionsMax: CONNECTIONS_MAX,
-    version: CONTROL_VERSION,
-    schema: createSchema('postgres'),
-    describeOther: (version: number) => describeOtherVersion('its tables are', version),
-  };
-  return await openPostgres(url, database, (postgres) => openWatched(postgres, { staleMs, onState, ticks }));
+  let postgres: Postgres | undefined;
+  try {
+    postgres = connect(url);
+    await createMissingTables(url);
+    return await openWatched(postgres, { staleMs, onState, ticks });
+  } catch (error) {
+    await postgres?.close();
+    throw toStartError(`TAILRACE_CONTROL_URL: cannot be used: ${describeFailure(error)}`, error);
+  }
 }
 
 async function openWatched(
@@ -113,4 +129,113 @@ async function listChanged(query: Query, since: number): Promise<string[] | unde
     CHANGED_MAX + 1,
   ]);
   return rows.length > CHANGED_MAX ? undefined : rows.map(({ id }) => String(id));
+}
+
+type Query = (text: string, values?: readonly unknown[]) => Promise<Row[]>;
+
+/** A PostgreSQL database with bounded connections, waits and statements. */
+interface Postgres {
+  readonly query: Query;
+  /** For health probes: uses a separate connection, which no load keeps busy, with half the timeout. */
+  readonly probe: Query;
+  /** Keeps all writes of `work`, or none. */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Connects with the first query, which a wrong URL fails. */
+function connect(url: string): Postgres {
+  const pool = openPool(url, {
+    max: CONNECTIONS_MAX,
+    statement_timeout: STATEMENT_MS_MAX,
+    query_timeout: SILENCE_MS_MAX,
+  });
+  const probing = openPool(url, {
+    connectionTimeoutMillis: PROBE_MS_MAX,
+    statement_timeout: PROBE_MS_MAX,
+    query_timeout: PROBE_MS_MAX,
+  });
+
+  return {
+    query: queryOf(pool),
+    probe: queryOf(probing),
+    transaction: (work) => transact(pool, work),
+    close: () => endPools(pool, probing),
+  };
+}
+
+/** Closes the connections; a server that does not respond is abandoned after `CONNECT_MS_MAX`. */
+async function endPools(...pools: readonly Pool[]): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, CONNECT_MS_MAX);
+  await Promise.race([Promise.all(pools.map((pool) => pool.end())), late.promise]);
+  clearTimeout(timer);
+}
+
+async function transact<T>(pool: Pool, work: (query: Query) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let isDone = false;
+  try {
+    await client.query('BEGIN');
+    const result = await work(queryOf(client));
+    await client.query('COMMIT');
+    isDone = true;
+    return result;
+  } finally {
+    client.release(!isDone); // closing the connection rolls back in any state
+  }
+}
+
+function openPool(url: string, config: PoolConfig): Pool {
+  const pool = new Pool({
+    connectionString: url,
+    max: 1,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    ...config,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
+    application_name: 'tailrace',
+    keepAlive: true,
+    allowExitOnIdle: true,
+  });
+  // The next query replaces an idle connection that has ended. Without a listener its error would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
+
+function queryOf(runner: Pick<Pool, 'query'>): Query {
+  return async (text, values = []) => (await runner.query<Row>(text, [...values])).rows;
+}
+
+/** Creates the tables, if there are none. Processes that start together do so one after another. */
+async function createMissingTables(url: string): Promise<void> {
+  const pool = openPool(url, { statement_timeout: SCHEMA_MS_MAX, query_timeout: SCHEMA_MS_MAX });
+  try {
+    await transact(pool, createTables);
+  } finally {
+    await endPools(pool);
+  }
+}
+
+async function createTables(query: Query): Promise<void> {
+  await query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
+  const found = await readVersion(query);
+  if (found === CONTROL_VERSION) return; // an account without the right to create tables can use existing ones
+  if (found !== undefined) throw new Error(describeOtherVersion('its tables are', found));
+  await query('CREATE TABLE tailrace_schema (version bigint NOT NULL)');
+  for (const statement of createSchema('postgres')) await query(statement);
+  await query('INSERT INTO tailrace_schema VALUES ($1)', [CONTROL_VERSION]);
+}
+
+async function readVersion(query: Query): Promise<number | undefined> {
+  const [found] = await query(`SELECT to_regclass('tailrace_schema') IS NOT NULL AS there`);
+  if (found?.['there'] !== true) return undefined;
+  const [row] = await query('SELECT max(version) AS version FROM tailrace_schema');
+  return Number(row?.['version'] ?? 0);
+}
+
+/** The error in one line; if a host name has several addresses, that of the first. */
+function describeFailure(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return describeFailure(error.errors[0]);
+  return error instanceof Error ? error.message : String(error);
 }

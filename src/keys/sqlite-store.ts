@@ -1,10 +1,10 @@
-import { join } from 'node:path';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { dirname, join } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
+import { describeFolderFailure, makeFolder, makePrivateFile } from '../lib/file.ts';
 import { withReserve } from '../lib/reserve.ts';
-import { openSqlite, transact } from '../lib/sqlite.ts';
-import { findSqliteFailure } from '../lib/system-failure.ts';
+import { findSqliteFailure, toStartError } from '../lib/system-failure.ts';
 import { type ControlStore, createControlStore } from './control-store.ts';
 import {
   COUNT_CHANGES,
@@ -30,8 +30,7 @@ const BUSY_TIMEOUT_MS = 1_000;
  * @throws InputError if the directory cannot be used, or was written by another version
  */
 export function openSqliteStore(dataDir: string): ControlStore {
-  const open = () => openSqlite(join(dataDir, SQLITE_FILE), 'the key store', prepare);
-  const database = withReserve(dataDir, open);
+  const database = withReserve(dataDir, () => openDatabase(join(dataDir, SQLITE_FILE)));
   const run = createRun(database);
 
   const runAll: ControlDatabase['transact'] = async (reads, decide, options = {}) => {
@@ -136,12 +135,35 @@ const FULL =
   'the disk of the data directory is full: nothing was written to the key store; make room and try again';
 const BUSY = 'another process is changing the key store; try again';
 
-function prepare(database: DatabaseSync): void {
-  // FULL: an acknowledged revocation must survive a power cut.
-  database.exec(
-    `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
-  );
-  transact(database, () => createTables(database));
+/** Opens a database that only its owner can read, or creates it with its folder. */
+function openDatabase(file: string): DatabaseSync {
+  try {
+    makeFolder(dirname(file), 0o700);
+    makePrivateFile(file);
+    const database = new DatabaseSync(file);
+    // FULL: an acknowledged revocation must survive a power cut.
+    database.exec(
+      `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
+    );
+    transact(database, () => createTables(database));
+    return database;
+  } catch (error) {
+    throw toStartError(`the key store ${file} cannot be opened: ${describeFolderFailure(error)}`, error);
+  }
+}
+
+/** Runs `work` in a transaction: all of its writes are kept, or none. */
+export function transact<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // On a full or broken disk SQLite has rolled back already, and another ROLLBACK would hide the reason.
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
 }
 
 function createTables(database: DatabaseSync): void {

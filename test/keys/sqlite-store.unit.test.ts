@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { transact } from '../../src/lib/sqlite.ts';
+import { transact } from '../../src/keys/sqlite-store.ts';
 import { describeSystemFailure, findSqliteFailure, isTransient } from '../../src/lib/system-failure.ts';
 
 /** One that has room for a few rows: SQLite then fails as on a full disk. */
