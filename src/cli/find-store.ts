@@ -12,18 +12,17 @@ import { findKey, type Remote, type RemoteOptions } from './remote.ts';
 export const DEV_STORE = { dataDir: '.tailrace', clickhouseUrl: '', controlUrl: '', redisUrl: '' };
 
 /**
- * Reads the settings for a command on a store: that of TAILRACE_DATA_DIR, else of the service that runs in this
+ * Returns the settings for a command on a store: that of TAILRACE_DATA_DIR, else of the service that runs in this
  * folder, else the default. On standard error it says which store that is if no service, or two of them, run here.
  */
-export function readStoreConfig(): Config {
-  const { config, note } = findStore();
+export function readStoreConfig(settings = readConfig()): Config {
+  const { config, note } = findStore(settings);
   if (note !== undefined) process.stderr.write(`tailrace: ${note}\n`);
   return config;
 }
 
 /** As `readStoreConfig`, for commands that say themselves which store they need. */
-export function findStore(): { readonly config: Config; readonly note?: string } {
-  const config = readConfig();
+export function findStore(config = readConfig()): { readonly config: Config; readonly note?: string } {
   if ((process.env['TAILRACE_DATA_DIR'] ?? '') !== '') return { config };
   // A service on a server does not lock its data directory.
   const isServed = config.clickhouseUrl !== '' || config.controlUrl !== '' || isService(config.dataDir);

@@ -147,25 +147,33 @@ function describeFailure(error: unknown, missing: string): string {
   return isMissing ? missing : `cannot be read: ${messageOf(error)}`;
 }
 
-/** What every user of the machine must not be allowed to do with a file that a setting names. */
-export interface ModeRule {
+/** A file of the operator that a setting names. */
+export interface OperatorFile {
   readonly setting: string;
-  /** Bits of the mode that must not be set. */
-  readonly forbidden: number;
-  /** Says what is wrong and what to do. @param mode octal, such as `644` */
-  readonly describe: (mode: string) => string;
+  /** Bits of the mode that must not be set, and what is wrong with a file that has them. */
+  readonly mode?: { readonly forbidden: number; readonly fault: string };
+  /** Whether it holds secrets, so that no message may quote it. */
+  readonly isSecret?: boolean;
 }
 
-/** Finds that a file is missing, cannot be read, or is open to every user. */
-export async function findModeFaults(
+/** Reads the file that a setting names, or returns why it is missing, open to every user or not YAML. */
+export async function readOperatorFile(
   path: string,
-  { setting, forbidden, describe }: ModeRule,
-): Promise<Fault[]> {
+  { setting, mode: rule, isSecret }: OperatorFile,
+): Promise<YamlFile | Fault[]> {
   const fault = (message: string) => [{ file: path, line: 1, message }];
   try {
     const { mode } = await stat(path);
-    return (mode & forbidden) === 0 ? [] : fault(describe((mode & 0o777).toString(8)));
+    if (rule !== undefined && (mode & rule.forbidden) !== 0)
+      return fault(`${rule.fault} (mode ${(mode & 0o777).toString(8)})`);
   } catch (error) {
     return fault(describeFailure(error, `is missing; ${setting} names it`));
   }
+  const file = await readYamlFile(path);
+  return Array.isArray(file) && isSecret === true ? file.map(withoutQuotes) : file;
+}
+
+/** Cuts a message of the YAML library before what it quotes of the file. */
+function withoutQuotes({ message, ...place }: Fault): Fault {
+  return { ...place, message: `is not YAML: ${(message.split(/[:"'`*&]/, 1)[0] ?? '').trim()}` };
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { type Fault, formatFault, refuseFaults } from '../definitions/fault.ts';
 import type { Definitions } from '../definitions/read.ts';
 import { createShapeCheck } from '../definitions/shape.ts';
-import { findModeFaults, type ModeRule, readYamlFile, type YamlFile } from '../definitions/yaml-file.ts';
+import { type OperatorFile, readOperatorFile, type YamlFile } from '../definitions/yaml-file.ts';
 import { InputError } from '../errors.ts';
 import { checkAgainst, checkGrant, createRate, PER_SECOND_MAX, SCOPES, toListed } from '../keys/grant.ts';
 import type { Role } from './role.ts';
@@ -11,10 +11,9 @@ const ROLES_MAX = 1_000;
 const CLAIM = 'claim:';
 const CLAIM_CHARS_MAX = 256;
 // A file that every user can change gives every user all rights.
-const MODE: ModeRule = {
+const FILE: OperatorFile = {
   setting: 'TAILRACE_ROLES_FILE',
-  forbidden: 0o002,
-  describe: () => 'can be changed by every user; run chmod o-w on it',
+  mode: { forbidden: 0o002, fault: 'can be changed by every user; run chmod o-w on it' },
 };
 
 const names = (expected: string) =>
@@ -76,8 +75,7 @@ type RoleEntry = Static<typeof ROLE>;
  * @throws InputError with the line of each fault and what would be right
  */
 export async function readRoles(path: string, definitions: Definitions): Promise<readonly Role[]> {
-  refuseFaults(await findModeFaults(path, MODE));
-  const file = await readYamlFile(path);
+  const file = await readOperatorFile(path, FILE);
   if (Array.isArray(file)) throw new InputError(file.map(formatFault));
   if (file.value === null || file.value === undefined) return [];
   refuseFaults(checkShape(file));

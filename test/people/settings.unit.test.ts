@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { readReceivers } from '../../src/alerts/receivers/receivers-file.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { InputError } from '../../src/errors.ts';
+import { readQuotas } from '../../src/ingest/usage/quota.ts';
 import { readRoles } from '../../src/people/roles-file.ts';
 import { faultsOf } from '../support/config.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -63,4 +65,13 @@ test.each([
   ['no YAML', 'a: {', /:\d+/],
 ])('a file of roles with %s is rejected', async (_, text, fault) => {
   expect(await faultsOfRoles(text)).toContainEqual(expect.stringMatching(fault));
+});
+
+test.each([
+  ['TAILRACE_RECEIVERS_FILE', (path: string) => readReceivers(path, { environment: {} })],
+  ['TAILRACE_ROLES_FILE', (path: string) => readRoles(path, { endpoints: [], sources: [] })],
+  ['TAILRACE_QUOTAS_FILE', readQuotas],
+])('a missing file of the operator is named with its setting: %s', async (setting, read) => {
+  const path = join(folder.path, 'missing.yaml');
+  await expect(read(path)).rejects.toThrow(`${path}:1: is missing; ${setting} names it`);
 });

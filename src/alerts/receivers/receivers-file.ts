@@ -4,9 +4,8 @@ import { RECEIVER_NAME } from '../../definitions/alert.ts';
 import { type Fault, formatFault, refuseFaults } from '../../definitions/fault.ts';
 import { createShapeCheck } from '../../definitions/shape.ts';
 import {
-  findModeFaults,
-  type ModeRule,
-  readYamlFile,
+  type OperatorFile,
+  readOperatorFile,
   type YamlFile,
   type YamlPath,
 } from '../../definitions/yaml-file.ts';
@@ -16,10 +15,10 @@ import { type FieldFault, RECEIVER_KINDS, type ReceiverKind } from './kinds.ts';
 import type { Receiver } from './receiver.ts';
 
 const RECEIVERS_MAX = 100;
-const MODE: ModeRule = {
+const FILE: OperatorFile = {
   setting: 'TAILRACE_RECEIVERS_FILE',
-  forbidden: 0o007,
-  describe: (mode) => `can be read or changed by every user (mode ${mode}); run chmod 600 on it`,
+  mode: { forbidden: 0o007, fault: 'can be read or changed by every user; run chmod 600 on it' },
+  isSecret: true,
 };
 // A name in braces, as in shells; any other text stays as it is.
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
@@ -59,9 +58,8 @@ export async function readReceivers(
   path: string,
   { environment, resolve, known }: ReceiversOptions,
 ): Promise<ReadonlyMap<string, Receiver>> {
-  refuseFaults(await findModeFaults(path, MODE));
-  const read = await readYamlFile(path);
-  if (Array.isArray(read)) throw new InputError(read.map(hideSource).map(formatFault));
+  const read = await readOperatorFile(path, FILE);
+  if (Array.isArray(read)) throw new InputError(read.map(formatFault));
   if (read.value === null || read.value === undefined) return new Map();
   const { file, faults } = substitute(read, environment);
   refuseFaults(faults);
@@ -85,11 +83,6 @@ export async function readReceivers(
 }
 
 const NOT_A_MAP = 'must be a map of receivers, such as ops: { kind: slack, url: https://… }';
-
-/** Cuts a message of the YAML library before what it quotes of the file. */
-function hideSource({ message, ...place }: Fault): Fault {
-  return { ...place, message: `is not YAML: ${(message.split(/[:"'`*&]/, 1)[0] ?? '').trim()}` };
-}
 
 /** Replaces `${NAME}` in every text of a file. A value is never read as YAML, so it cannot add fields. */
 function substitute(file: YamlFile, environment: ReceiversOptions['environment']) {

@@ -19,6 +19,7 @@ import { openSqliteStore, SQLITE_FILE } from '../../keys/sqlite-store.ts';
 import { openCore } from '../../service/open-core.ts';
 import { identifier, type Sql, sql, trusted } from '../../sql/sql.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { readStoreConfig } from '../find-store.ts';
 import { formatCount, formatCounted } from '../format.ts';
 
 export function copyCommand(): Command {
@@ -36,7 +37,10 @@ export function copyCommand(): Command {
 
 async function copy({ to = '' }: { readonly to?: string }): Promise<void> {
   // The bound of bytes is only for the embedded store.
-  const config = readConfig({ CLICKHOUSE_URL: to, TAILRACE_STORE_BYTES_MAX: undefined });
+  const given = readConfig({ CLICKHOUSE_URL: to, TAILRACE_STORE_BYTES_MAX: undefined });
+  // What is copied is on this machine, wherever the settings send it.
+  const { dataDir } = readStoreConfig({ ...given, clickhouseUrl: '', controlUrl: '' });
+  const config = { ...given, dataDir };
   const hasKeys = config.controlUrl !== '' && existsSync(join(config.dataDir, SQLITE_FILE));
   if (to === '' && config.controlUrl === '')
     throw new InputError([

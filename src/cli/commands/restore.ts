@@ -4,7 +4,8 @@ import { lockStore } from '../../engine/store-lock.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import { checkBackup, refuseFilled, restoreBackup } from '../../maintenance/restore.ts';
 import { openEngine } from '../../service/open-core.ts';
-import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { ownerName, stopSignal } from '../environment.ts';
+import { readStoreConfig } from '../find-store.ts';
 import { formatCounted } from '../format.ts';
 
 export function restoreCommand(): Command {
@@ -15,7 +16,7 @@ export function restoreCommand(): Command {
 }
 
 async function restore(dir: string): Promise<void> {
-  const config = readConfig();
+  const config = readStoreConfig();
   const { dataDir, backupDir, clickhouseUrl, controlUrl } = config;
   const from = resolve(backupDir, dir);
   const manifest = await checkBackup(from);

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { formatFault, refuseFaults } from '../../definitions/fault.ts';
 import { createShapeCheck, wholeNumber } from '../../definitions/shape.ts';
-import { readYamlFile } from '../../definitions/yaml-file.ts';
+import { readOperatorFile } from '../../definitions/yaml-file.ts';
 import { InputError } from '../../errors.ts';
 
 /** What was stored. Bytes are UTF-8, of message, metadata and other members, before compression. */
@@ -103,7 +103,7 @@ export const NO_QUOTAS: Quotas = {
  * @throws InputError with the line of each fault and what would be right
  */
 export async function readQuotas(path: string): Promise<Quotas> {
-  const file = await readYamlFile(path);
+  const file = await readOperatorFile(path, { setting: 'TAILRACE_QUOTAS_FILE' });
   if (Array.isArray(file)) throw new InputError(file.map(formatFault));
   if (file.value === null || file.value === undefined) return NO_QUOTAS;
   refuseFaults(checkShape(file));

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lockStore } from '../../../src/engine/store-lock.ts';
 import { createBackup, readManifest } from '../../../src/maintenance/backup.ts';
 import { copyFewDefinitions } from '../../support/definitions.ts';
 import { edgeEvents } from '../../support/events.ts';
@@ -168,5 +169,18 @@ describe('what will not do is rejected, and nothing is changed', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
     const left = await readdir(at('rejected-data')).catch(() => []);
     expect(left.filter((one) => !/^(lock\.sqlite.*|owner\.txt)$/.test(one))).toEqual([]);
+  }
+});
+
+test('beside "tailrace dev" in this folder a restore is for its data directory, which is in use', async () => {
+  const { release } = lockStore(at('.tailrace'), 'tailrace dev (pid 1)');
+  const before = process.cwd();
+  process.chdir(folder.path);
+  try {
+    const { code, stderr } = await runProgram(['restore', at('saved')]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/\.tailrace is in use by tailrace dev/)]);
+  } finally {
+    process.chdir(before);
+    release();
   }
 });

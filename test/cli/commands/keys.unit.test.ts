@@ -25,6 +25,23 @@ async function read(id: string) {
 
 const idOf = ({ stderr }: CliResult) => /Key (\w+) /.exec(stderr)?.[1] ?? '';
 
+/** Runs a command in a folder, in which services hold the locks of their stores. */
+async function runBeside(
+  runs: readonly ('dev' | 'serve')[],
+  { path, args, own }: { path: string; args: readonly string[]; own: Record<string, string> },
+) {
+  const dirs = { dev: '.tailrace', serve: 'data' };
+  const locks = runs.map((name) => lockStore(join(path, dirs[name]), `tailrace ${name} (pid 1)`));
+  const before = process.cwd();
+  process.chdir(path);
+  try {
+    return await runProgram(args, own);
+  } finally {
+    process.chdir(before);
+    for (const { release } of locks) release();
+  }
+}
+
 describe('the store of a command in a folder', () => {
   const named = { TAILRACE_DATA_DIR: 'named' };
   test.each<[runs: ('dev' | 'serve')[], env: Record<string, string>, dir: string, note: RegExp]>([
@@ -40,20 +57,25 @@ describe('the store of a command in a folder', () => {
     [['dev'], named, 'named', /^Key/],
   ])('where %j runs, with %j, is in %s', async (runs, own, dir, note) => {
     const path = await mkdtemp(join(folder.path, 'cwd-'));
-    const dirs = { dev: '.tailrace', serve: 'data' };
-    const locks = runs.map((name) => lockStore(join(path, dirs[name]), `tailrace ${name} (pid 1)`));
-    const before = process.cwd();
-    process.chdir(path);
-    try {
-      const { code, stderr } = await runProgram(['keys', 'create', '--name', 'x'], own);
-      expect([code, stderr]).toEqual([0, expect.stringMatching(note)]);
-      expect(
-        ['data', '.tailrace', 'named'].filter((one) => existsSync(join(path, one, SQLITE_FILE))),
-      ).toEqual([dir]);
-    } finally {
-      process.chdir(before);
-      for (const { release } of locks) release();
-    }
+    const { code, stderr } = await runBeside(runs, { path, args: ['keys', 'create', '--name', 'x'], own });
+    expect([code, stderr]).toEqual([0, expect.stringMatching(note)]);
+    expect(['data', '.tailrace', 'named'].filter((one) => existsSync(join(path, one, SQLITE_FILE)))).toEqual([
+      dir,
+    ]);
+  });
+
+  test('is for "copy", too, that of the service there, wherever the settings send the events', async () => {
+    const path = await mkdtemp(join(folder.path, 'cwd-'));
+    const own = { CLICKHOUSE_URL: 'http://127.0.0.1:2' };
+    const { code, stderr } = await runBeside(['dev'], {
+      path,
+      args: ['copy', '--to', 'http://127.0.0.1:1'],
+      own,
+    });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^tailrace: data directory \.tailrace has no events/),
+    ]);
   });
 });
 
