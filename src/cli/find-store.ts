@@ -46,7 +46,7 @@ export function findStore(config = readConfig()): { readonly config: Config; rea
  */
 export function findService(config: Config, options: RemoteOptions): Remote | undefined {
   const service = config.clickhouseUrl === '' ? findLocalService(config) : undefined;
-  return service && { url: service.url, key: findKey(options) ?? service.key };
+  return service && { ...service, key: findKey(options) ?? service.key };
 }
 
 /**

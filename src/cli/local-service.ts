@@ -1,21 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, statSync } from 'node:fs';
-import { request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import { findOwner } from '../engine/store-lock.ts';
-import { findErrorCode, InputError, messageOf, StoppedError, TailraceError } from '../errors.ts';
+import { InputError, StoppedError } from '../errors.ts';
 import { replaceFile } from '../lib/file.ts';
 import { withReserve } from '../lib/reserve.ts';
+import type { Remote } from './remote.ts';
 
-/** A service of this machine, and the key that it has for commands: another one with each start. */
-export interface LocalService {
-  readonly url: string;
-  readonly key: string;
-}
+/** A service of this machine, with the key that it has for commands: another one with each start. */
+export type LocalService = Pick<Remote, 'url' | 'key'>;
 
 // In the data directory. Only the user of the service can read it, who could change the files beside it anyway.
 const fileOf = (dataDir: string) => join(dataDir, 'service.json');
@@ -42,12 +37,12 @@ export function announceService(dataDir: string, service: LocalService): () => v
  *
  * @throws InputError if it belongs to another user
  */
-export function findLocalService({ dataDir, clickhouseUrl }: Store): LocalService | undefined {
+export function findLocalService({ dataDir, clickhouseUrl }: Store): Remote | undefined {
   const text = readText(fileOf(dataDir));
   // The file of a killed process is left; a service on a server does not lock the directory, and its port does not
   // answer then.
   if (text === undefined || (clickhouseUrl === '' && !isService(dataDir))) return undefined;
-  return JSON.parse(text) as LocalService; // written by `announceService`
+  return { ...(JSON.parse(text) as LocalService), isLocal: true }; // written by `announceService`
 }
 
 /** @returns `undefined` if there is no such file */
@@ -95,7 +90,7 @@ const START_MS_MAX = 60_000;
 const POLL_EVERY_MS = 50;
 
 /** Returns the service on the data directory of the settings, once it listens. @throws InputError if there is none */
-export async function getLocalService(config: Store): Promise<LocalService> {
+export async function getLocalService(config: Store): Promise<Remote> {
   const endMs = performance.now() + START_MS_MAX;
   for (;;) {
     const absent = findNoService(config);
@@ -106,44 +101,4 @@ export async function getLocalService(config: Store): Promise<LocalService> {
       throw new StoppedError(`the service on ${config.dataDir} is still starting; its log says more`);
     await wait(POLL_EVERY_MS);
   }
-}
-
-interface Call {
-  /** Sent by POST, as JSON. */
-  readonly body?: object;
-  readonly signal?: AbortSignal;
-}
-
-/**
- * Calls a route of a service of this machine with its own key.
- *
- * @returns the JSON of the response
- * @throws TailraceError with the code and message of the service; InputError if it does not run any more
- */
-export async function callLocal({ url, key }: LocalService, path: string, { body, signal }: Call = {}) {
-  const headers = { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) };
-  const send = url.startsWith('https:') ? requestHttps : requestHttp;
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  // Its certificate is for other names than that of this machine, and nobody else can listen at its port.
-  const options = { method: body === undefined ? 'GET' : 'POST', headers, signal, rejectUnauthorized: false };
-  send(`${url}${path}`, options, (response) => {
-    const read = json(response);
-    const isGood = (response.statusCode ?? 0) < 300;
-    read.then((found) => (isGood ? resolve(found) : reject(toError(found)))).catch(reject);
-  })
-    .once('error', (error) => reject(isGone(error) ? gone(error) : error))
-    .end(body && JSON.stringify(body));
-  return await promise;
-}
-
-const isGone = (error: NodeJS.ErrnoException) => ['ECONNREFUSED', 'ECONNRESET'].includes(error.code ?? '');
-
-function gone(cause: Error): InputError {
-  return new InputError([`the service does not run any more (${messageOf(cause)})`], { cause });
-}
-
-function toError(body: unknown): Error {
-  const { error } = body as { error: { code: string; message: string } }; // the form of docs/errors.md
-  const known = findErrorCode(error.code);
-  return known === undefined ? new Error(error.message) : new TailraceError(known, error.message);
 }

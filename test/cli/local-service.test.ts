@@ -1,5 +1,6 @@
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
-import { announceService, callLocal, findLocalService } from '../../src/cli/local-service.ts';
+import { announceService, findLocalService } from '../../src/cli/local-service.ts';
+import { callRemote } from '../../src/cli/remote.ts';
 import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -20,9 +21,9 @@ test('no command follows a file of another user, which could have it send a key 
 
 test('the routes of commands reject every other key', async () => {
   const { url, close } = await startTestService();
-  const call = (path: string) => callLocal({ url, key: PRIVATE_KEY }, path, { body: {} });
+  const call = (path: string) => callRemote({ url, key: PRIVATE_KEY }, path, { body: {} });
   for (const name of ['reload', 'stop', 'backups', 'alert-tests'])
     await expect(call(`/api/local/${name}`)).rejects.toMatchObject({ code: 'forbidden' });
   await close();
-  await expect(call('/api/local/reload')).rejects.toThrow('the service does not run any more');
+  await expect(call('/api/local/reload')).rejects.toThrow('cannot be reached: connect ECONNREFUSED');
 });

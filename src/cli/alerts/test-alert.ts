@@ -6,8 +6,9 @@ import { openControlStore } from '../../keys/open-control-store.ts';
 import { createRunner } from '../../query/run.ts';
 import { openCore } from '../../service/open-core.ts';
 import { ownerName } from '../environment.ts';
-import { callLocal, findLocalService } from '../local-service.ts';
+import { findLocalService } from '../local-service.ts';
 import { createProgress } from '../progress.ts';
+import { callRemote } from '../remote.ts';
 
 /**
  * Tries an alert in the service that owns the store, or in this process if there is none, and shows how far it is.
@@ -24,7 +25,7 @@ export async function runAlertTest(
   try {
     const service = findLocalService(config);
     if (service === undefined) return await runHere(config, asked, { stop, onProgress });
-    const tested = await callLocal(service, '/api/local/alert-tests', { body: asked, signal: stop });
+    const tested = await callRemote(service, '/api/local/alert-tests', { body: asked, signal: stop });
     return tested as AlertTestResult; // by routes/local.ts
   } catch (error) {
     if (stop.aborted) throw new StoppedError(`stopped by ${stop.reason}`, { cause: error });

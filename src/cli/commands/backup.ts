@@ -19,7 +19,8 @@ import {
 import { findBackupDir, openEngine } from '../../service/open-core.ts';
 import { ownerName, stopSignal } from '../environment.ts';
 import { readStoreConfig } from '../find-store.ts';
-import { callLocal, findLocalService } from '../local-service.ts';
+import { findLocalService } from '../local-service.ts';
+import { callRemote } from '../remote.ts';
 
 export function backupCommand(): Command {
   return new Command('backup')
@@ -74,9 +75,11 @@ async function backUpEvents(config: Config, { to, from, stop }: Copied): Promise
   const service = findLocalService(config);
   if (service !== undefined) {
     const body = { dir: to, ...(from !== undefined && { base: from }) };
-    const { id } = (await callLocal(service, '/api/local/backups', { body, signal: stop })) as { id: string };
+    const { id } = (await callRemote(service, '/api/local/backups', { body, signal: stop })) as {
+      id: string;
+    };
     return await untilServiceHasWritten(
-      async () => (await callLocal(service, `/api/local/backups/${id}`)) as BackupState,
+      async () => (await callRemote(service, `/api/local/backups/${id}`)) as BackupState,
       stop,
     );
   }

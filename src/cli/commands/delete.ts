@@ -19,8 +19,9 @@ import { openCore } from '../../service/open-core.ts';
 import { ownerName, stopSignal } from '../environment.ts';
 import { readStoreConfig } from '../find-store.ts';
 import { formatCount, formatCounted, formatTable } from '../format.ts';
-import { callLocal, findLocalService } from '../local-service.ts';
+import { findLocalService } from '../local-service.ts';
 import { createProgress } from '../progress.ts';
+import { callRemote } from '../remote.ts';
 
 export function deleteCommand(): Command {
   return new Command('delete')
@@ -133,8 +134,8 @@ async function openDeleter(config: Config, { stop, cleanup }: OpenOptions): Prom
   if (service === undefined) return await openOwn(config, { stop, cleanup });
   return {
     start: async (body) =>
-      (await callLocal(service, '/api/deletions', { body, signal: stop })) as DeletionView, // by its schema
-    read: async (id) => (await callLocal(service, `/api/deletions/${id}`, { signal: stop })) as DeletionView,
+      (await callRemote(service, '/api/deletions', { body, signal: stop })) as DeletionView, // by its schema
+    read: async (id) => (await callRemote(service, `/api/deletions/${id}`, { signal: stop })) as DeletionView,
   };
 }
 

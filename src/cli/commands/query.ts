@@ -1,8 +1,16 @@
 import { Command, Option } from 'commander';
 import type { Config } from '../../config/config.ts';
-import { InputError } from '../../errors.ts';
-import { FORMATS, findNamedFormat, JSON_FORMAT } from '../../query/format.ts';
-import { findUndeclared, listKnown, parseParameters } from '../../query/parameters.ts';
+import { SQL_PARAMETER } from '../../definitions/parameter.ts';
+import { InputError, TailraceError } from '../../errors.ts';
+import type { EndpointView } from '../../management/view.ts';
+import { FORMATS, type Format, findNamedFormat, JSON_FORMAT, mediaTypeOf } from '../../query/format.ts';
+import {
+  describeUndeclared,
+  findUndeclared,
+  listKnown,
+  parseParameters,
+  type RawParameters,
+} from '../../query/parameters.ts';
 import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../sandbox/sandbox.ts';
@@ -11,15 +19,7 @@ import { ownerName, stopSignal } from '../environment.ts';
 import { findService, readStoreConfig } from '../find-store.ts';
 import { formatCounted, formatTable } from '../format.ts';
 import { parsePair } from '../options.ts';
-import {
-  findRemoteEndpoint,
-  queryRemote,
-  type Remote,
-  type RemoteAnswer,
-  type RemoteOptions,
-  refuseIgnored,
-  refuseUnknown,
-} from '../remote.ts';
+import { callRemote, fetchRemote, type Remote, type RemoteOptions } from '../remote.ts';
 
 type Pairs = Readonly<Record<string, string | readonly string[]>>;
 
@@ -46,85 +46,97 @@ interface Options extends Pick<RemoteOptions, 'key'> {
   readonly table?: boolean;
 }
 
-interface Asked {
+interface Answer {
+  readonly body: Buffer;
+  readonly isJson: boolean;
+}
+
+interface Question {
   readonly endpoint: string;
-  readonly raw: Pairs;
+  readonly raw: RawParameters;
+  /** `undefined`: JSON, unless a parameter `format` names another. */
+  readonly format: Format | undefined;
 }
 
-interface Result extends Omit<RemoteAnswer, 'ignored'> {
-  /** Names of the declared columns; empty for a caller's own SELECT. */
-  readonly columns: readonly string[];
-}
-
-async function run(idOrName: string, options: Options): Promise<void> {
-  const { sql, parameter, table } = options;
+async function run(endpoint: string, { sql, parameter, table, ...options }: Options): Promise<void> {
   // As over HTTP, `sql` is a parameter: `-p sql=…` means the same as `--sql`.
   const raw = { ...parameter, ...(sql !== undefined && { sql }) };
+  const format = FORMATS.find(({ name }) => name === options.format);
   const config = readStoreConfig();
   const remote = findService(config, options);
-  const { body, format, columns } = await (remote === undefined
-    ? queryStore(config, { endpoint: idOrName, raw }, options)
-    : queryService(remote, { endpoint: idOrName, raw }, options));
-  if (table === true && format !== JSON_FORMAT)
-    throw new InputError([`--table needs an answer in JSON, not in ${format.name}; leave -p format out`]);
-  if (table === true) printTable(columns, body);
-  else if (format === JSON_FORMAT) process.stdout.write(`${body}\n`);
-  else process.stdout.write(body);
+  const question = { endpoint, raw, format };
+  const { body, isJson } = await (remote === undefined
+    ? queryStore(config, question, stopSignal())
+    : queryService(remote, question, stopSignal()));
+  if (table === true && !isJson)
+    throw new InputError(['--table needs an answer in JSON; leave -p format out']);
+  if (table === true) printTable(body);
+  else process.stdout.write(isJson ? `${body}\n` : body);
 }
 
-function findFormat({ format }: Options) {
-  return FORMATS.find(({ name }) => name === format);
-}
-
-async function queryStore(
-  config: Config,
-  { endpoint: idOrName, raw }: Asked,
-  options: Options,
-): Promise<Result> {
-  const { sql } = options;
+async function queryStore(config: Config, question: Question, signal: AbortSignal): Promise<Answer> {
+  const { raw } = question;
   await using cleanup = new AsyncDisposableStack();
   const core = await openCore(config, ownerName('query'));
   cleanup.defer(core.close);
-  const stored = core.registry.getEndpoint(idOrName);
-  if (sql !== undefined && !stored.sandboxing) throw notSandboxed(stored);
+  const stored = core.registry.getEndpoint(question.endpoint);
   const known = listKnown(stored);
-  refuseUnknown(stored.name, findUndeclared(known, raw), known);
+  rejectUnknown(stored.name, findUndeclared(known, raw), known);
   const values = parseParameters(stored, raw);
-  const signal = stopSignal();
-  const sandbox = createSandbox(core.engine);
-  const endpoint = await sandbox(stored, raw, { signal });
-  const run = createRunner(core.engine, Date.now);
-  const format = findFormat(options) ?? findNamedFormat(stored, raw) ?? JSON_FORMAT;
-  const { body } = await run(createQuestion(endpoint, values, format), { signal });
-  return { body, format, columns: endpoint.columns.map(({ name }) => name) };
+  const endpoint = await createSandbox(core.engine)(stored, raw, { signal });
+  const format = question.format ?? findNamedFormat(stored, raw) ?? JSON_FORMAT;
+  const { body } = await createRunner(core.engine, Date.now)(createQuestion(endpoint, values, format), {
+    signal,
+  });
+  return { body, isJson: format === JSON_FORMAT };
 }
 
-async function queryService(remote: Remote, question: Asked, options: Options): Promise<Result> {
-  const { sql, table } = options;
-  const signal = stopSignal();
-  // An endpoint without sandboxing would ignore `sql` and run its stored query instead.
-  const endpoint =
-    sql === undefined && table !== true
-      ? undefined
-      : await findRemoteEndpoint(remote, question.endpoint, signal);
-  if (sql !== undefined && endpoint?.query_sandboxing === false) throw notSandboxed(endpoint);
-  const format = findFormat(options) ?? JSON_FORMAT;
-  const answer = await queryRemote(remote, { ...question, format }, signal);
-  await refuseIgnored(remote, question.endpoint, { ignored: answer.ignored, signal });
-  const isOwnSelect = endpoint?.query_sandboxing === true && Object.hasOwn(question.raw, 'sql');
-  return { ...answer, columns: isOwnSelect ? [] : (endpoint?.columns ?? []).map(({ name }) => name) };
+async function queryService(
+  remote: Remote,
+  { endpoint, raw, format = JSON_FORMAT }: Question,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(raw))
+    for (const text of [value ?? []].flat()) query.append(name, text);
+  const path = `/api/endpoints/query/${encodeURIComponent(endpoint)}?${query}`;
+  const { bytes, mediaType, ignored } = await fetchRemote(remote, path, {
+    accept: mediaTypeOf(format),
+    signal,
+  });
+  if (ignored.length > 0) rejectUnknown(endpoint, ignored, await findKnown(remote, endpoint, signal));
+  return { body: bytes, isJson: mediaType === mediaTypeOf(JSON_FORMAT) };
 }
 
-function notSandboxed({ name }: { readonly name: string }): InputError {
-  return new InputError([`--sql needs an endpoint with query_sandboxing: true, which ${name} does not have`]);
+async function findKnown(remote: Remote, idOrName: string, signal: AbortSignal): Promise<string[]> {
+  const { result } = (await callRemote(remote, '/api/endpoints', { signal })) as { result: EndpointView[] };
+  const endpoint = result.find(({ id, name }) => name === idOrName || id === idOrName.toLowerCase());
+  return endpoint?.parameters.map(({ name }) => name) ?? [];
 }
 
-function printTable(columns: readonly string[], body: Buffer): void {
+/**
+ * Rejects what the endpoint ignores: a mistyped parameter would give an unfiltered answer, and a SELECT that of the
+ * stored query.
+ */
+function rejectUnknown(endpoint: string, names: readonly string[], known: readonly string[]): void {
+  if (names.includes(SQL_PARAMETER))
+    throw new InputError([
+      `--sql needs an endpoint with query_sandboxing: true, which ${endpoint} does not have`,
+    ]);
+  if (names.length === 0) return;
+  const errors = describeUndeclared(names, known);
+  const lines = errors.map(
+    ({ parameter, message }) => `parameter ${JSON.stringify(parameter)} of ${endpoint} ${message}`,
+  );
+  throw new TailraceError('invalid_parameter', lines.join('; '), { errors });
+}
+
+function printTable(body: Buffer): void {
   const { result } = JSON.parse(body.toString()) as { result: Record<string, unknown>[] };
-  // A caller's own SELECT declares no columns: take those of its rows.
-  const head = columns.length > 0 ? [...columns] : Object.keys(result[0] ?? {});
+  const head = Object.keys(result[0] ?? {});
   const rows = result.map((row) => head.map((column) => formatCell(row[column])));
-  process.stdout.write(`${formatTable(head, rows)}\n${formatCounted(result.length, 'row')}\n`);
+  if (rows.length > 0) process.stdout.write(`${formatTable(head, rows)}\n`);
+  process.stdout.write(`${formatCounted(rows.length, 'row')}\n`);
 }
 
 function formatCell(value: unknown): string {

@@ -2,8 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
 import { InputError, StoppedError } from '../../errors.ts';
 import { findStore } from '../find-store.ts';
-import { callLocal, findLocalService, getLocalService } from '../local-service.ts';
+import { findLocalService, getLocalService } from '../local-service.ts';
 import { describeResult, type ReloadResult } from '../reload.ts';
+import { callRemote } from '../remote.ts';
 
 export function reloadCommand(): Command {
   return new Command('reload')
@@ -19,7 +20,7 @@ export function stopCommand(): Command {
 
 async function reload(): Promise<void> {
   const service = await getLocalService(findStore().config);
-  const result = (await callLocal(service, '/api/local/reload', { body: {} })) as ReloadResult; // of createReloads
+  const result = (await callRemote(service, '/api/local/reload', { body: {} })) as ReloadResult; // of createReloads
   const lines = describeResult(result);
   if (result.faults.length > 0)
     throw result.isInput ? new InputError(lines) : new StoppedError(lines.join('; '));
@@ -34,7 +35,7 @@ const POLL_EVERY_MS = 50;
 async function stop(): Promise<void> {
   const { config } = findStore();
   const service = await getLocalService(config);
-  const { pid } = (await callLocal(service, '/api/local/stop', { body: {} })) as { pid: number };
+  const { pid } = (await callRemote(service, '/api/local/stop', { body: {} })) as { pid: number };
   const endMs = performance.now() + STOP_MS_MAX;
   // It ends its announcement once the store is released.
   while (findLocalService(config)?.key === service.key) {

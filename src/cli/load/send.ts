@@ -189,5 +189,7 @@ function readReasons(body: unknown): ReadonlyMap<number, string> {
 
 async function readMessage(response: Response): Promise<string> {
   const body = (await response.json().catch(() => undefined)) as { error?: { message?: string } } | undefined;
-  return body?.error?.message ?? `${response.statusText}${describeRedirect(response)}`;
+  return (
+    body?.error?.message ?? `${response.statusText}${describeRedirect(response.headers.get('location'))}`
+  );
 }

@@ -27,30 +27,26 @@ const P1 = ['-p', 'project=p1'];
 const events = [1, 2, 3].map((id) => ({ id: `e${id}`, project: 'p1', metadata: { status: 500 + id } }));
 await storeEvents(core, 'app.logs', events, clock.now);
 
-describe('tailrace query', () => {
+describe('tailrace query without a service', () => {
   const env = { ...definitions.env, TAILRACE_DATA_DIR: join(folder.path, 'data') };
   const query = (...args: string[]) => runProgram(['query', ...args], env);
 
-  test.each([
-    [['--format', 'csv'], '"n"\r\n0\r\n'],
-    [['--format', 'json'], '{"result":[{"n":0}]}\n'],
-    [['--table'], 'n\n0\n1 row\n'],
-  ])('%j prints the answer in that form', async (args, expected) => {
-    expect(await query('sandbox.off', ...P1, ...args)).toEqual({ code: 0, stdout: expected, stderr: '' });
+  test('runs the endpoint, or a SELECT of its own, on the store', async () => {
+    expect(await query('sandbox.off', ...P1)).toEqual({
+      code: 0,
+      stdout: '{"result":[{"n":0}]}\n',
+      stderr: '',
+    });
+    const { code, stdout } = await query('sandbox.on', ...P1, '--sql', 'SELECT @project AS p', '--table');
+    expect([code, stdout]).toEqual([0, 'p\np1\n1 row\n']);
   });
 
   test.each([
     [[...P1, '--format', 'xml'], 2, /json, ndjson, csv, arrow, parquet, prometheus/],
-    [[...P1, '--sql', 'SELECT 1'], 1, /--sql needs an endpoint with query_sandboxing: true/],
     [['-p', 'projct=a'], 1, /"projct" of sandbox\.off is not known; did you mean project\?/],
   ])('%j is rejected', async (args, exit, message) => {
     const { code, stdout, stderr } = await query('sandbox.off', ...args);
     expect([code, stdout, stderr]).toEqual([exit, '', expect.stringMatching(message)]);
-  });
-
-  test('runs a SELECT of its own on an endpoint with sandboxing', async () => {
-    const { code, stdout } = await query('sandbox.on', ...P1, '--sql', 'SELECT @project AS p');
-    expect([code, stdout]).toEqual([0, '{"result":[{"p":"p1"}]}\n']);
   });
 });
 
@@ -64,9 +60,22 @@ describe('tailrace query beside the service that owns the store', () => {
       expect(await query([name, ...P1])).toEqual({ code: 0, stdout: '{"result":[{"n":3}]}\n', stderr: '' });
   });
 
+  test.each([
+    [['--format', 'csv'], '"n"\r\n3\r\n'],
+    [['--format', 'json'], '{"result":[{"n":3}]}\n'],
+    [['--table'], 'n\n3\n1 row\n'],
+  ])('%j prints the answer in that form', async (args, stdout) => {
+    expect(await query(['sandbox.off', ...P1, ...args])).toEqual({ code: 0, stdout, stderr: '' });
+  });
+
   test.each<[string, string[], string]>([
     ['a key without the scope', [...P1, '--key', PUBLIC_KEY], 'scope'],
     ['a parameter that the service ignores', [...P1, '-p', 'projct=a'], 'did you mean project?'],
+    [
+      'a SELECT that it ignores',
+      [...P1, '--sql', 'SELECT 1'],
+      '--sql needs an endpoint with query_sandboxing: true',
+    ],
   ])('with %s says so in one line', async (_, args, message) => {
     const { code, stdout, stderr } = await query(['sandbox.off', ...args]);
     expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(message)]);
