@@ -1,3 +1,5 @@
+import { diff, isDeepStrictEqual } from 'node:util';
+import { stringify } from 'yaml';
 import { createEvaluate } from '../../alerts/evaluate.ts';
 import { replay } from '../../alerts/replay.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
@@ -15,8 +17,7 @@ import { bindPosition } from '../../query/position.ts';
 import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../sandbox/sandbox.ts';
-import { isExpected, type Outcome } from './expectation.ts';
-import type { Row, TestCase } from './test-case.ts';
+import type { Expectation, Row, TestCase } from './test-case.ts';
 import type { TestEvents } from './test-events.ts';
 import type { TestFile } from './test-file.ts';
 
@@ -108,4 +109,94 @@ function createAsk({ endpoint }: TestFile, { engine, registry, signal }: TestEng
 /** Parses the rows of `{"result":[…]}`, with integers beyond 2^53 as BigInts. */
 function parseRows(body: Buffer): readonly Row[] {
   return (parseExactJson(body.toString()) as { result: Row[] }).result; // written by query/format.ts
+}
+
+/** The response to a request. */
+type Outcome = { readonly rows: readonly Row[] } | { readonly error: TailraceError };
+
+type Tolerance = TestCase['toleranceOf'];
+
+/** Whether an answer is the expected one: the same rows in the same order, or the same error. */
+function isExpected({ rows, error, toleranceOf }: TestCase, outcome: Outcome): boolean {
+  if ('rows' in outcome)
+    return rows !== undefined && isDeepStrictEqual(adopt(rows, outcome.rows, toleranceOf), outcome.rows);
+  if (error?.code !== outcome.error.code) return false;
+  const { parameter } = error;
+  return parameter === undefined || outcome.error.errors.some((one) => one.parameter === parameter);
+}
+
+/**
+ * Returns rows in which numbers that are near those of the other rows are replaced by them, and columns have their
+ * order. Both sides can then be compared exactly, even as text.
+ */
+function adopt(rows: readonly Row[], others: readonly Row[], toleranceOf: Tolerance): Row[] {
+  return rows.map((row, i) => adoptMembers(row, others[i] ?? {}, toleranceOf));
+}
+
+function adoptMembers(value: Row, other: Row, toleranceOf: Tolerance): Row {
+  const shared = Object.keys(other).filter((name) => Object.hasOwn(value, name));
+  const names = new Set([...shared, ...Object.keys(value)]);
+  return Object.fromEntries(
+    [...names].map((name) => [name, adoptValue(value[name], other[name], toleranceOf(name))]),
+  );
+}
+
+function adoptValue(value: unknown, other: unknown, tolerance: number): unknown {
+  if (isNumber(value) && isNumber(other)) {
+    if (tolerance === 0 && typeof value === 'bigint') return value; // exact, as doubles are not
+    const [a, b] = [Number(value), Number(other)]; // the engine writes even 1e20 as an integer
+    return Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b)) ? other : value;
+  }
+  if (isMap(value) && isMap(other)) return adoptMembers(value, other, () => tolerance);
+  if (!Array.isArray(value) || !Array.isArray(other)) return value;
+  return value.map((one, i) => adoptValue(one, other[i], tolerance));
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+export function isMap(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the expectation that an answer would meet. */
+function expectationOf(outcome: Outcome): Expectation {
+  if ('rows' in outcome) return { rows: outcome.rows };
+  const { code, errors } = outcome.error;
+  const [first] = errors;
+  return { error: { code, ...(first !== undefined && { parameter: first.parameter }) } };
+}
+
+// Time and memory of comparing grow with the product of the differing lines.
+const LINES_MAX = 500;
+
+/** Returns the lines in which an answer differs from the expectation of a case, as YAML: `-` expected, `+` returned. */
+export function diffLines(expected: TestCase, outcome: Outcome): string[] {
+  const { rows, toleranceOf } = expected;
+  const wanted =
+    rows !== undefined && 'rows' in outcome ? { rows: adopt(rows, outcome.rows, toleranceOf) } : expected;
+  const [before, after] = [toLines(wanted), toLines(expectationOf(outcome))];
+  let same = 0;
+  while (same < before.length && before[same] === after[same]) same++;
+  const cut = (lines: readonly string[]) => lines.slice(same, same + LINES_MAX);
+  const lines = diff(cut(before), cut(after)).flatMap(([change, line]) =>
+    change === 0 ? [] : [`${change === 1 ? '-' : '+'} ${line}`],
+  );
+  const more = Math.max(before.length, after.length) - same - LINES_MAX;
+  return more > 0 ? [...lines, `… and ${more} more lines`] : lines;
+}
+
+const ROW_CHARS_MAX = 110;
+
+/** Writes rows as in a test file, a line for each short row. */
+function toLines({ rows, error }: Expectation): string[] {
+  if (error !== undefined) return [`error: ${toFlow(error)}`];
+  if (rows === undefined) return [];
+  if (rows.length === 0) return ['rows: []'];
+  return ['rows:', ...rows.flatMap((row) => `- ${toFlow(row)}`.split('\n').map((line) => `  ${line}`))];
+}
+
+function toFlow(value: object): string {
+  return stringify(value, { collectionStyle: 'flow', lineWidth: ROW_CHARS_MAX }).trimEnd();
 }

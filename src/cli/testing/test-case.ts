@@ -43,7 +43,6 @@ export interface TestCase extends Expectation {
 export const MAP = { additionalProperties: false, expected: 'a map of fields' };
 export const INSTANT = Type.String({ expected: 'an ISO 8601 timestamp, such as 2026-11-20T12:00:00Z' });
 export const ANY_MAP = (expected: string) => Type.Record(Type.String(), Type.Unknown(), { expected });
-const SHARE = Type.Number({ exclusiveMinimum: 0, maximum: 1, expected: 'a share above 0, at most 1' });
 const CODES = Object.keys(ERROR_CODES);
 const NAME_CHARS_MAX = 200;
 
@@ -68,8 +67,10 @@ export const CASE = Type.Object(
     ),
     cursor: Type.Optional(Type.Literal('next', { expected: 'next: the page after that of the case before' })),
     approximately: Type.Optional(
-      Type.Union([SHARE, Type.Record(Type.String(), SHARE)], {
-        expected: 'the share by which numbers may differ, such as 0.01, or a map with one for each column',
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 1,
+        expected: 'the share by which numbers may differ: above 0, at most 1, such as 0.01',
       }),
     ),
     rows: Type.Optional(
@@ -182,21 +183,13 @@ function checkRequest(
   }
 }
 
-function checkExpectation(fields: CaseFields, { endpoint, report }: CaseCheck): void {
-  const { approximately, rows, error } = fields;
+function checkExpectation({ approximately, rows, error }: CaseFields, { report }: CaseCheck): void {
   if (rows !== undefined && error !== undefined)
     report(['error'], 'a case expects "rows" or an "error", not both');
   if (rows === undefined && error === undefined)
     report([], '"rows" or "error" is missing; with rows: [] the test shows what is returned');
   if (approximately !== undefined && error !== undefined)
     report(['approximately'], '"approximately" needs "rows"');
-  const columns = endpoint.columns.map(({ name }) => name);
-  for (const name of typeof approximately === 'object' ? Object.keys(approximately) : [])
-    if (!columns.includes(name))
-      report(
-        ['approximately', name],
-        `${endpoint.name} has no column "${name}"; it has ${columns.join(', ')}`,
-      );
 }
 
 /** @param fields with those that it continues */
@@ -205,7 +198,7 @@ export function createCase(
   endpoint: Endpoint,
   place: Pick<TestCase, 'nowMs' | 'line'>,
 ): TestCase {
-  // Integers are counts and times, to which a share does not apply, unless the file names their column.
+  // Integers are counts and times, to which a share does not apply.
   const numbers = new Set(endpoint.columns.flatMap((one) => (one.type === 'number' ? [one.name] : [])));
   return {
     ...place,
@@ -218,12 +211,7 @@ export function createCase(
     parameters,
     pins,
     isNext: cursor !== undefined,
-    toleranceOf: (column) =>
-      typeof approximately === 'object'
-        ? (approximately[column] ?? 0)
-        : numbers.has(column)
-          ? approximately
-          : 0,
+    toleranceOf: (column) => (numbers.has(column) ? approximately : 0),
     ...(rows !== undefined && { rows }),
     ...(error !== undefined && { error }),
   };
