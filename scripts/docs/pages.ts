@@ -31,7 +31,7 @@ export async function renderPages(): Promise<Map<string, string>> {
     ['docs/shipped-sources.md', sourcesPage(definitions.sources)],
     ['docs/performance.md', performancePage()],
     ...Object.entries(FILE_SCHEMAS).map(
-      ([name, create]) => [`schema/${name}.json`, `${JSON.stringify(create(), undefined, 2)}\n`] as const,
+      ([name, schema]) => [`schema/${name}.json`, `${JSON.stringify(schema, undefined, 2)}\n`] as const,
     ),
     ...definitions.endpoints.map(
       (endpoint) => [`docs/endpoints/${endpoint.name}.md`, endpointPage(endpoint)] as const,

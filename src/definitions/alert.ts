@@ -140,7 +140,7 @@ export const ALERT_FILE = Type.Object(
 type AlertFile = Static<typeof ALERT_FILE>;
 
 /** Finds faults of shape: unknown, missing or wrong fields. */
-export const checkAlertShape = createShapeCheck(ALERT_FILE);
+const checkAlertShape = createShapeCheck(ALERT_FILE);
 
 /** Finds the faults of a file that need neither endpoints nor receivers. */
 export function checkAlert(file: YamlFile): Fault[] {

@@ -136,7 +136,7 @@ type DashboardFile = Static<typeof DASHBOARD_FILE>;
 type PanelFile = Static<typeof PANEL>;
 
 /** Finds faults of shape: unknown, missing or wrong fields. */
-export const checkDashboardShape = createShapeCheck(DASHBOARD_FILE);
+const checkDashboardShape = createShapeCheck(DASHBOARD_FILE);
 
 /** Finds the faults of a file that do not need its endpoints. */
 export function checkDashboard(file: YamlFile): Fault[] {

@@ -47,11 +47,6 @@ export const PINNED_PREFIX = 'pinned_';
 
 const TYPES: Readonly<Record<ParameterTypeName, ParameterType>> = { ...TEXT_TYPES, ...VALUE_TYPES };
 
-/** The fields that this type has and others lack. */
-export function fieldsOfType(type: ParameterTypeName): ParameterType['fields'] {
-  return TYPES[type].fields;
-}
-
 /** Creates the parameter that a checked declaration defines. */
 export function createParameter(name: string, declared: ParameterFields): Parameter {
   const parameter = readParameter(name, declared, (field, message) => {
@@ -69,7 +64,7 @@ export function readParameter(
 ): Parameter | undefined {
   const { type, required = false, description, examples = [], search } = declared;
   for (const field of TYPE_FIELD_NAMES)
-    if (declared[field] !== undefined && !fieldsOfType(type).includes(field))
+    if (declared[field] !== undefined && !TYPES[type].fields.includes(field))
       report(field, `needs type ${namesOfTypesWith(field)}, not ${type}`);
   if (required && declared.default !== undefined)
     report('default', `can never be used, since "${name}" is required; remove one of the two`);

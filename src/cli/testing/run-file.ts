@@ -17,7 +17,7 @@ import { bindPosition } from '../../query/position.ts';
 import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../sandbox/sandbox.ts';
-import type { Expectation, Row, TestCase } from './test-case.ts';
+import { type Expectation, isMap, type Row, type TestCase } from './test-case.ts';
 import type { TestEvents } from './test-events.ts';
 import type { TestFile } from './test-file.ts';
 
@@ -154,10 +154,6 @@ function adoptValue(value: unknown, other: unknown, tolerance: number): unknown 
 
 function isNumber(value: unknown): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
-}
-
-export function isMap(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Returns the expectation that an answer would meet. */

@@ -10,6 +10,10 @@ import { isPossiblePin, type Pins } from '../../query/pins.ts';
 /** Columns or members by name. Integers beyond 2^53 are BigInts. */
 export type Row = Readonly<Record<string, unknown>>;
 
+export function isMap(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The error of a request. */
 export interface ExpectedError {
   readonly code: string;

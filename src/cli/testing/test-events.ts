@@ -12,8 +12,7 @@ import { RefusedEvent } from '../../ingest/read-event.ts';
 import { findBelow, OutsideError } from '../../lib/file.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { loadEvents } from '../load/lines.ts';
-import { isMap } from './run-file.ts';
-import type { Row } from './test-case.ts';
+import { isMap, type Row } from './test-case.ts';
 import type { TestFile } from './test-file.ts';
 
 /** The events of a test file, ready to be stored. */

@@ -4,7 +4,6 @@ import { type Static, Type } from 'typebox';
 import { parseDocument } from 'yaml';
 import type { Endpoint } from '../../definitions/endpoint.ts';
 import type { Fault } from '../../definitions/fault.ts';
-import { type JsonSchema, toJsonSchema, withHead } from '../../definitions/json-schema.ts';
 import { createShapeCheck } from '../../definitions/shape.ts';
 import { readYamlFile, YAML_OPTIONS, type YamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
 import { InputError } from '../../errors.ts';
@@ -37,7 +36,7 @@ export interface TestFile {
 
 const CASES_MAX = 1_000;
 
-const TEST_FILE = Type.Object(
+export const TEST_FILE = Type.Object(
   {
     now: INSTANT,
     events: Type.Optional(ANY_MAP('a map of sources')),
@@ -53,12 +52,7 @@ const TEST_FILE = Type.Object(
 type FileFields = Static<typeof TEST_FILE>;
 
 /** Finds faults of shape: unknown, missing or wrong fields. */
-export const testShapeFaults = createShapeCheck(TEST_FILE);
-
-/** Returns the schema of a file of tests, for editors. */
-export function testJsonSchema(): JsonSchema {
-  return withHead(toJsonSchema(TEST_FILE), { title: 'Tests of an endpoint of Tailrace' });
-}
+const testShapeFaults = createShapeCheck(TEST_FILE);
 
 /**
  * Lists the paths of an endpoint's test files, in order; empty if it has none.
