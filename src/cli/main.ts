@@ -32,7 +32,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import('./commands/keys.ts')).keysCommand(),
   people: async () => (await import('./commands/people.ts')).peopleCommand(),
   backup: async () => (await import('./commands/backup.ts')).backupCommand(),
-  restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
+  restore: async () => (await import('./commands/backup.ts')).restoreCommand(),
   delete: async () => (await import('./commands/delete.ts')).deleteCommand(),
 };
 

@@ -5,9 +5,8 @@ import { describeRemoteTest, describeReplay, describeTest } from '../alerts/desc
 import { testRemoteAlert } from '../alerts/remote-alerts.ts';
 import { runAlertTest } from '../alerts/test-alert.ts';
 import { stopSignal } from '../environment.ts';
-import { findStore } from '../find-store.ts';
 import { toPrintable } from '../format.ts';
-import { findNoService } from '../local-service.ts';
+import { findNoService, findStore } from '../local-service.ts';
 import { parseDuration } from '../options.ts';
 import { addRemoteOptions, findRemote, type RemoteOptions } from '../remote.ts';
 

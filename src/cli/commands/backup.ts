@@ -16,10 +16,11 @@ import {
   untilServiceHasWritten,
   untilWritten,
 } from '../../maintenance/backup.ts';
+import { checkBackup, refuseFilled, restoreBackup } from '../../maintenance/restore.ts';
 import { findBackupDir, openEngine } from '../../service/open-core.ts';
 import { ownerName, stopSignal } from '../environment.ts';
-import { readStoreConfig } from '../find-store.ts';
-import { findLocalService } from '../local-service.ts';
+import { formatCounted } from '../format.ts';
+import { findLocalService, readStoreConfig } from '../local-service.ts';
 import { callRemote } from '../remote.ts';
 
 export function backupCommand(): Command {
@@ -90,4 +91,41 @@ async function backUpEvents(config: Config, { to, from, stop }: Copied): Promise
   cleanup.defer(engine.close);
   const id = await startBackup(engine, { dir: to, base: from, signal: stop });
   await untilWritten(() => readBackup(engine, id), stop);
+}
+
+export function restoreCommand(): Command {
+  return new Command('restore')
+    .description('Restore a backup into an empty data directory.')
+    .argument('<dir>', 'folder of the backup, in TAILRACE_BACKUP_DIR if that is set')
+    .action(restore);
+}
+
+async function restore(dir: string): Promise<void> {
+  const config = readStoreConfig();
+  const { dataDir, backupDir, clickhouseUrl, controlUrl } = config;
+  const from = resolve(backupDir, dir);
+  const manifest = await checkBackup(from);
+  if (clickhouseUrl !== '' && manifest.store_version !== null)
+    throw new InputError([
+      'CLICKHOUSE_URL is set, and the events of this backup are those of a data directory: unset ' +
+        'it for this command, then copy them to the server with "tailrace copy --to"',
+    ]);
+  const { release } = lockStore(dataDir, ownerName('restore'));
+  const stop = stopSignal();
+  try {
+    refuseFilled(dataDir);
+    const rows = await restoreBackup(from, manifest, {
+      ...{ dataDir, signal: stop },
+      openEngine: (above) => openEngine({ ...config, backupDir: above }),
+    });
+    const events = manifest.store_version === null ? 'no events' : formatCounted(rows, 'event');
+    process.stdout.write(`${dataDir} has the state of ${manifest.created_at}: ${events}, and the keys.\n`);
+    if (controlUrl !== '')
+      process.stdout.write('TAILRACE_CONTROL_URL is set: "tailrace copy" copies the keys there.\n');
+  } catch (error) {
+    if (stop.aborted) throw new StoppedError(`stopped by ${stop.reason}; ${dataDir} is empty again`);
+    throw error;
+  } finally {
+    release();
+  }
 }

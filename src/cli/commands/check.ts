@@ -11,8 +11,8 @@ import { InputError } from '../../errors.ts';
 import { prepare } from '../../service/open-core.ts';
 import { createOperatorFiles, NO_RECEIVERS_FILE } from '../../service/operator-files.ts';
 import { findMissing } from '../../verify/dashboards.ts';
-import { findStore } from '../find-store.ts';
 import { formatCounted, joinWords } from '../format.ts';
+import { findStore } from '../local-service.ts';
 import { openTemporaryEngine } from '../testing/run-tests.ts';
 
 export function checkCommand(): Command {

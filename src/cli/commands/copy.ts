@@ -19,8 +19,8 @@ import { openSqliteStore, SQLITE_FILE } from '../../keys/sqlite-store.ts';
 import { openCore } from '../../service/open-core.ts';
 import { identifier, type Sql, sql, trusted } from '../../sql/sql.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
-import { readStoreConfig } from '../find-store.ts';
 import { formatCount, formatCounted } from '../format.ts';
+import { readStoreConfig } from '../local-service.ts';
 
 export function copyCommand(): Command {
   return new Command('copy')

@@ -3,9 +3,11 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { InputError, messageOf } from '../../errors.ts';
+import { openTokenSecret } from '../../keys/token.ts';
+import { deriveSecret } from '../../lib/derived-secret.ts';
 import type { Core } from '../../service/open-core.ts';
 import { readConfig, stopSignal } from '../environment.ts';
-import { DEV_STORE, openDevKey } from '../find-store.ts';
+import { DEV_STORE } from '../local-service.ts';
 import { createLogger, printWelcome, runService } from '../run-service.ts';
 import { runTests, summarise, toText } from '../testing/run-tests.ts';
 import { fillWithSample } from './sample.ts';
@@ -45,6 +47,15 @@ async function dev(): Promise<void> {
       printWelcome(core, address, { about, key: key ?? '$TAILRACE_PRIVATE_KEY' });
     },
   });
+}
+
+/**
+ * Returns the key of the data directory of `tailrace dev`, which is always the same: calls in the history of a shell
+ * keep working.
+ */
+function openDevKey({ dataDir, tokenSecret }: Config): string {
+  const secret = deriveSecret(openTokenSecret(dataDir, tokenSecret), 'development key');
+  return `dev_${Buffer.from(secret).toString('base64url')}`;
 }
 
 /** Creates the data directory so that git ignores it. @throws InputError if it cannot be used */

@@ -19,8 +19,8 @@ import {
 import type { KeyRecord } from '../../keys/key-record.ts';
 import { toKeyView } from '../../management/key-view.ts';
 import { withKeyring } from '../environment.ts';
-import { readStoreConfig } from '../find-store.ts';
 import { formatMinute, formatTable } from '../format.ts';
+import { readStoreConfig } from '../local-service.ts';
 import { collect, parseDuration, parsePair, wholeNumber } from '../options.ts';
 
 export function keysCommand(): Command {

@@ -3,7 +3,6 @@ import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import { stopSignal } from '../environment.ts';
-import { findService, findStore } from '../find-store.ts';
 import { formatCount, formatCounted } from '../format.ts';
 import { BULK_FORMATS } from '../load/bulk.ts';
 import { openDryRun } from '../load/dry-run.ts';
@@ -11,6 +10,7 @@ import { type LoadProgress, loadEvents, openResume, type Resume } from '../load/
 import { parseMapping } from '../load/mapping.ts';
 import { createInputs, type OpenInput } from '../load/open-input.ts';
 import { createRemoteSink } from '../load/send.ts';
+import { findService, findStore } from '../local-service.ts';
 import { collect } from '../options.ts';
 import { createProgress, createRate } from '../progress.ts';
 import { addRemoteOptions, findRemote, type Remote, type RemoteOptions } from '../remote.ts';

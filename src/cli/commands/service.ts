@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
 import { InputError, StoppedError } from '../../errors.ts';
-import { findStore } from '../find-store.ts';
-import { findLocalService, getLocalService } from '../local-service.ts';
+import { findLocalService, findStore, getLocalService } from '../local-service.ts';
 import { describeResult, type ReloadResult } from '../reload.ts';
 import { callRemote } from '../remote.ts';
 
