@@ -124,12 +124,11 @@ describe('a key with lists gets the same response for what it lacks and for what
     expectNoSecret(said, gone);
   });
 
-  test('tools and resources of agents', async () => {
+  test('tools of agents', async () => {
     const headers = { accept: 'application/json, text/event-stream' };
     const ask = (method: string, params: object) =>
       send({ method: 'POST', path: '/mcp', headers, body: { jsonrpc: '2.0', id: 1, method, params } });
     expectNoSecret((await ask('tools/list', {})).said);
-    expectNoSecret((await ask('resources/list', {})).said);
     const hidden = await ask('tools/call', { name: 'hidden_endpoint', arguments: {} });
     const unknown = await ask('tools/call', { name: 'hibden_endpoint', arguments: {} });
     expect(hidden.said.replaceAll('hidden_endpoint', 'hibden_endpoint')).toBe(unknown.said);

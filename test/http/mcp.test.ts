@@ -157,14 +157,12 @@ describe('a tool', () => {
 });
 
 describe('a key', () => {
-  test('sees only the endpoints that it may read, and no sources without a right to them', async () => {
+  test('sees only the endpoints that it may read', async () => {
     const client = await withKey(await newKey({ endpoints: ['logs.total'] }));
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['logs_total']);
     await expect(client.callTool({ name: 'logs_of_app', arguments: { project: 'p' } })).rejects.toThrow(
       'no tool',
     );
-    expect((await client.listResources()).resources).toEqual([]);
-    await expect(client.readResource({ uri: 'tailrace://sources/app.logs' })).rejects.toThrow('no resource');
   });
 
   test('with a pin has no argument for it, reads its own project alone, and no endpoint without one', async () => {

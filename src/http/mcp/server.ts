@@ -3,7 +3,6 @@ import {
   createMcpHandler,
   ProtocolError,
   ProtocolErrorCode,
-  ResourceNotFoundError,
   Server,
   type Tool,
 } from '@modelcontextprotocol/server';
@@ -11,11 +10,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import { type Endpoint, toToolName } from '../../definitions/endpoint.ts';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
-import type { Source } from '../../definitions/source.ts';
 import { type ParameterFault, TailraceError } from '../../errors.ts';
 import type { Caller, Keyring } from '../../keys/keyring.ts';
 import { describeNearest } from '../../lib/nearest.ts';
-import { toSourceView, visibleEndpoints, visibleSources } from '../../management/definitions.ts';
+import { visibleEndpoints } from '../../management/definitions.ts';
 import { NDJSON_FORMAT } from '../../query/format.ts';
 import {
   describeUndeclared,
@@ -72,8 +70,7 @@ const INSTRUCTIONS =
 /** Checks arguments by the definitions instead of JSON Schemas, so that messages are those of the API. */
 function createServer(parts: McpParts, exchange: Exchange): Server {
   const caller = getCaller(exchange.request);
-  const sources = visibleSources(parts.registry.sources, caller);
-  const options = { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS };
+  const options = { capabilities: { tools: {} }, instructions: INSTRUCTIONS };
   const server = new Server({ name: 'tailrace', title: 'Tailrace', version: parts.version }, options);
   server.setRequestHandler('tools/list', () => ({
     tools: findTools(parts, caller).map((endpoint) => parts.describeTool(endpoint, caller.pins)),
@@ -88,26 +85,7 @@ function createServer(parts: McpParts, exchange: Exchange): Server {
       'those that this key may call';
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
   });
-  server.setRequestHandler('resources/list', () => ({ resources: sources.map(describeSource) }));
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
-  server.setRequestHandler('resources/read', ({ params: { uri } }) => {
-    const source = sources.find((one) => uriOf(one) === uri);
-    if (source === undefined) throw new ResourceNotFoundError(uri, `there is no resource ${shorten(uri)}`);
-    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(toSourceView(source)) }] };
-  });
   return server;
-}
-
-const JSON_TYPE = 'application/json';
-
-function uriOf({ name }: Source): string {
-  return `tailrace://sources/${name}`;
-}
-
-/** Describes a source as a resource: its table and columns, for SELECTs that agents write. */
-function describeSource(source: Source) {
-  const { name, description } = source;
-  return { uri: uriOf(source), name, description, mimeType: JSON_TYPE };
 }
 
 /** The parts that `/mcp` needs. */

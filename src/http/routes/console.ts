@@ -44,6 +44,28 @@ export function findConsole(dir = CONSOLE_DIR): BuiltConsole {
   return { dir, isBuilt: existsSync(join(dir, 'index.html')) };
 }
 
+/** What docs/api.md says of pages, and their paths; each is a page of console/src/page.ts. */
+const PAGES: readonly (readonly [summary: string, ...paths: string[]])[] = [
+  [
+    '[The console](console.md)',
+    ...[
+      '/',
+      '/explore',
+      '/workbench',
+      '/endpoints/:endpoint',
+      '/keys',
+      '/send',
+      '/sources',
+      '/sources/:source',
+    ],
+  ],
+  ['Its alerts', '/alerts', '/alerts/:alert', '/workbench/alert'],
+  ['Its page for operators', '/admin'],
+  ['Its [dashboards](dashboards.md)', '/dashboards', '/dashboards/:dashboard'],
+  ['Its sessions', '/sessions'],
+  ['The reference of this API', '/docs'],
+];
+
 /**
  * Serves the console: static files that need no key. They load data from the API, with the key of the reader. The names
  * of files below /assets/ contain a hash of their content.
@@ -55,65 +77,18 @@ export const consoleRoutes: RouteGroup<ConsoleParts> = {
     await app.register(serveFiles, { ...assets, preCompressed: true, index: false });
   },
   routes: [
-    defineRoute({
-      method: 'GET',
-      // Each is a page of console/src/page.ts.
-      path: [
-        '/',
-        '/explore',
-        '/workbench',
-        '/endpoints/:endpoint',
-        '/keys',
-        '/send',
-        '/sources',
-        '/sources/:source',
-      ],
-      scopes: 'none',
-      summary: '[The console](console.md)',
-      handle: ({ pages }: ConsoleParts, request, reply) =>
-        request.routeOptions.url === '/' && isElasticsearchClient(request)
-          ? sendProtocolReply(reply, describeProduct(request))
-          : sendPage(reply, pages),
-    }),
-    defineRoute({
-      method: 'GET',
-      path: ['/alerts', '/alerts/:alert', '/workbench/alert'],
-      scopes: 'none',
-      summary: 'Its alerts',
-      handle: ({ pages }: ConsoleParts, _request, reply) => sendPage(reply, pages),
-    }),
-    defineRoute({
-      method: 'GET',
-      path: '/admin',
-      scopes: 'none',
-      summary: 'Its page for operators',
-      handle: ({ pages }: ConsoleParts, _request, reply) => sendPage(reply, pages),
-    }),
-    defineRoute({
-      method: 'GET',
-      path: ['/dashboards', '/dashboards/:dashboard'],
-      scopes: 'none',
-      summary: 'Its [dashboards](dashboards.md)',
-      handle: ({ pages }: ConsoleParts, _request, reply) => sendPage(reply, pages),
-    }),
-    defineRoute({
-      method: 'GET',
-      path: '/sessions',
-      scopes: 'none',
-      summary: 'Its sessions',
-      handle: ({ pages }: ConsoleParts, _request, reply) => sendPage(reply, pages),
-    }),
-    defineRoute({
-      method: 'GET',
-      path: '/docs',
-      scopes: 'none',
-      summary: 'The reference of this API',
-      handle: ({ pages }: ConsoleParts, _request, reply) => sendPage(reply, pages),
-    }),
+    ...PAGES.map(([summary, ...path]) =>
+      defineRoute({ method: 'GET', path, scopes: 'none', summary, handle: servePage }),
+    ),
     // Served by @fastify/static.
     defineRoute({ method: 'GET', path: '/assets/*', scopes: 'none', summary: 'Files of the pages' }),
   ],
 };
+
+function servePage({ pages }: ConsoleParts, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const isClient = request.routeOptions.url === '/' && isElasticsearchClient(request);
+  return isClient ? sendProtocolReply(reply, describeProduct(request)) : sendPage(reply, pages);
+}
 
 /** Paths below which 404 is JSON for browsers, too: it says what is served there. */
 const NEVER_PAGES = ['/api/', '/assets/'];
