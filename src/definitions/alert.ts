@@ -1,10 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { ENDPOINT_NAME } from './endpoint.ts';
 import type { Fault } from './fault.ts';
-import { checkUnique, readYamlFolder } from './read-folder.ts';
 import { createShapeCheck, wholeNumber } from './shape.ts';
 import { UUID_TEXT } from './source-file.ts';
-import type { YamlFile } from './yaml-file.ts';
+import { checkUnique, readYamlFolder, type YamlFile } from './yaml-file.ts';
 
 /** A saved query that is evaluated at intervals, and calls somebody while its condition holds. Times are in ms. */
 export interface Alert {

@@ -2,10 +2,9 @@ import { type Static, Type } from 'typebox';
 import { CHART_COLUMNS, CHART_TITLE, CHART_UNIT, PANEL_KINDS, type PanelKind } from './chart.ts';
 import { ENDPOINT_NAME } from './endpoint.ts';
 import type { Fault } from './fault.ts';
-import { checkUnique, readYamlFolder } from './read-folder.ts';
 import { createShapeCheck } from './shape.ts';
 import { UUID_TEXT } from './source-file.ts';
-import type { YamlFile } from './yaml-file.ts';
+import { checkUnique, readYamlFolder, type YamlFile } from './yaml-file.ts';
 
 /** A page of panels, each an endpoint. */
 export interface Dashboard {

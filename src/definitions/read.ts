@@ -2,19 +2,24 @@ import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { packagePath } from '../lib/package-path.ts';
 import { type Alert, readAlerts } from './alert.ts';
-import { checkCharts } from './checks/chart.ts';
-import { checkPages } from './checks/pages.ts';
-import { checkParameters, checkParameterUse } from './checks/parameters.ts';
-import { checkCaching, checkSandboxing, findClockWarning, findNameWarning } from './checks/settings.ts';
+import { checkPair, findClockWarning, type SqlFile } from './checks/endpoint.ts';
 import { checkLevel, checkRollup, checkSourceColumns } from './checks/source.ts';
 import { type Dashboard, readDashboards } from './dashboard.ts';
-import { checkEndpointShape, createEndpoint, type Endpoint, endpointFields, toToolName } from './endpoint.ts';
+import { createEndpoint, type Endpoint, toToolName } from './endpoint.ts';
 import type { Fault } from './fault.ts';
 import { findFolders, type NamedFolders, type ReadFolders } from './folders.ts';
-import { checkUnique, listFolder, readYamlFolder, textOf } from './read-folder.ts';
 import { createSource, type Source } from './source.ts';
 import { checkSourceShape } from './source-file.ts';
-import { readText, readYamlFile, type UnsavedTexts, type YamlFile } from './yaml-file.ts';
+import {
+  checkUnique,
+  listFolder,
+  readText,
+  readYamlFile,
+  readYamlFolder,
+  textOf,
+  type UnsavedTexts,
+  type YamlFile,
+} from './yaml-file.ts';
 
 /** Definitions from files without faults; the engine has not checked the SQL yet. */
 export interface Definitions {
@@ -68,7 +73,7 @@ export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedText
     const hasSql = sql.text.trim() !== ''; // otherwise a fault has been reported
     const isWhole = own.isReadable && hasSql;
     if (hasSql && !(isWhole && sourcesAreWhole)) drafts.push(sql);
-    if (own.faults.length === 0) warnings.push(...findNameWarning(yaml), ...findClockWarning(sql));
+    if (own.faults.length === 0) warnings.push(...findClockWarning(sql));
     return isWhole ? [createFromPair(yaml, sql, sources)] : [];
   });
   const alerts = await readAlerts(folders.alertsDir, faults);
@@ -93,58 +98,10 @@ function checkToolNames(files: readonly YamlFile[]): Fault[] {
   });
 }
 
-/** The faults of an endpoint's two files. */
-export interface PairFaults {
-  readonly faults: readonly Fault[];
-  /** Whether `createFromPair` can create the endpoint all the same, so that the engine can check the query, too. */
-  readonly isReadable: boolean;
-}
-
-/** Finds every fault of an endpoint's two files that needs neither the engine nor other definitions. */
-export function checkPair(yaml: YamlFile, sql: SqlFile): PairFaults {
-  const shape = checkEndpointShape(yaml);
-  if (shape.length > 0) return { faults: [...shape, ...checkDraft(yaml, sql)], isReadable: false };
-  return checkEndpoint(yaml, sql);
-}
-
 /** Creates the endpoint of two files that `checkPair` found readable, and whose SQL is not empty. */
 export function createFromPair(yaml: YamlFile, sql: SqlFile, sources: readonly Source[]): Endpoint {
   const fileHash = hashOf(yaml.text, sql.text);
   return createEndpoint(yaml, sql, { fileHash, hash: hashEndpoint(fileHash, sources), sources });
-}
-
-function checkEndpoint(yaml: YamlFile, sql: SqlFile): PairFaults {
-  const { undeclared, unused } =
-    sql.text.trim() === '' ? { undeclared: [], unused: [] } : checkParameterUse(yaml, sql);
-  const unreadable = [
-    ...checkSandboxing(yaml, sql),
-    ...checkParameters(yaml),
-    ...checkPages(yaml, sql),
-    ...undeclared,
-  ];
-  const faults = [...checkCaching(yaml), ...unreadable, ...checkCharts(yaml), ...unused];
-  return { faults, isReadable: unreadable.length === 0 };
-}
-
-const PARAMETER_NAME = /^[a-zA-Z]\w*$/;
-
-/** Checks that the query uses the declared parameters, which is possible even if the YAML has a wrong shape. */
-function checkDraft(yaml: YamlFile, sql: SqlFile): Fault[] {
-  if (!isMap(yaml.value) || sql.text.trim() === '') return [];
-  const { parameters, cursor = {} } = endpointFields(yaml);
-  const areNamed = isMap(parameters) && Object.keys(parameters).every((name) => PARAMETER_NAME.test(name));
-  if (!areNamed || !isMap(cursor)) return [];
-  const { undeclared, unused } = checkParameterUse(yaml, sql);
-  return [...undeclared, ...unused];
-}
-
-function isMap(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export interface SqlFile {
-  readonly file: string;
-  readonly text: string;
 }
 
 async function readSourceFiles(dir: string, faults: Fault[]): Promise<YamlFile[]> {

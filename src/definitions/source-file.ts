@@ -4,7 +4,6 @@ import { FILTER_FIELDS } from './event-filter.ts';
 import { PATH } from './event-path.ts';
 import type { Fault } from './fault.ts';
 import { LEVEL_FIELDS } from './level.ts';
-import { LINKS } from './link.ts';
 import { createShapeCheck, wholeNumber } from './shape.ts';
 import type { YamlFile } from './yaml-file.ts';
 
@@ -43,6 +42,38 @@ const COLUMN_NAMES = {
   additionalProperties: false,
   expected: 'a column name of small letters, digits and underscores',
 };
+
+const LINKS_MAX = 32;
+// Names joined by dots, as in a search (docs/search.md).
+const NAME = String.raw`(?:"(?:[^"\\]|\\.)*"|[^\s()":.*]+)`;
+// The host is fixed: a value of an event must not choose where a link leads.
+const URL = String.raw`^https?://[A-Za-z0-9._~:\[\]-]+([/?#][^\s<>"]*)?$`;
+
+/** `links` of a source's file. */
+const LINKS = Type.Array(
+  Type.Object(
+    {
+      label: Type.String({ minLength: 1, maxLength: 60, expected: 'a string of 1 to 60 characters' }),
+      field: Type.String({
+        maxLength: 300,
+        pattern: `^${NAME}(?:\\.${NAME})*$`,
+        expected: 'the name of a field as a search writes it, such as trace_id or request.path',
+      }),
+      url: Type.String({
+        maxLength: 2_000,
+        pattern: URL,
+        expected:
+          'an address such as https://traces.example.com/trace/{value}, which begins with http or ' +
+          'https and has {…} only behind the host',
+      }),
+    },
+    {
+      additionalProperties: false,
+      expected: '{ label, field, url }, such as { label: Trace, field: trace_id, url: "https://…/{value}" }',
+    },
+  ),
+  { maxItems: LINKS_MAX, expected: `a list of at most ${LINKS_MAX} { label, field, url }` },
+);
 
 export const MANAGED_FILE = Type.Object(
   {

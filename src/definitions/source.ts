@@ -3,7 +3,6 @@ import { type Accept, createAccepts } from './accepts.ts';
 import { createEventFilter, type EventFilter } from './event-filter.ts';
 import { toPaths } from './event-path.ts';
 import { createLevel, type LevelRule } from './level.ts';
-import type { SourceLink } from './link.ts';
 import { type ExternalFile, isExternalFile, type ManagedFile } from './source-file.ts';
 import type { YamlFile } from './yaml-file.ts';
 
@@ -64,6 +63,15 @@ export interface Rollup {
   readonly by: readonly string[];
   /** Aggregates, as queries write them. */
   readonly values: readonly Pick<Expression, 'sql' | 'line'>[];
+}
+
+/** A link from a value of an event to a page elsewhere, which the console offers. */
+export interface SourceLink {
+  readonly label: string;
+  /** The field whose value has the link, as a search names it. */
+  readonly field: string;
+  /** `{value}` stands for the value, `{…}` for another field of the event; both are encoded. */
+  readonly url: string;
 }
 
 /** A kind of log: its wire name, its table, and the columns taken from its events. */

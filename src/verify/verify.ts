@@ -1,6 +1,6 @@
+import type { SqlFile } from '../definitions/checks/endpoint.ts';
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
-import type { SqlFile } from '../definitions/read.ts';
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { JSON_FORMAT } from '../query/format.ts';

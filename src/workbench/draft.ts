@@ -1,6 +1,7 @@
+import { checkPair, type SqlFile } from '../definitions/checks/endpoint.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { type Fault, placeAt } from '../definitions/fault.ts';
-import { checkPair, createFromPair, type SqlFile } from '../definitions/read.ts';
+import { createFromPair } from '../definitions/read.ts';
 import type { Source } from '../definitions/source.ts';
 import { YAML_TOKENS_MAX } from '../definitions/yaml-bounds.ts';
 import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';

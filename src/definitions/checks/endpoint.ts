@@ -1,13 +1,44 @@
 import { findParameters, findQuotedParameters } from '../../sql/parameter.ts';
+import { parseSql } from '../../sql/parse.ts';
+import { findWithList } from '../../sql/with-list.ts';
 import { SQL_BOUNDS, SQL_INSTANT_PREFIX } from '../dialect.ts';
-import { endpointFields } from '../endpoint.ts';
+import { checkEndpointShape, endpointFields } from '../endpoint.ts';
 import { type Fault, placeAt } from '../fault.ts';
 import { CURSOR_PARAMETER, CURSOR_PREFIX, PAGE_FROM, PAGE_PARAMETERS, PAGE_SKIP } from '../pages.ts';
-import { NOW_PARAMETER, PINNED_PREFIX, readParameter } from '../parameter.ts';
+import { NOW_PARAMETER, PINNED_PREFIX, readParameter, SQL_PARAMETER } from '../parameter.ts';
 import type { YamlFile } from '../yaml-file.ts';
+import { checkCharts } from './chart.ts';
+import { checkPages } from './pages.ts';
+
+export interface SqlFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** The faults of an endpoint's two files. */
+export interface PairFaults {
+  readonly faults: readonly Fault[];
+  /** Whether `createFromPair` can create the endpoint all the same, so that the engine can check the query, too. */
+  readonly isReadable: boolean;
+}
+
+/** Finds every fault of an endpoint's two files that needs neither the engine nor other definitions. */
+export function checkPair(yaml: YamlFile, sql: SqlFile): PairFaults {
+  const shape = checkEndpointShape(yaml);
+  if (shape.length > 0) return { faults: shape, isReadable: false };
+  const { undeclared, unused } = checkParameterUse(yaml, sql);
+  const unreadable = [
+    ...checkSandboxing(yaml, sql),
+    ...checkParameters(yaml),
+    ...checkPages(yaml, sql),
+    ...undeclared,
+  ];
+  const faults = [...checkCaching(yaml), ...unreadable, ...checkCharts(yaml), ...unused];
+  return { faults, isReadable: unreadable.length === 0 };
+}
 
 /** Checks each declaration by itself: its name, the fields of its type, its default. */
-export function checkParameters(file: YamlFile): Fault[] {
+function checkParameters(file: YamlFile): Fault[] {
   const faults: Fault[] = [];
   const { parameters = {}, cursor } = endpointFields(file);
   for (const [name, declared] of Object.entries(parameters)) {
@@ -53,17 +84,17 @@ const FAULTS_MAX = 20;
  * Checks that every `@name` of the SQL is declared, and that every declared parameter is used. The engine can check a
  * query without the latter.
  */
-export function checkParameterUse(
+function checkParameterUse(
   file: YamlFile,
-  sql: { file: string; text: string },
+  sql: SqlFile,
 ): { readonly undeclared: readonly Fault[]; readonly unused: readonly Fault[] } {
+  if (sql.text.trim() === '') return { undeclared: [], unused: [] };
   const { parameters = {}, cursor, sql_dialect: dialect } = endpointFields(file);
   const declared = Object.keys(parameters);
   const bound = new Set([
     NOW_PARAMETER,
     ...(dialect === undefined ? [] : Object.values(SQL_BOUNDS)),
-    ...pageParameters(cursor?.by),
-    ...(cursor === undefined ? [] : PAGE_PARAMETERS),
+    ...(cursor === undefined ? [] : [...PAGE_PARAMETERS, ...cursor.by.map(toPageParameter)]),
     ...declared,
     ...declared.map((name) => PINNED_PREFIX + name),
   ]);
@@ -98,10 +129,9 @@ export function checkParameterUse(
   return { undeclared, unused: unused.map(notUsed) };
 }
 
-/** @param by of a file that may have a wrong shape */
-function pageParameters(by: unknown): string[] {
-  const texts: unknown[] = Array.isArray(by) ? by : [];
-  return texts.map((text) => CURSOR_PREFIX + /^\w*/.exec(String(text).trim())?.[0]);
+/** Returns the parameter of a column in `by`, whose form checkPages reports. */
+function toPageParameter(order: string): string {
+  return CURSOR_PREFIX + /^\w*/.exec(order.trim())?.[0];
 }
 
 function isOfPages(name: string): boolean {
@@ -114,4 +144,60 @@ function isOfDialect(name: string): boolean {
 
 function isOfRange(name: string): boolean {
   return PAGE_PARAMETERS.some((one) => one === name);
+}
+
+const CLOCK = new Set(['now', 'now64', 'nowinblock', 'today', 'yesterday', 'utctimestamp', 'utc_timestamp']);
+
+/**
+ * The engine's clock: a test cannot set it, and the parts of one answer may have different instants. A request has
+ * `@now`.
+ */
+export function findClockWarning({ file, text }: SqlFile): Fault[] {
+  const { words } = parseSql(text);
+  const found = words.find(({ key }, i) => CLOCK.has(key.toLowerCase()) && words[i + 1]?.key === '(');
+  if (found === undefined) return [];
+  const message =
+    `${found.text}() is the engine's clock: use @now, the instant of the request, which tests ` +
+    'can set; it is served all the same';
+  return [{ file, ...placeAt(text, found.start), message }];
+}
+
+/** Warming refreshes cached answers: it needs a cache, and an interval shorter than an answer's life (spec 2.1). */
+function checkCaching(file: YamlFile): Fault[] {
+  const { caching, cache_warming: warming } = endpointFields(file);
+  if (warming === undefined || (caching !== 'disabled' && warming < caching)) return [];
+  const message =
+    caching === 'disabled'
+      ? '"cache_warming" needs caching; remove it or give "caching" in seconds'
+      : `"cache_warming" must be less than "caching" (${caching} seconds), or an answer expires before its refresh`;
+  return [file.fault(['cache_warming'], message)];
+}
+
+/** With sandboxing callers read the views of the stored query and send their SELECT in `sql`. */
+function checkSandboxing(file: YamlFile, sql: { text: string }): Fault[] {
+  const { query_sandboxing: isOn, sql_dialect: dialect, caching, parameters = {} } = endpointFields(file);
+  const faults: Fault[] = [];
+  const report = (path: string[], message: string) => faults.push(file.fault(path, message));
+  if (isOn !== true && dialect !== undefined)
+    report(
+      ['sql_dialect'],
+      '"sql_dialect" is the dialect of the SELECTs that callers send if "query_sandboxing" is true',
+    );
+  if (isOn !== true) return faults;
+  if (dialect !== undefined && caching !== 'disabled')
+    report(
+      ['caching'],
+      '"caching" must be disabled with "sql_dialect": the bounds of a SELECT depend on the instant at which it arrived',
+    );
+  if (Object.hasOwn(parameters, SQL_PARAMETER))
+    report(
+      ['parameters', SQL_PARAMETER],
+      '"sql" is where callers send their SELECT when "query_sandboxing" is true; take another name',
+    );
+  if (sql.text.trim() !== '' && findWithList(sql.text) === undefined)
+    report(
+      ['query_sandboxing'],
+      '"query_sandboxing" needs a query with views that callers may read: WITH name AS (SELECT …) SELECT …',
+    );
+  return faults;
 }
