@@ -1,6 +1,7 @@
 import type { Argument, Command } from 'commander';
 import { createProgram } from '../../src/cli/main.ts';
-import { SETTINGS, type Setting } from '../../src/config/settings.ts';
+import type { Setting } from '../../src/config/setting.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
 import type { Endpoint } from '../../src/definitions/endpoint.ts';
 import { refuseFaults } from '../../src/definitions/fault.ts';
 import type { Parameter } from '../../src/definitions/parameter.ts';

@@ -1,9 +1,9 @@
 import { InputError, messageOf } from '../errors.ts';
 import { describeNearest } from '../lib/nearest.ts';
-import { findCombinationFaults } from './combinations.ts';
 import { GONE_SETTINGS } from './gone.ts';
 import { type Machine, readMachine } from './machine.ts';
-import { SETTINGS, type Setting } from './settings.ts';
+import type { Setting } from './setting.ts';
+import { SETTINGS } from './settings.ts';
 import { isConfidential } from './url.ts';
 
 /** The parsed settings; created once, never changed. */
@@ -62,16 +62,68 @@ export function parseConfig(env: Environment, machine: Machine = readMachine()):
   if (values['publicKey'] && values['publicKey'] === values['privateKey']) {
     faults.push(`${publicKey.env}: must differ from ${privateKey.env}, which has every scope`);
   }
-  faults.push(
-    ...findCombinationFaults((variable) => Boolean(env[variable]), env[SETTINGS.clickhouseUrl.env]),
-  );
-  faults.push(...findSessionFaults(values));
+  faults.push(...findMissing(env), ...findConflicts(env), ...findSessionFaults(values));
   if (values['clickhouseUrl'] === '' && Number(values['readers']) > EMBEDDED_READERS_MAX) {
     faults.push(`${SETTINGS.readers.env}: must be at most ${EMBEDDED_READERS_MAX} on the embedded engine`);
   }
   if (faults.length > 0) throw new InputError(faults);
   // Each value was returned by its own setting's `parse` or is its fallback, so the record has Config's types.
   return Object.freeze(values) as Config;
+}
+
+// What some settings need besides.
+const SERVER = 'CLICKHOUSE_URL';
+const SECRET = 'TAILRACE_TOKEN_SECRET';
+const OF_PEOPLE = ['TAILRACE_ROLES_FILE', 'TAILRACE_PUBLIC_URL'];
+
+const NEEDED_BY: Readonly<Record<string, readonly string[]>> = {
+  CLICKHOUSE_READ_USER: [SERVER],
+  CLICKHOUSE_SANDBOX_USER: [SERVER],
+  CLICKHOUSE_TLS_FILE: [SERVER],
+  // Replicas share them, and prove to each other that they belong together by the secret of tokens.
+  TAILRACE_CONTROL_URL: [SECRET],
+  TAILRACE_REDIS_URL: [SECRET, SERVER],
+  // With only one of the files the service would speak plain HTTP, although TLS was intended.
+  TAILRACE_TLS_CERT_FILE: ['TAILRACE_TLS_KEY_FILE'],
+  TAILRACE_TLS_KEY_FILE: ['TAILRACE_TLS_CERT_FILE'],
+  TAILRACE_OIDC_ISSUER: ['TAILRACE_OIDC_CLIENT', ...OF_PEOPLE],
+  TAILRACE_OIDC_CLIENT: ['TAILRACE_OIDC_ISSUER'],
+  TAILRACE_TRUSTED_USER_HEADER: ['TAILRACE_TRUST_PROXY', ...OF_PEOPLE],
+};
+
+const HINTS: Readonly<Record<string, string>> = {
+  [SERVER]: ': an embedded store has no users, and no replicas',
+  [SECRET]: ', the same for all processes; "openssl rand -base64 32" prints one',
+};
+
+/** Finds settings without those that they need; a line for each of these. */
+function findMissing(env: Environment): string[] {
+  const given = Object.entries(NEEDED_BY).filter(([variable]) => env[variable]);
+  const missing = new Set(given.flatMap(([, needed]) => needed.filter((one) => !env[one])));
+  return [...missing].map((one) => {
+    const needing = given.flatMap(([variable, needed]) => (needed.includes(one) ? [variable] : []));
+    return `${one}: must be set too, since ${needing.join(' and ')} ${needing.length > 1 ? 'are' : 'is'}${HINTS[one] ?? ''}`;
+  });
+}
+
+/** Finds settings that exclude each other; one line each. */
+function findConflicts(env: Environment): string[] {
+  const faults: string[] = [];
+  const { [SERVER]: server = '' } = env;
+  if (server === '') return faults;
+  if (env['CLICKHOUSE_TLS_FILE'] && !/^https:/i.test(server))
+    faults.push(`CLICKHOUSE_TLS_FILE: needs a ${SERVER} that begins with https://`);
+  if (env['TAILRACE_STORE_BYTES_MAX'])
+    faults.push(
+      `TAILRACE_STORE_BYTES_MAX: cannot be enforced with ${SERVER}: the disks are the server’s, and others may store there`,
+    );
+  // The states of alerts are in the control store: a lease in Redis would not tell a replica what another one has sent.
+  if (env['TAILRACE_RECEIVERS_FILE'] && env['TAILRACE_REDIS_URL'] && !env['TAILRACE_CONTROL_URL'])
+    faults.push(
+      'TAILRACE_RECEIVERS_FILE: needs TAILRACE_CONTROL_URL if TAILRACE_REDIS_URL is set: without a ' +
+        'shared control store each replica would evaluate every alert and send its messages',
+    );
+  return faults;
 }
 
 /** Finds what keeps browsers from getting a cookie. */

@@ -1,5 +1,5 @@
-// Longer than other files: one table with an entry per setting.
-import { BY_MACHINE, type Machine } from './machine.ts';
+import { BY_MACHINE } from './machine.ts';
+import { choice, hidden, integer, parseText, type Setting, secret, text } from './setting.ts';
 import {
   parseAccount,
   parseControlUrl,
@@ -12,26 +12,7 @@ import {
   parseServerUrl,
 } from './url.ts';
 
-/** One environment variable: its syntax, meaning and default. */
-export interface Setting<T> {
-  readonly env: string;
-  /** Other variables that mean the same; `env` wins if both are set. */
-  readonly aliases: readonly string[];
-  readonly help: string;
-  readonly unit: string;
-  /** A function if the default follows the machine (machine.ts). */
-  readonly fallback: T | ((machine: Machine) => T);
-  /** Such a default in words, for docs/settings.md. */
-  readonly fallbackText?: string;
-  /** Never shown: a key or password. */
-  readonly secret: boolean;
-  /** @throws Error whose message says what would be right */
-  readonly parse: (text: string) => T;
-}
-
 const MIB = 1024 * 1024;
-// Messages name the same example on every machine.
-const EXAMPLE: Machine = { cores: 2, memoryBytes: 8192 * MIB };
 
 /** Every setting. docs/settings.md is generated from this table (`npm run docs`), and the tests hold them equal. */
 export const SETTINGS = {
@@ -263,60 +244,3 @@ export const SETTINGS = {
     'Disk of all events; beyond it the oldest days are deleted. 0: no bound.',
   ),
 } as const satisfies Record<string, Setting<string> | Setting<number>>;
-
-/** A text that may be empty, unless `parse` rejects that. */
-function text(env: string, help: string, parse = (value: string) => value): Setting<string> {
-  return { env, aliases: [], help, unit: '', fallback: '', secret: false, parse };
-}
-
-/** A value that is never shown, since it is a password or contains one. */
-function hidden(env: string, help: string, parse?: (value: string) => string): Setting<string> {
-  return { ...text(env, help, parse), secret: true };
-}
-
-function secret(env: string, aliases: readonly string[], help: string, charsMin = 16): Setting<string> {
-  const parse = (value: string) => {
-    if (value !== '' && value.length < charsMin)
-      throw new Error(`must be at least ${charsMin} characters long`);
-    // What a header carries unchanged; any other key could never be sent.
-    if (!/^[\x21-\x7e]*$/.test(value))
-      throw new Error('must be of ASCII letters, digits and signs, without spaces');
-    return value;
-  };
-  return { ...hidden(env, help, parse), aliases };
-}
-
-function choice<const C extends string>(
-  env: string,
-  fallback: C,
-  allowed: readonly C[],
-  help: string,
-): Setting<C> {
-  const parse = (value: string) => {
-    const found = allowed.find((one) => one === value);
-    if (found === undefined) throw new Error(`must be one of ${allowed.join(', ')}`);
-    return found;
-  };
-  return { ...text(env, `${help} One of ${allowed.join(', ')}.`), fallback, parse };
-}
-
-interface NumberRules extends Pick<Setting<number>, 'fallback' | 'fallbackText' | 'unit'> {
-  readonly min: number;
-  readonly max: number;
-}
-
-function integer(env: string, { min, max, ...rules }: NumberRules, help: string): Setting<number> {
-  const { fallback, unit } = rules;
-  const parse = (value: string) => {
-    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-    if (number >= min && number <= max) return number;
-    const example = typeof fallback === 'number' ? fallback : fallback(EXAMPLE);
-    throw new Error(`must be a whole number from ${min} to ${max} (${unit}), such as ${example}`);
-  };
-  return { env, aliases: [], help, secret: false, parse, ...rules };
-}
-
-function parseText(value: string): string {
-  if (value.trim() === '') throw new Error('must not be empty');
-  return value;
-}

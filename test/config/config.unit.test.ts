@@ -36,11 +36,7 @@ describe('the settings', () => {
     ['TAILRACE_READERS', '17', /^TAILRACE_READERS: must be at most 16 on the embedded engine/],
     ['TAILRACE_LOG_LEVEL', 'loud', /^TAILRACE_LOG_LEVEL: must be one of trace, .*, not "loud"$/],
     ['TAILRACE_PUBLIC_URL', 'https://logs/?a=b', /^TAILRACE_PUBLIC_URL: must have no user, parameters or #/],
-    [
-      'CLICKHOUSE_READ_USER',
-      'x:y',
-      /^CLICKHOUSE_READ_USER: has no effect without CLICKHOUSE_URL; remove it or set CLICKHOUSE_URL$/,
-    ],
+    ['CLICKHOUSE_READ_USER', 'x:y', /^CLICKHOUSE_URL: must be set too, since CLICKHOUSE_READ_USER is/],
     ['TAILRACE_TLS_CERT_FILE', 'a.pem', /^TAILRACE_TLS_KEY_FILE: must be set too/],
     ['TAILRACE_CORS_ORIGINS', 'app.example.com', /must be origins such as/],
     ['TAILRACE_TRUST_PROXY', 'true', /must be the addresses of your proxies/],

@@ -22,10 +22,4 @@ describe('the address of the control store', () => {
     expect(faults(url)[0]).toMatch(/^TAILRACE_CONTROL_URL: /);
     expect(faults(url)[0]).not.toContain('s3cret');
   });
-
-  test('needs a secret of tokens that all processes have', () => {
-    expect(faultsOf({ TAILRACE_CONTROL_URL: 'postgresql://h/tailrace' })).toEqual([
-      'TAILRACE_TOKEN_SECRET: must be set with TAILRACE_CONTROL_URL, the same for all processes; "openssl rand -base64 32" prints one',
-    ]);
-  });
 });

@@ -22,18 +22,18 @@ describe('what replicas share', () => {
   });
 
   test('needs the secret that all have, and a server that all ask', () => {
-    expect(faultsOf({ ...REDIS, ...SERVER })).toEqual([
-      'TAILRACE_TOKEN_SECRET: must be set with TAILRACE_REDIS_URL, the same for all processes; "openssl rand -base64 32" prints one',
+    const control = { TAILRACE_CONTROL_URL: 'postgresql://tailrace:secret@postgres/tailrace' };
+    expect(faultsOf({ ...REDIS, ...control, ...SERVER })).toEqual([
+      'TAILRACE_TOKEN_SECRET: must be set too, since TAILRACE_CONTROL_URL and TAILRACE_REDIS_URL are, the same for all processes; "openssl rand -base64 32" prints one',
     ]);
     expect(faultsOf({ ...REDIS, ...SECRET })).toEqual([
-      'TAILRACE_REDIS_URL: has no effect without CLICKHOUSE_URL: an embedded store belongs to one process, which has no replicas',
+      'CLICKHOUSE_URL: must be set too, since TAILRACE_REDIS_URL is: an embedded store has no users, and no replicas',
     ]);
     expect(faultsOf({ ...REDIS, ...SERVER, ...SECRET })).toEqual([]);
     const receivers = { ...REDIS, ...SERVER, ...SECRET, TAILRACE_RECEIVERS_FILE: 'receivers.yaml' };
     expect(faultsOf(receivers)).toEqual([
       'TAILRACE_RECEIVERS_FILE: needs TAILRACE_CONTROL_URL if TAILRACE_REDIS_URL is set: without a shared control store each replica would evaluate every alert and send its messages',
     ]);
-    const shared = { ...receivers, TAILRACE_CONTROL_URL: 'postgresql://tailrace:secret@postgres/tailrace' };
-    expect(faultsOf(shared)).toEqual([]);
+    expect(faultsOf({ ...receivers, ...control })).toEqual([]);
   });
 });

@@ -2,7 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { findUnknownSettings, parseConfig } from '../../src/config/config.ts';
-import { SETTINGS, type Setting } from '../../src/config/settings.ts';
+import type { Setting } from '../../src/config/setting.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { InputError } from '../../src/errors.ts';
 
