@@ -11,7 +11,7 @@ import { parseAddress, withEditor } from './address.ts';
 import './dashboard.css';
 import { DashboardBody } from './dashboard-body.tsx';
 
-const EditDashboard = lazyPart(async () => (await import('./edit/edit-dashboard.tsx')).EditDashboard);
+const EditDashboard = lazyPart(async () => (await import('./edit-dashboard.tsx')).EditDashboard);
 
 /** A page of panels, each an endpoint; with `ui.edit=1` its file beside it. */
 export function DashboardPage() {

@@ -27,8 +27,6 @@ interface FileTextProps {
   readonly template?: string;
   /** Beside the name of the page: links. */
   readonly actions: ReactNode;
-  /** Beside the editor: another way to change the text. */
-  readonly form?: (text: string, onChange: (text: string) => void) => ReactNode;
   /** Receives each check that has ended. */
   readonly onCheck?: (check: FileCheck) => void;
 }
@@ -66,7 +64,7 @@ interface TextBenchProps extends Omit<FileTextProps, 'template' | 'name'> {
   readonly onReload: () => void;
 }
 
-function TextBench({ kind, file, refusal, actions, form, onCheck, onReload }: TextBenchProps) {
+function TextBench({ kind, file, refusal, actions, onCheck, onReload }: TextBenchProps) {
   const { name } = file;
   // No endpoint has a space in its name.
   const work = useFiles(`${kind === 'alerts' ? 'alert' : 'dashboard'} ${name}`, toBase(file));
@@ -142,7 +140,6 @@ function TextBench({ kind, file, refusal, actions, form, onCheck, onReload }: Te
           }}
         />
       )}
-      {form?.(text, setText)}
       <section className="panel bench" aria-label={`File of ${name}`}>
         <div className="alert-editor">
           <Editor

@@ -1,24 +1,22 @@
 import { useCallback, useState } from 'react';
 import { useLocation, useParams, useSearch } from 'wouter';
-import type { DashboardCheck, DashboardView } from '../../../../../src/management/dashboard-view.ts';
-import { queries, useRead } from '../../../api/queries.ts';
-import { QuietButton } from '../../../ui/button.tsx';
-import { ErrorNote } from '../../../ui/note.tsx';
-import { PageHead } from '../../../ui/page-head.tsx';
-import { type FileCheck, FileText } from '../../workbench/file-text.tsx';
-import '../../alerts/alerts.css';
-import '../../workbench/workbench.css';
-import { withEditor } from '../address.ts';
-import { DashboardBody } from '../dashboard-body.tsx';
-import { DashboardForm } from './dashboard-form.tsx';
+import type { DashboardCheck, DashboardView } from '../../../../src/management/dashboard-view.ts';
+import { queries, useRead } from '../../api/queries.ts';
+import { QuietButton } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/note.tsx';
+import { PageHead } from '../../ui/page-head.tsx';
+import { type FileCheck, FileText } from '../workbench/file-text.tsx';
+import '../alerts/alerts.css';
+import '../workbench/workbench.css';
+import { withEditor } from './address.ts';
+import { DashboardBody } from './dashboard-body.tsx';
 
-/** The file of a dashboard as a form and a text, with the page that it would be below them. */
+/** The file of a dashboard, with the page that it would be beside it. */
 export function EditDashboard() {
   const { name = '' } = useParams();
   const search = useSearch();
   const [path, navigate] = useLocation();
   const { value: workbench, error } = useRead(queries.workbench);
-  const { value: endpoints } = useRead(queries.endpoints);
   const [preview, setPreview] = useState<DashboardView>();
   const onCheck = useCallback((check: FileCheck) => {
     const { dashboard } = check as DashboardCheck; // the check of a dashboard
@@ -39,13 +37,14 @@ export function EditDashboard() {
               Close the editor
             </QuietButton>
           }
-          form={(text, onChange) => (
-            <DashboardForm {...{ text, onChange }} endpoints={endpoints?.result ?? []} />
-          )}
           onCheck={onCheck}
         />
       )}
-      {preview !== undefined && <DashboardBody dashboard={preview} />}
+      {preview !== undefined && (
+        <section className="dashboard dashboard-preview" aria-label="Preview">
+          <DashboardBody dashboard={preview} />
+        </section>
+      )}
     </div>
   );
 }
