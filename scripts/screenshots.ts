@@ -26,7 +26,6 @@ const PICTURES: readonly Picture[] = [
     '/endpoints/usage.api-counts?project=aurora&interval=daily',
     (page) => page.getByRole('figure').waitFor(),
   ],
-  ['logs', 'dark', '/endpoints/logs.all?project=aurora&project_tier=PRO', clickFirst('.line-head')],
   [
     'explore',
     'light',

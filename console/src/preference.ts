@@ -9,8 +9,6 @@ interface Preference {
   readonly theme: Theme;
   /** Lines of events: long messages go on in further lines. */
   readonly wrap: boolean;
-  /** Whether terminal codes colour messages; else they are left out. */
-  readonly ansi: boolean;
   /** Widths of columns of lines that were changed, in rem, by name. */
   readonly widths: Readonly<Record<string, number>>;
   /** Sizes of panes that were changed, by name. */
@@ -22,7 +20,6 @@ const FALLBACK: Preference = {
   zone: 'local',
   theme: 'system',
   wrap: false,
-  ansi: true,
   widths: {},
   panes: {},
 };
@@ -30,12 +27,11 @@ const FALLBACK: Preference = {
 export function readPreference(): Preference {
   try {
     const stored = JSON.parse(localStorage.getItem(NAME) ?? '{}') as Partial<Preference>;
-    const { zone, theme, wrap, ansi, widths, panes } = stored;
+    const { zone, theme, wrap, widths, panes } = stored;
     return {
       zone: zone === 'utc' ? 'utc' : FALLBACK.zone,
       theme: theme === 'light' || theme === 'dark' ? theme : FALLBACK.theme,
       wrap: wrap === true,
-      ansi: ansi !== false,
       widths: numbersOf(widths),
       panes: numbersOf(panes),
     };

@@ -2,11 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Client, RawAnswer } from '../../console/src/api/client.ts';
 import {
-  createSearchSource,
-  createSearchTail,
-  type Search,
-} from '../../console/src/page/explore/search/search.ts';
-import { formatAt, LINES_MAX, type Line, parseAt, toLine } from '../../console/src/ui/lines/line.ts';
+  formatAt,
+  LINES_MAX,
+  type Line,
+  parseAt,
+  toLine,
+} from '../../console/src/page/explore/lines/line.ts';
 import {
   createRead,
   hasNewer,
@@ -16,7 +17,12 @@ import {
   readAround,
   readLater,
   readOlder,
-} from '../../console/src/ui/lines/read.ts';
+} from '../../console/src/page/explore/lines/read.ts';
+import {
+  createSearchSource,
+  createSearchTail,
+  type Search,
+} from '../../console/src/page/explore/search/search.ts';
 import { parseInstant } from '../../src/lib/instant.ts';
 import { runs } from '../support/property.ts';
 

@@ -6,7 +6,7 @@ import {
   suggest,
   textToInsert,
 } from '../../console/src/page/explore/completion.ts';
-import type { FieldValue } from '../../console/src/ui/lines/field-list.tsx';
+import type { FieldValue } from '../../console/src/page/explore/lines/field-list.tsx';
 import { parseSearch } from '../../src/search/parse.ts';
 import type { SearchClause, SearchTree } from '../../src/search/tree.ts';
 import { runs } from '../support/property.ts';

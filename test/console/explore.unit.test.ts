@@ -3,10 +3,10 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findNext } from '../../console/src/api/answer.ts';
 import { formatPattern } from '../../console/src/format/pattern-text.ts';
 import { formatAddress, parseAddress } from '../../console/src/page/explore/address.ts';
+import { exclude } from '../../console/src/page/explore/lines/line.ts';
 import { deleteSearch, readSearches, saveSearch } from '../../console/src/page/explore/saved-search.ts';
 import { resolveSearch, searchPath } from '../../console/src/page/explore/search/search.ts';
 import { planCounts, planSlices } from '../../console/src/page/explore/search/slice.ts';
-import { exclude } from '../../console/src/ui/lines/line.ts';
 import { parseSearch } from '../../src/search/parse.ts';
 import { runs } from '../support/property.ts';
 
@@ -20,13 +20,11 @@ const ADDRESS = {
   by: 'response.status_code',
   measure: 'p95(execution_time_ms)',
   top: 5,
-  log: true,
   columns: ['request.path', 'headers."a,b"'],
   live: true,
   view: 'compare' as const,
   compare: 'range',
   mark: '2026-11-20T07:00:00Z/2026-11-20T07:10:00Z',
-  before: true,
   at: '1795176000123456:postgres.logs:9c1f',
 };
 

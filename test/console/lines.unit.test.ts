@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { linesPath } from '../../console/src/page/endpoint/lines.ts';
-import { parseFilter } from '../../console/src/page/endpoint/log-filter.ts';
 import {
   addTerm,
   attributesOf,
@@ -9,7 +8,7 @@ import {
   termOf,
   toLine,
   valueAt,
-} from '../../console/src/ui/lines/line.ts';
+} from '../../console/src/page/explore/lines/line.ts';
 import type { EndpointView } from '../../src/management/view.ts';
 import { parseSearch } from '../../src/search/parse.ts';
 
@@ -79,38 +78,6 @@ describe('a filter', () => {
     expect(addTerm('"x"or y', 'a:1')).toBe('("x"or y) a:1');
     expect(addTerm('x a:1', 'a:1')).toBe('x a:1');
   });
-});
-
-const LOG_LINE = toLine(
-  {
-    id: '1',
-    timestamp: 1,
-    event_message: 'GET | 503 | /rest/v1/Orders (slow)',
-    metadata: { response: { status_code: 503 }, path: 'a b', ids: [1], none: null, 'x.id': 'c"d' },
-  },
-  { level: '503', tone: 'error' },
-);
-
-test.each([
-  ['orders', true],
-  ['get*orders', true],
-  ['"get*orders"', false],
-  ['c\\"d', true], // as the metadata is written
-  ['-orders', false],
-  ['(nothing or orders) get', true],
-  ['response.status_code:503', true],
-  ['response.status_code:50*', true],
-  ['response.status_code:"50*"', false],
-  ['response.status_code:>=500', true],
-  ['response.status_code:>60', true], // by the number
-  ['path:"a b"', true],
-  ['none:*', false],
-  ['"x.id":"c\\"d"', true],
-  ['constructor:*', false],
-  // While it is typed.
-  ['(orders', true],
-])('%j matches: %s', (text, isMatch) => {
-  expect(parseFilter(text)(LOG_LINE)).toBe(isMatch);
 });
 
 type Parameter = EndpointView['parameters'][number];

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { open, run, startBrowser } from './browser.ts';
-import { createKey, KEY, rowsOf, send, URL_OF_SERVICE } from './service.ts';
+import { createKey, KEY, rowsOf, URL_OF_SERVICE } from './service.ts';
 
 startBrowser(URL_OF_SERVICE);
 
@@ -10,7 +10,6 @@ const STATS = 'functions.invocation-stats?project=aurora&interval=7day';
 const USAGE = 'usage.api-counts?project=aurora&interval=daily';
 const openEndpoint = (path: string, key = KEY) => open(`/endpoints/${path}`, { key });
 const plotOf = (page: Page, chart: string) => page.getByRole('application', { name: new RegExp(chart) });
-const listOf = (page: Page) => page.getByRole('region', { name: 'Lines, newest first' });
 const searchOf = (page: Page) => new URL(page.url()).searchParams;
 
 async function legendOf(page: Page, chart: string): Promise<string[]> {
@@ -110,36 +109,12 @@ test('a click on a point of a chart leads to the events that it counts, and to i
   expect(await countLines(errors)).toBe(row?.['error_count']);
 });
 
-const countOf = (page: Page) =>
-  page
-    .getByRole('region', { name: 'Log', exact: true })
-    .getByRole('status')
-    .filter({ hasText: /shown|match/ });
-
-test('logs are paged through to the end while newer ones arrive: each entry once; live shows these', async () => {
-  const project = `paging-${Date.now()}`;
-  const startMs = Date.now() - 600_000;
-  // Seven share an instant, so that pages end amid equals.
-  const create = (from: number, count: number) =>
-    Array.from({ length: count }, (_, i) => ({
-      ...{ project, event_message: `event ${from + i}`, metadata: { level: 'error' } },
-      timestamp: new Date(startMs + Math.floor((from + i) / 7) * 1000).toISOString(),
-    }));
-  await send('cloudflare.logs.prod', create(0, 250));
-  const page = await openEndpoint(`logs.all?project=${project}&project_tier=ENTERPRISE`);
-  await countOf(page).filter({ hasText: 'newest 100 shown' }).waitFor();
-  await send('cloudflare.logs.prod', create(250, 30));
-  const scrolled = async () => {
-    await listOf(page).evaluate((one) => one.scrollTo(0, one.scrollHeight));
-    return await countOf(page).innerText();
-  };
-  // What arrived is newer than all that is shown: it moves no page and is not mixed into one.
-  await expect.poll(scrolled).toBe('all 250 shown');
-  await page.getByRole('button', { name: 'Live' }).click();
-  await page.getByRole('button', { name: '30 new', exact: true }).click(); // the list is scrolled, so they wait
-  await countOf(page).filter({ hasText: 'all 280 shown' }).waitFor();
-  await listOf(page).evaluate((one) => one.scrollTo(0, 0));
-  await listOf(page).getByText('event 279', { exact: true }).waitFor();
-  await page.getByLabel('Filter the loaded lines').fill('"event 249" or "event 0"');
-  await countOf(page).filter({ hasText: '2 of all 280 match' }).waitFor();
+test('the lines of log entries are read in Explore', async () => {
+  const page = await openEndpoint('logs.all?project=aurora&iso_timestamp_start=2020-01-01T00:00:00Z');
+  await page.getByRole('table', { name: 'Rows of the answer' }).waitFor();
+  await page.getByRole('link', { name: 'Its lines in Explore' }).click();
+  await page.getByRole('region', { name: 'Lines, newest first' }).locator('.line-head').first().waitFor();
+  expect(Object.fromEntries(searchOf(page))).toMatchObject({
+    ...{ source: 'cloudflare.logs.prod', project: 'aurora', from: '2020-01-01T00:00:00.000Z' },
+  });
 });

@@ -82,6 +82,46 @@ describe('lines', () => {
     }
   });
 
+  test('are paged through to the end while newer ones arrive: each once; live shows these', async () => {
+    const project = `paging-${Date.now()}`;
+    const startMs = Date.now() - 600_000;
+    // Seven share an instant, so that pages end amid equals.
+    const createFrom = (from: number, count: number) =>
+      Array.from({ length: count }, (_, i) => ({
+        ...{ project, event_message: `event ${from + i}` },
+        timestamp: new Date(startMs + Math.floor((from + i) / 7) * 1000).toISOString(),
+      }));
+    await send('cloudflare.logs.prod', createFrom(0, 450));
+    const page = await explore(`project=${project}`);
+    const status = eventsOf(page).getByRole('status').filter({ hasText: 'shown' });
+    await status.filter({ hasText: 'newest 200 shown' }).waitFor();
+    await send('cloudflare.logs.prod', createFrom(450, 30));
+    const scrolled = async () => {
+      await linesOf(page).evaluate((one) => one.scrollTo(0, one.scrollHeight));
+      return await status.innerText();
+    };
+    // What arrived is newer than all that is shown: it moves no page and is not mixed into one.
+    await expect.poll(scrolled).toBe('all 450 shown');
+    await page.getByRole('button', { name: 'Live' }).click();
+    await page.getByRole('button', { name: '30 new', exact: true }).click(); // the list is scrolled, so they wait
+    await status.filter({ hasText: 'all 480 shown' }).waitFor();
+    await linesOf(page).evaluate((one) => one.scrollTo(0, 0));
+    await linesOf(page).getByText('event 479', { exact: true }).waitFor();
+  });
+
+  test('around one are shown, and the way back leads to it', async () => {
+    const page = await explore('source=cloudflare.logs.prod&range=7d');
+    await headsOf(page).nth(2).click();
+    const text = await headsOf(page).nth(2).innerText();
+    await page.getByRole('link', { name: 'Around this line' }).click();
+    const marked = linesOf(page).locator('.line.is-marked > .line-head');
+    await expect.poll(() => marked.innerText()).toBe(text);
+    await expect.poll(() => addressOf(page).get('range')).toBe(null);
+    await page.goBack();
+    await expect.poll(() => addressOf(page).get('range')).toBe('7d');
+    await expect.poll(() => marked.innerText()).toBe(text);
+  });
+
   test('that arrive live are shown at once, and wait while a record is open or the list is paused', async () => {
     const project = `live-${Date.now()}`;
     const page = await open(`/explore?project=${project}`, { key: KEY });

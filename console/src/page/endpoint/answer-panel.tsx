@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import { Link } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { type Answer, type CacheState, formatJson, parseJson } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
@@ -17,7 +18,6 @@ import { saveFile } from '../../ui/save-file.ts';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { linesPath, queryPath, whyNoLines } from './lines.ts';
-import { LogView } from './log-view.tsx';
 import type { UrlState, View } from './url-state.ts';
 
 interface AnswerPanelProps {
@@ -48,8 +48,8 @@ export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: A
       {run.state === 'running' && answer === undefined && <p className="muted">Running…</p>}
       {answer !== undefined && (
         <div className={run.state === 'running' ? 'answer is-busy' : 'answer'}>
-          <Views {...{ endpoint, values, answer, url, onChange }} isCurrent={run.state === 'done'} />
-          <Downloads endpoint={endpoint} values={values} />
+          <Views {...{ endpoint, values, answer, url, onChange }} />
+          <Downloads {...{ endpoint, values, answer }} />
         </div>
       )}
     </Panel>
@@ -84,13 +84,10 @@ const LABELS: Readonly<Record<View, string>> = { chart: 'Chart', table: 'Table',
 
 interface ViewsProps extends Pick<AnswerPanelProps, 'endpoint' | 'values' | 'url' | 'onChange'> {
   readonly answer: Answer;
-  /** Whether it is of these values. */
-  readonly isCurrent: boolean;
 }
 
-function Views({ endpoint, values, answer, isCurrent, url, onChange }: ViewsProps) {
+function Views({ endpoint, values, answer, url, onChange }: ViewsProps) {
   const { columns } = endpoint;
-  const asLog = isLog(columns);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, even while the next one is computed
   const drawn = useMemo(
     () => ({
@@ -103,16 +100,13 @@ function Views({ endpoint, values, answer, isCurrent, url, onChange }: ViewsProp
     }),
     [endpoint, answer],
   );
-  const hasChart = asLog || drawn.charts.length > 0;
-  const views: View[] = hasChart ? ['chart', 'table', 'json'] : ['table', 'json'];
+  const views: View[] = drawn.charts.length > 0 ? ['chart', 'table', 'json'] : ['table', 'json'];
   const view = views.find((one) => one === url.view) ?? views[0] ?? 'table';
-  const tabs = views.map((id) => ({ id, label: asLog && id === 'chart' ? 'Log' : LABELS[id] }));
+  const tabs = views.map((id) => ({ id, label: LABELS[id] }));
   return (
     <Tabs label="View" tabs={tabs} selected={view} onSelect={(id) => onChange({ view: id })}>
       {view === 'json' ? (
         <Raw answer={answer} />
-      ) : asLog && view === 'chart' ? (
-        <LogView {...{ endpoint, values, answer, isCurrent, url, onChange }} />
       ) : (
         <AnswerRows view={view} rows={answer.rows} drawn={drawn} />
       )}
@@ -125,16 +119,13 @@ function Raw({ answer }: { readonly answer: Answer }) {
   return <Code text={text} label="The answer as JSON" />;
 }
 
-interface DownloadsProps {
-  readonly endpoint: EndpointView;
-  readonly values: Readonly<Record<string, string>>;
-}
+type DownloadsProps = Pick<ViewsProps, 'endpoint' | 'values' | 'answer'>;
 
 // Only programs read those, which ask for them by `format=` or `Accept`.
 const OF_PROGRAMS = ['arrow', 'parquet'];
 
-/** Saves the answer as a file in each format that people read; none if `format` is a parameter of the endpoint's own. */
-function Downloads({ endpoint, values }: DownloadsProps) {
+/** Saves the answer as a file in each format that people read, none if `format` is a parameter of the endpoint; leads to its lines. */
+function Downloads({ endpoint, values, answer }: DownloadsProps) {
   const client = useClient();
   const { mutate, isPending, error } = useMutation({
     async mutationFn(format: string) {
@@ -143,25 +134,20 @@ function Downloads({ endpoint, values }: DownloadsProps) {
     },
   });
   const formats = endpoint.formats.filter((format) => !OF_PROGRAMS.includes(format));
-  if (formats.length === 0) return null;
+  const { from, until } = findAnswerRange(endpoint, values, answer.atMs);
+  const lines = linesPath(endpoint, values, { span: from === undefined ? undefined : { from, until } });
   return (
     <>
       <div className="downloads small">
-        <span className="muted">Download</span>
+        {formats.length > 0 && <span className="muted">Download</span>}
         {formats.map((format) => (
           <QuietButton key={format} disabled={isPending} onClick={() => mutate(format)}>
             {format}
           </QuietButton>
         ))}
+        {lines !== undefined && <Link href={lines}>Its lines in Explore</Link>}
       </div>
       {error !== null && <ErrorNote error={error} />}
     </>
   );
-}
-
-const LOG_COLUMNS = ['id', 'timestamp', 'event_message', 'metadata'];
-
-/** Whether rows are log entries, which are listed rather than drawn. */
-function isLog(columns: readonly { readonly name: string }[]): boolean {
-  return LOG_COLUMNS.every((name) => columns.some((column) => column.name === name));
 }

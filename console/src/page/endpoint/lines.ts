@@ -7,15 +7,15 @@ import { explorePath } from '../explore/address.ts';
 type Called = Pick<EndpointView, 'sources' | 'parameters'>;
 
 /**
- * The path of Explore with the lines behind a range of an answer: of its sources and project, with the fields that its parameters
- * fill. Undefined as `whyNoLines` says.
+ * The path of Explore with the lines behind an answer: of its sources and project, with the fields that its parameters fill. Undefined
+ * as `whyNoLines` says.
  *
- * @param search of one series
+ * @param span undefined: the newest lines. @param search of one series
  */
 export function linesPath(
   { sources, parameters }: Called,
   values: Readonly<Record<string, string>>,
-  { span, search = '' }: { readonly span: Span; readonly search?: string | undefined },
+  { span, search = '' }: { readonly span: Span | undefined; readonly search?: string | undefined },
 ): string | undefined {
   if (whyNoLines({ sources, parameters }, values) !== undefined) return undefined;
   const terms = parameters.flatMap(({ name, type, search: field, pinned, default: fallback }) => {
@@ -28,9 +28,7 @@ export function linesPath(
     q: joinSearches([...terms, search]),
     source: [...sources],
     project: findProject(parameters, values),
-    range: undefined,
-    from: toIso(span.from),
-    until: toIso(span.until),
+    ...(span !== undefined && { range: undefined, from: toIso(span.from), until: toIso(span.until) }),
   });
 }
 

@@ -1,7 +1,6 @@
 import { useCallback, useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { parseList } from '../explore/address.ts';
 
 export type View = 'chart' | 'table' | 'json';
 
@@ -11,22 +10,10 @@ export interface UrlState {
   readonly values: Readonly<Record<string, string>>;
   /** Undefined: the first tab of the answer. */
   readonly view: View | undefined;
-  /** Logs only: what shown lines must match, as a search. */
-  readonly filter: string;
-  /** Logs only: follow newer lines. */
-  readonly live: boolean;
-  /** Logs only: fields shown beside the message. */
-  readonly columns: readonly string[];
-  /** Logs only: of a line to mark (ui/lines/line.ts). */
-  readonly at: string;
 }
 
-// Names of parameters have no dots, so these cannot collide.
+// Names of parameters have no dots, so it cannot collide.
 const VIEW = 'ui.view';
-const FILTER = 'ui.filter';
-const LIVE = 'ui.live';
-const COLUMNS = 'ui.columns';
-const AT = 'ui.at';
 const VIEWS: readonly string[] = ['chart', 'table', 'json'] satisfies View[];
 
 export function parseUrl(search: string, { parameters }: Pick<EndpointView, 'parameters'>): UrlState {
@@ -39,20 +26,12 @@ export function parseUrl(search: string, { parameters }: Pick<EndpointView, 'par
   return {
     values: Object.fromEntries(values),
     view: VIEWS.includes(view) ? (view as View) : undefined,
-    filter: query.get(FILTER) ?? '',
-    live: query.get(LIVE) === '1',
-    columns: parseList(query.getAll(COLUMNS)),
-    at: query.get(AT) ?? '',
   };
 }
 
-export function formatUrl({ values, view, filter, live, columns, at }: UrlState): string {
+export function formatUrl({ values, view }: UrlState): string {
   const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''));
   if (view !== undefined) query.set(VIEW, view);
-  if (filter !== '') query.set(FILTER, filter);
-  if (live) query.set(LIVE, '1');
-  if (columns.length > 0) query.set(COLUMNS, columns.join(','));
-  if (at !== '') query.set(AT, at);
   return query.toString();
 }
 
@@ -65,8 +44,7 @@ export function useUrlState(
   const state = useMemo(() => parseUrl(search, endpoint), [search, endpoint]);
   const change = useCallback(
     (part: Partial<UrlState>) => {
-      // A line to mark belongs to the range that was opened with it.
-      const text = formatUrl({ ...state, ...(part.values !== undefined && { at: '' }), ...part });
+      const text = formatUrl({ ...state, ...part });
       navigate(text === '' ? path : `${path}?${text}`, { replace: part.values === undefined });
     },
     [state, path, navigate],

@@ -18,8 +18,6 @@ export interface ExploreAddress {
   readonly measure: string;
   /** How many series the chart has; undefined: the default. */
   readonly top: number | undefined;
-  /** Whether the chart's scale is logarithmic. */
-  readonly log: boolean;
   /** Fields shown beside the message. */
   readonly columns: readonly string[];
   readonly live: boolean;
@@ -29,9 +27,7 @@ export interface ExploreAddress {
   readonly compare: string;
   /** A range within the range to compare with the rest: `<from>/<until>`, ISO 8601. */
   readonly mark: string;
-  /** Whether the chart has the counts of the range before. */
-  readonly before: boolean;
-  /** Identifies a line to show and mark (ui/lines/line.ts). */
+  /** Identifies a line to show and mark (lines/line.ts). */
   readonly at: string;
 }
 
@@ -54,13 +50,11 @@ const NONE: ExploreAddress = {
   by: 'level',
   measure: '',
   top: undefined,
-  log: false,
   columns: [],
   live: false,
   view: 'lines',
   compare: '',
   mark: '',
-  before: false,
   at: '',
 };
 
@@ -79,13 +73,11 @@ export function parseAddress(search: string): ExploreAddress {
     by: text('by') || NONE.by,
     measure: formatMeasure(parseMeasure(text('measure'))),
     top: TOPS.find((count) => String(count) === text('top')),
-    log: text('log') === '1',
     columns: parseList(query.getAll('columns')),
     live: text('live') === '1',
     view: VIEWS.find(({ id }) => id === text('view'))?.id ?? NONE.view,
     compare: text('compare'),
     mark: text('mark'),
-    before: text('before') === '1',
     at: text('at'),
   };
 }
@@ -96,7 +88,7 @@ export function formatAddress(address: Partial<ExploreAddress>): string {
     ...NONE,
     ...address,
   };
-  const { measure, top, log, view, compare, mark, before, at } = rest;
+  const { measure, top, view, compare, mark, at } = rest;
   const isAbsolute = from !== undefined && until !== undefined;
   const entries = {
     q,
@@ -107,12 +99,10 @@ export function formatAddress(address: Partial<ExploreAddress>): string {
     until: isAbsolute ? until : '',
     by: by === NONE.by ? '' : by,
     ...{ measure, top: top === undefined ? '' : String(top) },
-    log: log ? '1' : '',
     columns: columns.join(','),
     live: live ? '1' : '',
     view: view === NONE.view ? '' : view,
     ...{ compare, mark },
-    before: before ? '1' : '',
     at,
   };
   return new URLSearchParams(Object.entries(entries).filter(([, value]) => value !== '')).toString();
@@ -127,7 +117,7 @@ export function explorePath(address: Partial<ExploreAddress>): string {
 // A comma within quotes belongs to the name of a field: headers."a,b".
 const ITEM = /(?:"(?:\\.|[^"\\])*"|[^,"])+/g;
 
-export function parseList(texts: readonly string[]): string[] {
+function parseList(texts: readonly string[]): string[] {
   const items = texts.flatMap((text) => text.match(ITEM) ?? []).map((item) => item.trim());
   return [...new Set(items)].filter((item) => item !== '');
 }

@@ -1,6 +1,6 @@
 import { formatCount } from '../../format/number.ts';
 import { formatTermValue } from '../../format/search-text.ts';
-import type { FieldValue } from '../../ui/lines/field-list.tsx';
+import type { FieldValue } from './lines/field-list.tsx';
 import { isClosed, type Token, tokenize, unquoteValue } from './query-text.ts';
 
 export interface QueryFieldName {

@@ -3,10 +3,10 @@ import { findNext } from '../../api/answer.ts';
 import { type Client, useClient } from '../../api/client.ts';
 import { formatCount } from '../../format/number.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
-import { LINES_MAX } from '../../ui/lines/line.ts';
-import { useWork } from '../../ui/lines/use-work.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { saveFile } from '../../ui/save-file.ts';
+import { LINES_MAX } from './lines/line.ts';
+import { useWork } from './lines/use-work.tsx';
 import { type Search, searchPath } from './search/search.ts';
 
 const FORMATS = [

@@ -1,16 +1,17 @@
 import { type ReactNode, Suspense, useMemo } from 'react';
+import { useLocation } from 'wouter';
 import type { SearchSource } from '../../../../src/management/view.ts';
 import { describeRange, lastMs } from '../../format/range.ts';
 import { useZone } from '../../preference.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { QuietButton } from '../../ui/button.tsx';
-import { formatValue, type Line, toggleColumn, valueAt } from '../../ui/lines/line.ts';
-import { LinesPanel } from '../../ui/lines/lines-panel.tsx';
-import type { LinesLink } from '../../ui/lines/record.tsx';
-import type { Lines } from '../../ui/lines/use-lines.ts';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
-import type { ExploreAddress } from './address.ts';
+import { type ExploreAddress, explorePath } from './address.ts';
 import type { FieldSummariesProps } from './analysis/field-summaries.tsx';
+import { formatAt, formatValue, type Line, toggleColumn, valueAt } from './lines/line.ts';
+import { LinesPanel } from './lines/lines-panel.tsx';
+import type { LinesLink } from './lines/record.tsx';
+import type { Lines } from './lines/use-lines.ts';
 import { pathAround, pathOfTrace } from './paths.ts';
 import { faultOf, rangeOf } from './search/search.ts';
 import type { useExplore } from './use-explore.ts';
@@ -27,7 +28,8 @@ interface EventLinesProps {
 /** The lines of a search, with its fields. */
 export function EventLines({ address, explored, fields, onChange, onFilter }: EventLinesProps) {
   const { columns, live, at } = address;
-  const { search, source, lines, kept } = explored;
+  const { search, source, lines } = explored;
+  const [, navigate] = useLocation();
   const linksOf = useMemo(() => createLinksOf(fields.sources), [fields.sources]);
   const ofFields = {
     columns,
@@ -39,14 +41,14 @@ export function EventLines({ address, explored, fields, onChange, onFilter }: Ev
   };
   return (
     <LinesPanel
-      label="Events"
       {...{ source, lines, live, at, linksOf }}
-      {...ofFields}
+      {...{ columns, onFilter }}
+      onColumn={ofFields.onColumn}
       none={<NoLines address={address} lines={lines} onChange={onChange} />}
       onLive={(next) => onChange({ live: next, ...(next && toNow(address)) })}
-      place={kept.place}
-      onPlace={kept.keep}
       pathAround={(line) => pathAround(address, line)}
+      // The way back leads to the line.
+      onAround={(line) => navigate(explorePath({ ...address, at: formatAt(line) }), { replace: true })}
       pathOfTrace={(line, field) => pathOfTrace(address, line, field)}
       fieldList={<FieldSummaries search={search} {...ofFields} />}
     />

@@ -2,10 +2,10 @@ import { type ReactNode, Suspense, useCallback, useMemo, useState } from 'react'
 import { useLocation, useSearch } from 'wouter';
 import { useClient } from '../../api/client.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
-import { addTerm, type Line } from '../../ui/lines/line.ts';
-import type { Lines } from '../../ui/lines/use-lines.ts';
 import { useTitle } from '../../ui/page-head.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { addTerm, type Line } from './lines/line.ts';
+import type { Lines } from './lines/use-lines.ts';
 import './explore.css';
 import { type ExploreAddress, explorePath, parseAddress, VIEWS } from './address.ts';
 import { parseMark } from './analysis/compare-sets.ts';
@@ -29,11 +29,11 @@ export function ExplorePage() {
   const address = useMemo(() => ({ ...given, project: pinned ?? given.project }), [given, pinned]);
   const [help, setHelp] = useState(false);
   const explored = useExplore(address);
-  const { search, lines, histogram, before, refresh } = explored;
+  const { search, lines, histogram, refresh } = explored;
   const isRunning = [lines, histogram].some(({ state }) => state.kind === 'running');
   const fields = useFields(search, lines.lines);
-  const { by, top, log } = address;
-  const choice = { by, top, log, measure: parseMeasure(address.measure) };
+  const { by, top } = address;
+  const choice = { by, top, measure: parseMeasure(address.measure) };
   const deploys = useDeploys(fields.sources, search);
   const onRange = (range: Parameters<typeof toAsked>[0]) => change(toAsked(range));
   usePageKeys({ range: rangeOf(address), onRange, onHelp: () => setHelp(true) });
@@ -56,7 +56,7 @@ export function ExplorePage() {
         onHelp={() => setHelp(true)}
       />
       <HistogramPanel
-        {...{ histogram, before, deploys, onFilter }}
+        {...{ histogram, deploys, onFilter }}
         choice={choice}
         fields={fields.fields}
         groups={fields.groups}
@@ -67,7 +67,6 @@ export function ExplorePage() {
         }
         isMarking={address.view === 'compare'}
         mark={parseMark(address.mark)}
-        onBefore={(isShown) => change({ before: isShown })}
       />
       <Views
         {...{ address, search, lines, onFilter }}

@@ -1,7 +1,7 @@
 import { formatTerm } from '../../format/search-text.ts';
 import { formatIso } from '../../format/time.ts';
-import { formatAt, type Line, rangeAround, valueAt } from '../../ui/lines/line.ts';
 import { type ExploreAddress, explorePath } from './address.ts';
+import { formatAt, type Line, rangeAround, valueAt } from './lines/line.ts';
 
 /** The path that shows the events around a line, for any search. */
 export function pathAround(address: ExploreAddress, line: Line): string {

@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useClient } from '../../api/client.ts';
-import type { ValuesOf } from '../../ui/lines/field-list.tsx';
-import { goToLines } from '../../ui/lines/use-place.ts';
 import { Popover } from '../../ui/overlay/popover.tsx';
+import type { ValuesOf } from './lines/field-list.tsx';
+import { goToLines } from './lines/use-list.ts';
 import './query-field.css';
 import type { QueryFieldName } from './completion.ts';
 import { tokenize } from './query-text.ts';

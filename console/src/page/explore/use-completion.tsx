@@ -4,7 +4,6 @@ import { toAnswer } from '../../api/answer.ts';
 import type { Client } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
 import { showText } from '../../format/log-text.ts';
-import type { FieldValue, ValuesOf } from '../../ui/lines/field-list.tsx';
 import {
   findPlace,
   type Place,
@@ -13,6 +12,7 @@ import {
   suggest,
   textToInsert,
 } from './completion.ts';
+import type { FieldValue, ValuesOf } from './lines/field-list.tsx';
 import { type Search, searchPath } from './search/search.ts';
 
 interface CompletionOptions {

@@ -2,9 +2,9 @@ import { useMemo } from 'react';
 import type { SearchSource } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import type { ValuesOf } from '../../ui/lines/field-list.tsx';
-import { attributesOf, type Line } from '../../ui/lines/line.ts';
 import type { QueryFieldName } from './completion.ts';
+import type { ValuesOf } from './lines/field-list.tsx';
+import { attributesOf, type Line } from './lines/line.ts';
 import type { Search } from './search/search.ts';
 import { createValuesOf } from './use-completion.tsx';
 

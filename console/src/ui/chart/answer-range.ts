@@ -49,7 +49,7 @@ export function findAnswerRange(
 }
 
 /** Seconds since the epoch. Without a zone it is UTC, as the service reads it. */
-export function parseTime(text: string): number {
+function parseTime(text: string): number {
   const hasZone = /(?:Z|[+-]\d\d(?::?\d\d)?)$/i.test(text);
   return Date.parse(hasZone || text.length <= 'YYYY-MM-DD'.length ? text : `${text}Z`) / 1000;
 }

@@ -8,7 +8,7 @@ import {
   type FieldListProps,
   FieldValueList,
   TopValues,
-} from '../../../ui/lines/field-list.tsx';
+} from '../lines/field-list.tsx';
 import { type Search, searchPath } from '../search/search.ts';
 import './analysis.css';
 import { AnalysisNote, useAnalysis } from './use-analysis.tsx';

@@ -2,10 +2,10 @@ import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatMs } from '../../../format/number.ts';
 import { formatTimeMs, fromMicros, zoneName } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
-import type { Line } from '../../../ui/lines/line.ts';
-import type { Lines } from '../../../ui/lines/use-lines.ts';
 import { Empty, ErrorNote } from '../../../ui/note.tsx';
-import '../../../ui/lines/line.css';
+import type { Line } from '../lines/line.ts';
+import type { Lines } from '../lines/use-lines.ts';
+import '../lines/line.css';
 import { faultOf } from '../search/search.ts';
 import './analysis.css';
 
@@ -69,11 +69,15 @@ interface TimelineRowProps extends Pick<TimelineProps, 'onOpen'> {
 }
 
 function TimelineRow({ line, first, last, onOpen }: TimelineRowProps) {
-  const { micros, source, level, message, tone } = line;
+  const { micros, source, level, message } = line;
   const at = last === first ? 0 : (micros - first) / (last - first);
   return (
     <li>
-      <button type="button" className={`line-row timeline is-${tone}`} onClick={() => onOpen(line)}>
+      <button
+        type="button"
+        className={`line-row timeline is-${level ?? 'none'}`}
+        onClick={() => onOpen(line)}
+      >
         <time className="number muted" dateTime={fromMicros(micros)}>
           +{formatMs((micros - first) / 1_000)}
         </time>

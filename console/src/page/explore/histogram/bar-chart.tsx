@@ -51,7 +51,7 @@ export function BarChart({ counted, extras, at, onPoint, onSelect }: BarChartPro
         widthPx: element.clientWidth,
         onZoom: (from, until) => selected.current(from, until, isShift.current),
       }),
-      stack(bars, extras.before),
+      stack(bars),
       element,
     );
     plot.current = chart;

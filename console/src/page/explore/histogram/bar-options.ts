@@ -7,14 +7,10 @@ export const HEIGHT_PX = 116;
 
 /** What is drawn beside the bars. */
 export interface ChartExtras {
-  /** Counts of the range before, one for each time bucket; undefined: not drawn. */
-  readonly before: readonly number[] | undefined;
   /** A range that is compared with the rest, ms since the epoch. */
   readonly mark: { readonly fromMs: number; readonly untilMs: number } | undefined;
   /** Instants of deployments, ms since the epoch. */
   readonly deploys: readonly number[];
-  /** Whether the scale is logarithmic. */
-  readonly log: boolean;
 }
 
 interface BarOptionParts {
@@ -58,12 +54,7 @@ export function createBarOptions(parts: BarOptionParts): uPlot.Options {
     hooks: createHooks(parts, color),
     scales: {
       x: { range: () => [first / 1000, end / 1000] },
-      y: {
-        // Logarithmic but near zero, which is a value like any other.
-        distr: parts.extras.log ? 4 : 1,
-        asinh: 1,
-        range: (_self, min, max) => [Math.min(0, min), max > 0 ? max * 1.05 : 1],
-      },
+      y: { range: (_self, min, max) => [Math.min(0, min), max > 0 ? max * 1.05 : 1] },
     },
     axes: [
       {
@@ -78,7 +69,7 @@ export function createBarOptions(parts: BarOptionParts): uPlot.Options {
         grid: { stroke: color('grid'), width: 1 },
         size: 52,
         space: 28,
-        ...(!parts.extras.log && !bars.areLines && { incrs: WHOLE_STEPS }),
+        ...(!bars.areLines && { incrs: WHOLE_STEPS }),
         values: (_self, values) => values.map(formatShort),
       },
     ],
@@ -88,12 +79,13 @@ export function createBarOptions(parts: BarOptionParts): uPlot.Options {
 
 type ColorOf = (name: string) => string;
 
-function createDrawings({ bars, extras }: BarOptionParts, color: ColorOf): uPlot.Series[] {
-  const drawings = drawn(bars).map((one) =>
-    bars.areLines ? toLine(one.label, { stroke: mixed(one, color) }) : toSeries(one, bars.partial, color),
-  );
-  if (extras.before === undefined) return drawings;
-  return [...drawings, toLine('range before', { stroke: color('text'), dash: [5, 3] })];
+/** uPlot draws from the first: the whole bar, then over it what is below. */
+function createDrawings({ bars }: BarOptionParts, color: ColorOf): uPlot.Series[] {
+  return bars.series
+    .toReversed()
+    .map((one) =>
+      bars.areLines ? toLine(one.label, mixed(one, color)) : toSeries(one, bars.partial, color),
+    );
 }
 
 function createHooks(parts: BarOptionParts, color: ColorOf): uPlot.Hooks.Arrays {
@@ -167,13 +159,8 @@ function drawDeploys(self: uPlot, { deploys }: ChartExtras, stroke: string): voi
   ctx.restore();
 }
 
-/** uPlot draws from the first: the whole bar, then over it what is below. */
-function drawn({ series }: Bars) {
-  return series.toReversed();
-}
-
-/** Starts, for each series the counts up to its upper edge, then those of the range before. */
-export function stack(bars: Bars, before: readonly number[] | undefined): uPlot.AlignedData {
+/** Starts, then for each series the counts up to its upper edge. */
+export function stack(bars: Bars): uPlot.AlignedData {
   const sums = bars.starts.map(() => 0);
   const tops = bars.series.map(({ counts }) =>
     counts.map((count, i) => {
@@ -182,8 +169,7 @@ export function stack(bars: Bars, before: readonly number[] | undefined): uPlot.
       return sums[i] ?? 0;
     }),
   );
-  const line = before === undefined ? [] : [bars.starts.map((_, i) => before[i] ?? null)];
-  return [bars.starts.map((ms) => ms / 1000), ...tops.toReversed(), ...line];
+  return [bars.starts.map((ms) => ms / 1000), ...tops.toReversed()];
 }
 
 function mixed({ color: name, alpha }: BarSeries, color: (name: string) => string): string {
@@ -191,11 +177,11 @@ function mixed({ color: name, alpha }: BarSeries, color: (name: string) => strin
 }
 
 /** Steps as wide as the bars. */
-function toLine(label: string, drawing: Pick<uPlot.Series, 'stroke' | 'dash'>): uPlot.Series {
+function toLine(label: string, stroke: string): uPlot.Series {
   const { stepped } = uPlot.paths;
   return {
     label,
-    ...drawing,
+    stroke,
     width: 2,
     points: { show: false },
     ...(stepped !== undefined && { paths: stepped({ align: 1 }) }),

@@ -27,7 +27,7 @@ export function DeployEntries({ deploys, zone, onZoom }: DeployEntriesProps) {
             title="Zoom to the time around this deployment"
             onClick={() => onZoom(ms - AROUND_MS, ms + AROUND_MS)}
           >
-            <span className="histogram-dashes is-deploy" aria-hidden="true" />
+            <span className="histogram-dashes" aria-hidden="true" />
             <span className="visually-hidden">Deployment </span>
             <span className="number">{formatTime(ms, zone).slice(11, 16)}</span>
             <span className="histogram-label">{showText(text)}</span>

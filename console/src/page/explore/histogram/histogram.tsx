@@ -5,19 +5,18 @@ import { type Zone, zoneName } from '../../../format/time.ts';
 import { formatSpan } from '../../../format/time-axis.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton } from '../../../ui/button.tsx';
-import { exclude, termOf } from '../../../ui/lines/line.ts';
-import { isRefused, WorkNote } from '../../../ui/lines/use-work.tsx';
 import { ErrorNote } from '../../../ui/note.tsx';
 import type { QueryFieldName } from '../completion.ts';
+import { exclude, termOf } from '../lines/line.ts';
+import { isRefused, WorkNote } from '../lines/use-work.tsx';
 import type { Search } from '../search/search.ts';
 import { BarChart } from './bar-chart.tsx';
 import type { ChartExtras } from './bar-options.ts';
 import { type Deploy, DeployEntries } from './deploys.tsx';
-import { isAdditive } from './measure.ts';
 import { type ChartChange, type ChartChoice, MeasureControl } from './measure-control.tsx';
 import type { Histogram } from './use-histogram.ts';
 import './histogram.css';
-import { type BarSeries, type Bars, toBars, totalsOf } from './series.ts';
+import { type BarSeries, type Bars, toBars } from './series.ts';
 
 interface HistogramPanelProps {
   readonly histogram: Histogram;
@@ -32,9 +31,6 @@ interface HistogramPanelProps {
   /** Whether a selection marks instead of zooming. */
   readonly isMarking: boolean;
   readonly mark: ChartExtras['mark'];
-  /** The counts of the range before; undefined: not shown. */
-  readonly before: Histogram | undefined;
-  readonly onBefore: (isShown: boolean) => void;
   readonly deploys: readonly Deploy[];
   /** Called with a term that selects the events of a series. */
   readonly onFilter: (term: string) => void;
@@ -42,27 +38,13 @@ interface HistogramPanelProps {
 
 /** Events over time, stacked by the values of a field. */
 export function HistogramPanel(props: HistogramPanelProps) {
-  const {
-    histogram,
-    choice,
-    fields,
-    groups,
-    onChoice,
-    onZoom,
-    onMark,
-    isMarking,
-    before,
-    onBefore,
-    deploys,
-    onFilter,
-  } = props;
+  const { histogram, choice, fields, groups, onChoice, onZoom, onMark, isMarking, deploys, onFilter } = props;
   const { counts, search, chart, isOld, state } = histogram;
   const { by } = chart;
   const zone = useZone();
   const [at, setAt] = useState<number>();
   const bars = useMemo(() => toBars(counts, search, chart), [counts, search, chart]);
   const extras = useExtras(props);
-  const beforeTotal = extras.before?.reduce((sum, count) => sum + count, 0);
   return (
     <section className="panel histogram" aria-label="Events over time">
       <div className="histogram-head">
@@ -71,14 +53,6 @@ export function HistogramPanel(props: HistogramPanelProps) {
           <span className="muted">{describeTotal(histogram, bars.total)}</span>
         </span>
         <MeasureControl {...{ choice, fields, groups }} onChange={onChoice} />
-        <QuietButton
-          aria-pressed={before !== undefined}
-          disabled={!isAdditive(choice.measure)}
-          title="Draw the counts of the range before as a line"
-          onClick={() => onBefore(before === undefined)}
-        >
-          Range before
-        </QuietButton>
         <WorkNote
           state={state}
           doing="Counting"
@@ -109,17 +83,6 @@ export function HistogramPanel(props: HistogramPanelProps) {
           {bars.series.map((series) => (
             <LegendEntry key={series.label} {...{ series, by, at, onFilter }} />
           ))}
-          {beforeTotal !== undefined && (
-            <li className="histogram-entry">
-              <span className="histogram-dashes" aria-hidden="true" />
-              <span className="histogram-label">range before</span>
-              <span className="number">
-                {before?.slicesRead === 0
-                  ? '–'
-                  : formatShort(at === undefined ? beforeTotal : (extras.before?.[at] ?? 0))}
-              </span>
-            </li>
-          )}
           <DeployEntries {...{ deploys, zone, onZoom }} />
           {bars.partial.includes(true) && bars.total > 0 && (
             <li className="histogram-entry muted">lighter: {listParts(bars, search)}</li>
@@ -131,17 +94,14 @@ export function HistogramPanel(props: HistogramPanelProps) {
 }
 
 /** Changes only if what is drawn does: the chart is created anew for it. */
-function useExtras({ before, mark, deploys, choice: { log } }: HistogramPanelProps): ChartExtras {
+function useExtras({ mark, deploys }: HistogramPanelProps): ChartExtras {
   const [from, until] = [mark?.fromMs, mark?.untilMs];
-  const { counts, search, chart } = before ?? {};
   return useMemo(
     () => ({
-      before: counts && search && chart && totalsOf(toBars(counts, search, chart)),
       mark: from === undefined || until === undefined ? undefined : { fromMs: from, untilMs: until },
       deploys: deploys.map(({ ms }) => ms),
-      log,
     }),
-    [counts, search, chart, from, until, deploys, log],
+    [from, until, deploys],
   );
 }
 

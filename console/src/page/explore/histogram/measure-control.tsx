@@ -1,4 +1,3 @@
-import { QuietButton } from '../../../ui/button.tsx';
 import type { QueryFieldName } from '../completion.ts';
 import { formatMeasure, MEASURES, type Measure, type MeasureName, needsNumbers, TOPS } from './measure.ts';
 
@@ -8,10 +7,9 @@ export interface ChartChoice {
   readonly by: string;
   /** How many series; undefined: as many as are easy to tell apart. */
   readonly top: number | undefined;
-  readonly log: boolean;
 }
 
-export type ChartChange = Partial<{ measure: string; by: string; top: number | undefined; log: boolean }>;
+export type ChartChange = Partial<{ measure: string; by: string; top: number | undefined }>;
 
 interface MeasureControlProps {
   readonly choice: ChartChoice;
@@ -21,9 +19,9 @@ interface MeasureControlProps {
   readonly onChange: (change: ChartChange) => void;
 }
 
-/** Chooses what is drawn of the events, by which field, how many series, and the scale. */
+/** Chooses what is drawn of the events, by which field, and how many series. */
 export function MeasureControl({ choice, fields, groups, onChange }: MeasureControlProps) {
-  const { measure, by, top, log } = choice;
+  const { measure, by, top } = choice;
   const { name, field } = measure;
   const choose = (next: MeasureName) => {
     const named = fieldsFor(next, fields);
@@ -69,9 +67,6 @@ export function MeasureControl({ choice, fields, groups, onChange }: MeasureCont
           ))}
         </select>
       </label>
-      <QuietButton aria-pressed={log} title="Logarithmic scale" onClick={() => onChange({ log: !log })}>
-        Log
-      </QuietButton>
     </>
   );
 }

@@ -87,11 +87,6 @@ export function toBars(counts: readonly BucketCount[], search: Search, options: 
   };
 }
 
-/** The sum of each time bucket. */
-export function totalsOf({ starts, series }: Bars): readonly number[] {
-  return starts.map((_, i) => sum(series.map(({ counts }) => counts[i] ?? 0)));
-}
-
 /** The worst at the bottom, where heights compare best; else the most frequent. */
 function arrange(values: readonly Value[], by: string) {
   if (by !== 'level') return values;

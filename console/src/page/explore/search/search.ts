@@ -2,9 +2,9 @@ import { toAnswer } from '../../../api/answer.ts';
 import type { ApiError, Client } from '../../../api/client.ts';
 import { resolveRange, type TimeRange } from '../../../format/range.ts';
 import { fromMicros } from '../../../format/time.ts';
-import { toLine } from '../../../ui/lines/line.ts';
-import type { LineSource, LineTail } from '../../../ui/lines/read.ts';
 import type { ExploreAddress } from '../address.ts';
+import { toLine } from '../lines/line.ts';
+import type { LineSource, LineTail } from '../lines/read.ts';
 import { ceilTo, chooseWidthMs, floorTo, planSlices } from './slice.ts';
 
 /** A search of fixed bounds: `from` inclusive, `until` exclusive, ms since the epoch. NaN for texts that are not instants. */
@@ -120,7 +120,6 @@ export function createSearchSource(client: Client, search: Search, tail: LineTai
     fromMs: search.fromMs,
     untilMs: search.untilMs,
     events: JSON.stringify([search.q, search.project, search.source]),
-    hasLongPages: true,
     tail,
     planSlices: (untilMs) => planSlices({ ...search, untilMs }),
     async readPage(bounds, { rows, cursor, signal }) {
@@ -128,7 +127,7 @@ export function createSearchSource(client: Client, search: Search, tail: LineTai
       const raw = await client.callRaw(searchPath(search, bounds, more), { signal });
       const answer = toAnswer(raw);
       return {
-        lines: answer.rows.map((row) => toLine(row)),
+        lines: answer.rows.map(toLine),
         next: answer.next,
         hint: raw.headers.get('x-tailrace-hint') ?? undefined,
       };
@@ -142,7 +141,6 @@ const CATCH_UP_MS = 60_000;
 export function createSearchTail(asked: Pick<Search, 'q' | 'source' | 'project'>): LineTail {
   return {
     path: searchPath(asked, undefined, {}),
-    toLine,
     since(newest) {
       const nowMs = Date.now();
       const fromMs = newest === undefined ? nowMs - CATCH_UP_MS : Math.floor(newest.micros / 1000);

@@ -1,4 +1,4 @@
-import type { Slice } from '../../../ui/lines/line.ts';
+import type { Slice } from '../lines/line.ts';
 
 interface Grid extends Slice {
   readonly widthMs: number;

@@ -1,6 +1,6 @@
-import { formatJson, type Row } from '../../api/answer.ts';
-import { ownMember } from '../../format/own.ts';
-import { formatField, formatTerm, joinSearches } from '../../format/search-text.ts';
+import { formatJson, type Row } from '../../../api/answer.ts';
+import { ownMember } from '../../../format/own.ts';
+import { formatField, formatTerm, joinSearches } from '../../../format/search-text.ts';
 
 /** A part of a range: `from` inclusive, `until` exclusive, ms since the epoch; fractions are microseconds. */
 export interface Slice {
@@ -8,48 +8,37 @@ export interface Slice {
   readonly untilMs: number;
 }
 
-/** A row of a search or an endpoint, as the list shows it. */
-export interface Line extends Mark {
+/** A row of a search, as the list shows it. */
+export interface Line {
   /** Unique among all lines. */
   readonly key: string;
-  /** Empty for rows that name none. */
   readonly source: string;
   readonly id: string;
   /** Microseconds since the epoch. */
   readonly micros: number;
   readonly project: string;
+  readonly level: string | null;
   readonly message: string;
   readonly metadata: unknown;
   /** As the service sent it, exactly. */
   readonly row: Row;
 }
 
-/** How serious a line is. */
-export interface Mark {
-  /** As it is shown: `error`, `503`. */
-  readonly level: string | null;
-  /** Its colour: a level, `ok` or `none`. */
-  readonly tone: string;
-}
-
 /** As many as a browser lists smoothly. */
 export const LINES_MAX = 10_000;
 
-/** @param mark by default the level of the row */
-export function toLine(row: Row, mark: Mark = markOf(row['level'])): Line {
+export function toLine(row: Row): Line {
+  const { level } = row;
   const text = (name: string) => String(row[name] ?? '');
   const micros = Number(row['timestamp']);
   const [source, id, project] = [text('source'), text('id'), text('project')];
   return {
     key: JSON.stringify([source, id, micros, project]),
-    ...{ source, id, micros, project, row, ...mark },
+    ...{ source, id, micros, project, row },
+    level: typeof level === 'string' ? level : null,
     message: text('event_message'),
     metadata: row['metadata'],
   };
-}
-
-function markOf(level: unknown): Mark {
-  return typeof level === 'string' ? { level, tone: level } : { level: null, tone: 'none' };
 }
 
 /** Newest first, without duplicates; of more than `LINES_MAX` the newest. */
@@ -78,21 +67,21 @@ export interface Attribute {
 export const ATTRIBUTES_MAX = 500;
 const DEPTH_MAX = 20;
 
-/** Each value of the metadata of a row with these columns, with its path: of arrays, whose members no search can name, as a whole. */
-export function attributesOf(metadata: unknown, columns = SEARCH_COLUMNS): Attribute[] {
+/** Each value of the metadata, with its path: of arrays, whose members no search can name, as a whole. */
+export function attributesOf(metadata: unknown): Attribute[] {
   const found: Attribute[] = [];
   const walk = (value: unknown, path: readonly string[]) => {
     if (found.length > ATTRIBUTES_MAX) return;
     const members = isObject(value) && path.length < DEPTH_MAX ? Object.entries(value) : [];
-    if (members.length === 0) found.push({ field: fieldOf(path, columns), value });
+    if (members.length === 0) found.push({ field: fieldOf(path), value });
     for (const [name, member] of members) walk(member, [...path, name]);
   };
   walk(metadata, []);
   return found;
 }
 
-/** Columns of a search: as a field, the name of a column does not mean a member of the metadata. */
-const SEARCH_COLUMNS: readonly string[] = [
+/** Columns of a row: as a field, the name of a column does not mean a member of the metadata. */
+const COLUMNS: readonly string[] = [
   'source',
   'id',
   'timestamp',
@@ -102,9 +91,9 @@ const SEARCH_COLUMNS: readonly string[] = [
   'metadata',
 ];
 
-function fieldOf(path: readonly string[], columns: readonly string[]): string {
+function fieldOf(path: readonly string[]): string {
   const [first = 'metadata'] = path;
-  const isRow = first === 'metadata' || (path.length === 1 && columns.includes(first));
+  const isRow = first === 'metadata' || (path.length === 1 && COLUMNS.includes(first));
   return formatField(path.length === 0 ? ['metadata'] : isRow ? ['metadata', ...path] : path);
 }
 

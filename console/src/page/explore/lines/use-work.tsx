@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ApiError } from '../../api/client.ts';
-import { formatTime } from '../../format/time.ts';
-import { useZone } from '../../preference.ts';
-import { QuietButton } from '../button.tsx';
-import { Tag } from '../tag.tsx';
+import { ApiError } from '../../../api/client.ts';
+import { formatTime } from '../../../format/time.ts';
+import { useZone } from '../../../preference.ts';
+import { QuietButton } from '../../../ui/button.tsx';
+import { Tag } from '../../../ui/tag.tsx';
 
 /** The outcome of the last work. */
 export type WorkState =

@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { showText } from '../../format/log-text.ts';
-import { formatShort } from '../../format/number.ts';
-import { QuietButton } from '../button.tsx';
+import { showText } from '../../../format/log-text.ts';
+import { formatShort } from '../../../format/number.ts';
+import { QuietButton } from '../../../ui/button.tsx';
 import { exclude, termOf } from './line.ts';
 
 export interface FieldValue {
@@ -23,7 +23,7 @@ export interface FieldListProps {
   readonly onFilter: (term: string) => void;
   readonly onColumn: (field: string) => void;
   /** Counts the lines by a field. */
-  readonly onBy?: ((field: string) => void) | undefined;
+  readonly onBy: (field: string) => void;
 }
 
 interface FieldFrameProps<T> {
@@ -82,17 +82,6 @@ export function FieldFrame<T>({ fields, nameOf, facts, details, note, below }: F
   );
 }
 
-/** The fields of the sources; each opens to its top values in the search. */
-export function FieldList({ fields, ...actions }: FieldListProps) {
-  return (
-    <FieldFrame
-      fields={fields}
-      nameOf={({ name }) => name}
-      details={({ name }) => <TopValues field={name} {...actions} />}
-    />
-  );
-}
-
 type FieldActionsProps = Omit<FieldListProps, 'fields'> & { readonly field: string };
 
 /** The 20 most frequent values of a field, counted exactly. */
@@ -117,7 +106,7 @@ export function FieldActions({ field, columns, onColumn, onBy }: FieldActionsPro
       <QuietButton onClick={() => onColumn(field)}>
         {columns.includes(field) ? 'Remove column' : 'Add as column'}
       </QuietButton>
-      {onBy !== undefined && <QuietButton onClick={() => onBy(field)}>Count by it</QuietButton>}
+      <QuietButton onClick={() => onBy(field)}>Count by it</QuietButton>
     </div>
   );
 }

@@ -1,4 +1,3 @@
-import type { Row } from '../../api/answer.ts';
 import { type At, isAt, LINES_MAX, type Line, mergeLines, parseAt, type Slice } from './line.ts';
 
 export interface LinePage {
@@ -11,22 +10,17 @@ export interface LinePage {
 }
 
 interface PageOptions {
-  /** At most; sources whose pages have one length ignore it. */
+  /** At most. */
   readonly rows: number;
   readonly cursor: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** What a list of lines reads: a search, or an endpoint. Its bounds are infinite if it has none. */
+/** The search that a list of lines reads. */
 export interface LineSource extends Slice {
   /** Equal for sources that differ only in time: lines of the one stay until those of the other are there. */
   readonly events: string;
-  /** Whether a page may have as many rows as are asked for. */
-  readonly hasLongPages: boolean;
-  /** The newest page, if it was read already. */
-  readonly first?: LinePage;
-  /** Undefined if new lines cannot be followed. */
-  readonly tail: LineTail | undefined;
+  readonly tail: LineTail;
   /** The range up to an instant in parts that are read one after the other, newest first. */
   planSlices(untilMs: number): readonly Slice[];
   /** Reads a page within bounds. @throws ApiError */
@@ -34,9 +28,8 @@ export interface LineSource extends Slice {
 }
 
 export interface LineTail {
-  /** Path of a live tail (docs/pages.md); undefined: new lines are polled. */
-  readonly path: string | undefined;
-  readonly toLine: (row: Row) => Line;
+  /** Path of a live tail (docs/pages.md). */
+  readonly path: string;
   /** The bounds of lines that have come since one was the newest; without one, of those to begin with. */
   since(newest: Line | undefined): Slice;
 }
@@ -69,28 +62,18 @@ export function createRead(source: LineSource, at: string): Read {
   const [from, until] = [source.fromMs * 1_000, source.untilMs * 1_000];
   const isWithin = place !== undefined && from <= place.micros && place.micros < until;
   const next = isWithin ? place.micros + 1 : until;
-  const read = {
+  return {
     ...{ source, lines: [], slicesRead: 0, cursor: undefined, limit: FIRST_ROWS, hint: undefined },
     slices: source.planSlices(next / 1_000),
-    newer: undefined,
+    newer: isWithin ? { fromMicros: next, untilMicros: until, widthMicros: undefined } : undefined,
   };
-  // Without an end there would always be later time to read.
-  if (isWithin && Number.isFinite(until)) {
-    return { ...read, newer: { fromMicros: next, untilMicros: until, widthMicros: undefined } };
-  }
-  return source.first === undefined ? read : withPage(read, source.first);
-}
-
-/** Whether nothing has to be read before the lines are shown. */
-export function isBegun({ source, newer }: Read): boolean {
-  return source.first !== undefined && newer === undefined;
 }
 
 /** Continues with long pages: first with one that begins at the millisecond of the last line. */
 export function lengthen(read: Read): Read {
-  const { source, lines, slices, slicesRead, limit } = read;
+  const { lines, slices, slicesRead, limit } = read;
   const [last, slice] = [lines.at(-1), slices[slicesRead]];
-  if (!source.hasLongPages || limit === NEXT_ROWS || last === undefined || slice === undefined) return read;
+  if (limit === NEXT_ROWS || last === undefined || slice === undefined) return read;
   const untilMs = Math.min(slice.untilMs, Math.floor(last.micros / 1000) + 1);
   return {
     ...read,
@@ -150,10 +133,9 @@ export async function readSince(
   newest: Line | undefined,
   signal: AbortSignal,
 ): Promise<readonly Line[]> {
-  const bounds = tail?.since(newest);
+  const bounds = tail.since(newest);
   let lines: readonly Line[] = [];
   let cursor: string | undefined;
-  if (bounds === undefined) return lines;
   do {
     const page = await read(bounds, { rows: NEXT_ROWS, cursor, signal });
     lines = mergeLines(lines, page.lines);
@@ -174,10 +156,8 @@ export function hasNewer({ newer, lines }: Read): boolean {
 async function readPage(read: Read, { signal }: Pick<ReadOptions, 'signal'>): Promise<Read> {
   const { source, slices, slicesRead, cursor, limit: rows } = read;
   const slice = slices[slicesRead];
-  return slice === undefined ? read : withPage(read, await source.readPage(slice, { rows, cursor, signal }));
-}
-
-function withPage(read: Read, { lines, next, hint }: LinePage): Read {
+  if (slice === undefined) return read;
+  const { lines, next, hint } = await source.readPage(slice, { rows, cursor, signal });
   return {
     ...read,
     lines: mergeLines(read.lines, lines),

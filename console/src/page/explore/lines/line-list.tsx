@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useId, useRef, useState } from 'react';
-import { usePreference } from '../../preference.ts';
+import { usePreference } from '../../../preference.ts';
 import type { Line } from './line.ts';
 import { HEADER_PX, LineHeader, useColumnWidths } from './line-header.tsx';
 import { LineRow } from './line-row.tsx';
@@ -8,7 +8,7 @@ import { useHeld } from './use-tail.ts';
 import './line.css';
 import type { LineSource } from './read.ts';
 import { type LineActions, Record } from './record.tsx';
-import { LINE_PX, type ListPlace, useEnds, useLineKeys, useMarked, usePlace, useTop } from './use-place.ts';
+import { LINE_PX, useEnds, useLineKeys, useMarked, useTop } from './use-list.ts';
 
 interface LineListProps extends LineActions {
   /** Where the lines come from; those of another source begin at the top. */
@@ -23,31 +23,26 @@ interface LineListProps extends LineActions {
   readonly onStart: () => void;
   /** Whether the lines are looked at: one is open, or the newest are out of sight. */
   readonly onHeld: (isHeld: boolean) => void;
-  /** Where the list was when the page was left; it goes there once. */
-  readonly place?: ListPlace | undefined;
-  /** Called some time after the list was scrolled, or a line opened. */
-  readonly onPlace?: ((place: ListPlace) => void) | undefined;
 }
 
 /** A virtual list of lines, which open. j and k, or arrow keys, go from one to the next. */
 export function LineList(props: LineListProps) {
-  const { lines, old, columns, onColumn, onFilter, pathAround, linksOf, pathOfTrace } = props;
-  const actions = { columns, onColumn, onFilter, pathAround, linksOf, pathOfTrace };
+  const { lines, old, columns, onColumn, onFilter, pathAround, onAround, linksOf, pathOfTrace } = props;
+  const actions = { columns, onColumn, onFilter, pathAround, onAround, linksOf, pathOfTrace };
   const id = useId();
   const { wrap } = usePreference().preference;
   const widths = useColumnWidths();
   const { scroll, virtual, open, toggle, focused, marked, onScroll } = useListState(props);
-  const hasSource = lines[0]?.source !== '';
   return (
     <section
       className={`line-list${old ? ' is-old' : ''}${wrap ? ' is-wrapped' : ''}`}
       ref={scroll}
       tabIndex={-1}
-      style={widths.toStyle(columns, hasSource)}
+      style={widths.toStyle(columns)}
       aria-label="Lines, newest first"
       onScroll={onScroll}
     >
-      <LineHeader {...{ columns, hasSource, widths, onColumn }} />
+      <LineHeader {...{ columns, widths, onColumn }} />
       <ol style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map((item) => {
           const line = lines[item.index];
@@ -59,7 +54,7 @@ export function LineList(props: LineListProps) {
               key={item.key}
               data-index={item.index}
               ref={virtual.measureElement}
-              className={`line is-${line.tone}${line.key === marked?.key ? ' is-marked' : ''}`}
+              className={`line is-${line.level ?? 'none'}${line.key === marked?.key ? ' is-marked' : ''}`}
               style={{ transform: `translateY(${item.start - HEADER_PX}px)` }}
             >
               <LineRow
@@ -78,7 +73,7 @@ export function LineList(props: LineListProps) {
 }
 
 /** Which lines are drawn, open, marked and current. */
-function useListState({ source, lines, at, old, onEnd, onStart, onHeld, place, onPlace }: LineListProps) {
+function useListState({ source, lines, at, old, onEnd, onStart, onHeld }: LineListProps) {
   const { open, current, setOpen, setCurrent, toggle } = useOpenLines();
   const scroll = useRef<HTMLElement>(null);
   const [isScrolled, setScrolled] = useState(false);
@@ -93,16 +88,12 @@ function useListState({ source, lines, at, old, onEnd, onStart, onHeld, place, o
     scrollMargin: HEADER_PX,
     scrollPaddingStart: HEADER_PX,
     // Newer lines that are read later leave the others in their place.
-    anchorTo: (at || place?.at || '') === '' ? 'start' : 'end',
+    anchorTo: at === '' ? 'start' : 'end',
   });
   const items = virtual.getVirtualItems();
   const marked = useMarked({ scroll, virtual, lines, source, at, old }, (line) => {
     setOpen(new Set());
     setCurrent(line.key);
-  });
-  const onPlaced = usePlace({ scroll, virtual, lines, old, place, onPlace, open, current }, (to) => {
-    setOpen(new Set(to.open));
-    setCurrent(to.current);
   });
   useEnds({ scroll, items, count: lines.length, onStart, onEnd });
   const found = lines.findIndex((line) => line.key === current);
@@ -112,10 +103,7 @@ function useListState({ source, lines, at, old, onEnd, onStart, onHeld, place, o
     onFocus: setCurrent,
     onClose: (key) => toggle(key, false),
   });
-  const onScroll = () => {
-    setScrolled((scroll.current?.scrollTop ?? 0) > LINE_PX);
-    onPlaced();
-  };
+  const onScroll = () => setScrolled((scroll.current?.scrollTop ?? 0) > LINE_PX);
   return { scroll, virtual, open, toggle, focused, marked, onScroll };
 }
 

@@ -1,28 +1,21 @@
 import { type CSSProperties, useState } from 'react';
-import { showText } from '../../format/log-text.ts';
-import { ownMember } from '../../format/own.ts';
-import { usePreference } from '../../preference.ts';
-import { type Bounds, Resizer, remPixels } from '../resizer.tsx';
+import { showText } from '../../../format/log-text.ts';
+import { ownMember } from '../../../format/own.ts';
+import { usePreference } from '../../../preference.ts';
+import { type Bounds, Resizer, remPixels } from '../../../ui/resizer.tsx';
 import type { LineActions } from './record.tsx';
 
 export const HEADER_PX = 28;
 
 interface LineHeaderProps extends Pick<LineActions, 'columns' | 'onColumn'> {
-  /** Whether the lines name their sources. */
-  readonly hasSource: boolean;
   readonly widths: ColumnWidths;
 }
 
 /** What the parts of a line are; a click removes a chosen column, its edge changes the width. */
-export function LineHeader({ columns, hasSource, widths, onColumn }: LineHeaderProps) {
-  const parts = [
-    ['time', 'Time'],
-    ['level', 'Level'],
-    ...(hasSource ? [['source', 'Source'] as const] : []),
-  ] as const;
+export function LineHeader({ columns, widths, onColumn }: LineHeaderProps) {
   return (
     <div className={columns.length === 0 ? 'line-header is-plain' : 'line-header'}>
-      {parts.map(([column, label]) => (
+      {PARTS.map(([column, label]) => (
         <span key={column} className={`line-${column}`}>
           {label}
           <ColumnResizer {...{ label, column, widths }} />
@@ -46,6 +39,12 @@ export function LineHeader({ columns, hasSource, widths, onColumn }: LineHeaderP
     </div>
   );
 }
+
+const PARTS = [
+  ['time', 'Time'],
+  ['level', 'Level'],
+  ['source', 'Source'],
+] as const;
 
 interface ColumnResizerProps {
   /** As a reader hears it. */
@@ -100,7 +99,7 @@ export interface ColumnWidths {
   /** Shows a width within the bounds; `isLast` keeps it. `undefined` is the width that it had at first. */
   readonly change: (column: string, width: number | undefined, isLast: boolean) => void;
   /** The style of a list with these fields as columns. */
-  toStyle(fields: readonly string[], hasSource: boolean): CSSProperties;
+  toStyle(fields: readonly string[]): CSSProperties;
 }
 
 /** The widths of the columns of lines in this browser. */
@@ -119,8 +118,8 @@ export function useColumnWidths(): ColumnWidths {
       setDragged(isLast || width === undefined ? {} : { [column]: width });
       if (isLast) change({ widths: withWidth(preference.widths, column, width) });
     },
-    toStyle(fields, hasSource) {
-      const columns = ['time', 'level', ...(hasSource ? ['source'] : []), ...fields.map(columnOf)];
+    toStyle(fields) {
+      const columns = [...PARTS.map(([column]) => column), ...fields.map(columnOf)];
       const line = columns.reduce((sum, column) => sum + of(column) + GAP, MESSAGE_WIDTH_MIN + 2 * GAP);
       return {
         '--time': `${of('time')}rem`,

@@ -1,13 +1,13 @@
 import { useMemo, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { formatJson } from '../../api/answer.ts';
-import { showText } from '../../format/log-text.ts';
-import { formatCount } from '../../format/number.ts';
-import { fromMicros } from '../../format/time.ts';
-import { CopyButton } from '../button.tsx';
-import { Code } from '../code.tsx';
-import { Menu, type MenuItem } from '../overlay/menu.tsx';
-import { Segmented } from '../tabs.tsx';
+import { formatJson } from '../../../api/answer.ts';
+import { showText } from '../../../format/log-text.ts';
+import { formatCount } from '../../../format/number.ts';
+import { fromMicros } from '../../../format/time.ts';
+import { CopyButton } from '../../../ui/button.tsx';
+import { Code } from '../../../ui/code.tsx';
+import { Menu, type MenuItem } from '../../../ui/overlay/menu.tsx';
+import { Segmented } from '../../../ui/tabs.tsx';
 import {
   ATTRIBUTES_MAX,
   type Attribute,
@@ -23,12 +23,14 @@ export interface LineActions {
   readonly columns: readonly string[];
   readonly onFilter: (term: string) => void;
   readonly onColumn: (field: string) => void;
-  /** The path of the page that shows a line among those around it; undefined if none can. */
-  readonly pathAround: (line: Line) => string | undefined;
+  /** The path of the page that shows a line among those around it. */
+  readonly pathAround: (line: Line) => string;
+  /** Called before that page is opened. */
+  readonly onAround: (line: Line) => void;
   /** The path of the page with all events of the trace that a field of a line names; undefined if it names none. */
-  readonly pathOfTrace?: ((line: Line, field: string) => string | undefined) | undefined;
+  readonly pathOfTrace: (line: Line, field: string) => string | undefined;
   /** Pages elsewhere about a value of a line. */
-  readonly linksOf?: ((line: Line, field: string) => readonly LinesLink[]) | undefined;
+  readonly linksOf: (line: Line, field: string) => readonly LinesLink[];
 }
 
 export interface LinesLink {
@@ -54,14 +56,10 @@ export function Record({ id, line, ...actions }: RecordProps) {
     <div className="record" id={id}>
       <div className="record-bar">
         <Segmented label="Show the event as" options={VIEWS} selected={view} onSelect={setView} />
-        {around !== undefined && (
-          <>
-            <Link href={around} className="button is-quiet">
-              Around this line
-            </Link>
-            <CopyButton text={`${location.origin}${around}`} label="Copy link to this line" />
-          </>
-        )}
+        <Link href={around} className="button is-quiet" onClick={() => actions.onAround(line)}>
+          Around this line
+        </Link>
+        <CopyButton text={`${location.origin}${around}`} label="Copy link to this line" />
         <CopyButton text={formatJson(line.row)} label="Copy JSON" />
       </div>
       {view === 'json' ? (
@@ -119,7 +117,7 @@ function Fields({ line, ...actions }: LineActions & { readonly line: Line }) {
 function toAttributes(line: Line): Attribute[] {
   const { metadata, ...row } = line.row;
   const columns = Object.entries(row).map(([field, value]) => ({ field, value }));
-  return [...columns, ...attributesOf(metadata, Object.keys(line.row))];
+  return [...columns, ...attributesOf(metadata)];
 }
 
 interface ItemActions extends LineActions {
@@ -128,7 +126,7 @@ interface ItemActions extends LineActions {
 
 function itemsOf(line: Line, { field, value }: Attribute, actions: ItemActions): MenuItem[] {
   const { columns, onFilter, onColumn, onGo, linksOf, pathOfTrace } = actions;
-  const trace = pathOfTrace?.(line, field);
+  const trace = pathOfTrace(line, field);
   const term = termOf(field, value);
   const isWhole = typeof value === 'object' && value !== null;
   return [
@@ -147,7 +145,7 @@ function itemsOf(line: Line, { field, value }: Attribute, actions: ItemActions):
           },
         ]),
     ...(trace === undefined ? [] : [{ label: 'All events of this trace', onSelect: () => onGo(trace) }]),
-    ...(linksOf?.(line, field) ?? []).map(({ label, url }) => ({
+    ...linksOf(line, field).map(({ label, url }) => ({
       label: `${label} ↗`,
       onSelect: () => void open(url, '_blank', 'noopener,noreferrer'),
     })),

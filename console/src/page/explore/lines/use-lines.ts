@@ -4,7 +4,6 @@ import {
   createRead,
   hasNewer,
   hasOlder,
-  isBegun,
   type LineSource,
   lengthen,
   type Read,
@@ -37,7 +36,7 @@ export interface Lines extends Pick<Read, 'source' | 'lines' | 'hint'> {
 
 /** Reads the lines of a source page by page, newest first. @param at of a line: reads outwards from it */
 export function useLines(source: LineSource, at: string): Lines {
-  const { state, start, stop, reset } = useWork();
+  const { state, start, stop } = useWork();
   const empty = useMemo(() => createRead(source, at), [source, at]);
   const [read, setRead] = useState<Read>(empty);
   const current = useRef(read);
@@ -55,11 +54,7 @@ export function useLines(source: LineSource, at: string): Lines {
       }),
     [start, at],
   );
-  useEffect(() => {
-    if (!isBegun(empty)) return readOn(empty);
-    setRead(empty);
-    reset();
-  }, [empty, readOn, reset]);
+  useEffect(() => readOn(empty), [empty, readOn]);
   const moreNewer = () =>
     start(async (signal) => {
       const next = await readLater(current.current, { signal });
