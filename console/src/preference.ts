@@ -11,8 +11,6 @@ interface Preference {
   readonly wrap: boolean;
   /** Widths of columns of lines that were changed, in rem, by name. */
   readonly widths: Readonly<Record<string, number>>;
-  /** Sizes of panes that were changed, by name. */
-  readonly panes: Readonly<Record<string, number>>;
 }
 
 const NAME = 'tailrace.preference';
@@ -21,19 +19,17 @@ const FALLBACK: Preference = {
   theme: 'system',
   wrap: false,
   widths: {},
-  panes: {},
 };
 
 export function readPreference(): Preference {
   try {
     const stored = JSON.parse(localStorage.getItem(NAME) ?? '{}') as Partial<Preference>;
-    const { zone, theme, wrap, widths, panes } = stored;
+    const { zone, theme, wrap, widths } = stored;
     return {
       zone: zone === 'utc' ? 'utc' : FALLBACK.zone,
       theme: theme === 'light' || theme === 'dark' ? theme : FALLBACK.theme,
       wrap: wrap === true,
       widths: numbersOf(widths),
-      panes: numbersOf(panes),
     };
   } catch {
     return FALLBACK;

@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  listGroups,
-  type OpenApi,
-  type Schema,
-  sketch,
-  toRequest,
-} from '../../console/src/page/reference/openapi.ts';
+import { listGroups, type OpenApi, type Schema, sketch } from '../../console/src/page/reference/openapi.ts';
 
 const operation = (operationId: string, tag: string) => ({
   ...{ operationId, summary: '', description: 'It does.', tags: [tag] },
@@ -25,12 +19,6 @@ const document: OpenApi = {
       parameters: [ID],
       delete: {
         ...operation('delete_event', 'events'),
-        parameters: [
-          { name: 'q', in: 'query', schema: {} },
-          { name: 'X-Project', in: 'header', schema: {} },
-          { name: 'empty', in: 'query', schema: {} },
-        ],
-        requestBody: { content: { 'application/json': { schema: {} } } },
       },
     },
   },
@@ -47,17 +35,6 @@ describe('the reference', () => {
       ['endpoints', ['get_a']],
       ['events', ['send', 'delete_event']],
     ]);
-  });
-
-  test('writes the request of an operation', () => {
-    const [, events] = listGroups(document);
-    const last = events?.operations.at(-1);
-    if (last === undefined) throw new Error('no operation');
-    expect(toRequest(last, { id: 'a/b$&', q: 'x y', 'X-Project': 'p', empty: '' }, '{}')).toEqual({
-      ...{ method: 'DELETE', path: '/api/events/a%2Fb%24%26?q=x+y', headers: { 'X-Project': 'p' } },
-      ...{ mediaType: 'application/json', body: '{}' },
-    });
-    expect(toRequest(last, { id: 'a' }, ' ')).not.toHaveProperty('body');
   });
 
   test.each<[Schema, string]>([

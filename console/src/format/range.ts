@@ -86,28 +86,15 @@ export function describeRange(range: TimeRange, zone: Zone): string {
   return `${start} – ${start.startsWith(`${date} `) ? time : end}`;
 }
 
-/** Finds the faults of the texts of the two fields, as `fromField` reads them. */
-export function findRangeFaults(
-  from: string,
-  until: string,
-  zone: Zone,
-): { readonly from?: string; readonly until?: string } {
-  const missing = 'is empty or incomplete; enter a date and a time';
-  const [start, end] = [fromField(from, zone), fromField(until, zone)];
-  const faults = { ...(start === '' && { from: missing }), ...(end === '' && { until: missing }) };
-  if (start === '' || end === '' || Date.parse(start) < Date.parse(end)) return faults;
-  return { until: 'must be later than From; enter a later time here, or an earlier one there' };
-}
-
 const EPOCH_UNITS_PER_MS: Readonly<Record<number, number>> = { 10: 1e-3, 13: 1, 16: 1e3, 19: 1e6 };
 
 /**
- * Reads a pasted instant: ISO 8601 with or without zone and time, or a number of s, ms, µs or ns since the epoch.
+ * Reads an instant: ISO 8601 with or without zone and time, or a number of s, ms, µs or ns since the epoch.
  *
  * @param zone applies if the text names none
  * @returns ISO 8601 in UTC, empty if it is not an instant
  */
-export function readInstant(text: string, zone: Zone): string {
+function readInstant(text: string, zone: Zone): string {
   const trimmed = text.trim().replace(/^"(.*)"$/, '$1');
   const perMs = /^\d+$/.test(trimmed) ? EPOCH_UNITS_PER_MS[trimmed.length] : undefined;
   if (perMs !== undefined) return formatIso(Number(trimmed) / perMs);

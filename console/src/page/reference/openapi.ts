@@ -102,28 +102,6 @@ function toOperation(path: string, method: Method, item: OpenApi['paths'][string
   };
 }
 
-export const JSON_TYPE = 'application/json';
-
-/** The request of an operation. @param body a text; an empty one is not sent: of some operations it is optional */
-export function toRequest(operation: Operation, values: Readonly<Record<string, string>>, body: string) {
-  const of = (place: Parameter['in']) =>
-    operation.parameters
-      .filter((one) => one.in === place && (values[one.name] ?? '') !== '')
-      .map(({ name }): [string, string] => [name, values[name] ?? '']);
-  const path = of('path').reduce(
-    (text, [name, value]) => text.replace(`{${name}}`, () => encodeURIComponent(value)),
-    operation.path,
-  );
-  const query = new URLSearchParams(of('query')).toString();
-  const mediaType = Object.keys(operation.requestBody?.content ?? {})[0];
-  return {
-    method: operation.method,
-    path: query === '' ? path : `${path}?${query}`,
-    headers: Object.fromEntries(of('header')),
-    ...(mediaType !== undefined && body.trim() !== '' && { mediaType, body }),
-  };
-}
-
 /** Deeper schemas are left out: none of the service is. */
 const DEPTH_MAX = 12;
 

@@ -1,14 +1,6 @@
-import { useMutation } from '@tanstack/react-query';
-import { type ReactNode, useId, useState } from 'react';
-import { formatJson, parseJson } from '../../api/answer.ts';
-import { type RawAnswer, useClient } from '../../api/client.ts';
-import { showControls } from '../../format/log-text.ts';
-import { formatBytes, formatMs } from '../../format/number.ts';
+import { type ReactNode, useState } from 'react';
 import { quoteShell } from '../../format/shell.ts';
-import { Button, CopyButton } from '../../ui/button.tsx';
-import { describedBy, Field, Form, Options } from '../../ui/form.tsx';
-import { ErrorNote } from '../../ui/note.tsx';
-import { JSON_TYPE, type OpenApi, type Operation, type Parameter, sketch, toRequest } from './openapi.ts';
+import { type OpenApi, type Operation, type Parameter, sketch } from './openapi.ts';
 
 interface OperationProps {
   readonly operation: Operation;
@@ -49,7 +41,8 @@ function Details({ operation, components }: OperationProps) {
       {Object.entries(requestBody?.content ?? {}).map(([type, { schema }]) => (
         <Part key={type} title={`Body, ${type}`} text={sketch(schema, schemas)} />
       ))}
-      <TryForm operation={operation} />
+      <Parameters parameters={operation.parameters} />
+      <Part title="Call" text={toCurl(operation)} />
       <h3>Responses</h3>
       {Object.entries(responses).map(([status, given]) => {
         const { $ref } = given;
@@ -97,152 +90,46 @@ function Text({ text }: { readonly text: string }): ReactNode {
   ));
 }
 
-/** The parameters and the body of a request, which is sent, or copied as a call of curl. */
-function TryForm({ operation }: { readonly operation: Operation }) {
-  const id = useId();
-  const client = useClient();
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
-  const [body, setBody] = useState(() => toExample(content?.example));
-  const [fault, setFault] = useState<string>();
-  const { mutate, reset, data, error, isPending } = useMutation({
-    mutationFn: (options: ReturnType<typeof toRequest> & { readonly json?: unknown }) =>
-      client.callRaw(options.path, { ...options, body: options.json }),
-  });
-  const request = () => toRequest(operation, values, body);
-  // Bodies of other types are those of programs.
-  const maySend = client.self.scopes.length > 0 && (type === undefined || type === JSON_TYPE);
-  const submit = () => {
-    setFault(undefined);
-    const asked = request();
-    // Names of projects and sources are UTF-8, of which fetch takes the bytes.
-    const headers = Object.fromEntries(
-      Object.entries(asked.headers).map(([name, value]) => [name, toByteString(value)]),
-    );
-    if (asked.body === undefined) return mutate({ ...asked, headers });
-    try {
-      mutate({ ...asked, headers, json: JSON.parse(asked.body) });
-    } catch (cause) {
-      reset(); // an answer below would be taken for that of this body
-      setFault(`The body is not JSON: ${cause instanceof Error ? cause.message : ''}`);
-    }
-  };
+function Parameters({ parameters }: Pick<Operation, 'parameters'>) {
+  if (parameters.length === 0) return null;
   return (
-    <Form
-      className="operation-form"
-      noValidate={false}
-      onSubmit={submit}
-      aria-label={`Request ${operation.operationId}`}
-    >
-      {operation.parameters.map((parameter) => (
-        <ParameterField
-          key={parameter.name}
-          id={`${id}-${parameter.name}`}
-          parameter={parameter}
-          value={values[parameter.name] ?? ''}
-          onChange={(value) => setValues({ ...values, [parameter.name]: value })}
-        />
-      ))}
-      {type !== undefined && (
-        <Field id={`${id}-body`} label={`Body, ${type}`} fault={fault}>
-          <textarea
-            id={`${id}-body`}
-            className="input"
-            rows={Math.min(12, body.split('\n').length + 1)}
-            spellCheck={false}
-            aria-describedby={describedBy(`${id}-body`)}
-            aria-invalid={fault !== undefined}
-            value={body}
-            onChange={({ target }) => setBody(target.value)}
-          />
-        </Field>
-      )}
-      <div className="operation-actions">
-        {maySend && (
-          <Button type="submit" look="primary" disabled={isPending}>
-            {isPending ? 'Sending…' : 'Send'}
-          </Button>
-        )}
-        <CopyButton text={() => toCurl(request())} label="Copy as curl" />
-      </div>
-      {error !== null && <ErrorNote error={error} />}
-      {data !== undefined && <Received answer={data} />}
-    </Form>
+    <>
+      <h3>Parameters</h3>
+      <dl className="operation-parameters">
+        {parameters.map(({ name, in: place, required = false, description, schema }) => {
+          const about = [place, [schema.type ?? 'any'].flat().join(' | '), required ? 'required' : ''];
+          const values = schema.enum === undefined ? '' : `One of ${schema.enum.join(', ')}.`;
+          const otherwise = schema.default === undefined ? '' : `By default ${schema.default}.`;
+          const help = [description, schema.description, values, otherwise].filter(Boolean);
+          return (
+            <div key={name}>
+              <dt>
+                <code>{name}</code> <span className="muted small">{about.filter(Boolean).join(', ')}</span>
+              </dt>
+              <dd>
+                <Text text={help.join(' ')} />
+              </dd>
+            </div>
+          );
+        })}
+      </dl>
+    </>
   );
 }
 
-interface ParameterFieldProps {
-  readonly id: string;
-  readonly parameter: Parameter;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}
-
-function ParameterField({ id, parameter, value, onChange }: ParameterFieldProps) {
-  const { name, in: place, required = false, description = '', schema } = parameter;
-  const shared = { id, className: 'input', required, value, 'aria-describedby': describedBy(id) };
-  const help = [description, schema.description].filter((text) => text !== undefined && text !== '');
-  return (
-    <Field
-      id={id}
-      label={
-        <>
-          <code>{name}</code>
-          <span className="muted small">
-            {[place, schema.type ?? '', required ? 'required' : ''].flat().filter(Boolean).join(', ')}
-          </span>
-        </>
-      }
-      help={<Text text={help.join(' ')} />}
-    >
-      {schema.enum === undefined ? (
-        <input
-          {...shared}
-          placeholder={schema.default === undefined ? '' : String(schema.default)}
-          autoComplete="off"
-          spellCheck={false}
-          onChange={({ target }) => onChange(target.value)}
-        />
-      ) : (
-        <select {...shared} onChange={({ target }) => onChange(target.value)}>
-          <option value="">{schema.default === undefined ? '' : `default: ${schema.default}`}</option>
-          <Options options={schema.enum.map(String)} />
-        </select>
-      )}
-    </Field>
-  );
-}
-
-const SHOWN_CHARS_MAX = 50_000;
-
-function Received({ answer: { status, ms, blob, text, headers } }: { readonly answer: RawAnswer }) {
-  const type = headers.get('content-type') ?? '';
-  const isText = /^text\/|json/.test(type);
-  const shown = type.startsWith(JSON_TYPE) ? formatJson(parseJson(text)) : isText ? text : '';
-  return (
-    <Part
-      title={`${status} · ${formatMs(ms)} · ${formatBytes(blob.size)} ${type}`}
-      text={showControls(shown.slice(0, SHOWN_CHARS_MAX))}
-    />
-  );
-}
-
-function toExample(example: unknown): string {
-  if (example === undefined) return '';
-  return typeof example === 'string' ? example : JSON.stringify(example, null, 2);
-}
-
-function toByteString(text: string): string {
-  return String.fromCharCode(...new TextEncoder().encode(text));
-}
-
-/** It never contains the key: people share it. */
-function toCurl({ method, path, headers, mediaType, body = '' }: ReturnType<typeof toRequest>): string {
-  const all = { ...headers, ...(mediaType !== undefined && { 'content-type': mediaType }) };
+/** A call with what has to be given, and the example of a body. It never contains the key: people share it. */
+function toCurl({ method, path, parameters, requestBody }: Operation): string {
+  const required = parameters.filter((one) => one.required === true);
+  const of = (place: Parameter['in']) => required.filter((one) => one.in === place).map(({ name }) => name);
+  const query = of('query').map((name) => `${name}=${name.toUpperCase()}`);
+  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+  const { example } = content ?? {};
+  const body = typeof example === 'string' ? example : JSON.stringify(example);
   return [
     `curl -s${method === 'GET' ? '' : ` -X ${method}`} -H "X-API-KEY: $TAILRACE_KEY"`,
-    ...Object.entries(all).map(([name, value]) => `-H ${quoteShell(`${name}: ${value}`)}`),
-    ...(mediaType === undefined ? [] : [`--data-binary ${quoteShell(body)}`]),
-    quoteShell(location.origin + path),
+    ...of('header').map((name) => `-H ${quoteShell(`${name}: …`)}`),
+    ...(type === undefined ? [] : [`-H ${quoteShell(`content-type: ${type}`)}`]),
+    ...(body === undefined ? [] : [`--data-binary ${quoteShell(body)}`]),
+    quoteShell(`${location.origin}${path}${query.length === 0 ? '' : `?${query.join('&')}`}`),
   ].join(' \\\n  ');
 }

@@ -4,13 +4,13 @@ import { query, useRead } from '../../api/queries.ts';
 import { ErrorNote } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { JSON_TYPE, listGroups, type OpenApi, sketch } from './openapi.ts';
+import { listGroups, type OpenApi, sketch } from './openapi.ts';
 import { OperationLine, Part } from './operation.tsx';
 import './reference.css';
 
 const DOCUMENT = query<OpenApi>('/openapi.json', ['tags', 'paths', 'components']);
 
-/** The operations of the API, to try: without a key those that are the same for all, with one also its endpoints. */
+/** The operations of the API: without a key those that are the same for all, with one also its endpoints. */
 export function ReferencePage() {
   const { scopes } = useClient().self;
   const { value, error } = useRead(DOCUMENT);
@@ -18,8 +18,8 @@ export function ReferencePage() {
     <>
       <PageHead title="API reference">
         {scopes.length === 0
-          ? 'The operations for every caller. Sign in to see the endpoints of your key, and to try them.'
-          : 'Every operation, with the endpoints that your key may read. When you try one, it is sent with your key.'}{' '}
+          ? 'The operations for every caller. Sign in to see the endpoints of your key.'
+          : 'Every operation, with the endpoints that your key may read.'}{' '}
         Generate clients from <a href="/openapi.json">openapi.json</a>.
       </PageHead>
       {error !== undefined && <ErrorNote error={error} />}
@@ -43,7 +43,7 @@ function Groups({ document: spec }: { readonly document: OpenApi }) {
         </Panel>
       ))}
       <Panel title="The body of errors">
-        <Part title={JSON_TYPE} text={sketch({ $ref: 'Error' }, spec.components.schemas)} />
+        <Part title="application/json" text={sketch({ $ref: 'Error' }, spec.components.schemas)} />
       </Panel>
     </>
   );

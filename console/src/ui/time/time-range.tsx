@@ -3,7 +3,7 @@ import { describeRange, hasLater, shiftRange, type TimeRange, zoomOut } from '..
 import { useZone } from '../../preference.ts';
 import { Button } from '../button.tsx';
 import { Popover } from '../overlay/popover.tsx';
-import { keepRange, RangePanel } from './range-panel.tsx';
+import { RangePanel } from './range-panel.tsx';
 import './time-range.css';
 
 interface TimeRangeControlProps {
@@ -35,7 +35,6 @@ export function TimeRangeControl({ value, onChange, onRefresh, children }: TimeR
             value={value}
             onChange={(range) => {
               close();
-              keepRange(range);
               onChange(range);
             }}
           />

@@ -1,11 +1,16 @@
-import { type CSSProperties, useState } from 'react';
+import { type CSSProperties, type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import { showText } from '../../../format/log-text.ts';
 import { ownMember } from '../../../format/own.ts';
 import { usePreference } from '../../../preference.ts';
-import { type Bounds, Resizer, remPixels } from '../../../ui/resizer.tsx';
 import type { LineActions } from './record.tsx';
 
 export const HEADER_PX = 28;
+
+const PARTS = [
+  ['time', 'Time'],
+  ['level', 'Level'],
+  ['source', 'Source'],
+] as const;
 
 interface LineHeaderProps extends Pick<LineActions, 'columns' | 'onColumn'> {
   readonly widths: ColumnWidths;
@@ -40,11 +45,8 @@ export function LineHeader({ columns, widths, onColumn }: LineHeaderProps) {
   );
 }
 
-const PARTS = [
-  ['time', 'Time'],
-  ['level', 'Level'],
-  ['source', 'Source'],
-] as const;
+/** Widths in rem, so that they grow with the text. */
+const WIDTH = { min: 2, max: 60 };
 
 interface ColumnResizerProps {
   /** As a reader hears it. */
@@ -53,17 +55,45 @@ interface ColumnResizerProps {
   readonly widths: ColumnWidths;
 }
 
-/** The edge of a column. */
+/** The edge of a column: drag it, or use arrow keys, Home and End; a double click or Delete returns to the first width. */
 function ColumnResizer({ label, column, widths }: ColumnResizerProps) {
+  const drag = useRef<{ readonly at: number; readonly width: number }>(undefined);
+  const width = widths.of(column);
+  const change = (to: number | undefined, isLast: boolean) =>
+    widths.change(column, to && Math.max(WIDTH.min, Math.min(WIDTH.max, to)), isLast);
+  const onDrag = ({ clientX }: PointerEvent, isLast: boolean) => {
+    const { at, width: before } = drag.current ?? { at: clientX, width };
+    const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+    if (clientX !== at) change(before + (clientX - at) / rem, isLast);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const keys = { ArrowLeft: width - 1, ArrowRight: width + 1, Home: WIDTH.min, End: WIDTH.max };
+    const to = ownMember<number>(keys, event.key);
+    if (to === undefined && event.key !== 'Delete') return;
+    event.preventDefault();
+    change(to, true);
+  };
   return (
-    <Resizer
+    <hr
       className="line-resizer"
-      orientation="vertical"
-      label={`Width of ${label}`}
-      size={widths.of(column)}
-      bounds={widths.bounds}
-      pixelsOf={remPixels}
-      onChange={(width, isLast) => widths.change(column, width, isLast)}
+      tabIndex={0}
+      aria-orientation="vertical"
+      aria-label={`Width of ${label}`}
+      aria-valuenow={Math.round(width)}
+      aria-valuemin={WIDTH.min}
+      aria-valuemax={WIDTH.max}
+      title="Drag to change the width; double-click to reset it"
+      onKeyDown={onKeyDown}
+      onDoubleClick={() => change(undefined, true)}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        drag.current = { at: event.clientX, width };
+      }}
+      onPointerMove={(event) => drag.current !== undefined && onDrag(event, false)}
+      onPointerUp={(event) => {
+        onDrag(event, true);
+        drag.current = undefined;
+      }}
     />
   );
 }
@@ -78,8 +108,6 @@ declare module 'react' {
   }
 }
 
-/** Widths in rem, so that they grow with the text. */
-const BOUNDS = { min: 2, max: 60 };
 /** Widths that users have changed; more are forgotten, the oldest first. */
 const KEPT_MAX = 100;
 
@@ -94,9 +122,8 @@ export function columnOf(field: string): string {
 }
 
 export interface ColumnWidths {
-  readonly bounds: Bounds;
   of(column: string): number;
-  /** Shows a width within the bounds; `isLast` keeps it. `undefined` is the width that it had at first. */
+  /** Shows a width; `isLast` keeps it. `undefined` is the width that it had at first. */
   readonly change: (column: string, width: number | undefined, isLast: boolean) => void;
   /** The style of a list with these fields as columns. */
   toStyle(fields: readonly string[]): CSSProperties;
@@ -112,11 +139,13 @@ export function useColumnWidths(): ColumnWidths {
     ownMember(FIRST_WIDTHS, column) ??
     FIELD_WIDTH;
   return {
-    bounds: BOUNDS,
     of,
     change(column, width, isLast) {
       setDragged(isLast || width === undefined ? {} : { [column]: width });
-      if (isLast) change({ widths: withWidth(preference.widths, column, width) });
+      if (!isLast) return;
+      const { [column]: _, ...others } = preference.widths;
+      const all = Object.entries(width === undefined ? others : { ...others, [column]: width });
+      change({ widths: Object.fromEntries(all.slice(-KEPT_MAX)) });
     },
     toStyle(fields) {
       const columns = [...PARTS.map(([column]) => column), ...fields.map(columnOf)];
@@ -129,10 +158,4 @@ export function useColumnWidths(): ColumnWidths {
       };
     },
   };
-}
-
-function withWidth(widths: Readonly<Record<string, number>>, column: string, width: number | undefined) {
-  const others = Object.entries(widths).filter(([name]) => name !== column);
-  const all = width === undefined ? others : [...others, [column, width] as const];
-  return Object.fromEntries(all.slice(-KEPT_MAX));
 }
