@@ -1,13 +1,12 @@
 import uPlot from 'uplot';
-import { findTicks, labelTicks, type OffsetAt } from '../../format/time-axis.ts';
-import type { Chart, ChartSeries } from './chart.ts';
+import { findTicks, labelTicks, type OffsetAt, type Span } from '../../format/time-axis.ts';
+import { areBars, type Chart, type ChartSeries } from './chart.ts';
 
-export const HEIGHT_PX = 220;
 // A label such as `20 Nov` and the space beside it.
 const TICK_PX = 76;
 
-interface OptionParts extends Pick<Chart, 'spans' | 'partial' | 'series' | 'format' | 'thresholds'> {
-  readonly stacked: boolean;
+interface OptionParts {
+  readonly chart: Chart;
   readonly offsetAt: OffsetAt;
   readonly width: number;
   readonly heightPx: number;
@@ -19,7 +18,8 @@ interface OptionParts extends Pick<Chart, 'spans' | 'partial' | 'series' | 'form
 
 /** Returns uPlot's options of a chart, in the present colours of the style sheet. */
 export function createOptions(parts: OptionParts): uPlot.Options {
-  const { series, format, stacked, offsetAt, width, heightPx, onPoint, onDrag } = parts;
+  const { chart, offsetAt, width, heightPx, onPoint, onDrag } = parts;
+  const { series, format, stacked = false, thresholds = [] } = chart;
   const style = getComputedStyle(document.documentElement);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const axis = {
@@ -28,8 +28,7 @@ export function createOptions(parts: OptionParts): uPlot.Options {
     ticks: { show: false },
     grid: { stroke: color('grid'), width: 1 },
   };
-  const areBars = series.some(({ kind }) => kind === 'bar');
-  const bands = areBars
+  const bands = areBars(chart)
     ? []
     : stacked
       ? series.slice(1).map((_one, i): uPlot.Band => ({ series: [i + 2, i + 1] }))
@@ -45,18 +44,19 @@ export function createOptions(parts: OptionParts): uPlot.Options {
     height: heightPx,
     legend: { show: false },
     padding: [8, TICK_PX / 2, 0, 0], // half of the last label is beyond the plot
-    cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 7 } },
+    cursor: {
+      y: false,
+      drag: { x: true, y: false, setScale: false, dist: DRAG_PX },
+      points: { size: 7, show: !areBars(chart) },
+      bind: { dblclick: () => null },
+    },
     hooks: {
       setCursor: [(plot) => onPoint(plot.cursor.idx ?? null)],
       setSelect: [({ select }) => onDrag(select.left, select.left + select.width)],
-      draw: [
-        (plot) => hatch(plot, parts, color),
-        (plot) => drawThresholds(plot, parts.thresholds ?? [], color),
-      ],
+      drawClear: [(plot) => shade(plot, chart, color)],
+      draw: [(plot) => hatch(plot, chart, color), (plot) => drawLines(plot, chart, color)],
     },
-    scales: {
-      y: { range: (_self, min, max) => rangeOf(min, max, parts.thresholds ?? []) },
-    },
+    scales: { y: { range: (_self, min, max) => rangeOf(min, max, thresholds) } },
     axes: [
       {
         ...axis,
@@ -68,7 +68,13 @@ export function createOptions(parts: OptionParts): uPlot.Options {
           return labelTicks({ ...ticksOf(plot, min, max), times }, offsetAt);
         },
       },
-      { ...axis, size: AXIS_PX, space: 40, values: (_self, values) => values.map((value) => format(value)) },
+      {
+        ...axis,
+        size: AXIS_PX,
+        space: Math.min(40, heightPx / 4),
+        ...(series.every(isWhole) && { incrs: WHOLE_STEPS }),
+        values: (_self, values) => values.map((value) => format(value)),
+      },
     ],
     bands,
     series: [
@@ -79,6 +85,15 @@ export function createOptions(parts: OptionParts): uPlot.Options {
 }
 
 const AXIS_PX = 64;
+const DRAG_PX = 6;
+
+/** Counts are whole, and so are the labels of their axis. */
+const POWERS = Array.from({ length: 12 }, (_, i) => 10 ** i);
+const WHOLE_STEPS = [1, 2, 5].flatMap((n) => POWERS.map((power) => n * power)).toSorted((a, b) => a - b);
+
+function isWhole({ values }: ChartSeries): boolean {
+  return values.every((value) => value === null || Number.isInteger(value));
+}
 
 /** From zero, and up to a threshold that is near the values: a distant one would flatten them. */
 function rangeOf(min: number, max: number, thresholds: NonNullable<Chart['thresholds']>): [number, number] {
@@ -87,33 +102,65 @@ function rangeOf(min: number, max: number, thresholds: NonNullable<Chart['thresh
   return [min < 0 ? min * 1.08 : 0, top > 0 ? top * 1.08 : 1];
 }
 
-function drawThresholds(
+/** Lines across the plot: thresholds, and instants. */
+function drawLines(
   { ctx, bbox, valToPos }: uPlot,
-  thresholds: NonNullable<Chart['thresholds']>,
-  color: (name: string) => string,
+  { thresholds = [], instants = [] }: Chart,
+  color: ColorOf,
 ): void {
-  for (const threshold of thresholds) {
-    const y = valToPos(threshold.value, 'y', true);
-    if (y < bbox.top || y > bbox.top + bbox.height) continue;
+  const [left, top] = [bbox.left, bbox.top];
+  const [right, bottom] = [left + bbox.width, top + bbox.height];
+  const draw = (stroke: string, [x1, y1, x2, y2]: readonly [number, number, number, number]) => {
+    if (x1 < left || x2 > right || y1 < top || y2 > bottom) return;
     ctx.save();
     ctx.beginPath();
     ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
     ctx.lineWidth = 1.5 * devicePixelRatio;
-    ctx.strokeStyle = color(threshold.color);
-    ctx.moveTo(bbox.left, y);
-    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.strokeStyle = stroke;
+    ctx.moveTo(x1, y1);
+    ctx.lineTo(x2, y2);
     ctx.stroke();
     ctx.restore();
+  };
+  for (const threshold of thresholds) {
+    const y = valToPos(threshold.value, 'y', true);
+    draw(color(threshold.color), [left, y, right, y]);
   }
+  for (const instant of instants) {
+    const x = valToPos(instant, 'x', true);
+    draw(color('data-4'), [x, top, x, bottom]);
+  }
+}
+
+function shade(plot: uPlot, { shades = [] }: Chart, color: ColorOf): void {
+  for (const one of shades) {
+    const area = areaOf(plot, one);
+    if (area === undefined) continue;
+    plot.ctx.save();
+    plot.ctx.fillStyle = color(one.color);
+    plot.ctx.fillRect(...area);
+    plot.ctx.restore();
+  }
+}
+
+/** Where a stretch of time is drawn; undefined: outside of the plot. */
+function areaOf(
+  { bbox, valToPos }: uPlot,
+  { from, until }: Span,
+): [left: number, top: number, width: number, height: number] | undefined {
+  const left = Math.max(valToPos(from, 'x', true), bbox.left);
+  const right = Math.min(valToPos(until, 'x', true), bbox.left + bbox.width);
+  return right <= left ? undefined : [left, bbox.top, right - left, bbox.height];
 }
 
 /** @param share of the width, of bars that are not stacked */
 function toSeries(
-  { label, color: name, kind = 'area', values }: ChartSeries,
-  color: (name: string) => string,
+  { label, color: name, alpha = 1, kind = 'area', values }: ChartSeries,
+  color: ColorOf,
   share: number | undefined,
 ): uPlot.Series {
-  const stroke = color(name);
+  // Mixed with the ground instead of translucent: bars lie on one another.
+  const stroke = alpha < 1 ? mix(color(name), alpha, color('surface')) : color(name);
   const fill = toAlpha(stroke, share === undefined ? 0.45 : 0.16);
   return {
     label,
@@ -127,17 +174,24 @@ function toSeries(
   };
 }
 
-const BAR_WIDTH_PX_MAX = 48;
+const BAR_SHARE = 0.86;
+const BAR_WIDTH_PX_MAX = 120;
 
 /** Opaque: of stacked bars each is drawn over the one before, which is higher; of others over the one before, which is wider. */
 const BARS = (
   { fill, share = 1 }: { readonly fill: string; readonly share: number | undefined },
   bars: NonNullable<uPlot.Series.BarsPathBuilderFactory>,
-) => ({ fill, width: 0, paths: bars({ size: [0.8 * share, BAR_WIDTH_PX_MAX * share] }) });
+) => ({ fill, width: 0, paths: bars({ size: [BAR_SHARE * share, BAR_WIDTH_PX_MAX * share] }) });
+
+/** Where the value of a span stands on the axis of time: in the middle of its bar, or at its start. */
+export function instantOf({ from, until }: Span, chart: Chart): number {
+  return areBars(chart) ? (from + until) / 2 : from;
+}
 
 /** The values of the series, one above the other if they are stacked. */
-export function toData({ spans, series }: Chart, stacked: boolean): uPlot.AlignedData {
-  const times = spans.map(({ from }) => from);
+export function toData(chart: Chart): uPlot.AlignedData {
+  const { spans, series, stacked = false } = chart;
+  const times = spans.map((span) => instantOf(span, chart));
   if (!stacked) return [times, ...series.map(({ values }) => [...values])];
   const sums = spans.map(() => 0);
   const add = ({ values }: ChartSeries) =>
@@ -146,58 +200,47 @@ export function toData({ spans, series }: Chart, stacked: boolean): uPlot.Aligne
       return sums[i] ?? 0;
     });
   // Bars begin at zero: the highest is drawn first.
-  const areBars = series.some(({ kind }) => kind === 'bar');
-  return [times, ...(areBars ? series.toReversed().map(add).toReversed() : series.map(add))];
+  return [times, ...(areBars(chart) ? series.toReversed().map(add).toReversed() : series.map(add))];
 }
 
 const HATCH_PX = 6;
 
-/** Fades and hatches the way to each partial value: its fall or rise says little. */
-function hatch(
-  { ctx, bbox, valToPos }: uPlot,
-  { spans, partial, series }: Pick<OptionParts, 'spans' | 'partial' | 'series'>,
-  color: (name: string) => string,
-): void {
-  const ratio = devicePixelRatio;
-  const areBars = series.some(({ kind }) => kind === 'bar');
+/** Fades and hatches each partial value, of lines the way to it: its fall or rise says little. */
+function hatch(plot: uPlot, chart: Chart, color: ColorOf): void {
+  const { ctx } = plot;
+  const { spans, partial } = chart;
   for (const index of partial.keys()) {
-    const hatched = findHatched(spans, index, areBars);
-    if (hatched === undefined) continue;
-    const [from, until] = hatched.map((seconds) => valToPos(seconds, 'x', true)).sort((a, b) => a - b);
-    const left = Math.max(from ?? 0, bbox.left);
-    const right = Math.min(until ?? 0, bbox.left + bbox.width);
-    if (right <= left) continue;
+    const [span, beside] = [spans[index], spans[index === 0 ? 1 : index - 1]];
+    if (span === undefined) continue;
+    const ends = areBars(chart) ? [span.from, span.until] : [span.from, (beside ?? span).from];
+    const area = areaOf(plot, { from: Math.min(...ends), until: Math.max(...ends) });
+    if (area === undefined) continue;
+    const [left, top, width, height] = area;
     ctx.save();
     ctx.beginPath();
-    ctx.rect(left, bbox.top, right - left, bbox.height);
+    ctx.rect(...area);
     ctx.clip();
     ctx.fillStyle = toAlpha(color('surface'), 0.55);
-    ctx.fillRect(left, bbox.top, right - left, bbox.height);
+    ctx.fillRect(...area);
     ctx.beginPath();
-    for (let x = left - bbox.height; x < right; x += HATCH_PX * ratio) {
-      ctx.moveTo(x, bbox.top + bbox.height);
-      ctx.lineTo(x + bbox.height, bbox.top);
+    for (let x = left - height; x < left + width; x += HATCH_PX * devicePixelRatio) {
+      ctx.moveTo(x, top + height);
+      ctx.lineTo(x + height, top);
     }
-    ctx.lineWidth = ratio;
+    ctx.lineWidth = devicePixelRatio;
     ctx.strokeStyle = toAlpha(color('text-3'), 0.4);
     ctx.stroke();
     ctx.restore();
   }
 }
 
-/** Where a partial value is drawn, in seconds: a bar is around its time, a line comes from the value beside it. */
-function findHatched(
-  spans: OptionParts['spans'],
-  index: number,
-  areBars: boolean,
-): readonly number[] | undefined {
-  const span = spans[index];
-  const beside = areBars ? span : spans[index === 0 ? 1 : index - 1];
-  if (span === undefined || beside === undefined) return undefined;
-  const half = areBars ? (span.until - span.from) / 2 : 0;
-  return [beside.from - half, span.from + half];
-}
+/** Reads a colour of the style sheet by its name. */
+type ColorOf = (name: string) => string;
 
 function toAlpha(color: string, alpha: number): string {
-  return `color-mix(in srgb, ${color} ${alpha * 100}%, transparent)`;
+  return mix(color, alpha, 'transparent');
+}
+
+function mix(color: string, share: number, other: string): string {
+  return `color-mix(in srgb, ${color} ${share * 100}%, ${other})`;
 }

@@ -9,11 +9,14 @@ export type DataColor =
   | 'data-6'
   | 'data-7'
   | 'data-other'
-  | 'data-bad';
+  | 'data-bad'
+  | 'border-control';
 
 export interface ChartSeries {
   readonly label: string;
   readonly color: DataColor;
+  /** The share of its colour, of bars; the rest is the ground. */
+  readonly alpha?: number;
   /** One per span; null: no value. */
   readonly values: readonly (number | null)[];
   /** `range`: an extreme, drawn faintly; `wide`: visible even below a line with the same values. */
@@ -42,8 +45,16 @@ export interface Chart {
   /** Stacks the areas or bars. */
   readonly stacked?: boolean;
   readonly thresholds?: readonly ChartThreshold[];
+  /** Stretches of time with another ground. */
+  readonly shades?: readonly (Span & { readonly color: 'sunken' | 'accent-soft' })[];
+  /** Instants with a line across, seconds since the epoch. */
+  readonly instants?: readonly number[];
   /** The legend's text of a series while no instant is selected. */
   readonly summary: (values: readonly (number | null)[]) => string;
+}
+
+export function areBars({ series }: Pick<Chart, 'series'>): boolean {
+  return series.some(({ kind }) => kind === 'bar');
 }
 
 /** Places of spans, both inclusive. */

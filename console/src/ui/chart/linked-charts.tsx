@@ -58,9 +58,10 @@ export function LinkedChart({ chart, linesOf, noLines, ...look }: LinkedChartPro
       at={place}
       onPoint={(next) => setAt(next === null ? null : (spans[next]?.from ?? null))}
       selected={selection}
-      onSelect={(next, opens) => {
+      onSelect={(next, { by }) => {
         const [first, last] = [spans[next?.first ?? -1], spans[next?.last ?? -1]];
         const isSpan = first !== undefined && last !== undefined;
+        const opens = by === 'enter';
         setSelected(isSpan ? { from: first.from, until: last.until, chart: id, opens } : undefined);
       }}
       zoom={useSelection(spans, zoom)}

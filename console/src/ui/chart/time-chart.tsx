@@ -1,11 +1,11 @@
-import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useId, useRef, useState } from 'react';
 import { type Zone, zoneName } from '../../format/time.ts';
 import { formatSpan } from '../../format/time-axis.ts';
 import { usePreference } from '../../preference.ts';
 import { QuietButton } from '../button.tsx';
-import type { Chart, Selection } from './chart.ts';
+import type { Chart } from './chart.ts';
+import { Plot, type PlotProps } from './plot.tsx';
 import './time-chart.css';
-import { type PlotProps, usePlot } from './use-plot.ts';
 
 export interface TimeChartProps extends PlotProps {
   readonly onReset: () => void;
@@ -15,40 +15,14 @@ export interface TimeChartProps extends PlotProps {
   readonly children: ReactNode | undefined;
 }
 
-/**
- * Values over time. Mouse, touch and arrow keys move the cursor, whose values the legend shows, and a screen reader announces; click,
- * Enter, drag and Shift with arrow keys select.
- */
-export function TimeChart(props: TimeChartProps) {
-  const { chart, at, onPoint, selected, onSelect, zoom, onReset, hidesTitle = false, children } = props;
+/** Values over time, with a legend that shows those at the cursor, and a screen reader announces. */
+export function TimeChart({ onReset, hidesTitle = false, children, ...plot }: TimeChartProps) {
+  const { chart, at, zoom } = plot;
   const id = useId();
   const { zone } = usePreference().preference;
   const [hasFocus, setHasFocus] = useState(false);
-  const { host, tag, plot } = usePlot(props);
-  const { title, spans } = chart;
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    const last = spans.length - 1;
-    const now = at ?? last;
-    const moves = {
-      ArrowLeft: Math.max(0, now - 1),
-      ArrowRight: Math.min(last, now + 1),
-      Home: 0,
-      End: last,
-    };
-    const to = Object.entries(moves).find(([key]) => key === event.key)?.[1];
-    if (to !== undefined) {
-      onPoint(to);
-      onSelect(event.shiftKey ? extend(selected ?? { first: now, last: now }, now, to) : undefined, false);
-    } else if (event.key === 'Enter') onSelect(selected ?? { first: now, last: now }, true);
-    else if (event.key === 'Escape') onSelect(undefined, false);
-    else return;
-    event.preventDefault();
-  };
-  const onClick = () => {
-    const index = plot.current?.cursor.idx;
-    if (index != null) onSelect({ first: index, last: index }, false);
-  };
+  const tag = useRef<HTMLSpanElement>(null);
+  const { title } = chart;
   return (
     <figure className="chart" aria-labelledby={id}>
       <figcaption className="chart-head">
@@ -60,17 +34,17 @@ export function TimeChart(props: TimeChartProps) {
       </figcaption>
       <Legend chart={chart} at={at} isLive={hasFocus} />
       <div className="chart-frame">
-        <div
-          className="chart-plot"
-          ref={host}
-          role="application"
-          tabIndex={0}
-          aria-label={`${title}: arrow keys move through the times, with Shift they select a range, Enter opens it`}
-          onKeyDown={onKeyDown}
-          onClick={onClick}
-          onDoubleClick={onReset}
-          onFocus={() => setHasFocus(true)}
-          onBlur={() => setHasFocus(false)}
+        <Plot
+          {...plot}
+          label={`${title}: arrow keys move through the times, with Shift they select a range, Enter opens it`}
+          onReset={onReset}
+          onFocus={setHasFocus}
+          onCursor={(left, width) => {
+            if (tag.current === null) return;
+            const { offsetWidth } = tag.current;
+            const most = width - offsetWidth;
+            tag.current.style.left = `${Math.max(0, Math.min(left - offsetWidth / 2, most))}px`;
+          }}
         />
         <span className="chart-time small number" ref={tag} aria-hidden="true">
           {at !== null && describeAt(chart, at, zone)}
@@ -127,10 +101,4 @@ function describeAt({ spans, partial }: Chart, at: number, zone: Zone): string {
   if (span === undefined) return '';
   const range = { from: spans[0]?.from ?? 0, until: spans.at(-1)?.until ?? 0 };
   return [formatSpan(span, { zone, range }), partial.get(at)].filter(Boolean).join(' · ');
-}
-
-/** Moves the end of a selection from `from` to `to`. */
-function extend({ first, last }: Selection, from: number, to: number): Selection {
-  const fixed = from === last ? first : last;
-  return { first: Math.min(fixed, to), last: Math.max(fixed, to) };
 }

@@ -5,13 +5,13 @@ import { type Zone, zoneName } from '../../../format/time.ts';
 import { formatSpan } from '../../../format/time-axis.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton } from '../../../ui/button.tsx';
+import type { Chart, Selection } from '../../../ui/chart/chart.ts';
+import { Plot } from '../../../ui/chart/plot.tsx';
 import { ErrorNote } from '../../../ui/note.tsx';
 import type { QueryFieldName } from '../completion.ts';
 import { exclude, termOf } from '../lines/line.ts';
 import { isRefused, WorkNote } from '../lines/use-work.tsx';
 import type { Search } from '../search/search.ts';
-import { BarChart } from './bar-chart.tsx';
-import type { ChartExtras } from './bar-options.ts';
 import { type Deploy, DeployEntries } from './deploys.tsx';
 import { type ChartChange, type ChartChoice, MeasureControl } from './measure-control.tsx';
 import type { Histogram } from './use-histogram.ts';
@@ -30,7 +30,7 @@ interface HistogramPanelProps {
   readonly onMark: (fromMs: number, untilMs: number) => void;
   /** Whether a selection marks instead of zooming. */
   readonly isMarking: boolean;
-  readonly mark: ChartExtras['mark'];
+  readonly mark: { readonly fromMs: number; readonly untilMs: number } | undefined;
   readonly deploys: readonly Deploy[];
   /** Called with a term that selects the events of a series. */
   readonly onFilter: (term: string) => void;
@@ -42,9 +42,15 @@ export function HistogramPanel(props: HistogramPanelProps) {
   const { counts, search, chart, isOld, state } = histogram;
   const { by } = chart;
   const zone = useZone();
-  const [at, setAt] = useState<number>();
+  const [at, setAt] = useState<number | null>(null);
+  const [selected, setSelected] = useState<Selection>();
   const bars = useMemo(() => toBars(counts, search, chart), [counts, search, chart]);
-  const extras = useExtras(props);
+  const drawn = useDrawn(bars, props);
+  const choose = ({ first, last }: Selection, act: typeof onZoom) => {
+    const [start, end] = [bars.starts[first], bars.starts[last]];
+    setSelected(undefined);
+    if (start !== undefined && end !== undefined) act(start, end + search.widthMs);
+  };
   return (
     <section className="panel histogram" aria-label="Events over time">
       <div className="histogram-head">
@@ -61,23 +67,29 @@ export function HistogramPanel(props: HistogramPanelProps) {
           what="The counts"
         />
         <span className="histogram-time small muted number">
-          {at === undefined || bars.starts[at] === undefined
+          {at === null || bars.starts[at] === undefined
             ? `times in ${zoneName(zone)}`
             : describeBucket(bars, at, { search, zone })}
         </span>
       </div>
       {state.kind === 'failed' && isRefused(state) && <ErrorNote error={state.error} />}
       <div className={isOld ? 'histogram-body is-old' : 'histogram-body'}>
-        <BarChart
-          counted={{
-            bars,
-            widthMs: search.widthMs,
-            countedBackToMs: histogram.slicesRead < histogram.slices ? histogram.backToMs : -Infinity,
-          }}
-          extras={extras}
-          at={at}
+        <Plot
+          chart={drawn}
+          heightPx={HEIGHT_PX}
+          label="Events over time: arrow keys walk through the time buckets, with Shift they select some, Enter zooms to them, m marks them to compare"
+          {...{ at, selected }}
           onPoint={setAt}
-          onSelect={(from, until, isMark) => (isMark || isMarking ? onMark : onZoom)(from, until)}
+          onSelect={(next, { by, isShift }) => {
+            if (by === 'keys') setSelected(next);
+            else if (by !== 'click' && next !== undefined)
+              choose(next, isShift || isMarking ? onMark : onZoom);
+          }}
+          onKey={(key) => {
+            const last = at ?? bars.starts.length - 1;
+            if (key === 'm') choose(selected ?? { first: last, last }, onMark);
+          }}
+          onFocus={() => setSelected(undefined)}
         />
         <ul className="histogram-legend" aria-label="Series">
           {bars.series.map((series) => (
@@ -85,7 +97,7 @@ export function HistogramPanel(props: HistogramPanelProps) {
           ))}
           <DeployEntries {...{ deploys, zone, onZoom }} />
           {bars.partial.includes(true) && bars.total > 0 && (
-            <li className="histogram-entry muted">lighter: {listParts(bars, search)}</li>
+            <li className="histogram-entry muted">hatched: {listParts(bars, search)}</li>
           )}
         </ul>
       </div>
@@ -93,16 +105,44 @@ export function HistogramPanel(props: HistogramPanelProps) {
   );
 }
 
-/** Changes only if what is drawn does: the chart is created anew for it. */
-function useExtras({ mark, deploys }: HistogramPanelProps): ChartExtras {
+const HEIGHT_PX = 116;
+
+/** The bars as a chart, which is drawn anew if it changes. */
+function useDrawn(bars: Bars, { histogram, mark, deploys }: HistogramPanelProps): Chart {
+  const { search, slicesRead, slices, backToMs } = histogram;
   const [from, until] = [mark?.fromMs, mark?.untilMs];
-  return useMemo(
-    () => ({
-      mark: from === undefined || until === undefined ? undefined : { fromMs: from, untilMs: until },
-      deploys: deploys.map(({ ms }) => ms),
-    }),
-    [from, until, deploys],
-  );
+  const countedBackToMs = slicesRead < slices ? backToMs : undefined;
+  return useMemo(() => {
+    const { starts, series, areLines } = bars;
+    const start = starts[0] ?? 0;
+    const toSpan = (fromMs: number, untilMs: number) => ({ from: fromMs / 1000, until: untilMs / 1000 });
+    return {
+      title: 'Events over time',
+      spans: starts.map((ms) => toSpan(ms, ms + search.widthMs)),
+      partial: new Map(
+        starts.flatMap((_start, place) => {
+          const part = partOf(bars, place, search);
+          return part === undefined ? [] : [[place, part] as const];
+        }),
+      ),
+      // The first one is drawn on top of the others.
+      series: series.toReversed().map(({ label, color, alpha, counts }) => ({
+        ...{ label, color, alpha, values: counts, kind: areLines ? ('line' as const) : ('bar' as const) },
+      })),
+      stacked: !areLines,
+      format: formatShort,
+      summary: () => '',
+      shades: [
+        ...(countedBackToMs === undefined
+          ? []
+          : [{ ...toSpan(start, countedBackToMs), color: 'sunken' as const }]),
+        ...(from === undefined || until === undefined
+          ? []
+          : [{ ...toSpan(from, until), color: 'accent-soft' as const }]),
+      ],
+      instants: deploys.map(({ ms }) => ms / 1000),
+    };
+  }, [bars, search, countedBackToMs, from, until, deploys]);
 }
 
 function describeTotal({ slicesRead, slices, isOld, state }: Histogram, total: number): string {
@@ -119,7 +159,11 @@ function describeBucket(bars: Bars, at: number, { search, zone }: Shown): string
 }
 
 /** Why the count of a bucket is not of all its time; undefined: it is. */
-function partOf({ starts, partial }: Bars, at: number, { widthMs, nowMs }: Search): string | undefined {
+function partOf(
+  { starts, partial }: Bars,
+  at: number,
+  { widthMs, nowMs }: Search,
+): 'so far' | 'partial' | undefined {
   if (partial[at] !== true) return undefined;
   return (starts[at] ?? 0) + widthMs > nowMs ? 'so far' : 'partial';
 }
@@ -136,7 +180,7 @@ interface Shown {
 interface LegendEntryProps {
   readonly series: BarSeries;
   readonly by: string;
-  readonly at: number | undefined;
+  readonly at: number | null;
   readonly onFilter: (term: string) => void;
 }
 
@@ -155,7 +199,7 @@ function LegendEntry({ series, by, at, onFilter }: LegendEntryProps) {
         style={{ background: `color-mix(in srgb, var(--${color}) ${alpha * 100}%, var(--surface))` }}
       />
       <span className="histogram-label">{showText(label)}</span>
-      <span className="number">{describeValue(at === undefined ? total : counts[at])}</span>
+      <span className="number">{describeValue(at === null ? total : counts[at])}</span>
     </>
   );
   if (value === undefined) return <li className="histogram-entry">{content}</li>;

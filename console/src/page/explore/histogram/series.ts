@@ -1,4 +1,5 @@
 import { ownMember } from '../../../format/own.ts';
+import type { DataColor } from '../../../ui/chart/chart.ts';
 import type { Search } from '../search/search.ts';
 import { ceilTo, floorTo } from '../search/slice.ts';
 import { COUNT, isAdditive, type Measure } from './measure.ts';
@@ -10,7 +11,7 @@ export interface BarSeries {
   readonly value: string | null | undefined;
   readonly label: string;
   /** Name of a colour of style/token.css, and the share of it. */
-  readonly color: string;
+  readonly color: DataColor;
   readonly alpha: number;
   /** One for each time bucket; null: there is no number to show. */
   readonly counts: readonly (number | null)[];
@@ -94,7 +95,7 @@ function arrange(values: readonly Value[], by: string) {
   return values.toSorted((a, b) => (rank(a) + 1 || 99) - (rank(b) + 1 || 99));
 }
 
-const LEVEL_COLORS: Readonly<Record<string, readonly [color: string, alpha: number]>> = {
+const LEVEL_COLORS: Readonly<Record<string, readonly [color: DataColor, alpha: number]>> = {
   fatal: ['data-4', 1],
   error: ['data-bad', 1],
   warn: ['data-3', 1],
@@ -102,9 +103,9 @@ const LEVEL_COLORS: Readonly<Record<string, readonly [color: string, alpha: numb
   debug: ['data-2', 0.7],
   trace: ['border-control', 0.8],
 };
-const STATUS_COLORS = ['data-2', 'data-1', 'data-2', 'data-3', 'data-bad'];
+const STATUS_COLORS: readonly DataColor[] = ['data-2', 'data-1', 'data-2', 'data-3', 'data-bad'];
 const STATUS_ALPHAS = [1, 0.65, 0.4, 0.25];
-const COLORS = ['data-1', 'data-2', 'data-3', 'data-4'];
+const COLORS: readonly DataColor[] = ['data-1', 'data-2', 'data-3', 'data-4'];
 
 type Value = string | null | undefined;
 
@@ -126,7 +127,7 @@ function createSeries(value: Value, counts: readonly (number | null)[], place: S
 }
 
 /** Codes of one class of statuses are shades of one colour. */
-function colorOf(value: Value, { by, before }: Place): readonly [string, number] {
+function colorOf(value: Value, { by, before }: Place): readonly [DataColor, number] {
   if (value === undefined || value === null) return ['border-control', 0.5];
   const ofLevel = by === 'level' ? ownMember(LEVEL_COLORS, value) : undefined;
   if (ofLevel !== undefined) return ofLevel;
