@@ -21,8 +21,7 @@ function offer(marked: string, isAsked = false, values: readonly FieldValue[] = 
   const caret = marked.indexOf('|');
   const text = marked.replace('|', '');
   const place = findPlace(text, caret);
-  const recent = ['timeout level:error'];
-  const found = place === undefined ? [] : suggest({ text, place, fields: FIELDS, values, recent, isAsked });
+  const found = place === undefined ? [] : suggest({ text, place, fields: FIELDS, values, isAsked });
   return { text, place, found, labels: found.map(({ label }) => label) };
 }
 

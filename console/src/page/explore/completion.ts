@@ -25,7 +25,7 @@ export interface Place {
 }
 
 export interface Suggestion {
-  readonly kind: 'recent' | 'field' | 'keyword' | 'value' | 'operator';
+  readonly kind: 'field' | 'keyword' | 'value' | 'operator';
   readonly label: string;
   readonly detail: string;
   readonly insert: string;
@@ -95,7 +95,6 @@ interface Offer {
   readonly place: Place;
   readonly fields: readonly QueryFieldName[];
   readonly values: readonly FieldValue[];
-  readonly recent: readonly string[];
   /** Whether the user asked for the list, which then has everything that may stand here. */
   readonly isAsked: boolean;
 }
@@ -110,20 +109,11 @@ export function suggest(offer: Offer): readonly Suggestion[] {
   return found.filter(({ insert }) => insert.trimEnd() !== present).slice(0, SUGGESTIONS_MAX);
 }
 
-function suggestTerms({ text, place, fields, recent, isAsked }: Offer): readonly Suggestion[] {
-  const isEmpty = text.trim() === '';
-  const recents = isEmpty ? recent.map(toRecent) : [];
-  if (place.typed === '' && !isAsked) return recents;
-  const terms = [...fields.map(toFieldSuggestion), ...(isEmpty ? [] : suggestKeywords(place))];
-  return [...recents, ...rank(terms, place.typed)];
+function suggestTerms({ text, place, fields, isAsked }: Offer): readonly Suggestion[] {
+  if (place.typed === '' && !isAsked) return [];
+  const keywords = text.trim() === '' ? [] : suggestKeywords(place);
+  return rank([...fields.map(toFieldSuggestion), ...keywords], place.typed);
 }
-
-const toRecent = (text: string): Suggestion => ({
-  kind: 'recent',
-  label: text,
-  detail: 'recent',
-  insert: text,
-});
 
 const toFieldSuggestion = ({ name, type, description = '' }: QueryFieldName): Suggestion => ({
   kind: 'field',

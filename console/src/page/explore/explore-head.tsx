@@ -130,7 +130,6 @@ function QueryRow({ address, fields, running, error, onRun, onStop }: ExploreHea
       <div className="explore-query">
         <QueryField
           value={draft}
-          searched={address.q}
           onChange={setDraft}
           onRun={onRun}
           fields={fields.fields}

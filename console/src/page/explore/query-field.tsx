@@ -1,12 +1,10 @@
-import { type RefObject, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { useClient } from '../../api/client.ts';
+import { useEffect, useId, useRef } from 'react';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import type { ValuesOf } from './lines/field-list.tsx';
 import { goToLines } from './lines/use-list.ts';
 import './query-field.css';
 import type { QueryFieldName } from './completion.ts';
-import { tokenize } from './query-text.ts';
-import { COMPLETED_CHARS_MAX, optionId, SuggestionList, useCompletion } from './use-completion.tsx';
+import { optionId, SuggestionList, useCompletion } from './use-completion.tsx';
 
 interface QueryFieldProps {
   readonly value: string;
@@ -14,21 +12,16 @@ interface QueryFieldProps {
   readonly onRun: (text: string) => void;
   readonly fields: readonly QueryFieldName[];
   readonly valuesOf: ValuesOf;
-  /** The search that ran last, which becomes a recent one. */
-  readonly searched: string;
-  /** The service's message about `value`, such as `has ( without )`; `position` in UTF-16 units from 0. */
-  readonly fault: { readonly message: string; readonly position?: number } | undefined;
+  /** The service's message about `value`, such as `has ( without )`. */
+  readonly fault: { readonly message: string } | undefined;
 }
 
-/** The field of a search: completes fields and values, colours the text, shows a fault at its place. Enter runs it. */
+/** The field of a search: completes fields and values, and shows a fault. Enter runs it. */
 export function QueryField(props: QueryFieldProps) {
-  const { value, searched, onChange, onRun, fields, valuesOf, fault } = props;
+  const { value, onChange, onRun, fields, valuesOf, fault } = props;
   const id = useId();
-  const keyId = useClient().self.id;
   const input = useRef<HTMLInputElement>(null);
-  const [recent, setRecent] = useState<readonly string[]>([]);
-  useEffect(() => setRecent(keepRecent(keyId, searched.trim())), [keyId, searched]);
-  const completion = useCompletion({ input, text: value, fields, recent, valuesOf });
+  const completion = useCompletion({ input, text: value, fields, valuesOf });
   const { suggestions, active, state, show } = completion;
   const note = NOTES[state];
   const isExpanded = suggestions.length > 0;
@@ -47,7 +40,6 @@ export function QueryField(props: QueryFieldProps) {
     <div className="query-field">
       <div className="query-row">
         <div className="query-box">
-          <QueryPaint text={value} faultAt={fault?.position} input={input} />
           <input
             ref={input}
             className="input"
@@ -156,71 +148,4 @@ function QueryHelp() {
       )}
     </Popover>
   );
-}
-
-interface QueryPaintProps {
-  readonly text: string;
-  /** UTF-16 units. */
-  readonly faultAt: number | undefined;
-  readonly input: RefObject<HTMLInputElement | null>;
-}
-
-/** The coloured text below a field whose own text is transparent, and a mark at its fault. Follows the field's scrolling. */
-function QueryPaint({ text, faultAt, input }: QueryPaintProps) {
-  const content = useRef<HTMLDivElement>(null);
-  const tokens = useMemo(
-    () =>
-      text.length > COMPLETED_CHARS_MAX
-        ? [{ kind: 'word' as const, from: 0, until: text.length }]
-        : tokenize(text),
-    [text],
-  );
-  useLayoutEffect(() => {
-    const follow = () => {
-      if (content.current && input.current)
-        content.current.style.translate = `${-input.current.scrollLeft}px`;
-    };
-    follow();
-    const ending = new AbortController();
-    const { signal } = ending;
-    for (const name of ['scroll', 'input', 'keyup', 'focus', 'blur'])
-      input.current?.addEventListener(name, follow, { signal });
-    // Not every browser reports the scrolling of a field, but a caret or a selection that scrolls it.
-    document.addEventListener('selectionchange', follow, { signal });
-    return () => ending.abort();
-  });
-  return (
-    <div className="query-paint" aria-hidden="true">
-      <div ref={content}>
-        {tokens.map(({ kind, from, until }) => (
-          <span key={from} className={`query-token is-${kind}`}>
-            {text.slice(from, until)}
-          </span>
-        ))}
-        {faultAt !== undefined && (
-          <div className="query-mark">
-            {text.slice(0, faultAt)}
-            <mark>{text[faultAt] ?? ' '}</mark>
-          </div>
-        )}
-      </div>
-    </div>
-  );
-}
-
-const COUNT_MAX = 10;
-
-const nameOf = (keyId: string) => `tailrace.recent.${keyId}`;
-
-/** Keeps a search among the last ones of a key in this browser tab. @returns them, the newest first */
-function keepRecent(keyId: string, text: string): readonly string[] {
-  const others = readRecent(keyId).filter((other) => other !== text);
-  const recent = (text === '' ? others : [text, ...others]).slice(0, COUNT_MAX);
-  sessionStorage.setItem(nameOf(keyId), JSON.stringify(recent));
-  return recent;
-}
-
-function readRecent(keyId: string): readonly string[] {
-  const kept: unknown = JSON.parse(sessionStorage.getItem(nameOf(keyId)) ?? '[]');
-  return Array.isArray(kept) ? kept.filter((text) => typeof text === 'string') : [];
 }

@@ -19,18 +19,17 @@ interface CompletionOptions {
   readonly input: RefObject<HTMLInputElement | null>;
   readonly text: string;
   readonly fields: readonly QueryFieldName[];
-  readonly recent: readonly string[];
   readonly valuesOf: ValuesOf;
 }
 
 // Longer texts are pasted rather than typed, and the service rejects them by default.
-export const COMPLETED_CHARS_MAX = 8_192;
+const COMPLETED_CHARS_MAX = 8_192;
 
 /** `typed`: the list has what continues the text before the caret; `asked`: everything that may stand there. */
 type Mode = 'closed' | 'typed' | 'asked';
 
 /** The list of suggestions of a text field and its keys. */
-export function useCompletion({ input, text, fields, recent, valuesOf }: CompletionOptions) {
+export function useCompletion({ input, text, fields, valuesOf }: CompletionOptions) {
   const [caret, setCaret] = useState(0);
   const [mode, setMode] = useState<Mode>('closed');
   // By text: values that arrive later shift its index.
@@ -41,9 +40,8 @@ export function useCompletion({ input, text, fields, recent, valuesOf }: Complet
   );
   const { values, state } = useFieldValues(place?.kind === 'value' ? place.field : undefined, valuesOf);
   const suggestions = useMemo(
-    () =>
-      place === undefined ? [] : suggest({ text, place, fields, values, recent, isAsked: mode === 'asked' }),
-    [text, place, fields, values, recent, mode],
+    () => (place === undefined ? [] : suggest({ text, place, fields, values, isAsked: mode === 'asked' })),
+    [text, place, fields, values, mode],
   );
   const active = suggestions.findIndex(({ insert }) => insert === activeInsert);
   const show = (next: Mode): boolean => {
@@ -55,7 +53,7 @@ export function useCompletion({ input, text, fields, recent, valuesOf }: Complet
   const accept = (suggestion: Suggestion | undefined): boolean => {
     if (input.current === null || place === undefined || suggestion === undefined) return false;
     insertInto(input.current, place, suggestion);
-    show(suggestion.insert.endsWith(' ') || suggestion.kind === 'recent' ? 'closed' : 'typed');
+    show(suggestion.insert.endsWith(' ') ? 'closed' : 'typed');
     return true;
   };
   const choose = (step: number): boolean => {
@@ -139,9 +137,7 @@ export function SuggestionList({ id, suggestions, active, note, onAccept }: Sugg
               className="suggestion"
               onMouseDown={() => onAccept(suggestion)}
             >
-              <span className={`suggestion-label query-token is-${suggestion.kind}`}>
-                {showText(suggestion.label)}
-              </span>
+              <span className={`suggestion-label is-${suggestion.kind}`}>{showText(suggestion.label)}</span>
               <span className="suggestion-detail">{suggestion.detail}</span>
             </div>
           ))}

@@ -18,14 +18,13 @@ import { Panel, Stat } from '../../ui/panel.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import './overview.css';
 import { EndpointTraffic } from './endpoint-traffic.tsx';
-import { ErrorList } from './error-list.tsx';
-import { SourceList } from './source-list.tsx';
+import { SourceTraffic } from './source-traffic.tsx';
 
 /** The state of the service: live numbers for keys with `manage`, otherwise the endpoints of the key. */
 export function OverviewPage() {
   const { self } = useClient();
   const mayWatch = self.scopes.includes('manage');
-  const hasErrors = maySearch(self);
+  const mayFind = maySearch(self);
   const live = useOverview();
   const endpoints = useRead(queries.endpoints);
   const { value: overview } = live;
@@ -44,15 +43,12 @@ export function OverviewPage() {
         <>
           <NoticeBanner notices={overview.notices} />
           <Headline overview={overview} />
-          {hasErrors && <ErrorList />}
-          <div className="overview-parts">
-            <EndpointTraffic overview={overview} endpoints={described} />
-            <SourceList overview={overview} />
-          </div>
+          {mayFind && <SourceTraffic />}
+          <EndpointTraffic overview={overview} endpoints={described} />
           <EngineState overview={overview} />
         </>
       )}
-      {!mayWatch && hasErrors && <ErrorList />}
+      {!mayWatch && mayFind && <SourceTraffic />}
       {!mayWatch && endpoints.value !== undefined && <EndpointList endpoints={described} />}
     </>
   );

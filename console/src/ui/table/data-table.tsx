@@ -1,14 +1,5 @@
-import {
-  createSortedRowModel,
-  type RowData,
-  rowSortingFeature,
-  sortFn_basic,
-  sortFn_text,
-  tableFeatures,
-  useTable,
-} from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, type RefObject, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatJson, type Row } from '../../api/answer.ts';
 import { showText } from '../../format/log-text.ts';
@@ -17,9 +8,8 @@ import { formatTimeMs, type Zone } from '../../format/time.ts';
 import { toSeconds } from '../chart/answer-range.ts';
 import './data-table.css';
 
-interface DataColumn<Row extends RowData> {
+interface DataColumn {
   readonly id: string;
-  readonly header: string;
   /** The value to sort by. */
   readonly value: (row: Row) => string | number | null;
   /** The displayed content; by default the value. */
@@ -27,37 +17,19 @@ interface DataColumn<Row extends RowData> {
   readonly numeric?: boolean;
 }
 
-interface DataTableProps<Row extends RowData> {
+interface DataTableProps {
   readonly caption: string;
   readonly rows: readonly Row[];
-  readonly columns: readonly DataColumn<Row>[];
+  readonly columns: readonly DataColumn[];
 }
-
-const features = tableFeatures({
-  rowSortingFeature,
-  sortedRowModel: createSortedRowModel(),
-  sortFns: { basic: sortFn_basic, text: sortFn_text },
-});
 
 const ROW_PX = 33;
 
-/** A virtual table of an answer's rows; a click on a header sorts them. */
-export function DataTable<Row extends RowData>({ caption, rows, columns }: DataTableProps<Row>) {
+/** A virtual table of an answer's rows; a click on a header sorts them: up, down, then as they came. */
+export function DataTable({ caption, rows, columns }: DataTableProps) {
   const scroll = useRef<HTMLElement>(null);
-  const data = useMemo(() => [...rows], [rows]);
-  const definitions = useMemo(
-    () =>
-      columns.map((column) => ({
-        id: column.id,
-        header: column.header,
-        accessorFn: column.value,
-        sortFn: 'basic' as const,
-        sortUndefined: 'last' as const,
-      })),
-    [columns],
-  );
-  const table = useTable({ features, data, columns: definitions });
-  const sorted = table.getRowModel().rows;
+  const [order, setOrder] = useState<Order>();
+  const sorted = useMemo(() => sortRows(rows, columns, order), [rows, columns, order]);
   const virtual = useVirtualizer({
     count: sorted.length,
     getScrollElement: () => scroll.current,
@@ -67,58 +39,72 @@ export function DataTable<Row extends RowData>({ caption, rows, columns }: DataT
   const items = virtual.getVirtualItems();
   const before = items[0]?.start ?? 0;
   const after = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
-  const headers = table.getHeaderGroups()[0]?.headers ?? [];
-  const hidden = useHiddenColumns(scroll, columns);
-  const note = useId();
   return (
-    <div className={hidden > 0 ? 'data-table-frame is-more' : 'data-table-frame'}>
-      <section className="data-table" ref={scroll} tabIndex={0} aria-label={caption} aria-describedby={note}>
-        <table>
-          <caption className="visually-hidden">{caption}</caption>
-          <thead>
-            <tr>
-              {headers.map((header, i) => {
-                const order = header.column.getIsSorted();
-                return (
-                  <th
-                    key={header.id}
-                    scope="col"
-                    className={columns[i]?.numeric === true ? 'numeric' : ''}
-                    aria-sort={order === false ? 'none' : order === 'asc' ? 'ascending' : 'descending'}
-                  >
-                    <button type="button" onClick={header.column.getToggleSortingHandler()}>
-                      {columns[i]?.header}
-                      <span aria-hidden="true">{order === false ? '' : order === 'asc' ? ' ↑' : ' ↓'}</span>
-                    </button>
-                  </th>
-                );
-              })}
-            </tr>
-          </thead>
-          <tbody>
-            {before > 0 && <Spacer height={before} span={columns.length} />}
-            {items.map((item) => {
-              const row = sorted[item.index];
-              if (row === undefined) return null;
+    <section className="data-table" ref={scroll} tabIndex={0} aria-label={caption}>
+      <table>
+        <caption className="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ id, numeric = false }) => {
+              const is = order?.id === id ? order.is : 'none';
               return (
-                <tr key={row.id} data-index={item.index} ref={virtual.measureElement}>
-                  {columns.map((column) => (
-                    <td key={column.id} className={column.numeric === true ? 'numeric' : ''}>
-                      {column.cell?.(row.original) ?? toShown(column.value(row.original)) ?? '–'}
-                    </td>
-                  ))}
-                </tr>
+                <th key={id} scope="col" className={numeric ? 'numeric' : ''} aria-sort={is}>
+                  <button type="button" onClick={() => setOrder(NEXT[is] && { id, is: NEXT[is] })}>
+                    {id}
+                    <span aria-hidden="true">{MARKS[is]}</span>
+                  </button>
+                </th>
               );
             })}
-            {after > 0 && <Spacer height={after} span={columns.length} />}
-          </tbody>
-        </table>
-      </section>
-      <p id={note} className="data-table-note small muted">
-        {hidden > 0 && `${hidden} more ${hidden === 1 ? 'column' : 'columns'} to the right →`}
-      </p>
-    </div>
+          </tr>
+        </thead>
+        <tbody>
+          {before > 0 && <Spacer height={before} span={columns.length} />}
+          {items.map((item) => {
+            const row = sorted[item.index];
+            if (row === undefined) return null;
+            return (
+              <tr key={item.key} data-index={item.index} ref={virtual.measureElement}>
+                {columns.map(({ id, numeric = false, cell, value }) => (
+                  <td key={id} className={numeric ? 'numeric' : ''}>
+                    {cell?.(row) ?? toShown(value(row)) ?? '–'}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+          {after > 0 && <Spacer height={after} span={columns.length} />}
+        </tbody>
+      </table>
+    </section>
   );
+}
+
+interface Order {
+  /** Id of a column. */
+  readonly id: string;
+  readonly is: 'ascending' | 'descending';
+}
+
+const NEXT = { none: 'ascending', ascending: 'descending', descending: undefined } as const;
+const MARKS = { none: '', ascending: ' ↑', descending: ' ↓' } as const;
+
+/** Rows without a value come last, whatever the order. */
+function sortRows(
+  rows: readonly Row[],
+  columns: readonly DataColumn[],
+  order: Order | undefined,
+): readonly Row[] {
+  const column = columns.find(({ id }) => id === order?.id);
+  if (column === undefined) return rows;
+  const sign = order?.is === 'descending' ? -1 : 1;
+  const keyed = rows.map((row) => ({ row, key: column.value(row) }));
+  return keyed
+    .sort(({ key: a }, { key: b }) => {
+      if (a === null || b === null) return Number(a === null) - Number(b === null);
+      return a === b ? 0 : a < b ? -sign : sign;
+    })
+    .map(({ row }) => row);
 }
 
 function toShown(value: string | number | null): string | number | null {
@@ -134,41 +120,15 @@ function Spacer({ height, span }: { readonly height: number; readonly span: numb
   );
 }
 
-/** The number of a table's columns that are not, or not wholly, to be seen until it is scrolled to the right. */
-function useHiddenColumns(scroll: RefObject<HTMLElement | null>, columns: readonly unknown[]): number {
-  const [hidden, setHidden] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other columns have other widths
-  useEffect(() => {
-    const element = scroll.current;
-    if (element === null) return;
-    const count = () => {
-      const end = element.scrollLeft + element.clientWidth;
-      const isHidden = (head: HTMLElement) => head.offsetLeft + head.offsetWidth > end + 1;
-      setHidden([...element.querySelectorAll<HTMLElement>('thead th')].filter(isHidden).length);
-    };
-    const resized = new ResizeObserver(count);
-    resized.observe(element);
-    const table = element.querySelector('table');
-    if (table !== null) resized.observe(table);
-    element.addEventListener('scroll', count, { passive: true });
-    return () => {
-      resized.disconnect();
-      element.removeEventListener('scroll', count);
-    };
-  }, [scroll, columns]);
-  return hidden;
-}
-
 /** The table's columns. @param times names of columns of times, which are shown in the zone */
 export function toColumns(
   columns: EndpointView['columns'],
   { zone, times }: { readonly zone: Zone; readonly times: ReadonlySet<string> },
-): DataColumn<Row>[] {
+): DataColumn[] {
   return columns.map(({ name, type }) => {
     const isTime = times.has(name);
     return {
       id: name,
-      header: name,
       numeric: !isTime && (type === 'integer' || type === 'number'),
       value: (row) => toSortable(ownMember(row, name)),
       ...(isTime && { cell: (row) => formatBucket(ownMember(row, name), zone) }),

@@ -1,0 +1,118 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { type Row, toAnswer } from '../../api/answer.ts';
+import { useClient } from '../../api/client.ts';
+import { formatCount, formatPercent } from '../../format/number.ts';
+import { ErrorNote } from '../../ui/note.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
+import { explorePath } from '../explore/address.ts';
+import { searchPath } from '../explore/search/search.ts';
+
+/** Events with at least the level error. */
+const ERRORS = 'level:>=error';
+const HOUR_MS = 3_600_000;
+/** As many series as a histogram has at most. */
+const SOURCES_MAX = '50';
+const SHOWN_MAX = 20;
+// Two counts of two hours, over every source.
+const EVERY_MS = 60_000;
+
+interface SourceLine {
+  readonly source: string;
+  /** Of the last hour. */
+  readonly errors: number;
+  readonly events: number;
+  /** Errors of the hour before. */
+  readonly before: number;
+}
+
+/** The path of the events by source, of the last hour and the one before. @param q which events count */
+export function countsPath(q: string, nowMs: number): string {
+  const range = { fromMs: nowMs - 2 * HOUR_MS, untilMs: nowMs };
+  const more = { part: 'histogram', by: 'source', buckets: '2', top: SOURCES_MAX };
+  return searchPath({ q, source: [], project: '' }, range, more);
+}
+
+/** Returns the sources with events, most errors first. @param nowMs that of the paths whose rows these are */
+export function toSourceLines(all: readonly Row[], errors: readonly Row[], nowMs: number): SourceLine[] {
+  const startOfHour = (nowMs - HOUR_MS) * 1_000;
+  const count = (rows: readonly Row[], source: unknown, isLast: boolean) =>
+    rows
+      .filter((row) => row['source'] === source && Number(row['timestamp']) >= startOfHour === isLast)
+      .reduce((sum, row) => sum + Number(row['count']), 0);
+  const sources = new Set(
+    [...all, ...errors].filter(({ other }) => other !== true).map((row) => row['source']),
+  );
+  return [...sources]
+    .map((source) => ({
+      source: String(source),
+      errors: count(errors, source, true),
+      events: count(all, source, true),
+      before: count(errors, source, false),
+    }))
+    .filter((line) => line.errors + line.events > 0)
+    .sort((a, b) => b.errors - a.errors || b.events - a.events || (a.source < b.source ? -1 : 1))
+    .slice(0, SHOWN_MAX);
+}
+
+const TITLE = 'Sources in the last hour';
+const COLUMNS: readonly TableColumn<SourceLine>[] = [
+  { name: 'Source', cell: ({ source }) => <Link href={`/sources/${source}`}>{source}</Link> },
+  {
+    name: 'Errors',
+    numeric: true,
+    cell: ({ source, errors }) =>
+      errors === 0 ? (
+        '0'
+      ) : (
+        <Link href={explorePath({ q: ERRORS, source: [source] })} className="tone-bad" title="Explore them">
+          {formatCount(errors)}
+        </Link>
+      ),
+  },
+  {
+    name: 'Of its events',
+    numeric: true,
+    // Counted one after the other while events come.
+    cell: ({ errors, events }) => formatPercent(Math.min(1, errors / Math.max(1, events))),
+  },
+  { name: 'Hour before', numeric: true, cell: ({ before }) => formatCount(before) },
+  {
+    name: 'Events',
+    numeric: true,
+    cell: ({ source, events }) => (
+      <Link href={explorePath({ source: [source] })} title="Explore them">
+        {formatCount(events)}
+      </Link>
+    ),
+  },
+];
+
+/** Errors and events by source, of those that the key may search: the first thing that one looks for. */
+export function SourceTraffic() {
+  const client = useClient();
+  const { data, error } = useQuery({
+    queryKey: ['events by source'],
+    async queryFn({ signal }) {
+      const nowMs = Date.now();
+      const read = async (q: string) => toAnswer(await client.callRaw(countsPath(q, nowMs), { signal })).rows;
+      const [all, errors] = await Promise.all([read(''), read(ERRORS)]);
+      return toSourceLines(all, errors, nowMs);
+    },
+    staleTime: EVERY_MS,
+    refetchInterval: EVERY_MS,
+  });
+  if (data === undefined || data.length === 0) {
+    return (
+      <Panel title={TITLE}>
+        {error !== null ? (
+          <ErrorNote error={error} />
+        ) : (
+          <p className="muted">{data === undefined ? 'Counting…' : 'No events.'}</p>
+        )}
+      </Panel>
+    );
+  }
+  return <RowTable title={TITLE} rows={data} columns={COLUMNS} keyOf={({ source }) => source} />;
+}
