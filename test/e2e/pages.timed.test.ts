@@ -12,11 +12,7 @@ const STATES: [name: string, path: string, act?: (page: Page) => Promise<void>][
   ['the overview', '/'],
   ['charts', '/endpoints/functions.invocation-stats?project=aurora&interval=7day'],
   ['a table', '/endpoints/usage.api-counts?project=aurora&interval=daily&ui.view=table'],
-  [
-    'log lines',
-    '/endpoints/logs.all?project=aurora&project_tier=PRO',
-    (page) => page.locator('.line-head').first().click(),
-  ],
+  ['log entries', '/endpoints/logs.all?project=aurora&project_tier=PRO'],
   [
     'the form for a key',
     '/keys',
@@ -43,6 +39,7 @@ const STATES: [name: string, path: string, act?: (page: Page) => Promise<void>][
   ['differences', '/explore?range=7d&view=compare'],
   ['the workbench', '/workbench?endpoint=usage.api-counts'],
   ['a dashboard', '/dashboards/functions?project=aurora'],
+  ['its editor', '/dashboards/functions?ui.edit=1'],
   ['sending logs', '/send'],
   ['rejected events', '/admin?show=events', (page) => page.getByText('The last one').first().click()],
   ['a source', '/sources/cloudflare.logs.prod'],

@@ -149,9 +149,6 @@ export interface Pages<T> {
   readonly loadMore: () => void;
 }
 
-/** The keys of all pages in the cache begin with it. */
-export const PAGES = ['pages'] as const;
-
 interface PagesOptions {
   /** Items per page. */
   readonly size: number;
@@ -165,7 +162,7 @@ export function usePages<T extends { readonly id: string | number }>(
 ): Pages<T> {
   const client = useClient();
   const { data, error, isFetching, hasNextPage, fetchNextPage } = useInfiniteQuery({
-    queryKey: [...PAGES, path, size],
+    queryKey: ['pages', path, size],
     queryFn: async ({ pageParam: before, signal }) => {
       const query = new URLSearchParams({
         limit: String(size),

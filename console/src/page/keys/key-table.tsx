@@ -1,4 +1,3 @@
-import { type ReactNode, useId, useState } from 'react';
 import type { KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import type { Pages } from '../../api/queries.ts';
@@ -7,27 +6,43 @@ import { Button, QuietButton } from '../../ui/button.tsx';
 import { Empty } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { LoadMore, RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
+import { Segmented } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 
-interface KeyListProps {
+const STATES = [
+  { id: 'active', label: 'Valid' },
+  { id: 'ended', label: 'Revoked, expired' },
+] as const;
+
+/** Which keys are listed. */
+export type KeyStates = (typeof STATES)[number]['id'];
+
+interface KeyTableProps {
   readonly keys: Pages<KeyView>;
+  readonly states: KeyStates;
+  readonly onStates: (states: KeyStates) => void;
   readonly onMake: () => void;
   readonly onRotate: (key: KeyView) => void;
   readonly onRevoke: (key: KeyView) => void;
 }
 
-/** Every valid key that the signed-in key may see, newest first. */
-export function KeyList({ keys, onMake, onRotate, onRevoke }: KeyListProps) {
-  const { items, busy } = keys;
-  const make = (
-    <Button look="primary" onClick={onMake}>
-      Create a key
-    </Button>
+/** The keys that the signed-in key may see, their rights, and their actions, newest first. */
+export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }: KeyTableProps) {
+  const { items, hasMore, busy, loadMore } = keys;
+  const ownId = useClient().self.id;
+  const nowMs = Date.now();
+  const actions = (
+    <div className="row">
+      <Segmented label="Listed" options={STATES} selected={states} onSelect={onStates} />
+      <Button look="primary" onClick={onMake}>
+        Create a key
+      </Button>
+    </div>
   );
-  if (items === undefined || items.length === 0) {
+  if (items === undefined || items.length === 0)
     return (
-      <Panel title="Keys" actions={make}>
+      <Panel title="Keys" actions={actions}>
         {items === undefined ? (
           busy && <p className="muted">Reading…</p>
         ) : (
@@ -38,52 +53,6 @@ export function KeyList({ keys, onMake, onRotate, onRevoke }: KeyListProps) {
         )}
       </Panel>
     );
-  }
-  return <KeyTable title="Keys" actions={make} more="Load older keys" {...{ keys, onRotate, onRevoke }} />;
-}
-
-const TITLE = 'Revoked and expired keys';
-
-/** Revoked and expired keys; collapsed, since their number only grows. */
-export function EndedKeys({ keys }: { readonly keys: Pages<KeyView> }) {
-  const [shown, setShown] = useState(false);
-  const id = useId();
-  const { items = [], hasMore } = keys;
-  if (items.length === 0) return null;
-  const toggle = (
-    <Button aria-expanded={shown} aria-controls={id} onClick={() => setShown(!shown)}>
-      {shown ? 'Hide' : 'Show'} {formatCount(items.length)}
-      {hasMore && ' and more'}
-    </Button>
-  );
-  return (
-    <div id={id}>
-      {shown ? (
-        <KeyTable title={TITLE} actions={toggle} keys={keys} more="Load older ones" />
-      ) : (
-        <Panel title={TITLE} actions={toggle}>
-          <p className="small muted">These keys are rejected. They stay listed for the audit trail.</p>
-        </Panel>
-      )}
-    </div>
-  );
-}
-
-interface KeyTableProps {
-  readonly title: string;
-  readonly actions: ReactNode;
-  readonly keys: Pages<KeyView>;
-  readonly more: string;
-  /** Left out for keys that cannot be changed. */
-  readonly onRotate?: (key: KeyView) => void;
-  readonly onRevoke?: (key: KeyView) => void;
-}
-
-/** Keys, their rights, and their actions. */
-function KeyTable({ title, actions, keys, more, onRotate, onRevoke }: KeyTableProps) {
-  const { items = [], hasMore, busy, loadMore } = keys;
-  const ownId = useClient().self.id;
-  const nowMs = Date.now();
   const columns: readonly TableColumn<KeyView>[] = [
     { name: 'Key', cell: (key) => <Name record={key} isOwn={key.id === ownId} /> },
     { name: 'State', cell: (key) => <State record={key} nowMs={nowMs} /> },
@@ -108,11 +77,11 @@ function KeyTable({ title, actions, keys, more, onRotate, onRevoke }: KeyTablePr
         ) : (
           <span className="key-buttons">
             {key.successor === null && (
-              <QuietButton onClick={() => onRotate?.(key)}>
+              <QuietButton onClick={() => onRotate(key)}>
                 Rotate<span className="visually-hidden"> {key.name}</span>
               </QuietButton>
             )}
-            <QuietButton className="tone-bad" onClick={() => onRevoke?.(key)}>
+            <QuietButton className="tone-bad" onClick={() => onRevoke(key)}>
               Revoke<span className="visually-hidden"> {key.name}</span>
             </QuietButton>
           </span>
@@ -121,11 +90,12 @@ function KeyTable({ title, actions, keys, more, onRotate, onRevoke }: KeyTablePr
   ];
   return (
     <RowTable
-      {...{ title, actions, columns }}
+      title="Keys"
+      {...{ actions, columns }}
       rowClass="key-line"
       rows={items}
       keyOf={({ id }) => id}
-      below={hasMore && <LoadMore label={more} busy={busy} onLoad={loadMore} />}
+      below={hasMore && <LoadMore label="Load older keys" busy={busy} onLoad={loadMore} />}
     />
   );
 }

@@ -2,12 +2,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { CreatedKeyView, KeyEntry, KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { PAGES, usePages } from '../../api/queries.ts';
+import { usePages } from '../../api/queries.ts';
 import { isLimited } from '../../api/right.ts';
 import { ErrorNote } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { KeyForm } from './key-form.tsx';
-import { EndedKeys, KeyList } from './key-table.tsx';
+import { type KeyStates, KeyTable } from './key-table.tsx';
 import './keys.css';
 import { CreatedKey, RevokeDialog, RotateDialog } from './dialogs.tsx';
 import { Trail } from './trail.tsx';
@@ -25,8 +25,8 @@ type Task =
 export function KeysPage() {
   const { self } = useClient();
   const cache = useQueryClient();
-  const keys = usePages<KeyView>('/api/keys?state=active', { size: KEYS_AT_ONCE });
-  const ended = usePages<KeyView>('/api/keys?state=ended', { size: KEYS_AT_ONCE });
+  const [states, setStates] = useState<KeyStates>('active');
+  const keys = usePages<KeyView>(`/api/keys?state=${states}`, { size: KEYS_AT_ONCE });
   // This key may not see the audit trail: the service does not show it to a limited key.
   const entries = usePages<KeyEntry>('/api/keys/log', {
     size: ENTRIES_AT_ONCE,
@@ -41,7 +41,7 @@ export function KeysPage() {
     close();
     setDone(message);
     if (secret !== undefined) setMade(secret);
-    void cache.invalidateQueries({ queryKey: PAGES });
+    void cache.invalidateQueries(); // also the names of keys
   };
   return (
     <>
@@ -51,19 +51,14 @@ export function KeysPage() {
       {done !== undefined && <Done message={done} />}
       {made !== undefined && <CreatedKey made={made} onClose={() => setMade(undefined)} />}
       {keys.error !== undefined && <ErrorNote error={keys.error} />}
-      {ended.error !== undefined && <ErrorNote error={ended.error} />}
-      <KeyList
-        keys={keys}
+      <KeyTable
+        {...{ keys, states }}
+        onStates={setStates}
         onMake={() => setTask({ kind: 'make' })}
         onRotate={(key) => setTask({ kind: 'rotate', key })}
         onRevoke={(key) => setTask({ kind: 'revoke', key })}
       />
-      <EndedKeys keys={ended} />
-      <Trail
-        entries={entries}
-        keys={[...(keys.items ?? []), ...(ended.items ?? [])]}
-        hidden={isLimited(self)}
-      />
+      <Trail entries={entries} hidden={isLimited(self)} />
       {task?.kind === 'make' && <KeyForm onClose={close} onMade={(secret) => onDone(undefined, secret)} />}
       {task?.kind === 'rotate' && (
         <RotateDialog record={task.key} onClose={close} onMade={(secret) => onDone(undefined, secret)} />

@@ -1,5 +1,5 @@
-import type { ReactNode } from 'react';
-import type { KeyEntry, KeyView } from '../../../../src/management/view.ts';
+import { Fragment, type ReactNode } from 'react';
+import type { KeyEntry } from '../../../../src/management/view.ts';
 import type { Pages } from '../../api/queries.ts';
 import { formatCount } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
@@ -10,11 +10,10 @@ import { Panel } from '../../ui/panel.tsx';
 import { LoadMore } from '../../ui/table/panel-table.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
+import { useKeyNames } from '../admin/key-name.tsx';
 
 interface TrailProps {
   readonly entries: Pages<KeyEntry>;
-  /** Keys with known names. */
-  readonly keys: readonly KeyView[];
   /** Whether the caller's key has no right to see it. */
   readonly hidden: boolean;
 }
@@ -41,8 +40,9 @@ const LABELS: Readonly<Partial<Record<KeyEntry['action'], string>>> = {
 };
 
 /** The audit trail: changes and rejections of keys. */
-export function Trail({ entries, keys, hidden }: TrailProps) {
+export function Trail({ entries, hidden }: TrailProps) {
   const zone = useZone();
+  const names = useKeyNames();
   const { items, error, hasMore, busy, loadMore } = entries;
   const nowMs = Date.now();
   const label = (action: KeyEntry['action']) => LABELS[action] ?? action;
@@ -70,7 +70,7 @@ export function Trail({ entries, keys, hidden }: TrailProps) {
               <span>
                 <Tag tone={TONES[entry.action]}>{label(entry.action)}</Tag>
               </span>
-              <Sentence entry={entry} keys={keys} />
+              <Sentence {...{ entry, names }} />
             </li>
           ))}
         </ul>
@@ -83,11 +83,6 @@ export function Trail({ entries, keys, hidden }: TrailProps) {
 /** By their time: rejections are counted for a minute, and written after later changes. */
 function compareEntries(a: KeyEntry, b: KeyEntry): number {
   return (b.at ?? '').localeCompare(a.at ?? '') || b.id - a.id;
-}
-
-interface SentenceProps {
-  readonly entry: KeyEntry;
-  readonly keys: readonly KeyView[];
 }
 
 /** The reasons of rejected requests (docs/keys.md, audit trail). */
@@ -105,85 +100,55 @@ export const REFUSALS: Readonly<Record<string, string>> = {
   session: 'a session that has ended',
 };
 
+/** What is said of each action: WHO did it, to which KEY, how often, and the detail as `toDetail` writes it. */
+const SENTENCES: Readonly<Record<KeyEntry['action'], string>> = {
+  created: 'WHO created KEY: DETAIL',
+  changed: 'WHO changed KEY, now with DETAIL',
+  rotated: 'WHO rotated KEY to DETAIL',
+  revoked: 'WHO revoked KEY',
+  minted: 'KEY signed tokens, TIMES in all',
+  refused: 'Requests with KEY rejected, TIMES in all: DETAIL',
+  deleted: 'WHO deleted DETAIL',
+  silenced: 'WHO silenced the alert DETAIL',
+  unsilenced: 'WHO ended a silence of the alert DETAIL',
+  signed_in: 'WHO signed in DETAIL',
+  signed_out: 'WHO signed out',
+  ended: 'WHO ended the DETAIL',
+  saved: 'WHO saved the DETAIL',
+};
+
 /** An entry of the audit trail as a sentence. */
-function Sentence({ entry, keys }: SentenceProps) {
+function Sentence({
+  entry,
+  names,
+}: {
+  readonly entry: KeyEntry;
+  readonly names: ReadonlyMap<string, string>;
+}) {
   const zone = useZone();
-  const { action, actor, address, key_id: id, detail, count } = entry;
-  const who = <Actor id={actor} keys={keys} />;
-  const key = <Key id={id} keys={keys} />;
-  const granted = detail === '' ? '' : `: ${toZone(detail, zone)}`;
-  const times = formatCount(count);
-  const sentences: Readonly<Record<KeyEntry['action'], ReactNode>> = {
-    created: (
-      <>
-        {who} created {key}
-        {granted}
-      </>
-    ),
-    changed: (
-      <>
-        {who} changed {key}, now with {toZone(detail, zone)}
-      </>
-    ),
-    rotated: (
-      <>
-        {who} rotated {key} to <Key id={detail.replace('successor ', '')} keys={keys} />
-      </>
-    ),
-    revoked: (
-      <>
-        {who} revoked {key}
-      </>
-    ),
-    minted: (
-      <>
-        {key} signed {times} {count === 1 ? 'token' : 'tokens'}
-      </>
-    ),
-    refused: (
-      <>
-        {times} {count === 1 ? 'request' : 'requests'}
-        {id !== '' && <> with {key}</>} rejected: {describeRefusal(detail)}
-      </>
-    ),
-    deleted: (
-      <>
-        {who} deleted {detail}
-      </>
-    ),
-    silenced: (
-      <>
-        {who} silenced the alert {toZone(detail, zone)}
-      </>
-    ),
-    unsilenced: (
-      <>
-        {who} ended a silence of the alert {detail}
-      </>
-    ),
-    signed_in: (
-      <>
-        {who} signed in {detail}
-      </>
-    ),
-    signed_out: <>{who} signed out</>,
-    ended: (
-      <>
-        {who} ended the {detail}
-      </>
-    ),
-    saved: (
-      <>
-        {who} saved the {describeSaved(detail)}
-      </>
-    ),
+  const { action, actor, address, key_id: id, count } = entry;
+  const key = <Actor id={id} names={names} />;
+  const parts: Readonly<Record<string, ReactNode>> = {
+    WHO: <Actor id={actor} names={names} />,
+    KEY: id === '' ? 'no valid key' : key,
+    TIMES: formatCount(count),
+    DETAIL: toDetail(entry, zone),
   };
   return (
     <span className="trail-text">
-      {sentences[action]}
+      {SENTENCES[action].split(/\b(WHO|KEY|TIMES|DETAIL)\b/).map((part, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text have no other identity
+        <Fragment key={i}>{ownMember(parts, part) ?? part}</Fragment>
+      ))}
       {address !== '' && <span className="small muted"> from {address}</span>}
     </span>
   );
+}
+
+function toDetail({ action, detail }: KeyEntry, zone: Zone): string {
+  if (action === 'refused') return describeRefusal(detail);
+  if (action === 'saved') return describeSaved(detail);
+  return toZone(detail.replace(/^successor /, ''), zone);
 }
 
 /** `logs.all 2f…` is an endpoint, and `alert failing.paths 2f…` an alert: names have no spaces. */
@@ -198,16 +163,11 @@ function describeRefusal(detail: string): string {
   return [ownMember(REFUSALS, reason) ?? reason, ...addresses].join(', from ');
 }
 
-function Actor({ id, keys }: { readonly id: string; readonly keys: readonly KeyView[] }) {
-  if (id === 'cli') return <>The CLI</>;
-  if (id === 'private') return <>The environment’s private key</>;
+function Actor({ id, names }: { readonly id: string; readonly names: ReadonlyMap<string, string> }) {
+  if (id === 'cli') return 'The CLI';
+  if (id === 'private' || id === 'public') return `The environment’s ${id} key`;
   if (id.includes('(person:')) return <strong>{id.split(' (person:', 1)}</strong>;
-  return <Key id={id} keys={keys} />;
-}
-
-function Key({ id, keys }: { readonly id: string; readonly keys: readonly KeyView[] }) {
-  if (id === 'private' || id === 'public') return <>the environment’s {id} key</>;
-  const name = keys.find((one) => one.id === id)?.name;
+  const name = names.get(id);
   return (
     <>
       {name !== undefined && <strong>{name} </strong>}

@@ -114,5 +114,13 @@ export function SourceTraffic() {
       </Panel>
     );
   }
-  return <RowTable title={TITLE} rows={data} columns={COLUMNS} keyOf={({ source }) => source} />;
+  return (
+    <RowTable
+      title={TITLE}
+      rowClass="source-line"
+      rows={data}
+      columns={COLUMNS}
+      keyOf={({ source }) => source}
+    />
+  );
 }
