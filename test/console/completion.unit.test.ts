@@ -92,7 +92,7 @@ describe('for every search', () => {
           const place = findPlace(text, start.length);
           if (place === undefined) throw new Error('no place');
           const values = [{ value, count: 1 }];
-          const found = suggest({ text, place, fields: FIELDS, values, recent: [], isAsked: false });
+          const found = suggest({ text, place, fields: FIELDS, values, isAsked: false });
           const suggestion = found.find(({ kind }) => kind === 'value');
           if (suggestion === undefined) throw new Error('not offered');
           const whole = insert(text, place, suggestion).join('');

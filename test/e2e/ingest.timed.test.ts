@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { open, startBrowser } from './browser.ts';
-import { createKey, KEY, send, URL_OF_SERVICE } from './service.ts';
+import { KEY, send, URL_OF_SERVICE } from './service.ts';
 
 startBrowser(URL_OF_SERVICE);
 
@@ -37,22 +37,4 @@ test('sources are listed with what they hold, and each shows its fields and lead
   const toLines = page.locator('#content').getByRole('link', { name: /^Explore/ });
   await toLines.click();
   await expect.poll(() => new URL(page.url()).searchParams.get('source')).toBe(EDGE);
-});
-
-test('the events of a project are counted, then deleted once its name is written', async () => {
-  const event = { project: 'gone', timestamp: new Date(Date.now() - 60_000).toISOString() };
-  expect(await send('logs', [event, event])).toBe(200);
-  const page = await open('/admin?show=deletion', { key: KEY });
-  await page.getByLabel('Project', { exact: true }).fill('gone');
-  await page.getByRole('button', { name: 'Count the events' }).click();
-  await page.getByRole('button', { name: 'Delete 2 events…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Delete 2 events?' });
-  const confirm = dialog.getByRole('button', { name: 'Delete the events' });
-  expect(await confirm.isDisabled()).toBe(true);
-  await dialog.getByRole('textbox').fill('gone');
-  await confirm.click();
-  await page.getByText('2 events are deleted.').waitFor();
-  const limited = await createKey({ scopes: ['manage'], pins: { project: 'aurora' } });
-  const other = await open('/admin?show=deletion', { key: limited, apart: true });
-  await other.getByText('This key may not delete events').waitFor();
 });

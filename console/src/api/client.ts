@@ -3,6 +3,12 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { createContext, use } from 'react';
 import type { Me } from '../../../src/management/view.ts';
 
+declare module '@tanstack/react-query' {
+  interface Register {
+    defaultError: ApiError;
+  }
+}
+
 /** A call that failed: with the service's own words, or because it could not be reached at all (`unreachable`, status 0). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

@@ -18,12 +18,6 @@ import type {
 } from '../../../src/management/view.ts';
 import { ApiError, type Client, type Needs, useClient } from './client.ts';
 
-declare module '@tanstack/react-query' {
-  interface Register {
-    defaultError: ApiError;
-  }
-}
-
 /** One path of the API that several parts of the console read; the path is its key in the cache. */
 interface Query<T> {
   readonly queryKey: readonly [path: string];

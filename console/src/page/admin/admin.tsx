@@ -2,7 +2,6 @@ import { useLocation, useSearch } from 'wouter';
 import { PageHead } from '../../ui/page-head.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import './admin.css';
-import { Deletion } from './deletion.tsx';
 import { RejectedEvents, RejectedRequests } from './rejected.tsx';
 import { Usage } from './usage.tsx';
 
@@ -10,7 +9,6 @@ const PARTS = [
   { id: 'usage', label: 'Usage', part: Usage },
   { id: 'requests', label: 'Rejected requests', part: RejectedRequests },
   { id: 'events', label: 'Rejected events', part: RejectedEvents },
-  { id: 'deletion', label: 'Delete events', part: Deletion },
 ] as const;
 
 /** What an operator looks after. `?show=` names the part. */
@@ -20,7 +18,7 @@ export function AdminPage() {
   const { id, part: Part } = PARTS.find((one) => one.id === named) ?? PARTS[0];
   return (
     <>
-      <PageHead title="Admin">Who uses the service, what it rejects, and what it deletes.</PageHead>
+      <PageHead title="Admin">Who uses the service, and what it rejects.</PageHead>
       <div>
         <Tabs
           label="Parts of this page"

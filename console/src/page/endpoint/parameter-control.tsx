@@ -2,7 +2,6 @@ import { useId } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { ApiError } from '../../api/client.ts';
 import { ownMember } from '../../format/own.ts';
-import type { Vocabulary } from '../../ui/editor/completion.ts';
 import { Editor } from '../../ui/editor/editor.tsx';
 import { describedBy, Field, Options, Suggestions } from '../../ui/form.tsx';
 import { Tag } from '../../ui/tag.tsx';
@@ -15,7 +14,7 @@ interface ParameterControlProps {
   readonly suggestions: readonly string[];
   readonly onChange: (value: string) => void;
   /** Set for a caller's SELECT, which is written in an editor. */
-  readonly sql?: { readonly words: Vocabulary; readonly onRun: () => void } | undefined;
+  readonly onRun?: (() => void) | undefined;
 }
 
 /** The control of a parameter, as the service names it. */
@@ -25,13 +24,12 @@ export function ParameterControl({
   value,
   suggestions,
   onChange,
-  sql,
+  onRun,
 }: ParameterControlProps) {
   const { control, required, values, pinned, default: fallback } = parameter;
   const list = useId();
   const shared = { id, 'aria-describedby': describedBy(id), className: 'input', disabled: pinned !== null };
-  if (sql !== undefined)
-    return <Editor {...sql} language="sql" label="sql" value={value} onChange={onChange} />;
+  if (onRun !== undefined) return <Editor language="sql" label="sql" {...{ value, onChange, onRun }} />;
   if (control === 'choice') {
     return (
       <select {...shared} value={value} onChange={(event) => onChange(event.target.value)}>
@@ -81,13 +79,14 @@ interface ParameterFieldsProps {
   /** Values that a parameter `project` suggests. */
   readonly projects: readonly string[] | undefined;
   readonly helpOf?: (parameter: EndpointView['parameters'][number]) => string;
-  readonly sql?: ParameterControlProps['sql'];
+  /** Runs a caller's SELECT; undefined if the endpoint takes none. */
+  readonly onRun?: ParameterControlProps['onRun'];
   readonly onChange: (name: string, value: string) => void;
 }
 
 /** A labelled control per declared parameter. */
 export function ParameterFields(props: ParameterFieldsProps) {
-  const { parameters, values, error, projects = [], helpOf, sql, onChange } = props;
+  const { parameters, values, error, projects = [], helpOf, onRun, onChange } = props;
   const id = useId();
   return parameters.map((parameter) => {
     const { name, required, pinned } = parameter;
@@ -111,7 +110,7 @@ export function ParameterFields(props: ParameterFieldsProps) {
           value={ownMember(values, name) ?? ''}
           suggestions={name === 'project' ? projects : []}
           onChange={(value) => onChange(name, value)}
-          sql={name === 'sql' ? sql : undefined}
+          onRun={name === 'sql' ? onRun : undefined}
         />
       </Field>
     );

@@ -7,7 +7,6 @@ import { useZone } from '../../preference.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form } from '../../ui/form.tsx';
 import { fillIn, ParameterFields } from './parameter-control.tsx';
-import { useSandboxWords } from './sandbox.ts';
 
 interface ParameterFormProps {
   readonly endpoint: EndpointView;
@@ -27,7 +26,6 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
   const [fresh, setFresh] = useState(false);
   useEffect(() => setDraft(fillIn(endpoint.parameters, values)), [endpoint, values]);
   const hasProject = endpoint.parameters.some(({ name }) => name === 'project');
-  const words = useSandboxWords(endpoint);
   const projects = useRead(queries.projects, { isWanted: hasProject && scopes.includes('query') });
 
   const run = () => onRun(draft, fresh);
@@ -45,7 +43,7 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
         helpOf={({ control, description }) =>
           control === 'time' ? `In ${zoneName(zone)}. ${description}` : description
         }
-        sql={endpoint.query_sandboxing ? { words, onRun: run } : undefined}
+        onRun={endpoint.query_sandboxing ? run : undefined}
         onChange={(name, value) => setDraft((before) => ({ ...before, [name]: value }))}
       />
       <div className="parameter-actions">

@@ -1,11 +1,6 @@
-import { useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
-import { useClient } from '../../api/client.ts';
-import { queries, useRead } from '../../api/queries.ts';
-import { mayUseWorkbench } from '../../api/right.ts';
 import { ownMember } from '../../format/own.ts';
-import { findViews, type Vocabulary, withConditional } from '../../ui/editor/completion.ts';
 
 /** The parameter in which callers of a sandboxed endpoint send a SELECT; no such endpoint declares one of this name. */
 const SQL: EndpointView['parameters'][number] = {
@@ -46,19 +41,4 @@ function typeOf(rows: readonly Row[], name: string): EndpointView['columns'][num
   if (values.every((value) => typeof value === 'number' || typeof value === 'bigint')) return 'number';
   if (values.every((value) => typeof value === 'boolean')) return 'boolean';
   return values.every((value) => typeof value === 'string') ? 'string' : 'json';
-}
-
-/** What a caller's SELECT may use: parameters; views and functions as far as the key may know them. */
-export function useSandboxWords({ query_sandboxing: isOn, parameters, sql }: EndpointView): Vocabulary {
-  const { self } = useClient();
-  const { value } = useRead(queries.workbench, { isWanted: isOn && mayUseWorkbench(self) });
-  const functions = useMemo(() => withConditional(value?.functions ?? []), [value]);
-  return useMemo(
-    () => ({
-      functions,
-      tables: findViews(sql ?? '').map((name) => ({ name, columns: [] })),
-      parameters: [...parameters.filter(({ name }) => name !== SQL.name), { name: 'now' }],
-    }),
-    [functions, parameters, sql],
-  );
 }

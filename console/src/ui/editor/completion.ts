@@ -129,7 +129,7 @@ function toColumns(text: string, tables: readonly Table[]): Completion[] {
 }
 
 /** Names of the views in the WITH of a query. */
-export function findViews(text: string): string[] {
+function findViews(text: string): string[] {
   return [...new Set([...text.matchAll(VIEW)].map(([, name = '']) => name))];
 }
 

@@ -12,22 +12,15 @@ import { SQLDialect } from '@codemirror/lang-sql';
 import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, indentOnInput, indentUnit, syntaxTree } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
-import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
-import { Annotation, Compartment, type EditorState, type Extension } from '@codemirror/state';
+import { Annotation, type EditorState, type Extension } from '@codemirror/state';
 import {
-  Decoration,
-  type DecorationSet,
   drawSelection,
   EditorView,
   highlightActiveLine,
   highlightActiveLineGutter,
   keymap,
   lineNumbers,
-  MatchDecorator,
-  type PluginValue,
   tooltips,
-  ViewPlugin,
-  type ViewUpdate,
 } from '@codemirror/view';
 import { KEYWORDS, NO_WORDS, suggest, TYPES, type Vocabulary } from './completion.ts';
 import { theme } from './theme.ts';
@@ -62,16 +55,11 @@ const fromOutside = Annotation.define<true>();
 export function mountEditor(host: HTMLElement, options: MountOptions): MountedEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   let words = NO_WORDS;
-  const functions = new Compartment();
   const view = new EditorView({
     root,
     parent: root,
     doc: options.text,
-    extensions: [
-      functions.of([]),
-      options.language === 'sql' ? completing(() => words) : [],
-      createExtensions(options),
-    ],
+    extensions: [options.language === 'sql' ? completing(() => words) : [], createExtensions(options)],
   });
   return {
     setText(text) {
@@ -84,8 +72,6 @@ export function mountEditor(host: HTMLElement, options: MountOptions): MountedEd
       view.dispatch(setDiagnostics(view.state, toDiagnostics(view.state.doc.toString(), faults)));
     },
     setVocabulary(next) {
-      if (next.functions !== words.functions)
-        view.dispatch({ effects: functions.reconfigure(markFunctions(next.functions)) });
       words = next;
     },
     goTo(fault) {
@@ -110,7 +96,6 @@ function createExtensions({ language, label, onChange, onRun }: MountOptions): E
     drawSelection(),
     highlightActiveLine(),
     highlightActiveLineGutter(),
-    highlightSelectionMatches(),
     bracketMatching(),
     closeBrackets(),
     indentOnInput(),
@@ -130,7 +115,6 @@ function createExtensions({ language, label, onChange, onRun }: MountOptions): E
       { key: 'Mod-Enter', run },
       ...closeBracketsKeymap,
       ...completionKeymap,
-      ...searchKeymap,
       ...historyKeymap,
       ...lintKeymap,
       ...defaultKeymap,
@@ -228,35 +212,9 @@ function languageOf(language: EditedLanguage): Extension {
   return language === 'sql' ? clickhouse.language : yaml();
 }
 
-/** Nodes of the syntax tree in which nothing is completed or marked. */
+/** Nodes of the syntax tree in which nothing is completed. */
 const QUOTED = new Set(['String', 'LineComment', 'BlockComment', 'QuotedIdentifier']);
 
 function isQuoted(state: EditorState, position: number, side: -1 | 1): boolean {
   return QUOTED.has(syntaxTree(state).resolveInner(position, side).name);
-}
-
-const mark = Decoration.mark({ class: 'cm-function' });
-
-interface Marks extends PluginValue {
-  decorations: DecorationSet;
-}
-
-/** Marks calls of these functions. No list of words of the dialect: columns may have the same names. */
-function markFunctions(names: readonly string[]): Extension {
-  const known = new Set(names);
-  const calls = new MatchDecorator({
-    regexp: /[A-Za-z_]\w*(?=\()/g,
-    decorate(add, from, to, [name], { state }) {
-      if (known.has(name) && !isQuoted(state, from, 1)) add(from, to, mark);
-    },
-  });
-  return ViewPlugin.define<Marks>(
-    (view) => ({
-      decorations: calls.createDeco(view),
-      update(update: ViewUpdate) {
-        this.decorations = calls.updateDeco(update, this.decorations);
-      },
-    }),
-    { decorations: (plugin) => plugin.decorations },
-  );
 }

@@ -23,13 +23,11 @@ const look = EditorView.theme({
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
     background: 'color-mix(in srgb, var(--accent) 28%, transparent)',
   },
-  '.cm-selectionMatch': { backgroundColor: 'var(--accent-soft)' },
   '&.cm-focused .cm-matchingBracket': {
     backgroundColor: 'var(--accent-soft)',
     outline: '1px solid var(--accent)',
   },
   '&.cm-focused .cm-nonmatchingBracket': { backgroundColor: 'var(--bad-soft)' },
-  '.cm-function': { color: 'var(--code-name)' },
   '.cm-lintRange-error': {
     backgroundImage: 'none',
     textDecoration: 'underline wavy var(--bad) 1px',
@@ -73,29 +71,6 @@ const look = EditorView.theme({
     font: '400 var(--text-xs) / 1.5 var(--font)',
     color: 'var(--text-2)',
   },
-  '.cm-panels': { backgroundColor: 'var(--sunken)', color: 'var(--text)' },
-  '.cm-panels.cm-panels-bottom': { borderTop: '1px solid var(--border)' },
-  '.cm-panel.cm-search': {
-    padding: '0.375rem 1.5rem 0.375rem 0.5rem',
-    font: '400 var(--text-xs) / 1.5 var(--font)',
-  },
-  '.cm-panel.cm-search label, .cm-panel.cm-search input, .cm-panel.cm-search button': {
-    fontSize: 'var(--text-xs)',
-  },
-  '.cm-panel.cm-search :focus-visible': { outline: '2px solid var(--accent)', outlineOffset: '-1px' },
-  '.cm-textfield': {
-    backgroundColor: 'var(--surface)',
-    border: '1px solid var(--border-control)',
-    color: 'inherit',
-  },
-  '.cm-button': {
-    backgroundImage: 'none',
-    backgroundColor: 'var(--surface)',
-    border: '1px solid var(--border-control)',
-    color: 'inherit',
-  },
-  '.cm-panel.cm-search [name=close]': { color: 'inherit' },
-  '.cm-searchMatch': { backgroundColor: 'var(--warn-soft)', outline: '1px solid var(--warn)' },
 });
 
 const colors = HighlightStyle.define([
