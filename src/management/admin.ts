@@ -9,7 +9,6 @@ import type { Caller } from '../keys/keyring.ts';
 import { OWNER } from '../query/pins.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
 import type { RejectedRequestLog } from '../telemetry/rejected-requests.ts';
-import type { KeyRequests, KeyTraffic } from '../telemetry/series.ts';
 import type { RejectedEventsView, RejectedRequestsView, USAGE_BY, UsageView } from './admin-view.ts';
 import { type KeyParts, readReachableKeys } from './keys.ts';
 

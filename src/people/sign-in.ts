@@ -4,7 +4,7 @@ import { TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { hashKey, sameHash } from '../keys/key-record.ts';
-import { type Caller, type Keyring, PRIVATE_KEY_ID } from '../keys/keyring.ts';
+import type { Caller, Keyring } from '../keys/keyring.ts';
 import { networkOf } from '../lib/address.ts';
 import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
 import type { createLoginSeal, Login } from './cookie.ts';

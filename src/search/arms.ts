@@ -1,8 +1,8 @@
 import type { AskStep, Endpoint, ResultColumn, Step } from '../definitions/endpoint.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
-import { type FilledTables } from '../engine/write-marks.ts';
-import { toText, writeCondition, writeConditions } from './condition.ts';
-import { type Fields, type Operand, type SearchFields, TABLE, column, createFields } from './field.ts';
+import type { FilledTables } from '../engine/write-marks.ts';
+import { toText, writeConditions } from './condition.ts';
+import { column, createFields, type Operand, type SearchFields, TABLE } from './field.ts';
 import type { SearchField, SearchTree } from './tree.ts';
 
 /** Writes the query of a search (definitions/endpoint.ts). */

@@ -16,7 +16,6 @@ import { createCursors } from '../query/cursor.ts';
 import { registerGauges } from '../telemetry/gauges.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { createRejectedRequestLog } from '../telemetry/rejected-requests.ts';
-import { createKeyTraffic } from '../telemetry/series.ts';
 import { createTraffic, SAMPLE_MS } from '../telemetry/traffic.ts';
 import { readVersion } from '../version.ts';
 import { openAlerts, type ServedAlerts } from './alerts.ts';

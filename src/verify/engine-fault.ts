@@ -1,5 +1,5 @@
+import type { SqlFile } from '../definitions/checks/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
-import type { SqlFile } from '../definitions/read.ts';
 import type { Source } from '../definitions/source.ts';
 import { messageOf } from '../errors.ts';
 import { describeNearest } from '../lib/nearest.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
 import { createRejectedRequestLog } from '../../src/telemetry/rejected-requests.ts';
-import { createKeyTraffic } from '../../src/telemetry/series.ts';
 
 test('requests are kept by reason, key and address; new addresses drop no other code', () => {
   let now = 0;

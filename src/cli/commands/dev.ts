@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { InputError, messageOf } from '../../errors.ts';
 import { openTokenSecret } from '../../keys/token.ts';
-import { deriveSecret } from '../../lib/derived-secret.ts';
+import { deriveSecret } from '../../lib/hash.ts';
 import type { Core } from '../../service/open-core.ts';
 import { readConfig, stopSignal } from '../environment.ts';
 import { DEV_STORE } from '../local-service.ts';

@@ -3,8 +3,8 @@ import { InputError } from '../../errors.ts';
 import type { ControlStore } from '../../keys/control-store.ts';
 import { endRecorded } from '../../management/sessions.ts';
 import { withControlStore } from '../environment.ts';
-import { readStoreConfig } from '../find-store.ts';
 import { formatCounted, formatMinute, formatTable } from '../format.ts';
+import { readStoreConfig } from '../local-service.ts';
 
 export function peopleCommand(): Command {
   return new Command('people')

@@ -174,7 +174,7 @@ const NUMBERS: readonly Type[] = ['int64', 'float64'];
 const TIMES: readonly Type[] = ['timestamp', 'datetime', 'date'];
 
 export const isJson = ({ type }: Value) => type === 'json' || type === 'record';
-export const isNumber = ({ type }: Value) => NUMBERS.includes(type);
+const isNumber = ({ type }: Value) => NUMBERS.includes(type);
 export const isTime = ({ type }: Value) => TIMES.includes(type);
 
 /** A value as a type, where BigQuery converts without a cast: JSON and constants. @throws WrongType */

@@ -7,7 +7,6 @@ import type { Caller } from '../../keys/keyring.ts';
 import type { Credential } from '../../people/credential.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RejectedRequestLog } from '../../telemetry/rejected-requests.ts';
-import type { KeyTraffic } from '../../telemetry/series.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
