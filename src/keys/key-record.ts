@@ -1,5 +1,4 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Row } from './database.ts';
 import type { Grant } from './grant.ts';
 
 /** A key as it is stored: its hash, never its text. Times are ms since the epoch. */
@@ -27,7 +26,7 @@ type Stored = Grant & Pick<KeyRecord, 'name' | 'description'>;
 
 const NO_PINS: Grant['pins'] = Object.freeze({});
 
-export function toRecord(row: Row): KeyRecord {
+export function toRecord(row: Readonly<Record<string, unknown>>): KeyRecord {
   const { pins, ...record } = JSON.parse(String(row['record'])) as Stored; // only toRow writes it
   return {
     ...{ revokedMs: undefined, successor: undefined, ...record },
