@@ -1,9 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { CHECKPOINT_LINES } from '../../src/cli/load/lines.ts';
 import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
-import { endLeftProcesses, runCli, startCli } from '../support/cli.ts';
+import { endLeftProcesses, startCli } from '../support/cli.ts';
 import { edgeEvents, toNdjson } from '../support/events.ts';
 import { EDGE, idsOf } from '../support/ingest.ts';
 import { PUBLIC_KEY, startTestService, temporaryFolder } from '../support/service.ts';
@@ -62,27 +61,4 @@ test('SIGTERM stops a load: what was read is stored, the message says how far it
     /stopped by SIGTERM after line (\d+) of \S+; what was read is stored/.exec(stderr) ?? [];
   expect([code, stderr]).toEqual([3, expect.not.stringContaining('    at ')]);
   expect((await idsOf(service.core, project)).length).toBe(Number(line));
-});
-
-test('--resume goes on after a killed load, and stores nothing twice', async () => {
-  const rows = 3 * CHECKPOINT_LINES + 5;
-  const project = newProject();
-  const [file, state] = [join(folder.path, 'many.ndjson'), join(folder.path, 'state')];
-  const message = 'x'.repeat(300);
-  const events = Array.from({ length: rows }, (_, i) => ({ id: `r${i}`, project, event_message: message }));
-  await writeFile(file, toNdjson(events));
-  const resumed = ['load', EDGE, file, '--resume', state, '--url', service.url];
-  const first = startCli(resumed, { env, stdin: '' });
-  const readState = async () => JSON.parse(await readFile(state, 'utf8').catch(() => '{}'));
-  await expect.poll(async () => (await readState()).lines?.[file] ?? 0).toBeGreaterThan(0);
-  first.child.kill('SIGKILL');
-  await first.ended;
-  const second = await runCli(resumed, { env });
-  expect([second.code, second.stderr]).toEqual([
-    0,
-    expect.stringMatching(/continues after line [1-3]0,000\n/),
-  ]);
-  const ids = await idsOf(service.core, project);
-  expect([ids.length, new Set(ids).size]).toEqual([rows, rows]);
-  expect((await runCli(resumed, { env })).stdout).toMatch(/: 0 events/);
 });

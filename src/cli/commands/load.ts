@@ -4,40 +4,27 @@ import type { Config } from '../../config/config.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import { stopSignal } from '../environment.ts';
 import { formatCount, formatCounted } from '../format.ts';
-import { BULK_FORMATS } from '../load/bulk.ts';
 import { openDryRun } from '../load/dry-run.ts';
-import { type LoadProgress, loadEvents, openResume, type Resume } from '../load/lines.ts';
-import { parseMapping } from '../load/mapping.ts';
+import { type LoadProgress, loadEvents } from '../load/lines.ts';
 import { createInputs, type OpenInput } from '../load/open-input.ts';
 import { createRemoteSink } from '../load/send.ts';
 import { findService, findStore } from '../local-service.ts';
-import { collect } from '../options.ts';
 import { createProgress, createRate } from '../progress.ts';
 import { addRemoteOptions, findRemote, type Remote, type RemoteOptions } from '../remote.ts';
 
 export function loadCommand(): Command {
   const command = new Command('load')
     .description(
-      'Send the events of NDJSON, Parquet, CSV or TSV files, also from HTTP and S3, to the service ' +
-        'that runs in this folder; bad lines are reported.',
+      'Send the events of NDJSON files to the service that runs in this folder; bad lines are reported.',
     )
     .argument('<source>', 'name or UUID of the source, such as cloudflare.logs.prod')
-    .argument(
-      '<files...>',
-      'files, plain, .gz or .zst; http://, https:// or s3:// addresses; - is standard input',
-    )
-    .option('--format <format>', `${Object.keys(BULK_FORMATS).join(', ')} (default: by the name)`)
-    .option('--map <field=column>', 'column of a field of the events; repeatable', collect)
-    .option('--resume <file>', 'remember in this file how far each input is stored, and go on from there')
+    .argument('<files...>', 'files of an event a line, plain, .gz or .zst; - is standard input')
     .option('--dry-run', 'store nothing; say what the rules of the source would leave out or change');
   return addRemoteOptions(command, 'send them to this service instead', 'ingest').action(load);
 }
 
 interface LoadOptions extends RemoteOptions {
   readonly dryRun?: boolean;
-  readonly format?: string;
-  readonly map?: readonly string[];
-  readonly resume?: string;
 }
 
 /** What all files of a load share. */
@@ -47,7 +34,6 @@ interface Load {
   /** `undefined`: a dry run. */
   readonly service: Remote | undefined;
   readonly signal: AbortSignal;
-  readonly resume: Resume | undefined;
   readonly onWithoutProject: (events: number) => void;
 }
 
@@ -59,9 +45,7 @@ async function load(source: string, files: string[], options: LoadOptions): Prom
     throw new InputError(['--dry-run reads the definitions of this machine; leave out --url']);
   const { config } = findStore();
   const signal = stopSignal();
-  const mapping = parseMapping(options.map ?? []);
-  const inputs = createInputs(files, { format: options.format, mapping, signal });
-  const resume = openResumeOf(source, files, options);
+  const open = createInputs(files, signal);
   const service = options.dryRun === true ? undefined : await findTarget(config, options);
   let withoutProject = 0;
   const onWithoutProject = (events: number) => {
@@ -70,8 +54,8 @@ async function load(source: string, files: string[], options: LoadOptions): Prom
   let rejected = 0;
   try {
     for (const name of files) {
-      const shared = { source, config, service, signal, resume, onWithoutProject };
-      const done = await loadFile(shared, await inputs.open(name));
+      const shared = { source, config, service, signal, onWithoutProject };
+      const done = await loadFile(shared, open(name));
       rejected += done.rejected;
       if (signal.aborted) {
         const where = `after line ${done.line} of ${name}`;
@@ -98,22 +82,11 @@ async function findTarget(config: Config, options: RemoteOptions): Promise<Remot
   ]);
 }
 
-function openResumeOf(source: string, files: readonly string[], options: LoadOptions): Resume | undefined {
-  if (options.resume === undefined) return undefined;
-  if (files.includes('-'))
-    throw new InputError(['--resume needs files: standard input cannot be read again']);
-  if (options.dryRun === true) throw new InputError(['--dry-run stores nothing; leave out --resume']);
-  return openResume(options.resume, source);
-}
-
 async function loadFile(shared: Load, input: OpenInput): Promise<LoadProgress & { rejected: number }> {
   const { config, signal } = shared;
   const { name, total } = input;
   const progress = createProgress(name, total);
   const rate = createRate();
-  const begun = shared.resume?.begin(name);
-  if (begun !== undefined && begun.resume.after > 0)
-    progress.log(`${name}: continues after line ${formatCount(begun.resume.after)}`);
   let rejected = 0;
   let repaired = 0;
   const onRejected = (line: number, reason: string) => {
@@ -125,7 +98,7 @@ async function loadFile(shared: Load, input: OpenInput): Promise<LoadProgress & 
     service === undefined
       ? await openDryRun(source, { config, onRejected, log: progress.log })
       : createRemoteSink({
-          ...{ ...service, source, project: config.defaultProject, onRejected, nextKey: begun?.nextToken },
+          ...{ ...service, source, project: config.defaultProject, onRejected },
           onWithoutProject: shared.onWithoutProject,
           wait: async (ms) => void (await wait(ms, undefined, { signal })),
           onRetry: (reason, ms) =>
@@ -139,7 +112,6 @@ async function loadFile(shared: Load, input: OpenInput): Promise<LoadProgress & 
     const done = await loadEvents(sink, input.lines, {
       ...(name === '-' && { commitEveryMs: COMMIT_EVERY_MS }),
       signal,
-      resume: begun?.resume,
       onRepaired: () => repaired++,
       onProgress(now) {
         last = now;
@@ -157,6 +129,5 @@ async function loadFile(shared: Load, input: OpenInput): Promise<LoadProgress & 
     throw input.explain(error, last);
   } finally {
     progress.stop();
-    await input.close();
   }
 }

@@ -4,66 +4,33 @@ import { PassThrough, Readable } from 'node:stream';
 import { InputError, messageOf } from '../../errors.ts';
 import { DECOMPRESSORS, decompress } from '../../ingest/decompress.ts';
 import { formatCounted } from '../format.ts';
-import { openBulk, readInput } from './bulk.ts';
 import type { LoadProgress } from './lines.ts';
-import type { Mapping } from './mapping.ts';
 
 /** What `tailrace load` reads, as lines of NDJSON. */
 export interface OpenInput {
   readonly name: string;
-  readonly lines: Readable | AsyncIterable<Buffer>;
+  readonly lines: Readable;
   /** The final value of `done`; 0 if unknown. */
   readonly total: number;
   /** How much of `total` has been read. */
   done(progress: LoadProgress): number;
   /** Returns a clearer error for one of reading. @param last how far it was read */
   explain(error: unknown, last: LoadProgress | undefined): unknown;
-  close(): Promise<void>;
 }
 
-/** What the command is to read. */
-export interface Inputs {
-  /** Opens one by its name. @throws InputError */
-  open(name: string): Promise<OpenInput>;
-}
-
-export interface InputsOptions {
-  /** See `readInput`. */
-  readonly format: string | undefined;
-  readonly mapping: Mapping;
-  readonly signal: AbortSignal;
-}
-
-/** Checks all names before the first is read. @throws InputError with all faults */
-export function createInputs(names: readonly string[], { format, mapping, signal }: InputsOptions): Inputs {
+/**
+ * Checks all names before the first is read.
+ *
+ * @returns opens one of them
+ * @throws InputError with all faults
+ */
+export function createInputs(names: readonly string[], signal: AbortSignal): (name: string) => OpenInput {
   const faults: string[] = [];
-  const bulk = new Map(
-    names.map((name) => [name, tryTo(() => readInput(name, format, process.env), faults)]),
-  );
-  const here = names.filter((name) => name !== '-' && bulk.get(name)?.isLocal !== false);
-  const sizes = new Map(here.map((name) => [name, checkFile(name, faults)]));
-  if (mapping.size > 0 && [...bulk.values()].some((one) => one?.format.hasColumns !== true))
-    faults.push('--map is for files with columns, such as Parquet and CSV; NDJSON names its fields itself');
+  const files = names.filter((name) => name !== '-');
+  const sizes = new Map(files.map((name) => [name, checkFile(name, faults)]));
   if (faults.length > 0) throw new InputError([...new Set(faults)]);
   const stdin = names.includes('-') ? openStdin(signal) : undefined;
-  return {
-    async open(name) {
-      const input = bulk.get(name);
-      if (input === undefined) return openLines(name, { size: sizes.get(name) ?? 0, stdin, signal });
-      const { rows, bytes, close } = await openBulk(input, mapping, signal);
-      return { name, lines: bytes, total: rows, done: ({ line }) => line, explain: (error) => error, close };
-    },
-  };
-}
-
-function tryTo<T>(work: () => T, faults: string[]): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    faults.push(...error.faults);
-    return undefined;
-  }
+  return (name) => openLines(name, { size: sizes.get(name) ?? 0, stdin, signal });
 }
 
 /** Returns the size of a file, in bytes. */
@@ -125,7 +92,6 @@ function openLines(name: string, { size, stdin, signal }: LinesOptions): OpenInp
       const isInput = raw.errored === error || stream.errored === error;
       return isInput && !(error instanceof InputError) ? unreadable(error, { name, encoding }, last) : error;
     },
-    close: async () => {},
   };
 }
 

@@ -17,8 +17,6 @@ export interface RemoteSinkOptions extends Remote {
   readonly onRejected: (line: number, reason: string) => void;
   /** Called with the number of events of a request that belong to no project, as the service reports it. */
   readonly onWithoutProject: (events: number) => void;
-  /** Names each batch, by its Idempotency-Key; random by default. */
-  readonly nextKey?: (() => string) | undefined;
   /** Called before each wait for a retry. */
   readonly onRetry: (reason: string, waitMs: number) => void;
   /** Resolves after so many ms, or rejects when the load is stopped. */
@@ -81,9 +79,9 @@ async function sendUntilTaken(
   lines: readonly Line[],
   options: RemoteSinkOptions,
 ): Promise<ReadonlyMap<number, string>> {
-  const { url, onRetry, wait, nextKey = randomUUID } = options;
+  const { url, onRetry, wait } = options;
   const body = await pack(lines.map(({ text }) => text).join('\n'));
-  const idempotencyKey = nextKey();
+  const idempotencyKey = randomUUID();
   for (let tries = 1; ; tries++) {
     const outcome = await post(body, idempotencyKey, options);
     if ('reasons' in outcome) {

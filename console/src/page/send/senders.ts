@@ -140,7 +140,7 @@ log { source(s_src); destination(d_tailrace); };`,
     write: (target) => ({
       language: 'bash',
       text: `TAILRACE_DEFAULT_PROJECT=${quoteShell(target.project)} npx tailrace load ${target.source.name} events.ndjson --url ${quoteShell(target.origin)} --key "${keyOf(target)}"`,
-      note: 'Reads NDJSON, Parquet, CSV and TSV, also from http://, https:// and s3:// addresses.',
+      note: 'Reads files of NDJSON, plain, .gz or .zst, and standard input.',
     }),
   },
 ];
