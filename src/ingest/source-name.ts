@@ -39,16 +39,20 @@ export function findSource(
 }
 
 /**
- * Returns the source that a member of the body names.
+ * Returns the source that a member of the body names, else the general one.
  *
- * @throws TailraceError as `findSource`, and `invalid_request` if the body names none
+ * @throws TailraceError as `findSource`, and `invalid_request` if there is none
  */
 export function getSourceOfBody(candidates: readonly Source[], fields: Names): Source {
   const sources = createRegistry({ endpoints: [], sources: candidates });
-  const source = pick(sources, textsAt(fields, NAMING_MEMBERS));
+  const source = pick(sources, textsAt(fields, NAMING_MEMBERS)) ?? findGeneral(candidates);
   if (source !== undefined) return source;
   const message = 'name a source: ?source_name=<name>, ?source=<uuid> or the header X-Source';
   throw new TailraceError('invalid_request', message);
+}
+
+function findGeneral(candidates: readonly Source[]): Source | undefined {
+  return candidates.find((one) => one.name === GENERAL_SOURCE && isManaged(one));
 }
 
 /**
@@ -71,7 +75,7 @@ export function chooseSource(
   const source =
     candidates.find((one) =>
       one.accepts?.some((rule) => rule.protocol === protocol && accepts(rule, labels)),
-    ) ?? candidates.find((one) => one.name === GENERAL_SOURCE && isManaged(one));
+    ) ?? findGeneral(candidates);
   if (source !== undefined) return source;
   throw new RefusedEvent(
     'belongs to no source that this key may send to: none accepts it, and there is no source ' +

@@ -1,6 +1,6 @@
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, delimiter, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endLeftProcesses, startProgram } from '../support/cli.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
@@ -26,10 +26,11 @@ const env = { PATH, HOME: homedir(), TAILRACE_PORT: '0' };
 const start = (command: string) => startProgram('/bin/sh', ['-c', command], { cwd: project, env, stdin: '' });
 
 const page = await readFile('docs/quickstart.md', 'utf8');
-const [, firstSection = ''] = /^## 1\.[^\n]*\n([\s\S]*?)^## 2\./m.exec(page) ?? [];
-const commands = [...firstSection.matchAll(/^```sh\n([\s\S]*?)```$/gm)].flatMap(([, block = '']) =>
+const commands = [...page.matchAll(/^```sh\n([\s\S]*?)```$/gm)].flatMap(([, block = '']) =>
   block.trimEnd().split('\n'),
 );
+/** The files that the page shows, each after its path. */
+const files = [...page.matchAll(/^`(endpoints\/[^`]+)`\n\n```\w+\n([\s\S]*?)```$/gm)];
 
 describe.skipIf(ON_SERVER)('the commands of docs/quickstart.md', () => {
   beforeAll(async () => {
@@ -41,8 +42,8 @@ describe.skipIf(ON_SERVER)('the commands of docs/quickstart.md', () => {
   test('lead from the package to an answer of an endpoint of one’s own', {
     timeout: TEST_MS_MAX,
   }, async () => {
-    expect(commands).toHaveLength(5);
-    const [install = '', init = '', dev = '', exportKey = '', call = ''] = commands;
+    expect([commands.length, files.length]).toEqual([8, 3]);
+    const [install = '', init = '', dev = '', exportKey = '', ...calls] = commands;
     for (const command of [install, init]) {
       const { code, stderr } = await start(command).ended;
       expect([command, code, stderr]).toEqual([command, 0, expect.not.stringContaining('ERR')]);
@@ -51,14 +52,19 @@ describe.skipIf(ON_SERVER)('the commands of docs/quickstart.md', () => {
     const running = start(`exec ${dev}`);
     const [, url = ''] = await running.waitFor(/ready at (http:\S+)\n/, TEST_MS_MAX);
     const [, key = ''] = await running.waitFor(/^\s*(dev_\S+)$/m, TEST_MS_MAX);
-    expect([exportKey, call]).toEqual([
-      expect.stringContaining('dev_…'),
-      expect.stringContaining('http://127.0.0.1:4000/'),
-    ]);
-    const filledIn = `${exportKey.replace('dev_…', key)}\n${call.replace('http://127.0.0.1:4000', url)}`;
-    const { stdout } = await start(filledIn).ended;
-    const { result } = JSON.parse(stdout) as { result: unknown[] };
-    expect(result[0]).toEqual({ path: expect.stringMatching(/^\//), failures: expect.any(Number) });
+    const run = async (command: string) => {
+      const filledIn = `${exportKey.replace('dev_…', key)}\n${command.replace('http://127.0.0.1:4000', url)}`;
+      return (await start(filledIn).ended).stdout;
+    };
+    const [send = '', search = '', test = '', call = ''] = calls;
+    expect(JSON.parse(await run(send))).toEqual({ message: 'Logged!' });
+    expect(JSON.parse(await run(search)).result).toMatchObject([{ event_message: 'card declined' }]);
+    for (const [, path = '', text = ''] of files) {
+      await mkdir(join(project, dirname(path)), { recursive: true });
+      await writeFile(join(project, path), text);
+    }
+    expect(await run(test)).toContain('1 test passed');
+    await expect.poll(() => run(call)).toContain('"result":[{"service":"pay","errors":1}]');
 
     const tested = await start('npx tailrace test').ended;
     expect([tested.code, tested.stderr]).toEqual([0, expect.not.stringContaining('tailrace: ')]);

@@ -49,13 +49,23 @@ describe('the source', () => {
     expect(answer.body.error.message).toBe(message);
   });
 
-  test('that does not exist is 404, with those that do, whatever the body; without one it is asked for', async () => {
+  test('that does not exist is 404, with those that do, whatever the body', async () => {
     const missing = await post(url, '/logs?source_name=no.such', '[');
     expectError(missing, 'source_not_found');
     expect(missing.body.error.message).toMatch(/"no\.such"; there are cloudflare\.logs\.prod, /);
-    const unnamed = await post(url, '/logs?source=', [{ source: EDGE_ID }]);
-    expectError(unnamed, 'invalid_request');
-    expect(unnamed.body.error.message).toMatch(/^name a source: \?source_name=/);
+  });
+
+  test('of events that name none is the general one, also of those that `curl -d` sends', async () => {
+    const project = newProject();
+    for (const type of ['application/json', 'application/x-www-form-urlencoded']) {
+      const answer = await post(url, '/api/logs?source=', [{ source: EDGE_ID, project, message: 'hello' }], {
+        'content-type': type,
+      });
+      expect([answer.status, answer.body]).toEqual([200, LOGGED]);
+    }
+    const stored = await rowsOf(core, project, { table: 'logs', columns: 'event_message, attributes' });
+    const hello = { event_message: 'hello', attributes: `{"source":"${EDGE_ID}"}` };
+    expect(stored).toEqual([hello, hello]);
   });
 });
 

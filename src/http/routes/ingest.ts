@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
 import { encodeResponse } from '../../ingest/otlp/check.ts';
-import { WITHOUT_PROJECT_HEADER } from '../../ingest/project-warning.ts';
 import type { Received } from '../../ingest/receipt.ts';
 import { list, object, type Schema } from '../openapi/schema.ts';
 import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
@@ -13,8 +12,9 @@ const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) => [
   `${path}/vector`,
 ]);
 
+// The type of forms is that of `curl -d`, which people try first; forms themselves are no JSON.
 const BODIES = [
-  { type: /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i, format: 'json' },
+  { type: /^application\/(?:(?:[\w.-]+\+)?json|x-www-form-urlencoded) *(?:;|$)/i, format: 'json' },
   { type: /^application\/(?:x-)?ndjson *(?:;|$)/i, format: 'ndjson' },
 ] as const;
 
@@ -87,17 +87,13 @@ export const ingestRoutes: RouteGroup<IngestParts> = {
       },
       errors: ['source_not_found', 'overloaded'],
       handle: async (parts: IngestParts, request: EventRequest, reply) =>
-        respond(reply, await takeEvents(request, parts)),
+        respond(reply, await takeEvents({ request, reply }, parts)),
     }),
   ],
 };
 
 /** As Logflare's clients expect it: 406 with the reasons if events were rejected; the other events are stored. */
-function respond(reply: FastifyReply, received: Received): FastifyReply {
-  const { refused, reasons, withoutProject, repaired, dropped } = received;
-  if (withoutProject > 0) reply.header(WITHOUT_PROJECT_HEADER, withoutProject);
-  if (repaired > 0) reply.header('x-events-repaired', repaired);
-  if (dropped > 0) reply.header('x-events-dropped', dropped);
+function respond(reply: FastifyReply, { refused, reasons }: Received): FastifyReply {
   if (refused === 0) return reply.send({ message: 'Logged!' });
   const more = refused > reasons.length ? [`and ${refused - reasons.length} more`] : [];
   return reply.code(406).send({ message: [...reasons, ...more] });
@@ -149,7 +145,7 @@ export const otlpRoutes: RouteGroup<IngestParts> = {
       },
       errors: ['source_not_found', 'overloaded'],
       handle: async (parts: IngestParts, request: EventRequest, reply) =>
-        answerOtlp(request, reply, await takeEvents(request, parts, { protocol: 'otlp' })),
+        answerOtlp(request, reply, await takeEvents({ request, reply }, parts, { protocol: 'otlp' })),
     }),
   ],
 };

@@ -38,7 +38,7 @@ function eventRoute(name: ProtocolName): Route<IngestParts> {
       const sent = describe(request);
       const { projectHeader } = protocol;
       const index = sent.params['index'];
-      const receipt = await takeEvents(request, parts, { protocol: name, index, projectHeader });
+      const receipt = await takeEvents({ request, reply }, parts, { protocol: name, index, projectHeader });
       return sendProtocolReply(reply, withHeaders(protocol, respond(receipt, sent)));
     },
   });

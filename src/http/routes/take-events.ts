@@ -1,9 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import { TailraceError } from '../../errors.ts';
 import type { Backpressure } from '../../ingest/backpressure.ts';
 import type { BodyFormat, EventBody } from '../../ingest/body-format.ts';
+import { WITHOUT_PROJECT_HEADER } from '../../ingest/project-warning.ts';
 import { type BodyLimits, decodedBytesMaxOf, readBody } from '../../ingest/read-body.ts';
 import type { Receipt } from '../../ingest/receipt.ts';
 import type { EventPost, Receive } from '../../ingest/receive.ts';
@@ -81,10 +82,10 @@ interface TakeOptions extends Pick<EventPost, 'protocol' | 'index'> {
 
 /**
  * Stores the events of a request; with an Idempotency-Key only once, even if it is sent again. A request that names no
- * source leaves it to the protocol, else to the body.
+ * source leaves it to the protocol, else to the body. Headers of the response count what its sender should know of.
  */
 export async function takeEvents(
-  request: Pick<EventRequest, 'body' | 'query' | 'headers' | 'caller' | 'detail'>,
+  { request, reply }: { readonly request: EventRequest; readonly reply: FastifyReply },
   { receive, registry, config }: IngestParts,
   { protocol, index, projectHeader }: TakeOptions = {},
 ): Promise<Receipt> {
@@ -109,7 +110,10 @@ export async function takeEvents(
   const receipt = await post.catch((error: unknown) => {
     throw hideMissing(error, caller);
   });
-  const { sources, stored, refused } = receipt;
+  const { sources, stored, refused, withoutProject, repaired, dropped } = receipt;
+  if (withoutProject > 0) reply.header(WITHOUT_PROJECT_HEADER, withoutProject);
+  if (repaired > 0) reply.header('x-events-repaired', repaired);
+  if (dropped > 0) reply.header('x-events-dropped', dropped);
   request.detail = { source: sources.map(({ name }) => name).join(', '), stored, refused };
   return receipt;
 }
