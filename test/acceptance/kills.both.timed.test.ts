@@ -32,7 +32,7 @@ test('kill -9 loses no event that was acknowledged by any protocol, and a repeat
   const counts = await killRounds({
     dataDir: own.path,
     env,
-    times: 1,
+    times: scale(10),
     seed: 5,
     wires: WIRES,
     onRound: () => {},
@@ -40,7 +40,7 @@ test('kill -9 loses no event that was acknowledged by any protocol, and a repeat
   expect(counts.acknowledgedEvents).toBeGreaterThan(0);
   expect(counts).toMatchObject({ lostEvents: 0, rowsTwice: 0, storedInPart: 0 });
   await own.remove();
-}, 60_000);
+}, 300_000);
 
 // `npm run bench -- deletions` is the same with 100,000 events.
 // A server is not killed with the service.
