@@ -1,7 +1,6 @@
 import { TailraceError } from '../errors.ts';
 import { findJsonFault } from '../lib/json/fault.ts';
-import { isBlank, NEWLINE } from './lines.ts';
-import { decodeText, findOtherEncoding, REPLACEMENT } from './utf8.ts';
+import { decodeText, findOtherEncoding, isBlank, NEWLINE, REPLACEMENT } from './lines.ts';
 
 /** The name of a form of bodies; wire-events.ts says how each is read. */
 export type BodyFormat =
@@ -30,7 +29,7 @@ export type WireEvent = (
       /** Its id, if its members are metadata, as in Elasticsearch; see `readDocument`. */
       readonly documentId?: string;
     }
-  | { readonly refused: string }
+  | { readonly rejected: string }
 ) & {
   /** Whether U+FFFD stands for bytes of it that are not UTF-8. */
   readonly isRepaired?: boolean;
@@ -101,7 +100,7 @@ export function decodeJson(bytes: Buffer): ReturnType<typeof decodeText> {
       'body_too_large',
       `the body has more than ${VALUES_MAX} values; send less at once`,
     );
-  refuseOtherEncoding(bytes);
+  rejectOtherEncoding(bytes);
   return decodeText(bytes);
 }
 
@@ -123,7 +122,7 @@ const HINTS = {
   'UTF-16': 'is UTF-16; send UTF-8',
 };
 
-function refuseOtherEncoding(bytes: Buffer): void {
+function rejectOtherEncoding(bytes: Buffer): void {
   const other = findOtherEncoding(bytes);
   if (other !== undefined) throw new TailraceError('invalid_request', `the body ${HINTS[other]}`);
 }
@@ -136,7 +135,7 @@ export interface BodyLine {
 
 /** Cuts a body into lines; empty ones are skipped. @throws TailraceError `invalid_request` if the bytes are not text */
 export function* linesOf(bytes: Buffer): Generator<BodyLine, undefined> {
-  refuseOtherEncoding(bytes);
+  rejectOtherEncoding(bytes);
   let number = 0;
   for (let start = 0; start < bytes.length; ) {
     const newline = bytes.indexOf(NEWLINE, start);
@@ -183,7 +182,7 @@ export function malformed(format: string, cause: unknown): TailraceError {
 const EVENTS_MAX = 50_000;
 
 /** Rejects too many events: a body of tiny events would keep the service busy for longer than its size suggests. */
-export function refuseTooMany(count: number): void {
+export function rejectTooMany(count: number): void {
   if (count <= EVENTS_MAX) return;
   const message = `the body has ${count} events; send at most ${EVENTS_MAX} at once`;
   throw new TailraceError('body_too_large', message);
@@ -208,12 +207,12 @@ export function collectEvents(
       throw new TailraceError('body_too_large', message);
     }
     list.push(event);
-    refuseTooMany(list.length);
+    rejectTooMany(list.length);
   }
   return { events: list, fields: {} };
 }
 
 function charsOf(event: WireEvent): number {
-  if ('refused' in event) return 0;
+  if ('rejected' in event) return 0;
   return 'text' in event ? event.text.length : event.line.length;
 }

@@ -5,9 +5,9 @@ import { MICROS_PER_DAY } from '../lib/instant.ts';
 import type { BodyFormat, CutOptions, WireEvent } from './body-format.ts';
 import { type EventRules, parseEvent } from './event.ts';
 import { createFilterCounts, type FilterCounts, findFilter } from './filter/filter.ts';
-import { RefusedEvent } from './read-event.ts';
-import type { PerEvent, Refusal } from './receipt.ts';
-import { createRejections, type RejectedEvent, type Rejection } from './rejected.ts';
+import { RejectedEvent } from './read-event.ts';
+import type { PerEvent, RejectedItem } from './receipt.ts';
+import { createRejections, type RejectedWire, type Rejection } from './rejected.ts';
 import { createRowEncoder, type DayRows, type LayoutChoice } from './rows.ts';
 import { chooseSource, getSourceOfBody } from './source-name.ts';
 import type { Amount } from './usage/quota.ts';
@@ -39,7 +39,7 @@ export interface SourceRows {
   readonly withoutProject: number;
   /** Accepted events in which U+FFFD stands for bytes that are not UTF-8. */
   readonly repaired: number;
-  readonly refused: number;
+  readonly rejected: number;
   /** What `rows` hold, by project. */
   readonly projects: ReadonlyMap<string, Amount>;
   /** Events to which a rule of the source applied. */
@@ -51,7 +51,7 @@ export interface Batch extends PerEvent {
   /** Each source once; none if the body has no events that any source accepts. */
   readonly parts: readonly SourceRows[];
   /** Rejected events, those that no source accepts included. */
-  readonly refused: number;
+  readonly rejected: number;
   /** The same by source and reason, at most `KINDS_MAX` of them. */
   readonly rejections: readonly Rejection[];
   /** Whether no event is left, and some were rejected only since their project has spent its quota. */
@@ -74,41 +74,41 @@ export function decodeBatch(input: BatchInput): Batch {
   const parts = createParts(events.length, input);
   if (named !== undefined) parts.of(named); // even without events: the response names it
   const echoes = events.flatMap(({ echo }) => (echo === undefined ? [] : [echo]));
-  const rejected = createRefusals(echoes.length > 0 ? events.length : REASONS_MAX);
+  const failed = createRejectedItems(echoes.length > 0 ? events.length : REASONS_MAX);
   for (const [at, wire] of events.entries()) {
     let to: Source | undefined = named;
     try {
       to ??= chooseSource(candidates, { protocol, wire });
       parts.of(to).add(wire, rules);
     } catch (error) {
-      rejected.add(at, error, { wire, source: to });
-      if (to !== undefined) parts.of(to).refuse();
+      failed.add(at, error, { wire, source: to });
+      if (to !== undefined) parts.of(to).reject();
     }
   }
-  const found = { parts: parts.finish(), ...rejected.finish(events.length) };
+  const found = { parts: parts.finish(), ...failed.finish(events.length) };
   return echoes.length > 0 ? { ...found, echoes } : found;
 }
 
 /** Collects the events that are rejected. */
-function createRefusals(reasonsMax: number) {
-  const refusals: Refusal[] = [];
+function createRejectedItems(reasonsMax: number) {
+  const rejectedItems: RejectedItem[] = [];
   const rejections = createRejections();
-  let refused = 0;
+  let rejected = 0;
   let overQuota = 0;
   return {
     /** @throws the error if it is none of an event */
-    add(at: number, error: unknown, event: RejectedEvent): void {
-      if (!(error instanceof RefusedEvent)) throw error;
-      refused++;
+    add(at: number, error: unknown, event: RejectedWire): void {
+      if (!(error instanceof RejectedEvent)) throw error;
+      rejected++;
       rejections.add(error.message, event);
       if (error instanceof OverQuota) overQuota++;
-      if (refusals.length < reasonsMax) refusals.push({ at, reason: error.message });
+      if (rejectedItems.length < reasonsMax) rejectedItems.push({ at, reason: error.message });
     },
     finish: (events: number) => ({
-      refusals,
-      refused,
+      rejectedItems,
+      rejected,
       rejections: rejections.finish(),
-      isOverQuota: overQuota > 0 && refused === events,
+      isOverQuota: overQuota > 0 && rejected === events,
     }),
   };
 }
@@ -133,9 +133,9 @@ function createPart(source: Source, layout: LayoutChoice | undefined) {
   const filter = findFilter(source);
   const filtered = createFilterCounts();
   const amounts = createAmounts();
-  const counts = { accepted: 0, withoutProject: 0, repaired: 0, refused: 0 };
+  const counts = { accepted: 0, withoutProject: 0, repaired: 0, rejected: 0 };
   return {
-    /** @throws RefusedEvent as `parseEvent` */
+    /** @throws RejectedEvent as `parseEvent` */
     add(wire: WireEvent, rules: EventRules): void {
       const parsed = parseEvent(wire, source, rules);
       const event = filter === undefined ? parsed : filter(parsed, filtered);
@@ -147,8 +147,8 @@ function createPart(source: Source, layout: LayoutChoice | undefined) {
       if (event.project === '') counts.withoutProject++;
       if (wire.isRepaired === true) counts.repaired++;
     },
-    refuse(): void {
-      counts.refused++;
+    reject(): void {
+      counts.rejected++;
     },
     finish: (): SourceRows => ({
       ...{ source, rows: encoder.finish(), ...counts, filtered },

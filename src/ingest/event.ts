@@ -12,7 +12,7 @@ import {
 import type { WireEvent } from './body-format.ts';
 import { readString } from './json/grammar.ts';
 import type { JsonPlace } from './json/scan.ts';
-import { PROJECT, type ReadEvent, RefusedEvent, readEvent } from './read-event.ts';
+import { PROJECT, type ReadEvent, RejectedEvent, readEvent } from './read-event.ts';
 import { typedValues } from './typed.ts';
 import type { SpentProjects } from './usage/quota.ts';
 
@@ -52,7 +52,7 @@ const ID_CHARS_MAX = 256;
 const NAMED_CHARS_MAX = 100;
 const AHEAD_MICROS_MAX = 3_600 * MICROS_PER_SECOND;
 
-/** Reads one event of `source`. @throws RefusedEvent saying what is wrong with it and what would be right */
+/** Reads one event of `source`. @throws RejectedEvent saying what is wrong with it and what would be right */
 export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): Event {
   const event = readEvent(wire, source, rules.eventBytesMax ?? EVENT_BYTES_MAX);
   const rest: string[] = [];
@@ -104,7 +104,7 @@ function isOwn(name: string, event: ReadEvent, project: string): boolean {
 function readId(text: string | undefined): string {
   if (text === undefined || text === 'null' || text === '""') return v7();
   const id = textOf(text);
-  if (id.length > ID_CHARS_MAX) throw new RefusedEvent(`has an id of more than ${ID_CHARS_MAX} characters`);
+  if (id.length > ID_CHARS_MAX) throw new RejectedEvent(`has an id of more than ${ID_CHARS_MAX} characters`);
   return id;
 }
 
@@ -113,15 +113,15 @@ function readTimestamp(text: string | undefined, source: Source, { now, ageAt = 
   const timestamp = parseTimestamp(text);
   if (timestamp === undefined) {
     const message = 'has a timestamp that is neither ISO 8601 nor a count of s, ms, µs or ns since 1970';
-    throw new RefusedEvent(message);
+    throw new RejectedEvent(message);
   }
   if (timestamp > now + AHEAD_MICROS_MAX) {
-    throw new RefusedEvent(
+    throw new RejectedEvent(
       `has a timestamp more than an hour ahead: ${formatInstant(Math.min(timestamp, Number.MAX_SAFE_INTEGER))}`,
     );
   }
   if (timestamp <= ageAt - source.retentionDays * MICROS_PER_DAY) {
-    throw new RefusedEvent(
+    throw new RejectedEvent(
       `is older than the ${source.retentionDays} days that ${source.name} keeps: ${formatInstant(timestamp)}`,
     );
   }
@@ -130,7 +130,7 @@ function readTimestamp(text: string | undefined, source: Source, { now, ageAt = 
 
 function requireStorable(timestamp: Micros): Micros {
   if (timestamp >= EARLIEST_STORED_MICROS && timestamp <= LATEST_STORED_MICROS) return timestamp;
-  throw new RefusedEvent(
+  throw new RejectedEvent(
     `has a timestamp outside of the years that can be stored, 1970 to 2149-06-06: ${formatInstant(timestamp)}`,
   );
 }
@@ -170,7 +170,7 @@ function parseExponential(value: string): Micros | undefined {
 function projectOf(event: ReadEvent, source: Source, { project, pinnedProject }: EventRules): string {
   const named = findProject(event, source) ?? pinnedProject;
   if (pinnedProject === undefined || named === pinnedProject) return named ?? project;
-  throw new RefusedEvent(
+  throw new RejectedEvent(
     `names the project ${JSON.stringify(named?.slice(0, NAMED_CHARS_MAX))}, but the key sends ` +
       `for ${JSON.stringify(pinnedProject)} only`,
   );

@@ -28,7 +28,7 @@ export interface IngestOptions {
   readonly requireRoom: () => void;
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
   readonly onOverload: (reason: Overload) => void;
-  readonly onRefused: (source: string, count: number) => void;
+  readonly onRejectedCount: (source: string, count: number) => void;
   /** See `ReceiverOptions`. */
   readonly onRejected: ReceiverOptions['onRejected'];
   readonly onWithoutProject: (source: string, count: number) => void;

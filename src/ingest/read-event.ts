@@ -9,8 +9,8 @@ import { findName, type JsonLimits, type JsonScan, MEMBER_SPANS, type Named, sca
 import type { ReadPath } from './typed.ts';
 
 /** Why an event is not stored; the message completes the sentence "event 3 …". */
-export class RefusedEvent extends Error {
-  override readonly name = 'RefusedEvent';
+export class RejectedEvent extends Error {
+  override readonly name = 'RejectedEvent';
 
   constructor(reason: string) {
     const { stackTraceLimit } = Error;
@@ -60,11 +60,11 @@ function planOf(source: Source): EventPlan {
   return plan;
 }
 
-/** Reads the JSON of one event of `source`. @throws RefusedEvent if it is too large, not an object or beyond the limits */
+/** Reads the JSON of one event of `source`. @throws RejectedEvent if it is too large, not an object or beyond the limits */
 export function readEvent(wire: WireEvent, source: Source, bytesMax: number): ReadEvent {
-  if ('refused' in wire) throw new RefusedEvent(wire.refused);
+  if ('rejected' in wire) throw new RejectedEvent(wire.rejected);
   const received = 'line' in wire ? wire.line : Buffer.from(wire.text);
-  if (received.length > bytesMax) throw new RefusedEvent(`is larger than ${bytesMax} bytes`);
+  if (received.length > bytesMax) throw new RejectedEvent(`is larger than ${bytesMax} bytes`);
   const bytes = wire.isRepaired === true ? Buffer.from(received.toString()) : received;
   if ('line' in wire && wire.documentId !== undefined) return readDocument(bytes, wire.documentId, source);
   const plan = planOf(source);
@@ -100,14 +100,14 @@ function scan(bytes: Buffer, paths: PathPlan): Scanned {
     if (unique !== bytes) return scan(unique, paths);
     if (kind === 'object') return { kind, spans, values, hasBreaks, mayHaveDuplicates, cut, bytes };
   } catch (error) {
-    if (error === NOT_JSON) throw new RefusedEvent('is not valid JSON');
+    if (error === NOT_JSON) throw new RejectedEvent('is not valid JSON');
     if (!(error instanceof RangeError)) throw error;
     // The scan has ended at the limit: whether the rest is JSON says the parser, once for such an event.
     const value = tryParse(bytes.toString());
-    if (value === undefined) throw new RefusedEvent('is not valid JSON');
-    if (isObject(value)) throw new RefusedEvent(error.message);
+    if (value === undefined) throw new RejectedEvent('is not valid JSON');
+    if (isObject(value)) throw new RejectedEvent(error.message);
   }
-  throw new RefusedEvent('is not a JSON object');
+  throw new RejectedEvent('is not a JSON object');
 }
 
 /** The members of a document that are members of its event: the first of these names that is there. All others are metadata. */

@@ -5,7 +5,7 @@ export interface Received {
   readonly stored: number;
   /** Of rejected events, each once. */
   readonly reasons: readonly string[];
-  readonly refused: number;
+  readonly rejected: number;
   /** Stored events that belong to no project. */
   readonly withoutProject: number;
   /** See `Batch`. */
@@ -23,13 +23,13 @@ export interface Receipt extends Received, PerEvent {
 /** What the response to a request says of single events. */
 export interface PerEvent {
   /** Rejected events, at most 1,000 of them, or all if the protocol responds to each event. */
-  readonly refusals: readonly Refusal[];
+  readonly rejectedItems: readonly RejectedItem[];
   /** What the response says about each event, if the protocol responds to each. */
   readonly echoes?: readonly string[];
 }
 
 /** An event of a request that is rejected. */
-export interface Refusal {
+export interface RejectedItem {
   /** Its place among the events of the request, from 0. */
   readonly at: number;
   /** Completes the sentence "event 3 …". */

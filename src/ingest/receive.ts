@@ -46,7 +46,7 @@ export interface ReceiverOptions {
   readonly ageAt: () => number;
   /** See `BatchInput`. */
   readonly blockRowsMin: number | undefined;
-  readonly onRefused: (source: string, count: number) => void;
+  readonly onRejectedCount: (source: string, count: number) => void;
   /** Called with the rejected events of a request, by source and reason. */
   readonly onRejected: (rejections: readonly Rejection[], sender: Sender) => void;
   readonly onWithoutProject: (source: string, count: number) => void;
@@ -73,8 +73,8 @@ export function createReceiver(options: ReceiverOptions): Receive {
   const flights = createSingleFlight<Received>();
 
   async function storePart(part: SourceRows, { pinnedProject: _, ...how }: StoreOptions): Promise<void> {
-    const { source, rows, withoutProject, repaired, refused, filtered, projects } = part;
-    if (refused > 0) options.onRefused(source.name, refused);
+    const { source, rows, withoutProject, repaired, rejected, filtered, projects } = part;
+    if (rejected > 0) options.onRejectedCount(source.name, rejected);
     if (rows.length > 0)
       await usage.count({ key: how.key, source: source.name, projects }, () =>
         committer.commit(source, rows, how),
@@ -85,9 +85,9 @@ export function createReceiver(options: ReceiverOptions): Receive {
   }
 
   async function store(batch: Batch, how: StoreOptions): Promise<Received> {
-    const { parts, refusals, refused, rejections } = batch;
-    const homeless = parts.reduce((left, part) => left - part.refused, refused);
-    if (homeless > 0) options.onRefused(GENERAL_SOURCE, homeless);
+    const { parts, rejectedItems, rejected, rejections } = batch;
+    const homeless = parts.reduce((left, part) => left - part.rejected, rejected);
+    if (homeless > 0) options.onRejectedCount(GENERAL_SOURCE, homeless);
     const sender = { keyId: how.key, pinnedProject: how.pinnedProject };
     if (rejections.length > 0) options.onRejected(rejections, sender);
     await settleAll(parts.map((part) => storePart(part, how)));
@@ -95,8 +95,8 @@ export function createReceiver(options: ReceiverOptions): Receive {
       parts.reduce((total, part) => total + part[name], 0);
     return {
       stored: sum('accepted'),
-      reasons: refusals.slice(0, REASONS_MAX).map(({ at, reason }) => `event ${at + 1}: ${reason}`),
-      refused,
+      reasons: rejectedItems.slice(0, REASONS_MAX).map(({ at, reason }) => `event ${at + 1}: ${reason}`),
+      rejected,
       withoutProject: sum('withoutProject'),
       repaired: sum('repaired'),
       dropped: parts.reduce((total, { filtered }) => total + filtered.drop, 0),
@@ -122,11 +122,11 @@ export function createReceiver(options: ReceiverOptions): Receive {
     const rules = { ...times, project, pinnedProject, spent: usage.spentProjects() };
     const bodyHash = key === undefined ? '' : await hashOf(body.bytes); // before the bytes move to another thread
     const use = async (batch: Batch) => {
-      const { refusals, echoes } = batch;
+      const { rejectedItems, echoes } = batch;
       const sources = batch.parts.map(({ source }) => source);
       for (const source of sources) authorize(source);
       if (batch.isOverQuota) throw usage.refuse();
-      const receipt = { sources, refusals, ...(echoes !== undefined && { echoes }) };
+      const receipt = { sources, rejectedItems, ...(echoes !== undefined && { echoes }) };
       const how = { key: keyId, pinnedProject };
       if (key === undefined) return { ...(await store(batch, how)), ...receipt };
       const scope = `${keyId}\0${sources.map(({ id }) => id).join()}\0${project}${body.index ?? ''}`;

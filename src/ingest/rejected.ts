@@ -23,7 +23,7 @@ export interface Rejection {
   readonly sample: string | undefined;
 }
 
-export interface RejectedEvent {
+export interface RejectedWire {
   readonly wire: WireEvent;
   /** `undefined`: none accepts it. */
   readonly source: Source | undefined;
@@ -43,7 +43,7 @@ export function createRejections() {
   // By the whole reason: thousands of events are often rejected for the same one, and a pattern takes longer than the event.
   const seen = new Map<Source | undefined, Map<string, Kind>>();
 
-  function findKind(reason: string, { wire, source }: RejectedEvent): Kind | undefined {
+  function findKind(reason: string, { wire, source }: RejectedWire): Kind | undefined {
     const pattern = toPattern(reason);
     const name = `${source?.name ?? ''}\0${pattern}`;
     const known = kinds.get(name);
@@ -60,7 +60,7 @@ export function createRejections() {
   }
 
   return {
-    add(reason: string, event: RejectedEvent): void {
+    add(reason: string, event: RejectedWire): void {
       const ofSource = seen.get(event.source) ?? new Map<string, Kind>();
       seen.set(event.source, ofSource);
       const kind = ofSource.get(reason) ?? findKind(reason, event);
@@ -73,8 +73,8 @@ export function createRejections() {
 }
 
 /** No rule has been applied to a rejected event, so one of a source that redacts is not kept at all. */
-function sampleOf({ wire, source }: RejectedEvent): string | undefined {
-  if ('refused' in wire || (source?.filter?.redact.length ?? 0) > 0) return undefined;
+function sampleOf({ wire, source }: RejectedWire): string | undefined {
+  if ('rejected' in wire || (source?.filter?.redact.length ?? 0) > 0) return undefined;
   // A character has at most four bytes.
   if ('line' in wire) return wire.line.toString('utf8', 0, SAMPLE_CHARS_MAX * 4).slice(0, SAMPLE_CHARS_MAX);
   return wire.text.slice(0, SAMPLE_CHARS_MAX);

@@ -5,7 +5,7 @@ import { isManaged, type Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
 import { headerOf } from '../lib/header.ts';
 import type { WireEvent } from './body-format.ts';
-import { RefusedEvent } from './read-event.ts';
+import { RejectedEvent } from './read-event.ts';
 
 /** A part of a request that may name its source; a list if a name came more than once. */
 type Names = Readonly<Record<string, unknown>>;
@@ -59,7 +59,7 @@ function findGeneral(candidates: readonly Source[]): Source | undefined {
  * Returns the source of an event that names none: the first that accepts its labels, else the general one.
  *
  * @param candidates the sources that the sender may send to
- * @throws RefusedEvent if none accepts it
+ * @throws RejectedEvent if none accepts it
  */
 export function chooseSource(
   candidates: readonly Source[],
@@ -77,14 +77,14 @@ export function chooseSource(
       one.accepts?.some((rule) => rule.protocol === protocol && accepts(rule, labels)),
     ) ?? findGeneral(candidates);
   if (source !== undefined) return source;
-  throw new RefusedEvent(
+  throw new RejectedEvent(
     'belongs to no source that this key may send to: none accepts it, and there is no source ' +
       `"${GENERAL_SOURCE}"; name one in the header X-Source`,
   );
 }
 
 /** @throws TailraceError `invalid_request` for a source that reads a table of others, or that only Tailrace writes */
-export function refuseUnwritable(source: Source): Source {
+export function rejectUnwritable(source: Source): Source {
   if (source.isInternal === true)
     throw new TailraceError(
       'invalid_request',
@@ -101,7 +101,7 @@ function pick(sources: Sources, texts: readonly string[]): Source | undefined {
   const [first, ...others] = texts.map((text) => sources.getSource(text));
   if (first === undefined) return undefined;
   const other = others.find((source) => source !== first);
-  if (other === undefined) return refuseUnwritable(first);
+  if (other === undefined) return rejectUnwritable(first);
   const message = `the request names two sources, ${first.name} and ${other.name}; name one`;
   throw new TailraceError('invalid_request', message);
 }

@@ -13,18 +13,18 @@ import {
   malformedJson,
   markRepaired,
   parseBody,
-  refuseTooMany,
+  rejectTooMany,
   type WireEvent,
   type WireEvents,
 } from './body-format.ts';
 import { NOT_JSON, readString } from './json/grammar.ts';
 import { type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
+import { REPLACEMENT, withoutMark } from './lines.ts';
 import { checkRequest, decodeRequest } from './otlp/check.ts';
 import { type OtlpRequest, otlpEvents } from './otlp/events.ts';
 import { ELASTICSEARCH_FORMATS } from './protocols/elasticsearch.ts';
 import { LOKI_FORMATS } from './protocols/loki.ts';
 import { NAMING_MEMBERS } from './source-name.ts';
-import { REPLACEMENT, withoutMark } from './utf8.ts';
 
 const FORMATS: Readonly<Record<BodyFormat, Format>> = {
   json: { cut: cutJson, countMarks: countJsonMarks },
@@ -127,7 +127,7 @@ function cutMembers(bytes: Buffer, { spans }: JsonScan): Map<string, Buffer> {
 }
 
 function cutElements(bytes: Buffer, { spans }: JsonScan): Buffer[] {
-  refuseTooMany(spans.length / 2);
+  rejectTooMany(spans.length / 2);
   const elements: Buffer[] = [];
   for (let i = 0; i < spans.length; i += 2) elements.push(bytes.subarray(spans[i], spans[i + 1]));
   return elements;
@@ -142,7 +142,7 @@ function cutLines(bytes: Buffer): WireEvents {
   const events: WireEvent[] = [];
   for (const { bytes: line } of linesOf(bytes))
     events.push(isWhole || isUtf8(line) ? { line } : { line, isRepaired: true });
-  refuseTooMany(events.length);
+  rejectTooMany(events.length);
   return { events, fields: {} };
 }
 

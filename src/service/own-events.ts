@@ -3,7 +3,7 @@ import { isManaged, type Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Committer } from '../ingest/committer.ts';
 import { type Event, parseEvent } from '../ingest/event.ts';
-import { RefusedEvent } from '../ingest/read-event.ts';
+import { RejectedEvent } from '../ingest/read-event.ts';
 import { encodeRows } from '../ingest/rows.ts';
 import type { Total } from '../ingest/usage/quota.ts';
 import {
@@ -85,7 +85,7 @@ function toAuditEvent(entry: AuditEntry, { source, names, nowMs }: EventContext)
   try {
     return parseEvent({ text }, source, rules);
   } catch (error) {
-    if (error instanceof RefusedEvent) return undefined;
+    if (error instanceof RejectedEvent) return undefined;
     throw error;
   }
 }

@@ -128,8 +128,8 @@ describe('nesting deeper than the stack allows', () => {
     ['loki-json', `{"streams":[{"stream":{},"values":[["${NOW_MS}","a",{"a":${deep}}],["${NOW_MS}","b"]]}]}`],
     ['elasticsearch-bulk', `{"create":{}}\n{"a":${deep}}\n{"create":{}}\n${good}`],
   ])('rejects its event, and no other: %s', async (format, body) => {
-    const { refused, parts } = await decode(open(), [body, format]);
-    expect([refused, parts[0]?.accepted]).toEqual([1, 1]);
+    const { rejected, parts } = await decode(open(), [body, format]);
+    expect([rejected, parts[0]?.accepted]).toEqual([1, 1]);
   });
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
 import { parseEvent, parseTimestamp } from '../../src/ingest/event.ts';
-import { RefusedEvent } from '../../src/ingest/read-event.ts';
+import { RejectedEvent } from '../../src/ingest/read-event.ts';
 import { countNames, json, parseByHex, space } from '../support/json-text.ts';
 import { runs } from '../support/property.ts';
 
@@ -40,7 +40,7 @@ function refusalOf(text: string, eventBytesMax?: number): string {
   try {
     parse(text, eventBytesMax);
   } catch (error) {
-    if (error instanceof RefusedEvent) return error.message;
+    if (error instanceof RejectedEvent) return error.message;
     throw error;
   }
   throw new Error('it should have been refused');

@@ -56,17 +56,20 @@ test.each(BODIES)(
     /** Returns the events of each source. */
     const route = (...candidates: Source[]) => {
       const input = { bytes, format, protocol, source: undefined, candidates, rules };
-      const { parts, refused } = decodeBatch(input);
-      return { ...Object.fromEntries(parts.map(({ source, accepted }) => [source.name, accepted])), refused };
+      const { parts, rejected } = decodeBatch(input);
+      return {
+        ...Object.fromEntries(parts.map(({ source, accepted }) => [source.name, accepted])),
+        rejected,
+      };
     };
     const general = accepting('logs', 'none', []);
     const [exact, beginning] = [
       accepting('exact', 'gateway', BODIES),
       accepting('beginning', 'shop-*', BODIES),
     ];
-    expect(route(general, exact, beginning)).toEqual({ exact: 2, beginning: 2, logs: 2, refused: 0 });
-    expect(route(exact)).toEqual({ exact: 2, refused: 4 });
+    expect(route(general, exact, beginning)).toEqual({ exact: 2, beginning: 2, logs: 2, rejected: 0 });
+    expect(route(exact)).toEqual({ exact: 2, rejected: 4 });
     const others = BODIES.filter(([name]) => name !== protocol).map(([name]): Rule => [name, label]);
-    expect(route(general, accepting('exact', 'gateway', others))).toEqual({ logs: 6, refused: 0 });
+    expect(route(general, accepting('exact', 'gateway', others))).toEqual({ logs: 6, rejected: 0 });
   },
 );

@@ -4,8 +4,8 @@ import { readDefinitions } from '../../definitions/read.ts';
 import { createRegistry } from '../../definitions/registry.ts';
 import { type Event, parseEvent } from '../../ingest/event.ts';
 import { createFilterCounts, FILTER_RULES, findFilter, verifyFilters } from '../../ingest/filter/filter.ts';
-import { RefusedEvent } from '../../ingest/read-event.ts';
-import { refuseUnwritable } from '../../ingest/source-name.ts';
+import { RejectedEvent } from '../../ingest/read-event.ts';
+import { rejectUnwritable } from '../../ingest/source-name.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { formatCount } from '../format.ts';
 import type { LineSink } from './lines.ts';
@@ -32,7 +32,7 @@ export async function openDryRun(
 ): Promise<LineSink> {
   const { definitions, faults } = await readDefinitions(config);
   refuseFaults([...faults, ...(await verifyFilters(definitions.sources))]);
-  const source = refuseUnwritable(createRegistry(definitions).getSource(name));
+  const source = rejectUnwritable(createRegistry(definitions).getSource(name));
   const { defaultProject: project } = config;
   const filter = findFilter(source);
   const filtered = createFilterCounts();
@@ -51,7 +51,7 @@ export async function openDryRun(
       try {
         add(line, text);
       } catch (error) {
-        if (!(error instanceof RefusedEvent)) throw error;
+        if (!(error instanceof RejectedEvent)) throw error;
         onRejected(line, error.message);
       }
       return undefined;

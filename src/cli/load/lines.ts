@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { EVENT_BYTES_MAX } from '../../ingest/event.ts';
-import { type Line, readLines } from '../../ingest/lines.ts';
-import { decodeText, findOtherEncoding } from '../../ingest/utf8.ts';
+import { decodeText, findOtherEncoding, type Line, readLines } from '../../ingest/lines.ts';
 
 /** The target of a load: a service, or the rules of a source for a dry run. */
 export interface LineSink {

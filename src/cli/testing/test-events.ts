@@ -8,7 +8,7 @@ import { isManaged, type Source } from '../../definitions/source.ts';
 import { messageOf } from '../../errors.ts';
 import { type Event, parseEvent } from '../../ingest/event.ts';
 import { createFilterCounts, findFilter } from '../../ingest/filter/filter.ts';
-import { RefusedEvent } from '../../ingest/read-event.ts';
+import { RejectedEvent } from '../../ingest/read-event.ts';
 import { findBelow, OutsideError } from '../../lib/file.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { loadEvents } from '../load/lines.ts';
@@ -23,7 +23,7 @@ export interface EventOptions {
   readonly report: (fault: Fault) => void;
 }
 
-/** Parses one event; `undefined` if a rule of its source leaves it out. @throws RefusedEvent */
+/** Parses one event; `undefined` if a rule of its source leaves it out. @throws RejectedEvent */
 type Parse = (text: string) => Event | undefined;
 
 // All events are in memory before the first test runs.
@@ -77,7 +77,7 @@ function readList(
     try {
       return [parse(toJson(one))].filter((event) => event !== undefined);
     } catch (error) {
-      if (!(error instanceof RefusedEvent)) throw error;
+      if (!(error instanceof RejectedEvent)) throw error;
       fault(`event ${i + 1} ${error.message}`, i);
       return [];
     }
@@ -116,7 +116,7 @@ async function readLinesOf(given: unknown, parse: Parse, options: FileOptions): 
         const event = parse(text);
         if (event !== undefined) events.push(event);
       } catch (error) {
-        if (!(error instanceof RefusedEvent)) throw error;
+        if (!(error instanceof RejectedEvent)) throw error;
         reject(line, error.message);
       }
       return undefined;
@@ -147,11 +147,11 @@ async function readBytes(folder: string, name: string): Promise<Buffer | string>
 // Part of Node 24, but not of TypeScript's libraries yet: a number of any size, as it is written.
 const { rawJSON } = JSON as typeof JSON & { readonly rawJSON: (text: string) => unknown };
 
-/** @throws RefusedEvent if it has a number that JSON cannot write: JSON.stringify would write null */
+/** @throws RejectedEvent if it has a number that JSON cannot write: JSON.stringify would write null */
 function toJson(event: unknown): string {
   return JSON.stringify(event, (_, value: unknown) => {
     if (typeof value === 'bigint') return rawJSON(String(value));
     if (typeof value !== 'number' || Number.isFinite(value)) return value;
-    throw new RefusedEvent(`has the number ${value}, which JSON cannot hold`);
+    throw new RejectedEvent(`has the number ${value}, which JSON cannot hold`);
   });
 }

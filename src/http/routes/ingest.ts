@@ -93,9 +93,9 @@ export const ingestRoutes: RouteGroup<IngestParts> = {
 };
 
 /** As Logflare's clients expect it: 406 with the reasons if events were rejected; the other events are stored. */
-function respond(reply: FastifyReply, { refused, reasons }: Received): FastifyReply {
-  if (refused === 0) return reply.send({ message: 'Logged!' });
-  const more = refused > reasons.length ? [`and ${refused - reasons.length} more`] : [];
+function respond(reply: FastifyReply, { rejected, reasons }: Received): FastifyReply {
+  if (rejected === 0) return reply.send({ message: 'Logged!' });
+  const more = rejected > reasons.length ? [`and ${rejected - reasons.length} more`] : [];
   return reply.code(406).send({ message: [...reasons, ...more] });
 }
 
@@ -153,12 +153,12 @@ export const otlpRoutes: RouteGroup<IngestParts> = {
 function answerOtlp(
   request: EventRequest,
   reply: FastifyReply,
-  { refused, reasons }: Received,
+  { rejected, reasons }: Received,
 ): FastifyReply {
   const message = reasons.join('; ');
   if (request.headers['content-type']?.startsWith(PROTOBUF) === true)
-    return reply.type(PROTOBUF).send(Buffer.from(encodeResponse(refused, message)));
+    return reply.type(PROTOBUF).send(Buffer.from(encodeResponse(rejected, message)));
   // 64-bit integers are texts in OTLP's JSON.
-  const partialSuccess = { rejectedLogRecords: String(refused), errorMessage: message };
-  return reply.send(refused === 0 ? {} : { partialSuccess });
+  const partialSuccess = { rejectedLogRecords: String(rejected), errorMessage: message };
+  return reply.send(rejected === 0 ? {} : { partialSuccess });
 }

@@ -110,11 +110,11 @@ export async function takeEvents(
   const receipt = await post.catch((error: unknown) => {
     throw hideMissing(error, caller);
   });
-  const { sources, stored, refused, withoutProject, repaired, dropped } = receipt;
+  const { sources, stored, rejected, withoutProject, repaired, dropped } = receipt;
   if (withoutProject > 0) reply.header(WITHOUT_PROJECT_HEADER, withoutProject);
   if (repaired > 0) reply.header('x-events-repaired', repaired);
   if (dropped > 0) reply.header('x-events-dropped', dropped);
-  request.detail = { source: sources.map(({ name }) => name).join(', '), stored, refused };
+  request.detail = { source: sources.map(({ name }) => name).join(', '), stored, rejected };
   return receipt;
 }
 

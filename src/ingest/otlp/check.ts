@@ -134,7 +134,7 @@ export function checkRequest(request: unknown): OtlpRequest {
 type Place = (string | number)[];
 
 function checkMessage(message: unknown, type: MessageType, place: Place): void {
-  if (!isObject(message)) throw refuse(place, 'must be an object of the type', type);
+  if (!isObject(message)) throw rejectAt(place, 'must be an object of the type', type);
   if (place.length > STEPS_MAX) return;
   const names = Object.keys(message);
   let known = 0;
@@ -151,16 +151,16 @@ function checkMessage(message: unknown, type: MessageType, place: Place): void {
     checkField(value, field, place);
     place.pop();
   }
-  if (names.length > 0 && known === 0) throw refuse(place, 'has no field of', type);
-  if (present > 1 && type.isChoice) throw refuse(place, 'must have one value only, as an', type);
+  if (names.length > 0 && known === 0) throw rejectAt(place, 'has no field of', type);
+  if (present > 1 && type.isChoice) throw rejectAt(place, 'must have one value only, as an', type);
 }
 
 function checkField(value: unknown, { isList, scalar, type }: Field, place: Place): void {
   if (scalar !== undefined) {
-    if (!scalar.accepts(value)) throw refuse(place, `must be ${scalar.expected}`);
+    if (!scalar.accepts(value)) throw rejectAt(place, `must be ${scalar.expected}`);
   } else if (!isList) checkMessage(value, getType(type), place);
   else if (Array.isArray(value)) checkItems(value, getType(type), place);
-  else throw refuse(place, 'must be an array');
+  else throw rejectAt(place, 'must be an array');
 }
 
 function checkItems(items: readonly unknown[], type: MessageType, place: Place): void {
@@ -171,7 +171,7 @@ function checkItems(items: readonly unknown[], type: MessageType, place: Place):
   }
 }
 
-function refuse(place: Place, what: string, type?: MessageType): TailraceError {
+function rejectAt(place: Place, what: string, type?: MessageType): TailraceError {
   const path = place.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
   const where = path === '' ? 'it' : path.slice(1, PLACE_CHARS_MAX);
   const hint = type?.name === ANY_VALUE ? ', such as {"stringValue": "text"}' : '';

@@ -89,15 +89,15 @@ const STORED =
   ',"_version":1,"result":"created","_shards":{"total":1,"successful":1,"failed":0},"_seq_no":0,"_primary_term":1,"status":201}}';
 
 /** Writes the result of each document, in their order. */
-function writeItems({ echoes = [], refusals }: Receipt): string {
-  const reasons = new Map(refusals.map(({ at, reason }) => [at, reason]));
+function writeItems({ echoes = [], rejectedItems }: Receipt): string {
+  const reasons = new Map(rejectedItems.map(({ at, reason }) => [at, reason]));
   const items = echoes.map((echo, at) => {
     const reason = reasons.get(at);
     if (reason === undefined) return `${echo}${STORED}`;
     const error = JSON.stringify({ type: 'document_parsing_exception', reason: `the document ${reason}` });
     return `${echo},"status":400,"error":${error}}}`;
   });
-  return `{"took":0,"errors":${refusals.length > 0},"items":[${items.join(',')}]}`;
+  return `{"took":0,"errors":${rejectedItems.length > 0},"items":[${items.join(',')}]}`;
 }
 
 export const ELASTICSEARCH_FORMATS = {
@@ -155,8 +155,8 @@ function toEvent({ name, index, id = v7() }: Action, document: BodyLine | undefi
     echo: `{"${name}":{"_index":${JSON.stringify(index)},"_id":${JSON.stringify(id)}`,
   };
   if (name === 'delete' || name === 'update')
-    return { refused: `has the action ${name}, but events do not change; send create or index`, ...item };
-  if (document === undefined) return { refused: 'has no document on the next line', ...item };
+    return { rejected: `has the action ${name}, but events do not change; send create or index`, ...item };
+  if (document === undefined) return { rejected: 'has no document on the next line', ...item };
   return { line: document.bytes, documentId: id, ...item };
 }
 

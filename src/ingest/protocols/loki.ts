@@ -47,10 +47,10 @@ export const loki: Protocol = {
         ownEncoding: 'snappy',
       },
     ],
-    respond({ refused, reasons }) {
-      if (refused === 0) return { status: 204 };
+    respond({ rejected, reasons }) {
+      if (rejected === 0) return { status: 204 };
       const shown = reasons.slice(0, REASONS_SHOWN);
-      const more = refused > shown.length ? [`and ${refused - shown.length} more`] : [];
+      const more = rejected > shown.length ? [`and ${rejected - shown.length} more`] : [];
       return { status: 400, type: TEXT, body: [...shown, ...more].join('; ') };
     },
   },
@@ -106,8 +106,8 @@ function* pushEvents(streams: Iterable<Stream>): Generator<WireEvent> {
   for (const { labels, entries } of streams) {
     const shared = JSON.stringify(labels ?? {}).slice(1, -1);
     for (const entry of entries) {
-      if (labels === undefined) yield { refused: 'has labels that are not as {app="gateway"}' };
-      else if (entry === undefined) yield { refused: WRONG_ENTRY, labels };
+      if (labels === undefined) yield { rejected: 'has labels that are not as {app="gateway"}' };
+      else if (entry === undefined) yield { rejected: WRONG_ENTRY, labels };
       else yield { text: eventText(entry, shared), labels };
     }
   }

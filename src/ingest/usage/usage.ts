@@ -1,6 +1,6 @@
 import { TailraceError } from '../../errors.ts';
 import type { Event } from '../event.ts';
-import { RefusedEvent } from '../read-event.ts';
+import { RejectedEvent } from '../read-event.ts';
 import {
   type Amount,
   addUp,
@@ -209,7 +209,7 @@ function addTo(totals: Map<string, Total>, name: string, more: Total): Total {
 }
 
 /** An event of a project that has spent its quota of the day. */
-export class OverQuota extends RefusedEvent {
+export class OverQuota extends RejectedEvent {
   constructor(project: string, { until }: SpentProjects) {
     super(
       `belongs to ${nameProject(project)}, which has spent its quota of the day; more are accepted from ${until}`,
