@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import {
   describeFolders,
+  findSearchesDir,
   type NamedFolders,
   OWN_ALERTS_DIR,
   OWN_DASHBOARDS_DIR,
@@ -158,6 +159,7 @@ export async function watchDefinitions(
     named.sourcesDir || OWN_FOLDERS.sourcesDir,
     named.alertsDir || OWN_ALERTS_DIR,
     named.dashboardsDir || OWN_DASHBOARDS_DIR,
+    findSearchesDir({ endpointsDir: named.endpointsDir || OWN_FOLDERS.endpointsDir, shipped: [] }),
     ...[named.receiversFile, named.quotasFile].filter((file) => file !== ''),
   ];
   const { watch } = await import('chokidar'); // loaded only if it is used

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, normalize, resolve } from 'node:path';
+import { dirname, join, normalize, resolve } from 'node:path';
 import { packagePath } from '../lib/package-path.ts';
 
 /** The folders that definitions are read from. Empty: no folder was named. */
@@ -36,6 +36,7 @@ export const OWN_ALERTS_DIR = './alerts';
 /** Read if no folder of dashboards is named, this exists, and the endpoints are not those of another folder. */
 export const OWN_DASHBOARDS_DIR = './dashboards';
 const DASHBOARDS_FOLDER = 'dashboards';
+const SEARCHES_FOLDER = 'searches';
 
 const FOLDER_NAMES = { endpointsDir: 'endpoints', sourcesDir: 'sources' } as const;
 /** Endpoints for Supabase Studio, below the package. */
@@ -116,6 +117,14 @@ function findDashboards(
 
 function isWorkingFolders(endpointsDir: string): boolean {
   return resolve(endpointsDir) === resolve(OWN_FOLDERS.endpointsDir);
+}
+
+/** Returns the folder of a team's searches: beside that of the endpoints; beside shipped ones, in the working folder. */
+export function findSearchesDir({
+  endpointsDir,
+  shipped,
+}: Pick<ReadFolders, 'endpointsDir' | 'shipped'>): string {
+  return shipped.includes('endpointsDir') ? SEARCHES_FOLDER : join(dirname(endpointsDir), SEARCHES_FOLDER);
 }
 
 /** Returns the folder that a new dashboard is written to; `undefined` if none would be read. */

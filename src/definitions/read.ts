@@ -7,7 +7,8 @@ import { checkLevel, checkRollup, checkSourceColumns } from './checks/source.ts'
 import { type Dashboard, readDashboards } from './dashboard.ts';
 import { createEndpoint, type Endpoint, toToolName } from './endpoint.ts';
 import type { Fault } from './fault.ts';
-import { findFolders, type NamedFolders, type ReadFolders } from './folders.ts';
+import { findFolders, findSearchesDir, type NamedFolders, type ReadFolders } from './folders.ts';
+import { readSavedSearches, type SavedSearch } from './saved-search.ts';
 import { createSource, type Source } from './source.ts';
 import { checkSourceShape } from './source-file.ts';
 import {
@@ -29,6 +30,8 @@ export interface Definitions {
   readonly alerts?: readonly Alert[];
   /** Not compared with the endpoints yet (src/verify/dashboards.ts). */
   readonly dashboards?: readonly Dashboard[];
+  /** Not read as searches yet (src/search/verify.ts). */
+  readonly searches?: readonly SavedSearch[];
 }
 
 export interface LoadResult {
@@ -78,7 +81,8 @@ export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedText
   });
   const alerts = await readAlerts(folders.alertsDir, faults);
   const dashboards = await readDashboards(folders.dashboardsDir, faults);
-  const definitions = { endpoints, sources, alerts, dashboards };
+  const searches = await readSavedSearches(findSearchesDir(folders), faults);
+  const definitions = { endpoints, sources, alerts, dashboards, searches };
   return { definitions, folders, faults, warnings, sourcesAreWhole, drafts };
 }
 

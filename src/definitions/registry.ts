@@ -4,6 +4,7 @@ import type { Alert } from './alert.ts';
 import type { Dashboard } from './dashboard.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Definitions } from './read.ts';
+import type { SavedSearch } from './saved-search.ts';
 import type { Source } from './source.ts';
 
 /** The definitions that are served. `replace` swaps the whole set at once, between two requests. */
@@ -12,6 +13,7 @@ export interface Registry {
   readonly sources: readonly Source[];
   readonly alerts: readonly Alert[];
   readonly dashboards: readonly Dashboard[];
+  readonly searches: readonly SavedSearch[];
   findEndpoint(idOrName: string): Endpoint | undefined;
   /** @throws TailraceError `endpoint_not_found` */
   getEndpoint(idOrName: string): Endpoint;
@@ -34,6 +36,7 @@ export function createRegistry(definitions: Definitions): Registry {
     sources: definitions.sources,
     alerts: definitions.alerts ?? [],
     dashboards: definitions.dashboards ?? [],
+    searches: definitions.searches ?? [],
     findEndpoint: (idOrName: string) => find(endpoints, idOrName),
     getEndpoint(idOrName: string) {
       const endpoint = find(endpoints, idOrName);
@@ -59,6 +62,7 @@ export function createRegistry(definitions: Definitions): Registry {
       sources = byIdAndName(next.sources);
       registry.alerts = next.alerts ?? [];
       registry.dashboards = next.dashboards ?? [];
+      registry.searches = next.searches ?? [];
     },
   };
   return registry;

@@ -47,20 +47,8 @@ export const DASHBOARD = Type.Object({
 });
 export type DashboardView = Static<typeof DASHBOARD>;
 
-/** The file of a dashboard as a text. */
-export const DASHBOARD_FILE = Type.Object({
-  name: Type.String(),
-  definition: Type.String(),
-  version: Type.String({ description: 'A save names it.' }),
-  may_edit: Type.Boolean(),
-});
-export type DashboardFile = Static<typeof DASHBOARD_FILE>;
-
 export const DASHBOARD_CHECK = Type.Object({
   errors: DRAFT_CHECK.properties.errors,
   dashboard: orNull(DASHBOARD),
 });
 export type DashboardCheck = Static<typeof DASHBOARD_CHECK>;
-
-export const SAVED_DASHBOARD = Type.Object({ name: Type.String(), version: Type.String() });
-export type SavedDashboard = Static<typeof SAVED_DASHBOARD>;

@@ -381,6 +381,9 @@ export const WORKBENCH = Type.Object({
   dashboards: Type.Object({
     refusal: textOrNull('Why it may not save dashboards.'),
   }),
+  searches: Type.Object({
+    refusal: orNull(Type.String({ description: 'Why it may not save searches.' })),
+  }),
   functions: Type.Array(Type.Object({ name: Type.String() })),
   tables: Type.Array(
     Type.Object({
@@ -469,6 +472,16 @@ export const SAVED_TEST = Type.Object({
   tests: SAVED_ENDPOINT.properties.tests,
 });
 export type SavedTest = Static<typeof SAVED_TEST>;
+
+/** A search that a team keeps. */
+export const SAVED_SEARCH = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  title: Type.String(),
+  description: Type.String(),
+  search: Type.Record(Type.String(), Type.String(), { description: "As in the console's address." }),
+});
+export type SavedSearchView = Static<typeof SAVED_SEARCH>;
 
 /** The file of an alert as a text. */
 export const ALERT_FILE = Type.Object({

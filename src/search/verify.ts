@@ -1,7 +1,11 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
+import type { SavedSearch } from '../definitions/saved-search.ts';
+import type { Source } from '../definitions/source.ts';
 import { readYamlFile, type UnsavedTexts, type YamlPath } from '../definitions/yaml-file.ts';
 import { TailraceError } from '../errors.ts';
+import { verifyCondition } from './condition.ts';
+import { parseMeasure } from './histogram.ts';
 import { parseField, parseSearch } from './parse.ts';
 
 // Terms of one definition; callers add their own.
@@ -28,6 +32,31 @@ function* findSearchFaults({ parameters, columns }: Endpoint): Generator<[YamlPa
     const message = search && messageOfFault(() => parseSearch(search, CLAUSES_MAX));
     if (message) yield [['columns', name, 'search'], `"search" of "${name}" ${message}`];
   }
+}
+
+// As many as a search may have.
+const SAVED_CLAUSES_MAX = 128;
+
+/** Checks the texts of saved searches, and that their sources exist. */
+export function verifySavedSearches(searches: readonly SavedSearch[], sources: readonly Source[]): Fault[] {
+  return searches.flatMap(({ search, fault }) => {
+    const { q = '', by, measure = 'count', source = '' } = search;
+    const names = source.split(',').filter(Boolean);
+    const unknown = names.find((name) => !sources.some((one) => one.name === name || one.id === name));
+    const known = sources.map(({ name }) => name).join(', ');
+    const found = {
+      q: messageOfFault(() => {
+        const tree = parseSearch(q, SAVED_CLAUSES_MAX);
+        if (tree !== undefined) verifyCondition(tree);
+      }),
+      by: by && messageOfFault(() => parseField(by, 'by')),
+      measure: messageOfFault(() => parseMeasure(measure || 'count')),
+      source: unknown && `names no source ${JSON.stringify(unknown)}; there are ${known}`,
+    };
+    return Object.entries(found).flatMap(([field, message]) =>
+      message ? [fault(['search', field], `"${field}" ${message}`)] : [],
+    );
+  });
 }
 
 /** Returns what is wrong with a text; `undefined` if `parse` accepts it. */

@@ -24,7 +24,7 @@ import { lockStore } from '../engine/store-lock.ts';
 import { type WriteMarks, watchWrites } from '../engine/write-marks.ts';
 import { verifyFilters } from '../ingest/filter/filter.ts';
 import { createSlots } from '../lib/abort.ts';
-import { verifySearches } from '../search/verify.ts';
+import { verifySavedSearches, verifySearches } from '../search/verify.ts';
 import { verifyDashboards } from '../verify/dashboards.ts';
 import { scopeHashes } from '../verify/disallowed-syntax.ts';
 import { verifyDrafts, verifyQueries } from '../verify/verify.ts';
@@ -205,6 +205,7 @@ export async function prepare(
     refuse([
       ...(await verifyQueries(engine, definitions.endpoints, definitions.sources)),
       ...(await verifySearches(definitions.endpoints)),
+      ...verifySavedSearches(definitions.searches ?? [], definitions.sources),
       ...verifyAlerts(definitions.alerts ?? [], {
         endpoints: definitions.endpoints,
         areAll: faults.length === 0,

@@ -4,7 +4,7 @@ import type { Fault } from '../definitions/fault.ts';
 import { findDashboardTarget, OWN_DASHBOARDS_DIR } from '../definitions/folders.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { Caller } from '../keys/keyring.ts';
-import type { DashboardCheck, DashboardFile, SavedDashboard } from '../management/dashboard-view.ts';
+import type { DashboardCheck } from '../management/dashboard-view.ts';
 import { toDashboardView } from '../management/dashboards.ts';
 import { findMissing, verifyDashboards } from '../verify/dashboards.ts';
 import {
@@ -74,7 +74,7 @@ function readDraft({ registry }: SaveDashboardParts, definition: string): Dashbo
 }
 
 /** Reads the present file of a dashboard, which may be newer than the served one. @throws TailraceError `not_found` */
-export function readDashboardFile(parts: SaveDashboardParts, idOrName: string): Promise<DashboardFile> {
+export function readDashboardFile(parts: SaveDashboardParts, idOrName: string) {
   return readDefinitionFile(kindOf(parts), parts.registry.getDashboard(idOrName));
 }
 
@@ -83,6 +83,6 @@ export function saveDashboard(
   parts: SaveDashboardParts,
   request: SaveFileRequest,
   caller: Pick<Caller, 'keyId' | 'person' | 'address'>,
-): Promise<SavedDashboard> {
+) {
   return saveDefinitionFile(parts, { ...request, kind: kindOf(parts) }, caller);
 }

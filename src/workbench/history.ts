@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
-import type { Registry } from '../definitions/registry.ts';
+import { getNamed, type Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import { replaceFile } from '../lib/file.ts';
 import { compileSchema } from '../lib/schema-check.ts';
@@ -9,7 +9,7 @@ import type { HistoryVersionView, HistoryView } from '../management/view.ts';
 import { hashText, versionOf } from './files.ts';
 
 /** Kinds of definitions that the workbench saves, as in its paths. */
-const HISTORY_KINDS = ['endpoints', 'alerts', 'dashboards'] as const;
+const HISTORY_KINDS = ['endpoints', 'alerts', 'dashboards', 'searches'] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
 /** Texts of a definition; only endpoints have `sql`. */
@@ -133,7 +133,7 @@ async function removeOldest(dir: string): Promise<void> {
 }
 
 export interface HistoryParts {
-  readonly registry: Pick<Registry, 'getEndpoint' | 'getAlert' | 'getDashboard'>;
+  readonly registry: Pick<Registry, 'getEndpoint' | 'getAlert' | 'getDashboard' | 'searches'>;
   readonly history: Pick<History, 'list'>;
 }
 
@@ -167,6 +167,7 @@ async function read({ registry, history }: HistoryParts, { kind, name }: Named) 
     endpoints: registry.getEndpoint,
     alerts: registry.getAlert,
     dashboards: registry.getDashboard,
+    searches: (one) => getNamed('search', registry.searches, one),
   };
   return await history.list({ kind: known, id: find[known](name).id });
 }

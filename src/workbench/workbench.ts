@@ -1,6 +1,12 @@
 import { dirname, join, sep } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { findCopies, findDashboardTarget, needsCopy, type ReadFolders } from '../definitions/folders.ts';
+import {
+  findCopies,
+  findDashboardTarget,
+  findSearchesDir,
+  needsCopy,
+  type ReadFolders,
+} from '../definitions/folders.ts';
 import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { requireUnrestricted } from '../management/keys.ts';
@@ -37,8 +43,8 @@ export function findEditRefusal({
   config,
   folders,
 }: Pick<WorkbenchParts, 'config' | 'folders'>): string | undefined {
-  if (config.editEndpoints === '0')
-    return 'this service does not write endpoints: copy the two texts into their files, or set TAILRACE_EDIT_ENDPOINTS=1';
+  const off = findOff('endpoints', config);
+  if (off !== undefined) return off;
   const read = folders();
   if (!read.shipped.includes('endpointsDir') || findCopies(read) !== undefined) return undefined;
   return (
@@ -52,8 +58,8 @@ export function findDashboardRefusal({
   config,
   folders,
 }: Pick<WorkbenchParts, 'config' | 'folders'>): string | undefined {
-  if (config.editEndpoints === '0')
-    return 'this service does not write dashboards: copy the text into its file, or set TAILRACE_EDIT_ENDPOINTS=1';
+  const off = findOff('dashboards', config);
+  if (off !== undefined) return off;
   const read = folders();
   if (findDashboardTarget(read) === undefined)
     return 'no folder of dashboards is read with the endpoints of this service: set TAILRACE_DASHBOARDS_DIR';
@@ -77,6 +83,7 @@ export async function describeWorkbench(parts: WorkbenchParts): Promise<Workbenc
     notice: needsCopy(parts.folders()) ? COPY_NOTICE : null,
     alerts: { refusal: findAlertObstacle(parts.config) ?? null, receivers: [...parts.receivers()] },
     dashboards: { refusal: findDashboardRefusal(parts) ?? null },
+    searches: { refusal: findOff('searches', parts.config) ?? null },
     ...(await parts.readCatalogue()),
   };
 }
@@ -96,13 +103,21 @@ export async function readFiles(parts: WorkbenchParts, idOrName: string): Promis
 
 /** Removes paths of this machine; those in a folder of definitions begin there. */
 export function inFolder(message: string, { folders }: Pick<WorkbenchParts, 'folders'>): string {
-  const { endpointsDir, sourcesDir, alertsDir = endpointsDir, dashboardsDir = endpointsDir } = folders();
-  const dirs = [endpointsDir, sourcesDir, alertsDir, dashboardsDir].map((dir) => join(dir, sep));
+  const read = folders();
+  const { endpointsDir, sourcesDir, alertsDir = endpointsDir, dashboardsDir = endpointsDir } = read;
+  const dirs = [endpointsDir, sourcesDir, alertsDir, dashboardsDir, findSearchesDir(read)].map((dir) =>
+    join(dir, sep),
+  );
   return dirs.reduce((text, dir) => text.replaceAll(dir, ''), message);
 }
 
 /** Returns why alerts cannot be saved here; `undefined` if they can. */
-export function findAlertObstacle({ editEndpoints }: Pick<Config, 'editEndpoints'>): string | undefined {
+export function findAlertObstacle(config: Pick<Config, 'editEndpoints'>): string | undefined {
+  return findOff('alerts', config);
+}
+
+/** Returns why definitions cannot be saved if saving is off; `undefined` if it is on. @param nouns such as `alerts` */
+export function findOff(nouns: string, { editEndpoints }: Pick<Config, 'editEndpoints'>): string | undefined {
   if (editEndpoints !== '0') return undefined;
-  return 'this service does not write alerts: copy the text into its file, or set TAILRACE_EDIT_ENDPOINTS=1';
+  return `this service does not write ${nouns}: copy the text into its file, or set TAILRACE_EDIT_ENDPOINTS=1`;
 }

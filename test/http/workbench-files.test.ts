@@ -5,10 +5,10 @@ import { expectError, get } from '../support/http.ts';
 import { post as send } from '../support/ingest.ts';
 import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
 
-// Files of alerts and dashboards are saved in the same way.
+// Files of alerts, dashboards and searches are saved in the same way; those of searches are beside the endpoints.
 const folder = await temporaryFolder();
 const dirOf = (kind: string) => join(folder.path, kind);
-for (const kind of ['alerts', 'dashboards']) await mkdir(dirOf(kind));
+for (const kind of ['alerts', 'dashboards', 'searches']) await mkdir(dirOf(kind));
 await cp('template/endpoints', dirOf('endpoints'), { recursive: true });
 const receivers = 'ops: { kind: slack, url: "https://hooks.slack.com/services/x" }\n';
 await writeFile(dirOf('receivers'), receivers, { mode: 0o600 });
@@ -42,6 +42,11 @@ description: Paths fail.
 rows:
   - panels: [{ endpoint: failing.paths }]
 `;
+const SEARCH = `name: made.here
+title: Made here
+description: Paths fail.
+search: { q: "level:error path:/rest/*", source: logs, range: 24h, by: path }
+`;
 
 async function post(path: string, body: object, key = PRIVATE_KEY) {
   const answer = await send(service.url, `/api/workbench/${path}`, body, { 'x-api-key': key });
@@ -49,9 +54,10 @@ async function post(path: string, body: object, key = PRIVATE_KEY) {
 }
 
 describe.each([
-  ['alerts', 'alert', ALERT],
-  ['dashboards', 'dashboard', DASHBOARD],
-])('the file of %s', (kind, one, good) => {
+  ['alerts', 'alert', ALERT, 'failing.paths'],
+  ['dashboards', 'dashboard', DASHBOARD, 'failing.paths'],
+  ['searches', 'search', SEARCH, 'logs'],
+])('the file of %s', (kind, one, good, named) => {
   const save = (definition: string, version: string | null = null, name = 'made.here', key?: string) =>
     post(`${kind}/save`, { name, definition, version }, key);
   const fileOf = (name: string) => join(dirOf(kind), `${name}.yaml`);
@@ -78,7 +84,7 @@ describe.each([
 
   test('is not written with faults, beside another file with faults, or through a link', async () => {
     const fresh = good.replace('made.here', 'fresh');
-    const faulty = await save(fresh.replace('failing.paths', 'gone'), null, 'fresh');
+    const faulty = await save(fresh.replace(named, 'gone'), null, 'fresh');
     expectError(faulty, 'invalid_definition');
     await writeFile(fileOf('broken'), 'name: 1\n');
     const answer = await save(fresh, null, 'fresh');
@@ -100,5 +106,41 @@ describe.each([
     expectError(await get(service.url, `/api/workbench/${kind}/made.here`, headers), 'forbidden');
     expectError(await save(good.replace('made.here', 'x'), null, 'x', key), 'forbidden');
     expectError(await post(`${kind}/check`, { definition: good }, key), 'forbidden');
+  });
+});
+
+describe('a saved search', () => {
+  const check = async (search: string) => {
+    const { json } = await post('searches/check', { definition: `name: a\ntitle: A\nsearch: ${search}\n` });
+    return (json['errors'] as { message: string; line?: number }[]).map(({ message }) => message);
+  };
+
+  test.each([
+    ['{ q: "(a" }', '"q" has ( without )'],
+    ['{ q: "level:loud" }', '"q" has the unknown level "loud"'],
+    ['{ by: "a b" }', '"by" must be a field'],
+    ['{ measure: "p98(a)" }', '"measure" must be one of count, avg(field)'],
+    ['{ source: "logs,nowhere" }', '"source" names no source "nowhere"; there are'],
+    ['{ query: a }', 'query'],
+  ])('of %s has a fault', async (search, message) => {
+    expect(await check(search)).toEqual([expect.stringContaining(message)]);
+    expect(await check('{ q: "a b", measure: p95(a), range: 1h, top: 5 }')).toEqual([]);
+  });
+
+  test('is listed for keys that may run it', async () => {
+    await writeFile(
+      join(dirOf('searches'), 'other.yaml'),
+      'id: a0000000-0000-4000-8000-000000000001\nname: other\ntitle: Other\nsearch: { project: aurora }\n',
+    );
+    await service.core.reload();
+    const named = async (grant: object) => {
+      const { key } = await service.service.keyring.create({ name: 'a', scopes: ['query'], ...grant });
+      const { body } = await get(service.url, '/api/searches', { 'x-api-key': key });
+      return body.result.map(({ name }) => name);
+    };
+    expect(await named({})).toEqual(['made.here', 'other']);
+    expect(await named({ sources: ['cloudflare.logs.prod'] })).toEqual(['other']);
+    expect(await named({ pins: { project: 'borealis' } })).toEqual(['made.here']);
+    expect(await named({ endpoints: ['failing.paths'] })).toEqual([]);
   });
 });

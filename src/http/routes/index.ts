@@ -19,7 +19,12 @@ import { protocolRoutes } from './protocols.ts';
 import { queryRoutes } from './query.ts';
 import { searchRoutes } from './search.ts';
 import { workbenchRoutes } from './workbench.ts';
-import { workbenchAlertRoutes, workbenchDashboardRoutes, workbenchHistoryRoutes } from './workbench-files.ts';
+import {
+  workbenchAlertRoutes,
+  workbenchDashboardRoutes,
+  workbenchHistoryRoutes,
+  workbenchSearchRoutes,
+} from './workbench-files.ts';
 
 /** Every group of routes, in the order of docs/api.md and /openapi.json. */
 const GROUPS = [
@@ -42,6 +47,7 @@ const GROUPS = [
   workbenchRoutes,
   workbenchAlertRoutes,
   workbenchDashboardRoutes,
+  workbenchSearchRoutes,
   workbenchHistoryRoutes,
   localRoutes,
   aboutRoutes,

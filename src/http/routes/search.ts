@@ -2,7 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CachedQueries } from '../../cache/cached.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import { FORMAT_PARAMETER } from '../../definitions/parameter.ts';
-import { SEARCH_DRAFT, SEARCH_SOURCE, type SearchDraftView } from '../../management/view.ts';
+import type { Registry } from '../../definitions/registry.ts';
+import { listSavedSearches } from '../../management/saved-searches.ts';
+import { SAVED_SEARCH, SEARCH_DRAFT, SEARCH_SOURCE, type SearchDraftView } from '../../management/view.ts';
 import { formatNames } from '../../query/format.ts';
 import { createDraftTest, type DraftTestParts } from '../../search/draft/test.ts';
 import { listFields } from '../../search/field.ts';
@@ -23,6 +25,7 @@ export interface SearchParts extends SearchSteps, TailParts, DraftTestParts {
   readonly cached: CachedQueries;
   readonly describe: Describe;
   readonly metrics: Metrics;
+  readonly registry: Pick<Registry, 'searches' | 'findSource'>;
 }
 
 const text = (description: string): Schema => ({ schema: { type: 'string' }, description });
@@ -102,6 +105,17 @@ export const searchRoutes: RouteGroup<SearchParts> = {
         ...(['query_failed', 'overloaded', 'query_timeout'] as const),
       ],
       handle: draftEndpoint,
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/searches',
+      scopes: ['query'],
+      summary: 'Saved searches that the key may run',
+      operation: { id: 'list_searches', tag: 'events' },
+      answer: { 200: json('The present state.', object({ result: list(SAVED_SEARCH) })) },
+      handle: async ({ registry }: SearchParts, request) => ({
+        result: listSavedSearches(registry, getCaller(request)),
+      }),
     }),
     defineRoute({
       method: 'GET',

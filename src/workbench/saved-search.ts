@@ -1,0 +1,56 @@
+import type { Fault } from '../definitions/fault.ts';
+import { findSearchesDir } from '../definitions/folders.ts';
+import { getNamed, type Registry } from '../definitions/registry.ts';
+import { checkSavedSearch, createSavedSearch } from '../definitions/saved-search.ts';
+import type { Caller } from '../keys/keyring.ts';
+import { verifySavedSearches } from '../search/verify.ts';
+import {
+  type FileKind,
+  readDefinitionFile,
+  type SaveFileParts,
+  type SaveFileRequest,
+  saveDefinitionFile,
+} from './definition-file.ts';
+import { findLong, parseDefinition, withId } from './draft.ts';
+import type { SaveParts } from './save.ts';
+import { findOff } from './workbench.ts';
+
+const SEARCH_FILE = 'search.yaml';
+
+export interface SaveSearchParts extends SaveFileParts, Pick<SaveParts, 'config'> {
+  readonly registry: Pick<Registry, 'searches' | 'sources'>;
+}
+
+function kindOf(parts: SaveSearchParts): FileKind {
+  return {
+    ...{ noun: 'search', history: 'searches', file: SEARCH_FILE, known: () => parts.registry.searches },
+    dirOf: findSearchesDir,
+    check: (definition) => checkSearchDraft(parts, definition),
+    refusal: () => findOff('searches', parts.config),
+  };
+}
+
+/** Checks the text of a saved search as files are checked. It may lack `id`. */
+export function checkSearchDraft({ registry }: SaveSearchParts, definition: string): Fault[] {
+  const long = findLong(SEARCH_FILE, definition);
+  if (long.length > 0) return long;
+  const parsed = parseDefinition(definition, SEARCH_FILE);
+  if (Array.isArray(parsed)) return parsed;
+  const file = withId(parsed);
+  const faults = checkSavedSearch(file);
+  return faults.length > 0 ? faults : verifySavedSearches([createSavedSearch(file)], registry.sources);
+}
+
+/** Reads the present file of a saved search, which may be newer than the served one. @throws TailraceError `not_found` */
+export function readSearchFile(parts: SaveSearchParts, idOrName: string) {
+  return readDefinitionFile(kindOf(parts), getNamed('search', parts.registry.searches, idOrName));
+}
+
+/** Writes the file of a saved search and has it served. @throws as `saveDefinitionFile` */
+export function saveSearch(
+  parts: SaveSearchParts,
+  request: SaveFileRequest,
+  caller: Pick<Caller, 'keyId' | 'person' | 'address'>,
+) {
+  return saveDefinitionFile(parts, { ...request, kind: kindOf(parts) }, caller);
+}
