@@ -11,7 +11,7 @@ import { exampleOf } from '../http/openapi/document.ts';
 import { isOutOfSpace, toStartError } from '../lib/system-failure.ts';
 import type { Core } from '../service/open-core.ts';
 import { createService, type Service } from '../service/service.ts';
-import type { RunTests } from '../workbench/test-run.ts';
+import type { RunTests } from '../workbench/tests.ts';
 import { ownerName } from './environment.ts';
 import { announceService, createLocalKey, type LocalService } from './local-service.ts';
 import { createReloads, watchDefinitions } from './reload.ts';

@@ -10,6 +10,8 @@ export interface Fault {
   readonly column?: number;
   /** What is wrong, and what would be right. */
   readonly message: string;
+  /** Whether a draft with it can be run. */
+  readonly mayRun?: boolean;
 }
 
 /** Returns the line and column of an offset in a text, each counted from 1. */

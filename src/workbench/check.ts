@@ -9,7 +9,7 @@ import { textOf } from '../sql/sql.ts';
 import { findForeignTable, NO_SETTINGS } from '../verify/disallowed-syntax.ts';
 import { describeSourceName } from '../verify/engine-fault.ts';
 import { type Verified, verifyDrafts, verifyQuery } from '../verify/verify.ts';
-import { type Draft, type DraftTexts, readDraft, refuseDraft, YAML_FILE } from './draft.ts';
+import { type Draft, type DraftTexts, readDraft, rejectDraft, YAML_FILE } from './draft.ts';
 
 export interface CheckParts {
   readonly engine: Engine;
@@ -57,14 +57,18 @@ export async function checkDraft(
   };
 }
 
-/** Returns the endpoint of a draft without faults. @throws as `checkDraft`; TailraceError `invalid_definition` */
+/**
+ * Returns the endpoint of a draft without faults, or, to run it, without those that keep it from running.
+ *
+ * @throws as `checkDraft`; TailraceError `invalid_definition`
+ */
 export async function getEndpoint(
   parts: CheckParts,
   texts: DraftTexts,
-  execution: ExecutionOptions,
+  { isRun = false, ...execution }: ExecutionOptions & { readonly isRun?: boolean },
 ): Promise<{ endpoint: Endpoint; columns: Verified['columns'] }> {
   const { draft, faults, columns } = await checkDraft(parts, texts, execution);
-  refuseDraft(faults);
+  rejectDraft(isRun ? faults.filter(({ mayRun }) => mayRun !== true) : faults);
   if (draft.endpoint === undefined) throw new Error('a draft without faults is an endpoint');
   return { endpoint: draft.endpoint, columns };
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { checkDashboard, createDashboard } from '../definitions/dashboard.ts';
+import { checkDashboard, createDashboard, type Dashboard } from '../definitions/dashboard.ts';
 import type { Fault } from '../definitions/fault.ts';
 import { findDashboardTarget, OWN_DASHBOARDS_DIR } from '../definitions/folders.ts';
 import type { Registry } from '../definitions/registry.ts';
@@ -8,13 +8,14 @@ import type { DashboardCheck } from '../management/dashboard-view.ts';
 import { toDashboardView } from '../management/dashboards.ts';
 import { findMissing, verifyDashboards } from '../verify/dashboards.ts';
 import {
+  checkText,
   type FileKind,
   readDefinitionFile,
   type SaveFileParts,
   type SaveFileRequest,
   saveDefinitionFile,
 } from './definition-file.ts';
-import { findLong, parseDefinition, toDraftError, withId } from './draft.ts';
+import { toDraftError } from './draft.ts';
 import { findDashboardRefusal } from './workbench.ts';
 
 const DASHBOARD_FILE = 'dashboard.yaml';
@@ -33,7 +34,7 @@ function kindOf(parts: SaveDashboardParts): FileKind {
       known: () => parts.registry.dashboards,
     },
     dirOf: (read) => findDashboardTarget(read) ?? OWN_DASHBOARDS_DIR, // without one the save has been rejected before
-    check: (definition) => readDraft(parts, definition).faults,
+    check: (definition) => check(parts, definition),
     refusal: () => findDashboardRefusal(parts),
   };
 }
@@ -44,33 +45,28 @@ export function checkDashboardDraft(
   definition: string,
   caller: Caller,
 ): DashboardCheck {
-  const { dashboard, faults } = readDraft(parts, definition);
-  const { registry } = parts;
+  const read: Dashboard[] = [];
+  const faults = check(parts, definition, (dashboard) => read.push(dashboard));
+  const [dashboard] = read;
   return {
     errors: faults.map(toDraftError),
-    dashboard: dashboard === undefined ? null : toDashboardView({ registry }, caller, dashboard),
+    dashboard: dashboard === undefined ? null : toDashboardView(parts, caller, dashboard),
   };
 }
 
-interface DashboardDraft {
-  /** `undefined`: it could not be read. */
-  readonly dashboard: ReturnType<typeof createDashboard> | undefined;
-  readonly faults: Fault[];
-}
-
-function readDraft({ registry }: SaveDashboardParts, definition: string): DashboardDraft {
-  const refuse = (faults: Fault[]) => ({ dashboard: undefined, faults });
-  const long = findLong(DASHBOARD_FILE, definition);
-  if (long.length > 0) return refuse(long);
-  const parsed = parseDefinition(definition, DASHBOARD_FILE);
-  if (Array.isArray(parsed)) return refuse(parsed);
-  const file = withId(parsed);
-  const faults = checkDashboard(file);
-  if (faults.length > 0) return refuse(faults);
-  const dashboard = createDashboard(file);
-  const { endpoints } = registry;
-  const verified = [...verifyDashboards([dashboard], endpoints), ...findMissing([dashboard], endpoints)];
-  return { dashboard, faults: verified };
+/** @param onRead gets the dashboard if it can be read */
+function check(
+  { registry: { endpoints } }: SaveDashboardParts,
+  definition: string,
+  onRead?: (dashboard: Dashboard) => void,
+): readonly Fault[] {
+  return checkText(DASHBOARD_FILE, definition, (file) => {
+    const faults = checkDashboard(file);
+    if (faults.length > 0) return faults;
+    const dashboard = createDashboard(file);
+    onRead?.(dashboard);
+    return [...verifyDashboards([dashboard], endpoints), ...findMissing([dashboard], endpoints)];
+  });
 }
 
 /** Reads the present file of a dashboard, which may be newer than the served one. @throws TailraceError `not_found` */

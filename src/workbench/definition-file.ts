@@ -2,14 +2,14 @@ import { lstat, mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Fault } from '../definitions/fault.ts';
 import type { ReadFolders } from '../definitions/folders.ts';
+import type { YamlFile } from '../definitions/yaml-file.ts';
 import { TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { findBelow, OutsideError } from '../lib/file.ts';
-import { refuseDraft } from './draft.ts';
-import { hashText, readIfThere, replaceFiles, toSaveError } from './files.ts';
+import { complete, findLong, parseDefinition, rejectDraft, withId } from './draft.ts';
+import { readIfThere, rejectConflict, replaceFiles, toSaveError, versionOf } from './files.ts';
 import type { HistoryKind } from './history.ts';
-import { complete } from './identity.ts';
 import { type SaveParts, toReloadError } from './save.ts';
 
 /** A kind of definition that is one file, such as an alert. */
@@ -21,7 +21,7 @@ export interface FileKind {
   /** The served ones. */
   readonly known: () => readonly { readonly id: string; readonly name: string; readonly file: string }[];
   readonly dirOf: (folders: ReadFolders) => string;
-  readonly check: (definition: string) => Fault[];
+  readonly check: (definition: string) => readonly Fault[];
   /** Why none can be saved here; `undefined` if they can. */
   readonly refusal: () => string | undefined;
 }
@@ -50,7 +50,7 @@ export async function readDefinitionFile(
   const definition = await readIfThere(file);
   if (definition === undefined)
     throw new TailraceError('not_found', `the file of ${name} was removed since it was loaded`);
-  return { name, definition, version: hashText(definition), may_edit: refusal() === undefined };
+  return { name, definition, version: versionOf({ definition }), may_edit: refusal() === undefined };
 }
 
 /**
@@ -71,10 +71,10 @@ export async function saveDefinitionFile(
     id: kind.known().find((one) => one.name === name)?.id,
     nameOf: (id) => kind.known().find((one) => one.id === id.toLowerCase())?.name,
   });
-  refuseDraft(kind.check(definition));
+  rejectDraft(kind.check(definition));
   const { actor: by } = actorOf(caller);
   await parts.edit((reload) => saveFile(parts, { ...request, definition, kind, by }, reload));
-  const version = hashText(definition);
+  const version = versionOf({ definition });
   const detail = `${kind.noun} ${name} ${version}`;
   await parts.audit({ action: 'saved', keyId: '', ...actorOf(caller), detail });
   return { name, version };
@@ -92,7 +92,8 @@ async function saveFile(
     const path = await findBelow(dir, known === undefined ? `${name}.yaml` : basename(known.file));
     if ((await lstat(path).catch(() => undefined))?.isFile() === false) throw linked(name);
     const before = await readIfThere(path);
-    refuseConflict(kind, { name, version }, before);
+    const read = before === undefined ? undefined : { definition: before };
+    rejectConflict({ noun: kind.noun, name, version }, read);
     const takeBack = await replaceFiles([[path, definition]]);
     await reload().catch(async (error: unknown) => {
       await takeBack();
@@ -100,8 +101,7 @@ async function saveFile(
     });
     const id = kind.known().find((one) => one.name === name)?.id;
     if (id === undefined) return; // another process has replaced the file
-    const replaced = before === undefined ? undefined : { definition: before };
-    await parts.history.keep({ kind: kind.history, id, by, before: replaced, texts: { definition } });
+    await parts.history.keep({ kind: kind.history, id, by, before: read, texts: { definition } });
   } catch (error) {
     throw error instanceof OutsideError ? linked(name, error) : toSaveError(error, name);
   }
@@ -112,20 +112,14 @@ function linked(name: string, cause?: unknown): TailraceError {
   return new TailraceError('forbidden', message, { cause });
 }
 
-/** @throws TailraceError `conflict` if the file is not the one that the caller has read */
-function refuseConflict(
-  { noun }: FileKind,
-  { name, version }: Pick<SaveFileRequest, 'name' | 'version'>,
-  now: string | undefined,
-): void {
-  if (now === undefined && version === null) return;
-  if (now !== undefined && version === hashText(now)) return;
-  const a = /^[aeiou]/.test(noun) ? 'an' : 'a';
-  const what =
-    now === undefined
-      ? `${name} was removed since it was read; save it as a new ${noun}`
-      : version === null
-        ? `there is a file of ${a} ${noun} ${name} already; open it, or choose another name`
-        : `the file has changed since ${name} was read; read it again and repeat the change`;
-  throw new TailraceError('conflict', what);
+/** Checks the text of a definition as its file is checked. It may lack `id`. */
+export function checkText(
+  file: string,
+  definition: string,
+  check: (yaml: YamlFile) => readonly Fault[],
+): readonly Fault[] {
+  const long = findLong(file, definition);
+  if (long.length > 0) return long;
+  const parsed = parseDefinition(definition, file);
+  return Array.isArray(parsed) ? parsed : check(withId(parsed));
 }

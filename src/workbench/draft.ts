@@ -1,3 +1,4 @@
+import { stringify } from 'yaml';
 import { checkPair, type SqlFile } from '../definitions/checks/endpoint.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { type Fault, placeAt } from '../definitions/fault.ts';
@@ -38,7 +39,7 @@ export function readDraft(texts: DraftTexts, sources: readonly Source[]): Draft 
   const isEmpty = texts.sql.trim() === '';
   const noSql = isEmpty ? [{ file: SQL_FILE, line: 1, message: 'is empty: it holds one SELECT' }] : [];
   if (Array.isArray(parsed)) return { endpoint: undefined, sql, faults: [...parsed, ...noSql] };
-  const yaml = complete(parsed);
+  const yaml = completeFields(parsed);
   const { faults: own, isReadable } = checkPair(yaml, sql);
   const faults = [...own, ...noSql];
   if (isEmpty || !isReadable) return { endpoint: undefined, sql, faults };
@@ -81,7 +82,7 @@ const STAND_IN_ID = '00000000-0000-4000-8000-000000000000';
 const STAND_IN_COLUMNS = { column: { type: 'string', description: '' } };
 
 /** Fills in the fields that a draft may lack. */
-function complete(yaml: YamlFile): YamlFile {
+function completeFields(yaml: YamlFile): YamlFile {
   const { value } = yaml;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return yaml;
   const mayLackColumns = !('cursor' in value) && !hasColumns(value);
@@ -103,7 +104,7 @@ function hasColumns(value: unknown): boolean {
 }
 
 /** @throws TailraceError `invalid_definition` with the place of each fault, if there are any */
-export function refuseDraft(faults: readonly Fault[]): void {
+export function rejectDraft(faults: readonly Fault[]): void {
   if (faults.length === 0) return;
   const lines = faults.map(({ file, line, message }) => `${file}:${line}: ${message}`);
   throw new TailraceError('invalid_definition', lines.join('; '), { errors: faults.map(toDraftError) });
@@ -118,4 +119,74 @@ export function toDraftError({ file, line, column, message }: Fault): DraftError
 
 export interface DraftError extends ParameterFault {
   readonly parameter: 'definition' | 'sql';
+}
+
+interface Identity {
+  /** The name of the file in messages. Default: endpoint.yaml. */
+  readonly file?: string;
+  readonly name: string;
+  /** The id of the existing definition; `undefined`: it is new. */
+  readonly id: string | undefined;
+  readonly newId: () => string;
+  /** Returns the name of the definition of its kind with a UUID. */
+  readonly nameOf: (id: string) => string | undefined;
+}
+
+/**
+ * Returns a definition with its name and UUID, each added as a line if it has none.
+ *
+ * @throws TailraceError `invalid_definition` if it has others: keys, clients and stored states know it by them
+ */
+export function complete(definition: string, { file, name, id, newId, nameOf }: Identity): string {
+  const yaml = parseDefinition(definition, file);
+  if (Array.isArray(yaml)) return definition; // the check reports its faults
+  const fields = fieldsOf(yaml);
+  if (fields === undefined) return definition;
+  const owner = id === undefined ? nameOf(String(fields['id'])) : undefined;
+  const faults = [
+    ...(owner === undefined ? [] : [yaml.fault(['id'], takenFault(owner))]),
+    ...(fields['name'] !== undefined && fields['name'] !== name
+      ? [yaml.fault(['name'], nameFault(name))]
+      : []),
+    ...(id !== undefined && isOtherId(fields['id'], id) ? [yaml.fault(['id'], idFault(name, id))] : []),
+  ];
+  rejectDraft(faults);
+  const lines = [
+    ...(fields['id'] === undefined ? [`id: ${id ?? newId()}\n`] : []),
+    ...(fields['name'] === undefined ? [`name: ${stringify(name)}`] : []),
+  ];
+  if (lines.length === 0) return definition;
+  const completed = insertLines(definition, lines.join(''));
+  const isWhole = fieldsOf(parseDefinition(completed))?.['id'] !== undefined;
+  if (!isWhole) rejectDraft([yaml.fault([], `write ${lines.join(' and ').replaceAll('\n', '')}`)]);
+  return completed;
+}
+
+function fieldsOf(yaml: YamlFile | unknown[]): Readonly<Record<string, unknown>> | undefined {
+  if (Array.isArray(yaml)) return undefined;
+  const { value } = yaml;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return value as Readonly<Record<string, unknown>>; // a map of YAML
+}
+
+function isOtherId(given: unknown, known: string): boolean {
+  return given !== undefined && String(given).toLowerCase() !== known.toLowerCase();
+}
+
+function nameFault(name: string): string {
+  return `"name" must be ${name}, under which it is saved`;
+}
+
+function idFault(name: string, id: string): string {
+  return `"id" must stay ${id}: ${name} is known by it`;
+}
+
+function takenFault(owner: string): string {
+  return `"id" is that of ${owner}; leave the line out to get a new one`;
+}
+
+/** Adds lines at the top, but below `---`. */
+function insertLines(definition: string, lines: string): string {
+  const [start = ''] = /^\uFEFF?(?:\s*---[^\S\n]*\n)?/.exec(definition) ?? [];
+  return start + lines + definition.slice(start.length);
 }

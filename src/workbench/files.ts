@@ -42,28 +42,47 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   throw new TailraceError('conflict', `${basename(path)} is not UTF-8; convert the file, then read it again`);
 }
 
-/** Returns one version of both texts, with a hash of each. */
-export function versionOf({ definition, sql }: DraftTexts): string {
-  return `${hashText(definition)}-${hashText(sql)}`;
+/** Texts of a definition; only endpoints have `sql`. */
+export interface KeptTexts {
+  readonly definition: string;
+  readonly sql?: string | undefined;
 }
 
-/**
- * Names the files that differ between the texts and a version, as the beginning of a sentence; the version may be any
- * text.
- */
-export function describeChange(texts: DraftTexts, version: string): string {
-  const [definition, sql] = version.split('-');
-  const [newDefinition, newSql] = versionOf(texts).split('-');
-  const changed = [
-    ...(definition === newDefinition ? [] : [YAML_FILE]),
-    ...(sql === newSql ? [] : [SQL_FILE]),
-  ];
-  return `${changed.join(' and ')} ${changed.length === 1 ? 'has' : 'have'} changed`;
+/** Returns the version of the texts: a hash of each. */
+export function versionOf({ definition, sql }: KeptTexts): string {
+  return [definition, ...(sql === undefined ? [] : [sql])].map(hashText).join('-');
 }
 
-/** The version of one text. */
-export function hashText(text: string): string {
+function hashText(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+interface ReadVersion {
+  readonly noun: string;
+  readonly name: string;
+  /** What was read before; null: there was no such definition. It may be any text. */
+  readonly version: string | null;
+}
+
+/** @throws TailraceError `conflict` if the present texts are not those that the caller has read */
+export function rejectConflict({ noun, name, version }: ReadVersion, now: KeptTexts | undefined): void {
+  if (now === undefined ? version === null : version === versionOf(now)) return;
+  const a = /^[aeiou]/.test(noun) ? 'an' : 'a';
+  const what =
+    now === undefined
+      ? `${name} was removed since it was read; save it as a new ${noun}`
+      : version === null
+        ? `there is ${a} ${noun} ${name} already; open it, or choose another name`
+        : `${describeChange(now, version)} since ${name} was read; read it again and repeat the change`;
+  throw new TailraceError('conflict', what);
+}
+
+function describeChange(now: KeptTexts, version: string): string {
+  if (now.sql === undefined) return 'the file has changed';
+  const before = version.split('-');
+  const hashes = versionOf(now).split('-');
+  const changed = [YAML_FILE, SQL_FILE].filter((_, i) => hashes[i] !== before[i]);
+  return `${changed.join(' and ')} ${changed.length === 1 ? 'has' : 'have'} changed`;
 }
 
 /**
@@ -71,7 +90,7 @@ export function hashText(text: string): string {
  *
  * @throws TailraceError `forbidden`
  */
-export async function refuseLinks(folder: string): Promise<void> {
+export async function rejectLinks(folder: string): Promise<void> {
   const [place, ...files] = await Promise.all(
     ['', YAML_FILE, SQL_FILE].map((name) => lstat(join(folder, name)).catch(() => undefined)),
   );

@@ -6,17 +6,11 @@ import { TailraceError } from '../errors.ts';
 import { replaceFile } from '../lib/file.ts';
 import { compileSchema } from '../lib/schema-check.ts';
 import type { HistoryVersionView, HistoryView } from '../management/view.ts';
-import { hashText, versionOf } from './files.ts';
+import { type KeptTexts, versionOf } from './files.ts';
 
 /** Kinds of definitions that the workbench saves, as in its paths. */
 const HISTORY_KINDS = ['endpoints', 'alerts', 'dashboards', 'searches'] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
-
-/** Texts of a definition; only endpoints have `sql`. */
-interface KeptTexts {
-  readonly definition: string;
-  readonly sql?: string | undefined;
-}
 
 const VERSION = Type.Object({
   id: Type.String(),
@@ -173,6 +167,5 @@ async function read({ registry, history }: HistoryParts, { kind, name }: Named) 
 }
 
 function toView({ id, at_ms: atMs, by, definition, sql }: KeptVersion): HistoryView['result'][number] {
-  const version = sql === undefined ? hashText(definition) : versionOf({ definition, sql });
-  return { id, at: new Date(atMs).toISOString(), by, version };
+  return { id, at: new Date(atMs).toISOString(), by, version: versionOf({ definition, sql }) };
 }

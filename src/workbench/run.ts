@@ -35,7 +35,7 @@ export async function runDraft(
   call: DraftCall,
   execution: ExecutionOptions,
 ): Promise<{ rows: Buffer; count: number; report: RunReport }> {
-  const { endpoint, columns } = await getEndpoint(parts, call, execution);
+  const { endpoint, columns } = await getEndpoint(parts, call, { ...execution, isRun: true });
   const { maxRows } = endpoint;
   // One more row than it may return shows whether there are more.
   const asked = { ...endpoint, maxRows: maxRows + 1 };

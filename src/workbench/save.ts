@@ -16,23 +16,24 @@ import type { Caller } from '../keys/keyring.ts';
 import { findBelow } from '../lib/file.ts';
 import type { SavedEndpoint } from '../management/view.ts';
 import { type ExecutionOptions, getEndpoint } from './check.ts';
-import { type DraftTexts, findLong, refuseDraft, SQL_FILE, YAML_FILE } from './draft.ts';
+import { complete, type DraftTexts, findLong, rejectDraft, SQL_FILE, YAML_FILE } from './draft.ts';
 import {
-  describeChange,
   readTexts,
-  refuseLinks,
+  rejectConflict,
+  rejectLinks,
   TEST_FILE,
   toSaveError,
   versionOf,
   writeTexts,
 } from './files.ts';
 import type { History } from './history.ts';
-import { complete } from './identity.ts';
-import type { TestRun } from './test-run.ts';
-import { findEditRefusal, inFolder, type WorkbenchParts } from './workbench.ts';
+import { inFolder, rejectIfOff, type WorkbenchParts } from './workbench.ts';
 
 /** Runs `work` while no reload reads the definitions. It may have them reloaded; a rejected reload throws an InputError. */
 type EditDefinitions = <T>(work: (reload: () => Promise<void>) => Promise<T>) => Promise<T>;
+
+/** Runs the tests of one endpoint within a bound of time. @throws the caller's reason to abort */
+export type TestRun = (name: string, execution: ExecutionOptions) => Promise<SavedEndpoint['tests']>;
 
 export type SavedEntry = Omit<AuditEntry, 'atMs' | 'count'>;
 
@@ -60,7 +61,7 @@ export function createSave(parts: SaveParts) {
     caller: Caller,
     execution: ExecutionOptions,
   ): Promise<SavedEndpoint> => {
-    refuseIfOff(parts);
+    rejectIfOff(parts);
     const known = parts.registry.endpoints.find(({ name }) => name === request.name);
     const definition = complete(request.definition, {
       name: request.name,
@@ -70,8 +71,8 @@ export function createSave(parts: SaveParts) {
     });
     const texts = { definition, sql: request.sql };
     const { endpoint } = await getEndpoint(parts, texts, execution);
-    if (endpoint.columns.length === 0) refuseDraft([NO_COLUMNS]);
-    refuseTest(request);
+    if (endpoint.columns.length === 0) rejectDraft([NO_COLUMNS]);
+    rejectTest(request);
     const { name } = endpoint; // the text's name, as it will be read again
     const { actor: by } = actorOf(caller);
     const saved = { ...texts, id: endpoint.id, name, by, version: request.version, test: request.test };
@@ -92,20 +93,14 @@ const NO_COLUMNS: Fault = {
  * @throws TailraceError `invalid_request` for a test of an endpoint that exists, `invalid_definition` for one that is
  *   too long
  */
-function refuseTest({ test, version }: SaveRequest): void {
+function rejectTest({ test, version }: SaveRequest): void {
   if (test === undefined) return;
   if (version !== null)
     throw new TailraceError(
       'invalid_request',
       '"test" is saved only with a new endpoint, whose version is null; edit the files in tests/',
     );
-  refuseDraft(findLong(TEST_FILE, test));
-}
-
-/** @throws TailraceError `forbidden` if nothing can be saved here */
-export function refuseIfOff(parts: Pick<SaveParts, 'config' | 'folders'>): void {
-  const refusal = findEditRefusal(parts);
-  if (refusal !== undefined) throw new TailraceError('forbidden', refusal);
+  rejectDraft(findLong(TEST_FILE, test));
 }
 
 /** Checks the texts among all definitions, writes them, and has them served. @returns their version */
@@ -114,16 +109,16 @@ async function saveFiles(
   request: SaveRequest & { readonly id: string; readonly by: string },
   reload: () => Promise<void>,
 ): Promise<string> {
-  refuseIfOff(parts); // a reload may have changed the folders
+  rejectIfOff(parts); // a reload may have changed the folders
   const { id, name, by, version, definition, sql, test } = request;
   const texts = { definition, sql };
   const known = parts.registry.endpoints.find((one) => one.name === name);
   const folderName = known === undefined ? name : basename(dirname(known.file));
   try {
     const folder = await findBelow(parts.folders().endpointsDir, folderName);
-    await refuseLinks(folder);
+    await rejectLinks(folder);
     const before = await readTexts(folder);
-    refuseConflict(name, version, before);
+    rejectConflict({ noun: 'endpoint', name, version }, before);
     await checkAmongOthers(parts, folder, texts);
     const takeBack = await writeTexts(folder, texts, { test });
     await reload().catch(async (error: unknown) => {
@@ -137,19 +132,6 @@ async function saveFiles(
   return versionOf(texts);
 }
 
-/** @throws TailraceError `conflict` if the files are not those that the caller has read */
-function refuseConflict(name: string, version: string | null, now: DraftTexts | undefined): void {
-  if (now === undefined && version === null) return;
-  if (now !== undefined && version === versionOf(now)) return;
-  const what =
-    now === undefined
-      ? `${name} was removed since it was read; save it as a new endpoint`
-      : version === null
-        ? `there is an endpoint ${name} already; open it, or choose another name`
-        : `${describeChange(now, version)} since ${name} was read; read it again and repeat the change`;
-  throw new TailraceError('conflict', what);
-}
-
 /** @throws TailraceError `invalid_definition`; `conflict` if other definitions have faults, so that none could be loaded */
 async function checkAmongOthers({ folders }: SaveParts, folder: string, texts: DraftTexts): Promise<void> {
   const yaml = join(folder, YAML_FILE);
@@ -160,7 +142,7 @@ async function checkAmongOthers({ folders }: SaveParts, folder: string, texts: D
   ]);
   const { faults } = await readDefinitions(keepFolders(folders()), unsaved);
   const own = faults.filter(({ file }) => file === yaml || file === sql);
-  refuseDraft(own.map((fault) => ({ ...fault, file: basename(fault.file) })));
+  rejectDraft(own.map((fault) => ({ ...fault, file: basename(fault.file) })));
   const [other] = faults.toSorted((a, b) => a.file.localeCompare(b.file));
   if (other === undefined) return;
   const place = `${basename(dirname(other.file))}/${basename(other.file)}:${other.line}`;

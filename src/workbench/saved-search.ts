@@ -5,13 +5,13 @@ import { checkSavedSearch, createSavedSearch } from '../definitions/saved-search
 import type { Caller } from '../keys/keyring.ts';
 import { verifySavedSearches } from '../search/verify.ts';
 import {
+  checkText,
   type FileKind,
   readDefinitionFile,
   type SaveFileParts,
   type SaveFileRequest,
   saveDefinitionFile,
 } from './definition-file.ts';
-import { findLong, parseDefinition, withId } from './draft.ts';
 import type { SaveParts } from './save.ts';
 import { findOff } from './workbench.ts';
 
@@ -31,14 +31,11 @@ function kindOf(parts: SaveSearchParts): FileKind {
 }
 
 /** Checks the text of a saved search as files are checked. It may lack `id`. */
-export function checkSearchDraft({ registry }: SaveSearchParts, definition: string): Fault[] {
-  const long = findLong(SEARCH_FILE, definition);
-  if (long.length > 0) return long;
-  const parsed = parseDefinition(definition, SEARCH_FILE);
-  if (Array.isArray(parsed)) return parsed;
-  const file = withId(parsed);
-  const faults = checkSavedSearch(file);
-  return faults.length > 0 ? faults : verifySavedSearches([createSavedSearch(file)], registry.sources);
+export function checkSearchDraft({ registry }: SaveSearchParts, definition: string): readonly Fault[] {
+  return checkText(SEARCH_FILE, definition, (file) => {
+    const faults = checkSavedSearch(file);
+    return faults.length > 0 ? faults : verifySavedSearches([createSavedSearch(file)], registry.sources);
+  });
 }
 
 /** Reads the present file of a saved search, which may be newer than the served one. @throws TailraceError `not_found` */

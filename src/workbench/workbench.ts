@@ -7,11 +7,15 @@ import {
   needsCopy,
   type ReadFolders,
 } from '../definitions/folders.ts';
+import { PARAMETER_TYPES } from '../definitions/parameter-type.ts';
+import type { Registry } from '../definitions/registry.ts';
+import type { Source } from '../definitions/source.ts';
+import type { Engine } from '../engine/engine.ts';
+import { tableColumns } from '../engine/table.ts';
 import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { requireUnrestricted } from '../management/keys.ts';
 import type { EndpointFiles, WorkbenchView } from '../management/view.ts';
-import type { Catalogue } from './catalogue.ts';
 import { readTexts, versionOf } from './files.ts';
 import type { RunParts } from './run.ts';
 
@@ -51,6 +55,12 @@ export function findEditRefusal({
     'the endpoints are those that ship with Tailrace: start the service in a folder with your ' +
     'own endpoints, as "tailrace init" creates it'
   );
+}
+
+/** @throws TailraceError `forbidden` if nothing can be saved here */
+export function rejectIfOff(parts: Pick<WorkbenchParts, 'config' | 'folders'>): void {
+  const refusal = findEditRefusal(parts);
+  if (refusal !== undefined) throw new TailraceError('forbidden', refusal);
 }
 
 /** Returns why dashboards cannot be saved here; `undefined` if they can. */
@@ -120,4 +130,49 @@ export function findAlertObstacle(config: Pick<Config, 'editEndpoints'>): string
 export function findOff(nouns: string, { editEndpoints }: Pick<Config, 'editEndpoints'>): string | undefined {
   if (editEndpoints !== '0') return undefined;
   return `this service does not write ${nouns}: copy the text into its file, or set TAILRACE_EDIT_ENDPOINTS=1`;
+}
+
+/** The names that an editor of drafts completes. */
+export type Catalogue = Pick<WorkbenchView, 'functions' | 'tables' | 'parameter_types'>;
+
+/** Returns a function that reads the catalogue; the engine's names of functions are read once. */
+export function createCatalogue(engine: Engine, registry: Registry): () => Promise<Catalogue> {
+  let functions: Promise<{ name: string }[]> | undefined;
+  const read = async () => {
+    const rows = await engine.inspect('SELECT name FROM system.functions ORDER BY name');
+    return rows.map((row) => ({ name: String(row['name']) })).filter(({ name }) => name !== UNCALLABLE);
+  };
+  return async () => {
+    functions ??= read().catch((error: unknown) => {
+      functions = undefined; // the next caller retries
+      throw error;
+    });
+    return {
+      functions: await functions,
+      tables: registry.sources.map(describeTable),
+      parameter_types: [...PARAMETER_TYPES],
+    };
+  };
+}
+
+/** Whether no stored query may call it. */
+const UNCALLABLE = 'file';
+
+const COMMON: Readonly<Record<string, string>> = {
+  id: 'Id of the event.',
+  timestamp: 'Time of the event, UTC.',
+  project: 'Project of the event; empty: none.',
+  event_message: 'Text of the event.',
+  metadata: 'JSON text as received; functions such as JSONExtractString read it.',
+  attributes: 'JSON text of the other members of the event; empty if there are none.',
+};
+
+function describeTable(source: Source): WorkbenchView['tables'][number] {
+  const own = new Map(source.columns.map(({ name, description }) => [name, description]));
+  const columns = tableColumns(source).map(({ name, type }) => ({
+    name,
+    type,
+    description: own.get(name) ?? COMMON[name] ?? '',
+  }));
+  return { name: source.table, source: source.name, columns };
 }

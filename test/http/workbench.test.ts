@@ -123,6 +123,15 @@ test('the faults of a definition do not hide those of its query', async () => {
   }
 });
 
+test('a draft with an unused parameter runs, and is not saved', async () => {
+  const answer = await run('SELECT count() AS n FROM edge_logs', { project: 'aurora' }, YAML);
+  expect([answer.status, answer.json['result']]).toEqual([200, [{ n: expect.any(Number) }]]);
+  const columns = 'columns:\n  n: { type: integer, description: N. }\n';
+  const draft = { definition: YAML + columns, sql: 'SELECT count() AS n FROM edge_logs' };
+  const saved = await post('save', { name: 'test.unused', ...draft, version: null });
+  expectError(saved, 'invalid_definition');
+});
+
 const EVERY = ['query', 'ingest', 'manage'] as const;
 test.each([
   ['a key with a pin', { scopes: EVERY, pins: { project: 'aurora' } }],

@@ -10,7 +10,7 @@ import { createRegistry, type Registry } from '../../definitions/registry.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { InputError } from '../../errors.ts';
 import { openEngine, prepare } from '../../service/open-core.ts';
-import type { RunTests } from '../../workbench/test-run.ts';
+import type { RunTests } from '../../workbench/tests.ts';
 import { type CaseResult, diffLines, runTestFile } from './run-file.ts';
 import type { KnownAlerts } from './test-case.ts';
 import { type EventOptions, readTestEvents, type TestEvents } from './test-events.ts';

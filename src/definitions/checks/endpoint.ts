@@ -122,7 +122,7 @@ function checkParameterUse(
   const notUsed = (name: string) => {
     const at = quoted.get(name);
     const message = `parameter "${name}" is declared but @${name} is not used in ${sql.file}`;
-    if (at === undefined) return file.fault(['parameters', name], message);
+    if (at === undefined) return { ...file.fault(['parameters', name], message), mayRun: true };
     const inQuotes = `@${name} is in quotes, so it is plain text; write the parameter without quotes`;
     return { file: sql.file, ...placeAt(sql.text, at), message: inQuotes };
   };

@@ -11,11 +11,11 @@ import {
   SAVED_TEST,
   WORKBENCH,
 } from '../../management/view.ts';
-import { type AddTestParts, addTest } from '../../workbench/add-test.ts';
 import { checkDraft } from '../../workbench/check.ts';
 import { toDraftError } from '../../workbench/draft.ts';
 import { runDraft } from '../../workbench/run.ts';
 import type { createSave } from '../../workbench/save.ts';
+import { type AddTestParts, addTest } from '../../workbench/tests.ts';
 import {
   describeWorkbench,
   readFiles,

@@ -2,17 +2,19 @@ import { lstat, mkdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Document, isSeq, parseDocument, YAMLMap, YAMLSeq } from 'yaml';
 import type { Endpoint } from '../definitions/endpoint.ts';
-import { messageOf, TailraceError } from '../errors.ts';
+import { InputError, messageOf, TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
+import { createSlots } from '../lib/abort.ts';
 import { findBelow } from '../lib/file.ts';
 import { EARLIEST_MICROS, LATEST_MICROS, MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
 import { parseExactJson } from '../lib/json/exact.ts';
-import type { SavedTest } from '../management/view.ts';
+import type { SavedEndpoint, SavedTest } from '../management/view.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import type { ExecutionOptions } from './check.ts';
 import { readIfThere, replaceFiles, toSaveError } from './files.ts';
-import { refuseIfOff, type SaveParts } from './save.ts';
+import type { SaveParts, TestRun } from './save.ts';
+import { inFolder, rejectIfOff, type WorkbenchParts } from './workbench.ts';
 
 export type AddTestParts = Pick<SaveParts, 'config' | 'folders' | 'registry' | 'edit' | 'audit' | 'runTests'>;
 
@@ -44,14 +46,14 @@ export async function addTest(
   request: AddTestRequest,
   { caller, execution }: { readonly caller: Caller; readonly execution: ExecutionOptions },
 ): Promise<SavedTest> {
-  refuseIfOff(parts);
+  rejectIfOff(parts);
   const endpoint = parts.registry.getEndpoint(request.name);
   const { name } = endpoint;
   // Control characters would be printed. Not in the schema: without the flag `u` the pattern means something else to
   // readers of /openapi.json.
   if (!/^\P{C}+$/u.test(request.title)) throw invalid('"title" must be a string of one line');
   const rows = readRows(request.rows, endpoint);
-  refuseUnknown(request.values, endpoint);
+  rejectUnknown(request.values, endpoint);
   const added = { name: request.title, now: readNow(request.now), parameters: request.values, rows };
   await parts.edit(() => writeCase(parts, endpoint, added));
   await parts.audit({
@@ -109,7 +111,7 @@ function tryParse(text: string): unknown {
   }
 }
 
-function refuseUnknown(values: RawParameters, { name, parameters }: Endpoint): void {
+function rejectUnknown(values: RawParameters, { name, parameters }: Endpoint): void {
   const known = parameters.map((parameter) => parameter.name);
   const unknown = Object.keys(values).find((one) => !known.includes(one));
   if (unknown === undefined) return;
@@ -126,7 +128,7 @@ async function writeCase(
   { name, file }: Endpoint,
   added: Case,
 ): Promise<void> {
-  refuseIfOff(parts); // a reload may have changed the folders
+  rejectIfOff(parts); // a reload may have changed the folders
   try {
     const path = await findBelow(parts.folders().endpointsDir, `${basename(dirname(file))}/${RESULTS_FILE}`);
     await mkdir(dirname(path), { recursive: true });
@@ -200,4 +202,32 @@ function toNode(document: Document, { name, now, parameters, rows }: Case): YAML
 
 function broken(why: string): TailraceError {
   return new TailraceError('conflict', `${RESULTS_FILE} cannot be added to: ${why}; edit or move the file`);
+}
+
+/** Runs the tests of one endpoint, as its files are now. @throws InputError for faults of test files; the signal's reason */
+export type RunTests = (name: string, signal: AbortSignal) => Promise<SavedEndpoint['tests']>;
+
+const TESTS_MS_MAX = 60_000;
+
+/** Returns a function that runs the tests of one endpoint after another. */
+export function createTestRun(runTests: RunTests, folders: Pick<WorkbenchParts, 'folders'>): TestRun {
+  const acquire = createSlots(1);
+  return async (name, { signal }) => {
+    const late = AbortSignal.timeout(TESTS_MS_MAX);
+    const until = signal === undefined ? late : AbortSignal.any([signal, late]);
+    try {
+      const slot = await acquire(until);
+      return await runTests(name, until).finally(slot.release);
+    } catch (error) {
+      signal?.throwIfAborted();
+      const message = inFolder(describeTestFailure(error, late), folders);
+      return [{ name: 'tests', passed: false, message }];
+    }
+  };
+}
+
+function describeTestFailure(error: unknown, late: AbortSignal): string {
+  if (error instanceof InputError) return error.faults.join('\n');
+  if (late.aborted) return `the tests did not end within ${TESTS_MS_MAX / 1000} s and were stopped`;
+  return 'the tests could not be run; the files are saved, and "tailrace test" runs them';
 }
