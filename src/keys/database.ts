@@ -92,3 +92,131 @@ export function toChangeCount([row]: readonly Row[]): number {
   if (row === undefined) throw new Error('the table tailrace_changes has lost its row');
   return Number(row['count']);
 }
+
+/** The version of the control store's tables. A store of another version is rejected by name. */
+export const CONTROL_VERSION = 11;
+
+/**
+ * The words for types in `TABLES`, as each database writes them. PostgreSQL compares texts byte by byte, as SQLite
+ * does, under any collation.
+ */
+const TYPES = {
+  sqlite: {
+    TEXT: 'TEXT',
+    INT: 'INTEGER',
+    REAL: 'REAL',
+    BYTES: 'BLOB',
+    SERIAL: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  },
+  postgres: {
+    TEXT: 'text COLLATE "C"',
+    INT: 'bigint',
+    REAL: 'double precision',
+    BYTES: 'bytea',
+    SERIAL: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+  },
+} as const;
+
+const TABLES = {
+  // record: JSON. change: the number of the key's last change.
+  keys: `
+    id TEXT PRIMARY KEY,
+    hash BYTES NOT NULL,
+    record TEXT NOT NULL,
+    created_ms INT NOT NULL,
+    last_used_ms INT,
+    change INT NOT NULL`,
+  // One row: how many changes of keys there were. A process that makes one holds it; all others read it.
+  changes: 'only_row INT PRIMARY KEY CHECK (only_row = 1), count INT NOT NULL',
+  audit: `
+    id SERIAL,
+    at_ms INT NOT NULL,
+    action TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    count INT NOT NULL,
+    address TEXT NOT NULL`,
+  // One row: the last entry of the trail that is an event, too, and the last one of the batch that is being copied.
+  audit_copy: `
+    only_row INT PRIMARY KEY CHECK (only_row = 1),
+    copied INT NOT NULL,
+    claimed INT NOT NULL`,
+  // record: JSON. login: null for a key, since only a sign-in at the provider opens one session.
+  sessions: `
+    id TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    login TEXT UNIQUE,
+    record TEXT NOT NULL,
+    created_ms INT NOT NULL,
+    seen_ms INT NOT NULL,
+    expires_ms INT NOT NULL`,
+  alert_states: 'alert TEXT PRIMARY KEY, state TEXT NOT NULL',
+  alert_history: `
+    id TEXT PRIMARY KEY,
+    alert TEXT NOT NULL,
+    at_ms INT NOT NULL,
+    entry TEXT NOT NULL`,
+  alert_silences: `
+    id TEXT PRIMARY KEY,
+    alert TEXT NOT NULL,
+    labels TEXT NOT NULL,
+    until_ms INT NOT NULL,
+    comment TEXT NOT NULL,
+    author TEXT NOT NULL,
+    created_ms INT NOT NULL`,
+  alert_outbox: `
+    id TEXT PRIMARY KEY,
+    receiver TEXT NOT NULL,
+    message TEXT NOT NULL,
+    tries INT NOT NULL,
+    first_ms INT NOT NULL,
+    due_ms INT NOT NULL,
+    reason TEXT NOT NULL`,
+  // One row: which process evaluates, by the database's clock. Each taking has a new fence, which its writes check.
+  alert_lease: `
+    only_row INT PRIMARY KEY CHECK (only_row = 1),
+    owner TEXT NOT NULL,
+    fence INT NOT NULL,
+    until_ms INT NOT NULL,
+    writes INT NOT NULL`,
+  // A ring: a row for each five minutes of a day, which that of the next day replaces.
+  alert_points: `
+    alert TEXT NOT NULL,
+    slot INT NOT NULL,
+    measure TEXT NOT NULL,
+    at_ms INT NOT NULL,
+    low REAL NOT NULL,
+    high REAL NOT NULL,
+    PRIMARY KEY (alert, slot)`,
+} as const;
+
+const AFTER_TABLES = [
+  'CREATE INDEX tailrace_keys_by_age ON tailrace_keys (created_ms, id)',
+  'CREATE INDEX tailrace_keys_by_change ON tailrace_keys (change)',
+  `CREATE INDEX tailrace_audit_rejections ON tailrace_audit (id) WHERE action = 'refused'`,
+  `CREATE INDEX tailrace_audit_changes ON tailrace_audit (id) WHERE action <> 'refused'`,
+  'CREATE INDEX tailrace_sessions_by_owner ON tailrace_sessions (owner, created_ms, id)',
+  'CREATE INDEX tailrace_alert_history_by_alert ON tailrace_alert_history (alert, id)',
+  'CREATE INDEX tailrace_alert_outbox_by_receiver ON tailrace_alert_outbox (receiver, id)',
+  'INSERT INTO tailrace_changes VALUES (1, 0)',
+  'INSERT INTO tailrace_audit_copy VALUES (1, 0, 0)',
+  `INSERT INTO tailrace_alert_lease VALUES (1, '', 0, 0, 0)`,
+] as const;
+
+/** Returns the statements that create the tables in an empty database. */
+export function createSchema(kind: keyof typeof TYPES): string[] {
+  const types: Readonly<Record<string, string>> = TYPES[kind];
+  const end = kind === 'sqlite' ? ' STRICT' : '';
+  const tables = Object.entries(TABLES).map(([name, columns]) => {
+    const written = columns.replaceAll(/\b(?:TEXT|INT|REAL|BYTES|SERIAL)\b/g, (word) => types[word] ?? word);
+    return `CREATE TABLE tailrace_${name} (${written})${end}`;
+  });
+  return [...tables, ...AFTER_TABLES];
+}
+
+/** Describes a store that this build cannot use. @param what names it, such as `the key store is` */
+export function describeOtherVersion(what: string, version: number): string {
+  const versions = `version ${version}, and this Tailrace uses version ${CONTROL_VERSION}`;
+  return `${what} of ${versions}: use the build that wrote it, or a new store`;
+}

@@ -3,8 +3,11 @@ import { InputError, TailraceError } from '../errors.ts';
 import { toStartError } from '../lib/system-failure.ts';
 import { type ControlStore, createControlStore } from './control-store.ts';
 import {
+  CONTROL_VERSION,
   COUNT_CHANGES,
   type ControlDatabase,
+  createSchema,
+  describeOtherVersion,
   findOne,
   type Row,
   type Statement,
@@ -13,7 +16,6 @@ import {
 } from './database.ts';
 import { toRecord } from './key-record.ts';
 import { createKnownKeys, openChangeWatch } from './known-keys.ts';
-import { CONTROL_VERSION, createSchema, describeOtherVersion } from './schema.ts';
 
 export interface PostgresStoreOptions {
   readonly staleMs: number;

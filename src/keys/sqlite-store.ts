@@ -7,8 +7,11 @@ import { withReserve } from '../lib/reserve.ts';
 import { findSqliteFailure, toStartError } from '../lib/system-failure.ts';
 import { type ControlStore, createControlStore } from './control-store.ts';
 import {
+  CONTROL_VERSION,
   COUNT_CHANGES,
   type ControlDatabase,
+  createSchema,
+  describeOtherVersion,
   findOne,
   type Row,
   type Statement,
@@ -16,7 +19,6 @@ import {
   toStorable,
 } from './database.ts';
 import { type KeyRecord, toRecord } from './key-record.ts';
-import { CONTROL_VERSION, createSchema, describeOtherVersion } from './schema.ts';
 
 /** In the data directory. */
 export const SQLITE_FILE = 'control.sqlite';

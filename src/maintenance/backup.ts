@@ -11,7 +11,7 @@ import { DATABASE } from '../engine/embedded/sessions.ts';
 import type { Engine } from '../engine/engine.ts';
 import { STORE_VERSION } from '../engine/store-file.ts';
 import { InputError, messageOf } from '../errors.ts';
-import { CONTROL_VERSION } from '../keys/schema.ts';
+import { CONTROL_VERSION } from '../keys/database.ts';
 import { SQLITE_FILE } from '../keys/sqlite-store.ts';
 import { SECRET_FILE } from '../keys/token.ts';
 import { makeFolder, makePrivateFile, replaceFile, syncFile, syncFolder } from '../lib/file.ts';
@@ -33,7 +33,7 @@ const MANIFEST = Type.Object({
   created_at: Type.String(),
   /** The layout of the events: engine/store-file.ts. Null: the events are on a ClickHouse server, not in the backup. */
   store_version: Type.Union([Type.Integer(), Type.Null()]),
-  /** The layout of the keys: keys/schema.ts. */
+  /** The layout of the keys: keys/database.ts. */
   control_version: Type.Integer(),
   /** Name of the older backup beside it that has the files which this one only refers to; null for a full backup. */
   base: Type.Union([Type.String({ pattern: '^[^/\\\\]+$' }), Type.Null()]),

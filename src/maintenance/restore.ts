@@ -5,7 +5,7 @@ import { DATABASE } from '../engine/embedded/sessions.ts';
 import type { Engine } from '../engine/engine.ts';
 import { markRestoring, rejectOther, removeMark, writeStoreVersion } from '../engine/store-file.ts';
 import { InputError } from '../errors.ts';
-import { CONTROL_VERSION } from '../keys/schema.ts';
+import { CONTROL_VERSION } from '../keys/database.ts';
 import { sql, trusted } from '../sql/sql.ts';
 import {
   checkFiles,
