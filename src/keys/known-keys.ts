@@ -16,17 +16,17 @@ export interface KnownKeysOptions {
 const FRESH_MS = 1_500;
 // About 6 MB.
 const RECORDS_MAX = 10_000;
-// Anyone can invent unknown ids, so they are kept apart and evict no key. Beyond this bound each costs a look-up again.
-const ABSENT_MAX = 10_000;
 // Tries while keys change all the time: each reading is later than the changes before it.
 const READS_MAX = 3;
 // More look-ups than the database completes before callers give up.
 const LOOK_UPS_MAX = 1_000;
 
-/** Keys of a store across a network, as they were read a moment ago. */
+/**
+ * Keys of a store across a network, as they were read a moment ago. Ids that no key has are looked up each time: anyone
+ * can invent new ones, so remembering some would bound nothing.
+ */
 export function createKnownKeys({ read, watch, staleMs }: KnownKeysOptions) {
   const records = new LRUCache<string, KeyRecord>({ max: RECORDS_MAX });
-  const absent = new LRUCache<string, true>({ max: ABSENT_MAX });
   const flights = createSingleFlight<KeyRecord | undefined>();
   let epoch = 0;
 
@@ -36,19 +36,13 @@ export function createKnownKeys({ read, watch, staleMs }: KnownKeysOptions) {
     return ageMs() < FRESH_MS + (isDown() ? staleMs : 0) ? records.get(id) : undefined;
   }
 
-  /** Whether there is no such key. One may have been created since the last probe, so while it is down this is unknown. */
-  function isAbsent(id: string): boolean {
-    return watch().ageMs() < FRESH_MS && absent.get(id) === true;
-  }
-
   /** Looks a key up. A record that is read during a change may be from before it: it is read again, and not kept. */
   async function readAndKeep(id: string): Promise<KeyRecord | undefined> {
     for (let reads = 1; ; reads++) {
       const begun = epoch;
       const record = await read(id);
       if (begun === epoch) {
-        if (record === undefined) absent.set(id, true);
-        else records.set(id, record);
+        if (record !== undefined) records.set(id, record);
         return record;
       }
       if (reads === READS_MAX) return record;
@@ -70,21 +64,14 @@ export function createKnownKeys({ read, watch, staleMs }: KnownKeysOptions) {
 
   return {
     /** See `ControlStore.findKey`. */
-    find(id: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
-      const kept = findKept(id);
-      return kept !== undefined || isAbsent(id) ? kept : lookUp(id);
+    find(id: string): KeyRecord | Promise<KeyRecord | undefined> {
+      return findKept(id) ?? lookUp(id);
     },
     /** Forgets keys; a key that is being read now is not kept. @param ids all keys if left out */
     forget(ids?: readonly string[]): void {
       epoch++;
-      if (ids === undefined) {
-        records.clear();
-        absent.clear();
-      }
-      for (const id of ids ?? []) {
-        records.delete(id);
-        absent.delete(id);
-      }
+      if (ids === undefined) records.clear();
+      for (const id of ids ?? []) records.delete(id);
     },
   };
 }
