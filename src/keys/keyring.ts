@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { type Refusal, TailraceError } from '../errors.ts';
+import { remember } from '../lib/remember.ts';
 import type { Rate } from '../lib/token-bucket.ts';
 import type { ControlStore } from './control-store.ts';
 import { type Grant, isWithinReach, SCOPES, type Scope } from './grant.ts';
@@ -204,13 +205,7 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
   }
 
   // A session asks with every request, and a fingerprint costs as much as the rest of its check.
-  const prints = new WeakMap<Uint8Array, string>();
-
-  function printOf(hash: Uint8Array): string {
-    const print = prints.get(hash) ?? tokens.print(hash);
-    prints.set(hash, print);
-    return print;
-  }
+  const printOf = remember(tokens.print);
 
   function resume({ keyId, print }: HeldKey, address = ''): Caller | Promise<Caller> {
     const sender: Sender = { address, sent: 'key of the session' };

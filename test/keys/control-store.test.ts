@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import type { ControlStore } from '../../src/keys/control-store.ts';
+import { copyControlStore } from '../../src/keys/copy-store.ts';
 import { hashKey } from '../../src/keys/key-record.ts';
 import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
 import { createReserve, RESERVE_BYTES, SHARE_BYTES } from '../../src/lib/reserve.ts';
@@ -68,6 +69,26 @@ describe('the control store', () => {
     onTestFinished(() => void vi.restoreAllMocks());
     expect(store.findKey(other.id)).toBe(known);
     expect(store.findKey(one.id)).toMatchObject({ description: 'x' });
+  });
+
+  test('is copied into another once, with its trail; a key that has another secret there is named', async () => {
+    const [from, to] = [setUp(), setUp()];
+    const { id, record } = await from.keyring.create({
+      name: 'a',
+      scopes: ['query'],
+      pins: { project: 'x' },
+    });
+    const other = await from.keyring.create({ name: 'b', scopes: ['ingest'] });
+    await to.store.change([], () => ({ add: [{ ...other.record, hash: record.hash }], result: 0 }));
+    const copied = { keysAdded: 1, keysDiffering: [other.id], entriesAdded: 2, alertRowsAdded: 0 };
+    expect(await copyControlStore(from.store, to.store)).toEqual(copied);
+    expect(await to.store.readKey(id)).toEqual(await from.store.readKey(id));
+    expect(await copyControlStore(from.store, to.store)).toEqual({
+      ...copied,
+      keysAdded: 0,
+      entriesAdded: 0,
+    });
+    expect((await to.store.listEntries({ limit: 9 })).map(({ keyId }) => keyId)).toEqual([other.id, id]);
   });
 
   test('can be read by its owner alone', async () => {
