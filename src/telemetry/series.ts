@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { CacheOutcome } from '../cache/store.ts';
 
 /** One item for each combination of label values, such as a count. Values are in the order of the metric's label names. */
@@ -110,36 +109,6 @@ function memoize<Key, Value extends NonNullable<unknown>>(create: (key: Key) => 
     const value = create(key);
     created.set(key, value);
     return value;
-  };
-}
-
-/** The requests of a key since the start. */
-export interface KeyRequests {
-  readonly requests: number;
-  /** Those with a status of 400 and above. */
-  readonly failures: number;
-}
-
-// Beyond it the key that was used least recently is forgotten. About 2 MB.
-const KEYS_MAX = 10_000;
-const FAILED = 400;
-
-/** Counts the requests of each accepted key. */
-export type KeyTraffic = ReturnType<typeof createKeyTraffic>;
-
-export function createKeyTraffic() {
-  const keys = new LRUCache<string, { requests: number; failures: number }>({ max: KEYS_MAX });
-  return {
-    count(keyId: string, status: number): void {
-      let counts = keys.get(keyId);
-      if (counts === undefined) {
-        counts = { requests: 0, failures: 0 };
-        keys.set(keyId, counts);
-      }
-      counts.requests++;
-      if (status >= FAILED) counts.failures++;
-    },
-    read: (): ReadonlyMap<string, KeyRequests> => new Map(keys.entries()),
   };
 }
 

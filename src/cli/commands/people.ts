@@ -1,4 +1,4 @@
-import { Argument, Command } from 'commander';
+import { Command } from 'commander';
 import { InputError } from '../../errors.ts';
 import type { ControlStore } from '../../keys/control-store.ts';
 import { endRecorded } from '../../management/sessions.ts';
@@ -7,19 +7,19 @@ import { formatCounted, formatMinute, formatTable } from '../format.ts';
 import { readStoreConfig } from '../local-service.ts';
 
 export function peopleCommand(): Command {
-  return new Command('people')
-    .description(
-      'List who has signed in to the console, or end a session, or those of a person or key; effective within a second.',
-    )
-    .addArgument(new Argument('<list|end>', 'what to do').choices(['list', 'end']))
-    .argument('[id]', 'with `end`: id of a session, person or key')
-    .action((action: string, id: string | undefined) => {
-      if ((action === 'end') !== (id !== undefined))
-        throw new InputError(['give an id to "people end", and none to "people list"']);
-      return withControlStore(readStoreConfig(), (control) =>
-        id === undefined ? list(control) : end(control, id),
-      );
-    });
+  const people = new Command('people').description(
+    'List who has signed in to the console, and end sessions; effective within a second.',
+  );
+  people
+    .command('list')
+    .description('List the newest 1,000 sessions of people and keys, newest first.')
+    .action(() => withControlStore(readStoreConfig(), list));
+  people
+    .command('end')
+    .description('End a session, or all of a person or key.')
+    .argument('<id>', 'id of a session, person or key from `people list`')
+    .action((id: string) => withControlStore(readStoreConfig(), (control) => end(control, id)));
+  return people;
 }
 
 async function list({ sessions }: ControlStore): Promise<void> {
