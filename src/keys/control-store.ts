@@ -12,7 +12,6 @@ import {
   findOne,
   insert,
   LOCK_CHANGES,
-  type Row,
   type Statement,
   toChangeCount,
 } from './database.ts';
@@ -88,10 +87,8 @@ export function createControlStore(database: ControlDatabase) {
       decide: (find: (id: string) => KeyRecord | undefined) => Change<T>,
     ): Promise<T> {
       let touched = ids;
-      let count = 0;
-      let counted: number | undefined; // unknown until the write has succeeded
       const write = ([lock = [], ...found]: Parameters<Parameters<typeof transact>[1]>[0]) => {
-        count = toChangeCount(lock);
+        const count = toChangeCount(lock);
         const records = new Map(found.flat().map((row) => [String(row['id']), toRecord(row)]));
         const { add = [], update, entries = [], result } = decide((id) => records.get(id));
         touched = [...ids, ...add.map(({ id }) => id)];
@@ -100,11 +97,9 @@ export function createControlStore(database: ControlDatabase) {
         return { statements: [...added, ...updated, ...addEntries(entries)], result };
       };
       try {
-        const result = await transact([LOCK_CHANGES, ...ids.map(findOne)], write, { usesReserve: true });
-        counted = count;
-        return result;
+        return await transact([LOCK_CHANGES, ...ids.map(findOne)], write, { usesReserve: true });
       } finally {
-        database.forget(touched, counted); // even if the outcome of the write is unknown
+        database.forget(touched); // even if the outcome of the write is unknown
       }
     },
     async record({ used, entries }: Activity): Promise<void> {
@@ -114,10 +109,8 @@ export function createControlStore(database: ControlDatabase) {
       if (entries.length === 0) return;
       // Rejections come all the time, and would spend the reserve.
       const usesReserve = entries.some(({ action }) => action === 'deleted');
-      const add = ([lock = []]: readonly (readonly Row[])[]) => {
-        return { statements: addEntries(entries), result: toChangeCount(lock) };
-      };
-      database.forget([], await transact([LOCK_CHANGES], add, { usesReserve }));
+      const add = () => ({ statements: addEntries(entries), result: undefined });
+      await transact([LOCK_CHANGES], add, { usesReserve }); // entries are committed in the order of their ids
     },
     alerts: createAlertStore(database),
     sessions: createSessionStore(database),

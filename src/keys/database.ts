@@ -37,12 +37,8 @@ export interface ControlDatabase {
   ): Promise<T>;
   /** See `ControlStore.findKey`: each database detects the changes of other processes in its own way. */
   findKey(id: string): KeyRecord | undefined | Promise<KeyRecord | undefined>;
-  /**
-   * Called after this process has changed keys, or added entries of the audit trail under the lock of changes.
-   *
-   * @param count of the changes with this one; `undefined` if it may have failed
-   */
-  forget(ids: readonly string[], count: number | undefined): void;
+  /** Called after this process has changed keys, or may have. */
+  forget(ids: readonly string[]): void;
   isUp(): boolean;
   close(): Promise<void>;
 }

@@ -8,14 +8,12 @@ import { findSqliteFailure, toStartError } from '../lib/system-failure.ts';
 import { type ControlStore, createControlStore } from './control-store.ts';
 import {
   CONTROL_VERSION,
-  COUNT_CHANGES,
   type ControlDatabase,
   createSchema,
   describeOtherVersion,
   findOne,
   type Row,
   type Statement,
-  toChangeCount,
   toStorable,
 } from './database.ts';
 import { type KeyRecord, toRecord } from './key-record.ts';
@@ -81,22 +79,25 @@ const FRESH_MS = 20;
 // About 6 MB.
 const RECORDS_MAX = 10_000;
 
+/** A number that changes with each commit of another connection. */
+const READ_VERSION: Statement = { text: 'PRAGMA data_version', values: [] };
+
 /**
  * Keys that were read a moment ago. A change by this process applies to the next look-up; one by another, such as
- * `tailrace keys revoke`, within `FRESH_MS`, the interval at which the cache reads how many changes there were.
+ * `tailrace keys revoke`, within `FRESH_MS`, the interval at which the cache asks whether others have written.
  */
 function createKeyCache(run: Run): Pick<ControlDatabase, 'findKey' | 'forget'> {
   const records = new LRUCache<string, KeyRecord>({ max: RECORDS_MAX });
-  let seen: number | undefined;
+  let seen: unknown;
   let freshUntilMs = 0;
 
   function followOthers(): void {
     const nowMs = performance.now(); // never set back, as the clock may be
     if (nowMs < freshUntilMs) return;
     freshUntilMs = nowMs + FRESH_MS;
-    const count = toChangeCount(run(COUNT_CHANGES));
-    if (count !== seen) records.clear();
-    seen = count;
+    const version = run(READ_VERSION)[0]?.['data_version'];
+    if (version !== seen) records.clear();
+    seen = version;
   }
 
   return {
@@ -111,10 +112,8 @@ function createKeyCache(run: Run): Pick<ControlDatabase, 'findKey' | 'forget'> {
         records.set(id, record);
         return record;
       }),
-    forget(ids, count) {
+    forget(ids) {
       for (const id of ids) records.delete(id);
-      // Otherwise a change of one key would look like one by another process, and all be read again.
-      if (seen !== undefined && count === seen + 1) seen = count;
     },
   };
 }
