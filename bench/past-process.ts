@@ -1,8 +1,8 @@
 import pino from 'pino';
 import { parseConfig } from '../src/config/config.ts';
 import { JSON_FORMAT } from '../src/query/format.ts';
-import { serviceValues } from '../src/query/page-range.ts';
 import { parseParameters } from '../src/query/parameters.ts';
+import { serviceValues } from '../src/query/position.ts';
 import { createStatement } from '../src/query/statement.ts';
 import { createService } from '../src/service/service.ts';
 import { KEY } from '../trial/server.ts';

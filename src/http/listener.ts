@@ -40,8 +40,8 @@ export function createListener(parts: ListenerParts): Answer {
   const fixed = Object.entries(parts.headers).flat();
 
   /** The steps after the admission. `undefined`: the framework has to take them. */
-  function answer({ method, url, headers }: IncomingMessage, { caller, head, refusal }: Admission) {
-    if (refusal !== undefined || caller?.scopes.includes('query') !== true) return undefined;
+  function answer({ method, url, headers }: IncomingMessage, { caller, head, error }: Admission) {
+    if (error !== undefined || caller?.scopes.includes('query') !== true) return undefined;
     const resolved = recall({ caller, url, headers });
     if (resolved === undefined) return undefined;
     const served = cached.find(resolved.question, resolved.directives);

@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
 import type { Parameter } from '../definitions/parameter.ts';
-import { createDeadline } from '../lib/abort.ts';
 import { MICROS_PER_DAY, MICROS_PER_MINUTE, MICROS_PER_MS, type Micros } from '../lib/instant.ts';
-import { findPageRange } from './page-range.ts';
+import { findPageRange } from './position.ts';
 import type { Question } from './question.ts';
 import type { Answer, Run, RunOptions } from './run.ts';
 
@@ -24,12 +23,8 @@ const LEARNT_CHARS_MAX = 8 * 1024 * 1024;
  * query as long as its rate does not fall.
  *
  * @param now ms since the epoch
- * @param late the error if both queries together take longer than `timeoutMs`
  */
-export function createNewestFirst(
-  run: Run,
-  { now, timeoutMs, late }: { now: () => number; timeoutMs: number; late: () => Error },
-): Run {
+export function createNewestFirst(run: Run, now: () => number): Run {
   const learnt = new LRUCache<string, Micros>({
     max: LEARNT_MAX,
     maxSize: LEARNT_CHARS_MAX,
@@ -66,9 +61,7 @@ export function createNewestFirst(
 
   return async (question, options = {}) => {
     const asked = findPageQuery(question);
-    if (asked === undefined) return await run(question, options);
-    const deadline = createDeadline(timeoutMs, late, options.signal);
-    return await runFirst(question, asked, { ...options, signal: deadline.signal }).finally(deadline.clear);
+    return await (asked === undefined ? run(question, options) : runFirst(question, asked, options));
   };
 }
 

@@ -3,8 +3,15 @@ import type { Pages } from '../definitions/pages.ts';
 import { TailraceError } from '../errors.ts';
 import { EARLIEST_MICROS, formatInstant, type Micros, parseInstant } from '../lib/instant.ts';
 import { NDJSON_FORMAT, splitLines } from './format.ts';
-import { endOfPositions } from './page-end.ts';
-import { bindPosition, findSkipped, type Position, positionBefore, readPosition } from './position.ts';
+import {
+  bindPosition,
+  comparePositions,
+  findSkipped,
+  type Position,
+  positionBefore,
+  readPosition,
+  withSent,
+} from './position.ts';
 import type { Question } from './question.ts';
 import type { Answer, Run, RunOptions } from './run.ts';
 
@@ -76,7 +83,12 @@ export function since(question: Question, from: Micros): Question {
   return { ...question, values: { ...values, [after]: formatInstant(Math.max(start, from - 1)) } };
 }
 
+/** Where a full page ends. @param positions of all its rows */
 function endOf(pages: Pages, { values }: Question, positions: readonly Position[]): Pick<Answer, 'last'> {
-  const last = endOfPositions(pages, values, positions);
-  return last === undefined || positions.length < pages.size ? {} : { last };
+  const last = positions.at(-1);
+  if (last === undefined || positions.length < pages.size) return {};
+  if (!pages.canSkip) return { last };
+  const before = positions.findLastIndex((one) => comparePositions(pages, one, last) !== 0) + 1;
+  const skipped = before === 0 ? findSkipped(pages, values, last) : 0;
+  return { last: withSent(pages, last, positions.length - before + skipped) };
 }

@@ -1,5 +1,26 @@
-import { CURSOR_PREFIX, PAGE_SKIP, type PageColumn, type Pages } from '../definitions/pages.ts';
-import { writeValue } from '../sql/quote.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import {
+  CURSOR_PREFIX,
+  PAGE_FROM,
+  PAGE_SKIP,
+  PAGE_UNTIL,
+  type PageColumn,
+  type PageRange,
+  type Pages,
+} from '../definitions/pages.ts';
+import { NOW_PARAMETER } from '../definitions/parameter.ts';
+import {
+  EARLIEST_MICROS,
+  formatInstant,
+  LATEST_MICROS,
+  MICROS_PER_MS,
+  type Micros,
+  parseInstant,
+} from '../lib/instant.ts';
+import { type Values, writeValue } from '../sql/quote.ts';
+
+/** The texts of parameters. */
+type Bound = Readonly<Record<string, string>>;
 
 /**
  * The texts of a row's cursor columns, in the order of `by`: what follows the row is the next page. Rows may share
@@ -129,4 +150,43 @@ export function positionBefore({ by }: Pages, position: Position): Position | un
   if (column.type === 'string') return column.isDescending ? [...others, `${text}\0`] : undefined;
   const next = BigInt(text) + (column.isDescending ? 1n : -1n);
   return BigInt.asIntN(64, next) === next ? [...others, String(next)] : undefined;
+}
+
+/** The upper bound of a range without one; optional conditions with it are left out. */
+export const UNBOUNDED = formatInstant(LATEST_MICROS);
+
+/** The values that the service binds in an endpoint's SQL: the instant and, with pages, the range, of which it may be a part. */
+export function serviceValues(
+  { pages }: Pick<Endpoint, 'pages'>,
+  values: Bound,
+  { instantMs, from }: { instantMs: number; from?: Micros | undefined },
+): Values {
+  const now = { [NOW_PARAMETER]: formatInstant(instantMs * MICROS_PER_MS) };
+  return pages === undefined ? now : { ...now, ...pageValues(pages, values, from) };
+}
+
+/** The times of the rows of a page, both inclusive: what the caller asked for and, after a cursor, what is left of it. */
+export function findPageRange({ by }: Pages, { after, until }: PageRange, values: Bound) {
+  const start = instantOf(after, values);
+  const end = instantOf(until, values) ?? LATEST_MICROS;
+  const position = values[CURSOR_PREFIX + by[0]?.name] || LATEST_MICROS;
+  return {
+    // Instants are whole microseconds.
+    from: start === undefined ? EARLIEST_MICROS : Math.min(start + 1, LATEST_MICROS),
+    until: Math.max(Math.min(end, Number(position)), EARLIEST_MICROS),
+  };
+}
+
+function instantOf(name: string | undefined, values: Bound): Micros | undefined {
+  return name === undefined ? undefined : parseInstant(values[name] ?? '');
+}
+
+/** What `@page_from` and `@page_until` are bound to. @param from reads only rows of this instant and later ones */
+function pageValues(pages: Pages, values: Bound, from = EARLIEST_MICROS) {
+  if (pages.range === undefined) return {};
+  const range = findPageRange(pages, pages.range, values);
+  return {
+    [PAGE_FROM]: formatInstant(Math.max(range.from, from)),
+    [PAGE_UNTIL]: formatInstant(range.until),
+  };
 }

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AskStep } from '../definitions/endpoint.ts';
-import { createDeadline } from '../lib/abort.ts';
 import { NDJSON_FORMAT, splitLines } from './format.ts';
 import type { Question } from './question.ts';
 import type { Run, RunOptions } from './run.ts';
@@ -11,12 +10,8 @@ type Prepare = NonNullable<Question['endpoint']['prepare']>;
  * Runs questions whose last query depends on the rows of others, one after another. All have the same `@now`.
  *
  * @param now ms since the epoch
- * @param late the error if all queries together take longer than `timeoutMs`
  */
-export function createPrepared(
-  run: Run,
-  { now, timeoutMs, late }: { now: () => number; timeoutMs: number; late: () => Error },
-): Run {
+export function createPrepared(run: Run, now: () => number): Run {
   async function runAll(question: Question, prepare: Prepare, options: RunOptions) {
     const { endpoint } = question;
     let engineMs = 0;
@@ -35,8 +30,6 @@ export function createPrepared(
   return async (question, options = {}) => {
     const { prepare } = question.endpoint;
     if (prepare === undefined) return await run(question, options);
-    const deadline = createDeadline(timeoutMs, late, options.signal);
-    const how = { instantMs: now(), ...options, signal: deadline.signal };
-    return await runAll(question, prepare, how).finally(deadline.clear);
+    return await runAll(question, prepare, { instantMs: now(), ...options });
   };
 }

@@ -1,18 +1,25 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type Endpoint, isAdHoc } from '../definitions/endpoint.ts';
-import { PAGE_SKIP } from '../definitions/pages.ts';
+import { PAGE_SKIP, type Pages } from '../definitions/pages.ts';
 import { SQL_PARAMETER } from '../definitions/parameter.ts';
 import type { Engine, QueryOptions, QueryResult, WriteStatement } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import type { Micros } from '../lib/instant.ts';
 import { findOptionalConditions } from '../sql/optional-condition.ts';
 import type { Values } from '../sql/quote.ts';
-import { type Format, type FramedRows, frameAnswer, JSON_FORMAT } from './format.ts';
-import { findPageEnd } from './page-end.ts';
-import { serviceValues, UNBOUNDED } from './page-range.ts';
-import { invalidParameters } from './parameters.ts';
+import { type Format, type FramedRows, frameAnswer, JSON_FORMAT, LINE_END, lastLine } from './format.ts';
+import { invalidParameters, type ParameterValues } from './parameters.ts';
 import { findOwner } from './pins.ts';
-import type { Position } from './position.ts';
+import {
+  comparePositions,
+  findSkipped,
+  type Position,
+  readPosition,
+  serviceValues,
+  UNBOUNDED,
+  withSent,
+} from './position.ts';
 import { arePlainPatterns, type Question } from './question.ts';
 import { listRecords } from './record-list.ts';
 import { createLateStatement, createStatement, type Statement } from './statement.ts';
@@ -129,6 +136,38 @@ async function findEnd(question: Question, rows: number, lines: Buffer): Promise
   const { pages } = question.endpoint;
   if (pages === undefined || rows < pages.size || isOpaquePage(question)) return {};
   return { last: await findPageEnd(pages, question.values, lines) };
+}
+
+// Rows that are parsed at once: other requests wait meanwhile.
+const PARSED_BYTES_MAX = 256 * 1024;
+
+/**
+ * Where a page ends: the position of its last row, and how many rows of this position were sent up to here.
+ *
+ * @param lines rows in JSON, at least one
+ */
+async function findPageEnd(pages: Pages, values: ParameterValues, lines: Buffer): Promise<Position> {
+  const last = lastLine(lines);
+  const position = readPosition(pages, last);
+  if (!pages.canSkip) return position;
+  let equal = 1;
+  let parsed = last.length;
+  let left = lines.subarray(0, lines.length - last.length - LINE_END.length);
+  while (left.length > 0) {
+    const row = lastLine(left);
+    if (!row.equals(last)) {
+      parsed += row.length;
+      if (parsed > PARSED_BYTES_MAX) {
+        await nextTurn();
+        parsed = row.length;
+      }
+      if (comparePositions(pages, readPosition(pages, row), position) !== 0)
+        return withSent(pages, position, equal);
+    }
+    equal++;
+    left = left.subarray(0, left.length - row.length - LINE_END.length);
+  }
+  return withSent(pages, position, equal + findSkipped(pages, values, position));
 }
 
 /** Says which parameter holds the pattern that the engine rejected, by asking the engine about each. */

@@ -9,8 +9,7 @@ import { findLimit } from '../sql/parse.ts';
 import { getValue, type Values, writeValue } from '../sql/quote.ts';
 import { removeUnused } from '../sql/with-list.ts';
 import { type Format, JSON_FORMAT } from './format.ts';
-import { serviceValues } from './page-range.ts';
-import { bindPosition, writeCursorColumn, writeCursorValue } from './position.ts';
+import { bindPosition, serviceValues, writeCursorColumn, writeCursorValue } from './position.ts';
 import { arePlainPatterns } from './question.ts';
 
 /** A statement as the engine gets it. */

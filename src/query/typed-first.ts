@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
-import { createDeadline } from '../lib/abort.ts';
 import { findOwner } from './pins.ts';
 import type { Question } from './question.ts';
 import type { Answer, Run } from './run.ts';
@@ -14,13 +13,8 @@ const SKIPPED_MAX = 64;
  * Runs callers' SELECTs over typed columns first, if they have such a form, and as they are only if that fails. Of a
  * project whose events do not have these columns, it tries 1 of 2, then 1 of 3, 5 and so on, up to 1 of 65 questions of
  * a table.
- *
- * @param late the error if both queries together take longer than `timeoutMs`
  */
-export function createTypedFirst(
-  run: Run,
-  { timeoutMs, late }: { timeoutMs: number; late: () => Error },
-): Run {
+export function createTypedFirst(run: Run): Run {
   const misses = new LRUCache<string, { skipped: number; left: number }>({ max: MISSES_MAX });
 
   /** Whether to try; counts what is skipped. */
@@ -56,14 +50,10 @@ export function createTypedFirst(
 
   return async (question, options = {}) => {
     const { typedFirst, pages } = question.endpoint;
-    const { streams, signal } = options;
     // What has been sent cannot be taken back.
-    const mayStream = streams === true && question.format.framing === undefined;
+    const mayStream = options.streams === true && question.format.framing === undefined;
     if (typedFirst === undefined || pages !== undefined || mayStream) return await run(question, options);
-    const deadline = createDeadline(timeoutMs, late, signal);
-    return await runBoth(question, typedFirst, { ...options, signal: deadline.signal }).finally(
-      deadline.clear,
-    );
+    return await runBoth(question, typedFirst, options);
   };
 }
 

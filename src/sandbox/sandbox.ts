@@ -159,7 +159,7 @@ async function findTimeColumns(engine: Engine, own: Endpoint, options: SandboxOp
 }
 
 /**
- * Without the typed form the answer is the same, only later. Any other failure would be kept in the cache as a form
+ * Without the typed form the answer is the same, only later. Any other error would be kept in the cache as a form
  * that is beyond a bound.
  */
 function ignoreRejection(error: unknown): undefined {

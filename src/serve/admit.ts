@@ -18,7 +18,7 @@ export interface Admission {
   /** The `ratelimit-*` headers of the response; empty for a caller without a rate. */
   readonly head: Head;
   /** The error of a rejected request. */
-  readonly refusal?: TailraceError;
+  readonly error?: TailraceError;
   /** Whether the rejection is neither logged nor recorded: a line for each would let anyone fill the disk. */
   readonly isQuiet?: boolean;
 }
@@ -28,7 +28,7 @@ export interface Admission {
  * rejected keys from an address, and takes a token of each rate. Call it once for each request, before its body is
  * read.
  *
- * Rejects with the failure of the control store; then the request has not been counted.
+ * Rejects with the error of the control store; then the request has not been counted.
  */
 export type Admit = (sent: Credential, address: string) => Admission | Promise<Admission>;
 
@@ -66,25 +66,25 @@ export function createAdmit(options: AdmitOptions): Admit {
     });
   }
 
-  function refuseAddress(caller: Caller | undefined, waitSeconds: number): Admission {
+  function rejectAddress(caller: Caller | undefined, waitSeconds: number): Admission {
     const message = 'too many requests with a missing or wrong key came from this address';
-    return { caller, head: NO_HEAD, refusal: limited('address', message, waitSeconds), isQuiet: true };
+    return { caller, head: NO_HEAD, error: limited('address', message, waitSeconds), isQuiet: true };
   }
 
-  function refuse(error: unknown, sent: Credential, address: string): Admission {
+  function reject(error: unknown, sent: Credential, address: string): Admission {
     if (!(error instanceof TailraceError) || error.code !== 'unauthorized') throw error;
-    if (typeof sent === 'object' && sent.kind === 'session') return refuseSession(error, address);
+    if (typeof sent === 'object' && sent.kind === 'session') return rejectSession(error, address);
     const waitSeconds = failedKeys.fail(address);
-    if (waitSeconds !== undefined) return refuseAddress(undefined, waitSeconds);
-    return { caller: undefined, head: NO_HEAD, refusal: error };
+    if (waitSeconds !== undefined) return rejectAddress(undefined, waitSeconds);
+    return { caller: undefined, head: NO_HEAD, error };
   }
 
   /**
    * A browser sends the cookie of an ended session by itself, from every open page, and nobody can guess one: it does
    * not count as a key that is tried. The answer stays 401, by which a page knows that it has to sign in.
    */
-  function refuseSession(refusal: TailraceError, address: string): Admission {
-    return { caller: undefined, head: NO_HEAD, refusal, isQuiet: endedSessions.fail(address) !== undefined };
+  function rejectSession(error: TailraceError, address: string): Admission {
+    return { caller: undefined, head: NO_HEAD, error, isQuiet: endedSessions.fail(address) !== undefined };
   }
 
   function limit(caller: Caller, all: readonly Limited[]): Admission {
@@ -92,7 +92,7 @@ export function createAdmit(options: AdmitOptions): Admit {
     const head = describeStanding(rate, standing);
     if (standing.passed) return { caller, head };
     const message = `this key may send ${rate.perSecond} requests a second, and ${rate.burst} at once`;
-    return { caller, head, refusal: limited('key', message, standing.retryAfterSeconds) };
+    return { caller, head, error: limited('key', message, standing.retryAfterSeconds) };
   }
 
   function limitLocally(caller: Caller, rates: readonly NamedRate[]): Admission {
@@ -102,7 +102,7 @@ export function createAdmit(options: AdmitOptions): Admit {
 
   function accept(caller: Caller, address: string): Admission | Promise<Admission> {
     const waitSeconds = failedKeys.enter(address, caller.keyId);
-    if (waitSeconds !== undefined) return refuseAddress(caller, waitSeconds);
+    if (waitSeconds !== undefined) return rejectAddress(caller, waitSeconds);
     const rates = ratesOf(caller);
     if (rates.length === 0) return { caller, head: NO_HEAD };
     if (sharedRates?.isUp !== true) return limitLocally(caller, rates);
@@ -116,7 +116,7 @@ export function createAdmit(options: AdmitOptions): Admit {
     if (!(caller instanceof Promise)) return accept(caller, address);
     return caller.then(
       (found) => accept(found, address),
-      (error) => refuse(error, sent, address),
+      (error) => reject(error, sent, address),
     );
   };
 }

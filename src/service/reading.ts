@@ -8,12 +8,14 @@ import { queryTimeout } from '../engine/failure.ts';
 import { keyOfLane } from '../engine/lanes.ts';
 import { TailraceError } from '../errors.ts';
 import type { Usage } from '../ingest/usage/usage.ts';
+import { createDeadline } from '../lib/abort.ts';
 import { createThrottle } from '../lib/task.ts';
 import type { Cursors } from '../query/cursor.ts';
 import { createNewestFirst } from '../query/newest-first.ts';
 import { createPageRun } from '../query/page.ts';
 import { findOwner } from '../query/pins.ts';
 import { createPrepared } from '../query/prepared.ts';
+import type { Question } from '../query/question.ts';
 import { createRunner, isOpaquePage, type Run } from '../query/run.ts';
 import { createTypedFirst } from '../query/typed-first.ts';
 import { createSharedRates } from '../serve/shared-rates.ts';
@@ -84,18 +86,24 @@ function countQueries(run: Run, { metrics }: Context, usage: Usage): Run {
   };
 }
 
-/** Adds the steps for pages and for searches that read a sample; other questions take none of them. */
+/** Adds the steps for pages and for searches that read a sample: several queries, with the time of one. */
 function createPagedRun(run: Run, { config: { queryTimeoutMs: timeoutMs }, now }: Context): Run {
   const late = () => queryTimeout(timeoutMs);
-  const runNewest = createNewestFirst(run, { now, timeoutMs, late });
+  const runNewest = createNewestFirst(run, now);
   const runOpaque = createPageRun(runNewest);
-  const runTyped = createTypedFirst(run, { timeoutMs, late });
-  const runPrepared = createPrepared(run, { now, timeoutMs, late });
-  return (question, how) => {
+  const runTyped = createTypedFirst(run);
+  const runPrepared = createPrepared(run, now);
+  const findSteps = (question: Question): Run | undefined => {
     const { pages, typedFirst, prepare } = question.endpoint;
-    if (prepare !== undefined) return runPrepared(question, how);
-    if (pages === undefined) return (typedFirst === undefined ? run : runTyped)(question, how);
-    return (isOpaquePage(question) ? runOpaque : runNewest)(question, how);
+    if (prepare !== undefined) return runPrepared;
+    if (pages === undefined) return typedFirst && runTyped;
+    return isOpaquePage(question) ? runOpaque : runNewest;
+  };
+  return async (question, how = {}) => {
+    const steps = findSteps(question);
+    if (steps === undefined) return await run(question, how);
+    const deadline = createDeadline(timeoutMs, late, how.signal);
+    return await steps(question, { ...how, signal: deadline.signal }).finally(deadline.clear);
   };
 }
 

@@ -1,5 +1,5 @@
 import type { SqlFile } from '../definitions/checks/endpoint.ts';
-import type { Fault } from '../definitions/fault.ts';
+import { type Fault, placeAt } from '../definitions/fault.ts';
 import type { Source } from '../definitions/source.ts';
 import { messageOf } from '../errors.ts';
 import { describeNearest } from '../lib/nearest.ts';
@@ -74,8 +74,7 @@ export function findSourceLocation(
 ): Pick<Fault, 'line' | 'column'> | undefined {
   const offset = findPosition(message, query) ?? findName(message, query.sql);
   if (offset === undefined) return undefined;
-  const before = query.sql.slice(0, offset).split('\n');
-  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
+  return placeAt(query.sql, offset);
 }
 
 const PLACE = /failed at position (\d+) \((.*?)\)(?: \(line (\d+), col (\d+)\))?:/s;

@@ -33,7 +33,7 @@ export async function verifyRollups(engine: Engine, sources: readonly Source[]):
       () => false,
       () => true,
     );
-    if (fails) await check((sql) => findFailure(engine, source, sql));
+    if (fails) await check((sql) => findSampleFault(engine, source, sql));
   }
   return faults;
 }
@@ -56,7 +56,7 @@ async function findNoAggregate(engine: Engine, source: Source, sql: string): Pro
  * Checks the aggregates on extreme rows: the engine aggregates each batch before it stores it, so an event that fails
  * there could not be stored.
  */
-async function findFailure(engine: Engine, source: Source, sql: string): Promise<string | undefined> {
+async function findSampleFault(engine: Engine, source: Source, sql: string): Promise<string | undefined> {
   return await runOnSamples(engine, source, [sql]).then(
     () => undefined,
     (error: unknown) => `must not fail for any event: ${engineMessage(error)}`,

@@ -19,7 +19,7 @@ describe('a pinned parameter', () => {
     });
   });
 
-  test('refuses another value, naming each parameter', () => {
+  test('rejects another value, naming each parameter', () => {
     const refusal = refusalOf(() =>
       parse('logs.all', { project: 'x', project_tier: 'FREE' }, { project: 'abc', project_tier: 'PRO' }),
     );

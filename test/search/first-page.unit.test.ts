@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
-import { serviceValues } from '../../src/query/page-range.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
-import { bindPosition } from '../../src/query/position.ts';
+import { bindPosition, serviceValues } from '../../src/query/position.ts';
 import { createLateStatement } from '../../src/query/statement.ts';
 import { createSearch, SEARCH } from '../../src/search/search.ts';
 

@@ -67,13 +67,13 @@ function accept(
   reply: FastifyReply,
   { sent, admission }: { readonly sent: Credential; readonly admission: Admission },
 ): Caller {
-  const { caller, head, refusal, isQuiet } = admission;
+  const { caller, head, error, isQuiet } = admission;
   request.sent = sent;
   request.caller = caller && { ...caller, address: request.ip };
   request.keyId = caller?.keyId;
   if (isQuiet === true) request.quiet = true;
   addHead(reply, head);
-  if (refusal !== undefined) throw refusal;
+  if (error !== undefined) throw error;
   return getCaller(request);
 }
 

@@ -1,5 +1,6 @@
+import { placeAt } from '../../../definitions/fault.ts';
 import type { TailraceError } from '../../../errors.ts';
-import { locate, reject, shorten } from '../rejection.ts';
+import { reject, shorten } from '../rejection.ts';
 import type { Expression, QueryTree } from './tree.ts';
 
 /** A token of BigQuery's SQL. `name` is an identifier in backticks. */
@@ -59,13 +60,13 @@ export function readTokens(sql: string, quotes: Quotes): readonly BigQueryToken[
     if (token === undefined) continue;
     tokens.push(token);
     if (tokens.length > TOKENS_MAX)
-      throw reject(`must have at most ${TOKENS_MAX} words and signs; there is one more`, locate(sql, start));
+      throw reject(`must have at most ${TOKENS_MAX} words and signs; there is one more`, placeAt(sql, start));
   }
   return tokens;
 }
 
 function rejectUnknown(sql: string, start: number) {
-  const place = locate(sql, start);
+  const place = placeAt(sql, start);
   if (/^(?:[rR]?['"`]|\/\*)/.test(sql.slice(start, start + 2)))
     return reject('has a string, a name or a comment without an end', place);
   return reject(`has ${JSON.stringify(sql.slice(start, start + 20))}, which is not understood`, place);
@@ -78,7 +79,7 @@ function readToken(
 ): BigQueryToken | undefined {
   const { space, doubled, prefix = '', quoted, name, number, word, sign } = groups;
   if (space !== undefined) return undefined;
-  const fail = (message: string) => reject(message, locate(sql, start));
+  const fail = (message: string) => reject(message, placeAt(sql, start));
   if (doubled !== undefined)
     return { kind: 'text', value: readEscapes(doubled.slice(1, -1).replaceAll("''", "'"), fail), start };
   if (quoted !== undefined) {
@@ -169,7 +170,7 @@ export function createTokenStream(sql: string, tokens: readonly BigQueryToken[])
 
   const peek = (ahead = 0): BigQueryToken | undefined => tokens[at + ahead];
   const fail = (message: string, place?: { readonly start: number }): TailraceError =>
-    reject(message, locate(sql, place?.start ?? stream.start()));
+    reject(message, placeAt(sql, place?.start ?? stream.start()));
 
   const stream = {
     peek,
