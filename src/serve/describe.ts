@@ -56,20 +56,22 @@ export type Describe = (exchange: Exchange, served: Served) => Described | Promi
 export function createDescribe(cursors: Cursors): Describe {
   const represent = createRepresent();
   const findNextLink = createNextLinks(cursors);
-  const describeWhole = createDescribeWhole();
 
   function describe(exchange: Exchange, served: Served, representation: Representation): Described {
     const { method, headers } = exchange;
     const { last } = served.answer;
     const next = last === undefined ? undefined : findNextLink({ ...exchange, last }, served.answer);
     const link = next === undefined ? [] : ['link', next];
+    const head = describeAnswer(exchange, served);
+    head.push('etag', representation.etag, ...link);
     // Callers do not cache the response to a POST.
-    if (method !== 'POST' && isKnown(headers, representation.etag)) {
-      const head = [...describeAnswer(exchange, served), 'etag', representation.etag, ...link];
+    if (method !== 'POST' && isKnown(headers, representation.etag))
       return { status: 304, head, representation: undefined };
-    }
-    const whole = describeWhole(exchange, served, representation);
-    return { status: 200, head: next === undefined ? whole : [...whole, ...link], representation };
+    const { encoding, body } = representation;
+    describeBody(head, exchange, served);
+    if (encoding !== 'identity') head.push('content-encoding', encoding);
+    head.push('content-length', String(body.length));
+    return { status: 200, head, representation };
   }
 
   return (exchange, served) => {
@@ -102,7 +104,7 @@ function describeStream(exchange: Exchange, served: Served, { readable, length }
 }
 
 /** Returns the headers of every answer, including 304. */
-function describeAnswer({ vary, question: { endpoint }, isAmbient }: HeadExchange, served: Served): string[] {
+function describeAnswer({ vary, question: { endpoint }, isAmbient }: Exchange, served: Served): string[] {
   const head = ['cache-control', cacheControl(endpoint, isAmbient)];
   head.push('vary', `${vary === undefined ? '' : `${vary}, `}${isAmbient ? AMBIENT_VARY : VARY}`);
   head.push('cache-status', cacheStatus(endpoint, served), 'age', String(served.ageSeconds));
@@ -111,42 +113,10 @@ function describeAnswer({ vary, question: { endpoint }, isAmbient }: HeadExchang
 }
 
 /** Adds the headers of every answer with a body. */
-function describeBody(head: string[], { question }: HeadExchange, { answer: { format } }: Served): void {
+function describeBody(head: string[], { question }: Exchange, { answer: { format } }: Served): void {
   head.push('content-type', format.mediaTypes[0]);
   if (format.isFile)
     head.push('content-disposition', `attachment; filename="${question.endpoint.name}.${format.name}"`);
-}
-
-/** The part of an exchange that its headers depend on. */
-type HeadExchange = Pick<Exchange, 'vary' | 'isAmbient'> & { readonly question: Pick<Question, 'endpoint'> };
-
-/**
- * Describes an answer with its representation, but for a link to the next page. Remembers the headers of the last hit
- * of each: within a second they are the same.
- */
-export function createDescribeWhole() {
-  const hits = new WeakMap<Representation, HeadExchange & { ageSeconds: number; head: Head }>();
-  return (exchange: HeadExchange, served: Served, representation: Representation): Head => {
-    if (served.outcome !== 'hit') return createWhole(exchange, served, representation);
-    const { question, vary, isAmbient } = exchange;
-    const { ageSeconds } = served;
-    const last = hits.get(representation);
-    const isSame = last?.ageSeconds === ageSeconds && last.vary === vary && last.isAmbient === isAmbient;
-    if (isSame && last.question.endpoint === question.endpoint) return last.head;
-    const head = createWhole(exchange, served, representation);
-    hits.set(representation, { question, vary, isAmbient, ageSeconds, head });
-    return head;
-  };
-}
-
-function createWhole(exchange: HeadExchange, served: Served, representation: Representation): Head {
-  const { etag, encoding, body } = representation;
-  const head = describeAnswer(exchange, served);
-  head.push('etag', etag);
-  describeBody(head, exchange, served);
-  if (encoding !== 'identity') head.push('content-encoding', encoding);
-  head.push('content-length', String(body.length));
-  return head;
 }
 
 /** For the log. */
@@ -183,14 +153,16 @@ function cacheControl({ cachingSeconds }: Endpoint, isAmbient: true | undefined)
  * request asked for `no-store`.
  */
 function cacheStatus({ cachingSeconds }: Endpoint, { outcome, ageSeconds }: Served): string {
-  const ttl = (cachingSeconds ?? 0) - ageSeconds;
-  if (outcome === 'hit') return `Tailrace; hit; ttl=${ttl}`;
-  if (outcome === 'shared') return `Tailrace; hit; ttl=${ttl}; detail=shared`;
-  if (outcome === 'miss') return 'Tailrace; fwd=miss; stored';
-  if (outcome === 'collapsed') return 'Tailrace; fwd=miss; collapsed';
-  if (outcome === 'stale')
-    return `Tailrace; hit; ttl=${ttl}; fwd=stale; fwd-status=503; detail=stale-if-error`;
-  return cachingSeconds === undefined ? 'Tailrace; fwd=bypass' : 'Tailrace; fwd=request';
+  const hit = `hit; ttl=${(cachingSeconds ?? 0) - ageSeconds}`;
+  const details: Record<CacheOutcome, string> = {
+    hit,
+    shared: `${hit}; detail=shared`,
+    miss: 'fwd=miss; stored',
+    collapsed: 'fwd=miss; collapsed',
+    stale: `${hit}; fwd=stale; fwd-status=503; detail=stale-if-error`,
+    bypass: cachingSeconds === undefined ? 'fwd=bypass' : 'fwd=request',
+  };
+  return `Tailrace; ${details[outcome]}`;
 }
 
 // A smaller answer fits in a packet anyway, and compressing costs more than it saves.
@@ -281,22 +253,10 @@ function createNextLinks(cursors: Pick<Cursors, 'createWriter'>) {
   };
 }
 
-/** Returns the URL with another cursor. Its other parameters stay as they were sent. */
+/** Returns the URL with another cursor. */
 function withCursor(url: string, cursor: string): string {
-  const start = url.indexOf('?');
-  const path = start === -1 ? url : url.slice(0, start);
-  const pairs = start === -1 ? [] : url.slice(start + 1).split('&');
-  const others = pairs.filter((pair) => pair !== '' && !isCursor(pair));
-  const next = `${path}?${[...others, `${CURSOR_PARAMETER}=${cursor}`].join('&')}`;
-  return next.replaceAll(/[<>"\\^`{|} ]/g, encodeURIComponent); // a reference in < > has none of these
-}
-
-function isCursor(pair: string): boolean {
-  const name = pair.split('=', 1)[0] ?? '';
-  if (!name.includes('%')) return name === CURSOR_PARAMETER;
-  try {
-    return decodeURIComponent(name) === CURSOR_PARAMETER;
-  } catch {
-    return false;
-  }
+  const [path = ''] = url.split('?', 1);
+  const parameters = new URLSearchParams(url.slice(path.length));
+  parameters.set(CURSOR_PARAMETER, cursor);
+  return `${path}?${parameters}`.replaceAll(/[<>"\\^`{|} ]/g, encodeURIComponent); // a reference in < > has none of these
 }
