@@ -1,6 +1,5 @@
 import { formatInstant, parseInstant } from '../lib/instant.ts';
-import { findPatternFault } from '../sql/pattern.ts';
-import { createMatcher, type Matcher } from '../sql/text-matcher.ts';
+import { createMatcher, findPatternFault, type Matcher } from '../sql/pattern.ts';
 import { type ParameterType, type ReportField, refuseValue, type ValueRules } from './parameter-type.ts';
 
 /** The rules of any text; each type adds its own. */

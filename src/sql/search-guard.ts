@@ -24,17 +24,16 @@ const LIKE = /^(?:not)?like$/i;
 // These show a statement and search nothing; the sandbox checks their output.
 const EXPLAINS_TEXT = /^EXPLAIN (?:AST|QUERY TREE) /;
 
-/** The guards of a statement's patterns, and its texts and parameters in order: a pattern may be joined of several. */
-interface Searches {
-  readonly patterns: readonly Edit[];
-  readonly likes: readonly Edit[];
-  /** Of patterns that the engine computes from more than texts and parameters. */
-  readonly computed: readonly Edit[];
-  readonly parts: readonly ({ readonly text: string } | { readonly parameter: string })[];
+/** A search of a statement, and the guard of its pattern. */
+interface Search {
+  readonly isLike: boolean;
+  /** The texts and parameters that its pattern is joined of; `undefined` if the engine computes it from more. */
+  readonly parts: readonly Word[] | undefined;
+  readonly edits: readonly Edit[];
 }
 
 const STATEMENTS_MAX = 500;
-const searches = new LRUCache<string, Searches>({
+const known = new LRUCache<string, readonly Search[]>({
   max: STATEMENTS_MAX,
   memoMethod: (sql) => findSearches(sql),
 });
@@ -56,15 +55,16 @@ const searches = new LRUCache<string, Searches>({
  * @param getText the text of a parameter of the SQL
  */
 export function guardSearches(sql: string, getText: (parameter: string) => string): string {
-  const { patterns, likes, computed, parts } = searches.memo(sql);
-  if (patterns.length + likes.length + computed.length === 0) return sql;
-  const texts = parts.map((part) => ('text' in part ? part.text : getText(part.parameter)));
-  const joined = texts.join('');
-  return applyEdits(sql, [
-    ...computed,
-    ...([...texts, joined].every(isPlainPattern) ? [] : patterns),
-    ...(joined.includes('\\') ? likes : []),
-  ]);
+  const misread = known.memo(sql).filter(({ isLike, parts }) => {
+    const texts = parts?.map(({ kind, text }) => (kind === 'text' ? readText(text) : getText(text.slice(1))));
+    if (texts === undefined) return true;
+    const joined = texts.join('');
+    return isLike ? joined.includes('\\') : ![...texts, joined].every(isPlainPattern);
+  });
+  return applyEdits(
+    sql,
+    misread.flatMap(({ edits }) => edits),
+  );
 }
 
 /** A pattern of `match` and the like, as a literal with its guard. */
@@ -77,15 +77,29 @@ export function guardLike(pattern: string): string {
   return pattern.includes('\\') ? `identity(${writeValue(pattern)})` : writeValue(pattern);
 }
 
-function findSearches(sql: string): Searches {
-  const { words } = EXPLAINS_TEXT.test(sql) ? { words: [] } : parseSql(sql);
-  const found = createGuards(words);
-  return {
-    ...found,
-    parts: words
-      .filter(isText)
-      .map(({ kind, text }) => (kind === 'text' ? { text: readText(text) } : { parameter: text.slice(1) })),
-  };
+function findSearches(sql: string): readonly Search[] {
+  if (EXPLAINS_TEXT.test(sql)) return [];
+  const { words } = parseSql(sql);
+  return words.flatMap((word, i) => (SEARCH.test(nameOf(word)) ? (readSearch(words, i) ?? []) : []));
+}
+
+function readSearch(words: readonly Word[], i: number): Search | undefined {
+  const name = nameOf(words[i]);
+  const isLike = LIKE.test(name);
+  const guard = isLike ? "identity('')" : NOTHING_TEXT;
+  const argument = findArgument(words, i);
+  if (argument !== undefined) {
+    const [start, end] = [words[argument.first]?.start ?? 0, words[argument.last]?.end ?? 0];
+    const edits = [
+      { start, end: start, text: `concat(${guard}, ` },
+      { start: end, end, text: ')' },
+    ];
+    return { isLike, parts: readParts(words, argument.first, argument.last), edits };
+  }
+  const next = words[i + 1];
+  if (next === undefined || !isOperator(name, next)) return undefined;
+  const edits = [{ start: next.start, end: next.start, text: `${guard} || ` }];
+  return { isLike, parts: readOperand(words, i + 1), edits };
 }
 
 /** A literal's text, as far as it matters to a pattern. */
@@ -93,35 +107,9 @@ function readText(literal: string): string {
   return literal.slice(1, -1).replaceAll(/\\([\\'])|''/g, (_, sign = "'") => sign);
 }
 
-/** The edits that put a guard before each pattern. */
-function createGuards(words: readonly Word[]): Omit<Searches, 'parts'> {
-  const guards = { patterns: [] as Edit[], likes: [] as Edit[], computed: [] as Edit[] };
-  const commas = findCommas(words);
-  const others = countOthers(words);
-  for (const [i, word] of words.entries()) {
-    const name = nameOf(word);
-    if (!SEARCH.test(name)) continue;
-    const isLike = LIKE.test(name);
-    const guard = isLike ? "identity('')" : NOTHING_TEXT;
-    const ofKind = isLike ? guards.likes : guards.patterns;
-    const argument = findArgument(words, commas, i);
-    if (argument !== undefined) {
-      const { first, last, start, end } = argument;
-      const isComputed = others[last + 1] !== others[first];
-      const list = isComputed ? guards.computed : ofKind;
-      list.push({ start, end: start, text: `concat(${guard}, ` }, { start: end, end, text: ')' });
-    } else if (isOperator(name, words[i + 1])) {
-      const start = words[i + 1]?.start ?? word.end;
-      ofKind.push({ start, end: start, text: `${guard} || ` });
-    }
-  }
-  return guards;
-}
-
 /** Whether a word searches what follows it. Columns may have these names, too. */
-function isOperator(name: string, next: Word | undefined): boolean {
-  if (next === undefined || !OPERATORS.test(name.toUpperCase())) return false;
-  return isText(next) || /^(?:\(|CONCAT)$/.test(next.key);
+function isOperator(name: string, next: Word): boolean {
+  return OPERATORS.test(name.toUpperCase()) && (isText(next) || /^(?:\(|CONCAT)$/.test(next.key));
 }
 
 function nameOf(word: Word | undefined): string {
@@ -131,40 +119,48 @@ function nameOf(word: Word | undefined): string {
 
 const isText = ({ kind }: Word) => kind === 'text' || kind === 'parameter';
 
-/** The commas directly within each pair of brackets, by its first one. In one pass: calls are nested as deep as a text is long. */
-function findCommas(words: readonly Word[]): ReadonlyMap<number, readonly number[]> {
-  const commas = new Map<number, number[]>();
-  const around: number[] = [];
-  for (const [i, { key, pair }] of words.entries()) {
-    if (pair > i) {
-      around.push(i);
-      commas.set(i, []);
-    } else if (pair >= 0) around.pop();
-    else if (key === ',') commas.get(around.at(-1) ?? -1)?.push(i);
+const JOINS = /^(?:CONCAT|[(),|])$/;
+
+/** The texts of a pattern; `undefined` if there is more than texts, and what joins them, in it. */
+function readParts(words: readonly Word[], first: number, last: number): readonly Word[] | undefined {
+  const parts: Word[] = [];
+  for (let i = first; i <= last; i++) {
+    const word = words[i];
+    if (word === undefined || !(isText(word) || JOINS.test(word.key))) return undefined;
+    if (isText(word)) parts.push(word);
   }
-  return commas;
+  return parts;
 }
 
-/** How many words before each place, and before the end, are more than texts, parameters and what joins them. */
-function countOthers(words: readonly Word[]): readonly number[] {
-  const counts = [0];
-  for (const word of words)
-    counts.push((counts.at(-1) ?? 0) + (isText(word) || JOINS.test(word.key) ? 0 : 1));
-  return counts;
+/** The same for what stands after an operator, which has no bracket at its end. */
+function readOperand(words: readonly Word[], first: number): readonly Word[] | undefined {
+  const depth = words[first]?.depth ?? 0;
+  let end = first;
+  for (let word = words[first]; word !== undefined; word = words[++end]) {
+    if (word.depth < depth || (word.depth === depth && word.key === ',')) break;
+    if (!isText(word) && !JOINS.test(word.key)) {
+      if (word.depth > depth || words[end - 1]?.key === '|') return undefined;
+      break;
+    }
+  }
+  return readParts(words, first, end - 1);
 }
 
-const JOINS = /^(?:CONCAT|[(),|]|\|\|)$/;
-
-/** The first and last word of the pattern of the call at `i`, and its range; `undefined` if it is no call with a pattern. */
-function findArgument(words: readonly Word[], commas: ReadonlyMap<number, readonly number[]>, i: number) {
-  const place = CALLS.get(nameOf(words[i]).toLowerCase());
-  const between = commas.get(i + 1);
-  if (place === undefined || between === undefined) return undefined;
-  const ends = [i + 1, ...between.slice(0, place + 1), words[i + 1]?.pair ?? -1];
-  const [first, last] = [(ends[place] ?? -1) + 1, (ends[place + 1] ?? -1) - 1];
-  const [from, to] = [words[first], words[last]];
-  if (ends.length < place + 2 || from === undefined || to === undefined || last < first) return undefined;
-  return { first, last, start: from.start, end: to.end };
+/**
+ * The first and the last word of the pattern of the call at `i`; `undefined` if it is no call with a pattern. What is in
+ * brackets is skipped at once: calls are nested as deep as a text is long.
+ */
+function findArgument(words: readonly Word[], i: number) {
+  let place = CALLS.get(nameOf(words[i]).toLowerCase()) ?? -1;
+  const end = place < 0 ? -1 : (words[i + 1]?.pair ?? -1);
+  let first = i + 2;
+  for (let at = first; at <= end; at++) {
+    const { key, pair } = words[at] ?? { key: '', pair: -1 };
+    if (at < end && key !== ',') at = Math.max(at, pair);
+    else if (place-- === 0) return at > first ? { first, last: at - 1 } : undefined;
+    else first = at + 1;
+  }
+  return undefined;
 }
 
 /**

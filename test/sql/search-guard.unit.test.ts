@@ -15,6 +15,7 @@ describe('a search for what is plain stays as it is', () => {
     "address LIKE '%' || @plain || '%' ORDER BY x",
     "startsWith(address, @path) AND endsWith(address, 'x') AND multiSearchAny(address, ['a', @path])",
     'address ILIKE @path OR position(address, @path) > 0 OR extract(DAY FROM t) = 1',
+    "match(address, @plain) AND position(body, '[') > 0 AND path = @path",
     "'match(x, @flags)' /* match(x, @flags) */",
     'SELECT like, by AS regexp, t.by FROM t WHERE regexp AND x ORDER BY like',
   ])('%s', (sql) => {

@@ -1,6 +1,5 @@
-import { findGroups } from '../../sql/pattern.ts';
+import { createMatcher, findGroups } from '../../sql/pattern.ts';
 import { writeValue } from '../../sql/quote.ts';
-import { createMatcher } from '../../sql/text-matcher.ts';
 import { type BigQueryFunction, NULL, plain } from './signature.ts';
 import {
   as,

@@ -1,6 +1,5 @@
-import { findPatternFault } from '../../sql/pattern.ts';
+import { createMatcher, findPatternFault } from '../../sql/pattern.ts';
 import { writeValue } from '../../sql/quote.ts';
-import { createMatcher } from '../../sql/text-matcher.ts';
 import type { Expression } from './parse/tree.ts';
 import type { Context } from './scope.ts';
 import { as, type TargetType, type Type, type Value, WrongType } from './value.ts';

@@ -5,7 +5,7 @@ import { readYamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
 import { verifyCondition } from '../../search/condition.ts';
 import { parseSearch } from '../../search/parse.ts';
 import { messageOfFault } from '../../search/verify.ts';
-import { createReplace } from '../../sql/text-matcher.ts';
+import { createReplace } from '../../sql/pattern.ts';
 import { type Event, textOf } from '../event.ts';
 import { readString } from '../json/grammar.ts';
 import { cutElements, cutMembers, type Member } from '../json/text.ts';

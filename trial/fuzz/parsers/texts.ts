@@ -15,9 +15,8 @@ import {
 import { TEMPLATES_OTHER_MAX, TEMPLATES_TOP_MAX, TURN_MAX } from '../../../src/search/analysis/patterns.ts';
 import { parseMeasure } from '../../../src/search/histogram.ts';
 import { parseField, parseSearch } from '../../../src/search/parse.ts';
-import { findPatternFault, PATTERN_BYTES_MAX } from '../../../src/sql/pattern.ts';
+import { createMatcher, findPatternFault, PATTERN_BYTES_MAX } from '../../../src/sql/pattern.ts';
 import { isPlainPattern } from '../../../src/sql/search-guard.ts';
-import { createMatcher } from '../../../src/sql/text-matcher.ts';
 import { readDraft } from '../../../src/workbench/draft.ts';
 import { PATTERN_TOKENS } from '../../pattern-tokens.ts';
 import { distinct, nest, type Parser, reader, refusing, split } from '../parser.ts';
