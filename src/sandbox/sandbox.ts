@@ -9,6 +9,7 @@ import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import { createSampleSql } from '../query/statement.ts';
 import { parseSql } from '../sql/parse.ts';
+import { createTimeZones } from './argument-rules.ts';
 import {
   type Forms,
   findBase,
@@ -21,11 +22,9 @@ import {
   withTranslation,
 } from './base.ts';
 import { canonicalise } from './canonical.ts';
-import { checkQueryTree, checkTables, checkTree } from './check-tree.ts';
-import { assertNesting, assertNoShadowing, bindNames, findViews } from './names.ts';
+import { checkQueryTree, checkTables, checkTree, checkViews, findViews } from './check-tree.ts';
 import { invalidSql } from './rejection.ts';
 import { parseQueryTree, parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from './syntax-tree.ts';
-import { createTimeZones } from './time-zone.ts';
 
 export type SandboxOptions = Omit<QueryOptions, 'format'>;
 
@@ -56,7 +55,7 @@ interface SandboxSettings {
 
 /**
  * Checks callers' SELECTs by the engine's own trees of them. A result is cached: it depends on the text, the endpoint's
- * definition and only the engine's version, not on tables that are created later (names.ts).
+ * definition and only the engine's version, not on tables that are created later (check-tree.ts).
  */
 export function createSandbox(engine: Engine, { now = Date.now }: SandboxSettings = {}): Sandbox {
   const checked = new LRUCache<string, Endpoint>({
@@ -225,11 +224,9 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
   const lines = await explain('QUERY TREE run_passes = 0');
   checkQueryTree(lines);
   const queryTree = readTree(parseQueryTree, lines);
-  const own = findViews(queryTree);
-  assertNoShadowing(own, storedNames.views);
-  checkTables(tree, new Set([...storedNames.views, ...own.keys()]), storedNames.read.get('') ?? new Set());
-  const names = bindNames(queryTree, storedNames.views);
-  assertNesting(names);
+  const own = findViews(queryTree, storedNames.views);
+  checkTables(tree, new Set([...storedNames.views, ...own]), storedNames.read.get('') ?? new Set());
+  checkViews(queryTree, storedNames.views);
   zones.use(usedZones);
   return runs;
 }

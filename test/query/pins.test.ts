@@ -20,10 +20,10 @@ describe('a pinned parameter', () => {
   });
 
   test('rejects another value, naming each parameter', () => {
-    const refusal = refusalOf(() =>
+    const rejection = refusalOf(() =>
       parse('logs.all', { project: 'x', project_tier: 'FREE' }, { project: 'abc', project_tier: 'PRO' }),
     );
-    expect(refusal).toMatchObject({
+    expect(rejection).toMatchObject({
       code: 'forbidden',
       refusal: 'pin',
       errors: [
@@ -45,7 +45,7 @@ describe('a pinned parameter', () => {
       expect(refusalOf(() => parse('logs.all', { project_tier }, pro)).code).toBe('forbidden');
   });
 
-  test('that is an enum without its value any more is refused, not replaced', () => {
+  test('that is an enum without its value any more is rejected, not replaced', () => {
     const pins = { project: 'abc', project_tier: 'GOLD' };
     expect(refusalOf(() => parse('logs.all', {}, pins)).code).toBe('forbidden');
   });
@@ -79,7 +79,7 @@ describe('a pinned parameter', () => {
     expect(parse('usage.api-counts', sent, {})['pinned_project']).toBe('');
   });
 
-  test('that is a list refuses other items, however they are sent', () => {
+  test('that is a list rejects other items, however they are sent', () => {
     const fields = { type: 'list', of: 'integer', description: '' } as const;
     const endpoint = { ...CACHED, parameters: [createParameter('statuses', fields)] };
     const ask = (statuses: string | string[] | undefined) => () =>
@@ -104,16 +104,16 @@ describe('a pinned parameter', () => {
     for (const text of others) expect(refusalOf(ask(text)).code, text).toBe('forbidden');
   });
 
-  test('that an endpoint does not have refuses the endpoint, where it is the only one or the project', () => {
-    const refusal = refusalOf(() => parse('usage.api-counts', { project: 'abc' }, { project_tier: 'PRO' }));
-    expect(refusal).toMatchObject({ code: 'forbidden', errors: [{ parameter: 'project_tier' }] });
+  test('that an endpoint does not have rejects the endpoint, where it is the only one or the project', () => {
+    const rejection = refusalOf(() => parse('usage.api-counts', { project: 'abc' }, { project_tier: 'PRO' }));
+    expect(rejection).toMatchObject({ code: 'forbidden', errors: [{ parameter: 'project_tier' }] });
     const both = { project: 'abc', project_tier: 'PRO' };
     expect(parse('functions.invocation-stats', {}, both)['project']).toBe('abc');
     expect(refusalOf(() => parse('logs.all', { project: 'a' }, { toString: 'x' })).code).toBe('forbidden');
   });
 });
 
-test('a pinned project refuses an endpoint that matches it as a pattern and does not ask whose the rows are', () => {
+test('a pinned project rejects an endpoint that matches it as a pattern and does not ask whose the rows are', () => {
   const usage = core.registry.getEndpoint('usage.api-counts');
   const loose = { ...usage, pinned: [] };
   const ask = (pins: Record<string, string>) => () =>

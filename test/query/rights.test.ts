@@ -57,16 +57,16 @@ const REJECTED = {
 } as const;
 
 const [endpoint] = core.registry.endpoints;
-async function refusals(sql: string): Promise<string[]> {
+async function rejections(sql: string): Promise<string[]> {
   if (endpoint === undefined) throw new Error('an endpoint ships');
   const faults = await verifyQueries(engine, [{ ...endpoint, sql }]);
   return faults.map((fault) => fault.message);
 }
 
 describe('a stored query never reaches', () => {
-  test.each(Object.entries(REJECTED))('%s: the check refuses it', async (_, sql) => {
-    const [message = '', ...others] = await refusals(sql);
-    expect(message).not.toMatch(/returns (a|no) column|is of type/); // that would be refused for its shape alone
+  test.each(Object.entries(REJECTED))('%s: the check rejects it', async (_, sql) => {
+    const [message = '', ...others] = await rejections(sql);
+    expect(message).not.toMatch(/returns (a|no) column|is of type/); // that would be rejected only for its shape
     expect([message !== '', others]).toEqual([true, []]);
   });
 

@@ -1,4 +1,4 @@
-/** Texts that must all be refused before they run. `@file@` stands for the path of a file that holds the canary. */
+/** Texts that must all be rejected before they run. `@file@` stands for the path of a file that holds the canary. */
 export const ESCAPES: Readonly<Record<string, readonly string[]>> = {
   'other tables': [
     'SELECT * FROM app_logs',

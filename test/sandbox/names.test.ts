@@ -13,7 +13,7 @@ afterAll(close);
 const rename = (sql: string) =>
   sql.replaceAll(/\bapp\b/g, 'app_logs').replaceAll(/\berrors\b/g, 'secret_logs');
 
-/** The rows, or `undefined` for a text that is refused, before it runs or by the engine. */
+/** The rows, or `undefined` for a text that is rejected, before it runs or by the engine. */
 async function tryAsk(sql: string): Promise<Record<string, unknown>[] | undefined> {
   return await ask(sql).catch((error: unknown) => {
     if (!(error instanceof TailraceError)) throw error;

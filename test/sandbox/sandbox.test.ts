@@ -20,10 +20,10 @@ const escapes = Object.entries(ESCAPES).flatMap(([kind, texts]) =>
   texts.map((text) => [kind, text.replaceAll('@file@', canaryFile)] as const),
 );
 
-/** The message with which a text is refused before it runs. */
-async function refusal(sql: string): Promise<string> {
+/** The message with which a text is rejected before it runs. */
+async function rejection(sql: string): Promise<string> {
   const error: unknown = await check(sql).then(
-    () => 'was not refused',
+    () => 'was not rejected',
     (thrown) => thrown,
   );
   if (!(error instanceof TailraceError)) throw new Error(`${sql}: ${String(error)}`);
@@ -34,8 +34,8 @@ async function refusal(sql: string): Promise<string> {
 }
 
 describe('escapes', () => {
-  test.each(escapes)('by %s are refused before they run: %s', async (_, sql) => {
-    await refusal(sql);
+  test.each(escapes)('by %s are rejected before they run: %s', async (_, sql) => {
+    await rejection(sql);
   });
 
   test('leave no file, no table, no function behind', async () => {
@@ -47,7 +47,7 @@ describe('escapes', () => {
   });
 
   // Each of the engine's own names, so that a new version of it opens nothing.
-  test('by a function that is not listed are refused, by its name as a call and as a value', async () => {
+  test('by a function that is not listed are rejected, by its name as a call and as a value', async () => {
     const rows = await core.engine.inspect('SELECT name FROM system.functions');
     const all = rows.map((row) => String(row['name'])).filter((name) => !isAllowedFunction(name));
     const others = all.filter((name) => !/^timestamp_diff$/i.test(name)); // the engine reads timestampDiff, which is listed
@@ -56,21 +56,21 @@ describe('escapes', () => {
       `SELECT \`${name}\`(id) FROM app`,
       `SELECT arrayMap(\`${name}\`, [id]) FROM app`,
     ];
-    for (const [i, name] of others.entries()) await refusal(texts(name)[i % 2] ?? '');
+    for (const [i, name] of others.entries()) await rejection(texts(name)[i % 2] ?? '');
   });
 
-  test('by a table function are refused, and none can be called', async () => {
+  test('by a table function are rejected, and none can be called', async () => {
     const rows = await core.engine.inspect('SELECT name FROM system.table_functions');
     const names = rows.map((row) => String(row['name']));
     expect(names.length).toBeGreaterThan(50);
     expect(names.filter(isAllowedFunction)).toEqual([]);
-    for (const name of names) await refusal(`SELECT * FROM app, \`${name}\`('@file@')`);
+    for (const name of names) await rejection(`SELECT * FROM app, \`${name}\`('@file@')`);
   });
 });
 
 describe('texts that the engine’s limits do not end are rejected before it resolves a name', () => {
   test.each(Object.entries(ATTACKS))('%s', async (_, texts) => {
-    for (const sql of texts) await refusal(sql);
+    for (const sql of texts) await rejection(sql);
   });
 });
 
@@ -97,7 +97,7 @@ test('every bound is in the documentation', async () => {
   expect(rows.filter((row) => !page.includes(row))).toEqual([]);
 });
 
-describe('a refusal says what was not allowed and what would be', () => {
+describe('a rejection says what was not allowed and what would be', () => {
   test.each([
     ['SELECT now64(6)', 'must not call now64(); use @now, the instant of the query'],
     [
@@ -121,7 +121,7 @@ describe('a refusal says what was not allowed and what would be', () => {
     ],
     [`SELECT ${'1 + '.repeat(3_000)}1`, 'is beyond a limit of the engine, TOO_'],
   ])('%s', async (sql, message) => {
-    expect(await refusal(sql)).toContain(message);
+    expect(await rejection(sql)).toContain(message);
   });
 });
 
@@ -210,7 +210,7 @@ describe('any mix of good and bad parts', () => {
       .map(([text, to]) => text.replaceAll(/\bapp\b/g, to)),
   );
 
-  test('answers without a canary, or is refused', async () => {
+  test('answers without a canary, or is rejected', async () => {
     let answered = 0;
     await fc.assert(
       fc.asyncProperty(mixed, async (sql) => {

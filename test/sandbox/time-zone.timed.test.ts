@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { messageOf } from '../../src/errors.ts';
+import { ZONE_PLACES } from '../../src/sandbox/argument-rules.ts';
 import { AGGREGATES, FUNCTIONS } from '../../src/sandbox/function.ts';
-import { ZONE_PLACES } from '../../src/sandbox/time-zone.ts';
 import { trusted } from '../../src/sql/sql.ts';
 import { openSandbox } from './support.ts';
 

@@ -44,7 +44,7 @@ test.each([
     SQL.replace('errors AS (', '(SELECT count() FROM secret_logs) AS secrets, secret_logs AS ('),
     /must not read secret_logs in an expression of WITH/,
   ],
-  ['with a view that the engine refuses', SQL.replace('status >= worst', 'nobody = 1'), /nobody/],
+  ['with a view that the engine rejects', SQL.replace('status >= worst', 'nobody = 1'), /nobody/],
 ])('a sandboxed query %s is a fault', async (_, sql, message) => {
   expect(await faults(sql)).toMatch(message);
 });

@@ -1,5 +1,5 @@
 import { canonicalise } from '../../../src/sandbox/canonical.ts';
-import { bindNames } from '../../../src/sandbox/names.ts';
+import { checkViews } from '../../../src/sandbox/check-tree.ts';
 import { findWordFault } from '../../../src/sandbox/rejection.ts';
 import { SQL_BYTES_MAX as SELECT_BYTES_MAX, toLines } from '../../../src/sandbox/sandbox.ts';
 import { parseQueryTree, parseSyntaxTree } from '../../../src/sandbox/syntax-tree.ts';
@@ -104,7 +104,7 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
     parse: (text) =>
       refusing(() => {
         const lines = toLines(text);
-        bindNames(parseQueryTree(lines), []);
+        checkViews(parseQueryTree(lines), []);
         return parseSyntaxTree(lines);
       }),
   },
