@@ -208,7 +208,7 @@ const TIMES = /^(?:toDate|toDate32|toDateTime|toDateTime64)(?: |$)/i;
  * Whether an argument at the position of a zone is not one, such as the origin in `toStartOfInterval(t, INTERVAL 1 DAY,
  * toDate(0))`.
  */
-export function isNoZone(argument: SyntaxNode): boolean {
+function isNoZone(argument: SyntaxNode): boolean {
   if (argument.kind === 'Literal') return /^U?Int64_\d+(?: |$)/.test(argument.text);
   return argument.kind === 'Function' && TIMES.test(argument.text);
 }
@@ -244,7 +244,7 @@ export function createTimeZones(listed: Iterable<string>) {
   };
 }
 
-export const ZONE_HINT = "a time zone is a name of the tz database, written out: 'UTC', 'Europe/Berlin'";
+const ZONE_HINT = "a time zone is a name of the tz database, written out: 'UTC', 'Europe/Berlin'";
 
 /** Functions and rules of their arguments. */
 const RULES: ReadonlyMap<string, Rule> = new Map([
