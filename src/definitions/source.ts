@@ -49,7 +49,7 @@ export interface ExternalTable {
   readonly table: string;
   /** The line of `from` in the source's file. */
   readonly line: number;
-  /** The expressions of common columns; engine/external.ts has a default for those left out. */
+  /** The expressions of common columns; engine/schema.ts has a default for those left out. */
   readonly common: readonly Expression[];
   /** The expressions of typed columns. */
   readonly typed: readonly Expression[];

@@ -155,7 +155,7 @@ async function setComment(engine: Engine, source: Source, comment: string): Prom
   await engine.command(alterTable(source, engine.cluster, sql`MODIFY COMMENT ${comment}`));
 }
 
-/** Reads the comments of tables with rows: views have other comments (external.ts). */
+/** Reads the comments of tables with rows: views have other comments (schema.ts). */
 async function readComments(engine: Engine): Promise<Comments> {
   const rows = await engine.inspect(
     "SELECT name, comment FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'",

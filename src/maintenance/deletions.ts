@@ -1,5 +1,5 @@
-import { createDeletion, isRewriting, readUnfinished, type Unfinished } from '../engine/deletions.ts';
 import type { Engine } from '../engine/engine.ts';
+import { createDeletion, isRewriting, readUnfinished, type Unfinished } from '../engine/mutations.ts';
 import { storedTable } from '../engine/table.ts';
 import { messageOf, TailraceError } from '../errors.ts';
 import type { ControlStore } from '../keys/control-store.ts';

@@ -8,11 +8,10 @@ import { keepFolders, type ReadFolders } from '../definitions/folders.ts';
 import { type Definitions, type LoadResult, readDefinitions } from '../definitions/read.ts';
 import { createRegistry, type Registry } from '../definitions/registry.ts';
 import { isManaged } from '../definitions/source.ts';
-import { readDeletionState } from '../engine/deletions.ts';
 import { type EmbeddedOptions, openEmbeddedEngine } from '../engine/embedded/embedded.ts';
 import type { Engine } from '../engine/engine.ts';
-import { withoutTable } from '../engine/external.ts';
-import { applySchema, readTables } from '../engine/schema.ts';
+import { readDeletionState } from '../engine/mutations.ts';
+import { applySchema, readTables, withoutTable } from '../engine/schema.ts';
 import type { ServerOptions } from '../engine/server/server.ts';
 import {
   checkServerStore,

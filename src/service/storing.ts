@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isManaged } from '../definitions/source.ts';
-import { createRollupBuilder } from '../engine/build-rollups.ts';
+import { createRollupBuilder } from '../engine/mutations.ts';
 import { createIngest, type Ingest } from '../ingest/ingest.ts';
 import { createProjectWarning } from '../ingest/project-warning.ts';
 import type { RejectedLog } from '../ingest/rejected.ts';
@@ -102,10 +102,8 @@ function startRollups({ core: { engine, registry }, logger, startTask }: Context
     onNotDropped: (error) =>
       logger.warn({ err: error }, 'an older rollup could not be dropped; trying again'),
     onProgress({ source, rows, left }, state) {
-      const percent = Math.floor(100 * (1 - left / Math.max(rows, 1)));
       if (state === 'started')
         logger.info({ source, rows: left }, 'a rollup of stored events is being built');
-      if (state === 'running') logger.info({ source, percent }, 'a rollup is being built');
       if (state === 'done') logger.info({ source, rows }, 'a rollup is complete');
       if (state === 'failed')
         logger.error(

@@ -1,6 +1,6 @@
 import type { Source } from '../../src/definitions/source.ts';
-import { createDeletion, readUnfinished } from '../../src/engine/deletions.ts';
 import type { Engine } from '../../src/engine/engine.ts';
+import { createDeletion, readUnfinished } from '../../src/engine/mutations.ts';
 import { trusted } from '../../src/sql/sql.ts';
 
 /** Deletes the rows of a source that meet a condition, and waits until no query finds them. */

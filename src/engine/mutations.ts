@@ -1,8 +1,85 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Source } from '../definitions/source.ts';
-import { identifier, sql } from '../sql/sql.ts';
-import { everywhere, isOf } from './deletions.ts';
+import { identifier, type Sql, sql } from '../sql/sql.ts';
 import type { Engine } from './engine.ts';
 import { alterTable, dropIndex, findOldRollups, onCluster, rollupProjection, storedTable } from './table.ts';
+
+// Deletions and rollups of stored events: the engine records each, and rewrites the parts of a table in the background.
+
+/** The parts of a table that a deletion still has to rewrite. */
+export interface Unfinished {
+  readonly parts: number;
+  /** The engine's last failure; empty if there was none. */
+  readonly fault: string;
+}
+
+/**
+ * Creates a deletion of the rows of a source that meet a condition. When it resolves, the engine has recorded, even
+ * across a crash, that the rows stored by then have to be deleted; it rewrites their files in the background. Rows
+ * that are stored later stay.
+ *
+ * @param condition SQL on the columns of the table
+ */
+export async function createDeletion(engine: Engine, source: Source, condition: Sql): Promise<void> {
+  const what = sql`DELETE WHERE ${condition} SETTINGS mutations_sync = 0`;
+  await engine.command(alterTable(source, engine.cluster, what));
+}
+
+/** Reads the unfinished deletions, by the name of the table that has the rows. */
+export async function readUnfinished(
+  engine: Pick<Engine, 'inspect' | 'cluster'>,
+): Promise<Map<string, Unfinished>> {
+  const rows = await engine.inspect(
+    sql`SELECT table, sum(parts_to_do) AS parts, max(latest_fail_reason) AS fault
+     FROM ${everywhere(engine, sql`system.mutations`)} WHERE ${DELETES} AND NOT is_done GROUP BY table`,
+  );
+  return new Map(
+    rows.map(({ table, parts, fault }) => [String(table), { parts: Number(parts), fault: String(fault) }]),
+  );
+}
+
+const POLL_EVERY_MS = 250;
+
+/**
+ * Waits until no deletion is unfinished, for copies and backups: they have the events that it has not removed yet, and
+ * nothing would remove them there. @throws if `signal` aborts
+ */
+export async function untilDeleted(
+  engine: Pick<Engine, 'inspect' | 'cluster'>,
+  signal: AbortSignal,
+): Promise<void> {
+  while ((await readUnfinished(engine)).size > 0) await wait(POLL_EVERY_MS, undefined, { signal });
+}
+
+/** Reads a text that differs after every creation and every end of a deletion, by any process. */
+export async function readDeletionState(engine: Engine): Promise<string> {
+  const [row] = await engine.inspect(
+    sql`SELECT toString(sum(sipHash64(table, mutation_id, is_done))) AS state
+     FROM ${everywhere(engine, sql`system.mutations`)} WHERE ${DELETES} SETTINGS skip_unavailable_shards = 1`,
+  );
+  return String(row?.['state']);
+}
+
+/** Whether the engine merges or rewrites parts of Tailrace's tables. */
+export async function isRewriting(engine: Engine): Promise<boolean> {
+  const rows = await engine.inspect(
+    sql`SELECT 1 FROM ${everywhere(engine, sql`system.merges`)} WHERE database = currentDatabase() LIMIT 1`,
+  );
+  return rows.length > 0;
+}
+
+// Rollups are mutations, too.
+const DELETES = sql`database = currentDatabase() AND position(command, 'DELETE WHERE') > 0`;
+
+/** Returns the name of a system table; on a cluster, of that on every server. */
+function everywhere({ cluster }: Pick<Engine, 'cluster'>, table: Sql): Sql {
+  return cluster === '' ? table : sql`clusterAllReplicas(${cluster}, ${table})`;
+}
+
+/** Returns the condition by which system tables with a column `table` list only the rows' table of a source. */
+function isOf({ cluster }: Engine, source: Source): Sql {
+  return sql`database = currentDatabase() AND table = ${storedTable(source, cluster)}`;
+}
 
 /** Events of a source that are in parts with and without its rollup. */
 export interface RollupProgress {
@@ -15,7 +92,7 @@ export interface RollupBuilderOptions {
   readonly engine: Engine;
   /** The managed sources. */
   readonly sources: () => readonly Source[];
-  readonly onProgress: (progress: RollupProgress, state: 'started' | 'running' | 'done' | 'failed') => void;
+  readonly onProgress: (progress: RollupProgress, state: 'started' | 'done' | 'failed') => void;
   /** An older rollup could not be dropped; the next `tick` tries again. */
   readonly onNotDropped: (error: unknown) => void;
 }
@@ -28,7 +105,7 @@ export interface RollupBuilderOptions {
 export function createRollupBuilder(options: RollupBuilderOptions) {
   const { engine, sources, onProgress, onNotDropped } = options;
   let left: ReadonlyMap<string, number> = new Map();
-  let building: { readonly projection: string; percent: number } | undefined;
+  let building: string | undefined;
   // By projection, rounds that have left parts without it: a part that cannot be rewritten is not retried forever.
   const rounds = new Map<string, number>();
   const hasFailed = (projection: string) => (rounds.get(projection) ?? 0) >= ROUNDS_MAX;
@@ -39,15 +116,13 @@ export function createRollupBuilder(options: RollupBuilderOptions) {
     await dropOld().catch(onNotDropped);
     const all = await readProgress(engine, sources());
     left = new Map(all.map((one) => [one.source.name, one.left]));
-    const current = all.find(({ projection }) => projection === building?.projection);
-    if (building !== undefined && current !== undefined) {
-      if (!(await follow(current))) building = undefined;
-      return; // the counts were read before `follow` found another state
-    }
+    const current = all.find(({ projection }) => projection === building);
+    if (current !== undefined && (await isRunning(engine, current))) return;
     building = undefined;
+    if (current !== undefined) return await finish(current); // the counts were read before it had ended
     const next = all.find((one) => one.left > 0 && !hasFailed(one.projection));
     if (next === undefined) return;
-    building = { projection: next.projection, percent: 0 };
+    building = next.projection;
     report(next, 'started');
     if (!(await isRunning(engine, next))) await materialize(engine, next);
   }
@@ -61,26 +136,13 @@ export function createRollupBuilder(options: RollupBuilderOptions) {
     dropped = declared.join();
   }
 
-  /** @returns whether it is still being built */
-  async function follow(current: TableProgress): Promise<boolean> {
-    if (await isRunning(engine, current)) {
-      reportPercent(current);
-      return true;
-    }
+  async function finish(current: TableProgress): Promise<void> {
     // Read again: the last parts may have been replaced since.
     const [now = current] = await readProgress(engine, [current.source]);
     left = new Map([...left, [now.source.name, now.left]]);
     rounds.set(now.projection, now.left === 0 ? 0 : (rounds.get(now.projection) ?? 0) + 1);
     if (now.left === 0) report(now, 'done');
     else if (hasFailed(now.projection)) report(now, 'failed');
-    return false;
-  }
-
-  function reportPercent(current: TableProgress): void {
-    const percent = 100 * (1 - current.left / current.rows);
-    if (building === undefined || percent < building.percent + PERCENT_STEP) return;
-    building.percent = percent;
-    report(current, 'running');
   }
 
   function report({ source, rows, left: rowsLeft }: TableProgress, state: Parameters<typeof onProgress>[1]) {
@@ -100,7 +162,6 @@ export function createRollupBuilder(options: RollupBuilderOptions) {
   };
 }
 
-const PERCENT_STEP = 10;
 // A merge of a part that has the rollup with one that does not have it yet loses it, and the next round finds that part
 // again.
 const ROUNDS_MAX = 5;
