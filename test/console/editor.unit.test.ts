@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { diffTexts } from '../../console/src/ui/diff/line-diff.ts';
+import { diffTexts } from '../../console/src/ui/text-diff.tsx';
 import { suggest, type Vocabulary } from '../../console/src/ui/editor/completion.ts';
 import { runs } from '../support/property.ts';
 

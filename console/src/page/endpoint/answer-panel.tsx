@@ -2,23 +2,21 @@ import { useMutation } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { type Answer, type CacheState, formatJson, parseJson } from '../../api/answer.ts';
+import type { Answer, CacheState } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
 import { latestOf, type Run } from '../../api/queries.ts';
 import { formatBytes, formatMs, formatRows, formatSeconds } from '../../format/number.ts';
 import type { Span } from '../../format/time-axis.ts';
 import { QuietButton } from '../../ui/button.tsx';
 import { findAnswerRange } from '../../ui/chart/answer-range.ts';
-import { AnswerRows } from '../../ui/chart/drawings.tsx';
+import { AnswerViews } from '../../ui/chart/drawings.tsx';
 import { chartsOf, findTimes } from '../../ui/chart/guess.ts';
-import { Code } from '../../ui/code.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { saveFile } from '../../ui/save-file.ts';
-import { Tabs } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { linesPath, queryPath, whyNoLines } from './lines.ts';
-import type { UrlState, View } from './url-state.ts';
+import type { UrlState } from './url-state.ts';
 
 interface AnswerPanelProps {
   readonly endpoint: EndpointView;
@@ -80,43 +78,25 @@ function Meta({ answer }: { readonly answer: Answer }) {
   );
 }
 
-const LABELS: Readonly<Record<View, string>> = { chart: 'Chart', table: 'Table', json: 'JSON' };
-
 interface ViewsProps extends Pick<AnswerPanelProps, 'endpoint' | 'values' | 'url' | 'onChange'> {
   readonly answer: Answer;
 }
 
 function Views({ endpoint, values, answer, url, onChange }: ViewsProps) {
-  const { columns } = endpoint;
+  const { rows, atMs } = answer;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, even while the next one is computed
   const drawn = useMemo(
     () => ({
-      columns,
-      charts: chartsOf(endpoint, answer.rows),
-      times: findTimes(endpoint, answer.rows),
-      range: findAnswerRange(endpoint, values, answer.atMs),
+      columns: endpoint.columns,
+      charts: chartsOf(endpoint, rows),
+      times: findTimes(endpoint, rows),
+      range: findAnswerRange(endpoint, values, atMs),
       linesOf: (span: Span, search?: string) => linesPath(endpoint, values, { span, search }),
       noLines: whyNoLines(endpoint, values),
     }),
     [endpoint, answer],
   );
-  const views: View[] = drawn.charts.length > 0 ? ['chart', 'table', 'json'] : ['table', 'json'];
-  const view = views.find((one) => one === url.view) ?? views[0] ?? 'table';
-  const tabs = views.map((id) => ({ id, label: LABELS[id] }));
-  return (
-    <Tabs label="View" tabs={tabs} selected={view} onSelect={(id) => onChange({ view: id })}>
-      {view === 'json' ? (
-        <Raw answer={answer} />
-      ) : (
-        <AnswerRows view={view} rows={answer.rows} drawn={drawn} />
-      )}
-    </Tabs>
-  );
-}
-
-function Raw({ answer }: { readonly answer: Answer }) {
-  const text = useMemo(() => formatJson(parseJson(answer.text)), [answer]);
-  return <Code text={text} label="The answer as JSON" />;
+  return <AnswerViews {...{ rows, drawn }} view={url.view} onView={(view) => onChange({ view })} />;
 }
 
 type DownloadsProps = Pick<ViewsProps, 'endpoint' | 'values' | 'answer'>;

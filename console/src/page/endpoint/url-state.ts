@@ -1,8 +1,7 @@
 import { useCallback, useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
-
-export type View = 'chart' | 'table' | 'json';
+import type { View } from '../../ui/chart/drawings.tsx';
 
 /** The part of a view that is in its URL, so that a shared URL shows the same. */
 export interface UrlState {

@@ -9,7 +9,7 @@ import { PageHead } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
-import { ExploreLink } from '../explore/explore-link.tsx';
+import { explorePath } from '../explore/address.ts';
 import './source.css';
 import { useSources } from './use-sources.ts';
 
@@ -64,7 +64,11 @@ function liveAt(nowMs: number): readonly TableColumn<Row>[] {
 const LINES: TableColumn<Row> = {
   name: 'Lines',
   className: 'source-summary-lines',
-  cell: ({ source }) => <ExploreLink source={source.name} />,
+  cell: ({ source: { name } }) => (
+    <Link href={explorePath({ source: [name] })} className="small">
+      Explore<span className="visually-hidden"> {name}</span>
+    </Link>
+  ),
 };
 
 /** Every source that the key may see. */

@@ -1,9 +1,8 @@
-import { type ComponentProps, type ReactNode, Suspense, useMemo, useState } from 'react';
+import { type ComponentProps, type ReactNode, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { WorkbenchView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Editor } from '../../ui/editor/editor.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -12,13 +11,13 @@ import { Tag } from '../../ui/tag.tsx';
 import { ParameterFields } from '../endpoint/parameter-control.tsx';
 import { byFile } from './api.ts';
 import { type Outline, readOutline, withColumns } from './definition.ts';
-import { HistoryButton } from './history-button.tsx';
+import { HistoryButton } from './history.tsx';
 import { Panes } from './panes.tsx';
 import { newAlertPath } from './path.ts';
 import { Result } from './result.tsx';
 import { SaveBar } from './save-bar.tsx';
 import { SaveNotes } from './save-notes.tsx';
-import type { TestDialogProps } from './test-dialog.tsx';
+import { TestDialog, type TestDialogProps } from './test-dialog.tsx';
 import { type Check, checkFiles, useBenchRun, useCheck } from './use-check.ts';
 import { type Base, useFiles, type WorkedFiles } from './use-files.ts';
 import { useSave } from './use-save.ts';
@@ -162,15 +161,13 @@ function useProjects({ parameters }: Outline): readonly string[] {
   return useRead(queries.projects, { isWanted }).value?.result ?? [];
 }
 
-const TestDialog = lazyPart<TestDialogProps>(async () => (await import('./test-dialog.tsx')).TestDialog);
-
 /** Keeps a result as a test of its endpoint. */
 function TestButton(props: Omit<TestDialogProps, 'onClose'>) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <Button onClick={() => setOpen(true)}>Keep as a test</Button>
-      <Suspense>{isOpen && <TestDialog {...props} onClose={() => setOpen(false)} />}</Suspense>
+      {isOpen && <TestDialog {...props} onClose={() => setOpen(false)} />}
     </>
   );
 }

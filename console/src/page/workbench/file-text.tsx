@@ -11,7 +11,7 @@ import { ErrorNote } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { filesPath } from './api.ts';
 import { Faults } from './faults.tsx';
-import { HistoryButton } from './history-button.tsx';
+import { HistoryButton } from './history.tsx';
 import { Conflict, ConflictNote, RestoredNote } from './save-notes.tsx';
 import { type Base, useFiles } from './use-files.ts';
 

@@ -3,17 +3,15 @@ import { latestOf, type Run } from '../../api/queries.ts';
 import { formatBytes, formatMs, formatRows } from '../../format/number.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { findAnswerRange } from '../../ui/chart/answer-range.ts';
+import type { View } from '../../ui/chart/drawings.tsx';
 import { chartsOf, findTimes } from '../../ui/chart/guess.ts';
 import { ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import type { Answered } from './api.ts';
 
 // Charts, tables and colours of code are loaded with the first result.
-const Rows = lazyPart(async () => (await import('./result-rows.tsx')).ResultRows);
-
-export type ResultView = 'chart' | 'table' | 'json';
+const Views = lazyPart(async () => (await import('../../ui/chart/drawings.tsx')).AnswerViews);
 
 interface ResultProps {
   readonly answer: Run<Answered>;
@@ -25,7 +23,7 @@ interface ResultProps {
 
 /** The rows of the last run. */
 export function Result({ answer, descriptions, actions }: ResultProps) {
-  const [view, setView] = useState<ResultView>('chart');
+  const [view, setView] = useState<View>();
   const value = latestOf(answer);
   const drawn = useMemo(() => {
     if (value === undefined) return undefined;
@@ -38,9 +36,6 @@ export function Result({ answer, descriptions, actions }: ResultProps) {
     const range = findAnswerRange(value, value.values, Date.parse(value.now));
     return { ...shape, charts: chartsOf(shape, value.result), times: findTimes(shape, value.result), range };
   }, [value, descriptions]);
-  const hasChart = drawn === undefined || drawn.charts.length > 0;
-  const tabs = hasChart ? TABS : TABS.filter(({ id }) => id !== 'chart');
-  const shown = hasChart || view !== 'chart' ? view : 'table';
   const meta =
     answer.state === 'done' ? (
       <>
@@ -57,26 +52,18 @@ export function Result({ answer, descriptions, actions }: ResultProps) {
             ? formatRows(answer.value.result.length)
             : ''}
       </div>
-      <Tabs label="View" tabs={tabs} selected={shown} onSelect={setView}>
-        {value === undefined || drawn === undefined ? (
-          <Missing work={answer} />
-        ) : (
-          <div className={answer.state === 'running' ? 'bench-answer is-busy' : 'bench-answer'}>
-            <Suspense fallback={<p className="muted">Loading…</p>}>
-              <Rows view={shown} rows={value.result} drawn={drawn} />
-            </Suspense>
-          </div>
-        )}
-      </Tabs>
+      {value === undefined || drawn === undefined ? (
+        <Missing work={answer} />
+      ) : (
+        <div className={answer.state === 'running' ? 'bench-answer is-busy' : 'bench-answer'}>
+          <Suspense fallback={<p className="muted">Loading…</p>}>
+            <Views rows={value.result} {...{ drawn, view }} onView={setView} />
+          </Suspense>
+        </div>
+      )}
     </Panel>
   );
 }
-
-const TABS: readonly { readonly id: ResultView; readonly label: string }[] = [
-  { id: 'chart', label: 'Chart' },
-  { id: 'table', label: 'Table' },
-  { id: 'json', label: 'JSON' },
-];
 
 function Meta({ value }: { readonly value: Answered }) {
   const { result, rows_read: rows, bytes_read: bytes, engine_ms: engineMs, truncated, ms } = value;

@@ -1,10 +1,10 @@
-import { type ReactNode, Suspense } from 'react';
+import type { ReactNode } from 'react';
 import type { SavedEndpoint } from '../../../../src/management/view.ts';
 import type { ApiError, Client } from '../../api/client.ts';
 import { useRun } from '../../api/queries.ts';
-import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
+import { TextDiff } from '../../ui/text-diff.tsx';
 import { byFile, filesPath, readFiles } from './api.ts';
 import type { Base, WorkedFiles } from './use-files.ts';
 import type { Saving } from './use-save.ts';
@@ -133,8 +133,6 @@ export function TestOutcome({ tests, children }: TestOutcomeProps) {
   );
 }
 
-const TextDiff = lazyPart(async () => (await import('../../ui/diff/text-diff.tsx')).TextDiff);
-
 /** The stored texts by file name. */
 interface Stored {
   readonly version: string | null;
@@ -162,7 +160,7 @@ export function Conflict({ path, version, mine, read }: ConflictProps) {
   if (stored === version) return null;
   const changed = Object.entries(texts).filter(([file, text]) => mine[file] !== text);
   return (
-    <Suspense fallback={<p className="muted">Loading…</p>}>
+    <>
       {changed.length === 0 && <p className="muted">Yours are the same as theirs.</p>}
       {changed.map(([file, text]) => (
         <TextDiff
@@ -172,6 +170,6 @@ export function Conflict({ path, version, mine, read }: ConflictProps) {
           after={{ name: 'mine', text: mine[file] ?? '' }}
         />
       ))}
-    </Suspense>
+    </>
   );
 }

@@ -1,11 +1,13 @@
 import { useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import type { Row } from '../../api/answer.ts';
+import { formatJson, type Row } from '../../api/answer.ts';
 import { showText } from '../../format/log-text.ts';
 import { useZone } from '../../preference.ts';
+import { Code } from '../code.tsx';
 import { Empty } from '../note.tsx';
 import { Sparkline } from '../sparkline.tsx';
 import { DataTable, toColumns } from '../table/data-table.tsx';
+import { Tabs } from '../tabs.tsx';
 import './drawing.css';
 import type { AnswerRange, Columns } from './answer-range.ts';
 import { type Bar, type BigNumber, type Drawing, toDrawing } from './draw.ts';
@@ -64,6 +66,33 @@ function AnswerTable({ caption, columns, rows, times }: AnswerTableProps) {
   return <DataTable caption={caption} rows={rows} columns={shown} />;
 }
 
+/** How an answer is shown. */
+export type View = 'chart' | 'table' | 'json';
+
+const LABELS: Readonly<Record<View, string>> = { chart: 'Chart', table: 'Table', json: 'JSON' };
+
+interface AnswerViewsProps extends Omit<AnswerRowsProps, 'view'> {
+  /** Undefined, or one that the answer does not have: the first one. */
+  readonly view: View | undefined;
+  readonly onView: (view: View) => void;
+}
+
+/** The rows of an answer: as charts if it has some, as a table, and as JSON. */
+export function AnswerViews({ view, onView, rows, drawn }: AnswerViewsProps) {
+  const views: readonly View[] = drawn.charts.length > 0 ? ['chart', 'table', 'json'] : ['table', 'json'];
+  const shown = views.find((one) => one === view) ?? views[0] ?? 'table';
+  const tabs = views.map((id) => ({ id, label: LABELS[id] }));
+  return (
+    <Tabs label="View" tabs={tabs} selected={shown} onSelect={onView}>
+      {shown === 'json' ? (
+        <Code text={formatJson(rows)} label="The answer as JSON" />
+      ) : (
+        <AnswerRows {...{ view: shown, rows, drawn }} />
+      )}
+    </Tabs>
+  );
+}
+
 interface AnswerRowsProps extends Pick<DrawingsProps, 'rows'> {
   readonly view: 'chart' | 'table';
   readonly drawn: Pick<EndpointView, 'charts' | 'columns'> &
@@ -71,7 +100,7 @@ interface AnswerRowsProps extends Pick<DrawingsProps, 'rows'> {
 }
 
 /** The rows of an answer as its charts, or as a table. */
-export function AnswerRows({ view, rows, drawn }: AnswerRowsProps) {
+function AnswerRows({ view, rows, drawn }: AnswerRowsProps) {
   const { columns, charts, range, ...rest } = drawn;
   const drawings = useMemo(
     () => (view === 'chart' ? charts.map((chart) => toDrawing(chart, { columns, rows, range })) : []),

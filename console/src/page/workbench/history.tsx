@@ -4,28 +4,54 @@ import { useRun } from '../../api/queries.ts';
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { Button } from '../../ui/button.tsx';
-import { TextDiff } from '../../ui/diff/text-diff.tsx';
 import { ChoiceField } from '../../ui/form.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { CloseAction, Dialog } from '../../ui/overlay/dialog.tsx';
+import { TextDiff } from '../../ui/text-diff.tsx';
 import { useKeyNames } from '../admin/key-name.tsx';
+import type { DefinitionKind } from './api.ts';
 
 type Version = HistoryView['result'][number];
 
-interface HistoryDialogProps {
-  /** Path of the history. */
-  readonly path: string;
+interface HistoryButtonProps extends Compared {
+  readonly kind: DefinitionKind;
+  readonly name: string;
+}
+
+/** Opens earlier versions of a definition. */
+export function HistoryButton({ kind, name, ...compared }: HistoryButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>History</Button>
+      {isOpen && (
+        <HistoryDialog
+          {...compared}
+          path={`/api/workbench/history/${kind}/${encodeURIComponent(name)}`}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}
+
+interface Compared {
   /** The texts under work by file name. */
   readonly mine: Readonly<Record<string, string>>;
   /** The same of a kept version. */
   readonly toFiles: (version: HistoryVersionView) => Readonly<Record<string, string>>;
   /** Puts a kept version into the editors. */
   readonly onRestore: (version: HistoryVersionView) => void;
+}
+
+interface HistoryDialogProps extends Compared {
+  /** Path of the history, or of a version. */
+  readonly path: string;
   readonly onClose: () => void;
 }
 
 /** Earlier versions of a definition: who saved them when, and what differs from the texts under work. */
-export function HistoryDialog({ path, onClose, ...compared }: HistoryDialogProps) {
+function HistoryDialog({ path, onClose, ...compared }: HistoryDialogProps) {
   const read = useRun({
     key: [path],
     read: (client, signal) => client.call<HistoryView>(path, ['result'], { signal }),
@@ -43,7 +69,7 @@ export function HistoryDialog({ path, onClose, ...compared }: HistoryDialogProps
       {shown !== undefined && (
         <>
           <Choice versions={versions} shown={shown} onChoose={setChosen} />
-          <Compared key={shown.id} {...compared} path={`${path}/${shown.id}`} onClose={onClose} />
+          <Differences key={shown.id} {...compared} path={`${path}/${shown.id}`} onClose={onClose} />
         </>
       )}
       {shown === undefined && <CloseAction onClose={onClose} />}
@@ -71,7 +97,7 @@ function Choice({ versions, shown, onChoose }: ChoiceProps) {
   );
 }
 
-function Compared({ path, mine, toFiles, onRestore, onClose }: HistoryDialogProps) {
+function Differences({ path, mine, toFiles, onRestore, onClose }: HistoryDialogProps) {
   const read = useRun({
     key: [path],
     read: (client, signal) => client.call<HistoryVersionView>(path, ['definition', 'version'], { signal }),
