@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { diffTexts } from '../../console/src/ui/text-diff.tsx';
 import { suggest, type Vocabulary } from '../../console/src/ui/editor/completion.ts';
+import { diffTexts } from '../../console/src/ui/text-diff.tsx';
 import { runs } from '../support/property.ts';
 
 const WORDS: Vocabulary = {

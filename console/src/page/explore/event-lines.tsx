@@ -46,6 +46,7 @@ export function EventLines({ address, explored, fields, onChange, onFilter }: Ev
       onColumn={ofFields.onColumn}
       none={<NoLines address={address} lines={lines} onChange={onChange} />}
       onLive={(next) => onChange({ live: next, ...(next && toNow(address)) })}
+      onNewest={() => onChange({ at: '' })}
       pathAround={(line) => pathAround(address, line)}
       // The way back leads to the line.
       onAround={(line) => navigate(explorePath({ ...address, at: formatAt(line) }), { replace: true })}

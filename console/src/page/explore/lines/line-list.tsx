@@ -8,7 +8,7 @@ import { useHeld } from './use-tail.ts';
 import './line.css';
 import type { LineSource } from './read.ts';
 import { type LineActions, Record } from './record.tsx';
-import { LINE_PX, useEnds, useLineKeys, useMarked, useTop } from './use-list.ts';
+import { LINE_PX, useEnd, useLineKeys, useMarked, useTop } from './use-list.ts';
 
 interface LineListProps extends LineActions {
   /** Where the lines come from; those of another source begin at the top. */
@@ -19,8 +19,6 @@ interface LineListProps extends LineActions {
   readonly old: boolean;
   /** Called when the oldest line comes near. */
   readonly onEnd: () => void;
-  /** Called when the newest line comes near. */
-  readonly onStart: () => void;
   /** Whether the lines are looked at: one is open, or the newest are out of sight. */
   readonly onHeld: (isHeld: boolean) => void;
 }
@@ -73,7 +71,7 @@ export function LineList(props: LineListProps) {
 }
 
 /** Which lines are drawn, open, marked and current. */
-function useListState({ source, lines, at, old, onEnd, onStart, onHeld }: LineListProps) {
+function useListState({ source, lines, at, old, onEnd, onHeld }: LineListProps) {
   const { open, current, setOpen, setCurrent, toggle } = useOpenLines();
   const scroll = useRef<HTMLElement>(null);
   const [isScrolled, setScrolled] = useState(false);
@@ -95,7 +93,7 @@ function useListState({ source, lines, at, old, onEnd, onStart, onHeld }: LineLi
     setOpen(new Set());
     setCurrent(line.key);
   });
-  useEnds({ scroll, items, count: lines.length, onStart, onEnd });
+  useEnd({ items, count: lines.length, onEnd });
   const found = lines.findIndex((line) => line.key === current);
   const focused = Math.max(0, found);
   useLineKeys({

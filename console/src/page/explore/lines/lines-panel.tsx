@@ -19,6 +19,8 @@ interface LinesPanelProps extends LineActions {
   readonly at: string;
   readonly live: boolean;
   readonly onLive: (live: boolean) => void;
+  /** Reads from the newest line on. */
+  readonly onNewest: () => void;
   /** Shown if there are no lines. */
   readonly none: ReactNode;
   readonly fieldList: ReactNode;
@@ -26,7 +28,7 @@ interface LinesPanelProps extends LineActions {
 
 /** The lines of a source, and what can be done with all of them. */
 export function LinesPanel(props: LinesPanelProps) {
-  const { source, lines, at, live, none, onLive, fieldList, ...actions } = props;
+  const { source, lines, at, live, none, onLive, onNewest, fieldList, ...actions } = props;
   const { preference, change } = usePreference();
   const [showFields, setShowFields] = useState(false);
   const [isPaused, setPaused] = useState(false);
@@ -38,7 +40,7 @@ export function LinesPanel(props: LinesPanelProps) {
     shown: lines.lines,
     onLines: lines.add,
   });
-  const ends = useEndsOf(lines);
+  const onEnd = useEndOf(lines);
   const { state, more } = lines;
   return (
     <section className="panel line-panel" aria-label="Events">
@@ -55,6 +57,7 @@ export function LinesPanel(props: LinesPanelProps) {
         </QuietButton>
         <LiveControls {...{ live, tail, onLive }} paused={isPaused} onPaused={setPaused} />
         <Status {...{ lines, at }} />
+        {lines.hasNewer && <QuietButton onClick={onNewest}>Newest</QuietButton>}
         <WorkNote {...{ state, progress: lines, onResume: more }} doing="Searching" what="The search" />
       </div>
       {tail.error !== undefined && <ErrorNote error={tail.error} />}
@@ -69,7 +72,7 @@ export function LinesPanel(props: LinesPanelProps) {
             lines={lines.lines}
             at={at}
             old={lines.isOld}
-            {...ends}
+            {...{ onEnd }}
             onHeld={setHeld}
             {...actions}
           />
@@ -81,16 +84,12 @@ export function LinesPanel(props: LinesPanelProps) {
   );
 }
 
-/** Reads on when an end of the list comes near, until it is full; after a stop or a failure only on request. */
-function useEndsOf({ lines, state, isOld, hasMore, hasNewer, more, moreNewer }: Lines) {
-  const isFree = (state.kind === 'done' || state.kind === 'idle') && !isOld;
-  const canRead = isFree && lines.length < LINES_MAX;
-  return { onEnd: useIf(canRead && hasMore, more), onStart: useIf(canRead && hasNewer, moreNewer) };
-}
-
-function useIf(canRead: boolean, read: () => void): () => void {
-  const latest = useRef(read);
-  latest.current = read;
+/** Reads on when the end of the list comes near, until it is full; after a stop or a failure only on request. */
+function useEndOf({ lines, state, isOld, hasMore, more }: Lines): () => void {
+  const canRead =
+    (state.kind === 'done' || state.kind === 'idle') && !isOld && hasMore && lines.length < LINES_MAX;
+  const latest = useRef(more);
+  latest.current = more;
   return useCallback(() => {
     if (canRead) latest.current();
   }, [canRead]);

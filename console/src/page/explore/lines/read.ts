@@ -1,4 +1,4 @@
-import { type At, isAt, LINES_MAX, type Line, mergeLines, parseAt, type Slice } from './line.ts';
+import { type At, LINES_MAX, type Line, mergeLines, parseAt, type Slice } from './line.ts';
 
 export interface LinePage {
   /** Newest first. */
@@ -47,8 +47,10 @@ export interface Read {
   readonly limit: number;
   /** What may be wrong with a search that finds nothing. */
   readonly hint: string | undefined;
-  /** What is left of the time after the line at which the read began. */
-  readonly newer: Newer | undefined;
+  /** The line from which it is read. */
+  readonly at: At | undefined;
+  /** Whether there may be newer lines in the range than those read. */
+  readonly hasNewer: boolean;
 }
 
 /** The first page is there soon. */
@@ -56,16 +58,17 @@ const FIRST_ROWS = 200;
 /** As many as the service allows. */
 const NEXT_ROWS = 1_000;
 
-/** @param at of a line within the range: it is read outwards from there, else from the newest line on */
+/** @param at of a line within the range: it is read from there on, else from the newest line on */
 export function createRead(source: LineSource, at: string): Read {
   const place = parseAt(at);
-  const [from, until] = [source.fromMs * 1_000, source.untilMs * 1_000];
-  const isWithin = place !== undefined && from <= place.micros && place.micros < until;
-  const next = isWithin ? place.micros + 1 : until;
+  const isWithin =
+    place !== undefined &&
+    source.fromMs * 1_000 <= place.micros &&
+    place.micros < Math.round(source.untilMs * 1_000);
   return {
     ...{ source, lines: [], slicesRead: 0, cursor: undefined, limit: FIRST_ROWS, hint: undefined },
-    slices: source.planSlices(next / 1_000),
-    newer: isWithin ? { fromMicros: next, untilMicros: until, widthMicros: undefined } : undefined,
+    slices: source.planSlices(isWithin ? place.micros / 1_000 : source.untilMs),
+    ...{ at: isWithin ? place : undefined, hasNewer: false },
   };
 }
 
@@ -88,43 +91,30 @@ interface ReadOptions {
   readonly onRead: (read: Read) => void;
 }
 
-/** Reads at least `FIRST_ROWS` older lines, if there are as many. @throws ApiError */
+/** Reads at least `FIRST_ROWS` older lines, if there are as many; first the line to begin with, and those after it. @throws ApiError */
 export async function readOlder(from: Read, options: ReadOptions): Promise<void> {
-  let read = from;
+  const { at, lines } = from;
+  let read = at === undefined || lines.length > 0 ? from : await readAfter(from, at, options);
   do {
     read = await readPage(read, options);
     options.onRead(read);
-  } while (hasOlder(read) && read.lines.length < Math.min(LINES_MAX, from.lines.length + FIRST_ROWS));
+  } while (hasOlder(read) && read.lines.length < Math.min(LINES_MAX, lines.length + FIRST_ROWS));
 }
+
+const NARROW = 4;
 
 /**
- * Reads a line with those before and after it, which are shown together: the line is then in its place at once.
- *
- * @throws ApiError
+ * Reads a line and those after it, as far as they are one page: the service returns the newest lines of a range first, so this reads
+ * shorter and shorter ranges, down to a microsecond.
  */
-export async function readAround(from: Read, at: At, options: ReadOptions): Promise<void> {
-  let read = from;
-  const isEnough = ({ lines }: Read) => {
-    // Lines of an earlier time are there: the line itself would be among them.
-    const isBehind = lines.at(-1)?.micros !== at.micros || lines.some((line) => isAt(line, at));
-    return lines.length >= LINES_MAX || (lines.length >= FIRST_ROWS && isBehind);
-  };
-  do {
-    read = await readPage(read, options);
-  } while (hasOlder(read) && !isEnough(read));
-  const newer = read.newer && findWindow(read.newer, read.lines);
-  options.onRead(await readLater({ ...read, newer }, options));
-}
-
-/** Reads at least `FIRST_ROWS` newer lines, if there are as many before the end of the range. @throws ApiError */
-export async function readLater(read: Read, { signal }: Pick<ReadOptions, 'signal'>): Promise<Read> {
-  const { source, lines, newer } = read;
-  if (newer === undefined) return read;
-  const enough = Math.min(FIRST_ROWS, LINES_MAX - lines.length);
-  const later = await readNewer(newer, enough, (bounds, cursor) =>
-    source.readPage(bounds, { rows: NEXT_ROWS, cursor, signal }),
-  );
-  return { ...read, newer: later.left, lines: mergeLines(lines, later.lines) };
+async function readAfter(read: Read, { micros }: At, { signal }: Pick<ReadOptions, 'signal'>): Promise<Read> {
+  const { source } = read;
+  const lengthMicros = Math.round(source.untilMs * 1_000) - micros;
+  for (let length = lengthMicros; ; length = Math.max(1, Math.floor(length / NARROW))) {
+    const bounds = { fromMs: micros / 1_000, untilMs: (micros + length) / 1_000 };
+    const { lines, next } = await source.readPage(bounds, { rows: NEXT_ROWS, cursor: undefined, signal });
+    if (next === undefined || length === 1) return { ...read, lines, hasNewer: length < lengthMicros };
+  }
 }
 
 /** Reads the lines since one was the newest, at most `LINES_MAX`. @throws ApiError */
@@ -148,10 +138,6 @@ export function hasOlder({ slices, slicesRead }: Read): boolean {
   return slicesRead < slices.length;
 }
 
-export function hasNewer({ newer, lines }: Read): boolean {
-  return newer !== undefined && newer.fromMicros < newer.untilMicros && lines.length < LINES_MAX;
-}
-
 /** @throws ApiError */
 async function readPage(read: Read, { signal }: Pick<ReadOptions, 'signal'>): Promise<Read> {
   const { source, slices, slicesRead, cursor, limit: rows } = read;
@@ -166,58 +152,3 @@ async function readPage(read: Read, { signal }: Pick<ReadOptions, 'signal'>): Pr
     hint: hint ?? read.hint,
   };
 }
-
-/** The time after the lines that were read, up to the end of the range. Microseconds since the epoch, the end exclusive. */
-interface Newer {
-  readonly fromMicros: number;
-  readonly untilMicros: number;
-  /** Width of the next window; undefined: not known yet. */
-  readonly widthMicros: number | undefined;
-}
-
-type ReadWindow = (bounds: Slice, cursor: string | undefined) => Promise<LinePage>;
-
-const FIRST_WIDTH_MICROS = 1_000_000;
-const WIDEN = 4;
-
-/** The first window is as long as the older lines that were read. */
-function findWindow(newer: Newer, lines: readonly Line[]): Newer {
-  const lengthMicros = (lines[0]?.micros ?? 0) - (lines.at(-1)?.micros ?? 0);
-  return { ...newer, widthMicros: lengthMicros > 0 ? lengthMicros : FIRST_WIDTH_MICROS };
-}
-
-/**
- * Reads on towards newer lines. The service returns the newest lines of a range first, so this reads short windows: one with more than
- * a page is made shorter, down to a microsecond, which is read page by page; after one with few lines the next is longer.
- *
- * @param enough reads until there are as many lines, or the range ends
- */
-async function readNewer(
-  newer: Newer,
-  enough: number,
-  readWindow: ReadWindow,
-): Promise<{ readonly lines: readonly Line[]; readonly left: Newer }> {
-  const { untilMicros } = newer;
-  const lines: Line[] = [];
-  let [from, width] = [newer.fromMicros, newer.widthMicros ?? FIRST_WIDTH_MICROS];
-  while (from < untilMicros && lines.length < enough) {
-    const until = Math.min(untilMicros, from + width);
-    const bounds = { fromMs: from / 1_000, untilMs: until / 1_000 };
-    let page = await readWindow(bounds, undefined);
-    if (page.next !== undefined && until - from > 1) {
-      width = Math.max(1, Math.floor((until - from) / WIDEN));
-      continue;
-    }
-    lines.push(...page.lines);
-    while (page.next !== undefined && lines.length < PAGED_MAX) {
-      page = await readWindow(bounds, page.next);
-      lines.push(...page.lines);
-    }
-    from = until;
-    if (lines.length < enough) width *= WIDEN;
-  }
-  return { lines, left: { fromMicros: from, untilMicros, widthMicros: width } };
-}
-
-/** Lines of one microsecond: more than a list shows would not be read to their end. */
-const PAGED_MAX = 10_000;

@@ -1,40 +1,26 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { type Line, mergeLines, parseAt } from './line.ts';
-import {
-  createRead,
-  hasNewer,
-  hasOlder,
-  type LineSource,
-  lengthen,
-  type Read,
-  readAround,
-  readLater,
-  readOlder,
-} from './read.ts';
+import { type Line, mergeLines } from './line.ts';
+import { createRead, hasOlder, type LineSource, lengthen, type Read, readOlder } from './read.ts';
 import { isRefused, useWork, type WorkState } from './use-work.tsx';
 
-export interface Lines extends Pick<Read, 'source' | 'lines' | 'hint'> {
+export interface Lines extends Pick<Read, 'source' | 'lines' | 'hint' | 'hasNewer'> {
   readonly state: WorkState;
   /** Whether the lines are those of the source before, which stay until the new one has an answer. */
   readonly isOld: boolean;
   /** Whether there may be older lines than those read. */
   readonly hasMore: boolean;
-  /** Whether there may be newer lines in the range: those around a line are read outwards from it. */
-  readonly hasNewer: boolean;
   readonly slices: number;
   readonly slicesRead: number;
   /** All lines since then are read, ms since the epoch. */
   readonly backToMs: number;
   /** Reads the next page, or continues after a stop or a failure. */
   readonly more: () => void;
-  /** Reads more of the newer lines. */
-  readonly moreNewer: () => void;
   readonly stop: () => void;
   /** Adds newer lines, in any order. */
   readonly add: (lines: readonly Line[]) => void;
 }
 
-/** Reads the lines of a source page by page, newest first. @param at of a line: reads outwards from it */
+/** Reads the lines of a source page by page, newest first. @param at of a line: reads from it on */
 export function useLines(source: LineSource, at: string): Lines {
   const { state, start, stop } = useWork();
   const empty = useMemo(() => createRead(source, at), [source, at]);
@@ -48,29 +34,21 @@ export function useLines(source: LineSource, at: string): Lines {
         const onRead = (next: Read) => {
           if (!signal.aborted) setRead((before) => withAdded(next, before));
         };
-        const place = from.newer === undefined || from.lines.length > 0 ? undefined : parseAt(at);
-        const options = { signal, onRead };
-        await (place === undefined ? readOlder(from, options) : readAround(from, place, options));
+        await readOlder(from, { signal, onRead });
       }),
-    [start, at],
+    [start],
   );
   useEffect(() => readOn(empty), [empty, readOn]);
-  const moreNewer = () =>
-    start(async (signal) => {
-      const next = await readLater(current.current, { signal });
-      if (!signal.aborted) setRead((before) => withAdded(next, before));
-    });
 
   const isOld = read.source !== source;
   // A refresh that fails loses no lines.
   const isKept = state.kind === 'failed' && !isRefused(state) && read.source.events === source.events;
   // Of a search that was stopped before its first answer there are no lines.
   const shown = isOld && state.kind !== 'running' && !isKept ? empty : read;
-  const { lines, slices, slicesRead, hint } = shown;
+  const { lines, slices, slicesRead, hint, hasNewer } = shown;
   return {
-    ...{ source: shown.source, state, stop, lines, hint, isOld, slicesRead, moreNewer },
+    ...{ source: shown.source, state, stop, lines, hint, isOld, slicesRead, hasNewer },
     hasMore: hasOlder(shown),
-    hasNewer: hasNewer(shown),
     slices: slices.length,
     backToMs: slices[slicesRead - 1]?.fromMs ?? source.untilMs,
     more: () => readOn(isOld ? empty : lengthen(current.current)),

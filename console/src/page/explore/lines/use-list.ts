@@ -43,26 +43,18 @@ export function useMarked(options: MarkedOptions, onMarked: (line: Line) => void
 
 const NEAR_LINES = 50;
 
-interface EndsOptions {
-  readonly onStart: () => void;
+interface EndOptions {
   readonly onEnd: () => void;
-  readonly scroll: RefObject<HTMLElement | null>;
   readonly items: readonly VirtualItem[];
   readonly count: number;
 }
 
-/** Reports that an end of the list comes near. */
-export function useEnds({ scroll, items, count, onStart, onEnd }: EndsOptions): void {
-  const first = items[0]?.index ?? 0;
+/** Reports that the end of the list comes near. */
+export function useEnd({ items, count, onEnd }: EndOptions): void {
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
     if (last >= count - NEAR_LINES) onEnd();
   }, [last, count, onEnd]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each time that other lines come into sight
-  useEffect(() => {
-    // Where it is now: another effect may just have scrolled it.
-    if ((scroll.current?.scrollTop ?? 0) < NEAR_LINES * LINE_PX) onStart();
-  }, [first, onStart]);
 }
 
 /** Goes to the top for each source. */
