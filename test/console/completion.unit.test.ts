@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  type FieldValue,
   findPlace,
   type Suggestion,
   suggest,
   textToInsert,
 } from '../../console/src/page/explore/completion.ts';
-import type { FieldValue } from '../../console/src/page/explore/lines/field-list.tsx';
 import { parseSearch } from '../../src/search/parse.ts';
 import type { SearchClause, SearchTree } from '../../src/search/tree.ts';
 import { runs } from '../support/property.ts';

@@ -1,7 +1,17 @@
 import { formatCount } from '../../format/number.ts';
 import { formatTermValue } from '../../format/search-text.ts';
-import type { FieldValue } from './lines/field-list.tsx';
 import { isClosed, type Token, tokenize, unquoteValue } from './query-text.ts';
+
+export interface FieldValue {
+  readonly value: string;
+  readonly count: number;
+}
+
+/** The query for the most frequent values of a field, as a search writes its name. */
+export type ValuesOf = (field: string) => {
+  readonly queryKey: readonly unknown[];
+  readonly queryFn: (context: { readonly signal: AbortSignal }) => Promise<readonly FieldValue[]>;
+};
 
 export interface QueryFieldName {
   /** As a search writes it: `request.path`. */

@@ -7,7 +7,6 @@ import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { QuietButton } from '../../ui/button.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { type ExploreAddress, explorePath } from './address.ts';
-import type { FieldSummariesProps } from './analysis/field-summaries.tsx';
 import { formatAt, formatValue, type Line, toggleColumn, valueAt } from './lines/line.ts';
 import { LinesPanel } from './lines/lines-panel.tsx';
 import type { LinesLink } from './lines/record.tsx';
@@ -51,7 +50,11 @@ export function EventLines({ address, explored, fields, onChange, onFilter }: Ev
       // The way back leads to the line.
       onAround={(line) => navigate(explorePath({ ...address, at: formatAt(line) }), { replace: true })}
       pathOfTrace={(line, field) => pathOfTrace(address, line, field)}
-      fieldList={<FieldSummaries search={search} {...ofFields} />}
+      fieldList={
+        <Suspense fallback={<p className="field-list muted">Loading…</p>}>
+          <FieldList search={search} {...ofFields} />
+        </Suspense>
+      }
     />
   );
 }
@@ -136,13 +139,4 @@ function fillLink(url: string, textOf: (field: string) => string): string | unde
 }
 
 // Loaded when the fields are first shown.
-const Summaries = lazyPart(async () => (await import('./analysis/field-summaries.tsx')).FieldSummaries);
-
-/** The list of fields with what is known about each. */
-function FieldSummaries(props: FieldSummariesProps) {
-  return (
-    <Suspense fallback={<p className="field-list muted">Loading…</p>}>
-      <Summaries {...props} />
-    </Suspense>
-  );
-}
+const FieldList = lazyPart(async () => (await import('./analysis/fields.tsx')).FieldList);

@@ -1,9 +1,8 @@
 import { useEffect, useId, useRef } from 'react';
 import { Popover } from '../../ui/overlay/popover.tsx';
-import type { ValuesOf } from './lines/field-list.tsx';
 import { goToLines } from './lines/use-list.ts';
 import './query-field.css';
-import type { QueryFieldName } from './completion.ts';
+import type { QueryFieldName, ValuesOf } from './completion.ts';
 import { optionId, SuggestionList, useCompletion } from './use-completion.tsx';
 
 interface QueryFieldProps {

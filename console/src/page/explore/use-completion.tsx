@@ -5,14 +5,15 @@ import type { Client } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
 import { showText } from '../../format/log-text.ts';
 import {
+  type FieldValue,
   findPlace,
   type Place,
   type QueryFieldName,
   type Suggestion,
   suggest,
   textToInsert,
+  type ValuesOf,
 } from './completion.ts';
-import type { FieldValue, ValuesOf } from './lines/field-list.tsx';
 import { type Search, searchPath } from './search/search.ts';
 
 interface CompletionOptions {

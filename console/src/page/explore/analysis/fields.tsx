@@ -1,0 +1,200 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import type { Row } from '../../../api/answer.ts';
+import { showText } from '../../../format/log-text.ts';
+import { formatCount, formatPercent, formatShort } from '../../../format/number.ts';
+import { QuietButton } from '../../../ui/button.tsx';
+import type { FieldValue, QueryFieldName, ValuesOf } from '../completion.ts';
+import { exclude, termOf } from '../lines/line.ts';
+import { type Search, searchPath } from '../search/search.ts';
+import './analysis.css';
+import { AnalysisNote, useAnalysis } from './use-analysis.tsx';
+
+export interface FieldsProps extends FieldActions {
+  readonly search: Search;
+  /** Those that are known, whether or not an event has them. */
+  readonly fields: readonly QueryFieldName[];
+}
+
+interface FieldActions {
+  readonly valuesOf: ValuesOf;
+  readonly columns: readonly string[];
+  readonly onFilter: (term: string) => void;
+  readonly onColumn: (field: string) => void;
+  /** Counts the lines by a field. */
+  readonly onBy: (field: string) => void;
+}
+
+/** The fields of the events found, by usefulness; each opens to its values. Those that no event has are left out. */
+export function FieldList({ search, fields, ...actions }: FieldsProps) {
+  const found = useAnalysis(searchPath(search, search, { part: 'fields' }), toSummary);
+  const [filter, setFilter] = useState('');
+  const [open, setOpen] = useState<string>();
+  const ranked = useMemo(() => rankFields(found.rows ?? []), [found.rows]);
+  const known = new Set(ranked.map(({ field }) => field));
+  const absent = fields.filter(({ name }) => !known.has(name) && !EACH_HAS.includes(name)).length;
+  const wanted = filter.trim().toLowerCase();
+  const shown = ranked.filter(({ field }) => field.toLowerCase().includes(wanted));
+  return (
+    <aside className="field-list" aria-label="Fields">
+      <input
+        className="input"
+        type="search"
+        aria-label="Find a field"
+        placeholder="Find a field"
+        value={filter}
+        onChange={({ target }) => setFilter(target.value)}
+      />
+      <AnalysisNote analysis={found} doing="Reading fields" none="No event matches." />
+      <ul>
+        {shown.map((summary) => {
+          const { field, coverage } = summary;
+          return (
+            <li key={field}>
+              <button
+                type="button"
+                className="field-name"
+                aria-expanded={open === field}
+                onClick={() => setOpen(open === field ? undefined : field)}
+              >
+                {showText(field)}
+                <span className="field-facts muted">
+                  {formatPercent(coverage)} · {describeValues(summary)}
+                </span>
+              </button>
+              {open === field && (
+                <Summary {...{ summary, isSample: found.sampled !== undefined }} {...actions} />
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {shown.length === 0 && ranked.length > 0 && (
+        <p className="small muted">No field has this in its name.</p>
+      )}
+      {found.rows !== undefined && absent > 0 && (
+        <p className="small muted">{absent} known fields are in none of these events.</p>
+      )}
+    </aside>
+  );
+}
+
+/** Columns of each event that no summary is about. */
+const EACH_HAS = ['id', 'timestamp', 'event_message', 'metadata'];
+
+function describeValues({ distinct, min, max }: FieldSummary): string {
+  if (min !== null && max !== null && distinct > 1) return `${formatShort(min)} – ${formatShort(max)}`;
+  return `${formatCount(distinct)} ${distinct === 1 ? 'value' : 'values'}`;
+}
+
+interface SummaryProps extends FieldActions {
+  readonly summary: FieldSummary;
+  readonly isSample: boolean;
+}
+
+/** What is known of a field, and what can be done with it. */
+function Summary({ summary, isSample, valuesOf, columns, onFilter, onColumn, onBy }: SummaryProps) {
+  const { field, distinct, top, p50, p95 } = summary;
+  const [isExact, setExact] = useState(false);
+  // The values of before stay while the range moves on.
+  const exact = useQuery({ ...valuesOf(field), enabled: isExact, placeholderData: keepPreviousData });
+  return (
+    <div className="field-values">
+      <div>
+        <QuietButton onClick={() => onColumn(field)}>
+          {columns.includes(field) ? 'Remove column' : 'Add as column'}
+        </QuietButton>
+        <QuietButton onClick={() => onBy(field)}>Count by it</QuietButton>
+      </div>
+      {p50 !== null && p95 !== null && (
+        <p className="small muted number">
+          p50 {formatShort(p50)} · p95 {formatShort(p95)}
+        </p>
+      )}
+      {exact.error !== null && <p className="small tone-bad">{exact.error.message}</p>}
+      <FieldValueList field={field} values={(isExact ? exact.data : undefined) ?? top} onFilter={onFilter} />
+      {!isExact && (isSample || distinct > top.length) && (
+        <QuietButton onClick={() => setExact(true)}>{isSample ? 'Count exactly' : 'More values'}</QuietButton>
+      )}
+    </div>
+  );
+}
+
+interface FieldValueListProps extends Pick<FieldActions, 'onFilter'> {
+  readonly field: string;
+  /** The most frequent first. */
+  readonly values: readonly FieldValue[];
+}
+
+/** Values of a field with their counts; a click searches for one, or for all others. */
+function FieldValueList({ field, values, onFilter }: FieldValueListProps) {
+  const most = values[0]?.count ?? 1;
+  return (
+    <ul>
+      {values.map(({ value, count }) => (
+        <li key={value} className="field-value">
+          <button
+            type="button"
+            className="field-filter"
+            title={showText(`Filter for ${field}: ${value}`)}
+            onClick={() => onFilter(termOf(field, value))}
+          >
+            <span className="field-text">{showText(value) || '(empty)'}</span>
+            <span className="number muted">{formatShort(count)}</span>
+            <progress value={count} max={most} aria-hidden="true" />
+          </button>
+          <QuietButton
+            aria-label={`Exclude ${value}`}
+            title="Exclude"
+            onClick={() => onFilter(exclude(termOf(field, value)))}
+          >
+            −
+          </QuietButton>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function toSummary(row: Row): FieldSummary {
+  const number = (name: string) => (row[name] === null || row[name] === undefined ? null : Number(row[name]));
+  const top = Array.isArray(row['top']) ? (row['top'] as readonly Row[]) : []; // a list of { value, count }
+  return {
+    field: String(row['field']),
+    coverage: Number(row['coverage']),
+    distinct: Number(row['distinct']),
+    top: top.map(({ value, count }) => ({ value: String(value), count: Number(count) })),
+    ...{ min: number('min'), max: number('max'), p50: number('p50'), p95: number('p95') },
+  };
+}
+
+/** What `part=fields` says of a field (docs/search.md). */
+interface FieldSummary {
+  readonly field: string;
+  /** Share of the events that have a value, 0 to 1. */
+  readonly coverage: number;
+  readonly distinct: number;
+  readonly top: readonly { readonly value: string; readonly count: number }[];
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly p50: number | null;
+  readonly p95: number | null;
+}
+
+/** Values that a reader still sees at a glance. */
+const FEW = 50;
+const CONSTANT = 0.1;
+const MANY = 0.3;
+
+/** The fields of the result, the most useful first: those that most events have, with few enough values to tell events apart. */
+function rankFields(fields: readonly FieldSummary[]): readonly FieldSummary[] {
+  return fields
+    .filter(({ coverage }) => coverage > 0)
+    .toSorted((a, b) => usefulness(b) - usefulness(a) || a.field.localeCompare(b.field));
+}
+
+function usefulness({ coverage, distinct, p50 }: FieldSummary): number {
+  if (distinct <= 1) return coverage * CONSTANT;
+  // Numbers have a range, however many values they have.
+  return distinct <= FEW || p50 !== null ? coverage : coverage * MANY;
+}
