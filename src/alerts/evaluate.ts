@@ -3,7 +3,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Registry } from '../definitions/registry.ts';
 import { laneOf } from '../engine/lanes.ts';
 import { messageOf } from '../errors.ts';
-import { parseExactJson } from '../lib/json/exact.ts';
+import { parseExactJson } from '../lib/json.ts';
 import { parseParameters } from '../query/parameters.ts';
 import { createQuestion } from '../query/question.ts';
 import type { Run } from '../query/run.ts';

@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { Source } from '../definitions/source.ts';
-import { isObject, tryParse } from '../lib/json/value.ts';
+import { isObject, tryParse } from '../lib/json.ts';
 import type { WireEvent } from './body-format.ts';
 import { dropDuplicates } from './json/duplicates.ts';
 import { NOT_JSON, readString } from './json/grammar.ts';

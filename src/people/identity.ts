@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Claims } from '../keys/session-store.ts';
-import { isObject } from '../lib/json/value.ts';
+import { isObject } from '../lib/json.ts';
 
 /** A person whom the provider or a proxy vouches for. */
 export interface Identity {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { judge } from '../../src/alerts/condition.ts';
 import type { Alert } from '../../src/definitions/alert.ts';
-import { parseExactJson } from '../../src/lib/json/exact.ts';
+import { parseExactJson } from '../../src/lib/json.ts';
 
 const BIG = '9007199254740993'; // 2^53 + 1, which a double rounds
 const ROWS = { kind: 'rows' } as const;

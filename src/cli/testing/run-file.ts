@@ -9,7 +9,7 @@ import { truncateTable } from '../../engine/table.ts';
 import { TailraceError } from '../../errors.ts';
 import { mergeParameters } from '../../http/routes/query.ts';
 import { createEventWriter } from '../../ingest/writer.ts';
-import { parseExactJson } from '../../lib/json/exact.ts';
+import { parseExactJson } from '../../lib/json.ts';
 import { createCursors } from '../../query/cursor.ts';
 import type { RawParameters } from '../../query/parameters.ts';
 import { parsePinnedParameters } from '../../query/pins.ts';

@@ -1,5 +1,5 @@
 import { TailraceError } from '../../errors.ts';
-import { isObject } from '../../lib/json/value.ts';
+import { isObject } from '../../lib/json.ts';
 import { type OtlpRequest, SEVERITY_NAME } from './events.ts';
 import { createMessages, type Messages } from './protobuf.ts';
 

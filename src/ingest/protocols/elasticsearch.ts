@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { v7 } from 'uuid';
 import { TailraceError } from '../../errors.ts';
-import { isObject, tryParse } from '../../lib/json/value.ts';
+import { isObject, tryParse } from '../../lib/json.ts';
 import {
   type BodyLine,
   type CutOptions,

@@ -1,6 +1,6 @@
 import { uncompressSync } from 'snappy';
 import { TailraceError } from '../../errors.ts';
-import { isObject } from '../../lib/json/value.ts';
+import { isObject } from '../../lib/json.ts';
 import {
   type CutOptions,
   collectEvents,

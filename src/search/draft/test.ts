@@ -5,7 +5,7 @@ import { createParameter } from '../../definitions/parameter.ts';
 import { isManaged, type Source } from '../../definitions/source.ts';
 import { YAML_OPTIONS } from '../../definitions/yaml-file.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
-import { parseExactJson } from '../../lib/json/exact.ts';
+import { parseExactJson } from '../../lib/json.ts';
 import { NDJSON_FORMAT } from '../../query/format.ts';
 import { parseParameters } from '../../query/parameters.ts';
 import { createQuestion } from '../../query/question.ts';

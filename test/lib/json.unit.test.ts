@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findJsonFault } from '../../src/lib/json/fault.ts';
+import { findJsonFault } from '../../src/lib/json.ts';
 import { runs } from '../support/property.ts';
 
 test.each([
