@@ -35,7 +35,7 @@ const isIgnored = (name: string) =>
   /^(?:\..*|backups|lock\.sqlite(?:-journal)?|owner\.txt|lost\+found)$/.test(name);
 
 /** @throws InputError unless the data directory is empty */
-export function refuseFilled(dataDir: string): void {
+export function rejectFilled(dataDir: string): void {
   const found = readdirSync(dataDir).filter((name) => !isIgnored(name));
   if (found.length === 0) return;
   throw new InputError([

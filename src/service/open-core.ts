@@ -189,19 +189,19 @@ export async function prepare(
   { hasExternal, others = [] }: PrepareOptions,
 ): Promise<Definitions> {
   const { definitions, faults, sourcesAreWhole, drafts } = reading;
-  const refuse = (found: readonly Fault[]) => refuseFaults([...faults, ...found], others);
+  const reject = (found: readonly Fault[]) => refuseFaults([...faults, ...found], others);
   const draftFaults = await verifyDrafts(engine, drafts, definitions.sources);
-  if (!sourcesAreWhole) refuse(draftFaults);
+  if (!sourcesAreWhole) reject(draftFaults);
   const sourceFaults = [
     ...(await verifyExternal(engine, definitions.sources, hasExternal)),
     ...(await verifyRollups(engine, definitions.sources)),
     ...(await verifyFilters(definitions.sources)),
   ];
-  if (sourceFaults.length > 0) refuse(sourceFaults);
+  if (sourceFaults.length > 0) reject(sourceFaults);
   const sources = hasExternal ? definitions.sources : definitions.sources.map(withoutTable);
   let narrowed = definitions;
   await applySchema(engine, sources, async () => {
-    refuse([
+    reject([
       ...(await verifyQueries(engine, definitions.endpoints, definitions.sources)),
       ...(await verifySearches(definitions.endpoints)),
       ...verifySavedSearches(definitions.searches ?? [], definitions.sources),

@@ -52,7 +52,7 @@ const COUNTERS = {
   ],
   redisFailures: ['tailrace_redis_failures_total', 'Commands that Redis did not execute in time.', []],
   stored: ['tailrace_events_stored_total', 'Events stored, by source.', ['source']],
-  refused: ['tailrace_events_refused_total', 'Events rejected, by source.', ['source']],
+  rejected: ['tailrace_events_rejected_total', 'Events rejected, by source.', ['source']],
   withoutProject: [
     'tailrace_events_without_project_total',
     'Events stored without a project, by source.',
@@ -127,7 +127,7 @@ export function createMetrics(now: () => number) {
       if (!failed) counters.stored.at(source).add(rows);
     },
     overloaded: counters.overloads.inc,
-    refused: (source: string, count: number) => counters.refused.at(source).add(count),
+    rejected: (source: string, count: number) => counters.rejected.at(source).add(count),
     withoutProject: (source: string, count: number) => counters.withoutProject.at(source).add(count),
     repaired: (source: string, count: number) => counters.repaired.at(source).add(count),
     filtered(source: string, counts: Readonly<Record<string, number>>) {
@@ -160,14 +160,13 @@ function createRequestMetrics({ histogram }: MetricRegistry, counters: Counters,
     answerCounts: counters.answers,
     failureCounts: counters.failures,
     rowCounts: counters.rows,
-    ...createRecorder({ ...counters, requestDurations }),
+    ...createRecorder({ ...counters, requestDurations, queryDurations }),
     failed(endpoint: string, code: string) {
       counters.failures.inc(endpoint, code);
       lastFailures.set(endpoint, { code, atMs: now() });
     },
     /** Only for the overview: Prometheus has no such type. */
     findLastFailure: (endpoint: string) => lastFailures.get(endpoint),
-    queryDone: (endpoint: string, seconds: number) => queryDurations.at(endpoint).observe(seconds),
   };
 }
 

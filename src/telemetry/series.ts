@@ -65,16 +65,18 @@ export function createSeries<Values extends readonly string[], Item>(
   };
 }
 
-/** The series of requests and their answers. */
+/** The series of requests, their answers and queries. */
 interface RequestSeries {
   readonly requests: Counter<readonly [route: string, endpoint: string, status: string]>;
   readonly requestDurations: Series<readonly [route: string, endpoint: string], Durations>;
   readonly answers: Counter<readonly [endpoint: string, cache: string]>;
   readonly rows: Counter<readonly [endpoint: string]>;
+  readonly queryDurations: Series<readonly [endpoint: string], Durations>;
 }
 
-/** Counts requests and answers. The hot path: it finds its series without building keys from labels. */
-export function createRecorder({ requests, requestDurations, answers, rows }: RequestSeries) {
+/** Counts requests, answers and queries. The hot path: it finds its series without building keys from labels. */
+export function createRecorder(series: RequestSeries) {
+  const { requests, requestDurations, answers, rows, queryDurations } = series;
   const ofRequests = memoize((route: string) =>
     memoize((endpoint: string) => ({
       countOf: memoize((status: number) => requests.at(route, endpoint, String(status))),
@@ -85,6 +87,7 @@ export function createRecorder({ requests, requestDurations, answers, rows }: Re
     countOf: memoize((outcome: CacheOutcome) => answers.at(endpoint, outcome)),
     rows: rows.at(endpoint),
   }));
+  const ofQueries = memoize((endpoint: string) => queryDurations.at(endpoint));
   return {
     /** @param endpoint empty on other routes, and if the request failed before its endpoint was known */
     request(end: { route: string; endpoint: string; status: number; seconds: number }) {
@@ -93,10 +96,11 @@ export function createRecorder({ requests, requestDurations, answers, rows }: Re
       durations.observe(end.seconds);
     },
     served(endpoint: string, outcome: CacheOutcome, count: number) {
-      const series = ofAnswers(endpoint);
-      series.countOf(outcome).inc();
-      series.rows.add(count);
+      const known = ofAnswers(endpoint);
+      known.countOf(outcome).inc();
+      known.rows.add(count);
     },
+    queryDone: (endpoint: string, seconds: number) => ofQueries(endpoint).observe(seconds),
   };
 }
 

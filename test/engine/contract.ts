@@ -201,7 +201,7 @@ function describeRows(engine: () => Engine): void {
     expect(await ask(engine(), 'SELECT max(id) FROM contract')).toBe('9007199254740993\n');
   });
 
-  test('an insert that the engine refuses fails, and leaves nothing', async () => {
+  test('an insert that the engine rejects fails, and leaves nothing', async () => {
     await engine().command(
       `CREATE TABLE IF NOT EXISTS ${TABLE}_bad (id Int64) ENGINE = MergeTree ORDER BY id`,
     );
@@ -263,7 +263,7 @@ function describeReadOnly(engine: () => Engine): void {
     'SYSTEM SHUTDOWN',
     "BACKUP TABLE contract TO File('/tmp/written')",
     'SET readonly = 0',
-  ])('refuses %s', async (sql) => {
+  ])('rejects %s', async (sql) => {
     expect((await failureOf(ask(engine(), sql))).code).toBe('query_failed');
     expect(await ask(engine(), 'SELECT count() FROM contract')).toBe('0\n');
     expect(await ask(engine(), 'SHOW TABLES')).toBe('contract\n');
@@ -338,7 +338,7 @@ function describeReaders(engine: () => Engine): void {
 }
 
 function describeQueue(engine: () => Engine): void {
-  test('a full queue refuses the next query at once, with a time to retry', async () => {
+  test('a full queue rejects the next query at once, with a time to retry', async () => {
     const slow = await startEndless(engine());
     const waiting = ask(engine(), 'SELECT 1');
     const error = await failureOf(ask(engine(), 'SELECT 2'));

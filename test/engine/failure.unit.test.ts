@@ -20,7 +20,7 @@ describe('an error of the engine', () => {
     expect(code('Query memory limit exceeded: would use 96 MiB')).toBe('query_failed');
   });
 
-  test('that quotes a value like a refused pattern does not reveal it', () => {
+  test('that quotes a value like a rejected pattern does not reveal it', () => {
     const text = "Cannot parse string 'not a valid re2 pattern: the secret is swordfish' as Int64";
     const error = toTailraceError(thrown(6, text, 'CANNOT_PARSE_TEXT'));
     expect(error.code).toBe('query_failed');

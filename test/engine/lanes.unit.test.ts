@@ -20,7 +20,7 @@ function createPool(readers: number, limits: Partial<PoolLimits> = {}) {
     ...limits,
   });
   const served: string[] = [];
-  /** Asks for a session in a lane; what it got, or the code of its refusal. */
+  /** Asks for a session in a lane; what it got, or the code of its rejection. */
   const ask = (lane: string, name = lane, signal = never) =>
     pool.acquire(signal, { lane }).then(
       (got) => {
@@ -52,7 +52,7 @@ describe('one session', () => {
 });
 
 describe('the queue', () => {
-  test('refuses a query that waits too long, with a time to retry', async () => {
+  test('rejects a query that waits too long, with a time to retry', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { pool } = createPool(1, { queueTimeoutMs: 20 });
@@ -76,7 +76,7 @@ describe('tokens of one key', () => {
     expect(served).toEqual(['first', 'a/1', 'b1', 'a/2', 'b2', 'a', 'b3', 'a/1']);
   });
 
-  test('are refused beyond their own bound, while others of the key may wait up to that of the key', async () => {
+  test('are rejected beyond their own bound, while others of the key may wait up to that of the key', async () => {
     const { pool, ask } = createPool(1, { queuePerLaneMax: 4, queuePerTokenMax: 2 });
     await ask('b');
     for (let i = 0; i < 2; i++) void ask('a/1');

@@ -23,7 +23,7 @@ test.each([
   ['GRANT READ ON URL TO u'],
   ['GRANT r TO u'],
   ['a line that a later version writes'],
-])('%s is refused', (line) => {
+])('%s is rejected', (line) => {
   expect(find([READS, line])).toBe(`has a right that it must not have, ${line}`);
 });
 

@@ -84,7 +84,7 @@ async function faultsOf(work: Promise<void>): Promise<readonly string[]> {
     () => undefined,
     (cause: unknown) => cause,
   );
-  if (!(error instanceof InputError)) throw error ?? new Error('it should have been refused');
+  if (!(error instanceof InputError)) throw error ?? new Error('it should have been rejected');
   return error.faults;
 }
 
@@ -158,7 +158,7 @@ describe('the tables of sources', () => {
     expect((await readAll(source)).map((row) => row['an_integer'])).toEqual([7, 8]);
   });
 
-  test('refuse another type, naming column, old and new, and change nothing', async () => {
+  test('reject another type, naming column, old and new, and change nothing', async () => {
     const source = makeSource(every);
     await applySchema(engine, [source]);
     const before = await describeTables();

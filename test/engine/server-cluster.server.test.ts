@@ -71,22 +71,22 @@ test('rows are deleted from the tables on every server, and looked for on all of
   expect(await engine.inspect('SELECT id FROM edge_logs_local')).toEqual([{ id: 'a' }]);
 });
 
-test('a new table in which another process has stored events stays where this one’s definitions are refused', async () => {
-  const refuse = async () => {
-    throw new InputError(['refused']);
+test('a new table in which another process has stored events stays where this one’s definitions are rejected', async () => {
+  const reject = async () => {
+    throw new InputError(['rejected']);
   };
   const source = { ...registry.getSource(NAME), table: 'stored_logs', columns: [] };
   const columns = ['id', 'timestamp', 'project', 'event_message', 'metadata', 'attributes'];
   const row = { format: 'JSONCompactEachRow' } as const;
-  const storeThenRefuse = async () => {
+  const storeThenReject = async () => {
     await applySchema(engine, [source]); // as the other process, which finds the table
     const bytes = Buffer.from('["a", "2026-11-20 07:00:00", "p", "x", "{}", ""]\n');
     await engine.insert({ ...row, table: source.table, columns, bytes });
-    await refuse();
+    await reject();
   };
-  await expect(applySchema(engine, [source], storeThenRefuse)).rejects.toThrow('refused');
+  await expect(applySchema(engine, [source], storeThenReject)).rejects.toThrow('rejected');
   expect(await engine.inspect('SELECT id FROM stored_logs')).toEqual([{ id: 'a' }]);
   const empty = { ...source, table: 'empty_logs' };
-  await expect(applySchema(engine, [empty], refuse)).rejects.toThrow('refused');
+  await expect(applySchema(engine, [empty], reject)).rejects.toThrow('rejected');
   expect(await tablesWith('event_message')).not.toContain('empty_logs_local');
 });

@@ -90,7 +90,7 @@ test('callers’ SELECTs have connections and turns of their own, half as many, 
 describe('at start', () => {
   const failureOf = async (user: string, password = PASSWORD) => {
     const error = await open({ user, password }).then(
-      async (opened) => opened.close().then(() => new Error('it should have been refused')),
+      async (opened) => opened.close().then(() => new Error('it should have been rejected')),
       (thrown: unknown) => thrown,
     );
     expect(error).toBeInstanceOf(InputError);
@@ -104,7 +104,7 @@ describe('at start', () => {
     ],
     ['reads_others', 'may not read any table of tailrace; grant it SELECT on the tables of Tailrace'],
     ['reads_system', 'may read system.query_log; set access_control_improvements.select_from_system_db'],
-  ])('a user that %s is refused', async (user, message) => {
+  ])('a user that %s is rejected', async (user, message) => {
     expect(await failureOf(user)).toContain(`CLICKHOUSE_SANDBOX_USER: the user ${user} ${message}`);
   });
 });

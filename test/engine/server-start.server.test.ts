@@ -38,7 +38,7 @@ function answer(sql: RegExp, text: string): void {
   };
 }
 
-test('a server of 26.3 or later is accepted, an earlier one is refused', async () => {
+test('a server of 26.3 or later is accepted, an earlier one is rejected', async () => {
   answer(/version\(\)/, '26.10.1.1\n');
   await (await open()).close();
   answer(/version\(\)/, '26.2.9.9\n');

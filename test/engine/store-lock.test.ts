@@ -17,7 +17,7 @@ function faultsOf(work: () => unknown): readonly string[] {
     if (error instanceof InputError) return error.faults;
     throw error;
   }
-  throw new Error('it should have been refused');
+  throw new Error('it should have been rejected');
 }
 
 const HOLDER = `
@@ -35,7 +35,7 @@ test('makes the folder and is free again once released', () => {
   expect(existsSync(join(dir, 'owner.txt'))).toBe(false);
 });
 
-test('refuses a second owner in the same process, naming the first and what to do', () => {
+test('rejects a second owner in the same process, naming the first and what to do', () => {
   const dir = join(folder.path, 'same');
   const lock = lockStore(dir, 'tailrace serve (pid 4711)');
   expect(faultsOf(() => lockStore(dir, 'second'))).toEqual([
@@ -45,7 +45,7 @@ test('refuses a second owner in the same process, naming the first and what to d
   lockStore(dir, 'third').release();
 });
 
-test('refuses a second process, and is free once the first was killed with -9', async () => {
+test('rejects a second process, and is free once the first was killed with -9', async () => {
   const dir = join(folder.path, 'killed');
   expect([findOwner(dir), existsSync(dir)]).toEqual([undefined, false]);
   const holder = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, dir], {

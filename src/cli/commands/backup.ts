@@ -16,7 +16,7 @@ import {
   untilServiceHasWritten,
   untilWritten,
 } from '../../maintenance/backup.ts';
-import { checkBackup, refuseFilled, restoreBackup } from '../../maintenance/restore.ts';
+import { checkBackup, rejectFilled, restoreBackup } from '../../maintenance/restore.ts';
 import { findBackupDir, openEngine } from '../../service/open-core.ts';
 import { ownerName, stopSignal } from '../environment.ts';
 import { formatCounted } from '../format.ts';
@@ -113,7 +113,7 @@ async function restore(dir: string): Promise<void> {
   const { release } = lockStore(dataDir, ownerName('restore'));
   const stop = stopSignal();
   try {
-    refuseFilled(dataDir);
+    rejectFilled(dataDir);
     const rows = await restoreBackup(from, manifest, {
       ...{ dataDir, signal: stop },
       openEngine: (above) => openEngine({ ...config, backupDir: above }),

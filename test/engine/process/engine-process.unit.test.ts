@@ -42,7 +42,7 @@ function create(start: (attempt: number) => Promise<EngineProcess>) {
 }
 
 describe('a caller', () => {
-  test('is refused at once while the engine is lost, and served when it is back', async () => {
+  test('is rejected at once while the engine is lost, and served when it is back', async () => {
     const back = createProcess(9);
     const { first, supervisor, restarts, live } = create(async (n) => {
       if (n <= 6) throw new Error('no disk');
