@@ -150,12 +150,9 @@ function keepProjects(
   certainMs: Retention['certainMs'],
 ): void {
   const { engine, registry } = core;
-  let days: ReadonlyMap<string, number> = new Map();
-  files.quotas.onTaken(({ retentionDays }) => {
-    days = retentionDays;
-  });
   const sources = () => registry.sources;
-  const run = createKeepProjects({ engine, certainMs, deletions, sources, days: () => days });
+  const days = () => files.quotas.current().retentionDays;
+  const run = createKeepProjects({ engine, certainMs, deletions, sources, days });
   void startTask({ name: 'project-retention', everyMs: KEEP_PROJECTS_EVERY_MS, run }).trigger();
 }
 
