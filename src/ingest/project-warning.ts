@@ -3,8 +3,6 @@ import { createThrottle } from '../lib/task.ts';
 /** The response header with the number of stored events that belong to no project, if there are any. */
 export const WITHOUT_PROJECT_HEADER = 'x-events-without-project';
 
-const WARN_EVERY_MS = 60_000;
-
 export interface ProjectWarningOptions {
   /** ms since the epoch. */
   readonly now: () => number;
@@ -17,7 +15,7 @@ export interface ProjectWarningOptions {
  * their senders get a success.
  */
 export function createProjectWarning({ now, warn }: ProjectWarningOptions) {
-  const throttle = createThrottle(WARN_EVERY_MS, now);
+  const throttle = createThrottle(now);
   const counts = new Map<string, number>();
   return (source: string, count: number): void => {
     counts.set(source, (counts.get(source) ?? 0) + count);

@@ -86,11 +86,11 @@ export function backOffMs(failures: number, { firstMs, longestMs, random = () =>
 }
 
 /**
- * Calls the given function at most once in `everyMs` and drops every other call.
+ * Calls the given function at most once in `everyMs`, by default a minute, and drops every other call.
  *
  * @param now ms since the epoch; a clock that is set back does not block the next call
  */
-export function createThrottle(everyMs: number, now: () => number): (work: () => void) => void {
+export function createThrottle(now: () => number, everyMs = 60_000): (work: () => void) => void {
   let lastMs = Number.NEGATIVE_INFINITY;
   return (work) => {
     if (Math.abs(now() - lastMs) < everyMs) return;

@@ -19,7 +19,6 @@ const HOUR_MS = 3_600_000;
 // A clock that jumps further is wrong, or was.
 const JUMP_MS_MAX = 24 * HOUR_MS;
 const TICK_MS = 250;
-const LOG_AGAIN_MS = 60_000;
 const NOT_STORED =
   'alerts are not evaluated: their states cannot be stored; if the disk is full, make room, else see the log';
 const HISTORY_MS = 90 * 24 * HOUR_MS;
@@ -127,7 +126,7 @@ async function readFiring(registry: Pick<Registry, 'alerts' | 'findEndpoint'>, s
 
 /** Notes whether the states of alerts can be stored. Logs once when they cannot be, and when they are again. */
 function createStateWatch(logger: Context['logger'], now: () => number) {
-  const throttle = createThrottle(LOG_AGAIN_MS, now);
+  const throttle = createThrottle(now);
   let isFailing = false;
   let isLogged = false;
   return {
@@ -214,7 +213,7 @@ function createSending(
   }
 
   function throttleOf(receiver: string): ReturnType<typeof createThrottle> {
-    const throttle = throttles.get(receiver) ?? createThrottle(LOG_AGAIN_MS, now);
+    const throttle = throttles.get(receiver) ?? createThrottle(now);
     throttles.set(receiver, throttle);
     return throttle;
   }

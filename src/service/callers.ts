@@ -62,7 +62,7 @@ export function openPeople(context: Context) {
     now,
   });
   const provider = openProvider(context);
-  const throttle = createThrottle(LOG_AGAIN_MS, now); // anyone can fail to sign in
+  const throttle = createThrottle(now, LOG_AGAIN_MS); // anyone can fail to sign in
   const signIn = createSignIn({
     provider,
     sessions,

@@ -59,8 +59,6 @@ export interface Context extends Pick<GaugedParts, 'readSizes' | 'readFreeBytes'
 /** Starts a task of the service. It stops before what was opened earlier is closed. */
 export type StartTask = (task: Task) => RunningTask;
 
-const LOG_AGAIN_MS = 60_000;
-
 /** Tasks whose runs are counted, and whose failures are logged: each task at most once a minute. */
 export function createStartTask({
   metrics,
@@ -70,7 +68,7 @@ export function createStartTask({
 }: Pick<Context, 'metrics' | 'logger' | 'now' | 'opened'>): StartTask {
   return (task) => {
     metrics.taskStarted(task.name);
-    const throttle = createThrottle(LOG_AGAIN_MS, now);
+    const throttle = createThrottle(now);
     const running = startTask(task, {
       onFailure(error) {
         metrics.taskFailed(task.name);

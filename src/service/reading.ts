@@ -107,14 +107,12 @@ function createPagedRun(run: Run, { config: { queryTimeoutMs: timeoutMs }, now }
   };
 }
 
-const LOG_AGAIN_MS = 60_000;
-
 /** Opens the answers and rates of all replicas, on the Redis of the settings; `undefined` without it. */
 export async function openReplicas({ config, metrics, logger, now, secret, opened }: Context) {
   if (config.redisUrl === '') return undefined;
   const { openRedis } = await import('../lib/redis.ts'); // its client is loaded only if it is used
-  const throttleFailure = createThrottle(LOG_AGAIN_MS, now);
-  const throttleRejected = createThrottle(LOG_AGAIN_MS, now);
+  const throttleFailure = createThrottle(now);
+  const throttleRejected = createThrottle(now);
   const redis = openRedis(config.redisUrl, {
     onUp() {
       metrics.redisUp(true);

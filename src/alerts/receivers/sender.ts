@@ -43,8 +43,6 @@ export interface Sender {
 
 // Messages that another replica stored, and those that are due again.
 const POLL_MS = 1_000;
-const OUTBOX_LOG_MS = 60_000;
-
 /**
  * Sends the messages of the outbox, one at a time to each receiver, each receiver by itself. Only one process may do so
  * at a time.
@@ -104,7 +102,7 @@ function openQueue(receiver: Receiver, options: SenderOptions, { signal, after }
   const retiring = new AbortController();
   const end = AbortSignal.any([signal, retiring.signal]);
   const sendNext = createDelivery(receiver, options, signal);
-  const throttle = createThrottle(OUTBOX_LOG_MS, now);
+  const throttle = createThrottle(now);
   let isWoken = false;
   let endPoll = () => {};
 
