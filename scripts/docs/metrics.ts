@@ -1,6 +1,5 @@
 import { createAlertMetrics } from '../../src/telemetry/alert-metrics.ts';
-import { type GaugedParts, registerGauges } from '../../src/telemetry/gauges.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createMetrics, type GaugedParts, registerGauges } from '../../src/telemetry/metrics.ts';
 import { page } from './page.ts';
 
 const INTRODUCTION = `Read what \`/metrics\` exposes to a key with the scope \`metrics\` or \`manage\`, beside \`process_*\` and \`nodejs_*\`

@@ -115,11 +115,9 @@ export async function openReplicas({ config, metrics, logger, now, secret, opene
   const throttleRejected = createThrottle(now);
   const redis = openRedis(config.redisUrl, {
     onUp() {
-      metrics.redisUp(true);
       logger.info('Redis is available: answers and rates are shared with the other replicas');
     },
     onDown(error) {
-      metrics.redisUp(false);
       logger.warn(
         { err: error },
         'Redis is unavailable: this replica continues with its own answers and rates',
@@ -147,5 +145,5 @@ export async function openReplicas({ config, metrics, logger, now, secret, opene
     await answers.idle(); // releases the leases of this replica
     redis.close();
   });
-  return { answers, rates: createSharedRates(redis, secret) };
+  return { answers, rates: createSharedRates(redis, secret), isUp: () => redis.isUp };
 }

@@ -13,8 +13,7 @@ import { createReserve, SHARE_BYTES } from '../lib/reserve.ts';
 import type { Retention } from '../maintenance/retention.ts';
 import type { Notice } from '../management/view.ts';
 import { createCursors } from '../query/cursor.ts';
-import { registerGauges } from '../telemetry/gauges.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import { createMetrics, registerGauges } from '../telemetry/metrics.ts';
 import { createRejectedRequestLog } from '../telemetry/rejected-requests.ts';
 import { createTraffic, SAMPLE_MS } from '../telemetry/traffic.ts';
 import { readVersion } from '../version.ts';
@@ -92,6 +91,8 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     tails: reading.tails,
     committer: ingest.committer,
     backpressure: ingest.backpressure,
+    retention,
+    isRedisUp: replicas?.isUp,
     rollupRowsLeft,
   });
   const parts = createAppParts(context, {

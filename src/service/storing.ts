@@ -81,7 +81,6 @@ async function startRetention(context: Context): Promise<Retention> {
       logger.info({ table, day, rows, bytes, reason }, 'a day of events was dropped');
     },
     onStopped(reason) {
-      metrics.retentionStopped(reason !== undefined);
       if (reason === undefined) logger.info('retention continues: the clock is plausible');
       else logger.error(reason);
     },
