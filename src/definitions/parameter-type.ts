@@ -125,7 +125,7 @@ export class WrongValue extends Error {
   override readonly name = 'WrongValue';
 }
 
-export function refuseValue(message: string): never {
+export function rejectValue(message: string): never {
   throw new WrongValue(message);
 }
 

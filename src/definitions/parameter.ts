@@ -4,7 +4,7 @@ import {
   type ParameterType,
   type ParameterTypeName,
   type ReportField,
-  refuseValue,
+  rejectValue,
   TYPE_FIELD_NAMES,
   toText,
   type ValueRules,
@@ -97,9 +97,9 @@ function namesOfTypesWith(field: (typeof TYPE_FIELD_NAMES)[number]): string {
 /** Returns the canonical text of a value in endpoint.yaml; empty if it is rejected, which is reported. */
 function readDeclared(rules: ValueRules, value: DeclaredValue, report: (message: string) => void): string {
   try {
-    if (Array.isArray(value)) return rules.parseList?.(value.map(toText)) ?? refuseValue('must be one value');
+    if (Array.isArray(value)) return rules.parseList?.(value.map(toText)) ?? rejectValue('must be one value');
     const isText = typeof value === 'string' || rules.sqlType !== 'String';
-    return isText ? rules.parse(toText(value)) : refuseValue('must be a string; put it in quotes');
+    return isText ? rules.parse(toText(value)) : rejectValue('must be a string; put it in quotes');
   } catch (error) {
     if (!(error instanceof WrongValue)) throw error;
     report(`${error.message}, not ${JSON.stringify(value)}`);

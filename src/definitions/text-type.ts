@@ -1,6 +1,7 @@
 import { formatInstant, parseInstant } from '../lib/instant.ts';
-import { createMatcher, findPatternFault, type Matcher } from '../sql/pattern.ts';
-import { type ParameterType, type ReportField, refuseValue, type ValueRules } from './parameter-type.ts';
+import { findPatternFault } from '../sql/pattern.ts';
+import { type Matcher, createMatcher } from '../sql/text-matcher.ts';
+import { type ParameterType, type ReportField, type ValueRules, refuseValue, rejectValue } from './parameter-type.ts';
 
 /** The rules of any text; each type adds its own. */
 export const TEXT: ValueRules = {
@@ -29,8 +30,8 @@ const STRING: ParameterType = {
       parse(text) {
         const isShort = text.length <= maxLength || [...text].length <= maxLength;
         if (!isShort)
-          return refuseValue(`must have at most ${maxLength} characters, and has ${[...text].length}`);
-        return matcher?.matches(text) === false ? refuseValue(`must match ${pattern}`) : text;
+          return rejectValue(`must have at most ${maxLength} characters, and has ${[...text].length}`);
+        return matcher?.matches(text) === false ? rejectValue(`must match ${pattern}`) : text;
       },
       schema: {
         type: 'string',
@@ -61,7 +62,7 @@ const ENUM: ParameterType = {
       report('otherwise', `${message}, not ${JSON.stringify(otherwise)}`);
     return {
       ...TEXT,
-      parse: (text) => (values.includes(text) ? text : refuseValue(message)),
+      parse: (text) => (values.includes(text) ? text : rejectValue(message)),
       values,
       otherwise,
       example: values[0],
@@ -81,7 +82,7 @@ const TIMESTAMP: ParameterType = {
     parse(text) {
       const micros = parseInstant(text);
       if (micros !== undefined) return formatInstant(micros);
-      return refuseValue(`must be an ISO 8601 timestamp, such as ${TIMESTAMP_EXAMPLE}`);
+      return rejectValue(`must be an ISO 8601 timestamp, such as ${TIMESTAMP_EXAMPLE}`);
     },
     example: TIMESTAMP_EXAMPLE,
     schema: { type: 'string', description: `ISO 8601, such as ${TIMESTAMP_EXAMPLE}.` },
@@ -96,7 +97,7 @@ const REGEX: ParameterType = {
     ...TEXT,
     parse(text) {
       const fault = findPatternFault(text);
-      return fault === undefined ? text : refuseValue(fault);
+      return fault === undefined ? text : rejectValue(fault);
     },
     isPattern: true,
     schema: { type: 'string', description: 'A pattern in RE2’s syntax.' },

@@ -4,7 +4,7 @@ import {
   type ParameterFields,
   type ParameterType,
   type ReportField,
-  refuseValue,
+  rejectValue,
   WrongValue,
 } from './parameter-type.ts';
 import { TEXT, TEXT_TYPES } from './text-type.ts';
@@ -29,9 +29,9 @@ const INTEGER: ParameterType = {
       jsonType: 'number',
       parse(text) {
         if (text.length > DIGITS_MAX || !/^-?\d+$/.test(text))
-          return refuseValue(`must be a whole number, such as ${example}`);
+          return rejectValue(`must be a whole number, such as ${example}`);
         const value = BigInt(text);
-        return value < min || value > max ? refuseValue(`must be from ${min} to ${max}`) : String(value);
+        return value < min || value > max ? rejectValue(`must be from ${min} to ${max}`) : String(value);
       },
       example,
       schema: { type: 'integer', format: 'int64', ...rangeSchema(declared) },
@@ -53,8 +53,8 @@ const NUMBER: ParameterType = {
       parse(text) {
         const isNumber = text.length <= DIGITS_MAX && /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text);
         const value = isNumber ? Number(text) : Number.NaN;
-        if (!Number.isFinite(value)) return refuseValue(`must be a finite number, such as ${example}`);
-        if (value < min || value > max) return refuseValue(describeRange(declared));
+        if (!Number.isFinite(value)) return rejectValue(`must be a finite number, such as ${example}`);
+        if (value < min || value > max) return rejectValue(describeRange(declared));
         return Object.is(value, -0) ? '-0' : String(value); // the engine distinguishes them, too
       },
       example,
@@ -91,7 +91,7 @@ const BOOLEAN: ParameterType = {
     sqlType: 'Bool',
     jsonType: 'boolean',
     parse: (text) =>
-      (Object.hasOwn(BOOLEANS, text) && BOOLEANS[text]) || refuseValue('must be true or false'),
+      (Object.hasOwn(BOOLEANS, text) && BOOLEANS[text]) || rejectValue('must be true or false'),
     values: ['true', 'false'],
     example: true,
     schema: { type: 'boolean' },
@@ -110,8 +110,8 @@ const DATE: ParameterType = {
     parse(text) {
       const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
       const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-      if (!isDay) return refuseValue('must be a date, such as 2026-11-20');
-      return text < DAY_MIN || text > DAY_MAX ? refuseValue(`must be from ${DAY_MIN} to ${DAY_MAX}`) : text;
+      if (!isDay) return rejectValue('must be a date, such as 2026-11-20');
+      return text < DAY_MIN || text > DAY_MAX ? rejectValue(`must be from ${DAY_MIN} to ${DAY_MAX}`) : text;
     },
     example: '2026-11-20',
     schema: { type: 'string', format: 'date' },
@@ -129,7 +129,7 @@ const UUID: ParameterType = {
     parse: (text) =>
       /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
         ? text.toLowerCase()
-        : refuseValue(`must be a UUID, such as ${UUID_EXAMPLE}`),
+        : rejectValue(`must be a UUID, such as ${UUID_EXAMPLE}`),
     example: UUID_EXAMPLE,
     schema: { type: 'string', format: 'uuid' },
   }),
@@ -167,7 +167,7 @@ const LIST: ParameterType = {
     const isText = member.schema['type'] === 'string';
     const parseList = (items: readonly string[]) => {
       if (items.length > itemsMax)
-        return refuseValue(`must have at most ${itemsMax} items, and has ${items.length}`);
+        return rejectValue(`must have at most ${itemsMax} items, and has ${items.length}`);
       const texts = items.map(parseItem);
       return `[${(isText ? texts.map(writeValue) : texts).join(',')}]`;
     };

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import { FORMAT_PARAMETER, type Parameter, PINNED_PREFIX, SQL_PARAMETER } from '../definitions/parameter.ts';
-import { refuseValue, WrongValue } from '../definitions/parameter-type.ts';
+import { rejectValue, WrongValue } from '../definitions/parameter-type.ts';
 import { type ParameterFault, TailraceError } from '../errors.ts';
 import { describeNearest } from '../lib/nearest.ts';
 import { bindPosition } from './position.ts';
@@ -107,7 +107,7 @@ function parseValue(
     return parameter.parse(raw.toWellFormed());
   } catch (error) {
     if (!(error instanceof WrongValue)) throw error;
-    return otherwise ?? refuseValue(nameGiven(error.message, raw));
+    return otherwise ?? rejectValue(nameGiven(error.message, raw));
   }
 }
 

@@ -34,7 +34,7 @@ export function backupCommand(): Command {
 async function backup(dir: string, options: { base?: string }): Promise<void> {
   const config = readStoreConfig();
   const { dataDir, clickhouseUrl, controlUrl } = config;
-  refuseEmpty(config);
+  rejectEmpty(config);
   const stop = stopSignal();
   const target = resolve(findBackupDir(config), dir);
   const base = options.base === undefined ? undefined : resolve(findBackupDir(config), options.base);
@@ -57,7 +57,7 @@ async function backup(dir: string, options: { base?: string }): Promise<void> {
 }
 
 /** Rejects a data directory without data: its name is probably mistyped. */
-function refuseEmpty({ dataDir, clickhouseUrl }: Config): void {
+function rejectEmpty({ dataDir, clickhouseUrl }: Config): void {
   if (hasEmbeddedStore(dataDir) || existsSync(join(dataDir, SQLITE_FILE))) return;
   if (clickhouseUrl !== '' && existsSync(dataDir)) return;
   throw new InputError([

@@ -167,18 +167,18 @@ function checkRequest(
 ): void {
   const known = endpoint.parameters.map(({ name }) => name);
   if (endpoint.sandboxing) known.push(SQL_PARAMETER);
-  const refuse = (field: string, name: string) =>
+  const reject = (field: string, name: string) =>
     report(
       [field, name],
       `${endpoint.name} has no parameter "${name}"; it has ${known.join(', ') || 'none'}`,
     );
   // What the service rejects as such can be expected.
-  const mayRefuse = endpoint.strict && error !== undefined;
+  const mayReject = endpoint.strict && error !== undefined;
   for (const name of Object.keys(parameters))
-    if (!known.includes(name) && !mayRefuse) refuse('parameters', name);
+    if (!known.includes(name) && !mayReject) reject('parameters', name);
   for (const [name, pin] of Object.entries(pins)) {
     const parameter = endpoint.parameters.find((one) => one.name === name);
-    if (parameter === undefined && error?.code !== 'forbidden') refuse('pins', name);
+    if (parameter === undefined && error?.code !== 'forbidden') reject('pins', name);
     if (parameter !== undefined && !isPossiblePin(parameter, pin, Number.POSITIVE_INFINITY))
       report(
         ['pins', name],

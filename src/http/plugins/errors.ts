@@ -26,7 +26,7 @@ interface FastifyFailure {
 const FASTIFY_FAILURES: Readonly<Record<string, FastifyFailure>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large' },
   FST_ERR_BAD_URL: { code: 'invalid_request', message: 'the path is not a well-formed URL' },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: { code: 'unsupported_media_type', message: refuseType },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { code: 'unsupported_media_type', message: rejectType },
 };
 
 // The exit code of our own failures. A status of 500 and above may also be the request's fault, such as 504 `not_cached`.
@@ -72,7 +72,7 @@ function errorBody(failure: TailraceError, requestId: string): string {
 const TYPE_CHARS_MAX = 100;
 
 /** Says which media types a route reads. */
-export function refuseType({ headers, routeOptions }: FastifyRequest): string {
+export function rejectType({ headers, routeOptions }: FastifyRequest): string {
   const type = headers['content-type'];
   const read = routeOptions.config.bodyTypes ?? [];
   const right = `send ${read.join(' or ') || 'application/json'}`;

@@ -15,7 +15,7 @@ import { getAllowedSource, hideMissing, requireSource } from '../../keys/named.t
 import { headerOf } from '../../lib/header.ts';
 import { OWNER } from '../../query/pins.ts';
 import { getCaller } from '../plugins/auth.ts';
-import { refuseType } from '../plugins/errors.ts';
+import { rejectType } from '../plugins/errors.ts';
 import type { RawQuery } from '../route.ts';
 
 declare module 'fastify' {
@@ -71,7 +71,7 @@ function findBody(request: FastifyRequest): EventBody | undefined {
   const type = request.headers['content-type'] ?? '';
   const body = eventBodies?.find((one) => one.type.test(type));
   if (body === undefined && eventBodies !== undefined)
-    throw new TailraceError('unsupported_media_type', refuseType(request));
+    throw new TailraceError('unsupported_media_type', rejectType(request));
   return body;
 }
 
