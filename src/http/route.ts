@@ -43,7 +43,7 @@ export interface Route<
   /** In /openapi.json, which lists only routes that have one; for a list of paths each path is appended to `id`. */
   readonly operation?: {
     readonly id: string;
-    readonly tag: 'events' | 'keys' | 'console' | 'service';
+    readonly tag: 'endpoints' | 'events' | 'keys' | 'console' | 'service';
     readonly description?: string;
   };
   /** Checked before the handler runs, with defaults filled in. */

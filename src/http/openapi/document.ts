@@ -10,9 +10,10 @@ import {
 import { formatNames } from '../../query/format.ts';
 import type { Pins } from '../../query/pins.ts';
 import { EVENT_STREAM } from '../../serve/resolve.ts';
+import type { RequestBody, Route } from '../route.ts';
 import { ROUTES } from '../routes/index.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
-import { failures, routePaths, SECURITY_SCHEMES, security } from './operation.ts';
+import { routePaths, SECURITY_SCHEMES } from './operation.ts';
 import { contentOf, ERROR_SCHEMA, EVENTS, errorResponses, list, object, type Schema } from './schema.ts';
 
 export interface OpenApiOptions {
@@ -35,7 +36,7 @@ export function createOpenApi({ version, endpoints, hasKey = true }: OpenApiOpti
     },
     servers: [{ url: '/' }],
     tags: TAGS,
-    paths: { ...Object.assign({}, ...endpoints.map(endpointPaths)), ...routePaths(ROUTES) },
+    paths: routePaths([...endpoints.flatMap(endpointRoutes), ...ROUTES]),
     components: {
       schemas: { Error: ERROR_SCHEMA },
       responses: errorResponses(),
@@ -61,29 +62,31 @@ const TAGS = [
 ];
 
 /**
- * Describes the path of an endpoint, by its name, with GET and POST. Its description has the UUID, which works instead
- * of the name.
+ * Returns GET and POST of an endpoint as routes, by its name. Their description has the UUID, which works instead of the
+ * name.
  */
-function endpointPaths(endpoint: Endpoint): Record<string, Schema> {
-  return { [`${ENDPOINT_PATH}${endpoint.name}`]: pathItem(endpoint) };
+function endpointRoutes(endpoint: Endpoint): Route[] {
+  const id = toToolName(endpoint.name);
+  const { scopes, errors = [] } = QUERY_POST;
+  const shared = {
+    ...{ path: `${ENDPOINT_PATH}${endpoint.name}`, scopes, errors },
+    summary: firstSentence(endpoint.description),
+    answer: { 200: answer(endpoint), 304: NOT_MODIFIED },
+  };
+  const operation = { tag: 'endpoints', description: describe(endpoint) } as const;
+  return [
+    {
+      ...{ ...shared, method: 'GET', parameters: queryParameters(endpoint) },
+      operation: { id: `get_${id}`, ...operation },
+    },
+    {
+      ...{ ...shared, method: 'POST', body: body(endpoint) },
+      operation: { id: `post_${id}`, ...operation },
+    },
+  ];
 }
 
 const ENDPOINT_PATH = QUERY_PATH.replace(':endpoint', '');
-
-function pathItem(endpoint: Endpoint): Schema {
-  const name = toToolName(endpoint.name);
-  const shared = {
-    summary: firstSentence(endpoint.description),
-    description: describe(endpoint),
-    tags: ['endpoints'],
-    security: security(QUERY_POST),
-    responses: { '200': answer(endpoint), '304': NOT_MODIFIED, ...failures(QUERY_POST) },
-  };
-  return {
-    get: { operationId: `get_${name}`, ...shared, parameters: queryParameters(endpoint) },
-    post: { operationId: `post_${name}`, ...shared, requestBody: body(endpoint) },
-  };
-}
 
 function firstSentence(text: string): string {
   return /^.*?(?=\.(?:\s|$))/.exec(text)?.[0] ?? text;
@@ -170,7 +173,7 @@ export function exampleOf({
 
 // Without `additionalProperties`: generated types then reject a parameter that is not declared, which the service would
 // ignore.
-function body(endpoint: Endpoint): Schema {
+function body(endpoint: Endpoint): RequestBody {
   const parameters = parametersOf(endpoint);
   const required = parameters.filter((one) => one.required).map(({ name }) => name);
   const properties = parameters.map((one) => [
@@ -193,8 +196,7 @@ function body(endpoint: Endpoint): Schema {
 }
 
 function answer({ columns, maxRows, pages }: Endpoint): Schema {
-  const row = object(Object.fromEntries(columns.map((column) => [column.name, columnSchema(column)])));
-  const json = object({ result: { ...list(row), maxItems: maxRows } });
+  const json = object({ result: { ...list(rowSchema(columns)), maxItems: maxRows } });
   return {
     description: 'The rows, columns in their declared order.',
     headers: { ...ANSWER_HEADERS, ...(pages && { Link: NEXT_LINK }) },
@@ -214,8 +216,10 @@ const TYPES: Readonly<Record<ResultType, Schema>> = {
   json: {},
 };
 
-function columnSchema({ type, description }: ResultColumn): Schema {
-  return { ...TYPES[type], description };
+function rowSchema(columns: readonly ResultColumn[]): Schema {
+  return object(
+    Object.fromEntries(columns.map(({ name, type, description }) => [name, { ...TYPES[type], description }])),
+  );
 }
 
 const text = (description: string): Schema => ({ schema: { type: 'string' }, description });
@@ -284,6 +288,5 @@ function argumentSchema(parameter: Parameter) {
 
 /** Describes the rows; the columns of a caller's own SELECT are unknown. */
 function rowsSchema({ columns, maxRows, sandboxing }: Endpoint): Schema {
-  const known = object(Object.fromEntries(columns.map((column) => [column.name, columnSchema(column)])));
-  return { ...list(sandboxing ? { type: 'object' } : known), maxItems: maxRows };
+  return { ...list(sandboxing ? { type: 'object' } : rowSchema(columns)), maxItems: maxRows };
 }

@@ -62,7 +62,7 @@ function describeKey({ scopes }: Pick<Route, 'scopes'>): string {
 }
 
 /** Lists the keys that a route accepts; each scope is enough. `{}`: no key is needed. */
-export function security({ scopes }: Pick<Route, 'scopes'>): Schema[] {
+function security({ scopes }: Pick<Route, 'scopes'>): Schema[] {
   if (scopes === 'none') return [{}];
   if (scopes === 'optional') return [{}, ...keysWith(SCOPES)];
   return keysWith(scopes === 'any' ? SCOPES : scopes);
@@ -83,7 +83,7 @@ const KEY_ERRORS: readonly ErrorCode[] = [
 const BODY_ERRORS: readonly ErrorCode[] = ['body_too_large', 'unsupported_media_type'];
 
 /** Lists the error responses of a route: those of its key, its body and its handler, and of what it does not read. */
-export function failures({ scopes, body, errors = [] }: Route): Record<string, Schema> {
+function failures({ scopes, body, errors = [] }: Route): Record<string, Schema> {
   const codes: readonly ErrorCode[] = [
     ...(scopes === 'none' ? [] : KEY_ERRORS),
     'invalid_request',
