@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { announceService, findLocalService } from '../../src/cli/local-service.ts';
 import { callRemote } from '../../src/cli/remote.ts';
@@ -26,4 +29,21 @@ test('the routes of commands reject every other key', async () => {
     await expect(call(`/api/local/${name}`)).rejects.toMatchObject({ code: 'forbidden' });
   await close();
   await expect(call('/api/local/reload')).rejects.toThrow('cannot be reached: connect ECONNREFUSED');
+});
+
+test('the certificate of a service of this machine may be for other names, that of any other may not', async () => {
+  const pair = await Promise.all(['cert', 'key'].map((part) => readFile(`trial/tls/one.${part}.pem`)));
+  const server = createServer({ cert: pair[0], key: pair[1] }, (_, response) => {
+    response.setHeader('content-type', 'application/json').end('{"result":[]}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as { port: number };
+  const remote = { url: `https://127.0.0.1:${port}/`, key: 'x' };
+  try {
+    expect(await callRemote({ ...remote, isLocal: true }, '/api/self')).toEqual({ result: [] });
+    await expect(callRemote(remote, '/api/self')).rejects.toMatchObject({ code: 'engine_unavailable' });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });
