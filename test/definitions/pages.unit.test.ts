@@ -68,7 +68,12 @@ describe('a cursor', () => {
   test.each([
     ['id desc', 'id', 7, '"by" must name each column with its direction, asc or desc, such as timestamp des'],
     ['size: 100', 'size: 101', 7, '"size" must be at most the LIMIT of the query, which is 100'],
-    ['  project:', '  cursor: { type: string, description: x }\n  project:', 9, '"cursor" is where callers'],
+    [
+      '  project:',
+      '  cursor: { type: string, description: x }\n  project:',
+      9,
+      '"cursor" is a name of the service',
+    ],
   ])('with %j as %j is refused', async (from, to, line, message) => {
     expect(ENDPOINT).toContain(from);
     const { faults } = await read(ENDPOINT.replace(from, to), SQL);
@@ -97,7 +102,7 @@ AND (@cursor_id IS NULL OR t < @page_until OR id < @cursor_id) LIMIT 100`;
       ['after: start', 'after: project', 'yaml', '"after" must name a parameter of type timestamp'],
       [/@page_until/g, '@cursor_timestamp', 'sql', 'must use @page_until: a page has the rows with'],
       ['t >= @page_from AND', '', 'sql', 'must use @page_from: a page has the rows with'],
-      [/start/g, 'page_from', 'yaml', '"page_from" is bound by the service if there is a "cursor"'],
+      [/start/g, 'page_from', 'yaml', '"page_from" is a name of the service if there is a "cursor"'],
     ])('%s as %j is refused', async (from, to, file, message) => {
       const [yaml, sql] = [RANGED, QUERIED].map((text, i) =>
         file === ['yaml', 'sql'][i] ? text.replace(from, to) : text,

@@ -44,37 +44,25 @@ function checkParameters(file: YamlFile): Fault[] {
   for (const [name, declared] of Object.entries(parameters)) {
     const report = (field: string, message: string) =>
       faults.push(file.fault(['parameters', name, field], message));
-    const taken = findNameFault(name) ?? (cursor && findCursorFault(name));
+    const taken = findNameFault(name, cursor !== undefined);
     if (taken !== undefined) report('type', taken);
     readParameter(name, declared, (field, message) => report(field, `"${field}" of "${name}" ${message}`));
   }
   return faults;
 }
 
-function findNameFault(name: string): string | undefined {
-  if (name === NOW_PARAMETER)
-    return '"now" is bound by the service to the instant of the query; take another name';
-  if (isOfDialect(name))
-    return `"${name}" is bound by the service if there is a "sql_dialect"; take another name`;
-  if (name.startsWith(SQL_INSTANT_PREFIX))
-    return `"${name}" must not begin with ${SQL_INSTANT_PREFIX}: the service binds such names if there is a "sql_dialect"`;
-  if (name.startsWith(PINNED_PREFIX))
-    return `"${name}" must not begin with ${PINNED_PREFIX}: the service binds such names to the pins of keys`;
-  return undefined;
-}
+/** Names that the service binds, some if there is a "sql_dialect"; and those that it has if there is a "cursor". */
+const BOUND: readonly string[] = [NOW_PARAMETER, ...Object.values(SQL_BOUNDS)];
+const BOUND_PREFIXES = [SQL_INSTANT_PREFIX, PINNED_PREFIX];
+const OF_CURSOR: readonly string[] = [CURSOR_PARAMETER, PAGE_SKIP, ...PAGE_PARAMETERS];
 
-/** Checks the names that "cursor" reserves; without it an endpoint may have parameters of these names. */
-function findCursorFault(name: string): string | undefined {
-  if (name === CURSOR_PARAMETER)
-    return (
-      '"cursor" is where callers send the cursor of a page if there is a "cursor"; rename the ' +
-      'parameter or remove "cursor"'
-    );
-  if (name.startsWith(CURSOR_PREFIX))
-    return `"${name}" must not begin with ${CURSOR_PREFIX}: if there is a "cursor", the service binds such names`;
-  if (isOfRange(name) || name === PAGE_SKIP)
-    return `"${name}" is bound by the service if there is a "cursor"; take another name`;
-  return undefined;
+function findNameFault(name: string, hasCursor: boolean): string | undefined {
+  if (BOUND.includes(name)) return `"${name}" is bound by the service; take another name`;
+  const prefixes = hasCursor ? [...BOUND_PREFIXES, CURSOR_PREFIX] : BOUND_PREFIXES;
+  const prefix = prefixes.find((one) => name.startsWith(one));
+  if (prefix !== undefined) return `"${name}" must not begin with ${prefix}: the service binds such names`;
+  if (!hasCursor || !OF_CURSOR.includes(name)) return undefined;
+  return `"${name}" is a name of the service if there is a "cursor"; take another name`;
 }
 
 // Faults of one kind: finding the place of each takes a time in proportion to the text.
@@ -105,18 +93,12 @@ function checkParameterUse(
     .map((use) => ({
       file: sql.file,
       ...placeAt(sql.text, use.start),
-      message: isOfRange(use.name)
-        ? `@${use.name} needs "cursor" in ${file.file}`
-        : isOfDialect(use.name)
-          ? `@${use.name} needs "sql_dialect" in ${file.file}`
-          : isOfPages(use.name)
-            ? `@${use.name} needs "${use.name.slice(CURSOR_PREFIX.length)}" in "by" of "cursor" in ${file.file}`
-            : `@${use.name} is not declared under "parameters" of ${file.file}`,
+      message: describeUndeclared(use.name, file),
     }));
   const used = new Set<string | undefined>(uses.map((use) => use.name));
   if (used.has(PAGE_FROM)) for (const name of [cursor?.after, cursor?.until]) used.add(name);
   const unused = declared
-    .filter((name) => !used.has(name) && findNameFault(name) === undefined) // checkParameters reports those
+    .filter((name) => !used.has(name) && findNameFault(name, false) === undefined) // checkParameters reports those
     .slice(0, FAULTS_MAX);
   const quoted = unused.length === 0 ? new Map<string, number>() : findQuotedParameters(sql.text);
   const notUsed = (name: string) => {
@@ -134,16 +116,12 @@ function toPageParameter(order: string): string {
   return CURSOR_PREFIX + /^\w*/.exec(order.trim())?.[0];
 }
 
-function isOfPages(name: string): boolean {
-  return name.startsWith(CURSOR_PREFIX) && name.length > CURSOR_PREFIX.length;
-}
-
-function isOfDialect(name: string): boolean {
-  return Object.values(SQL_BOUNDS).some((one) => one === name);
-}
-
-function isOfRange(name: string): boolean {
-  return PAGE_PARAMETERS.some((one) => one === name);
+function describeUndeclared(name: string, { file }: YamlFile): string {
+  if (PAGE_PARAMETERS.some((one) => one === name)) return `@${name} needs "cursor" in ${file}`;
+  if (Object.values(SQL_BOUNDS).some((one) => one === name)) return `@${name} needs "sql_dialect" in ${file}`;
+  const column = name.startsWith(CURSOR_PREFIX) ? name.slice(CURSOR_PREFIX.length) : '';
+  if (column !== '') return `@${name} needs "${column}" in "by" of "cursor" in ${file}`;
+  return `@${name} is not declared under "parameters" of ${file}`;
 }
 
 const CLOCK = new Set(['now', 'now64', 'nowinblock', 'today', 'yesterday', 'utctimestamp', 'utc_timestamp']);
