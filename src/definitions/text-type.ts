@@ -1,7 +1,6 @@
 import { formatInstant, parseInstant } from '../lib/instant.ts';
-import { findPatternFault } from '../sql/pattern.ts';
-import { type Matcher, createMatcher } from '../sql/text-matcher.ts';
-import { type ParameterType, type ReportField, type ValueRules, refuseValue, rejectValue } from './parameter-type.ts';
+import { createMatcher, findPatternFault, type Matcher } from '../sql/pattern.ts';
+import { type ParameterType, type ReportField, rejectValue, type ValueRules } from './parameter-type.ts';
 
 /** The rules of any text; each type adds its own. */
 export const TEXT: ValueRules = {

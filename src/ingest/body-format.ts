@@ -1,7 +1,6 @@
 import { TailraceError } from '../errors.ts';
 import { findJsonFault } from '../lib/json.ts';
-import { NEWLINE, isBlank } from './lines.ts';
-import { REPLACEMENT, decodeText, findOtherEncoding } from './utf8.ts';
+import { decodeText, findOtherEncoding, isBlank, NEWLINE, REPLACEMENT } from './lines.ts';
 
 /** The name of a form of bodies; wire-events.ts says how each is read. */
 export type BodyFormat =

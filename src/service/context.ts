@@ -7,8 +7,8 @@ import type { ControlStore } from '../keys/control-store.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Reserve } from '../lib/reserve.ts';
 import { createThrottle, type RunningTask, startTask, type Task } from '../lib/task.ts';
-import { type GaugedParts, type Metrics } from '../telemetry/metrics.ts';
-import { type RunTests } from '../workbench/test-run.ts';
+import type { GaugedParts, Metrics } from '../telemetry/metrics.ts';
+import type { RunTests } from '../workbench/tests.ts';
 import type { Core } from './open-core.ts';
 import type { OperatorFiles } from './operator-files.ts';
 

@@ -52,7 +52,7 @@ export async function openStoring(
       if (error !== undefined) logger.error({ err: error, source, rows }, 'events could not be stored');
     },
     onOverload: metrics.overloaded,
-      onRejectedCount: metrics.rejected,
+    onRejectedCount: metrics.rejected,
     onRejected: rejectedEvents.add,
     onWithoutProject(source, count) {
       metrics.withoutProject(source, count);

@@ -9,7 +9,7 @@ import { createSlots } from '../lib/abort.ts';
 import { findBelow } from '../lib/file.ts';
 import { EARLIEST_MICROS, LATEST_MICROS, MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
 import { parseExactJson } from '../lib/json.ts';
-import { type SavedEndpoint, type SavedTest } from '../management/view.ts';
+import type { SavedEndpoint, SavedTest } from '../management/view.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import type { ExecutionOptions } from './check.ts';
 import { readIfThere, replaceFiles, toSaveError } from './files.ts';
