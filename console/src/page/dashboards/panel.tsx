@@ -2,7 +2,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type CSSProperties, type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
-import { toPanelChart } from '../../../../src/management/panel-view.ts';
 import type { ChartView, EndpointView } from '../../../../src/management/view.ts';
 import { type Answer, type Row, toAnswer } from '../../api/answer.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
@@ -12,6 +11,7 @@ import { toDrawing } from '../../ui/chart/draw.ts';
 import { PlainDrawing } from '../../ui/chart/drawings.tsx';
 import { chartsOf, findTimes } from '../../ui/chart/guess.ts';
 import { LinkedChart } from '../../ui/chart/linked-charts.tsx';
+import { toPanelChart } from '../../ui/chart/panel-chart.ts';
 import { linesPath, queryPath, whyNoLines } from '../endpoint/lines.ts';
 import { findPanelValues } from './values.ts';
 

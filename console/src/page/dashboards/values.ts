@@ -1,8 +1,8 @@
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
-import { findBounds } from '../../../../src/management/panel-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { ownMember } from '../../format/own.ts';
 import { resolveRange, type TimeRange } from '../../format/range.ts';
+import { findBounds } from '../../ui/chart/panel-chart.ts';
 
 export interface PanelValues {
   readonly values: Readonly<Record<string, string>>;

@@ -1,9 +1,9 @@
-import { findBounds } from '../../../../src/management/panel-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
 import { ownMember } from '../../format/own.ts';
 import type { Span } from '../../format/time-axis.ts';
 import type { Chart } from './chart.ts';
+import { findBounds } from './panel-chart.ts';
 
 /** An answer that is drawn. */
 export interface Drawn {

@@ -1,9 +1,9 @@
-import { addsUp } from '../../../../src/management/panel-view.ts';
 import type { ChartView } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
 import { formatBytes, formatMs, formatPercent, formatSeconds, formatShort } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
 import type { Columns } from './answer-range.ts';
+import { addsUp } from './panel-chart.ts';
 
 /** How the values of a chart are joined and written. */
 export interface Rule {

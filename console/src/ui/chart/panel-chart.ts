@@ -1,7 +1,5 @@
-import type { PanelView } from './dashboard-view.ts';
-import type { ChartView, EndpointView } from './view.ts';
-
-// As view.ts: the console imports this file, so this file must not import the service.
+import type { PanelView } from '../../../../src/management/dashboard-view.ts';
+import type { ChartView, EndpointView } from '../../../../src/management/view.ts';
 
 const TABLE: ChartView = {
   ...{ show: 'table', title: null, time: null, series: null, values: [], unit: null },
