@@ -87,7 +87,7 @@ function writeRange(levels: readonly Level[], { warnFrom, errorFrom }: LevelRule
     ...(from === undefined ? [] : [`${status} >= ${from}`]),
     ...(until === undefined ? [] : [`${status} < ${until}`]),
   ];
-  return bounds.length === 0 ? `${status} IS NOT NULL` : `(${bounds.join(' AND ')})`;
+  return bounds.length === 0 ? `${status} IS NOT NULL` : bounds.join(' AND ');
 }
 
 const ALL_TEXTS = LEVELS.flatMap((level) => LEVEL_TEXTS[level].map((text) => [text, level] as const));
