@@ -1,7 +1,6 @@
-import { createCached } from '../cache/cached.ts';
+import { createCached, createWarmer } from '../cache/cached.ts';
 import { createSharedAnswers, type SharedAnswers } from '../cache/shared.ts';
 import { createMemoryStore } from '../cache/store.ts';
-import { createWarmer } from '../cache/warmer.ts';
 import { findServerAddress } from '../config/clickhouse.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { queryTimeout } from '../engine/failure.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { createCached } from '../../src/cache/cached.ts';
+import { createCached, createWarmer } from '../../src/cache/cached.ts';
 import { type CallerOptions, createMemoryStore } from '../../src/cache/store.ts';
-import { createWarmer } from '../../src/cache/warmer.ts';
 import type { Endpoint } from '../../src/definitions/endpoint.ts';
 import { TailraceError } from '../../src/errors.ts';
 import { JSON_FORMAT } from '../../src/query/format.ts';
