@@ -115,7 +115,8 @@ function findConflicts(env: Environment): string[] {
     faults.push(`CLICKHOUSE_TLS_FILE: needs a ${SERVER} that begins with https://`);
   if (env['TAILRACE_STORE_BYTES_MAX'])
     faults.push(
-      `TAILRACE_STORE_BYTES_MAX: cannot be enforced with ${SERVER}: the disks are the server’s, and others may store there`,
+      `TAILRACE_STORE_BYTES_MAX: cannot be enforced with ${SERVER}: the disks are the server’s, and ` +
+        'others may store there',
     );
   // The states of alerts are in the control store: a lease in Redis would not tell a replica what another one has sent.
   if (env['TAILRACE_RECEIVERS_FILE'] && env['TAILRACE_REDIS_URL'] && !env['TAILRACE_CONTROL_URL'])
