@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { pino } from 'pino';
 import type { Config } from '../config/config.ts';
@@ -67,6 +68,8 @@ export async function runService(run: ServiceRun): Promise<void> {
   cleanup.defer(() => endAnnouncement()); // once the store is released
   cleanup.defer(service.close);
   reloads.start(service.core);
+  // Before a sample is stored, so that a port in use is reported at once.
+  await checkAddress(config);
   await run.fill(service.core, stop);
   if (stop.aborted) return;
   const address = await openAddress(service, run);
@@ -130,6 +133,22 @@ function explainStart(error: unknown, { dataDir }: Config): unknown {
   if (error instanceof InputError || !isOutOfSpace(error)) return error;
   const fault = `data directory ${dataDir} cannot be used: the disk is full; make room`;
   return new TransientError([fault], { cause: error });
+}
+
+/**
+ * Listens on the address of the settings and stops at once: no connection is accepted before the service is ready. If
+ * another process uses the port afterwards, `listen` reports it.
+ *
+ * @throws InputError, TransientError if the service could not listen there
+ */
+async function checkAddress({ host, port }: Config): Promise<void> {
+  const server = createServer((socket) => socket.destroy());
+  try {
+    await once(server.listen({ host, port, exclusive: true }), 'listening');
+  } catch (error) {
+    throw explainListening(error, { host, port });
+  }
+  await new Promise((resolve) => server.close(resolve));
 }
 
 /** Says why the service cannot listen, and what to do. */
