@@ -1,4 +1,9 @@
-import { request as requestHttp } from 'node:http';
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as requestHttp,
+} from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -69,47 +74,64 @@ export async function callRemote(remote: Remote, path: string, call: RemoteCall 
 }
 
 /**
- * Calls a route of a running service; by POST with a body. Redirects are not followed: that would send the key on to
- * another host.
+ * Calls a route of a running service; by POST with a body.
  *
  * @throws TailraceError with the code and message of the service, `engine_unavailable` if it cannot be reached;
  *   InputError if the response is not one of Tailrace; StoppedError if `signal` aborts
  */
 export async function fetchRemote(
-  { url, key, isLocal = false }: Remote,
+  remote: Remote,
   path: string,
   { body, accept = JSON_TYPE, signal }: RemoteCall,
 ): Promise<RemoteResponse> {
+  const { url } = remote;
+  const headers = { accept, ...(body && { 'content-type': JSON_TYPE }) };
+  const sent = await sendRequest(remote, path, { headers, body: body && JSON.stringify(body), signal }).catch(
+    (cause) => {
+      if (signal?.aborted === true) throw new StoppedError(`stopped by ${signal.reason}`, { cause });
+      throw new TailraceError('engine_unavailable', `${url} cannot be reached: ${messageOf(cause)}`, {
+        cause,
+      });
+    },
+  );
+  const mediaType = sent.headers['content-type']?.split(';')[0] ?? '';
+  const ignored = parseIgnored(String(sent.headers[IGNORED_HEADER] ?? ''));
+  const response = { bytes: sent.bytes, mediaType, ignored };
+  if (sent.status >= 200 && sent.status < 300) return response;
+  throw toError(url, response, `${sent.status}${describeRedirect(sent.headers.location)}`);
+}
+
+export interface RemoteRequest {
+  readonly headers: OutgoingHttpHeaders;
+  /** Sent by POST; without it the request is a GET. */
+  readonly body?: string | Uint8Array | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Sends a request with the key, and reads the response of any status. Redirects are not followed: that would send the
+ * key on to another host.
+ *
+ * @throws Error if there is no response
+ */
+export async function sendRequest(
+  { url, key, isLocal = false }: Remote,
+  path: string,
+  { headers, body, signal }: RemoteRequest,
+): Promise<{ status: number; headers: IncomingHttpHeaders; bytes: Buffer }> {
   const send = url.startsWith('https:') ? requestHttps : requestHttp;
-  const headers = { 'x-api-key': key, accept, ...(body && { 'content-type': JSON_TYPE }) };
   const options = {
     method: body === undefined ? 'GET' : 'POST',
-    headers,
+    headers: { 'x-api-key': key, ...headers },
     signal,
     rejectUnauthorized: !isLocal,
   };
-  const { promise, resolve, reject } = Promise.withResolvers<RemoteResponse>();
-  send(`${url.replace(/\/+$/, '')}${path}`, options, (response) => {
-    const { statusCode = 0, headers: sent } = response;
-    const mediaType = sent['content-type']?.split(';')[0] ?? '';
-    const ignored = parseIgnored(String(sent[IGNORED_HEADER] ?? ''));
-    buffer(response).then((bytes) => {
-      const answer = { bytes, mediaType, ignored };
-      if (statusCode >= 200 && statusCode < 300) resolve(answer);
-      else reject(toError(url, answer, `${statusCode}${describeRedirect(sent.location)}`));
-    }, reject);
-  })
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  send(`${url.replace(/\/+$/, '')}${path}`, options, resolve)
     .once('error', reject)
-    .end(body && JSON.stringify(body));
-  try {
-    return await promise;
-  } catch (error) {
-    if (signal?.aborted === true) throw new StoppedError(`stopped by ${signal.reason}`, { cause: error });
-    if (error instanceof TailraceError || error instanceof InputError) throw error;
-    throw new TailraceError('engine_unavailable', `${url} cannot be reached: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
+    .end(body);
+  const response = await promise;
+  return { status: response.statusCode ?? 0, headers: response.headers, bytes: await buffer(response) };
 }
 
 const JSON_TYPE = mediaTypeOf(JSON_FORMAT);

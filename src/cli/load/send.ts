@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';
@@ -6,7 +7,7 @@ import { createBatcher } from '../../ingest/batcher.ts';
 import { WITHOUT_PROJECT_HEADER } from '../../ingest/project-warning.ts';
 import { writeHeader } from '../../lib/header.ts';
 import { backOffMs } from '../../lib/task.ts';
-import { describeRedirect, type Remote } from '../remote.ts';
+import { describeRedirect, type Remote, sendRequest } from '../remote.ts';
 import type { LineSink } from './lines.ts';
 
 export interface RemoteSinkOptions extends Remote {
@@ -116,16 +117,13 @@ interface Failure {
 async function post(
   { bytes, headers }: Packed,
   idempotencyKey: string,
-  { url, key, source, project }: RemoteSinkOptions,
+  { source, project, ...remote }: RemoteSinkOptions,
 ): Promise<Outcome> {
   try {
-    const response = await fetch(`${url.replace(/\/+$/, '')}/api/logs?source=${encodeURIComponent(source)}`, {
-      method: 'POST',
-      redirect: 'manual', // followed, it would send the key on to another host
+    const response = await sendRequest(remote, `/api/logs?source=${encodeURIComponent(source)}`, {
       signal: AbortSignal.timeout(REQUEST_MS_MAX),
       body: bytes,
       headers: {
-        'x-api-key': key,
         'content-type': 'application/x-ndjson',
         ...headers,
         'idempotency-key': idempotencyKey,
@@ -134,30 +132,19 @@ async function post(
     });
     const { status } = response;
     if (status === 200 || status === 406) {
-      const withoutProject = Number(response.headers.get(WITHOUT_PROJECT_HEADER));
-      return { reasons: readReasons(await response.json()), withoutProject };
+      const withoutProject = Number(response.headers[WITHOUT_PROJECT_HEADER] ?? 0);
+      return { reasons: readReasons(JSON.parse(response.bytes.toString())), withoutProject };
     }
-    const retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1_000 || 0;
-    const failure = `${status} ${await readMessage(response)}`;
+    const retryAfterMs = Number(response.headers['retry-after'] ?? 0) * 1_000 || 0;
+    const failure = `${status} ${readMessage(response)}`;
     return { failure, isFinal: status !== 429 && status < 500, retryAfterMs };
   } catch (error) {
-    return { failure: describeLost(error), isFinal: false, retryAfterMs: 0 };
+    return { failure: `it cannot be reached: ${messageOf(error)}`, isFinal: false, retryAfterMs: 0 };
   }
 }
 
-/**
- * Describes why there was no response: `fetch failed` says it only in its cause, whose message is empty if several
- * addresses were tried.
- */
-function describeLost(error: unknown): string {
-  const { cause = error } = error instanceof Error ? error : {};
-  const { code = '' } = cause as NodeJS.ErrnoException; // may be anything
-  const why = messageOf(cause) || code;
-  return `it cannot be reached: ${why || messageOf(error)}`;
-}
-
 interface Packed {
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -171,8 +158,8 @@ async function pack(text: string): Promise<Packed> {
   const plain = Buffer.from(text);
   const zipped = await compress(plain);
   return zipped.length * RATIO_MAX < plain.length
-    ? { bytes: new Uint8Array(plain), headers: {} }
-    : { bytes: new Uint8Array(zipped), headers: { 'content-encoding': 'gzip' } };
+    ? { bytes: plain, headers: {} }
+    : { bytes: zipped, headers: { 'content-encoding': 'gzip' } };
 }
 
 function readReasons(body: unknown): ReadonlyMap<number, string> {
@@ -185,9 +172,12 @@ function readReasons(body: unknown): ReadonlyMap<number, string> {
   return reasons;
 }
 
-async function readMessage(response: Response): Promise<string> {
-  const body = (await response.json().catch(() => undefined)) as { error?: { message?: string } } | undefined;
-  return (
-    body?.error?.message ?? `${response.statusText}${describeRedirect(response.headers.get('location'))}`
-  );
+function readMessage({ status, bytes, headers }: Awaited<ReturnType<typeof sendRequest>>): string {
+  try {
+    const { error } = JSON.parse(bytes.toString()) as { error?: { message?: string } };
+    if (error?.message !== undefined) return error.message;
+  } catch {
+    // not a response of Tailrace
+  }
+  return `${STATUS_CODES[status] ?? ''}${describeRedirect(headers.location)}`;
 }
