@@ -25,7 +25,7 @@ export const EVENTS_FOLDER = 'events';
 const MANIFEST_FILE = 'manifest.json';
 const BACKUP_FORMAT = 2;
 /** What a backup copies from the data directory besides events: keys, the secret of tokens, what the workbench has saved. */
-const COPIED = [SQLITE_FILE, SECRET_FILE, 'definitions', 'workbench'];
+const COPIED = [SQLITE_FILE, SECRET_FILE, 'definitions'];
 
 const MANIFEST = Type.Object({
   format: Type.Literal(BACKUP_FORMAT),

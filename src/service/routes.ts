@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { testAlert } from '../alerts/replay.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
@@ -17,7 +16,6 @@ import { createDescribe } from '../serve/describe.ts';
 import { createResolve } from '../serve/resolve.ts';
 import { createSearchSteps } from '../serve/resolve-search.ts';
 import { createResolveTail } from '../serve/resolve-tail.ts';
-import { createHistory } from '../workbench/history.ts';
 import { createSave, editCopies, type SavedEntry } from '../workbench/save.ts';
 import { createTestRun } from '../workbench/tests.ts';
 import { createCatalogue } from '../workbench/workbench.ts';
@@ -124,12 +122,6 @@ function createWorkbench({ config, options, core, control, logger, now }: Contex
     newId: randomUUID,
     run: createRunner(engine, now),
     readCatalogue: createCatalogue(engine, registry),
-    history: createHistory({
-      dir: join(config.dataDir, 'workbench'),
-      now,
-      newId: randomUUID,
-      onFailure: (error) => logger.error({ err: error }, 'a save of the workbench is not in its history'),
-    }),
     audit: (entry: SavedEntry) =>
       control
         .record({ used: [], entries: [{ ...entry, atMs: now(), count: 1 }] })

@@ -47,7 +47,7 @@ export interface SaveAlertParts extends AlertCheckParts, SaveFileParts, Pick<Sav
 
 function kindOf(parts: SaveAlertParts): FileKind {
   return {
-    ...{ noun: 'alert', history: 'alerts', file: ALERT_FILE, known: () => parts.registry.alerts },
+    ...{ noun: 'alert', file: ALERT_FILE, known: () => parts.registry.alerts },
     dirOf: ({ alertsDir = OWN_ALERTS_DIR }) => alertsDir,
     check: (definition) => checkAlertDraft(parts, definition),
     refusal: () => findAlertObstacle(parts.config),

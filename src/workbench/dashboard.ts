@@ -29,7 +29,6 @@ function kindOf(parts: SaveDashboardParts): FileKind {
   return {
     ...{
       noun: 'dashboard',
-      history: 'dashboards',
       file: DASHBOARD_FILE,
       known: () => parts.registry.dashboards,
     },

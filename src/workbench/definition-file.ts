@@ -9,13 +9,11 @@ import type { Caller } from '../keys/keyring.ts';
 import { findBelow, OutsideError } from '../lib/file.ts';
 import { complete, findLong, parseDefinition, rejectDraft, withId } from './draft.ts';
 import { readIfThere, rejectConflict, replaceFiles, toSaveError, versionOf } from './files.ts';
-import type { HistoryKind } from './history.ts';
 import { type SaveParts, toReloadError } from './save.ts';
 
 /** A kind of definition that is one file, such as an alert. */
 export interface FileKind {
   readonly noun: string;
-  readonly history: HistoryKind;
   /** The name of a file in messages. */
   readonly file: string;
   /** The served ones. */
@@ -26,7 +24,7 @@ export interface FileKind {
   readonly refusal: () => string | undefined;
 }
 
-export type SaveFileParts = Pick<SaveParts, 'folders' | 'edit' | 'audit' | 'newId' | 'history'>;
+export type SaveFileParts = Pick<SaveParts, 'folders' | 'edit' | 'audit' | 'newId'>;
 
 export interface SaveFileRequest {
   readonly name: string;
@@ -72,8 +70,7 @@ export async function saveDefinitionFile(
     nameOf: (id) => kind.known().find((one) => one.id === id.toLowerCase())?.name,
   });
   rejectDraft(kind.check(definition));
-  const { actor: by } = actorOf(caller);
-  await parts.edit((reload) => saveFile(parts, { ...request, definition, kind, by }, reload));
+  await parts.edit((reload) => saveFile(parts, { ...request, definition, kind }, reload));
   const version = versionOf({ definition });
   const detail = `${kind.noun} ${name} ${version}`;
   await parts.audit({ action: 'saved', keyId: '', ...actorOf(caller), detail });
@@ -82,7 +79,7 @@ export async function saveDefinitionFile(
 
 async function saveFile(
   parts: SaveFileParts,
-  { kind, name, definition, version, by }: SaveFileRequest & { readonly kind: FileKind; readonly by: string },
+  { kind, name, definition, version }: SaveFileRequest & { readonly kind: FileKind },
   reload: () => Promise<void>,
 ): Promise<void> {
   const known = kind.known().find((one) => one.name === name);
@@ -92,16 +89,15 @@ async function saveFile(
     const path = await findBelow(dir, known === undefined ? `${name}.yaml` : basename(known.file));
     if ((await lstat(path).catch(() => undefined))?.isFile() === false) throw linked(name);
     const before = await readIfThere(path);
-    const read = before === undefined ? undefined : { definition: before };
-    rejectConflict({ noun: kind.noun, name, version }, read);
+    rejectConflict(
+      { noun: kind.noun, name, version },
+      before === undefined ? undefined : { definition: before },
+    );
     const takeBack = await replaceFiles([[path, definition]]);
     await reload().catch(async (error: unknown) => {
       await takeBack();
       throw toReloadError(error, parts);
     });
-    const id = kind.known().find((one) => one.name === name)?.id;
-    if (id === undefined) return; // another process has replaced the file
-    await parts.history.keep({ kind: kind.history, id, by, before: read, texts: { definition } });
   } catch (error) {
     throw error instanceof OutsideError ? linked(name, error) : toSaveError(error, name);
   }

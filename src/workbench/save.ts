@@ -26,7 +26,6 @@ import {
   versionOf,
   writeTexts,
 } from './files.ts';
-import type { History } from './history.ts';
 import { inFolder, rejectIfOff, type WorkbenchParts } from './workbench.ts';
 
 /** Runs `work` while no reload reads the definitions. It may have them reloaded; a rejected reload throws an InputError. */
@@ -42,7 +41,6 @@ export interface SaveParts extends WorkbenchParts {
   readonly runTests: TestRun;
   readonly audit: (entry: SavedEntry) => Promise<void>;
   readonly newId: () => string;
-  readonly history: Pick<History, 'keep'>;
 }
 
 interface SaveRequest extends DraftTexts {
@@ -74,8 +72,7 @@ export function createSave(parts: SaveParts) {
     if (endpoint.columns.length === 0) rejectDraft([NO_COLUMNS]);
     rejectTest(request);
     const { name } = endpoint; // the text's name, as it will be read again
-    const { actor: by } = actorOf(caller);
-    const saved = { ...texts, id: endpoint.id, name, by, version: request.version, test: request.test };
+    const saved = { ...texts, name, version: request.version, test: request.test };
     const version = await parts.edit((reload) => saveFiles(parts, saved, reload));
     const detail = `${name} ${version}`;
     await parts.audit({ action: 'saved', keyId: '', ...actorOf(caller), detail });
@@ -106,26 +103,24 @@ function rejectTest({ test, version }: SaveRequest): void {
 /** Checks the texts among all definitions, writes them, and has them served. @returns their version */
 async function saveFiles(
   parts: SaveParts,
-  request: SaveRequest & { readonly id: string; readonly by: string },
+  request: SaveRequest,
   reload: () => Promise<void>,
 ): Promise<string> {
   rejectIfOff(parts); // a reload may have changed the folders
-  const { id, name, by, version, definition, sql, test } = request;
+  const { name, version, definition, sql, test } = request;
   const texts = { definition, sql };
   const known = parts.registry.endpoints.find((one) => one.name === name);
   const folderName = known === undefined ? name : basename(dirname(known.file));
   try {
     const folder = await findBelow(parts.folders().endpointsDir, folderName);
     await rejectLinks(folder);
-    const before = await readTexts(folder);
-    rejectConflict({ noun: 'endpoint', name, version }, before);
+    rejectConflict({ noun: 'endpoint', name, version }, await readTexts(folder));
     await checkAmongOthers(parts, folder, texts);
     const takeBack = await writeTexts(folder, texts, { test });
     await reload().catch(async (error: unknown) => {
       await takeBack();
       throw toReloadError(error, parts);
     });
-    await parts.history.keep({ kind: 'endpoints', id, by, before, texts });
   } catch (error) {
     throw toSaveError(error, name);
   }

@@ -23,7 +23,7 @@ export interface SaveSearchParts extends SaveFileParts, Pick<SaveParts, 'config'
 
 function kindOf(parts: SaveSearchParts): FileKind {
   return {
-    ...{ noun: 'search', history: 'searches', file: SEARCH_FILE, known: () => parts.registry.searches },
+    ...{ noun: 'search', file: SEARCH_FILE, known: () => parts.registry.searches },
     dirOf: findSearchesDir,
     check: (definition) => checkSearchDraft(parts, definition),
     refusal: () => findOff('searches', parts.config),

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createEndpointTests } from '../../src/cli/testing/run-tests.ts';
-import type { HistoryVersionView, HistoryView } from '../../src/management/view.ts';
 import { findEditRefusal } from '../../src/workbench/workbench.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { hostileName } from '../support/hostile-name.ts';
@@ -144,8 +143,7 @@ test.each([
   const minted = await send(url, '/api/tokens', {});
   const { token } = minted.body as unknown as { token: string };
   for (const secret of [key, token]) {
-    const history = '/history/endpoints/test.stored';
-    for (const path of ['', '/endpoints/test.stored', history, `${history}/x`])
+    for (const path of ['', '/endpoints/test.stored'])
       expectError(await get(url, `/api/workbench${path}`, { 'x-api-key': secret }), 'forbidden');
     for (const path of ['run', 'check', 'save', 'tests']) {
       const extra = path === 'save' ? { name: 'test.draft', version: null } : {};
@@ -262,37 +260,6 @@ test('saving is rejected unless the setting allows it, and if the definitions ar
   const off = findEditRefusal({ config: { ...config, editEndpoints: '0' }, folders: () => folders });
   expect(off).toContain('TAILRACE_EDIT_ENDPOINTS=1');
   expect(findEditRefusal({ config, folders: () => shipped })).toContain('ship with Tailrace');
-});
-
-describe('the history', () => {
-  const list = async () => (await read<HistoryView>('/history/endpoints/test.stored')).result;
-  const textsOf = (id = '') => read<HistoryVersionView>(`/history/endpoints/test.stored/${id}`);
-  async function change(comment: string): Promise<string> {
-    const sql = `${COUNT.trimEnd()} -- ${comment}\n`;
-    const { definition, version } = await filesOf('test.stored');
-    expect((await save('test.stored', { definition, version, sql })).status).toBe(200);
-    return sql;
-  }
-
-  test('keeps each save with its texts, its author and its time, and what it replaced', async () => {
-    expect(await list()).toEqual([]);
-    const [, original] = await textsIn('test.stored');
-    service.clock.now += 60_000;
-    const sql = await change('one');
-    const [first, before, ...others] = await list();
-    expect(others).toEqual([]);
-    expect(first).toMatchObject({ by: 'private', at: '2026-11-20T12:01:00.000Z' });
-    expect(await textsOf(first?.id)).toMatchObject({ ...first, sql });
-    expect([before?.by, (await textsOf(before?.id)).sql]).toEqual(['', original]);
-    await writeFile(join(folderOf('test.stored'), 'query.sql'), `${COUNT}-- by hand\n`);
-    await change('two');
-    expect((await textsOf((await list())[1]?.id)).sql).toContain('-- by hand');
-    expect((await save('test.stored', { definition: 'x', version: null })).status).toBe(400);
-    expect((await list()).map(({ by }) => by)).toEqual(['private', '', 'private', '']);
-    const at = (path: string) => get(url, `/api/workbench/history/${path}`);
-    expectError(await at('endpoints/nothing.here'), 'endpoint_not_found');
-    expectError(await at('endpoints/test.stored/nothing'), 'not_found');
-  });
 });
 
 describe('a result that becomes a test', () => {

@@ -19,12 +19,7 @@ import { protocolRoutes } from './protocols.ts';
 import { queryRoutes } from './query.ts';
 import { searchRoutes } from './search.ts';
 import { workbenchRoutes } from './workbench.ts';
-import {
-  workbenchAlertRoutes,
-  workbenchDashboardRoutes,
-  workbenchHistoryRoutes,
-  workbenchSearchRoutes,
-} from './workbench-files.ts';
+import { workbenchAlertRoutes, workbenchDashboardRoutes, workbenchSearchRoutes } from './workbench-files.ts';
 
 /** Every group of routes, in the order of docs/api.md and /openapi.json. */
 const GROUPS = [
@@ -48,7 +43,6 @@ const GROUPS = [
   workbenchAlertRoutes,
   workbenchDashboardRoutes,
   workbenchSearchRoutes,
-  workbenchHistoryRoutes,
   localRoutes,
   aboutRoutes,
   consoleRoutes,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { ENDPOINT_NAME } from '../../definitions/endpoint.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { DASHBOARD_CHECK } from '../../management/dashboard-view.ts';
-import { ALERT_CHECK, ALERT_FILE, HISTORY, HISTORY_VERSION, SAVED_ALERT } from '../../management/view.ts';
+import { ALERT_CHECK, ALERT_FILE, SAVED_ALERT } from '../../management/view.ts';
 import { checkAlertDraft, readAlertFile, type SaveAlertParts, saveAlert } from '../../workbench/alert.ts';
 import {
   checkDashboardDraft,
@@ -12,7 +12,6 @@ import {
 } from '../../workbench/dashboard.ts';
 import type { SaveFileRequest } from '../../workbench/definition-file.ts';
 import { toDraftError } from '../../workbench/draft.ts';
-import { type HistoryParts, listHistory, readHistory } from '../../workbench/history.ts';
 import {
   checkSearchDraft,
   readSearchFile,
@@ -158,34 +157,3 @@ search: { q: "level:error request.path:/checkout*", range: 24h }
   read: readSearchFile,
   save: saveSearch,
 });
-
-const ofHistory = { ...common, errors: ['not_found', 'endpoint_not_found'] } as const;
-
-/** Serves earlier versions of definitions to the console. */
-export const workbenchHistoryRoutes: RouteGroup<HistoryParts> = {
-  routes: [
-    defineRoute({
-      ...ofHistory,
-      method: 'GET',
-      path: '/api/workbench/history/:kind/:name',
-      summary: 'The kept versions of a definition',
-      operation: {
-        id: 'list_history',
-        tag: 'console',
-        description:
-          '`kind` is `endpoints`, `alerts`, `dashboards` or `searches`. Saves of this process, newest first.',
-      },
-      answer: { 200: json('Without saves the list is empty.', HISTORY) },
-      handle: (parts: HistoryParts, request) => listHistory(parts, request.params),
-    }),
-    defineRoute({
-      ...ofHistory,
-      method: 'GET',
-      path: '/api/workbench/history/:kind/:name/:id',
-      summary: 'The texts of a kept version',
-      operation: { id: 'get_history_version', tag: 'console' },
-      answer: { 200: json('As it was saved.', HISTORY_VERSION) },
-      handle: (parts: HistoryParts, request) => readHistory(parts, request.params),
-    }),
-  ],
-};

@@ -9,9 +9,7 @@ import { Form } from '../../ui/form.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { ParameterFields } from '../endpoint/parameter-control.tsx';
-import { byFile } from './api.ts';
 import { type Outline, readOutline, withColumns } from './definition.ts';
-import { HistoryButton } from './history.tsx';
 import { Panes } from './panes.tsx';
 import { newAlertPath } from './path.ts';
 import { Result } from './result.tsx';
@@ -56,7 +54,7 @@ export function Bench({ name, draftName, opened, workbench, choice, onSaved }: B
         <h1>Workbench</h1>
         {choice}
         {(work.isChanged || work.test !== '') && <Tag tone="warn">not saved</Tag>}
-        {name !== '' && <Links name={name} work={work} maySave={workbench.refusal === null} />}
+        {name !== '' && <Links name={name} work={work} />}
         <SaveBar
           name={name}
           refusal={workbench.refusal}
@@ -120,11 +118,10 @@ export function Bench({ name, draftName, opened, workbench, choice, onSaved }: B
 interface LinksProps {
   readonly name: string;
   readonly work: WorkedFiles;
-  readonly maySave: boolean;
 }
 
 /** What else there is of an endpoint that is served. */
-function Links({ name, work, maySave }: LinksProps) {
+function Links({ name, work }: LinksProps) {
   return (
     <>
       <Link className="small" href={`/endpoints/${name}`}>
@@ -133,15 +130,6 @@ function Links({ name, work, maySave }: LinksProps) {
       <Link className="small" href={newAlertPath(name, work.values)}>
         Alert on this
       </Link>
-      {maySave && (
-        <HistoryButton
-          kind="endpoints"
-          name={name}
-          mine={byFile(work.files)}
-          toFiles={({ definition, sql }) => byFile({ definition, sql: sql ?? '' })}
-          onRestore={({ definition, sql }) => work.edit({ definition, sql: sql ?? '' })}
-        />
-      )}
     </>
   );
 }

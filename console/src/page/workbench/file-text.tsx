@@ -11,7 +11,6 @@ import { ErrorNote } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { filesPath } from './api.ts';
 import { Faults } from './faults.tsx';
-import { HistoryButton } from './history.tsx';
 import { Conflict, ConflictNote, RestoredNote } from './save-notes.tsx';
 import { type Base, useFiles } from './use-files.ts';
 
@@ -87,20 +86,9 @@ function TextBench({ kind, file, refusal, actions, onCheck, onReload }: TextBenc
         {actions}
         <div className="bench-save">
           {refusal === null ? (
-            <>
-              {!isNew && (
-                <HistoryButton
-                  kind={kind}
-                  name={name}
-                  mine={{ [`${name}.yaml`]: text }}
-                  toFiles={({ definition }) => ({ [`${name}.yaml`]: definition })}
-                  onRestore={({ definition }) => setText(definition)}
-                />
-              )}
-              <Button disabled={!isUnsaved || saving.busy} onClick={save}>
-                {saving.busy ? 'Saving…' : 'Save'}
-              </Button>
-            </>
+            <Button disabled={!isUnsaved || saving.busy} onClick={save}>
+              {saving.busy ? 'Saving…' : 'Save'}
+            </Button>
           ) : (
             <CopyButton text={text} label="Copy the file" title={refusal} />
           )}
