@@ -150,6 +150,7 @@ describe('saving', () => {
     await page.getByText('Its test passed').waitFor();
     expect(await readFile(fileOf('kept.alone'), 'utf8')).toContain('-- second');
     await writeFile(fileOf('kept.alone'), `${COUNT} -- theirs\n`);
+    await write(sqlOf(page), `${COUNT} -- third`);
     await press(page, 'Save');
     await page.getByText('Not saved.').waitFor();
     await page

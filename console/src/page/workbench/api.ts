@@ -12,11 +12,6 @@ export interface Files {
 export const PATHS: Readonly<Record<keyof Files, string>> = { sql: 'query.sql', definition: 'endpoint.yaml' };
 export const FILES: readonly (keyof Files)[] = ['sql', 'definition'];
 
-/** The texts of both files by their names. */
-export function byFile(files: Files): Record<string, string> {
-  return Object.fromEntries(FILES.map((file) => [PATHS[file], files[file]]));
-}
-
 /** Response of a run. */
 export interface RunRows extends RunReport {
   readonly result: readonly Row[];

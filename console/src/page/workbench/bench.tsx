@@ -14,7 +14,7 @@ import { Panes } from './panes.tsx';
 import { newAlertPath } from './path.ts';
 import { Result } from './result.tsx';
 import { SaveBar } from './save-bar.tsx';
-import { SaveNotes } from './save-notes.tsx';
+import { SaveNotes, TestOutcome } from './save-notes.tsx';
 import { TestDialog, type TestDialogProps } from './test-dialog.tsx';
 import { type Check, checkFiles, useBenchRun, useCheck } from './use-check.ts';
 import { type Base, useFiles, type WorkedFiles } from './use-files.ts';
@@ -48,6 +48,7 @@ export function Bench({ name, draftName, opened, workbench, choice, onSaved }: B
       return complete(definition, isKnown ? check : await checkFiles(client, files), workbench);
     },
   });
+  const { saving } = save;
   return (
     <>
       <div className="page-head bench-head">
@@ -69,7 +70,20 @@ export function Bench({ name, draftName, opened, workbench, choice, onSaved }: B
         />
       </div>
       {workbench.notice !== null && work.isChanged && <div className="note is-info">{workbench.notice}</div>}
-      <SaveNotes name={name} opened={opened} work={work} save={save} />
+      <SaveNotes
+        kind="endpoints"
+        {...{ name, opened, work }}
+        saved={
+          saving.state === 'saved' && (
+            <TestOutcome tests={saving.saved.tests}>
+              Saved as <code>{saving.saved.name}</code>.
+            </TestOutcome>
+          )
+        }
+        error={'error' in saving && !save.isAsking ? saving.error : undefined}
+        onLoad={save.loadStored}
+        onCopy={() => save.ask(true)}
+      />
       {check.error !== undefined && <ErrorNote error={check.error} />}
       <section className="panel bench" aria-label="Query and definition">
         <Panes

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { DraftCheck } from '../../../../src/management/view.ts';
-import { type ApiError, type Client, useClient } from '../../api/client.ts';
+import { type ApiError, useClient } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
 import { latestOf, queries, useRun } from '../../api/queries.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
@@ -11,7 +11,7 @@ import { ErrorNote } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { filesPath } from './api.ts';
 import { Faults } from './faults.tsx';
-import { Conflict, ConflictNote, RestoredNote } from './save-notes.tsx';
+import { SaveNotes } from './save-notes.tsx';
 import { type Base, useFiles } from './use-files.ts';
 
 /** The response to a check: faults, and what else its kind has. */
@@ -37,7 +37,7 @@ export function FileText({ template, ...bench }: FileTextProps) {
   const path = filesPath(kind, name);
   const read = useRun<DefinitionFile>({
     key: [path, round],
-    read: (client, signal) => readFile(client, path, signal),
+    read: (client, signal) => client.call<DefinitionFile>(path, ['definition', 'version'], { signal }),
   });
   const isNew = read.state === 'failed' && read.error.status === 404 && template !== undefined;
   const file = isNew ? { name, definition: template, version: null } : latestOf(read);
@@ -53,10 +53,6 @@ export function FileText({ template, ...bench }: FileTextProps) {
   );
 }
 
-function readFile(client: Client, path: string, signal: AbortSignal): Promise<DefinitionFile> {
-  return client.call<DefinitionFile>(path, ['definition', 'version'], { signal });
-}
-
 interface TextBenchProps extends Omit<FileTextProps, 'template' | 'name'> {
   readonly file: DefinitionFile;
   /** Reads the file again. */
@@ -67,7 +63,7 @@ function TextBench({ kind, file, refusal, actions, onCheck, onReload }: TextBenc
   const { name } = file;
   // No endpoint has a space in its name.
   const work = useFiles(`${kind === 'alerts' ? 'alert' : 'dashboard'} ${name}`, toBase(file));
-  const { base, isChanged, isRestored } = work;
+  const { base, isChanged } = work;
   const text = work.files.definition;
   const setText = (definition: string) => work.edit({ definition });
   const editor = useRef<{ goTo(fault: Fault): void }>(null);
@@ -76,7 +72,6 @@ function TextBench({ kind, file, refusal, actions, onCheck, onReload }: TextBenc
     work.settle(toBase({ version, definition }), toBase({ version, definition })),
   );
   const save = () => saving.save({ name, definition: text, version: base.version });
-  const isConflict = saving.error?.code === 'conflict';
   const isNew = base.version === null;
   const isUnsaved = isChanged || isNew;
   return (
@@ -94,40 +89,20 @@ function TextBench({ kind, file, refusal, actions, onCheck, onReload }: TextBenc
           )}
         </div>
       </div>
-      <div className="bench-notes" aria-live="polite">
-        {refusal !== null && <div className="note is-info">Not saved here: {refusal}.</div>}
-        {isRestored && (
-          <RestoredNote isOther={base.version !== file.version} onDiscard={() => work.reset(toBase(file))} />
-        )}
-        {saving.saved !== undefined && !isChanged && (
-          <div className="note is-info">Saved, and served from now on.</div>
-        )}
-        {isConflict && (
-          <ConflictNote error={saving.error}>
-            <Button
-              onClick={() => {
-                work.reset(toBase(file));
-                onReload();
-              }}
-            >
-              Load theirs
-            </Button>
-          </ConflictNote>
-        )}
-        {saving.error !== undefined && !isConflict && <ErrorNote error={saving.error} />}
-        {error !== undefined && <ErrorNote error={error} />}
-      </div>
-      {isConflict && (
-        <Conflict
-          path={filesPath(kind, name)}
-          version={base.version}
-          mine={{ [`${name}.yaml`]: text }}
-          read={async (client, signal) => {
-            const theirs = await readFile(client, filesPath(kind, name), signal);
-            return { version: theirs.version, texts: { [`${name}.yaml`]: theirs.definition } };
-          }}
-        />
-      )}
+      {refusal !== null && <div className="note is-info">Not saved here: {refusal}.</div>}
+      <SaveNotes
+        {...{ kind, name, work }}
+        opened={toBase(file)}
+        saved={
+          saving.saved !== undefined &&
+          !isChanged && <div className="note is-info">Saved, and served from now on.</div>
+        }
+        error={saving.error ?? error}
+        onLoad={() => {
+          work.reset(toBase(file));
+          onReload();
+        }}
+      />
       <section className="panel bench" aria-label={`File of ${name}`}>
         <div className="alert-editor">
           <Editor

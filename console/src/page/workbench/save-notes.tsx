@@ -1,101 +1,96 @@
 import type { ReactNode } from 'react';
 import type { SavedEndpoint } from '../../../../src/management/view.ts';
-import type { ApiError, Client } from '../../api/client.ts';
+import type { ApiError } from '../../api/client.ts';
 import { useRun } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { TextDiff } from '../../ui/text-diff.tsx';
-import { byFile, filesPath, readFiles } from './api.ts';
+import { type DefinitionKind, filesPath, PATHS } from './api.ts';
 import type { Base, WorkedFiles } from './use-files.ts';
-import type { Saving } from './use-save.ts';
 
 interface SaveNotesProps {
+  readonly kind: DefinitionKind;
   readonly name: string;
   readonly opened: Base;
   readonly work: WorkedFiles;
-  readonly save: Saving;
+  /** What is said of the last save; undefined: none, or there are changes since. */
+  readonly saved: ReactNode;
+  /** Of the last save, or of a check. */
+  readonly error: ApiError | undefined;
+  /** Continues with the stored texts after a conflict. */
+  readonly onLoad: () => void;
+  /** Saves the texts under another name; undefined: they cannot be. */
+  readonly onCopy?: () => void;
 }
 
-/** Says that the texts under work were restored or saved, or could not be. */
-export function SaveNotes({ name, opened, work, save }: SaveNotesProps) {
-  const { saving, isAsking } = save;
+/** Says that the texts under work were restored or saved, or could not be, and what differs if others have saved meanwhile. */
+export function SaveNotes(props: SaveNotesProps) {
+  const { opened, work, saved, error, onLoad, onCopy } = props;
+  const isConflict = error?.code === 'conflict';
   return (
     <>
       <div className="bench-notes" aria-live="polite">
-        {work.isRestored && saving.state === 'idle' && (
-          <RestoredNote isOther={work.base.version !== opened.version} onDiscard={() => work.reset(opened)} />
+        {work.isRestored && error === undefined && (
+          <div className="note is-info bench-note">
+            <span>
+              These are your unsaved changes.
+              {work.base.version !== opened.version && ' What is stored has changed since you began.'}
+            </span>
+            <QuietButton onClick={() => work.reset(opened)}>Discard them</QuietButton>
+          </div>
         )}
         {!work.isKept && (
           <div className="note is-bad">
             The browser’s storage is full: a reload loses the changes. Save or copy them first.
           </div>
         )}
-        {saving.state === 'saved' && <SavedNote saved={saving.saved} />}
-        {saving.state === 'conflict' && !isAsking && (
-          <ConflictNote error={saving.error}>
-            <Button onClick={save.loadStored}>Load theirs</Button>
-            <Button onClick={() => save.ask(true)}>Keep mine as a copy</Button>
-          </ConflictNote>
+        {saved}
+        {isConflict && (
+          <div className="note is-bad bench-note">
+            <span>
+              <strong>Not saved.</strong> {error.message}
+            </span>
+            <span className="row">
+              <Button onClick={onLoad}>Load theirs</Button>
+              {onCopy !== undefined && <Button onClick={onCopy}>Keep mine as a copy</Button>}
+            </span>
+          </div>
         )}
-        {saving.state === 'failed' && !isAsking && <ErrorNote error={saving.error} />}
+        {error !== undefined && !isConflict && <ErrorNote error={error} />}
       </div>
-      {saving.state === 'conflict' && !isAsking && (
-        <Conflict
-          path={filesPath('endpoints', name)}
-          version={work.base.version}
-          mine={byFile(work.files)}
-          read={async (client, signal) => {
-            const theirs = await readFiles(client, name, signal);
-            return { version: theirs.version, texts: byFile(theirs) };
-          }}
-        />
-      )}
+      {isConflict && <Conflict {...props} />}
     </>
   );
 }
 
-interface RestoredNoteProps {
-  /** Whether the files have changed meanwhile. */
-  readonly isOther: boolean;
-  readonly onDiscard: () => void;
-}
-
-/** Says that the texts are those of an earlier visit. */
-export function RestoredNote({ isOther, onDiscard }: RestoredNoteProps) {
+/** What differs between the stored texts and those under work, if the stored ones have changed. */
+function Conflict({ kind, name, work }: SaveNotesProps) {
+  const path = filesPath(kind, name);
+  const run = useRun({
+    key: ['conflict', path],
+    read: (client, signal) =>
+      client.call<Omit<Base, 'sql'> & { sql?: string }>(path, ['definition'], { signal }),
+  });
+  // The definition may have been removed, or the conflict may be with another one.
+  if (run.state === 'failed') return run.error.status === 404 ? null : <ErrorNote error={run.error} />;
+  if (run.state !== 'done') return <p className="muted">Reading theirs…</p>;
+  const { definition, sql = '', version } = run.value;
+  if (version === work.base.version) return null;
+  const files = kind === 'endpoints' ? PATHS : { sql: '', definition: `${name}.yaml` };
+  const theirs = { definition, sql };
+  const changed = (['definition', 'sql'] as const).filter((one) => theirs[one] !== work.files[one]);
   return (
-    <div className="note is-info bench-note">
-      <span>
-        These are your unsaved changes.
-        {isOther && ' What is stored has changed since you began.'}
-      </span>
-      <QuietButton onClick={onDiscard}>Discard them</QuietButton>
-    </div>
-  );
-}
-
-interface ConflictNoteProps {
-  readonly error: ApiError | undefined;
-  /** What can be done. */
-  readonly children: ReactNode;
-}
-
-/** Says that another one has saved meanwhile. */
-export function ConflictNote({ error, children }: ConflictNoteProps) {
-  return (
-    <div className="note is-bad bench-note">
-      <span>
-        <strong>Not saved.</strong> {error?.message}
-      </span>
-      <span className="row">{children}</span>
-    </div>
-  );
-}
-
-function SavedNote({ saved: { name, tests } }: { readonly saved: SavedEndpoint }) {
-  return (
-    <TestOutcome tests={tests}>
-      Saved as <code>{name}</code>.
-    </TestOutcome>
+    <>
+      {changed.length === 0 && <p className="muted">Yours are the same as theirs.</p>}
+      {changed.map((one) => (
+        <TextDiff
+          key={one}
+          label={files[one]}
+          before={{ name: 'theirs', text: theirs[one] }}
+          after={{ name: 'mine', text: work.files[one] }}
+        />
+      ))}
+    </>
   );
 }
 
@@ -130,46 +125,5 @@ export function TestOutcome({ tests, children }: TestOutcomeProps) {
         </ul>
       )}
     </div>
-  );
-}
-
-/** The stored texts by file name. */
-interface Stored {
-  readonly version: string | null;
-  readonly texts: Readonly<Record<string, string>>;
-}
-
-interface ConflictProps {
-  /** Path of the stored texts. */
-  readonly path: string;
-  /** The version that the work started from; null: a new definition. */
-  readonly version: string | null;
-  /** The texts under work by file name. */
-  readonly mine: Stored['texts'];
-  /** @throws ApiError */
-  readonly read: (client: Client, signal: AbortSignal) => Promise<Stored>;
-}
-
-/** What differs between the stored texts and those under work, if the stored ones have changed. */
-export function Conflict({ path, version, mine, read }: ConflictProps) {
-  const run = useRun({ key: ['conflict', path], read });
-  // The definition may have been removed, or the conflict may be with another one.
-  if (run.state === 'failed') return run.error.status === 404 ? null : <ErrorNote error={run.error} />;
-  if (run.state !== 'done') return <p className="muted">Reading theirs…</p>;
-  const { texts, version: stored } = run.value;
-  if (stored === version) return null;
-  const changed = Object.entries(texts).filter(([file, text]) => mine[file] !== text);
-  return (
-    <>
-      {changed.length === 0 && <p className="muted">Yours are the same as theirs.</p>}
-      {changed.map(([file, text]) => (
-        <TextDiff
-          key={file}
-          label={file}
-          before={{ name: 'theirs', text }}
-          after={{ name: 'mine', text: mine[file] ?? '' }}
-        />
-      ))}
-    </>
   );
 }
