@@ -5,11 +5,9 @@ import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { Button } from '../../ui/button.tsx';
-import { Code } from '../../ui/code.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
-import { Panel } from '../../ui/panel.tsx';
 import './dashboard.css';
 
 /** Every dashboard of which the key sees a panel. */
@@ -29,7 +27,12 @@ export function DashboardListPage() {
           ))}
         </ul>
       )}
-      {dashboards?.length === 0 && <FirstDashboard />}
+      {dashboards?.length === 0 && (
+        <Empty title="No dashboards">
+          A key sees the panels of the endpoints that it may call; <code>docs/dashboards.md</code> explains
+          how to write one.
+        </Empty>
+      )}
       {dashboards !== undefined && mayUseWorkbench(self) && <NewDashboard taken={dashboards} />}
     </>
   );
@@ -45,28 +48,6 @@ function DashboardCard({ dashboard }: { readonly dashboard: DashboardSummary }) 
         <code>{name}</code> · {panels} {panels === 1 ? 'panel' : 'panels'}
       </span>
     </li>
-  );
-}
-
-const EXAMPLE = `name: checkout
-title: Checkout
-range: 24h
-parameters:
-  project: aurora
-rows:
-  - panels:
-      - { endpoint: failing.paths }
-`;
-
-function FirstDashboard() {
-  return (
-    <Panel title="Write the first dashboard">
-      <Empty title="No dashboards">
-        A dashboard is a file such as this one; <code>docs/dashboards.md</code> explains each field. A key
-        sees the panels of the endpoints that it may call.
-      </Empty>
-      <Code text={EXAMPLE} language="yaml" label="dashboards/checkout.yaml" />
-    </Panel>
   );
 }
 
