@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findNext } from '../../console/src/api/answer.ts';
-import { formatPattern } from '../../console/src/format/pattern-text.ts';
+import { formatPattern } from '../../console/src/format/search-text.ts';
 import { formatAddress, parseAddress } from '../../console/src/page/explore/address.ts';
 import { exclude } from '../../console/src/page/explore/lines/line.ts';
 import { deleteSearch, readSearches, saveSearch } from '../../console/src/page/explore/saved-search.ts';
