@@ -2,7 +2,7 @@ import { type KeyboardEvent, type ReactNode, Suspense, useRef, useState } from '
 import { Link, Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wouter';
 import type { Self } from '../../src/management/view.ts';
 import { useClient } from './api/client.ts';
-import { ENDPOINTS_EVERY_MS, queries, useRead } from './api/queries.ts';
+import { ENDPOINTS_EVERY_MS, queries, useFiring, useRead } from './api/queries.ts';
 import { isOfferedTo, PAGES, type Page } from './page.ts';
 import { type Theme, usePreference } from './preference.ts';
 import { Button, QuietButton } from './ui/button.tsx';
@@ -13,6 +13,7 @@ import { Mark } from './ui/mark.tsx';
 import { Empty, ErrorNote } from './ui/note.tsx';
 import { useTitle } from './ui/page-head.tsx';
 import { Segmented } from './ui/tabs.tsx';
+import { Tag } from './ui/tag.tsx';
 
 interface ShellProps {
   readonly onSignIn: () => void;
@@ -128,12 +129,19 @@ function Navigation({ onGo }: { readonly onGo: () => void }) {
   const { scopes } = self;
   const mayList = scopes.includes('query') || scopes.includes('manage');
   const { value, error } = useRead(queries.endpoints, { isWanted: mayList, everyMs: ENDPOINTS_EVERY_MS });
+  const firing = useFiring().length;
   return (
     <nav aria-label="Console">
       <ul className="shell-pages">
         {offeredTo(self).map((page) =>
           page.title === undefined ? null : (
-            <NavItem key={page.path} href={page.path} label={page.title} onGo={onGo} />
+            <NavItem
+              key={page.path}
+              href={page.path}
+              label={page.title}
+              firing={page.path === '/alerts' ? firing : 0}
+              onGo={onGo}
+            />
           ),
         )}
       </ul>
@@ -156,16 +164,27 @@ function offeredTo(self: Self): readonly Page[] {
 interface NavItemProps {
   readonly href: string;
   readonly label: string;
+  /** How many alerts fire. */
+  readonly firing?: number;
   readonly onGo: () => void;
 }
 
-function NavItem({ href, label, onGo }: NavItemProps) {
+function NavItem({ href, label, firing = 0, onGo }: NavItemProps) {
   const [location] = useLocation();
   const isWithin = href !== '/' && location.startsWith(`${href}/`);
   return (
     <li>
       <Link href={href} aria-current={location === href ? 'page' : isWithin || undefined} onClick={onGo}>
         {label}
+        {firing > 0 && (
+          <>
+            {' '}
+            <Tag tone="bad">
+              {firing}
+              <span className="visually-hidden"> firing</span>
+            </Tag>
+          </>
+        )}
       </Link>
     </li>
   );

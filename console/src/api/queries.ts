@@ -133,6 +133,15 @@ export function useOverview(): Loaded<Overview> {
   return useRead(queries.overview, { isWanted, everyMs: EVERY_MS });
 }
 
+const ALERTS_EVERY_MS = 30_000;
+
+/** The alerts that fire, of those that the key may see. */
+export function useFiring(): readonly AlertView[] {
+  const isWanted = useClient().self.scopes.includes('query');
+  const { value } = useRead(queries.alerts, { isWanted, everyMs: ALERTS_EVERY_MS });
+  return value?.result.filter(({ state }) => state === 'firing') ?? [];
+}
+
 export interface Pages<T> {
   /** The items read so far, newest first; `undefined` before the first page. */
   readonly items: readonly T[] | undefined;

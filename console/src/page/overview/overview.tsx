@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { EndpointView, Notice, Overview, Traffic } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { queries, useOverview, useRead } from '../../api/queries.ts';
+import { queries, useFiring, useOverview, useRead } from '../../api/queries.ts';
 import { maySearch } from '../../api/right.ts';
 import {
   formatBytes,
@@ -15,6 +15,7 @@ import {
 import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { Panel, Stat } from '../../ui/panel.tsx';
+import { RowTable } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import './overview.css';
 import { EndpointTraffic } from './endpoint-traffic.tsx';
@@ -43,14 +44,35 @@ export function OverviewPage() {
         <>
           <NoticeBanner notices={overview.notices} />
           <Headline overview={overview} />
+          <FiringAlerts />
           {mayFind && <SourceTraffic />}
           <EndpointTraffic overview={overview} endpoints={described} />
           <EngineState overview={overview} />
         </>
       )}
+      {!mayWatch && <FiringAlerts />}
       {!mayWatch && mayFind && <SourceTraffic />}
       {!mayWatch && endpoints.value !== undefined && <EndpointList endpoints={described} />}
     </>
+  );
+}
+
+/** The alerts that fire, if there are some. */
+function FiringAlerts() {
+  const firing = useFiring();
+  if (firing.length === 0) return null;
+  return (
+    <RowTable
+      title="Firing alerts"
+      rows={firing}
+      keyOf={({ id }) => id}
+      columns={[
+        { name: 'Alert', cell: ({ name }) => <Link href={`/alerts/${name}`}>{name}</Link> },
+        { name: 'Severity', cell: ({ severity }) => severity },
+        { name: 'Instances', numeric: true, cell: ({ instances }) => instances.length },
+        { name: 'Since', cell: ({ since }) => since !== null && <Ago iso={since} nowMs={Date.now()} /> },
+      ]}
+    />
   );
 }
 
