@@ -119,7 +119,8 @@ function watch(page: Page, expected: NonNullable<OpenOptions['expected']>): void
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (![origin, provider].includes(url.origin) && url.protocol !== 'data:') complaints.push(`a request to ${url}`);
+    if (![origin, provider].includes(url.origin) && url.protocol !== 'data:')
+      complaints.push(`a request to ${url}`);
   });
 }
 
