@@ -1,4 +1,5 @@
-import type { Alert } from '../definitions/alert.ts';
+import { createHash } from 'node:crypto';
+import type { Alert, AlertCondition } from '../definitions/alert.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Registry } from '../definitions/registry.ts';
 import { laneOf } from '../engine/lanes.ts';
@@ -7,7 +8,20 @@ import { parseExactJson } from '../lib/json.ts';
 import { parseParameters } from '../query/parameters.ts';
 import { createQuestion } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
-import { type Judgement, judge, ROWS_MAX, type Row } from './condition.ts';
+import type { Holding, Labels, Outcome, RowValues } from './state.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** What an answer means for an alert. */
+export interface Judgement {
+  readonly outcome: Outcome;
+  readonly seen?: Seen | undefined;
+}
+
+/** Rows of an answer; one with more counts as failed. */
+const ROWS_MAX = 10_000;
+// Labels are in every message, and in the state.
+const TEXT_CHARS_MAX = 1_000;
 
 export interface EvaluateOptions {
   readonly registry: Pick<Registry, 'getEndpoint'>;
@@ -28,27 +42,130 @@ const LANE_KEY = 'alerts';
 export function createEvaluate({ registry, run }: EvaluateOptions): Evaluate {
   const bounded = new WeakMap<Endpoint, Endpoint>();
 
-  /** One row beyond the bounds shows that there are more. The runner keeps the statement of the copy. */
+  /** One row beyond the bound shows that there are more. The runner keeps the statement of the copy. */
   function boundRows(endpoint: Endpoint): Endpoint {
     const known = bounded.get(endpoint);
     if (known !== undefined) return known;
-    const copy = { ...endpoint, maxRows: Math.min(endpoint.maxRows, ROWS_MAX) + 1 };
+    const copy = { ...endpoint, maxRows: Math.min(endpoint.maxRows, ROWS_MAX + 1) };
     bounded.set(endpoint, copy);
     return copy;
   }
 
   return async (alert, { nowMs, signal }) => {
     try {
-      const own = registry.getEndpoint(alert.endpoint);
-      const endpoint = boundRows(own);
+      const endpoint = boundRows(registry.getEndpoint(alert.endpoint));
       const values = parseParameters(endpoint, alert.parameters);
       const lane = laneOf(LANE_KEY, alert.name);
       const { body } = await run(createQuestion(endpoint, values), { lane, signal, instantMs: nowMs });
       const { result: rows } = parseExactJson(body.toString()) as { result: Row[] }; // written by query/format.ts
-      return judge(alert, { rows, maxRows: own.maxRows });
+      return judge(alert, rows);
     } catch (error) {
       signal?.throwIfAborted();
-      return { outcome: { kind: 'failed', reason: messageOf(error) }, notes: [] };
+      return { outcome: { kind: 'failed', reason: messageOf(error) } };
     }
   };
+}
+
+/**
+ * Finds the instances for which the condition holds. Of several rows with the same labels the first one counts.
+ *
+ * @param all rows of the answer, integers beyond 2^53 as BigInts
+ */
+export function judge({ when, per }: Pick<Alert, 'when' | 'per'>, all: readonly Row[]): Judgement {
+  if (all.length > ROWS_MAX) {
+    const reason = `the answer has more than ${ROWS_MAX} rows, so it was not read; add a LIMIT or max_rows`;
+    return { outcome: { kind: 'failed', reason } };
+  }
+  const rows = all.filter((row) => holds(when, row));
+  const seen = findSeen(when, all, rows.length);
+  if (all.length === 0) return { outcome: { kind: 'no rows' }, seen };
+  const holding = new Map<string, Holding>();
+  for (const row of rows) {
+    const labels = readLabels(per, row);
+    const key = JSON.stringify(Object.values(labels));
+    if (!holding.has(key)) holding.set(key, { labels, values: readValues(per, row) });
+  }
+  return { outcome: { kind: 'rows', holding: [...holding.values()] }, seen };
+}
+
+/** The engine writes NaN as null, for which no condition on a column holds. */
+function holds(when: AlertCondition, row: Row): boolean {
+  if (when.kind === 'rows') return true;
+  const value = row[when.column];
+  if (when.kind === 'equals') return toNumber(value) === when.value;
+  if (typeof value !== 'number' && typeof value !== 'bigint') return false;
+  return when.kind === 'above' ? value > Number(when.value) : value < Number(when.value);
+}
+
+/** A null is an empty label. */
+function readLabels(per: readonly string[], row: Row): Labels {
+  return Object.fromEntries(per.map((name) => [name, cut(String(row[name] ?? ''))]));
+}
+
+function readValues(per: readonly string[], row: Row): RowValues {
+  const others = Object.entries(row).filter(([name]) => !per.includes(name));
+  return Object.fromEntries(others.map(([name, value]) => [name, toValue(value)]));
+}
+
+function toValue(value: unknown): string | number | null {
+  if (typeof value === 'number' || value === null || value === undefined) return value ?? null;
+  if (typeof value === 'bigint') return String(value); // a number would round it
+  return cut(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function cut(text: string): string {
+  return text.slice(0, TEXT_CHARS_MAX).toWellFormed();
+}
+
+/** The least and the greatest value of one answer, for the chart of its alert. */
+interface Seen {
+  readonly low: number;
+  readonly high: number;
+}
+
+const MEASURE_CHARS = 16;
+
+/**
+ * The column whose values a chart of the condition shows; `undefined`: it shows the number of rows for which the
+ * condition holds.
+ */
+export function chartColumn(when: AlertCondition): string | undefined {
+  return when.kind !== 'rows' && typeof when.value === 'number' ? when.column : undefined;
+}
+
+/** @param holding number of rows for which the condition holds @returns `undefined`: the answer has no value */
+function findSeen(when: AlertCondition, rows: readonly Row[], holding: number): Seen | undefined {
+  const column = chartColumn(when);
+  if (column === undefined) return { low: holding, high: holding };
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { [column]: exact } of rows) {
+    const value = toNumber(exact);
+    if (typeof value !== 'number') continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return low > high ? undefined : { low, high };
+}
+
+/** Rounds a BigInt; other values stay. */
+function toNumber(value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
+}
+
+/** Identifies what the points of an alert are values of: those of another query or column are not drawn beside them. */
+export function measureOf({
+  endpoint,
+  parameters,
+  when,
+}: Pick<Alert, 'endpoint' | 'parameters' | 'when'>): string {
+  return hash([endpoint, parameters, chartColumn(when) ?? when]);
+}
+
+/** Identifies whose rows an alert reads: what is stored of others is not for callers who may read only these. */
+export function aboutOf({ endpoint, parameters }: Pick<Alert, 'endpoint' | 'parameters'>): string {
+  return hash([endpoint, parameters]);
+}
+
+function hash(about: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, MEASURE_CHARS);
 }

@@ -1,33 +1,29 @@
 import { v7 as newOrderedId } from 'uuid';
 import type { Alert } from '../definitions/alert.ts';
-import { type AlertWrite, EVERY_ALERT, type Silence } from '../keys/alerts/alert-record.ts';
+import type { AlertWrite, Silence } from '../keys/alerts/alert-record.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
-import { aboutOf, measureOf } from './condition.ts';
-import type { Evaluate } from './evaluate.ts';
-import { describeJudgement, describeTransitions, type HistoryEvent, writeEntry } from './history.ts';
-import { createMessages, type FindLink, type Texts } from './message.ts';
-import { type AlertMessage, NO_RECEIVER, writeMessage } from './outbox.ts';
-import { type AlertState, type Labels, NO_STATE, step, type Transition } from './state.ts';
+import { aboutOf, type Evaluate, measureOf } from './evaluate.ts';
+import { describeStep, type HistoryEvent, writeEntry } from './history.ts';
+import { type AlertMessage, createMessages, type FindLink, type Texts } from './message.ts';
+import { type AlertState, type Labels, NO_STATE, resolveAll, step, type Transition } from './state.ts';
 
 export interface EvaluationOptions {
   readonly evaluate: Evaluate;
   readonly store: AlertStore;
-  /** A plausible time, ms since the epoch: a clock that jumps must not let every alert change. */
+  /** ms since the epoch. */
   readonly now: () => number;
-  /** Names of the receivers; messages to others are not stored. */
+  /** Names of the receivers. What fires is sent to others as soon as they exist. */
   readonly receivers: () => ReadonlySet<string>;
   readonly findLink?: FindLink;
-  /** Called when messages have been stored. */
-  readonly onMessages?: () => void;
+  /** Called when a change has been stored, with its messages. */
+  readonly onChange?: (alert: string, events: readonly HistoryEvent[], messages: number) => void;
 }
 
 /** What is stored of an alert: its state, and what is needed to resolve it after its file has gone. */
-export interface StoredAlert extends Pick<Alert, 'name' | 'severity' | 'text' | 'to'> {
+export interface StoredAlert extends Omit<Texts, 'link'> {
   readonly state: AlertState;
   /** See `aboutOf`. */
   readonly about: string;
-  /** Notes of the last evaluation, each of which is in the history once. */
-  readonly notes?: readonly string[];
 }
 
 /** Reads a state of the store. */
@@ -47,17 +43,15 @@ export async function listFiring(
   const [states, silences] = await Promise.all([store.readStates(), store.listSilences(nowMs)]);
   return [...states].flatMap(([id, text]) => {
     const stored = readStored(text);
-    if (!stored.to.includes(receiver)) return [];
     const isSilenced = isSilencedBy(silencesOf(id, silences));
     const firing = Object.values(stored.state.instances)
-      .filter(
-        ({ phase, sentMs, labels }) => phase === 'firing' && sentMs !== undefined && !isSilenced(labels),
-      )
-      .map((instance): Transition => ({ change: 'repeated', instance, send: true }));
+      .filter(({ sentTo, labels }) => sentTo.includes(receiver) && !isSilenced(labels))
+      .map((instance): Transition => ({ change: 'repeated', instance, to: [receiver] }));
     // The instances of a message share their `since`.
     const groups = Map.groupBy(firing, ({ instance }) => instance.sinceMs);
     const texts = { ...stored, link: findLink?.(stored.name) };
-    return [...groups.values()].flatMap((own) => createMessages(texts, own, { atMs: nowMs }));
+    const created = [...groups.values()].flatMap((own) => createMessages(texts, own, nowMs));
+    return created.map(({ message }) => message);
   });
 }
 
@@ -77,121 +71,88 @@ export interface Evaluation {
 /** Evaluates an alert at a tick. @returns whether the result was written: this process still has the lease */
 export async function evaluateOne(alert: Alert, tickMs: number, evaluation: Evaluation): Promise<boolean> {
   const { from, options, signal } = evaluation;
-  const { evaluate, store } = options;
-  const judged = await evaluate(alert, { nowMs: tickMs - alert.delayMs, signal });
-  if (!(await endOld(alert, tickMs, evaluation))) return false;
-  const stored = from.states.get(alert.id);
-  const before = stored?.state ?? NO_STATE;
-  const silences = silencesOf(alert.id, await store.listSilences(tickMs));
-  const isSilenced = isSilencedBy(silences);
-  const { state, transitions } = step(
-    before,
-    { tickMs, outcome: judged.outcome },
-    { rules: alert, isSilenced },
-  );
-  const { name, severity, text, to } = alert;
-  const history = [...describeJudgement(judged, state, stored?.notes), ...describeTransitions(transitions)];
-  const { notes } = judged;
-  const next = { name, severity, text, to, state, about: aboutOf(alert), ...(notes.length > 0 && { notes }) };
-  const texts = { ...next, link: options.findLink?.(name) };
-  const point = judged.seen && { measure: measureOf(alert), atMs: tickMs, ...judged.seen };
-  return await write(alert.id, { next, texts, tickMs, history, transitions, point }, evaluation);
-}
-
-/** Resolves what fired of an alert whose file has gone. @returns as `evaluateOne` */
-export async function endOne(id: string, stored: StoredAlert, evaluation: Evaluation): Promise<boolean> {
-  const reason = 'the alert was removed from the definitions';
-  const tickMs = evaluation.options.now();
-  // If the file comes back before the next tick, the last one is evaluated again, and what it sends must be newer than this.
-  const messageMs = Math.min(stored.state.tickMs ?? tickMs, tickMs);
-  return await end(id, { stored, reason, tickMs, messageMs }, evaluation);
-}
-
-/**
- * Resolves what receivers would never hear of again: what an alert of another name or about other rows has sent, which
- * begins anew, and what
- * was sent to receivers that it no longer has.
- *
- * @returns as `evaluateOne`
- */
-async function endOld(alert: Alert, tickMs: number, evaluation: Evaluation): Promise<boolean> {
-  const { from, options } = evaluation;
-  const stored = from.states.get(alert.id);
-  if (stored === undefined) return true;
-  if (stored.about !== aboutOf(alert) || stored.name !== alert.name) {
-    const what =
-      stored.name === alert.name ? 'its endpoint or parameters have changed' : 'it has another name';
-    return await end(alert.id, { stored, reason: what, tickMs }, evaluation);
-  }
+  const { outcome, seen } = await options.evaluate(alert, { nowMs: tickMs - alert.delayMs, signal });
+  const { id, name, severity, text, description, runbook } = alert;
+  const about = aboutOf(alert);
+  const old = from.states.get(id);
+  const reason = old && findNewIdentity(old, { name, severity, about });
+  if (old !== undefined && reason !== undefined)
+    if (!(await endOne(id, { stored: old, reason, tickMs }, evaluation))) return false;
+  const isSilenced = isSilencedBy(silencesOf(id, await options.store.listSilences(tickMs)));
   const known = options.receivers();
-  const dropped = stored.to.filter((name) => !alert.to.includes(name) && known.has(name));
-  if (dropped.length === 0 || resolveAll(stored).length === 0) return true;
-  const next = { ...stored, to: stored.to.filter((name) => !dropped.includes(name)) };
-  const reason = `it is no longer sent to ${dropped.join(', ')}`;
-  return await end(alert.id, { stored: { ...stored, to: dropped }, reason, tickMs, next }, evaluation);
+  const { state, transitions } = step(
+    from.states.get(id)?.state ?? NO_STATE,
+    { tickMs, outcome },
+    { rules: alert, receivers: alert.to.filter((to) => known.has(to)), isSilenced },
+  );
+  const missing = transitions.some(({ change }) => change === 'firing')
+    ? alert.to.filter((receiver) => !known.has(receiver))
+    : [];
+  const history = [
+    ...describeStep(state, transitions),
+    ...missing.map((receiver): HistoryEvent => ({ change: 'not_delivered', receiver, reason: NO_RECEIVER })),
+  ];
+  const next = { ...{ name, severity, text, description, runbook }, state, about };
+  const texts = { ...next, link: options.findLink?.(name) };
+  const point = seen && { measure: measureOf(alert), atMs: tickMs, ...seen };
+  return await write(id, { next, texts, tickMs, history, transitions, point }, evaluation);
 }
 
-interface Ending extends Pick<Result, 'tickMs' | 'messageMs'> {
+/** Why no message is created for a name in `to`. */
+export const NO_RECEIVER = 'TAILRACE_RECEIVERS_FILE has no receiver of this name';
+
+/** Finds why an alert begins anew: receivers know what it has sent by its name and severity. */
+function findNewIdentity(
+  old: StoredAlert,
+  { name, severity, about }: Pick<StoredAlert, 'name' | 'severity' | 'about'>,
+): string | undefined {
+  if (old.about !== about) return 'its endpoint or parameters have changed';
+  if (old.name !== name) return `it is called ${name} now`;
+  return old.severity === severity ? undefined : `its severity is ${severity} now`;
+}
+
+/** What ends: a stored alert whose file has gone, or is of another alert now. */
+interface Ending {
   readonly stored: StoredAlert;
   readonly reason: string;
-  /** What goes on for other receivers. */
-  readonly next?: StoredAlert;
+  readonly tickMs: number;
 }
 
-async function end(
+/** Forgets an alert: resolves what fires, for whoever has heard of it. @returns as `evaluateOne` */
+export async function endOne(
   id: string,
-  { stored, reason, tickMs, messageMs, next }: Ending,
+  { stored, reason, tickMs }: Ending,
   evaluation: Evaluation,
 ): Promise<boolean> {
-  const transitions = resolveAll(stored);
-  const note: HistoryEvent = { change: 'note', reason };
-  const history = next === undefined ? [note, ...describeTransitions(transitions)] : [note];
-  const texts = { ...stored, text: `${stored.name}: ${reason}` };
-  return await write(id, { next, texts, tickMs, messageMs, history, transitions }, evaluation);
-}
-
-/** Resolves the instances that receivers know of. */
-function resolveAll({ state: { instances, unreported } }: StoredAlert): Transition[] {
-  return Object.values({ ...unreported, ...instances })
-    .filter(({ sentMs }) => sentMs !== undefined)
-    .map((instance) => ({ change: 'resolved', instance, send: true }));
+  const transitions = resolveAll(stored.state);
+  // Braces would be read as a placeholder.
+  const texts = { ...stored, text: `${stored.name}: ${reason}`.replaceAll('{', '(') };
+  const events = describeStep({ failures: 0 }, transitions);
+  const history: HistoryEvent[] = events.length === 0 ? [] : [{ change: 'note', reason }, ...events];
+  return await write(id, { next: undefined, texts, tickMs, history, transitions }, evaluation);
 }
 
 interface Result {
   /** `undefined`: the alert is gone. */
   readonly next: StoredAlert | undefined;
-  readonly texts: Texts & Pick<StoredAlert, 'to' | 'about'>;
+  readonly texts: Texts & Pick<StoredAlert, 'about'>;
   readonly tickMs: number;
-  /** The time in messages, if it is not the tick. */
-  readonly messageMs?: number | undefined;
   readonly history: readonly HistoryEvent[];
   readonly transitions: readonly Transition[];
   readonly point?: AlertWrite['point'];
 }
 
 async function write(id: string, result: Result, { from, options }: Evaluation): Promise<boolean> {
-  const { next, texts, tickMs, messageMs = tickMs, history, transitions, point } = result;
-  const known = options.receivers();
-  const created = createMessages(texts, transitions, { atMs: messageMs });
-  const messages = created.flatMap((message) =>
-    texts.to
-      .filter((receiver) => known.has(receiver))
-      .map((receiver) => ({
-        ...{ id: newOrderedId(), receiver },
-        message: writeMessage({ alertId: id, message }),
-      })),
+  const { next, texts, tickMs, history, transitions, point } = result;
+  const messages = createMessages(texts, transitions, tickMs).flatMap(({ to, message }) =>
+    to.map((receiver) => ({ id: newOrderedId(), receiver, message: JSON.stringify(message) })),
   );
-  const unsent = texts.to.filter((receiver) => created.length > 0 && !known.has(receiver));
-  const events = [
-    ...history,
-    ...unsent.map((receiver): HistoryEvent => ({ change: 'not_delivered', receiver, reason: NO_RECEIVER })),
-  ];
-  const before = from.states.get(id);
-  const isDurable = events.length + messages.length > 0 || hasChanged(before?.state, next?.state);
   const isWritten = await options.store.write({
-    ...{ fence: from.fence, alert: id, messages, point, atMs: options.now(), isDurable },
+    ...{ fence: from.fence, alert: id, messages, point, atMs: options.now() },
+    // After a loss of power, what only waits for `for` begins again, as after any time without evaluations.
+    isDurable: history.length + messages.length > 0,
     state: next === undefined ? undefined : JSON.stringify(next),
-    history: events.map((event) => ({
+    history: history.map((event) => ({
       id: newOrderedId(),
       atMs: tickMs,
       entry: writeEntry(event, texts.about),
@@ -200,25 +161,13 @@ async function write(id: string, result: Result, { from, options }: Evaluation):
   if (!isWritten) return false;
   if (next === undefined) from.states.delete(id);
   else from.states.set(id, next);
-  if (messages.length > 0) options.onMessages?.();
+  if (history.length + messages.length > 0) options.onChange?.(texts.name, history, messages.length);
   return true;
 }
 
-/** Whether more has changed than the tick and the values: then the state must survive a loss of power. */
-function hasChanged(before: AlertState | undefined, next: AlertState | undefined): boolean {
-  const outline = (state: AlertState | undefined) =>
-    state && [
-      ...[state.failures, Object.keys(state.unreported)],
-      ...Object.entries(state.instances).map(([key, { phase, sinceMs, quietMs, sentMs }]) => [
-        ...[key, phase, sinceMs, quietMs, sentMs],
-      ]),
-    ];
-  return JSON.stringify(outline(before)) !== JSON.stringify(outline(next));
-}
-
-/** Returns the silences that may cover instances of an alert: its own, and those of every alert. @param id of the alert */
+/** Returns the silences of an alert. @param id of the alert */
 export function silencesOf(id: string, silences: readonly Silence[]): readonly Silence[] {
-  return silences.filter(({ alert }) => alert === id || alert === EVERY_ALERT);
+  return silences.filter(({ alert }) => alert === id);
 }
 
 /** Returns whether one of these silences covers an instance: it has all labels of the silence. */

@@ -150,9 +150,14 @@ function* findDue(from: Held, { alerts, now }: EvaluatorOptions): Generator<Work
     if (ids.has(id)) continue;
     const { name, state } = stored;
     const work = { id, name, from, lastMs: state.tickMs ?? 0 };
-    yield { ...work, run: (evaluation) => endOne(id, stored, evaluation) };
+    yield {
+      ...work,
+      run: (evaluation) => endOne(id, { stored, reason: REMOVED, tickMs: nowMs }, evaluation),
+    };
   }
 }
+
+const REMOVED = 'the alert was removed from the definitions';
 
 async function readStates(store: AlertStore): Promise<Map<string, StoredAlert>> {
   const states = await store.readStates();

@@ -1,31 +1,7 @@
 import { v7 as newOrderedId } from 'uuid';
-import type { Severity } from '../definitions/alert.ts';
-import type { Queued } from '../keys/alerts/alert-record.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
-import { MICROS_PER_MS, type Micros } from '../lib/instant.ts';
 import { writeEntry } from './history.ts';
-import type { InstanceKind } from './state.ts';
-
-/** What a receiver gets; the body of `webhook`. */
-export interface AlertMessage {
-  readonly alert: string;
-  readonly status: 'firing' | 'resolved' | 'no_data' | 'error';
-  readonly severity: Severity;
-  readonly text: string;
-  readonly at: Micros;
-  readonly since: Micros;
-  readonly instances: readonly {
-    readonly labels: Readonly<Record<string, string>>;
-    readonly values: Readonly<Record<string, number | string | null>>;
-    /**
-     * What it is about, unless it is a condition that holds: all three may fire at once with the same labels, and
-     * resolve one by one.
-     */
-    readonly kind?: Exclude<InstanceKind, 'condition'>;
-  }[];
-  readonly link?: string;
-  readonly isTest?: true;
-}
+import type { AlertMessage } from './message.ts';
 
 export interface OutboxMessage {
   /** `webhook-id`, the same for every try. */
@@ -42,51 +18,61 @@ export interface OutboxMessage {
 export interface Outbox {
   /** Returns the oldest due message of a receiver. */
   next(receiver: string, nowMs: number): Promise<OutboxMessage | undefined>;
-  done(id: string): Promise<void>;
+  /** Removes what the receiver has accepted, and what it says of these instances from older messages that still wait. */
+  done(message: OutboxMessage): Promise<void>;
   again(id: string, dueAtMs: number, reason: string): Promise<void>;
   giveUp(message: OutboxMessage, reason: string): Promise<void>;
-  /** Counts the messages of each receiver that has any. */
-  queues(): Promise<readonly Pick<Queued, 'receiver' | 'messages'>[]>;
 }
 
-/** Why a message is not sent to a receiver that the operator's file does not have. */
-export const NO_RECEIVER = 'TAILRACE_RECEIVERS_FILE has no receiver of this name';
-
-/** Messages that wait for a receiver. Hours of an alert that changes each second; beyond it the oldest are given up. */
-export const WAITING_MAX = 10_000;
-export const TOO_MANY = `more than ${WAITING_MAX} messages wait for this receiver`;
-
-/** What is stored of a message: beside it the id of its alert, for the history. */
-interface Stored {
-  readonly alertId: string;
-  readonly message: AlertMessage;
-}
-
-export function writeMessage(stored: Stored): string {
-  return JSON.stringify(stored);
-}
+/** How long a message is tried, or waits for a receiver that is not in the operator's file. */
+export const EXPIRY_MS = 86_400_000;
 
 /** @param now ms since the epoch */
 export function createOutbox(store: AlertStore, now: () => number): Outbox {
+  const entryOf = (event: Parameters<typeof writeEntry>[0]) => ({
+    ...{ id: newOrderedId(), atMs: now(), entry: writeEntry(event) },
+  });
   return {
     async next(receiver, nowMs) {
       const stored = await store.nextMessage(receiver, nowMs);
       if (stored === undefined) return undefined;
-      const { id, tries, firstMs } = stored;
-      const { alertId, message } = JSON.parse(stored.message) as Stored; // of writeMessage
-      return { id, receiver, alertId, message, tries, firstAtMs: firstMs };
+      const { id, alert: alertId, message, tries, firstMs } = stored;
+      return { id, receiver, alertId, message: readMessage(message), tries, firstAtMs: firstMs };
     },
-    done: store.removeMessage,
+    async done({ id, receiver, alertId, message }) {
+      const waiting = await store.listMessages(receiver, alertId);
+      const older = waiting.filter((one) => one.id < id);
+      const changed = older.flatMap((one) => {
+        const rest = subtract(readMessage(one.message), message);
+        return rest === undefined ? [] : [{ id: one.id, message: rest }];
+      });
+      const entry = entryOf({ change: 'delivered', receiver, status: message.status });
+      await store.endMessage({ id, alert: alertId, entry, changed });
+    },
     again: (id, dueMs, reason) => store.postponeMessage(id, { dueMs, reason }),
     async giveUp({ id, alertId, receiver }, reason) {
-      const entry = writeEntry({ change: 'not_delivered', receiver, reason });
-      await store.dropMessage(id, alertId, { id: newOrderedId(), atMs: now(), entry });
+      const entry = entryOf({ change: 'not_delivered', receiver, reason });
+      await store.endMessage({ id, alert: alertId, entry, changed: [] });
     },
-    queues: store.readOutbox,
   };
 }
 
-/** Microseconds of a time in ms. */
-export function toMicros(ms: number): Micros {
-  return ms * MICROS_PER_MS;
+function readMessage(text: string): AlertMessage {
+  return JSON.parse(text) as AlertMessage; // of evaluation.ts
+}
+
+/**
+ * Returns what is left of an older message, so that the last one that a receiver accepts about an instance is the
+ * newest.
+ *
+ * @returns JSON; empty: nothing; `undefined`: all of it
+ */
+function subtract(older: AlertMessage, newer: AlertMessage): string | undefined {
+  const isSame = ({ alert, severity, test }: AlertMessage) =>
+    alert === newer.alert && severity === newer.severity && test === newer.test;
+  const keyOf = ({ labels }: AlertMessage['instances'][number]) => JSON.stringify(Object.entries(labels));
+  const known = new Set(newer.instances.map(keyOf));
+  const instances = older.instances.filter((one) => !known.has(keyOf(one)));
+  if (!isSame(older) || instances.length === older.instances.length) return undefined;
+  return instances.length === 0 ? '' : JSON.stringify({ ...older, instances });
 }

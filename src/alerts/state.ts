@@ -21,14 +21,17 @@ export type Outcome =
 
 /** An instance that holds, or held until a moment ago. Times are ms since the epoch. */
 export interface Instance extends Holding {
+  /** Why it holds. It may change while the instance fires. */
   readonly kind: InstanceKind;
   readonly phase: 'pending' | 'firing';
   /** The tick at which it began to hold. */
   readonly sinceMs: number;
   /** The first tick at which it no longer held; it fires until `keep_firing_for` has passed. */
   readonly quietMs?: number;
-  /** The tick of its last message; `undefined`: its receivers do not know that it fires, because of a silence. */
+  /** The tick of its last message. */
   readonly sentMs?: number;
+  /** The receivers that know that it fires, so that they have to hear of its end. */
+  readonly sentTo: readonly string[];
 }
 
 /** The state of one alert, as it is stored: JSON. */
@@ -37,25 +40,27 @@ export interface AlertState {
   readonly tickMs?: number;
   /** By `keyOf`. */
   readonly instances: Readonly<Record<string, Instance>>;
-  /** Instances that resolved during a silence, so that their receivers still think that they fire. */
-  readonly unreported: Readonly<Record<string, Instance>>;
   /** Failed evaluations in a row. */
   readonly failures: number;
   readonly lastError?: string;
 }
 
-export const NO_STATE: AlertState = { instances: {}, unreported: {}, failures: 0 };
+export const NO_STATE: AlertState = { instances: {}, failures: 0 };
 
-/** What happened to an instance at a tick; `send` says whether its receivers get a message. */
+/** What happened to an instance at a tick. */
 export interface Transition {
-  readonly change: 'firing' | 'repeated' | 'resolved';
+  /** `withdrawn`: it still fires, but not for these receivers. */
+  readonly change: 'firing' | 'repeated' | 'withdrawn' | 'resolved';
   readonly instance: Instance;
-  readonly send: boolean;
+  /** The receivers that get a message. */
+  readonly to: readonly string[];
 }
 
 export interface StepOptions {
   readonly rules: Pick<Alert, 'everyMs' | 'forMs' | 'keepFiringForMs' | 'noData' | 'onError' | 'repeatMs'>;
-  /** Whether the messages of an instance are silenced at this tick. */
+  /** The receivers of the alert that exist. */
+  readonly receivers: readonly string[];
+  /** Whether an instance is silenced at this tick: then its end is sent, and nothing else. */
   readonly isSilenced: (labels: Labels) => boolean;
   readonly instancesMax?: number;
 }
@@ -66,34 +71,33 @@ const INSTANCES_MAX = 100;
 const TRIES = 3;
 
 /**
- * Computes the state of an alert after a tick. A tick that is not after the last one by the clock counts as one at the
- * same time: durations go
- * on from there, so that a clock that is set back neither fires nor resolves anything.
+ * Computes the state of an alert after a tick. An instance is what its labels name, whatever it is about: with `per`
+ * empty, a condition that holds, an answer without rows and a failing query are one instance, for receivers as well.
  */
 export function step(
   before: AlertState,
   { tickMs, outcome }: { readonly tickMs: number; readonly outcome: Outcome },
   options: StepOptions,
 ): { readonly state: AlertState; readonly transitions: readonly Transition[] } {
-  const state = rebase(before, tickMs);
   const bounded = boundInstances(outcome, options.instancesMax ?? INSTANCES_MAX);
-  const failures = bounded.kind === 'failed' ? state.failures + 1 : 0;
-  const walk = { tickMs, options, transitions: [] as Transition[], unreported: { ...state.unreported } };
-  const next = walkInstances(state, findHolding(bounded, { failures, options }), walk);
-  const instances = dropExcess(next, walk);
-  settleUnreported(instances, walk);
+  const failures = bounded.kind === 'failed' ? before.failures + 1 : 0;
+  const walk: Walk = { tickMs, options, transitions: [] };
+  const watched = skipUnwatched(before, tickMs, options.rules.everyMs);
+  const next = walkInstances(withdraw(watched, walk), findHolding(bounded, { failures, options }), walk);
   return {
     state: {
-      ...{ tickMs, instances, unreported: keepNewest(walk.unreported, options), failures },
+      ...{ tickMs, instances: dropExcess(next, walk), failures },
       ...(bounded.kind === 'failed' && { lastError: bounded.reason }),
     },
     transitions: walk.transitions,
   };
 }
 
+type Instances = AlertState['instances'];
+
 /** Identifies an instance within its alert. */
-function keyOf(kind: InstanceKind, labels: Labels): string {
-  return JSON.stringify([kind, ...Object.entries(labels)]);
+function keyOf(labels: Labels): string {
+  return JSON.stringify(Object.entries(labels));
 }
 
 function boundInstances(outcome: Outcome, max: number): Outcome {
@@ -134,116 +138,112 @@ interface Walk {
   readonly tickMs: number;
   readonly options: StepOptions;
   readonly transitions: Transition[];
-  readonly unreported: Record<string, Instance>;
 }
 
-function walkInstances(state: AlertState, { holding, unknown }: Known, walk: Walk): Record<string, Instance> {
-  const present = new Map(holding.map((one) => [keyOf(one.kind, one.labels), one]));
+function walkInstances(before: Instances, { holding, unknown }: Known, walk: Walk): Instances {
+  const present = new Map(holding.map((one) => [keyOf(one.labels), one]));
   const instances: Record<string, Instance> = {};
   const keep = (key: string, instance: Instance | undefined) => {
     if (instance !== undefined) instances[key] = instance;
   };
-  for (const [key, instance] of Object.entries(state.instances)) {
+  for (const [key, instance] of Object.entries(before)) {
     const now = present.get(key);
     if (now !== undefined) keep(key, goOn(instance, now, walk));
     else if (unknown.includes(instance.kind)) keep(key, instance);
-    else keep(key, fade(key, instance, walk));
+    else keep(key, fade(instance, walk));
   }
   for (const [key, one] of present)
-    if (!Object.hasOwn(state.instances, key)) keep(key, begin(key, one, walk));
+    if (!Object.hasOwn(before, key))
+      keep(key, goOn({ ...one, phase: 'pending', sinceMs: walk.tickMs, sentTo: [] }, one, walk));
   return instances;
 }
 
-function begin(key: string, one: Present, walk: Walk): Instance {
-  const { [key]: unreported } = walk.unreported;
-  // Its receivers still think that it fires.
-  const sent = unreported?.sentMs === undefined ? {} : { sentMs: unreported.sentMs };
-  return goOn({ ...one, phase: 'pending', sinceMs: walk.tickMs, ...sent }, one, walk);
-}
-
 /** An instance that holds. */
-function goOn({ quietMs: _, ...instance }: Instance, { values }: Present, walk: Walk): Instance {
+function goOn({ quietMs: _, ...before }: Instance, { kind, values }: Present, walk: Walk): Instance {
   const { tickMs, options, transitions } = walk;
-  const { forMs, repeatMs } = options.rules;
+  const { rules, receivers } = options;
+  const instance = { ...before, kind, values };
   // A failed query has failed three times already.
-  const waitsMs = instance.kind === 'error' ? 0 : forMs;
-  if (instance.phase === 'pending' && tickMs - instance.sinceMs < waitsMs) return { ...instance, values };
-  const isNew = instance.phase === 'pending';
-  const { sentMs } = instance;
-  const isDue = sentMs === undefined || (repeatMs !== undefined && tickMs - sentMs >= repeatMs);
-  const send = isDue && !options.isSilenced(instance.labels);
-  const firing: Instance = { ...instance, values, phase: 'firing', ...(send && { sentMs: tickMs }) };
-  if (isNew || send) transitions.push({ change: isNew ? 'firing' : 'repeated', instance: firing, send });
+  const waitsMs = kind === 'error' ? 0 : rules.forMs;
+  if (before.phase === 'pending' && tickMs - before.sinceMs < waitsMs) return instance;
+  const isNew = before.phase === 'pending' || kind !== before.kind;
+  const { sentTo, sentMs = tickMs } = before;
+  const isDue = isNew || (rules.repeatMs !== undefined && tickMs - sentMs >= rules.repeatMs);
+  const due = isDue ? receivers : receivers.filter((name) => !sentTo.includes(name));
+  const to = options.isSilenced(before.labels) ? [] : due;
+  const sent = to.length > 0 && { sentMs: tickMs, sentTo: [...new Set([...sentTo, ...to])] };
+  const firing: Instance = { ...instance, phase: 'firing', ...sent };
+  if (isNew || to.length > 0)
+    transitions.push({ change: isNew ? 'firing' : 'repeated', instance: firing, to });
   return firing;
 }
 
 /** An instance that does not hold. */
-function fade(key: string, instance: Instance, walk: Walk): Instance | undefined {
+function fade(instance: Instance, walk: Walk): Instance | undefined {
   if (instance.phase === 'pending') return undefined;
   const { quietMs = walk.tickMs } = instance;
   if (walk.tickMs - quietMs < walk.options.rules.keepFiringForMs) return { ...instance, quietMs };
-  resolve(key, instance, walk);
+  walk.transitions.push(resolve(instance));
   return undefined;
 }
 
-function resolve(key: string, instance: Instance, { unreported, options, transitions }: Walk): void {
-  const isKnown = instance.sentMs !== undefined;
-  const isSilenced = options.isSilenced(instance.labels);
-  if (isKnown && isSilenced) unreported[key] = instance;
-  else delete unreported[key];
-  transitions.push({ change: 'resolved', instance, send: isKnown && !isSilenced });
+function resolve(instance: Instance): Transition {
+  return { change: 'resolved', instance, to: instance.sentTo };
+}
+
+/** Resolves all that fires, for whoever knows of it. */
+export function resolveAll({ instances }: AlertState): Transition[] {
+  return Object.values(instances)
+    .filter(({ phase }) => phase === 'firing')
+    .map(resolve);
 }
 
 /**
  * Resolves instances that only `keep_firing_for` holds, the quietest first, beyond the bound: changing labels would add
  * up to any number.
  */
-function dropExcess(instances: Record<string, Instance>, walk: Walk): Record<string, Instance> {
-  const excess = Object.keys(instances).length - (walk.options.instancesMax ?? INSTANCES_MAX);
+function dropExcess(instances: Instances, { options, transitions }: Walk): Instances {
+  const excess = Object.keys(instances).length - (options.instancesMax ?? INSTANCES_MAX);
   if (excess <= 0) return instances;
   const quiet = Object.entries(instances).filter(([, { quietMs }]) => quietMs !== undefined);
   quiet.sort(([, a], [, b]) => (a.quietMs ?? 0) - (b.quietMs ?? 0));
-  const dropped = quiet.slice(0, excess);
-  for (const [key, instance] of dropped) resolve(key, instance, walk);
-  const names = new Set(dropped.map(([key]) => key));
-  return Object.fromEntries(Object.entries(instances).filter(([key]) => !names.has(key)));
+  const dropped = new Map(quiet.slice(0, excess));
+  transitions.push(...[...dropped.values()].map(resolve));
+  return Object.fromEntries(Object.entries(instances).filter(([key]) => !dropped.has(key)));
 }
 
-/** Sends what resolved during a silence that has ended, and forgets what fires again. */
-function settleUnreported(instances: Readonly<Record<string, Instance>>, walk: Walk): void {
-  const { unreported, options, transitions } = walk;
-  for (const [key, instance] of Object.entries(unreported)) {
-    const again = instances[key];
-    if (again?.phase === 'firing') delete unreported[key];
-    else if (again === undefined && !options.isSilenced(instance.labels)) {
-      delete unreported[key];
-      transitions.push({ change: 'resolved', instance, send: true });
-    }
-  }
+/** Resolves what fires for receivers that the alert no longer has. */
+function withdraw(instances: Instances, { options: { receivers }, transitions }: Walk): Instances {
+  return mapValues(instances, (instance) => {
+    const to = instance.sentTo.filter((name) => !receivers.includes(name));
+    if (to.length === 0) return instance;
+    transitions.push({ change: 'withdrawn', instance, to });
+    return { ...instance, sentTo: instance.sentTo.filter((name) => receivers.includes(name)) };
+  });
 }
 
-function keepNewest(
-  unreported: Readonly<Record<string, Instance>>,
-  { instancesMax = INSTANCES_MAX }: StepOptions,
-): AlertState['unreported'] {
-  return Object.fromEntries(Object.entries(unreported).slice(-instancesMax));
-}
-
-/** Moves every time back if the clock has been set back. */
-function rebase(state: AlertState, tickMs: number): AlertState {
-  const backMs = (state.tickMs ?? tickMs) - tickMs;
-  if (backMs <= 0) return state;
-  const move = (instances: AlertState['instances']) =>
-    Object.fromEntries(Object.entries(instances).map(([key, one]) => [key, moveBack(one, backMs)]));
-  return { ...state, tickMs, instances: move(state.instances), unreported: move(state.unreported) };
-}
-
-function moveBack(instance: Instance, backMs: number): Instance {
-  const { quietMs, sentMs, sinceMs } = instance;
-  return {
+/**
+ * Moves what durations are counted from: time without evaluations does not count towards `for` and `keep_firing_for`,
+ * and a clock that is set back neither fires nor resolves anything.
+ */
+function skipUnwatched(
+  { tickMs: lastMs, instances }: AlertState,
+  tickMs: number,
+  everyMs: number,
+): Instances {
+  const passedMs = tickMs - (lastMs ?? tickMs);
+  const isBack = passedMs < 0;
+  // One missed tick may be that of a process that another one has taken over from.
+  if (!isBack && passedMs <= 2 * everyMs) return instances;
+  const moveMs = isBack ? passedMs : passedMs - everyMs;
+  return mapValues(instances, ({ sinceMs, quietMs, sentMs, ...instance }) => ({
     ...instance,
-    sinceMs: sinceMs - backMs,
-    ...(quietMs !== undefined && { quietMs: quietMs - backMs }),
-    ...(sentMs !== undefined && { sentMs: sentMs - backMs }),
-  };
+    sinceMs: isBack || instance.phase === 'pending' ? sinceMs + moveMs : sinceMs,
+    ...(quietMs !== undefined && { quietMs: quietMs + moveMs }),
+    ...(sentMs !== undefined && { sentMs: isBack ? sentMs + moveMs : sentMs }),
+  }));
+}
+
+function mapValues(instances: Instances, map: (instance: Instance) => Instance): Instances {
+  return Object.fromEntries(Object.entries(instances).map(([key, one]) => [key, map(one)]));
 }

@@ -1,5 +1,3 @@
-import type { AlertMessage } from './outbox.ts';
-
 // Longer texts and values are cut, since a shortened message is better than none: a label can have 64 KiB.
 const TEXT_CHARS_MAX = 4_000;
 const COLUMN_CHARS_MAX = 1_000;
@@ -33,29 +31,6 @@ export function findTextFaults(text: string, known: readonly string[]): string[]
     (found) =>
       `has ${JSON.stringify(shorten(found, QUOTE_CHARS_MAX))}; in braces only a name is allowed: ${allowed}`,
   );
-}
-
-const STATUS_WORDS = {
-  firing: 'firing',
-  resolved: 'resolved',
-  no_data: 'no data',
-  error: 'error',
-} as const satisfies Record<AlertMessage['status'], string>;
-
-/** Returns one line, such as `[firing] checkout.errors`. */
-export function titleOf({ alert, status, isTest }: AlertMessage): string {
-  return `[${isTest === true ? 'test, ' : ''}${STATUS_WORDS[status]}] ${alert}`;
-}
-
-/** Returns a line for each of the first instances, such as `path=/orders (failures: 12)`, and how many others there are. */
-export function describeInstances({ instances }: AlertMessage, countMax: number): string[] {
-  const lines = instances.slice(0, countMax).map(({ labels, values }) => {
-    const name = Object.entries(labels).map(([label, value]) => `${label}=${oneLine(value)}`);
-    const numbers = Object.entries(values).map(([column, value]) => `${column}: ${oneLine(String(value))}`);
-    return [name.join(', '), numbers.length > 0 ? `(${numbers.join(', ')})` : ''].join(' ').trim();
-  });
-  const others = instances.length - lines.length;
-  return others > 0 ? [...lines, `and ${others} more`] : lines;
 }
 
 const VALUE_CHARS_MAX = 200;

@@ -77,7 +77,7 @@ function isServiceName(owner: string): boolean {
  * Finds why there is no service on the data directory of the settings; `undefined`: there may be one, which may still
  * be starting.
  */
-export function findNoService(config: Store): string | undefined {
+function findNoService(config: Store): string | undefined {
   const { dataDir } = config;
   const owner = findOwner(dataDir);
   if ((owner !== undefined && isServiceName(owner)) || findLocalService(config) !== undefined)

@@ -27,6 +27,8 @@ export interface Alert {
   readonly severity: Severity;
   /** `{{ column }}` stands for its value. */
   readonly text: string;
+  /** Address of what to do, for those who are called. */
+  readonly runbook: string | undefined;
   /** Names of receivers. */
   readonly to: readonly string[];
   /** `undefined`: a firing alert is sent once. */
@@ -67,6 +69,7 @@ const WHEN = '"rows", or a map with "column" and one of "above", "below" and "eq
 const PER_MAX = 8;
 const RECEIVERS_MAX = 20;
 const TEXT_CHARS_MAX = 4_000;
+const URL_CHARS_MAX = 2_000;
 const PARAMETER_VALUES_MAX = 1_000;
 
 /** The name of a receiver in the operator's file. */
@@ -125,6 +128,9 @@ export const ALERT_FILE = Type.Object(
       maxLength: TEXT_CHARS_MAX,
       expected: `a string of 1 to ${TEXT_CHARS_MAX} characters`,
     }),
+    runbook: Type.Optional(
+      Type.String({ pattern: '^https?://', maxLength: URL_CHARS_MAX, expected: 'an http or https URL' }),
+    ),
     to: Type.Array(Type.String(RECEIVER_NAME), {
       minItems: 1,
       maxItems: RECEIVERS_MAX,
@@ -179,6 +185,7 @@ export function createAlert(file: YamlFile): Alert {
     onError: fields.on_error ?? 'keep',
     severity: fields.severity ?? 'warning',
     text: fields.text,
+    runbook: fields.runbook,
     to: fields.to,
     repeatMs: repeat === undefined ? undefined : repeat * 1000,
     file: file.file,

@@ -1,4 +1,3 @@
-import { copyAlerts } from './alerts/copy-alerts.ts';
 import type { AuditEntry, StoredEntry } from './audit.ts';
 import type { ControlStore } from './control-store.ts';
 import { type KeyRecord, sameHash } from './key-record.ts';
@@ -21,12 +20,11 @@ export async function copyControlStore(from: ControlStore, to: ControlStore) {
   }
   const missing = subtract(await listAll(from), await listAll(to));
   for (const batch of batchesOf(missing)) await to.record({ used: [], entries: batch });
-  const { added: alertRowsAdded } = await copyAlerts(from.alerts, to.alerts);
   return {
     keysAdded: keys.added,
     keysDiffering: keys.differing,
     entriesAdded: missing.length,
-    alertRowsAdded,
+    alertRowsAdded: await to.alerts.copyFrom(from.alerts),
   };
 }
 

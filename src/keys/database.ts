@@ -90,7 +90,7 @@ export function toChangeCount([row]: readonly Row[]): number {
 }
 
 /** The version of the control store's tables. A store of another version is rejected by name. */
-export const CONTROL_VERSION = 11;
+export const CONTROL_VERSION = 12;
 
 /**
  * The words for types in `TABLES`, as each database writes them. PostgreSQL compares texts byte by byte, as SQLite
@@ -163,6 +163,7 @@ const TABLES = {
     created_ms INT NOT NULL`,
   alert_outbox: `
     id TEXT PRIMARY KEY,
+    alert TEXT NOT NULL,
     receiver TEXT NOT NULL,
     message TEXT NOT NULL,
     tries INT NOT NULL,

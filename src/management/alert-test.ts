@@ -1,107 +1,144 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { NO_RECEIVER } from '../alerts/outbox.ts';
-import { type AlertTestParts, type AlertTestResult, testAlert } from '../alerts/replay.ts';
+import { v7 as newOrderedId } from 'uuid';
+import type { Evaluate } from '../alerts/evaluate.ts';
+import { NO_RECEIVER } from '../alerts/evaluation.ts';
+import { createTestMessage, type FindLink } from '../alerts/message.ts';
+import { type Replay, replay } from '../alerts/replay.ts';
+import type { Alert } from '../definitions/alert.ts';
 import { TailraceError } from '../errors.ts';
 import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
-import { type AlertParts, getVisible, type Reach } from './alert-access.ts';
-import type { AlertTestView } from './alert-view.ts';
+import type { AlertReplayView, AlertTestView } from './alert-view.ts';
+import { type AlertParts, getVisible, type Reach } from './alerts.ts';
 
-/** @throws TailraceError `not_found`, `rate_limited`, `query_timeout`; the signal's reason */
-export type TestAlert = (caller: Reach, name: string, signal: AbortSignal) => Promise<AlertTestView>;
+/** Tries alerts. Each method throws TailraceError `not_found`, `rate_limited`, `query_timeout`, or the signal's reason. */
+export interface AlertTests {
+  /** Evaluates an alert, and sends its receivers one message that is marked as a test. */
+  test(caller: Reach, name: string, signal: AbortSignal): Promise<AlertTestView>;
+  /** Evaluates an alert over the time before now. @throws also `invalid_request` if there are too many evaluations */
+  replay(
+    caller: Reach,
+    asked: { readonly name: string; readonly since_seconds: number },
+    signal: AbortSignal,
+  ): Promise<AlertReplayView>;
+  /** Evaluates an alert that is not saved over the last week, at most each ten minutes. */
+  replayWeek(alert: Alert, signal: AbortSignal): Promise<AlertReplayView>;
+}
 
-export interface AlertTestOptions {
-  readonly command: AlertTestParts;
-  readonly parts: AlertParts;
-  /** How long a response waits for the receivers. */
-  readonly deliveryMsMax?: number;
+export interface AlertTestParts extends AlertParts {
+  readonly evaluate: Evaluate;
+  /** Names of the receivers. */
+  readonly receivers: () => ReadonlySet<string>;
+  readonly findLink: FindLink;
 }
 
 // Each test calls people.
 const RATE = { perSecond: 1 / 10, burst: 5 };
 const EVALUATION_MS_MAX = 30_000;
+/** How long a response waits for the receivers. */
 const DELIVERY_MS_MAX = 10_000;
-const LOOK_EVERY_MS = 100;
+const PROBE_EVERY_MS = 100;
+const WEEK_MS = 7 * 86_400_000;
+// A thousand evaluations: somebody waits for them.
+const WEEK_EVERY_MS = 600_000;
 
-/** Creates what sends test messages for callers: one test at a time, and a few each minute. */
-export function createAlertTest({
-  command,
-  parts,
-  deliveryMsMax = DELIVERY_MS_MAX,
-}: AlertTestOptions): TestAlert {
+/** Creates what tries alerts for callers: one at a time, and a few messages each minute. */
+export function createAlertTests(parts: AlertTestParts): AlertTests {
+  const { evaluate, now } = parts;
   let bucket: TokenBucket | undefined;
   let isBusy = false;
 
+  async function alone<T>(work: () => Promise<T>): Promise<T> {
+    const message = 'another alert is being tested; repeat this when that has ended';
+    if (isBusy) throw new TailraceError('rate_limited', message, { retryAfterSeconds: 5 });
+    isBusy = true;
+    return await work().finally(() => {
+      isBusy = false;
+    });
+  }
+
   function takeTurn(): void {
-    if (isBusy)
-      throw new TailraceError(
-        'rate_limited',
-        'another alert is being tested; repeat this when that has ended',
-        {
-          retryAfterSeconds: 5,
-        },
-      );
-    const { bucket: next, passed, retryAfterSeconds } = takeToken(bucket, RATE, parts.now());
+    const { bucket: next, passed, retryAfterSeconds } = takeToken(bucket, RATE, now());
     bucket = next;
     if (passed) return;
     const message = `alerts were tested ${RATE.burst} times just now; each test calls people`;
     throw new TailraceError('rate_limited', message, { retryAfterSeconds });
   }
 
-  async function run(name: string, signal: AbortSignal): Promise<AlertTestView> {
-    const timeout = AbortSignal.timeout(EVALUATION_MS_MAX);
-    const tested = await testAlert(command, { name }, AbortSignal.any([signal, timeout])).catch(
-      (error: unknown) => {
-        if (!timeout.aborted || signal.aborted) throw error;
-        const message = `${name} was not evaluated within ${EVALUATION_MS_MAX / 1000} s; no message was sent`;
-        throw new TailraceError('query_timeout', message, { cause: error });
-      },
-    );
-    return {
-      result: await watchDelivery(tested, { parts, untilMs: performance.now() + deliveryMsMax, signal }),
-      firing: tested.firing.length,
-      last_error: tested.lastError ?? null,
-    };
+  async function replayOver(alert: Alert, sinceMs: number, signal: AbortSignal): Promise<AlertReplayView> {
+    const played = await replay(alert, { untilMs: now(), sinceMs }, { evaluate, signal });
+    return toReplayView(alert, played);
   }
 
-  return async (caller, name, signal) => {
-    const alert = getVisible(parts, caller, name);
-    takeTurn();
-    isBusy = true;
-    try {
-      return await run(alert.name, signal);
-    } finally {
-      isBusy = false;
-    }
+  return {
+    async test(caller, name, signal) {
+      const alert = getVisible(parts, caller, name);
+      return await alone(() => {
+        takeTurn();
+        return sendTest(parts, alert, signal);
+      });
+    },
+    async replay(caller, { name, since_seconds: since }, signal) {
+      const alert = getVisible(parts, caller, name);
+      return await alone(() => replayOver(alert, since * 1000, signal));
+    },
+    replayWeek: (alert, signal) =>
+      alone(() => replayOver({ ...alert, everyMs: Math.max(alert.everyMs, WEEK_EVERY_MS) }, WEEK_MS, signal)),
   };
 }
 
-interface Watch {
-  readonly parts: AlertParts;
+async function sendTest(parts: AlertTestParts, alert: Alert, signal: AbortSignal): Promise<AlertTestView> {
+  const { evaluate, now, receivers, findLink, control } = parts;
+  const timeout = AbortSignal.timeout(EVALUATION_MS_MAX);
+  const ends = AbortSignal.any([signal, timeout]);
+  const atMs = now();
+  const { firing, lastError } = await replay(alert, { untilMs: atMs }, { evaluate, signal: ends }).catch(
+    (error: unknown) => {
+      if (!timeout.aborted || signal.aborted) throw error;
+      const message = `${alert.name} was not evaluated within ${EVALUATION_MS_MAX / 1000} s; no message was sent`;
+      throw new TailraceError('query_timeout', message, { cause: error });
+    },
+  );
+  const texts = { ...alert, link: findLink(alert.name) };
+  const message = JSON.stringify(createTestMessage(texts, firing, atMs));
+  const untilMs = performance.now() + DELIVERY_MS_MAX;
+  const outcomes = alert.to.map(async (receiver) => {
+    if (!receivers().has(receiver)) return [receiver, NO_RECEIVER] as const;
+    const id = newOrderedId();
+    await control.alerts.addMessage({ id, alert: alert.id, receiver, message }, atMs);
+    return [receiver, await watchMessage(parts, { id, alert: alert.id, receiver, untilMs }, signal)] as const;
+  });
+  const result = Object.fromEntries(await Promise.all(outcomes));
+  return { result, firing: firing.length, last_error: lastError ?? null };
+}
+
+interface Sent {
+  readonly id: string;
+  /** Id of the alert. */
+  readonly alert: string;
+  readonly receiver: string;
   /** By `performance.now()`. */
   readonly untilMs: number;
-  readonly signal: AbortSignal;
 }
 
-/**
- * Waits until each receiver has accepted its message or failed to. The messages stay in the outbox, which sends them
- * again.
- */
-async function watchDelivery(tested: AlertTestResult, watch: Watch): Promise<AlertTestView['result']> {
-  const outcomes = tested.to.map(async (receiver) => {
-    const { [receiver]: id } = tested.messageIds;
-    return [receiver, id === undefined ? NO_RECEIVER : await watchMessage(id, watch)] as const;
-  });
-  return Object.fromEntries(await Promise.all(outcomes));
-}
-
-async function watchMessage(id: string, { parts, untilMs, signal }: Watch): Promise<string> {
-  const { alerts } = parts.control;
+/** Waits until the receiver has accepted a message or failed to. The outbox sends it again. */
+async function watchMessage({ control }: AlertParts, sent: Sent, signal: AbortSignal): Promise<string> {
   for (;;) {
-    const waiting = await alerts.findMessage(id);
+    const waiting = await control.alerts.listMessages(sent.receiver, sent.alert);
+    const own = waiting.find(({ id }) => id === sent.id);
     // It is given up after a day, so within seconds it has been accepted.
-    if (waiting === undefined) return 'sent';
-    if (waiting.reason !== '') return `${waiting.reason}; it is sent again later`;
-    if (performance.now() >= untilMs) return 'not accepted yet; it is retried for a day';
-    await delay(LOOK_EVERY_MS, undefined, { signal });
+    if (own === undefined) return 'sent';
+    if (own.reason !== '') return `${own.reason}; it is sent again later`;
+    if (performance.now() >= sent.untilMs) return 'not accepted yet; it is retried for a day';
+    await delay(PROBE_EVERY_MS, undefined, { signal });
   }
+}
+
+function toReplayView({ everyMs, to }: Alert, { messages, lastError, ...rest }: Replay): AlertReplayView {
+  const { ticks, fired, failures } = rest;
+  return {
+    ...{ ticks, every_seconds: everyMs / 1000, fired, failures, last_error: lastError ?? null, to: [...to] },
+    messages: messages.map(({ at, status, text, instances }) => ({
+      ...{ at, status, text, instances: instances.map(({ labels }) => ({ ...labels })) },
+    })),
+  };
 }

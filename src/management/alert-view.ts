@@ -16,9 +16,6 @@ export const SILENCE = Type.Object({
   comment: Type.String(),
   labels: LABELS,
   by: Type.String({ description: 'Id of the key, or `cli`.' }),
-  is_of_every_alert: Type.Boolean({
-    description: 'Whether it covers instances of every alert that have its labels.',
-  }),
 });
 export type SilenceView = Static<typeof SILENCE>;
 
@@ -88,14 +85,46 @@ export const ALERT_TEST = Type.Object({
 });
 export type AlertTestView = Static<typeof ALERT_TEST>;
 
+/** How an alert would have gone in the time before now. */
+export const ALERT_REPLAY = Type.Object({
+  ticks: Type.Integer({ description: 'Evaluations.' }),
+  every_seconds: Type.Integer({ description: 'The time between two of them.' }),
+  fired: Type.Integer({ description: 'How often an instance began to fire.' }),
+  messages: Type.Array(
+    Type.Object({
+      at: time('The tick of the evaluation.'),
+      status: Type.Enum(['firing', 'resolved', 'no_data', 'error']),
+      text: Type.String(),
+      instances: Type.Array(LABELS),
+    }),
+    { description: 'Each goes to every receiver.' },
+  ),
+  to: Type.Array(Type.String(), { description: 'Names of receivers.' }),
+  failures: Type.Integer({ description: 'Evaluations that failed.' }),
+  last_error: orNull(Type.String({ description: 'Why the last of them did.' })),
+});
+export type AlertReplayView = Static<typeof ALERT_REPLAY>;
+
 export const ALERT_ENTRY = Type.Object({
   id: Type.String({ format: 'uuid' }),
   at: time('The tick of the evaluation.'),
-  change: Type.Enum(['firing', 'resolved', 'no_data', 'error', 'failed', 'note', 'not_delivered']),
+  change: Type.Enum([
+    'firing',
+    'resolved',
+    'no_data',
+    'error',
+    'failed',
+    'note',
+    'delivered',
+    'not_delivered',
+  ]),
   labels: orNull(LABELS),
   values: orNull(VALUES),
   quiet: orNull(Type.Boolean({ description: 'Whether no message was sent, as during a silence.' })),
   receiver: orNull(Type.String()),
   reason: orNull(Type.String()),
+  status: orNull(
+    Type.Enum(['firing', 'resolved', 'no_data', 'error'], { description: 'Of the delivered message.' }),
+  ),
 });
 export type AlertEntryView = Static<typeof ALERT_ENTRY>;

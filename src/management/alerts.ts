@@ -1,18 +1,56 @@
-import { aboutOf, chartColumn, measureOf } from '../alerts/condition.ts';
-import { readStored, type StoredAlert, silencesOf } from '../alerts/evaluation.ts';
+import { aboutOf, chartColumn, measureOf } from '../alerts/evaluate.ts';
+import { readLabels, readStored, type StoredAlert, silencesOf } from '../alerts/evaluation.ts';
 import { lastTick } from '../alerts/evaluator.ts';
-import { readAbout, readEntry } from '../alerts/history.ts';
+import { type HistoryEvent, readEntry } from '../alerts/history.ts';
 import type { Instance } from '../alerts/state.ts';
 import type { Alert } from '../definitions/alert.ts';
-import {
-  type AlertPoint,
-  EVERY_ALERT,
-  type HistoryEntry,
-  type Silence,
-} from '../keys/alerts/alert-record.ts';
-import { type AlertParts, getVisible, isLimited, isVisible, type Reach } from './alert-access.ts';
-import type { AlertDetailView, AlertEntryView, AlertView } from './alert-view.ts';
-import { mayCover, toSilenceView, toTime } from './silences.ts';
+import { getNamed, type Registry } from '../definitions/registry.ts';
+import { TailraceError } from '../errors.ts';
+import type { AlertPoint, HistoryEntry, Silence } from '../keys/alerts/alert-record.ts';
+import type { ControlStore } from '../keys/control-store.ts';
+import { isListed } from '../keys/grant.ts';
+import type { Caller } from '../keys/keyring.ts';
+import { parseParameters } from '../query/parameters.ts';
+import { parsePinnedParameters } from '../query/pins.ts';
+import type { AlertDetailView, AlertEntryView, AlertView, SilenceView } from './alert-view.ts';
+
+export interface AlertParts {
+  readonly control: Pick<ControlStore, 'alerts' | 'record'>;
+  readonly registry: Pick<Registry, 'alerts' | 'getAlert' | 'findEndpoint'>;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** A UUID. */
+  readonly newId: () => string;
+}
+
+/** The limits of a caller. */
+export type Reach = Pick<Caller, 'keyId' | 'person' | 'address' | 'endpoints' | 'pins'>;
+
+/** Whether a caller may see the rows of some alerts only. */
+function isLimited({ endpoints, pins }: Reach): boolean {
+  return endpoints !== undefined || Object.keys(pins).length > 0;
+}
+
+/** @throws TailraceError `not_found`, also for an alert whose rows the caller may not read */
+export function getVisible(parts: AlertParts, caller: Reach, name: string): Alert {
+  const visible = parts.registry.alerts.filter((alert) => isVisible(parts, caller, alert));
+  return getNamed('alert', visible, name);
+}
+
+/** Whether a caller could read the rows of an alert: its labels and values are some of them. */
+function isVisible({ registry }: AlertParts, caller: Reach, alert: Alert): boolean {
+  const endpoint = registry.findEndpoint(alert.endpoint);
+  if (endpoint === undefined || !isListed(caller.endpoints, endpoint)) return false;
+  if (Object.keys(caller.pins).length === 0) return true;
+  try {
+    const pinned = parsePinnedParameters(endpoint, alert.parameters, { pins: caller.pins });
+    const free = parseParameters(endpoint, alert.parameters);
+    return endpoint.parameters.every(({ name }) => pinned[name] === free[name]);
+  } catch (error) {
+    if (error instanceof TailraceError) return false; // the pins allow other values only
+    throw error;
+  }
+}
 
 const DAY_MS = 86_400_000;
 
@@ -20,7 +58,7 @@ const DAY_MS = 86_400_000;
 export async function listAlerts(parts: AlertParts, caller: Reach): Promise<AlertView[]> {
   const visible = parts.registry.alerts.filter((alert) => isVisible(parts, caller, alert));
   const sorted = visible.toSorted((a, b) => a.name.localeCompare(b.name));
-  const describe = await createDescribe(parts, caller);
+  const describe = await createDescribe(parts);
   return sorted.map(describe);
 }
 
@@ -30,27 +68,25 @@ export async function readAlert(parts: AlertParts, caller: Reach, name: string):
   const nowMs = parts.now();
   const range = { measure: measureOf(alert), fromMs: nowMs - DAY_MS, untilMs: nowMs };
   const [describe, points] = await Promise.all([
-    createDescribe(parts, caller),
+    createDescribe(parts),
     parts.control.alerts.listPoints(alert.id, range),
   ]);
   return { ...describe(alert), chart: toChart(alert, points) };
 }
 
 /** Reads what is stored of all alerts. @returns describes one of them */
-async function createDescribe(
-  { control: { alerts }, now }: AlertParts,
-  caller: Reach,
-): Promise<(alert: Alert) => AlertView> {
+async function createDescribe({
+  control: { alerts },
+  now,
+}: AlertParts): Promise<(alert: Alert) => AlertView> {
   const nowMs = now();
   const [states, silences] = await Promise.all([alerts.readStates(), alerts.listSilences(nowMs)]);
-  // What limited callers may not know: the labels of a silence of every alert may be of other projects.
-  const shown = isLimited(caller) ? silences.filter(({ alert }) => alert !== EVERY_ALERT) : silences;
   return (alert) => {
     const text = states.get(alert.id);
     const stored = text === undefined ? undefined : readStored(text);
     // Rows of other parameters may be another's; the next evaluation begins anew.
     const isOther = stored !== undefined && stored.about !== aboutOf(alert);
-    const own = silencesOf(alert.id, shown).filter((silence) => mayCover(silence, alert));
+    const own = silencesOf(alert.id, silences);
     return toAlertView(alert, isOther ? undefined : stored, { silences: own, nowMs });
   };
 }
@@ -70,9 +106,10 @@ export async function listAlertHistory(
   const about = aboutOf(alert);
   const entries = await parts.control.alerts.listHistory(alert.id, page);
   return entries.map((entry) => {
-    const view = toEntryView(entry);
-    // What a receiver responded is of no rows.
-    if (!hides || view.change === 'not_delivered' || readAbout(entry.entry) === about) return view;
+    const event = readEntry(entry.entry);
+    const view = toEntryView(entry, event);
+    // What a receiver responded is about no rows.
+    if (!hides || view.receiver !== null || event.about === about) return view;
     return { ...view, labels: null, values: null, reason: null };
   });
 }
@@ -126,15 +163,23 @@ function stateOf(instances: readonly Instance[]): AlertView['state'] {
   return instances.length > 0 ? 'pending' : 'inactive';
 }
 
-function toEntryView({ id, atMs, entry }: HistoryEntry): AlertEntryView {
-  const event = readEntry(entry);
+function toEntryView({ id, atMs }: HistoryEntry, event: HistoryEvent): AlertEntryView {
   const about = 'labels' in event ? event : undefined;
   return {
     ...{ id, at: toTime(atMs), change: event.change },
     labels: about === undefined ? null : { ...about.labels },
     values: about === undefined ? null : { ...about.values },
-    quiet: about?.isQuiet ?? null,
+    quiet: about === undefined ? null : about.to.length === 0,
     receiver: 'receiver' in event ? event.receiver : null,
     reason: 'reason' in event ? event.reason : null,
+    status: 'status' in event ? event.status : null,
   };
+}
+
+export function toSilenceView({ id, untilMs, comment, labels, author }: Silence): SilenceView {
+  return { id, until: toTime(untilMs), comment, labels: { ...readLabels(labels) }, by: author };
+}
+
+export function toTime(ms: number): string {
+  return new Date(ms).toISOString();
 }

@@ -1,13 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { readLabels } from '../alerts/evaluation.ts';
 import type { Labels } from '../alerts/state.ts';
 import type { Alert } from '../definitions/alert.ts';
 import { invalidRequest, type ParameterFault, TailraceError } from '../errors.ts';
-import { EVERY_ALERT, type Silence } from '../keys/alerts/alert-record.ts';
+import type { Silence } from '../keys/alerts/alert-record.ts';
 import { type AuditAction, actorOf } from '../keys/audit.ts';
 import { MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
-import { type AlertParts, getVisible, isLimited, type Reach } from './alert-access.ts';
 import type { SilenceView } from './alert-view.ts';
+import { type AlertParts, getVisible, type Reach, toSilenceView, toTime } from './alerts.ts';
 
 const DAYS_MAX = 90;
 const COMMENT_CHARS_MAX = 500;
@@ -19,12 +18,16 @@ export const NEW_SILENCE = Type.Object(
       description: `When it ends: an ISO 8601 timestamp, at most ${DAYS_MAX} days ahead.`,
       expected: 'a string',
     }),
-    comment: Type.String({ description: `1 to ${COMMENT_CHARS_MAX} characters.`, expected: 'a string' }),
+    comment: Type.String({
+      minLength: 1,
+      maxLength: COMMENT_CHARS_MAX,
+      description: 'Why.',
+      expected: `a string of 1 to ${COMMENT_CHARS_MAX} characters`,
+    }),
     labels: Type.Optional(
       Type.Record(Type.String(), Type.String({ expected: 'a string' }), {
         maxProperties: LABELS_MAX,
-        description:
-          'Only instances that have these labels. Default: all; a silence of every alert has one at least.',
+        description: 'Only instances that have these labels. Default: all.',
         expected: `an object of at most ${LABELS_MAX} texts`,
       }),
     ),
@@ -32,45 +35,33 @@ export const NEW_SILENCE = Type.Object(
   { additionalProperties: false, expected: 'an object' },
 );
 
-/** The alert of a silence; `undefined`: every alert. */
-interface Silenced {
-  readonly name?: string | undefined;
-}
-
 /**
- * Stops the messages of an alert, or those of every alert about instances with these labels, until an instant.
+ * Stops the messages about what fires of an alert until an instant.
  *
- * @throws TailraceError `not_found`, `invalid_request`; `forbidden` for a limited caller and every alert
+ * @throws TailraceError `not_found`, `invalid_request`
  */
 export async function silenceAlert(
   parts: AlertParts,
   caller: Reach,
-  { name, until, comment, labels = {} }: Static<typeof NEW_SILENCE> & Silenced,
+  { name, until, comment, labels = {} }: Static<typeof NEW_SILENCE> & { readonly name: string },
 ): Promise<SilenceView> {
-  const alert = findSilenced(parts, caller, name);
+  const alert = getVisible(parts, caller, name);
   const nowMs = parts.now();
   const end = readEnd(until, nowMs);
   const faults: ParameterFault[] = [
     ...(typeof end === 'number' ? [] : [{ parameter: 'until', message: end.message }]),
-    ...findCommentFaults(comment),
-    ...findLabelFaults(labels, alert === undefined ? parts.registry.alerts : [alert], alert),
+    ...findLabelFaults(labels, alert),
   ];
   if (faults.length > 0 || typeof end !== 'number') throw invalidRequest(faults);
   const silence: Silence = {
-    ...{
-      id: parts.newId(),
-      alert: alert?.id ?? EVERY_ALERT,
-      labels: JSON.stringify(labels),
-      untilMs: end,
-      comment,
-    },
+    ...{ id: parts.newId(), alert: alert.id, labels: JSON.stringify(labels), untilMs: end, comment },
     ...{ author: actorOf(caller).actor, createdMs: nowMs },
   };
   if (!(await parts.control.alerts.addSilence(silence)))
     throw new TailraceError('invalid_request', 'there are too many silences; wait until some have ended');
   await record(parts, caller, {
     action: 'silenced',
-    detail: `${describeSilenced(alert, silence)} until ${toTime(end)}: ${comment}`,
+    detail: `${alert.name} until ${toTime(end)}: ${comment}`,
   });
   return toSilenceView(silence);
 }
@@ -79,50 +70,15 @@ export async function silenceAlert(
 export async function endSilence(
   parts: AlertParts,
   caller: Reach,
-  { name, id }: Silenced & { readonly id: string },
+  { name, id }: { readonly name: string; readonly id: string },
 ): Promise<void> {
-  const alert = findSilenced(parts, caller, name);
-  const ended = await parts.control.alerts.removeSilence(alert?.id ?? EVERY_ALERT, id);
+  const alert = getVisible(parts, caller, name);
+  const ended = await parts.control.alerts.removeSilence(alert.id, id);
   if (ended === undefined || ended.untilMs <= parts.now()) {
     const shown = JSON.stringify(id.slice(0, 100));
-    const whose = alert === undefined ? 'there is no silence of every alert' : `${alert.name} has no silence`;
-    throw new TailraceError('not_found', `${whose} ${shown}; it may have ended`);
+    throw new TailraceError('not_found', `${alert.name} has no silence ${shown}; it may have ended`);
   }
-  const detail = `${describeSilenced(alert, ended)}: ${ended.comment}`;
-  await record(parts, caller, { action: 'unsilenced', detail });
-}
-
-/** Lists the silences of every alert. @throws TailraceError `forbidden` for a limited caller */
-export async function listSilences(parts: AlertParts, caller: Reach): Promise<SilenceView[]> {
-  requireUnlimited(caller);
-  const silences = await parts.control.alerts.listSilences(parts.now());
-  return silences.filter(({ alert }) => alert === EVERY_ALERT).map(toSilenceView);
-}
-
-/** @returns `undefined`: every alert @throws TailraceError `not_found`; `forbidden` */
-function findSilenced(parts: AlertParts, caller: Reach, name: string | undefined): Alert | undefined {
-  if (name !== undefined) return getVisible(parts, caller, name);
-  requireUnlimited(caller);
-  return undefined;
-}
-
-/** @throws TailraceError `forbidden` */
-function requireUnlimited(caller: Reach): void {
-  if (!isLimited(caller)) return;
-  const message =
-    'only a key without pins that may read every endpoint may silence every alert; name an alert';
-  throw new TailraceError('forbidden', message, { refusal: 'wider' });
-}
-
-function describeSilenced(alert: Alert | undefined, { labels }: Silence): string {
-  if (alert !== undefined) return alert.name;
-  const pairs = Object.entries(readLabels(labels)).map(([name, value]) => `${name}=${value}`);
-  return `every alert with ${pairs.join(', ')}`;
-}
-
-/** Whether an alert has all labels of a silence. */
-export function mayCover({ labels }: Silence, { per }: Alert): boolean {
-  return Object.keys(readLabels(labels)).every((name) => per.includes(name));
+  await record(parts, caller, { action: 'unsilenced', detail: `${alert.name}: ${ended.comment}` });
 }
 
 async function record(
@@ -147,40 +103,12 @@ function readEnd(until: string, nowMs: number): number | { readonly message: str
   return ms;
 }
 
-function findCommentFaults(comment: string): ParameterFault[] {
-  const { length } = comment.trim();
-  if (length >= 1 && length <= COMMENT_CHARS_MAX) return [];
-  return [{ parameter: 'comment', message: `must have 1 to ${COMMENT_CHARS_MAX} characters, not ${length}` }];
-}
-
-/** @param alerts that may be silenced @param only the one that is; `undefined`: all of them */
-function findLabelFaults(
-  labels: Labels,
-  alerts: readonly Alert[],
-  only: Alert | undefined,
-): ParameterFault[] {
-  const known = new Set(alerts.flatMap(({ per }) => per));
-  const has = [...known].join(', ') || 'none';
-  if (only === undefined && Object.keys(labels).length === 0) {
-    const message = `must have at least one of those of the alerts, which are ${has}; otherwise name an alert`;
-    return [{ parameter: 'labels', message }];
-  }
+function findLabelFaults(labels: Labels, { name, per }: Alert): ParameterFault[] {
   return Object.keys(labels)
-    .filter((label) => !known.has(label))
+    .filter((label) => !per.includes(label))
     .map((label) => {
       const shown = JSON.stringify(label.slice(0, 100));
-      const whose =
-        only === undefined ? 'no alert has a label for; they have' : `${only.name} has no label for; it has`;
-      return { parameter: 'labels', message: `has ${shown}, which ${whose} ${has}` };
+      const has = per.join(', ') || 'none';
+      return { parameter: 'labels', message: `has ${shown}, which ${name} has no label for; it has ${has}` };
     });
-}
-
-export function toSilenceView({ id, alert, untilMs, comment, labels, author }: Silence): SilenceView {
-  const isOfEvery = alert === EVERY_ALERT;
-  const view = { id, until: toTime(untilMs), comment, labels: { ...readLabels(labels) }, by: author };
-  return { ...view, is_of_every_alert: isOfEvery };
-}
-
-export function toTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -18,7 +18,7 @@ const SAME_LABELS =
 /** The columns of an answer, as Prometheus reads them. */
 interface SampleColumns {
   /** Each is a metric. */
-  readonly gauges: readonly ResultColumn[];
+  readonly numbers: readonly ResultColumn[];
   readonly labels: readonly ResultColumn[];
   /** Only rows of the latest time are written of those with the same labels. */
   readonly time: ResultColumn | undefined;
@@ -31,9 +31,9 @@ function findSampleColumns({ columns }: Pick<Endpoint, 'columns'>): SampleColumn
     ({ name, type }) => name === TIME_COLUMN && (type === 'integer' || type === 'string'),
   );
   const others = columns.filter((column) => column !== time);
-  const gauges = others.filter(isNumeric);
+  const numbers = others.filter(isNumeric);
   return {
-    gauges: time !== undefined && isNumeric(time) && gauges.length > 0 ? [...gauges, time] : gauges,
+    numbers: time !== undefined && isNumeric(time) && numbers.length > 0 ? [...numbers, time] : numbers,
     labels: others.filter((column) => !isNumeric(column)),
     time,
   };
@@ -46,8 +46,8 @@ export function findPrometheusFault(endpoint: Pick<Endpoint, 'columns' | 'sqlOri
       'prometheus needs declared columns, which a SELECT of your own does not have; leave out ' +
       '"sql", or choose another format'
     );
-  const { gauges, labels } = findSampleColumns(endpoint);
-  if (gauges.length === 0)
+  const { numbers, labels } = findSampleColumns(endpoint);
+  if (numbers.length === 0)
     return 'prometheus needs an integer or number column besides the time, and this answer has none; choose another format';
   const reserved = labels.find(({ name }) => toLabelName(name).startsWith('__'));
   if (reserved === undefined) return undefined;
@@ -70,16 +70,16 @@ function toLabelName(name: string): string {
  * @param rows a SELECT of the declared columns
  */
 export function writeSamples(endpoint: Endpoint, rows: string): string {
-  const { gauges, labels, time } = findSampleColumns(endpoint);
-  const names = gauges.map(({ name }) => toLabelName(`${toToolName(endpoint.name)}_${name}`));
-  const heads = gauges.map(
-    ({ description }, i) =>
-      sql`${`# HELP ${names[i]} ${escapeHelp(description)}\n# TYPE ${names[i]} gauge\n`}`,
+  const { numbers, labels, time } = findSampleColumns(endpoint);
+  const names = numbers.map(({ name }) => toLabelName(`${toToolName(endpoint.name)}_${name}`));
+  const heads = numbers.map(
+    ({ name, description }, i) =>
+      sql`${`# HELP ${names[i]} ${escapeHelp(description)}\n# TYPE ${names[i]} ${typeOf(name)}\n`}`,
   );
   const list = (items: readonly Sql[]) => sql`[${join(items, ', ')}]`;
   const texts = list([sql`''`, ...labels.map(writeLabel)]); // an empty list would have no type
   const samples = sql`SELECT arrayStringConcat(arrayFilter(x -> x != '', ${texts}), ',') AS ${LABELS},
-${list(gauges.map(writeNumber))} AS ${VALUES},
+${list(numbers.map(writeNumber))} AS ${VALUES},
     ${time === undefined ? sql`0` : identifier(time.name)} AS ${TIME} FROM (${trusted(rows)})`;
   const newest = sql`SELECT ${LABELS}, ${VALUES},
     rank() OVER (PARTITION BY ${LABELS} ORDER BY ${TIME} DESC) AS ${AGE} FROM (${samples})`;
@@ -91,6 +91,11 @@ FROM (${unique}) ARRAY JOIN ${ALL} AS ${VALUE}, arrayEnumerate(${ALL}) AS ${PLAC
   return textOf(sql`SELECT concat(if(${FIRST}, ${list(heads)}[${PLACE}], ''),
     ${list(names.map((name) => sql`${name}`))}[${PLACE}],
 if(${LABELS} = '', '', concat('{', ${LABELS}, '}')), ' ', ${VALUE}) FROM (${placed}) ORDER BY ${PLACE}, ${LABELS}`);
+}
+
+/** By the name, as Prometheus does: `requests_total` only grows. */
+function typeOf(column: string): 'counter' | 'gauge' {
+  return column.endsWith('_total') ? 'counter' : 'gauge';
 }
 
 /** A label with its value, or nothing: to Prometheus an empty label is none. */

@@ -1,34 +1,41 @@
 import { randomUUID } from 'node:crypto';
-import { createEvaluate } from '../alerts/evaluate.ts';
+import { createEvaluate, type Evaluate } from '../alerts/evaluate.ts';
 import { listFiring, readStored } from '../alerts/evaluation.ts';
-import { createEvaluator } from '../alerts/evaluator.ts';
-import { createFindLink } from '../alerts/message.ts';
-import { createOutbox, NO_RECEIVER, TOO_MANY, WAITING_MAX } from '../alerts/outbox.ts';
+import { createEvaluator, type EvaluatorOptions } from '../alerts/evaluator.ts';
+import { createFindLink, type FindLink } from '../alerts/message.ts';
+import { createOutbox, EXPIRY_MS } from '../alerts/outbox.ts';
 import type { Sender, SenderEvent, SenderOptions } from '../alerts/receivers/sender.ts';
-import type { AlertTestParts } from '../alerts/replay.ts';
 import type { Alert } from '../definitions/alert.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
-import { createThrottle } from '../lib/task.ts';
 import { createRunner } from '../query/run.ts';
 import { createAlertMetrics } from '../telemetry/alert-metrics.ts';
 import type { Context } from './context.ts';
 import { NO_RECEIVERS_FILE } from './operator-files.ts';
 
 const HOUR_MS = 3_600_000;
-// A clock that jumps further is wrong, or was.
-const JUMP_MS_MAX = 24 * HOUR_MS;
 const TICK_MS = 250;
 const NOT_STORED =
   'alerts are not evaluated: their states cannot be stored; if the disk is full, make room, else see the log';
 const HISTORY_MS = 90 * 24 * HOUR_MS;
+/** Messages that wait for a receiver: hours of an alert that changes each second. */
+const WAITING_MAX = 10_000;
+const TOO_MANY = `more than ${WAITING_MAX} messages wait for this receiver`;
+const TOO_LONG = 'TAILRACE_RECEIVERS_FILE has had no receiver of this name for a day';
+// /ready names a receiver after so long.
+const FAILING_MS = 600_000;
 // After so long, another replica takes over.
 const LEASE_MS = { min: 1_000, max: 3_000 };
 // One process owns the data directory, and so the store in it; it takes its own lease again.
 const OWN = { owner: 'the service', leaseMs: () => 60_000 };
 
-/** What `tailrace alerts test` needs, and why alerts are not evaluated. */
-export type ServedAlerts = AlertTestParts & Pick<ReturnType<typeof createStateWatch>, 'findProblem'>;
+/** What tests of alerts need, and why alerts are not evaluated or sent. */
+export interface ServedAlerts {
+  readonly evaluate: Evaluate;
+  readonly receivers: () => ReadonlySet<string>;
+  readonly findLink: FindLink;
+  readonly findProblem: () => string | undefined;
+}
 
 /** Evaluates the alerts and sends their messages until the service closes. */
 export async function openAlerts(context: Context): Promise<ServedAlerts> {
@@ -36,9 +43,8 @@ export async function openAlerts(context: Context): Promise<ServedAlerts> {
   const { receivers } = files;
   const { engine, registry } = core;
   const evaluate = createEvaluate({ registry, run: createRunner(engine, now) });
-  const states = createStateWatch(logger, now);
+  const states = createStateWatch(logger);
   const isAlone = config.controlUrl === '' && config.clickhouseUrl === '';
-  const plausibleNow = createPlausibleNow(now, () => performance.now());
   const findLink = createFindLink(config.publicUrl);
   const measured = createAlertMetrics(metrics.registry, {
     now,
@@ -52,7 +58,7 @@ export async function openAlerts(context: Context): Promise<ServedAlerts> {
   receivers.onTaken(createSeries);
   const sending = createSending(context, {
     tried: measured.tried,
-    listFiring: (receiver) => listFiring(control.alerts, { receiver, nowMs: plausibleNow(), findLink }),
+    listFiring: (receiver) => listFiring(control.alerts, { receiver, nowMs: now(), findLink }),
   });
   const evaluator = createEvaluator({
     async evaluate(alert, at) {
@@ -62,15 +68,16 @@ export async function openAlerts(context: Context): Promise<ServedAlerts> {
     },
     store: control.alerts,
     alerts: () => registry.alerts,
-    now: plausibleNow,
+    now,
     ...(isAlone ? OWN : { owner: randomUUID(), leaseMs: () => leaseMs(registry.alerts) }),
     ticks: () => performance.now(),
     receivers: receivers.names,
     findLink,
-    onMessages: sending.wake,
+    onChange: createChangeLog(logger),
     onEvaluated: (_alert, error) => (error === undefined ? states.stored() : states.failed(error)),
   });
-  warnWithoutReceivers(context);
+  const { length: alerts } = registry.alerts;
+  if (alerts > 0 && config.receiversFile === '') logger.warn({ alerts }, NO_RECEIVERS_FILE);
   opened.defer(evaluator.close);
   opened.defer(sending.stop);
   async function renew(): Promise<void> {
@@ -87,25 +94,27 @@ export async function openAlerts(context: Context): Promise<ServedAlerts> {
   startTask({
     name: 'alert-messages',
     everyMs: TICK_MS,
-    run: () => (evaluator.isLeader() ? sending.start() : sending.stop()),
+    run: () => (evaluator.isLeader() ? sending.tick() : sending.stop()),
   });
   startTask({
     name: 'alert-history',
     everyMs: HOUR_MS,
     async run() {
       if (!evaluator.isLeader()) return;
-      await control.alerts.trim(plausibleNow() - HISTORY_MS);
+      await control.alerts.trim(now() - HISTORY_MS);
       await sending.clean();
     },
   });
   return {
-    registry,
-    evaluate,
-    store: control.alerts,
-    receivers: receivers.names,
-    findLink,
-    now: plausibleNow,
-    findProblem: states.findProblem,
+    ...{ evaluate, receivers: receivers.names, findLink },
+    findProblem() {
+      const failing = measured.failingSince(now() - FAILING_MS);
+      if (failing.length === 0) return states.findProblem();
+      return (
+        states.findProblem() ??
+        `messages of alerts have failed for ten minutes, to ${failing.join(', ')}; see the log`
+      );
+    },
   };
 }
 
@@ -124,32 +133,30 @@ async function readFiring(registry: Pick<Registry, 'alerts' | 'findEndpoint'>, s
   });
 }
 
+/** Logs how many instances of an alert have changed: their labels may be secret. */
+function createChangeLog(logger: Context['logger']): NonNullable<EvaluatorOptions['onChange']> {
+  return (alert, events, messages) => {
+    const changes = Map.groupBy(events, ({ change }) => change);
+    const counts = [...changes].map(([change, { length }]) => [change, length]);
+    logger.info({ alert, ...Object.fromEntries(counts), messages }, 'an alert changed');
+  };
+}
+
 /** Notes whether the states of alerts can be stored. Logs once when they cannot be, and when they are again. */
-function createStateWatch(logger: Context['logger'], now: () => number) {
-  const throttle = createThrottle(now);
+function createStateWatch(logger: Context['logger']) {
   let isFailing = false;
-  let isLogged = false;
   return {
     failed(error: unknown) {
-      if (!isFailing)
-        throttle(() => {
-          isLogged = true;
-          logger.error({ err: error }, NOT_STORED);
-        });
+      if (!isFailing) logger.error({ err: error }, NOT_STORED);
       isFailing = true;
     },
     stored() {
-      if (isLogged) logger.info('alerts are evaluated again');
-      isFailing = isLogged = false;
+      if (isFailing) logger.info('alerts are evaluated again');
+      isFailing = false;
     },
     /** For `/ready`, so without the cause. */
     findProblem: () => (isFailing ? NOT_STORED : undefined),
   };
-}
-
-function warnWithoutReceivers({ config, core: { registry }, logger }: Context): void {
-  const { length: alerts } = registry.alerts;
-  if (alerts > 0 && config.receiversFile === '') logger.warn({ alerts }, NO_RECEIVERS_FILE);
 }
 
 /** Returns the shortest interval within the bounds, so that another replica takes over within two intervals. */
@@ -157,35 +164,12 @@ function leaseMs(alerts: readonly Alert[]): number {
   return alerts.reduce((ms, { everyMs }) => Math.max(LEASE_MS.min, Math.min(ms, everyMs)), LEASE_MS.max);
 }
 
-// A machine that slept, or whose clock was set right, is believed after this long.
-const DOUBTED_MS = HOUR_MS;
-
-/**
- * Returns the time for alerts. If the clock jumps, time goes on from before for an hour: otherwise every alert would
- * change at once, even if the clock is soon set right.
- */
-function createPlausibleNow(now: () => number, ticks: () => number): () => number {
-  let seen = { ms: now(), ticks: ticks() };
-  let doubtedTicks: number | undefined;
-  return () => {
-    const reading = { ms: now(), ticks: ticks() };
-    const expectedMs = seen.ms + reading.ticks - seen.ticks;
-    const isJump = Math.abs(reading.ms - expectedMs) > JUMP_MS_MAX;
-    doubtedTicks = isJump ? (doubtedTicks ?? reading.ticks) : undefined;
-    if (doubtedTicks !== undefined && reading.ticks - doubtedTicks < DOUBTED_MS) return expectedMs;
-    seen = reading;
-    return reading.ms;
-  };
-}
-
-/** Sends messages of alerts between `start` and `stop`. */
+/** Sends messages of alerts while this process evaluates. */
 interface Sending {
-  /** Sends what was stored. */
-  wake(): void;
-  /** Does nothing if it was started. */
-  start(): Promise<void>;
+  /** Sends what is due; for a task. */
+  tick(): Promise<void>;
   stop(): Promise<void>;
-  /** Unless it is stopped: gives up the messages to receivers that are gone, and the oldest to one with too many. */
+  /** Gives up messages to receivers that have been gone for a day, and the oldest to one with too many. */
   clean(): Promise<void>;
 }
 
@@ -194,68 +178,58 @@ interface SendingOptions extends Pick<SenderOptions, 'listFiring'> {
   readonly tried: (receiver: string, outcome: Exclude<SenderEvent['kind'], 'outbox_failed'>) => void;
 }
 
+const SENT_LOG = {
+  sent: ['info', 'a message of an alert was sent'],
+  failed: ['warn', 'a message of an alert could not be sent; trying again later'],
+  outbox_failed: ['warn', 'the messages of alerts cannot be read or written; trying again'],
+  given_up: ['error', 'a message of an alert was given up'],
+} as const;
+
 /** Two senders would send messages twice, so only the process that evaluates starts it. */
 function createSending(
   { config, control, files: { receivers }, now, random, logger }: Context,
   { listFiring, tried }: SendingOptions,
 ): Sending {
   const outbox = createOutbox(control.alerts, now);
-  /** One for each receiver: those that fail all the time must not hide that another one does. */
-  const throttles = new Map<string, ReturnType<typeof createThrottle>>();
-  const current = () => receivers.current().values();
   let sender: Sender | undefined;
 
   function watch({ kind, ...event }: SenderEvent): void {
     if (kind !== 'outbox_failed') tried(event.receiver, kind);
-    if (kind === 'given_up') logger.error(event, 'a message of an alert was given up');
-    else if (kind !== 'sent')
-      throttleOf(event.receiver)(() => logger.warn(event, 'a message of an alert could not be sent'));
-  }
-
-  function throttleOf(receiver: string): ReturnType<typeof createThrottle> {
-    const throttle = throttles.get(receiver) ?? createThrottle(now);
-    throttles.set(receiver, throttle);
-    return throttle;
+    const [level, text] = SENT_LOG[kind];
+    logger[level](event, text);
   }
 
   async function clean(): Promise<void> {
-    if (sender === undefined) return;
-    for (const { receiver, messages } of await outbox.queues()) {
+    for (const { receiver, messages } of await control.alerts.readOutbox()) {
       const isGone = !receivers.names().has(receiver);
-      const reason = isGone ? NO_RECEIVER : TOO_MANY;
-      const count = await giveUp(receiver, { reason, max: isGone ? messages : messages - WAITING_MAX });
-      if (count > 0) logger.error({ receiver, messages: count, reason }, 'messages were given up');
+      for (let excess = messages - WAITING_MAX; excess > 0 || isGone; excess--) {
+        const why = excess > 0 ? { reason: TOO_MANY, ageMs: 0 } : { reason: TOO_LONG, ageMs: EXPIRY_MS };
+        if (!(await giveUpOldest(receiver, why))) break;
+      }
     }
   }
 
-  /** Gives up the oldest messages. @returns how many there were */
-  async function giveUp(receiver: string, { reason, max }: { reason: string; max: number }): Promise<number> {
-    for (let count = 0; count < max; count++) {
-      const queued = await outbox.next(receiver, Number.MAX_SAFE_INTEGER);
-      if (queued === undefined || sender === undefined) return count;
-      await outbox.giveUp(queued, reason);
-    }
-    return Math.max(max, 0);
+  /** @param why `ageMs`: only a message that is so old @returns whether there was one */
+  async function giveUpOldest(
+    receiver: string,
+    { reason, ageMs }: { readonly reason: string; readonly ageMs: number },
+  ): Promise<boolean> {
+    const queued = await outbox.next(receiver, Number.MAX_SAFE_INTEGER);
+    if (queued === undefined || sender === undefined || now() - queued.firstAtMs < ageMs) return false;
+    await outbox.giveUp(queued, reason);
+    watch({ kind: 'given_up', receiver, alert: queued.message.alert, id: queued.id, reason });
+    return true;
   }
-
-  const reportFailure = (error: unknown) =>
-    logger.error(
-      { err: error },
-      'messages that cannot be delivered could not be removed; trying again later',
-    );
-
-  receivers.onTaken(() => {
-    void sender?.replace(current()).then(clean).catch(reportFailure);
-  });
 
   return {
-    wake: () => sender?.wake(),
-    async start() {
+    async tick() {
       // Without a file messages wait for one.
-      if (sender !== undefined || config.receiversFile === '') return;
+      if (config.receiversFile === '') return;
       const { openSender } = await import('../alerts/receivers/sender.ts');
-      sender = openSender({ outbox, listFiring, now, random, watch }, current());
-      await clean().catch(reportFailure);
+      const all = () => receivers.current().values();
+      const ticks = () => performance.now();
+      sender ??= openSender({ outbox, receivers: all, listFiring, now, ticks, random, watch });
+      sender.tick();
     },
     async stop() {
       const ended = sender;

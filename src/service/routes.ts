@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
-import { testAlert } from '../alerts/replay.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { createFilledTables } from '../engine/write-marks.ts';
 import type { AppParts } from '../http/app.ts';
 import { createOpenApi, describeTool } from '../http/openapi/document.ts';
 import { findConsole } from '../http/routes/console.ts';
 import type { Ingest } from '../ingest/ingest.ts';
-import { createAlertTest } from '../management/alert-test.ts';
+import { createAlertTests } from '../management/alert-test.ts';
 import { createProjects } from '../management/definitions.ts';
 import type { Cursors } from '../query/cursor.ts';
 import { createRunner } from '../query/run.ts';
@@ -40,7 +39,6 @@ export function createAppParts(context: Context, served: Served): AppParts {
   const { config, control, now, build } = context;
   const { engine, registry } = context.core;
   const { alerts, cursors, reading, ingest } = served;
-  const silencing = { control, registry, now, newId: randomUUID };
   return {
     control,
     now,
@@ -65,8 +63,7 @@ export function createAppParts(context: Context, served: Served): AppParts {
     ...served.observed,
     ...createSteps(context, cursors),
     ...createWorkbench(context, alerts),
-    testAlert: createAlertTest({ command: alerts, parts: silencing }),
-    runAlertTest: (test, signal) => testAlert(alerts, test, signal),
+    alertTests: createAlertTests({ control, registry, now, newId: randomUUID, ...alerts }),
     listProjects: createProjects(engine, registry, now),
     studio: config.studio === '1',
     describeTool,

@@ -1,3 +1,4 @@
+import type { Queued } from '../keys/alerts/alert-record.ts';
 import type { MetricRegistry } from './prometheus.ts';
 
 /** What a scrape reads of the alerts. */
@@ -8,16 +9,9 @@ export interface AlertReadings {
   /** Reads the number of firing instances of each served alert. */
   readonly readFiring: () => Promise<readonly (ServedAlert & { readonly instances: number })[]>;
   /** Reads what waits to be sent. */
-  readonly readOutbox: () => Promise<readonly QueuedMessages[]>;
+  readonly readOutbox: () => Promise<readonly Queued[]>;
   /** Their names. */
   readonly receivers: () => readonly string[];
-}
-
-export interface QueuedMessages {
-  readonly receiver: string;
-  readonly messages: number;
-  /** ms since the epoch, when the first of them was stored. */
-  readonly oldestMs: number;
 }
 
 interface ServedAlert {
@@ -43,7 +37,8 @@ export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings:
     'Tries to send a message, by receiver and outcome: sent, failed or given_up.',
     ['receiver', 'outcome'],
   );
-  const failing = new Set<string>();
+  /** The first failure in a row, by receiver. */
+  const failing = new Map<string, number>();
   gauge('tailrace_alerts_evaluating', '1 if this process evaluates the alerts.', () =>
     Number(isEvaluating()),
   );
@@ -62,7 +57,7 @@ export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings:
   gauge('tailrace_alert_receiver_failing', '1 if the last try failed, by receiver.', () =>
     receivers().map((receiver) => ({ labels: { receiver }, value: Number(failing.has(receiver)) })),
   );
-  const ofOutbox = (read: (queued: QueuedMessages | undefined) => number) => async () => {
+  const ofOutbox = (read: (queued: Queued | undefined) => number) => async () => {
     const outbox = await unlessFailed(readOutbox);
     return (
       outbox &&
@@ -93,8 +88,10 @@ export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings:
     tried(receiver: string, outcome: (typeof OUTCOMES)[number]) {
       tries.inc(receiver, outcome);
       if (outcome === 'sent') failing.delete(receiver);
-      else failing.add(receiver);
+      else if (!failing.has(receiver)) failing.set(receiver, now());
     },
+    /** Lists the receivers that have only failed since an instant. @param atMs ms since the epoch */
+    failingSince: (atMs: number) => receivers().filter((name) => (failing.get(name) ?? Infinity) <= atMs),
   };
 }
 

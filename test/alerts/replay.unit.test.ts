@@ -17,17 +17,17 @@ const { signal } = new AbortController();
 const evaluate: Evaluate = async (_, { nowMs }) => {
   const minute = (nowMs + 10_000 - NOW_MS) / MINUTE_MS;
   const holding = minute >= -4 && minute <= -2 ? [{ labels: { path: '/a' }, values: {} }] : [];
-  return { outcome: { kind: 'rows', holding }, notes: [] };
+  return { outcome: { kind: 'rows', holding } };
 };
 
 test('says what an alert would have sent in the time before now', async () => {
-  const { ticks, messages, firing } = await replay(
+  const { ticks, fired, messages, firing } = await replay(
     alert,
     { untilMs: NOW_MS, sinceMs: 10 * MINUTE_MS },
     { evaluate, signal },
   );
-  const sent = messages.map(({ at, text }) => `${(at / 1000 - NOW_MS) / MINUTE_MS} ${text}`);
-  expect([ticks, sent, firing]).toEqual([11, ['-3 /a fails', '-1 Resolved: /a fails'], []]);
+  const sent = messages.map(({ at, text }) => `${(Date.parse(at) - NOW_MS) / MINUTE_MS} ${text}`);
+  expect([ticks, fired, sent, firing]).toEqual([11, 1, ['-3 /a fails', '-1 Resolved: /a fails'], []]);
 });
 
 test('finds what fires at an instant by as many evaluations as `for` needs', async () => {

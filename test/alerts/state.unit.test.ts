@@ -1,17 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { describeJudgement, describeTransitions } from '../../src/alerts/history.ts';
-import {
-  type AlertState,
-  type Instance,
-  type Labels,
-  NO_STATE,
-  type Outcome,
-  type StepOptions,
-  step,
-} from '../../src/alerts/state.ts';
-import { createAlertModel, type Seen } from '../../trial/alerts/model.ts';
-import { runs } from '../support/property.ts';
+import { describeStep } from '../../src/alerts/history.ts';
+import { type AlertState, NO_STATE, type Outcome, type StepOptions, step } from '../../src/alerts/state.ts';
 
 const MINUTE_MS = 60_000;
 const RULES: StepOptions['rules'] = {
@@ -24,16 +13,19 @@ const rows = (...paths: string[]): Outcome => ({
 });
 const FAILED: Outcome = { kind: 'failed', reason: 'the query took too long' };
 const EMPTY: Outcome = { kind: 'no rows' };
+const WHOLE: Outcome = { kind: 'rows', holding: [{ labels: {}, values: { failures: 1 } }] };
 
 /** Evaluates each minute. @returns what was sent: minute, change and path */
 function send(outcomes: readonly Outcome[], rules: Partial<StepOptions['rules']> = {}): string[] {
-  const options = { rules: { ...RULES, ...rules }, isSilenced: () => false };
+  const options = { rules: { ...RULES, ...rules }, receivers: ['ops'], isSilenced: () => false };
   let state: AlertState = NO_STATE;
   return outcomes.flatMap((outcome, minute) => {
     const next = step(state, { tickMs: minute * MINUTE_MS, outcome }, options);
     state = next.state;
-    const sent = next.transitions.filter((one) => one.send);
-    return sent.map(({ change, instance }) => `${minute} ${change} ${instance.labels['path']}`);
+    const sent = next.transitions.filter(({ to }) => to.length > 0);
+    return sent.map(
+      ({ change, instance }) => `${minute} ${change} ${instance.labels['path'] ?? instance.kind}`,
+    );
   });
 }
 
@@ -46,82 +38,39 @@ test('an instance fires after it has held for `for`, without a gap, and resolves
 });
 
 test('the history has each change once, not what is sent again, and the first of several failures', () => {
-  const options = { rules: { ...RULES, repeatMs: MINUTE_MS }, isSilenced: () => false };
+  const options = { rules: { ...RULES, repeatMs: MINUTE_MS }, receivers: [], isSilenced: () => false };
   let state: AlertState = NO_STATE;
   const history = [rows('/a'), rows('/a'), FAILED, FAILED, rows()].map((outcome, minute) => {
     const next = step(state, { tickMs: minute * MINUTE_MS, outcome }, options);
     state = next.state;
-    const events = [...describeJudgement({ notes: [] }, state), ...describeTransitions(next.transitions)];
-    return events.map(({ change }) => change).join();
+    return describeStep(state, next.transitions)
+      .map(({ change }) => change)
+      .join();
   });
   expect(history).toEqual(['firing', '', 'failed', '', 'resolved']);
 });
 
-const NAMES = ['/a', '/b', '/c', '/d', '/e', '/f'];
-const MOST = 4;
-const seconds = (...choices: number[]) => fc.constantFrom(...choices.map((one) => one * 1000));
-const anyRules = fc.record({
-  everyMs: fc.constant(MINUTE_MS),
-  forMs: seconds(0, 0, 60, 150),
-  keepFiringForMs: seconds(0, 0, 60, 150),
-  repeatMs: fc.option(seconds(60, 120, 300), { nil: undefined }),
-  noData: fc.constantFrom('ok' as const, 'alert' as const, 'keep' as const),
-  onError: fc.constantFrom('keep' as const, 'alert' as const),
-});
-const anySeen: fc.Arbitrary<Seen> = fc.oneof(
-  { weight: 6, arbitrary: fc.subarray(NAMES, { maxLength: MOST }) },
-  { weight: 1, arbitrary: fc.subarray(NAMES) },
-  { weight: 1, arbitrary: fc.constant('empty' as const) },
-  { weight: 2, arbitrary: fc.constant('failure' as const) },
-);
-const anyTick = fc.record({
-  seen: anySeen,
-  // A tick as usual, gaps, and a clock that is set ahead or back.
-  afterMs: seconds(60, 60, 60, 60, 120, 600, 8_640_000, -60, -86_400),
-  silenced: fc.oneof(
-    { weight: 3, arbitrary: fc.constant([]) },
-    { weight: 2, arbitrary: fc.subarray([...NAMES, '!none']) },
-  ),
-  restarts: fc.boolean(),
+test('a condition, no rows and a failing query are one instance, which resolves once none of them is the case', () => {
+  const outcomes = [WHOLE, EMPTY, WHOLE, FAILED, FAILED, FAILED, WHOLE, rows()];
+  expect(send(outcomes, { noData: 'alert', onError: 'alert' })).toEqual([
+    ...[
+      '0 firing condition',
+      '1 firing no_data',
+      '2 firing condition',
+      '5 firing error',
+      '6 firing condition',
+    ],
+    '7 resolved condition',
+  ]);
 });
 
-const KINDS = { condition: '', no_data: '!none', error: '!error' } as const;
-const nameOf = ({ kind, labels }: Instance) => labels['path'] ?? KINDS[kind];
-
-function toOutcome(seen: Seen): Outcome {
-  if (seen === 'empty') return EMPTY;
-  return seen === 'failure' ? FAILED : rows(...seen);
-}
-
-test('does as the model does, for random rows, gaps, restarts, silences and clock steps', () => {
-  const property = fc.property(anyRules, fc.array(anyTick, { maxLength: 25 }), (rules, ticks) => {
-    const model = createAlertModel(rules, MOST);
-    let state: AlertState = NO_STATE;
-    let tickMs = 1e12;
-    for (const { seen, afterMs, silenced, restarts } of ticks) {
-      tickMs += afterMs;
-      const muted = new Set<string>(silenced);
-      if (restarts) state = JSON.parse(JSON.stringify(state)) as AlertState;
-      // Silences know only labels, which the two other kinds lack.
-      const isMuted = (name: string) => muted.has(name.startsWith('!') ? '!none' : name);
-      const expected = model.advance(tickMs, seen, isMuted);
-      const isSilenced = (labels: Labels) => isMuted(labels['path'] ?? '!none');
-      const options = { rules, isSilenced, instancesMax: MOST };
-      const next = step(state, { tickMs, outcome: toOutcome(seen) }, options);
-      state = next.state;
-      const sent = next.transitions.filter((one) => one.send);
-      const signOf = (change: string) => (change === 'resolved' ? '-' : '+');
-      const messages = sent.map(({ change, instance }) => signOf(change) + nameOf(instance));
-      expect(messages.toSorted()).toEqual(expected.toSorted());
-      const all = Object.values(state.instances);
-      const inPhase = (phase: Instance['phase']) =>
-        all
-          .filter((one) => one.phase === phase)
-          .map(nameOf)
-          .toSorted();
-      expect(inPhase('firing')).toEqual(model.firing().toSorted());
-      expect(inPhase('pending')).toEqual(model.pending().toSorted());
-    }
+test('time without evaluations does not count towards `for`', () => {
+  const options = { rules: { ...RULES, forMs: 3 * MINUTE_MS }, receivers: ['ops'], isSilenced: () => false };
+  let state: AlertState = NO_STATE;
+  const fired = [0, 1, 30, 31, 32].filter((minute) => {
+    const next = step(state, { tickMs: minute * MINUTE_MS, outcome: WHOLE }, options);
+    state = next.state;
+    return next.transitions.length > 0;
   });
-  fc.assert(property, runs(10_000));
+  expect(fired).toEqual([31]);
 });

@@ -15,6 +15,7 @@ const regionOf = (page: Page, name: string) => page.getByRole('region', { name, 
 test('the list leads to an alert with its instances, chart, history and lines; a test of it is sent', async () => {
   const page = await open('/alerts', { key: PRIVATE_KEY });
   await page.getByRole('row', { name: /failing\.paths.*firing/ }).waitFor();
+  await page.getByRole('navigation').getByText('1 firing').waitFor();
   await page.getByRole('main').getByRole('link', { name: NAME }).click();
   await page.getByRole('heading', { name: NAME, level: 1 }).waitFor();
   const instance = regionOf(page, 'Instances').getByRole('row').nth(1);
@@ -30,4 +31,14 @@ test('the list leads to an alert with its instances, chart, history and lines; a
   await page.keyboard.press('Escape');
   await page.getByRole('link', { name: 'Explore them' }).click();
   await page.getByRole('main').getByText('GET /cart 500').first().waitFor();
+});
+
+test('the form of a new alert says how often it would have fired', async () => {
+  const values = new URLSearchParams({ endpoint: NAME, 'p.project': 'aurora' });
+  const page = await open(`/workbench/alert?${values}`, { key: PRIVATE_KEY });
+  await press(page, 'Try the last 7 days');
+  await page
+    .getByText(/It would have fired once in the last 7 days, 1 message, evaluated every 10 min/)
+    .waitFor();
+  expect(await faultsOf(page)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import type { AlertMessage } from '../../src/alerts/outbox.ts';
+import type { AlertMessage } from '../../src/alerts/message.ts';
 
 /** A message about two failing paths. */
 export function alertMessage(fields: Partial<AlertMessage> = {}): AlertMessage {
@@ -7,13 +7,15 @@ export function alertMessage(fields: Partial<AlertMessage> = {}): AlertMessage {
     status: 'firing',
     severity: 'critical',
     text: '/orders failed 12 times',
-    at: Date.UTC(2026, 10, 20, 12) * 1_000,
-    since: Date.UTC(2026, 10, 20, 11, 58) * 1_000,
+    description: 'Checkout fails for customers.',
+    at: '2026-11-20T12:00:00.000Z',
+    since: '2026-11-20T11:58:00.000Z',
     instances: [
       { labels: { path: '/orders' }, values: { failures: 12 } },
       { labels: { path: '/carts' }, values: { failures: null } },
     ],
     link: 'https://logs.example.com/alerts?name=checkout.errors&a=1',
+    runbook: 'https://wiki.example.com/checkout',
     ...fields,
   };
 }

@@ -1,4 +1,5 @@
-import type { AlertMessage, Outbox, OutboxMessage } from '../../src/alerts/outbox.ts';
+import type { AlertMessage } from '../../src/alerts/message.ts';
+import type { Outbox, OutboxMessage } from '../../src/alerts/outbox.ts';
 
 /** An outbox without a store: what is due comes in the order of `put`. */
 export function createMemoryOutbox() {
@@ -14,7 +15,7 @@ export function createMemoryOutbox() {
       check();
       return [...waiting.values()].find((one) => one.receiver === receiver && one.dueAtMs <= nowMs);
     },
-    async done(id) {
+    async done({ id }) {
       check();
       if (waiting.delete(id)) finished.push(id);
     },
@@ -26,11 +27,6 @@ export function createMemoryOutbox() {
     async giveUp({ id }, reason) {
       check();
       if (waiting.delete(id)) givenUp.set(id, reason);
-    },
-    async queues() {
-      check();
-      const byReceiver = Map.groupBy(waiting.values(), ({ receiver }) => receiver);
-      return [...byReceiver].map(([receiver, { length: messages }]) => ({ receiver, messages }));
     },
   };
 

@@ -13,7 +13,7 @@ import { openTestEngine } from './server-engine.ts';
 /** The key of every scope in services that the tests start. */
 export const PRIVATE_KEY = 'test-private-key-0123456789';
 /** The key that commands on this machine send. */
-export const LOCAL_KEY = 'test-local-key-0123456789';
+const LOCAL_KEY = 'test-local-key-0123456789';
 export const PUBLIC_KEY = 'test-public-key-0123456789';
 
 /** What an answer of the service holds: rows, or an error. */

@@ -1,115 +1,105 @@
 import type { Alert } from '../../src/definitions/alert.ts';
 
-type Rules = Pick<Alert, 'forMs' | 'keepFiringForMs' | 'noData' | 'onError' | 'repeatMs'>;
+type Rules = Pick<Alert, 'everyMs' | 'forMs' | 'keepFiringForMs' | 'noData' | 'onError'>;
 
 /** What an evaluation found: the names of what holds; nothing at all; or a failure. */
 export type Seen = readonly string[] | 'empty' | 'failure';
 
+/** The name of what has no labels: the whole answer, none, or a query that fails. */
+export const WHOLE = '';
+
 /** One thing that may be the matter. It knows how long ago each event was, and no time of day. */
 interface Matter {
   readonly name: string;
+  /** Why it holds. */
+  cause: 'rows' | 'none' | 'error';
   heldFor: number;
   isFiring: boolean;
   quietFor: number | undefined;
-  toldAgo: number | undefined;
+  /** Who must hold it open. */
+  readonly heard: Set<string>;
+}
+
+/** One tick. */
+export interface Tick {
+  /** ms since the last one; negative: the clock was set back. */
+  readonly afterMs: number;
+  readonly seen: Seen;
+  readonly isMuted: (name: string) => boolean;
+  readonly receivers: readonly string[];
 }
 
 /**
- * A model of the states of an alert, written apart from src/alerts/state.ts and by another idea: stopwatches instead of instants.
- *
- * @returns moves on to a tick, and returns the messages that leave: `+name` for firing, `-name` for resolved
+ * A model of an alert, written apart from src/alerts/state.ts and by another idea: stopwatches instead of instants, and
+ * who must hold what open instead of messages.
  */
 export function createAlertModel(rules: Rules, most: number) {
   const matters = new Map<string, Matter>();
-  const debts = new Map<string, { toldAgo: number }>();
-  let clock: number | undefined;
   let misses = 0;
 
-  function age(ms: number): void {
+  function age(afterMs: number): void {
+    const isGap = afterMs > 2 * rules.everyMs;
     for (const one of matters.values()) {
+      const ms = Math.max(0, isGap ? rules.everyMs : afterMs);
       one.heldFor += ms;
       if (one.quietFor !== undefined) one.quietFor += ms;
-      if (one.toldAgo !== undefined) one.toldAgo += ms;
     }
-    for (const one of debts.values()) one.toldAgo += ms;
   }
 
-  /** Which names hold, do not hold, or are unknown at this tick. */
-  function judge(seen: Seen): (name: string) => 'yes' | 'no' | 'unknown' {
+  /** What holds at this tick, and which causes nobody knows about. */
+  function judge(seen: Seen): { holds: Map<string, Matter['cause']>; unknown: Matter['cause'][] } {
     const isFailure = seen === 'failure' || (seen !== 'empty' && seen.length > most);
     misses = isFailure ? misses + 1 : 0;
     if (isFailure) {
       const isReported = rules.onError === 'alert' && misses >= 3;
-      return (name) => (name === '!error' && isReported ? 'yes' : 'unknown');
+      return {
+        holds: new Map(isReported ? [[WHOLE, 'error']] : []),
+        unknown: isReported ? ['rows', 'none'] : ['rows', 'none', 'error'],
+      };
     }
-    if (seen !== 'empty') return (name) => (seen.includes(name) ? 'yes' : 'no');
-    if (rules.noData === 'alert')
-      return (name) => (name === '!none' ? 'yes' : name === '!error' ? 'no' : 'unknown');
-    if (rules.noData === 'keep') return (name) => (name === '!error' ? 'no' : 'unknown');
-    return () => 'no';
+    if (seen !== 'empty') return { holds: new Map(seen.map((name) => [name, 'rows'])), unknown: [] };
+    if (rules.noData === 'alert') return { holds: new Map([[WHOLE, 'none']]), unknown: ['rows'] };
+    return { holds: new Map(), unknown: rules.noData === 'keep' ? ['rows', 'none'] : [] };
   }
 
-  function end(one: Matter, isMuted: boolean, messages: string[]): void {
-    matters.delete(one.name);
-    if (!one.isFiring || one.toldAgo === undefined) {
-      if (one.isFiring) debts.delete(one.name);
-    } else if (isMuted) debts.set(one.name, { toldAgo: one.toldAgo });
-    else {
-      debts.delete(one.name);
-      messages.push(`-${one.name}`);
-    }
-  }
-
-  function tell(one: Matter, isMuted: boolean, messages: string[]): void {
-    const waits = one.name === '!error' ? 0 : rules.forMs;
-    if (!one.isFiring && one.heldFor < waits) return;
-    one.isFiring = true;
-    const isOld = rules.repeatMs !== undefined && (one.toldAgo ?? 0) >= rules.repeatMs;
-    if (isMuted || (one.toldAgo !== undefined && !isOld)) return;
-    one.toldAgo = 0;
-    messages.push(`+${one.name}`);
-  }
+  const list = (isFiring: boolean) =>
+    [...matters.values()].filter((one) => one.isFiring === isFiring).map(({ name }) => name);
 
   return {
-    firing: () => [...matters.values()].filter(({ isFiring }) => isFiring).map(({ name }) => name),
-    pending: () => [...matters.values()].filter(({ isFiring }) => !isFiring).map(({ name }) => name),
-    advance(tick: number, seen: Seen, isMuted: (name: string) => boolean): string[] {
-      age(Math.max(0, tick - (clock ?? tick)));
-      clock = tick;
-      const messages: string[] = [];
-      const holds = judge(seen);
+    firing: () => list(true).toSorted(),
+    pending: () => list(false).toSorted(),
+    /** What a receiver must hold open. */
+    openAt: (receiver: string) =>
+      [...matters.values()].filter(({ heard }) => heard.has(receiver)).map(({ name }) => name),
+    /** Forgets all: the alert is another one, or gone. */
+    clear() {
+      matters.clear();
+      misses = 0;
+    },
+    advance({ afterMs, seen, isMuted, receivers }: Tick): void {
+      age(afterMs);
+      const { holds, unknown } = judge(seen);
+      for (const [name, cause] of holds)
+        if (!matters.has(name))
+          matters.set(name, {
+            ...{ name, cause, heldFor: 0, isFiring: false, quietFor: undefined, heard: new Set() },
+          });
       for (const one of [...matters.values()]) {
-        const answer = holds(one.name);
-        if (answer === 'unknown') continue;
-        if (answer === 'yes') {
+        for (const receiver of one.heard) if (!receivers.includes(receiver)) one.heard.delete(receiver);
+        const cause = holds.get(one.name);
+        if (cause !== undefined) {
           one.quietFor = undefined;
-          tell(one, isMuted(one.name), messages);
-          continue;
+          one.cause = cause;
+          if (one.heldFor >= (cause === 'error' ? 0 : rules.forMs)) one.isFiring = true;
+          if (one.isFiring && !isMuted(one.name)) for (const name of receivers) one.heard.add(name);
+        } else if (!unknown.includes(one.cause)) {
+          one.quietFor ??= 0;
+          if (!one.isFiring || one.quietFor >= rules.keepFiringForMs) matters.delete(one.name);
         }
-        one.quietFor ??= 0;
-        if (!one.isFiring || one.quietFor >= rules.keepFiringForMs) end(one, isMuted(one.name), messages);
-      }
-      const candidates = Array.isArray(seen) ? [...seen, '!error'] : ['!none', '!error'];
-      for (const name of candidates) {
-        if (matters.has(name) || holds(name) !== 'yes') continue;
-        const toldAgo = debts.get(name)?.toldAgo;
-        const one = { name, heldFor: 0, isFiring: false, quietFor: undefined, toldAgo };
-        matters.set(name, one);
-        tell(one, isMuted(name), messages);
       }
       const quiet = [...matters.values()].filter(({ quietFor }) => quietFor !== undefined);
       quiet.sort((a, b) => (b.quietFor ?? 0) - (a.quietFor ?? 0));
-      for (const one of quiet.slice(0, Math.max(0, matters.size - most)))
-        end(one, isMuted(one.name), messages);
-      for (const name of [...debts.keys()]) {
-        if (matters.get(name)?.isFiring) debts.delete(name);
-        else if (!matters.has(name) && !isMuted(name)) {
-          debts.delete(name);
-          messages.push(`-${name}`);
-        }
-      }
-      while (debts.size > most) debts.delete(debts.keys().next().value ?? '');
-      return messages;
+      for (const { name } of quiet.slice(0, Math.max(0, matters.size - most))) matters.delete(name);
     },
   };
 }

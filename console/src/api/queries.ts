@@ -6,7 +6,7 @@ import {
   useQuery,
 } from '@tanstack/react-query';
 import { useRef } from 'react';
-import type { AlertView, SilenceView } from '../../../src/management/alert-view.ts';
+import type { AlertView } from '../../../src/management/alert-view.ts';
 import type { DashboardSummary } from '../../../src/management/dashboard-view.ts';
 import type {
   EndpointView,
@@ -53,7 +53,6 @@ export const queries = {
   ]),
   projects: query<Projects>('/api/projects', ['result']),
   searchSources: query<List<SearchSource>>('/api/search/sources', ['result']),
-  silences: query<List<SilenceView>>('/api/silences', ['result']),
   sources: query<SourceList>('/api/sources', 'list'),
   workbench: query<WorkbenchView>('/api/workbench', ['functions', 'tables']),
 } as const;

@@ -10,11 +10,6 @@ export function isLimited({ endpoints, sources, pins }: Self): boolean {
   return endpoints !== null || sources !== null || Object.keys(pins).length > 0;
 }
 
-/** Whether a key manages all of the service. */
-export function isManager(self: Self): boolean {
-  return self.scopes.includes('manage') && !isLimited(self);
-}
-
 /** Whether a key may use the workbench, with which it reads every event by any SELECT. */
 export function mayUseWorkbench(self: Self): boolean {
   const { scopes, token } = self;

@@ -3,9 +3,16 @@ import { createTransport } from 'nodemailer';
 import { messageOf } from '../../errors.ts';
 import { createDeadline, untilAborted } from '../../lib/abort.ts';
 import { addressOf, isPublicAddress } from '../../lib/address.ts';
-import { describeInstances, oneLine, titleOf } from '../text.ts';
+import { oneLine } from '../text.ts';
 import { TRY_MS_MAX } from './post.ts';
-import { type Connector, type Outgoing, type Send, SendError } from './receiver.ts';
+import {
+  type Connector,
+  describeInstances,
+  type Outgoing,
+  type Send,
+  SendError,
+  titleOf,
+} from './receiver.ts';
 
 const SUBJECT_CHARS_MAX = 200;
 const INSTANCES_MAX = 100;
@@ -93,7 +100,14 @@ async function deliver({ url, from, to }: EmailSettings, { outgoing, socket, con
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  await transport.sendMail({ from, to: [...to], ...toMail(outgoing) });
+  const { rejected, rejectedErrors = [] } = await transport.sendMail({
+    ...{ from, to: [...to], ...toMail(outgoing) },
+  });
+  if (rejected.length === 0) return;
+  const reasons = rejectedErrors.map(messageOf).join('; ');
+  throw new SendError(`not sent to ${rejected.join(', ')}, only to the others: ${reasons}`, {
+    ...{ isRejected: true, isFinal: true },
+  });
 }
 
 /** The library encodes headers; values of rows reach only the subject, in one line, and the body. */

@@ -1,13 +1,8 @@
-import { Webhook } from 'standardwebhooks';
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { isDecodable } from '../../config/url.ts';
-import type { AlertMessage } from '../outbox.ts';
-import { createAlertmanager, RESEND_MS } from './alertmanager.ts';
 import { createEmail } from './email.ts';
-import { createPagerDuty } from './pagerduty.ts';
-import { postJson } from './post.ts';
+import { createAlertmanager, createPagerDuty, createSlack, createWebhook, RESEND_MS } from './http-kinds.ts';
 import type { Connector, Receiver, Send } from './receiver.ts';
-import { createSlack } from './slack.ts';
 
 /** What a receiver of a kind is, besides its name. */
 type Opened = Pick<Receiver, 'secrets' | 'resendMs'> & { readonly send: Send };
@@ -16,15 +11,8 @@ type Opened = Pick<Receiver, 'secrets' | 'resendMs'> & { readonly send: Send };
 export interface ReceiverKind {
   readonly shape: TObject;
   readonly schemes: Schemes;
-  /** Finds what a shape cannot say. Messages follow the field's name and never contain its value. */
-  readonly check: (fields: unknown) => readonly FieldFault[];
-  /** @param fields checked by `shape` and `check` */
+  /** @param fields checked by `shape` */
   readonly open: (fields: unknown, connector: Connector) => Opened;
-}
-
-export interface FieldFault {
-  readonly field: string;
-  readonly message: string;
 }
 
 /** What a receiver's `url` begins with. */
@@ -38,7 +26,6 @@ interface Schemes {
 interface Kind<T extends TProperties> {
   readonly fields: T;
   readonly schemes?: Schemes;
-  readonly check?: (fields: Static<TObject<T>>) => readonly FieldFault[];
   readonly open: (fields: Static<TObject<T>>, connector: Connector) => Opened;
 }
 
@@ -50,36 +37,36 @@ const ADDRESS = Type.String({
   expected: 'an address, such as ops@example.com',
 });
 const HTTP: Schemes = { all: ['https:'], private: ['http:'], example: 'https://hooks.example.com/alerts' };
-const SECRET = Type.String({ maxLength: 500, expected: 'whsec_ and base64' });
+/** Standard Webhooks asks for 24 to 64 bytes; the library would sign with what is left of a secret that is not base64. */
+const SECRET_EXPECTED = 'whsec_ and 24 to 64 bytes as base64; openssl rand -base64 32 makes one';
+const SECRET = Type.String({
+  pattern: '^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
+  expected: SECRET_EXPECTED,
+});
+const PREFIX = 'whsec_';
 
 const ROUTING_KEY = '^[A-Za-z0-9]{32}$';
 const PAGERDUTY_URL = 'https://events.pagerduty.com/v2/enqueue';
-// Standard Webhooks asks for 24 to 64 bytes.
-const SECRET_BYTES = { min: 24, max: 64 };
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-const PREFIX = 'whsec_';
-
 /** Every kind of receivers. */
 export const RECEIVER_KINDS: Readonly<Record<string, ReceiverKind>> = {
   webhook: defineKind({
     fields: {
       url: URL_TEXT,
       secret: Type.Union([SECRET, Type.Array(SECRET, { minItems: 1, maxItems: 5 })], {
-        expected: 'whsec_ and base64, or a list of up to 5 such secrets while one is replaced',
+        expected: `${SECRET_EXPECTED}; or a list of up to 5 while one is replaced`,
       }),
     },
-    check: ({ secret }) => toList(secret).flatMap(findSecretFaults).slice(0, 1),
     open: ({ url, secret }, connector) => {
-      const secrets = toList(secret);
+      const secrets = [secret].flat();
       const all = [...secretsOf(url), ...secrets, ...secrets.map((one) => one.slice(PREFIX.length))];
-      return { secrets: all, send: createWebhook({ url: new URL(url), secrets }, connector) };
+      return { secrets: all, send: createWebhook(new URL(url), secrets, connector) };
     },
   }),
   slack: defineKind({
     fields: { url: URL_TEXT },
     open: ({ url }, connector) => ({
       secrets: secretsOf(url),
-      send: createSlack({ url: new URL(url) }, connector),
+      send: createSlack(new URL(url), connector),
     }),
   }),
   pagerduty: defineKind({
@@ -100,7 +87,7 @@ export const RECEIVER_KINDS: Readonly<Record<string, ReceiverKind>> = {
     open: ({ url }, connector) => ({
       secrets: secretsOf(url),
       resendMs: RESEND_MS,
-      send: createAlertmanager({ url: new URL(url) }, connector),
+      send: createAlertmanager(new URL(url), connector),
     }),
   }),
   email: defineKind({
@@ -118,63 +105,16 @@ export const RECEIVER_KINDS: Readonly<Record<string, ReceiverKind>> = {
   }),
 };
 
-function defineKind<T extends TProperties>(kind: Kind<T>): ReceiverKind {
-  const { fields, schemes = HTTP, check = () => [], open } = kind;
-  // `shape` is checked before the other two are called, so the fields are of its type.
-  const typed = (value: unknown) => value as Static<TObject<T>>;
+function defineKind<T extends TProperties>({ fields, schemes = HTTP, open }: Kind<T>): ReceiverKind {
   return {
     schemes,
     shape: Type.Object(
       { ...COMMON, ...fields },
       { additionalProperties: false, expected: 'a map of fields' },
     ),
-    check: (value) => check(typed(value)),
-    open: (value, connector) => open(typed(value), connector),
+    // `shape` was checked before.
+    open: (value, connector) => open(value as Static<TObject<T>>, connector),
   };
-}
-
-function toList(secret: string | readonly string[]): readonly string[] {
-  return typeof secret === 'string' ? [secret] : secret;
-}
-
-/** The library would sign with what is left of a secret that is not base64. */
-function findSecretFaults(secret: string): FieldFault[] {
-  const { min, max } = SECRET_BYTES;
-  const fault = (message: string) => [{ field: 'secret', message }];
-  if (!secret.startsWith(PREFIX)) return fault(`must begin with ${PREFIX}`);
-  const text = secret.slice(PREFIX.length);
-  if (!BASE64.test(text)) return fault(`must be base64 after ${PREFIX}`);
-  const bytes = Buffer.from(text, 'base64').length;
-  return bytes >= min && bytes <= max
-    ? []
-    : fault(`must be ${min} to ${max} bytes as base64, not ${bytes}; openssl rand -base64 32 makes one`);
-}
-
-/**
- * Sends messages signed as https://www.standardwebhooks.com describes, once by each secret: there are several while one
- * is replaced.
- */
-function createWebhook(
-  { url, secrets }: { readonly url: URL; readonly secrets: readonly string[] },
-  connector: Connector,
-): Send {
-  const signers = secrets.map((secret) => new Webhook(secret));
-  return ({ id, message, sentAtMs }, signal) => {
-    const body = JSON.stringify(toBody(message));
-    const headers = {
-      'webhook-id': id,
-      'webhook-timestamp': String(Math.floor(sentAtMs / 1_000)),
-      'webhook-signature': signers.map((signer) => signer.sign(id, new Date(sentAtMs), body)).join(' '),
-    };
-    return postJson({ url, body, headers }, connector, signal);
-  };
-}
-
-/** The members of a body, in this order; those that are undefined are left out. */
-function toBody({ isTest, instances, ...message }: AlertMessage) {
-  const { alert, status, severity, text, at, since, link } = message;
-  const own = instances.map(({ labels, values }) => ({ labels, values }));
-  return { alert, status, severity, text, at, since, instances: own, link, test: isTest };
 }
 
 // Shorter parts of a path cannot be keys, and hiding them would make reasons unreadable.

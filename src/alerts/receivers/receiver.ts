@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net';
-import type { AlertMessage } from '../outbox.ts';
+import type { AlertMessage } from '../message.ts';
+import { oneLine } from '../text.ts';
 
 /** One try of a message. */
 export interface Outgoing {
@@ -39,6 +40,8 @@ export interface SendErrorOptions {
   readonly retryAfterMs?: number | undefined;
   /** Whether the receiver rejected this message, while others may pass. */
   readonly isRejected?: boolean;
+  /** Whether another try would repeat what was accepted: a part of the message was. */
+  readonly isFinal?: boolean;
 }
 
 /** A try that failed. The message says why; it may contain a secret of the receiver (see `redact`). */
@@ -46,11 +49,14 @@ export class SendError extends Error {
   override readonly name = 'SendError';
   readonly retryAfterMs: number | undefined;
   readonly isRejected: boolean;
+  readonly isFinal: boolean;
 
-  constructor(message: string, { cause, retryAfterMs, isRejected = false }: SendErrorOptions = {}) {
+  constructor(message: string, options: SendErrorOptions = {}) {
+    const { cause, retryAfterMs, isRejected = false, isFinal = false } = options;
     super(message, { cause });
     this.retryAfterMs = retryAfterMs;
     this.isRejected = isRejected;
+    this.isFinal = isFinal;
   }
 }
 
@@ -66,4 +72,27 @@ export function redact(reason: string, secrets: readonly string[]): string {
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .slice(0, REASON_CHARS_MAX)
     .toWellFormed();
+}
+
+const STATUS_WORDS = {
+  firing: 'firing',
+  resolved: 'resolved',
+  no_data: 'no data',
+  error: 'error',
+} as const satisfies Record<AlertMessage['status'], string>;
+
+/** Returns one line, such as `[firing] checkout.errors`. */
+export function titleOf({ alert, status, test }: AlertMessage): string {
+  return `[${test === true ? 'test, ' : ''}${STATUS_WORDS[status]}] ${alert}`;
+}
+
+/** Returns a line for each of the first instances, such as `path=/orders (failures: 12)`, and how many others there are. */
+export function describeInstances({ instances }: AlertMessage, countMax: number): string[] {
+  const lines = instances.slice(0, countMax).map(({ labels, values }) => {
+    const name = Object.entries(labels).map(([label, value]) => `${label}=${oneLine(value)}`);
+    const numbers = Object.entries(values).map(([column, value]) => `${column}: ${oneLine(String(value))}`);
+    return [name.join(', '), numbers.length > 0 ? `(${numbers.join(', ')})` : ''].join(' ').trim();
+  });
+  const others = instances.length - lines.length;
+  return others > 0 ? [...lines, `and ${others} more`] : lines;
 }

@@ -11,7 +11,7 @@ import {
 } from '../../definitions/yaml-file.ts';
 import { InputError } from '../../errors.ts';
 import { addressOf, createPublicLookup, isPublicAddress, type Resolve } from '../../lib/address.ts';
-import { type FieldFault, RECEIVER_KINDS, type ReceiverKind } from './kinds.ts';
+import { RECEIVER_KINDS, type ReceiverKind } from './kinds.ts';
 import type { Receiver } from './receiver.ts';
 
 const RECEIVERS_MAX = 100;
@@ -119,9 +119,8 @@ function findEntryFaults(file: YamlFile, [name, fields]: readonly [string, unkno
     return [fault(['kind'], `unknown kind of receiver; known are ${kinds.join(', ')}`)];
   const shapeFaults = checkShape({ ...file, value: fields, fault });
   if (shapeFaults.length > 0) return shapeFaults;
-  return [...findUrlFaults(getKind(kind), fields), ...getKind(kind).check(fields)].map(({ field, message }) =>
-    fault([field], `"${field}" ${message}`),
-  );
+  const message = findUrlFault(getKind(kind), fields);
+  return message === undefined ? [] : [fault(['url'], `"url" ${message}`)];
 }
 
 function getKind(name: string): ReceiverKind {
@@ -130,26 +129,25 @@ function getKind(name: string): ReceiverKind {
   return kind;
 }
 
-function findUrlFaults(
+function findUrlFault(
   { schemes }: ReceiverKind,
   { url: text, private: isPrivate }: Record<string, unknown>,
-) {
-  const fault = (message: string): FieldFault[] => [{ field: 'url', message }];
-  if (text === undefined) return [];
-  if (typeof text !== 'string' || !URL.canParse(text))
-    return fault(`must be a URL, such as ${schemes.example}`);
+): string | undefined {
+  if (text === undefined) return undefined;
+  const example = `must be a URL, such as ${schemes.example}`;
+  if (typeof text !== 'string' || !URL.canParse(text)) return example;
   const url = new URL(text);
-  if (![...schemes.all, ...schemes.private].includes(url.protocol) || url.hostname === '' || url.hash !== '')
-    return fault(`must be a URL, such as ${schemes.example}`);
+  const isKnown = [...schemes.all, ...schemes.private].includes(url.protocol);
+  if (!isKnown || url.hostname === '' || url.hash !== '') return example;
   if (!isDecodable(url.username) || !isDecodable(url.password))
-    return fault('must have a user and password whose % are written as %25');
-  if (isPrivate === true) return [];
+    return 'must have a user and password whose % are written as %25';
+  if (isPrivate === true) return undefined;
   if (!schemes.all.includes(url.protocol))
-    return fault(`must begin with ${schemes.all[0]}//; without TLS only with private: true`);
+    return `must begin with ${schemes.all[0]}//; without TLS only with private: true`;
   const address = addressOf(url);
   return address === undefined || isPublicAddress(address)
-    ? []
-    : fault('is a private or loopback address, which needs private: true');
+    ? undefined
+    : 'is a private or loopback address, which needs private: true';
 }
 
 function openReceiver(name: string, fields: unknown, resolve?: Resolve): Receiver {

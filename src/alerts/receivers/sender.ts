@@ -1,6 +1,7 @@
 import { messageOf } from '../../errors.ts';
 import { backOffMs, createThrottle } from '../../lib/task.ts';
-import type { AlertMessage, Outbox, OutboxMessage } from '../outbox.ts';
+import type { AlertMessage } from '../message.ts';
+import { EXPIRY_MS, type Outbox, type OutboxMessage } from '../outbox.ts';
 import { type Receiver, redact, SendError } from './receiver.ts';
 
 /** What happened to a message, for the log and the metrics. Nothing in it is secret. */
@@ -16,24 +17,22 @@ export interface SenderEvent {
 
 export interface SenderOptions {
   readonly outbox: Outbox;
+  /** The present receivers; one whose entry in the file has changed is another object. */
+  readonly receivers: () => Iterable<Receiver>;
   /** Lists what fires at present, for a receiver that forgets it unless it is sent again. */
   readonly listFiring: (receiver: string) => Promise<readonly AlertMessage[]>;
   /** ms since the epoch. */
   readonly now: () => number;
+  /** Monotonic ms. */
+  readonly ticks: () => number;
   /** At least 0, less than 1. */
   readonly random: () => number;
   readonly watch: (event: SenderEvent) => void;
 }
 
 export interface Sender {
-  /** Reads the queue of a receiver now, or of each. Call it when a message was stored. */
-  wake(receiver?: string): void;
-  /**
-   * Replaces the receivers. The queue of one that is not the same object, or is gone, ends after its present try.
-   *
-   * @returns when these tries have ended
-   */
-  replace(receivers: Iterable<Receiver>): Promise<void>;
+  /** Sends what is due, to each receiver that is not busy; for a task. */
+  tick(): void;
   /**
    * Stops sending. A try that has not ended is aborted; its message is sent again, with the same id, after the next
    * start.
@@ -41,129 +40,76 @@ export interface Sender {
   close(): Promise<void>;
 }
 
-// Messages that another replica stored, and those that are due again.
-const POLL_MS = 1_000;
+// Messages of an evaluation leave within so long, and those that are due again.
+const POLL_MS = 500;
+
+/** What is sent to one receiver, one message at a time. */
+interface Line {
+  readonly receiver: Receiver;
+  readonly sendNext: () => Promise<number | undefined>;
+  readonly throttle: (work: () => void) => void;
+  /** By `ticks`: it is left alone until then. */
+  restUntilMs: number;
+}
+
 /**
  * Sends the messages of the outbox, one at a time to each receiver, each receiver by itself. Only one process may do so
  * at a time.
  */
-export function openSender(options: SenderOptions, receivers: Iterable<Receiver>): Sender {
+export function openSender(options: SenderOptions): Sender {
+  const { receivers, ticks, now, watch } = options;
   const end = new AbortController();
-  const queues = new Map<string, Queue>();
-  /** Queues that were replaced, each in its last try. */
-  const retired = new Set<Promise<void>>();
+  const lines = new Map<string, Line>();
+  const running = new Map<string, Promise<void>>();
 
-  async function replace(all: Iterable<Receiver>): Promise<void> {
-    const next = new Map([...all].map((receiver) => [receiver.name, receiver]));
-    for (const [name, queue] of queues) {
-      if (next.get(name) === queue.receiver) continue;
-      queues.delete(name);
-      const ended = queue.retire().finally(() => retired.delete(ended));
-      retired.add(ended);
-    }
-    // A receiver gets one message at a time, so its next queue waits for the end of the last one.
-    const after = Promise.all(retired);
-    for (const [name, receiver] of next)
-      if (!queues.has(name)) queues.set(name, openQueue(receiver, options, { signal: end.signal, after }));
-    await after;
+  /** @returns another line if the entry of the receiver has changed */
+  function lineOf(receiver: Receiver): Line {
+    const known = lines.get(receiver.name);
+    if (known?.receiver === receiver) return known;
+    const sendNext = createDelivery(receiver, options, end.signal);
+    const line = { receiver, sendNext, throttle: createThrottle(now), restUntilMs: ticks() };
+    lines.set(receiver.name, line);
+    return line;
   }
 
-  void replace(receivers);
+  async function send(line: Line): Promise<void> {
+    const { receiver, sendNext, throttle } = line;
+    try {
+      for (let restMs: number | undefined = 0; restMs === 0; line.restUntilMs = ticks() + (restMs ?? POLL_MS))
+        restMs = await sendNext();
+    } catch (error) {
+      if (end.signal.aborted) return;
+      // Whatever the outbox could not store is tried again by the next step.
+      const reason = redact(messageOf(error), receiver.secrets);
+      throttle(() => watch({ kind: 'outbox_failed', receiver: receiver.name, reason }));
+      line.restUntilMs = ticks() + POLL_MS;
+    }
+  }
+
   return {
-    wake(name) {
-      for (const queue of queues.values())
-        if (name === undefined || queue.receiver.name === name) queue.wake();
+    tick() {
+      if (end.signal.aborted) return;
+      for (const receiver of receivers()) {
+        const { name } = receiver;
+        if (running.has(name)) continue;
+        const line = lineOf(receiver);
+        if (ticks() >= line.restUntilMs)
+          running.set(
+            name,
+            send(line).finally(() => running.delete(name)),
+          );
+      }
     },
-    replace,
     async close() {
       end.abort(new Error('Tailrace is stopping'));
-      await Promise.all([...retired, ...[...queues.values()].map(({ ended }) => ended)]);
+      await Promise.all(running.values());
     },
   };
-}
-
-interface Queue {
-  readonly receiver: Receiver;
-  readonly wake: () => void;
-  readonly ended: Promise<void>;
-  /** Ends it after its present try. */
-  readonly retire: () => Promise<void>;
-}
-
-interface QueueEnds {
-  /** Aborts tries. */
-  readonly signal: AbortSignal;
-  /** Before it resolves nothing is sent. */
-  readonly after: Promise<unknown>;
-}
-
-function openQueue(receiver: Receiver, options: SenderOptions, { signal, after }: QueueEnds): Queue {
-  const { now, watch } = options;
-  const retiring = new AbortController();
-  const end = AbortSignal.any([signal, retiring.signal]);
-  const sendNext = createDelivery(receiver, options, signal);
-  const throttle = createThrottle(now);
-  let isWoken = false;
-  let endPoll = () => {};
-
-  async function poll(): Promise<void> {
-    if (!isWoken)
-      await pause(POLL_MS, end, (stop) => {
-        endPoll = stop;
-      });
-    isWoken = false;
-  }
-
-  async function run(): Promise<void> {
-    await after;
-    while (!end.aborted) {
-      try {
-        const restMs = await sendNext();
-        if (restMs === undefined) await poll();
-        else if (restMs > 0) await pause(restMs, end);
-      } catch (error) {
-        if (signal.aborted) return;
-        // Whatever the outbox could not store is tried again by the next step.
-        const reason = redact(messageOf(error), receiver.secrets);
-        throttle(() => watch({ kind: 'outbox_failed', receiver: receiver.name, reason }));
-        await pause(POLL_MS, end);
-      }
-    }
-  }
-
-  const ended = run();
-  return {
-    ...{ receiver, ended },
-    wake() {
-      isWoken = true;
-      endPoll();
-    },
-    retire() {
-      retiring.abort();
-      return ended;
-    },
-  };
-}
-
-/** Waits until the time has passed, the signal aborts, or the function is called that `onStart` gets. */
-function pause(ms: number, signal: AbortSignal, onStart?: (stop: () => void) => void): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const stop = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-      resolve();
-    };
-    const timer = setTimeout(stop, ms);
-    signal.addEventListener('abort', stop, { once: true });
-    onStart?.(stop);
-  });
 }
 
 const BACK_OFF = { firstMs: 2_000, longestMs: 600_000 };
 // A receiver may ask for more patience than ours, but not for days.
 const RETRY_AFTER_MS_MAX = 3_600_000;
-const EXPIRY_MS = 86_400_000;
 // In a day there are a hundred; with fewer, a clock that has jumped would end messages that were tried once.
 const EXPIRY_TRIES_MIN = 10;
 
@@ -173,14 +119,14 @@ const EXPIRY_TRIES_MIN = 10;
  * @returns sends the next message that is due; returns for how many ms the receiver should be left alone, `undefined`
  * if nothing is due
  */
-function createDelivery(
+export function createDelivery(
   receiver: Receiver,
-  { outbox, listFiring, now, random, watch }: SenderOptions,
+  { outbox, listFiring, now, random, watch }: Omit<SenderOptions, 'receivers' | 'ticks'>,
   signal: AbortSignal,
 ): () => Promise<number | undefined> {
   const { name, secrets, resendMs } = receiver;
   // Accepted, but not yet removed from the outbox: must not be sent again while this process runs.
-  const accepted = new Set<string>();
+  const accepted = new Set<OutboxMessage>();
   let failures = 0; // in a row
   let repeatedMs = Number.NEGATIVE_INFINITY;
 
@@ -202,10 +148,10 @@ function createDelivery(
     return Math.max(backOffMs(tries, { ...BACK_OFF, random }), Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));
   }
 
-  async function finish(id: string): Promise<void> {
-    accepted.add(id);
-    await outbox.done(id);
-    accepted.delete(id);
+  async function finish(message: OutboxMessage): Promise<void> {
+    accepted.add(message);
+    await outbox.done(message);
+    accepted.delete(message);
   }
 
   async function fail(queued: OutboxMessage, failure: SendError): Promise<number> {
@@ -213,7 +159,8 @@ function createDelivery(
     const tries = queued.tries + 1;
     const reason = redact(messageOf(failure), secrets);
     const event = { receiver: name, alert: message.alert, id, tries, reason };
-    if (now() - firstAtMs >= EXPIRY_MS && Math.max(tries, failures) >= EXPIRY_TRIES_MIN) {
+    const isOld = now() - firstAtMs >= EXPIRY_MS && Math.max(tries, failures) >= EXPIRY_TRIES_MIN;
+    if (isOld || failure.isFinal) {
       await outbox.giveUp(queued, reason);
       watch({ kind: 'given_up', ...event });
       return 0;
@@ -245,7 +192,7 @@ function createDelivery(
   }
 
   return async () => {
-    for (const id of accepted) await finish(id);
+    for (const message of accepted) await finish(message);
     const queued = await outbox.next(name, now());
     // A message may be older than the state that is repeated, so it goes first.
     if (queued === undefined) return resendMs === undefined ? undefined : await repeat(resendMs);
@@ -253,7 +200,7 @@ function createDelivery(
     const failure = await send(id, message);
     if (failure !== undefined) return await fail(queued, failure);
     watch({ kind: 'sent', receiver: name, alert: message.alert, id, tries: tries + 1 });
-    await finish(id);
+    await finish(queued);
     return 0;
   };
 }

@@ -1,45 +1,90 @@
 import { Command, InvalidArgumentError } from 'commander';
-import type { AlertTest } from '../../alerts/replay.ts';
-import { InputError } from '../../errors.ts';
-import { describeRemoteTest, describeReplay, describeTest } from '../alerts/describe.ts';
-import { testRemoteAlert } from '../alerts/remote-alerts.ts';
-import { runAlertTest } from '../alerts/test-alert.ts';
+import { oneLine } from '../../alerts/text.ts';
+import { StoppedError } from '../../errors.ts';
+import type { AlertReplayView, AlertTestView } from '../../management/alert-view.ts';
 import { stopSignal } from '../environment.ts';
-import { toPrintable } from '../format.ts';
-import { findNoService, findStore } from '../local-service.ts';
+import { formatCounted, formatMinute, toPrintable } from '../format.ts';
+import { findStore, getLocalService } from '../local-service.ts';
 import { parseDuration } from '../options.ts';
-import { addRemoteOptions, findRemote, type RemoteOptions } from '../remote.ts';
+import { addRemoteOptions, callRemote, findRemote, type RemoteOptions } from '../remote.ts';
 
 export function alertsCommand(): Command {
   const alerts = new Command('alerts').description('Try alerts.');
   const test = alerts
     .command('test')
-    .description('Send one message marked as a test; with --since, print when the alert would have fired.')
+    .description(
+      'Have the service send one message marked as a test, and wait for its receivers; with --since, print when the ' +
+        'alert would have fired.',
+    )
     .argument('<name>', 'name or UUID of the alert')
     .option('--since <duration>', 'evaluate it over the time before now, such as 7d', duration)
     .action(tryAlert);
-  addRemoteOptions(test, 'a running service', 'manage');
+  addRemoteOptions(test, 'a running service; default: that of the data directory', 'manage');
   return alerts;
 }
 
+/** @throws StoppedError if a receiver has not accepted the message; as `callRemote` */
 async function tryAlert(
   name: string,
   { since: sinceMs, ...at }: RemoteOptions & { readonly since?: number },
 ): Promise<void> {
-  const remote = findRemote(at);
-  if (remote === undefined)
-    return printLines(await testHere({ name, ...(sinceMs !== undefined && { sinceMs }) }));
-  if (sinceMs !== undefined)
-    throw new InputError([
-      '--since is evaluated beside the service: leave --url out, and set TAILRACE_DATA_DIR to its data directory',
-    ]);
-  printLines(describeRemoteTest(await testRemoteAlert(remote, name, stopSignal())));
+  const path = `/api/alerts/${encodeURIComponent(name)}`;
+  if (sinceMs !== undefined) {
+    const body = { since_seconds: Math.ceil(sinceMs / 1000) };
+    return printLines(describeReplay((await call(at, `${path}/replay`, body)) as AlertReplayView)); // by its route
+  }
+  const tested = (await call(at, `${path}/test`, {})) as AlertTestView; // by its route
+  printLines(describeTest(tested));
+  if (Object.values(tested.result).some((text) => text !== 'sent'))
+    throw new StoppedError('not every receiver has accepted the message');
 }
 
-async function testHere(asked: AlertTest): Promise<readonly string[]> {
-  const { config } = findStore();
-  const result = await runAlertTest(config, asked, stopSignal());
-  return asked.sinceMs === undefined ? describeTest(result, findNoService(config)) : describeReplay(result);
+/** Calls the service of the options, or the one on the data directory of the settings. */
+async function call(at: RemoteOptions, path: string, body: object): Promise<unknown> {
+  const remote = findRemote(at) ?? (await getLocalService(findStore().config));
+  return await callRemote(remote, path, { body, signal: stopSignal() });
+}
+
+function describeTest({ result, firing, last_error: lastError }: AlertTestView): string[] {
+  return [
+    firing === 0 ? 'nothing fires at present' : `${formatCounted(firing, 'instance')} of it fires at present`,
+    ...Object.entries(result).map(([receiver, text]) => `${receiver}: ${text}`),
+    ...(lastError === null ? [] : [`the evaluation failed: ${lastError}`]),
+  ];
+}
+
+const NAMED_MAX = 3;
+
+/** Describes when an alert would have fired, for which instances, and how many messages to whom that is. */
+function describeReplay(played: AlertReplayView): string[] {
+  const { ticks, fired, messages, to, failures, last_error: lastError } = played;
+  const sent = messages.map(({ at, status, instances, text }) => {
+    const line = [
+      formatMinute(Date.parse(at)),
+      status,
+      nameInstances(instances),
+      text.replaceAll('\n', '; '),
+    ];
+    return line.filter((part) => part !== '').join('  ');
+  });
+  const counts = [
+    formatCounted(ticks, 'evaluation'),
+    `fired ${formatCounted(fired, 'time')}`,
+    `${formatCounted(messages.length, 'message')} to ${to.length === 1 ? '' : 'each of '}${to.join(', ')}`,
+  ];
+  const failed = `${formatCounted(failures, 'evaluation')} failed, the last one: ${lastError}`;
+  return [...sent, counts.join(', '), ...(failures === 0 ? [] : [failed])];
+}
+
+function nameInstances(labels: readonly Readonly<Record<string, string>>[]): string {
+  const named = labels.filter((one) => Object.keys(one).length > 0);
+  const names = named.slice(0, NAMED_MAX).map((one) =>
+    Object.entries(one)
+      .map(([name, value]) => `${name}=${oneLine(value)}`)
+      .join(' '),
+  );
+  const more = named.length - names.length;
+  return [...names, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 }
 
 function printLines(lines: readonly string[]): void {

@@ -48,7 +48,7 @@ const READY: Schema = {
   properties: {
     status: { const: 'ready' },
     storing: { type: 'string', description: 'Why nothing can be stored; left out while it can.' },
-    alerts: { type: 'string', description: 'Why alerts are not evaluated; left out while they are.' },
+    alerts: { type: 'string', description: 'Why alerts are not evaluated or sent; left out while they are.' },
     retention: { type: 'string', description: 'Why retention has stopped; left out while it runs.' },
     roles: {
       type: 'string',

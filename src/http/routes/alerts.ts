@@ -1,23 +1,50 @@
 import { Type } from 'typebox';
-import type { AlertParts } from '../../management/alert-access.ts';
-import type { TestAlert } from '../../management/alert-test.ts';
-import { ALERT, ALERT_DETAIL, ALERT_ENTRY, ALERT_TEST, SILENCE } from '../../management/alert-view.ts';
-import { listAlertHistory, listAlerts, readAlert } from '../../management/alerts.ts';
-import { endSilence, listSilences, NEW_SILENCE, silenceAlert } from '../../management/silences.ts';
+import type { AlertTests } from '../../management/alert-test.ts';
+import {
+  ALERT,
+  ALERT_DETAIL,
+  ALERT_ENTRY,
+  ALERT_REPLAY,
+  ALERT_TEST,
+  SILENCE,
+} from '../../management/alert-view.ts';
+import { type AlertParts, listAlertHistory, listAlerts, readAlert } from '../../management/alerts.ts';
+import { endSilence, NEW_SILENCE, silenceAlert } from '../../management/silences.ts';
+import { type TryAlertParts, tryAlertDraft } from '../../workbench/alert.ts';
+import { requireAuthor } from '../../workbench/workbench.ts';
 import { list, object } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
 import { describeRun } from './query.ts';
 
-export interface AlertRouteParts extends AlertParts {
-  readonly testAlert: TestAlert;
+export interface AlertRouteParts extends AlertParts, TryAlertParts {
+  readonly registry: AlertParts['registry'] & TryAlertParts['registry'];
+  readonly alertTests: AlertTests;
 }
 
 const ENTRIES_MAX = 1_000;
 
+const SINCE_MAX = 365 * 86_400;
+const REPLAY = Type.Object(
+  {
+    since_seconds: Type.Integer({
+      minimum: 1,
+      maximum: SINCE_MAX,
+      description: 'How far it goes back.',
+      expected: `a whole number of seconds from 1 to ${SINCE_MAX}`,
+    }),
+  },
+  { additionalProperties: false, expected: 'an object' },
+);
+
+const DRAFT = Type.Object(
+  { definition: Type.String({ expected: 'a string' }) },
+  { additionalProperties: false, expected: 'an object' },
+);
+
 /** Alerts of the endpoints that a key may read: src/management/alerts.ts. */
 export const alertRoutes: RouteGroup<AlertRouteParts> = {
-  bodyBytesMax: 64 * 1024, // far above a silence, however it is escaped
+  bodyBytesMax: 512 * 1024, // a text of 64 KiB in JSON
   routes: [
     defineRoute({
       method: 'GET',
@@ -97,42 +124,6 @@ export const alertRoutes: RouteGroup<AlertRouteParts> = {
       },
     }),
     defineRoute({
-      method: 'GET',
-      path: '/api/silences',
-      scopes: ['manage'],
-      summary: 'Silences of every alert, by labels',
-      operation: { id: 'list_silences', tag: 'console' },
-      answer: { 200: json('The present state.', object({ result: list(SILENCE) })) },
-      handle: async (parts: AlertParts, request) => ({
-        result: await listSilences(parts, getCaller(request)),
-      }),
-    }),
-    defineRoute({
-      method: 'POST',
-      path: '/api/silences',
-      scopes: ['manage'],
-      summary: 'Stop the messages of every alert about instances with some labels, until an instant',
-      operation: { id: 'silence_alerts', tag: 'console' },
-      body: jsonBody(NEW_SILENCE, {
-        example: { until: '2026-11-20T18:00:00Z', comment: 'the region is moved', labels: { region: 'eu' } },
-      }),
-      answer: { 201: json('The silence.', SILENCE) },
-      handle: (parts: AlertParts, request) => silenceAlert(parts, getCaller(request), request.body),
-    }),
-    defineRoute({
-      method: 'DELETE',
-      path: '/api/silences/:id',
-      scopes: ['manage'],
-      summary: 'End a silence of every alert early',
-      operation: { id: 'end_silence_of_alerts', tag: 'console' },
-      answer: { 204: { description: 'Ended.' } },
-      errors: ['not_found'],
-      async handle(parts: AlertParts, request, reply) {
-        await endSilence(parts, getCaller(request), { id: request.params.id });
-        return reply.send();
-      },
-    }),
-    defineRoute({
       method: 'POST',
       path: '/api/alerts/:name/test',
       scopes: ['manage'],
@@ -140,8 +131,36 @@ export const alertRoutes: RouteGroup<AlertRouteParts> = {
       operation: { id: 'test_alert', tag: 'console' },
       answer: { 200: json('For each receiver whether it has accepted the message.', ALERT_TEST) },
       errors: ['not_found', 'rate_limited', 'query_timeout'],
-      handle: ({ testAlert }: AlertRouteParts, request, reply) =>
-        testAlert(getCaller(request), request.params.name, describeRun(request, reply).signal),
+      handle: ({ alertTests }: AlertRouteParts, request, reply) =>
+        alertTests.test(getCaller(request), request.params.name, describeRun(request, reply).signal),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/alerts/:name/replay',
+      scopes: ['manage'],
+      summary: 'When an alert would have fired in the time before now; sends nothing',
+      operation: { id: 'replay_alert', tag: 'console' },
+      body: jsonBody(REPLAY, { example: { since_seconds: 86_400 } }),
+      answer: { 200: json('What it would have sent.', ALERT_REPLAY) },
+      errors: ['not_found', 'rate_limited'],
+      handle: ({ alertTests }: AlertRouteParts, request, reply) => {
+        request.socket.setTimeout(0); // longer than an idle connection lives
+        const asked = { name: request.params.name, ...request.body };
+        return alertTests.replay(getCaller(request), asked, describeRun(request, reply).signal);
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/workbench/alerts/try',
+      scopes: ['manage'],
+      refuse: requireAuthor,
+      summary: 'When the alert of a text would have fired in the last week; sends nothing',
+      operation: { id: 'try_alert', tag: 'console' },
+      body: jsonBody(DRAFT, { example: { definition: 'name: checkout.errors\n…' } }),
+      answer: { 200: json('What it would have sent.', ALERT_REPLAY) },
+      errors: ['invalid_definition', 'rate_limited'],
+      handle: (parts: AlertRouteParts, request, reply) =>
+        tryAlertDraft(parts, request.body.definition, describeRun(request, reply).signal),
     }),
   ],
 };

@@ -1,9 +1,7 @@
 import { Type } from 'typebox';
-import type { AlertTest, AlertTestResult } from '../../alerts/replay.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
 import { type Caller, LOCAL_KEY_ID } from '../../keys/keyring.ts';
-import { untilAborted } from '../../lib/abort.ts';
 import { type BackupState, readBackup, startBackup } from '../../maintenance/backup.ts';
 import { defineRoute, jsonBody, type RouteGroup } from '../route.ts';
 import { describeRun } from './query.ts';
@@ -12,8 +10,6 @@ export interface LocalParts {
   readonly engine: Engine;
   /** Commands to the process; without them it cannot be asked to reload or stop. */
   readonly actions: ProcessActions | undefined;
-  /** Evaluates an alert, over a past range too. */
-  readonly runAlertTest: (test: AlertTest, signal: AbortSignal) => Promise<AlertTestResult>;
 }
 
 /** An operator's commands to the process itself. */
@@ -26,10 +22,6 @@ export interface ProcessActions {
 
 const NO_BODY = jsonBody(Type.Object({}), { example: {} });
 const NEW_BACKUP = Type.Object({ dir: Type.String(), base: Type.Optional(Type.String()) });
-const ALERT_TEST = Type.Object({
-  name: Type.String(),
-  sinceMs: Type.Optional(Type.Number()),
-});
 
 /** The commands of the shell on this machine, whose key only they have: cli/local-service.ts. */
 export const localRoutes: RouteGroup<LocalParts> = {
@@ -61,16 +53,6 @@ export const localRoutes: RouteGroup<LocalParts> = {
       ...{ scopes: ['manage'], refuse: requireLocal },
       handle: async ({ engine }: LocalParts, { params }): Promise<BackupState> =>
         await readBackup(engine, params.id),
-    }),
-    defineRoute({
-      ...{ method: 'POST', path: '/api/local/alert-tests', summary: 'tailrace alerts test' },
-      ...{ scopes: ['manage'], refuse: requireLocal, body: jsonBody(ALERT_TEST, { example: {} }) },
-      async handle({ runAlertTest }: LocalParts, request, reply) {
-        const { body, socket } = request;
-        const { signal } = describeRun(request, reply);
-        socket.setTimeout(0); // a range takes longer than an idle connection lives
-        return await untilAborted(runAlertTest(body, signal), signal);
-      },
     }),
   ],
 };

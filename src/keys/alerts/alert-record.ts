@@ -9,71 +9,47 @@ export interface HistoryEntry {
   readonly entry: string;
 }
 
-/** Instead of the id of an alert: the silence is of every alert. */
-export const EVERY_ALERT = '';
-
-export interface Silence {
-  readonly id: string;
-  /** Id of the alert, or `EVERY_ALERT`. */
-  readonly alert: string;
-  /** JSON of the labels that an instance has to have; `{}`: all instances. */
-  readonly labels: string;
-  readonly untilMs: number;
-  readonly comment: string;
-  /** Id of the key, or `cli`. */
-  readonly author: string;
-  readonly createdMs: number;
-}
-
-/** The least and the greatest value that evaluations saw in five minutes. */
-export interface AlertPoint {
-  /** ms since the epoch: the last of their ticks. */
-  readonly atMs: number;
-  readonly low: number;
-  readonly high: number;
-}
-
-/** A message that has not been delivered. Times are ms since the epoch. */
-export interface StoredMessage {
-  readonly id: string;
-  readonly receiver: string;
-  /** JSON. */
-  readonly message: string;
-  readonly tries: number;
-  readonly firstMs: number;
-  /** Why the last try failed; empty: there was none. */
-  readonly reason: string;
-}
-
 /** Reads a row of the table of silences. */
-export function readSilence(row: Row): Silence {
+export function readSilence(row: Row) {
   return {
     id: String(row['id']),
+    /** Id of the alert. */
     alert: String(row['alert']),
+    /** JSON of the labels that an instance has to have; `{}`: all instances. */
     labels: String(row['labels']),
     untilMs: Number(row['until_ms']),
     comment: String(row['comment']),
+    /** Id of the key or person. */
     author: String(row['author']),
     createdMs: Number(row['created_ms']),
   };
 }
+export type Silence = Readonly<ReturnType<typeof readSilence>>;
 
-/** Reads a row of the outbox. */
-export function readMessage(row: Row): StoredMessage {
+/** Reads a row of the outbox: a message that has not been delivered. */
+export function readMessage(row: Row) {
   return {
     id: String(row['id']),
+    /** Id of the alert. */
+    alert: String(row['alert']),
     receiver: String(row['receiver']),
+    /** JSON. */
     message: String(row['message']),
     tries: Number(row['tries']),
+    /** ms since the epoch. */
     firstMs: Number(row['first_ms']),
+    /** Why the last try failed; empty: there was none. */
     reason: String(row['reason']),
   };
 }
+export type StoredMessage = Readonly<ReturnType<typeof readMessage>>;
 
-/** Reads a row of the table of points. */
-export function readPoint(row: Row): AlertPoint {
+/** Reads a row of the table of points: the least and the greatest value that evaluations saw in five minutes. */
+export function readPoint(row: Row) {
+  // `atMs`: the last of their ticks, ms since the epoch.
   return { atMs: Number(row['at_ms']), low: Number(row['low']), high: Number(row['high']) };
 }
+export type AlertPoint = Readonly<ReturnType<typeof readPoint>>;
 
 /** The messages of a receiver that are not yet sent. */
 export interface Queued {
@@ -83,11 +59,14 @@ export interface Queued {
   readonly oldestMs: number;
 }
 
-export interface Transaction {
-  readonly condition: Statement;
-  readonly statements: readonly Statement[];
-  /** `false`: a loss of power may undo it, so it need not wait for the disk. */
-  readonly isDurable: boolean;
+/** The end of a message in the outbox: it was delivered, or given up. */
+export interface EndedMessage {
+  readonly id: string;
+  readonly alert: string;
+  /** What the history says of it. */
+  readonly entry: HistoryEntry;
+  /** What is left of other messages; empty: nothing. */
+  readonly changed: readonly Pick<StoredMessage, 'id' | 'message'>[];
 }
 
 /** The writes of one evaluation: all of them, or none. */
@@ -128,7 +107,7 @@ export function toStatements({
     ...(state === undefined ? gone : [stored]),
     ...(point === undefined ? [] : [addPoint(alert, point)]),
     ...addEntries(alert, history),
-    ...messages.map((message) => addMessage(message, atMs)),
+    ...messages.map((message) => addMessage({ alert, ...message }, atMs)),
   ];
 }
 
@@ -148,11 +127,23 @@ function addPoint(alert: string, { measure, atMs, low, high }: NonNullable<Alert
   };
 }
 
-export function addMessage(message: AlertWrite['messages'][number], atMs: number): Statement {
-  const { id, receiver, message: text } = message;
+export type NewMessage = Pick<StoredMessage, 'id' | 'alert' | 'receiver' | 'message'>;
+
+export function addMessage({ id, alert, receiver, message }: NewMessage, atMs: number): Statement {
   return insert('tailrace_alert_outbox', [
-    { id, receiver, message: text, tries: 0, first_ms: atMs, due_ms: 0, reason: '' },
+    { id, alert, receiver, message, tries: 0, first_ms: atMs, due_ms: 0, reason: '' },
   ]);
+}
+
+export function endMessage({ alert, entry, changed }: EndedMessage): Statement[] {
+  return [
+    ...addEntries(alert, [entry]),
+    ...changed.map(({ id, message }) =>
+      message === ''
+        ? { text: 'DELETE FROM tailrace_alert_outbox WHERE id = $1', values: [id] }
+        : { text: 'UPDATE tailrace_alert_outbox SET message = $2 WHERE id = $1', values: [id, message] },
+    ),
+  ];
 }
 
 const HISTORY_MAX = 1_000; // of each alert
@@ -161,16 +152,15 @@ const HISTORY_MAX = 1_000; // of each alert
  * Adds to the history of an alert, and deletes what is beyond its bound: labels that change each second would add
  * millions of rows a day.
  */
-export function addEntries(alert: string, entries: readonly HistoryEntry[]): Statement[] {
+function addEntries(alert: string, entries: readonly HistoryEntry[]): Statement[] {
   if (entries.length === 0) return [];
   const excess = {
     text: `DELETE FROM tailrace_alert_history WHERE alert = $1 AND id <=
       (SELECT id FROM tailrace_alert_history WHERE alert = $1 ORDER BY id DESC LIMIT 1 OFFSET ${HISTORY_MAX})`,
     values: [alert],
   };
-  return [...entries.map((entry) => addEntry(alert, entry)), excess];
-}
-
-export function addEntry(alert: string, { id, atMs, entry }: HistoryEntry, rest?: string): Statement {
-  return insert('tailrace_alert_history', [{ id, alert, at_ms: atMs, entry }], rest);
+  const added = entries.map(({ id, atMs, entry }) =>
+    insert('tailrace_alert_history', [{ id, alert, at_ms: atMs, entry }]),
+  );
+  return [...added, excess];
 }

@@ -1,129 +1,138 @@
-import type { ControlDatabase, Row, Statement } from '../database.ts';
+import { type ControlDatabase, insert, type Row, type Statement } from '../database.ts';
 import {
   type AlertPoint,
   type AlertWrite,
-  addEntries,
   addMessage,
+  type EndedMessage,
+  endMessage,
   type HistoryEntry,
+  type NewMessage,
   type Queued,
   readMessage,
   readPoint,
   readSilence,
   type Silence,
   type StoredMessage,
-  type Transaction,
   toStatements,
 } from './alert-record.ts';
-import { createRowStore, type RowStore } from './row-store.ts';
 
 /** States, history, silences and outgoing messages of alerts, in the control store. It fails as the control store does. */
-export interface AlertStore extends RowStore {
-  /**
-   * Takes or renews the right to evaluate.
-   *
-   * @param lifeMs at most `LEASE_MS_MAX`
-   * @returns its fencing number; `undefined` while another process holds it
-   */
-  lease(owner: string, lifeMs: number): Promise<number | undefined>;
-  release(owner: string): Promise<void>;
-  /** JSON of each state, by the id of its alert. */
-  readStates(): Promise<ReadonlyMap<string, string>>;
-  /** @returns whether the lease was still held, so that all was written */
-  write(write: AlertWrite): Promise<boolean>;
-  /** Newest first. @param page `before`: id of the last entry of the previous page */
-  listHistory(
-    alert: string,
-    page: { readonly limit: number; readonly before?: string | undefined },
-  ): Promise<HistoryEntry[]>;
-  /** Deletes entries of the history and silences that are older than the bound. */
-  trim(beforeMs: number): Promise<void>;
-  /** Those that have not ended at an instant. */
-  listSilences(atMs: number): Promise<Silence[]>;
-  /** @returns whether it was stored: at most `SILENCES_MAX` have not ended when it is created */
-  addSilence(silence: Silence): Promise<boolean>;
-  /** @returns the silence that was removed; `undefined`: the alert has none of this id */
-  removeSilence(alert: string, id: string): Promise<Silence | undefined>;
-  /** Oldest first; both ends included. */
-  listPoints(
-    alert: string,
-    range: { readonly measure: string; readonly fromMs: number; readonly untilMs: number },
-  ): Promise<AlertPoint[]>;
-  /** Adds a message that is of no evaluation. */
-  addMessage(message: AlertWrite['messages'][number], atMs: number): Promise<void>;
-  /** @returns the oldest message of a receiver that is due */
-  nextMessage(receiver: string, atMs: number): Promise<StoredMessage | undefined>;
-  /** @returns the message unless it has been removed */
-  findMessage(id: string): Promise<StoredMessage | undefined>;
-  /** Counts the messages of each receiver that has any. */
-  readOutbox(): Promise<readonly Queued[]>;
-  removeMessage(id: string): Promise<void>;
-  postponeMessage(id: string, due: { readonly dueMs: number; readonly reason: string }): Promise<void>;
-  /** Replaces a message by an entry of the history. */
-  dropMessage(id: string, alert: string, entry: HistoryEntry): Promise<void>;
-}
+export type AlertStore = ReturnType<typeof createAlertStore>;
 
-// Replicas that read a new file at different moments give the lease different lives.
-const LEASE_MS_MAX = 60_000;
-const SILENCES_MAX = 1_000;
-// In every collation, since ids are hexadecimal.
-const AFTER_EVERY_ID = 'z';
-// Twice the longest wait for a receiver. Messages that are due later were postponed before the clock was set back.
-const DUE_MS_MAX = 7_200_000;
-
-const LOCK_SQL = 'UPDATE tailrace_alert_lease SET writes = writes + 1 WHERE fence = $1 RETURNING fence';
+type Database = Pick<ControlDatabase, 'nowMs' | 'run' | 'transact'>;
 
 /** Creates the store over a control store's database. */
-export function createAlertStore({ nowMs, run, transact }: ControlDatabase): AlertStore {
-  const runIf: RunIf = ({ condition, statements, isDurable }) =>
+export function createAlertStore(database: Database) {
+  const { run, transact } = database;
+  const runAll: RunAll = (text, ...values) => run({ text, values });
+  const runIf: RunIf = (condition, statements, isDurable = true) =>
     transact(
       [condition],
       ([found = []]) => ({ statements: found.length > 0 ? statements : [], result: found.length > 0 }),
       { isDurable },
     );
-  const runAll = (text: string, ...values: Statement['values']) => run({ text, values });
   return {
-    async lease(owner, lifeMs) {
+    ...createEvaluations(database.nowMs, runAll, runIf),
+    ...createSilences(runAll),
+    ...createMessages(runAll, runIf),
+    ...createCopies(run),
+  };
+}
+
+type RunAll = (text: string, ...values: Statement['values']) => Promise<Row[]>;
+
+/** Runs all in one transaction, or nothing if the condition returns no row. @returns whether it returned one */
+type RunIf = (
+  condition: Statement,
+  statements: readonly Statement[],
+  isDurable?: boolean,
+) => Promise<boolean>;
+
+// Replicas that read a new file at different moments give the lease different lives.
+const LEASE_MS_MAX = 60_000;
+// In every collation, since ids are hexadecimal.
+const AFTER_EVERY_ID = 'z';
+const LOCK_SQL = 'UPDATE tailrace_alert_lease SET writes = writes + 1 WHERE fence = $1 RETURNING fence';
+
+function createEvaluations(nowMs: string, run: RunAll, runIf: RunIf) {
+  return {
+    /**
+     * Takes or renews the right to evaluate.
+     *
+     * @param lifeMs at most `LEASE_MS_MAX`
+     * @returns its fencing number; `undefined` while another process holds it
+     */
+    async lease(owner: string, lifeMs: number): Promise<number | undefined> {
       // A lease that ends later was written before the database's clock was set back, and is ignored.
-      const [row] = await runAll(
+      const [row] = await run(
         `UPDATE tailrace_alert_lease SET fence = CASE WHEN owner = $1 THEN fence ELSE fence + 1 END, owner = $1,
             until_ms = ${nowMs} + CAST($2 AS bigint)
           WHERE owner = $1 OR until_ms <= ${nowMs} OR until_ms > ${nowMs} + ${LEASE_MS_MAX} RETURNING fence`,
-        owner,
-        lifeMs,
+        ...[owner, lifeMs],
       );
       return row === undefined ? undefined : Number(row['fence']);
     },
-    release: async (owner) =>
-      void (await runAll('UPDATE tailrace_alert_lease SET until_ms = 0 WHERE owner = $1', owner)),
-    readStates: () => readStates(runAll),
-    write: ({ fence, isDurable, ...written }) =>
-      runIf({
-        // Locks the row, so that no other process takes the lease before this is committed.
-        condition: { text: LOCK_SQL, values: [fence] },
-        statements: toStatements(written),
-        isDurable,
-      }),
-    async listHistory(alert, { limit, before = AFTER_EVERY_ID }) {
-      const rows = await runAll(
-        `SELECT id, at_ms, entry FROM tailrace_alert_history WHERE alert = $1 AND id < $2
-          ORDER BY id DESC LIMIT $3`,
-        alert,
-        before,
-        limit,
-      );
+
+    async release(owner: string): Promise<void> {
+      await run('UPDATE tailrace_alert_lease SET until_ms = 0 WHERE owner = $1', owner);
+    },
+
+    /** JSON of each state, by the id of its alert. */
+    async readStates(): Promise<ReadonlyMap<string, string>> {
+      const rows = await run('SELECT alert, state FROM tailrace_alert_states');
+      return new Map(rows.map(({ alert, state }) => [String(alert), String(state)]));
+    },
+
+    /** @returns whether the lease was still held, so that all was written */
+    write: ({ fence, isDurable, ...written }: AlertWrite): Promise<boolean> =>
+      // Locks the row, so that no other process takes the lease before this is committed.
+      runIf({ text: LOCK_SQL, values: [fence] }, toStatements(written), isDurable),
+
+    /** Newest first. @param page `before`: id of the last entry of the previous page */
+    async listHistory(
+      alert: string,
+      { limit, before = AFTER_EVERY_ID }: { readonly limit: number; readonly before?: string | undefined },
+    ): Promise<HistoryEntry[]> {
+      const text = `SELECT id, at_ms, entry FROM tailrace_alert_history WHERE alert = $1 AND id < $2
+        ORDER BY id DESC LIMIT $3`;
+      const rows = await run(text, alert, before, limit);
       return rows.map((row) => ({
-        id: String(row['id']),
-        atMs: Number(row['at_ms']),
-        entry: String(row['entry']),
+        ...{ id: String(row['id']), atMs: Number(row['at_ms']), entry: String(row['entry']) },
       }));
     },
-    trim: (beforeMs) => trim(runAll, beforeMs),
-    async listSilences(atMs) {
-      const rows = await runAll('SELECT * FROM tailrace_alert_silences WHERE until_ms > $1', atMs);
-      return rows.map(readSilence);
+
+    /** Oldest first; both ends included. */
+    async listPoints(
+      alert: string,
+      range: { readonly measure: string; readonly fromMs: number; readonly untilMs: number },
+    ): Promise<AlertPoint[]> {
+      const rows = await run(
+        `SELECT at_ms, low, high FROM tailrace_alert_points
+          WHERE alert = $1 AND measure = $2 AND at_ms BETWEEN $3 AND $4 ORDER BY at_ms`,
+        ...[alert, range.measure, range.fromMs, range.untilMs],
+      );
+      return rows.map(readPoint);
     },
-    async addSilence({ id, alert, labels, untilMs, comment, author, createdMs }) {
-      const rows = await runAll(
+
+    /** Deletes entries of the history and silences that are older than the bound. */
+    async trim(beforeMs: number): Promise<void> {
+      await run('DELETE FROM tailrace_alert_history WHERE at_ms < $1', beforeMs);
+      await run('DELETE FROM tailrace_alert_silences WHERE until_ms < $1', beforeMs);
+    },
+  };
+}
+
+const SILENCES_MAX = 1_000;
+
+function createSilences(run: RunAll) {
+  return {
+    /** Those that have not ended at an instant. */
+    listSilences: async (atMs: number): Promise<Silence[]> =>
+      (await run('SELECT * FROM tailrace_alert_silences WHERE until_ms > $1', atMs)).map(readSilence),
+
+    /** @returns whether it was stored: at most `SILENCES_MAX` have not ended when it is created */
+    async addSilence({ id, alert, labels, untilMs, comment, author, createdMs }: Silence): Promise<boolean> {
+      const rows = await run(
         `INSERT INTO tailrace_alert_silences (id, alert, labels, until_ms, comment, author, created_ms)
           SELECT $1, $2, $3, CAST($4 AS bigint), $5, $6, CAST($7 AS bigint)
           WHERE (SELECT count(*) FROM tailrace_alert_silences WHERE until_ms > CAST($7 AS bigint)) < ${SILENCES_MAX}
@@ -132,99 +141,100 @@ export function createAlertStore({ nowMs, run, transact }: ControlDatabase): Ale
       );
       return rows.length > 0;
     },
-    async removeSilence(alert, id) {
-      const [row] = await runAll(
-        'DELETE FROM tailrace_alert_silences WHERE alert = $1 AND id = $2 RETURNING *',
-        alert,
-        id,
-      );
-      return row === undefined ? undefined : readSilence(row);
+
+    /** @returns the silence that was removed; `undefined`: the alert has none of this id */
+    async removeSilence(alert: string, id: string): Promise<Silence | undefined> {
+      const text = 'DELETE FROM tailrace_alert_silences WHERE alert = $1 AND id = $2 RETURNING *';
+      return (await run(text, alert, id)).map(readSilence)[0];
     },
-    async listPoints(alert, { measure, fromMs, untilMs }) {
-      const rows = await runAll(
-        `SELECT at_ms, low, high FROM tailrace_alert_points
-          WHERE alert = $1 AND measure = $2 AND at_ms BETWEEN $3 AND $4 ORDER BY at_ms`,
-        ...[alert, measure, fromMs, untilMs],
-      );
-      return rows.map(readPoint);
-    },
-    ...createMessages({ runAll, run, runIf }),
-    ...createRowStore({ run, runIf }),
   };
 }
 
-/** Runs all in one transaction, or nothing if the condition returns no row. @returns whether it returned one */
-type RunIf = (transaction: Transaction) => Promise<boolean>;
+// Twice the longest wait for a receiver. Messages that are due later were postponed before the clock was set back.
+const DUE_MS_MAX = 7_200_000;
 
-type RunAll = (text: string, ...values: Statement['values']) => Promise<Row[]>;
-
-type Messages = Pick<
-  AlertStore,
-  | 'addMessage'
-  | 'nextMessage'
-  | 'readOutbox'
-  | 'findMessage'
-  | 'removeMessage'
-  | 'postponeMessage'
-  | 'dropMessage'
->;
-
-/** The outgoing messages. */
-function createMessages({
-  runAll,
-  run,
-  runIf,
-}: Pick<ControlDatabase, 'run'> & { readonly runIf: RunIf; readonly runAll: RunAll }): Messages {
+function createMessages(run: RunAll, runIf: RunIf) {
   return {
-    addMessage: async (message, atMs) => void (await run(addMessage(message, atMs))),
-    async nextMessage(receiver, atMs) {
-      const [row] = await runAll(
-        `SELECT * FROM tailrace_alert_outbox
-          WHERE receiver = $1 AND (due_ms <= $2 OR due_ms > CAST($2 AS bigint) + ${DUE_MS_MAX}) ORDER BY id LIMIT 1`,
-        receiver,
-        atMs,
-      );
-      return row === undefined ? undefined : readMessage(row);
+    /** Adds a message that is of no evaluation. */
+    async addMessage(message: NewMessage, atMs: number): Promise<void> {
+      const { text, values } = addMessage(message, atMs);
+      await run(text, ...values);
     },
-    async findMessage(id) {
-      const [row] = await runAll('SELECT * FROM tailrace_alert_outbox WHERE id = $1', id);
-      return row === undefined ? undefined : readMessage(row);
+
+    /** @returns the oldest message of a receiver that is due */
+    async nextMessage(receiver: string, atMs: number): Promise<StoredMessage | undefined> {
+      const text = `SELECT * FROM tailrace_alert_outbox
+        WHERE receiver = $1 AND (due_ms <= $2 OR due_ms > CAST($2 AS bigint) + ${DUE_MS_MAX}) ORDER BY id LIMIT 1`;
+      return (await run(text, receiver, atMs)).map(readMessage)[0];
     },
-    readOutbox: () => readOutbox(runAll),
-    removeMessage: async (id) => void (await runAll('DELETE FROM tailrace_alert_outbox WHERE id = $1', id)),
-    postponeMessage: async (id, { dueMs, reason }) =>
-      void (await runAll(
-        'UPDATE tailrace_alert_outbox SET tries = tries + 1, due_ms = $2, reason = $3 WHERE id = $1',
-        id,
-        dueMs,
-        reason,
-      )),
-    dropMessage: async (id, alert, entry) =>
-      void (await runIf({
-        condition: { text: 'DELETE FROM tailrace_alert_outbox WHERE id = $1 RETURNING id', values: [id] },
-        statements: addEntries(alert, [entry]),
-        isDurable: true,
-      })),
+
+    /** Lists what waits of an alert for a receiver, oldest first. */
+    async listMessages(receiver: string, alert: string): Promise<StoredMessage[]> {
+      const text = 'SELECT * FROM tailrace_alert_outbox WHERE receiver = $1 AND alert = $2 ORDER BY id';
+      return (await run(text, receiver, alert)).map(readMessage);
+    },
+
+    /** Counts the messages of each receiver that has any. */
+    async readOutbox(): Promise<Queued[]> {
+      const text = `SELECT receiver, count(*) AS messages, min(first_ms) AS first
+        FROM tailrace_alert_outbox GROUP BY receiver`;
+      return (await run(text)).map(({ receiver, messages, first }) => ({
+        ...{ receiver: String(receiver), messages: Number(messages), oldestMs: Number(first) },
+      }));
+    },
+
+    async postponeMessage(
+      id: string,
+      due: { readonly dueMs: number; readonly reason: string },
+    ): Promise<void> {
+      const text = `UPDATE tailrace_alert_outbox SET tries = tries + 1, due_ms = $2, reason = $3 WHERE id = $1`;
+      await run(text, id, due.dueMs, due.reason);
+    },
+
+    /** Replaces a message by an entry of the history, unless that was done. */
+    async endMessage(ended: EndedMessage): Promise<void> {
+      const text = 'DELETE FROM tailrace_alert_outbox WHERE id = $1 RETURNING id';
+      await runIf({ text, values: [ended.id] }, endMessage(ended));
+    },
   };
 }
 
-async function readStates(run: RunAll): Promise<ReadonlyMap<string, string>> {
-  const rows = await run('SELECT alert, state FROM tailrace_alert_states');
-  return new Map(rows.map(({ alert, state }) => [String(alert), String(state)]));
-}
+/** The tables that are copied, and their keys. The lease stays, and points, which a day replaces. */
+const COPIED = { states: 'alert', history: 'id', silences: 'id', outbox: 'id' } as const;
+type CopiedTable = keyof typeof COPIED;
+// Rows of one statement, which has at most eight values of each.
+const BATCH = 100;
 
-async function readOutbox(run: RunAll): Promise<Queued[]> {
-  const rows = await run(
-    'SELECT receiver, count(*) AS messages, min(first_ms) AS first FROM tailrace_alert_outbox GROUP BY receiver',
-  );
-  return rows.map(({ receiver, messages, first }) => ({
-    receiver: String(receiver),
-    messages: Number(messages),
-    oldestMs: Number(first),
-  }));
-}
+type ReadRows = (table: CopiedTable, after: string) => Promise<Row[]>;
 
-async function trim(run: RunAll, beforeMs: number): Promise<void> {
-  await run('DELETE FROM tailrace_alert_history WHERE at_ms < $1', beforeMs);
-  await run('DELETE FROM tailrace_alert_silences WHERE until_ms < $1', beforeMs);
+function createCopies(run: ControlDatabase['run']) {
+  async function addRows(table: CopiedTable, rows: readonly Row[]): Promise<number> {
+    const toValue = (value: unknown) => (typeof value === 'number' ? value : String(value));
+    const stored = rows.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([column, value]) => [column, toValue(value)])),
+    );
+    const rest = `ON CONFLICT (${COPIED[table]}) DO NOTHING RETURNING ${COPIED[table]}`;
+    return (await run(insert(`tailrace_alert_${table}`, stored, rest))).length;
+  }
+
+  const readRows: ReadRows = (table, after) => {
+    const key = COPIED[table];
+    const text = `SELECT * FROM tailrace_alert_${table} WHERE ${key} > $1 ORDER BY ${key} LIMIT ${BATCH}`;
+    return run({ text, values: [after] });
+  };
+
+  return {
+    /** Rows as they are stored, after a key and in the order of keys; for `copyFrom`. */
+    readRows,
+    /** Adds the states, history, silences and messages of another store that this one lacks. @returns how many */
+    async copyFrom(other: { readonly readRows: ReadRows }): Promise<number> {
+      let count = 0;
+      for (const table of Object.keys(COPIED) as CopiedTable[]) // its keys are the tables
+        for (let rows = await other.readRows(table, ''); rows.length > 0; ) {
+          count += await addRows(table, rows);
+          rows = await other.readRows(table, String(rows.at(-1)?.[COPIED[table]]));
+        }
+      return count;
+    },
+  };
 }

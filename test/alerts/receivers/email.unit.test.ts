@@ -53,6 +53,19 @@ test('sends a mail to every address, over TLS and as the user of the URL', async
   expect(content).toContain('\r\npath=/orders (failures: 12)\r\npath=/carts (failures: null)\r\n');
 });
 
+test('an address that the server rejects is named, and the mail to the others is not sent again', async () => {
+  const { mails, port } = await startMail({
+    onRcptTo: ({ address }, _, done) =>
+      done(address === TO[1] ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null),
+  });
+  const sending = mailer(`smtp://127.0.0.1:${port}`).send(OUTGOING, signal);
+  await expect(sending).rejects.toMatchObject({
+    isFinal: true,
+    message: expect.stringMatching(/^not sent to duty@example.com, only to the others: .*no such user/),
+  });
+  expect(mails).toMatchObject([{ to: [TO[0]] }]);
+});
+
 test('sends no mail in the clear, or by a certificate of nobody known, to a server that is not private', async () => {
   const { mails, port } = await startMail({ disabledCommands: ['STARTTLS'] });
   const clear = mailer(`smtp://mail.example.com:${port}`, false);

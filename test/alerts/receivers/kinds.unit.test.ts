@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished, test } from 'vitest';
-import type { AlertMessage } from '../../../src/alerts/outbox.ts';
+import type { AlertMessage } from '../../../src/alerts/message.ts';
 import { RECEIVER_KINDS } from '../../../src/alerts/receivers/kinds.ts';
 import { redact } from '../../../src/alerts/receivers/receiver.ts';
 import { alertMessage } from '../../support/alert-message.ts';
@@ -44,7 +44,7 @@ test('signs a webhook so that the library of Standard Webhooks verifies it, by e
     'content-type': 'application/json; charset=utf-8',
   });
   expect(received?.body).toEqual(alertMessage());
-  const [marked] = await send('webhook', { secret }, alertMessage({ isTest: true }));
+  const [marked] = await send('webhook', { secret }, alertMessage({ test: true }));
   expect(marked?.body).toMatchObject({ test: true });
 });
 
@@ -66,7 +66,7 @@ test('no text of a row pings a channel, makes a link in Slack, or exceeds its bo
         expect(shown.text.length).toBeLessThanOrEqual(type === 'header' ? 150 : 3_000);
         expect(shown.text.isWellFormed()).toBe(true);
         if (shown.type === 'plain_text') expect(shown.text).not.toMatch(/[@#]\w/);
-        else expect(shown.text).toMatch(/^<https:[^<>|]*\|Open in Tailrace>$/);
+        else expect(shown.text).toMatch(/^<https:[^<>|]*\|Open in Tailrace> · <https:[^<>|]*\|Runbook>$/);
       }
     }),
   );
@@ -97,7 +97,7 @@ test('sends PagerDuty an event for each instance, and resolves it by the same ke
   expect(await labelled({ b: '1', a: '2' })).toEqual(await labelled({ a: '2', b: '1' }));
   const whole = await sendAbout({ status: 'no_data', instances: [] });
   expect(whole.map(({ body }) => body.payload.class)).toEqual(['no_data']);
-  expect(keys(await sendAbout({ isTest: true }))).not.toContain(keys(fired)[0]);
+  expect(keys(await sendAbout({ test: true }))).not.toContain(keys(fired)[0]);
 });
 
 test('sends Alertmanager an alert for each instance, which ends unless it is sent again', async () => {
@@ -112,7 +112,10 @@ test('sends Alertmanager an alert for each instance, which ends unless it is sen
   expect(received?.body).toEqual([
     {
       labels: sent,
-      annotations: { value_p95_ms: '12.5', summary: '/orders failed 12 times', status: 'firing' },
+      annotations: {
+        ...{ value_p95_ms: '12.5', summary: '/orders failed 12 times', status: 'firing' },
+        ...{ description: 'Checkout fails for customers.', runbook_url: 'https://wiki.example.com/checkout' },
+      },
       startsAt: '2026-11-20T11:58:00.000Z',
       endsAt: new Date(sentAtMs + 240_000).toISOString(),
       generatorURL: alertMessage().link,

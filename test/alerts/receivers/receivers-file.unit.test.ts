@@ -73,7 +73,10 @@ test.each([
     email('from: a@b.c, to: ["a@b.c\\r\\nBcc: x@y.z"]'),
     '"to[0]" must be an address, such as ops@example.com',
   ],
-  [webhook(SECRET.slice(6)), '"secret" must begin with whsec_'],
+  ...[SECRET.slice(6), 'whsec_c2hvcnQ=', `${SECRET}*`].map((secret): [string, string] => [
+    webhook(secret),
+    '"secret" must be whsec_ and 24 to 64 bytes as base64; openssl rand -base64 32 makes one',
+  ]),
 ])('names the line of a fault and what would be right: %j', async (text, fault) => {
   const [first, ...others] = await faultsOf(text);
   expect(others).toEqual([]);

@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import type { AlertView } from '../../../../src/management/alert-view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { isManager, mayUseWorkbench } from '../../api/right.ts';
+import { mayUseWorkbench } from '../../api/right.ts';
 import { Code } from '../../ui/code.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -11,7 +11,6 @@ import { Tag } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import { AlertState, describeCondition, KINDS } from './alert-state.tsx';
 import './alerts.css';
-import { SharedSilences } from './silences.tsx';
 
 const EVERY_MS = 10_000;
 const ORDER: readonly AlertView['state'][] = ['firing', 'pending', 'inactive'];
@@ -21,7 +20,6 @@ export function AlertListPage() {
   const { value, error } = useRead(queries.alerts, { everyMs: EVERY_MS });
   const alerts = value?.result.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
   const firing = alerts?.filter(({ state }) => state === 'firing').length ?? 0;
-  const { self } = useClient();
   return (
     <>
       <div className="page-head">
@@ -44,7 +42,6 @@ export function AlertListPage() {
           keyOf={({ id }) => id}
         />
       )}
-      {alerts !== undefined && isManager(self) && <SharedSilences alerts={alerts} />}
     </>
   );
 }

@@ -15,10 +15,11 @@ type Shown = Pick<AlertView, 'state' | 'silences' | 'last_error'>;
 
 /** The state of an alert, and what keeps it from saying so. */
 export function AlertState({ alert: { state, silences, last_error: error } }: { readonly alert: Shown }) {
+  const isWhole = silences.some(({ labels }) => Object.keys(labels).length === 0);
   return (
     <span className="alert-tags">
       <Tag tone={TONES[state]}>{state}</Tag>
-      {silences.length > 0 && <Tag tone="accent">silenced</Tag>}
+      {silences.length > 0 && <Tag tone="accent">{isWhole ? 'silenced' : 'partly silenced'}</Tag>}
       {error !== null && <Tag tone="warn">fails</Tag>}
     </span>
   );

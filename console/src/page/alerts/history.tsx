@@ -16,6 +16,7 @@ const TONES: Readonly<Record<AlertEntryView['change'], Tone>> = {
   error: 'bad',
   failed: 'warn',
   note: 'neutral',
+  delivered: 'neutral',
   not_delivered: 'bad',
 };
 
@@ -60,7 +61,9 @@ export function History({ path }: { readonly path: string }) {
   );
 }
 
-function About({ entry: { labels, values, receiver, reason } }: { readonly entry: AlertEntryView }) {
+function About({ entry }: { readonly entry: AlertEntryView }) {
+  const { labels, values, receiver, reason, status } = entry;
   if (labels !== null) return <Pairs of={{ ...labels, ...values }} none="the whole answer" />;
-  return <span className="small">{[receiver, reason].filter((text) => text !== null).join(': ')}</span>;
+  const said = [receiver, reason ?? status?.replaceAll('_', ' ')].filter((text) => text != null);
+  return <span className="small">{said.join(': ')}</span>;
 }

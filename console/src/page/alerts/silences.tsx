@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import type { AlertDetailView, AlertView, SilenceView } from '../../../../src/management/alert-view.ts';
+import type { AlertDetailView, SilenceView } from '../../../../src/management/alert-view.ts';
 import { useClient } from '../../api/client.ts';
-import { queries, useRead } from '../../api/queries.ts';
+import { queries } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { describedBy, Field, Form, FormActions, Group, Suggestions, TextField } from '../../ui/form.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
@@ -18,110 +18,41 @@ interface SilencesProps {
   readonly mayManage: boolean;
 }
 
-/** The silences of an alert, and those of every alert that may cover its instances. */
+/** The silences of an alert, each of which can be ended early, and a form for another one. */
 export function Silences({ alert, path, mayManage }: SilencesProps) {
-  return (
-    <SilencePanel
-      title="Silences"
-      silences={alert.silences}
-      empty="A silence stops messages until an instant; what fires at its end is sent then."
-      path={`${path}/silences`}
-      read={path}
-      mayManage={mayManage}
-      begin={{
-        button: 'Silence it',
-        title: `Silence ${alert.name}`,
-        labels: new Map(alert.per.map((name) => [name, listValues([alert], name)])),
-        labelsHelp: 'Empty: all of them.',
-      }}
-    />
-  );
-}
-
-const SHARED_PATH = queries.silences.queryKey[0];
-
-/** The silences of every alert, by labels. @param alerts all of them */
-export function SharedSilences({ alerts }: { readonly alerts: readonly AlertView[] }) {
-  const { value, error } = useRead(queries.silences);
-  const names = [...new Set(alerts.flatMap(({ per }) => per))];
-  if (error !== undefined) return <ErrorNote error={error} />;
-  if (value === undefined || names.length === 0) return null;
-  return (
-    <SilencePanel
-      title="Silences of every alert"
-      silences={value.result}
-      empty="A silence by labels stops the messages of every alert about instances that have them."
-      path={SHARED_PATH}
-      read={SHARED_PATH}
-      mayManage
-      begin={{
-        button: 'Silence by labels',
-        title: 'Silence every alert',
-        labels: new Map(names.map((name) => [name, listValues(alerts, name)])),
-        labelsHelp: 'At least one of them.',
-      }}
-    />
-  );
-}
-
-function listValues(alerts: readonly AlertView[], name: string): readonly string[] {
-  return alerts.flatMap(({ instances }) => instances.flatMap(({ labels }) => labels[name] ?? []));
-}
-
-interface SilencePanelProps {
-  readonly title: string;
-  readonly silences: readonly SilenceView[];
-  /** What a silence does, if there is none. */
-  readonly empty: string;
-  /** The path of the silences in the API. */
-  readonly path: string;
-  /** The path from which they were read. */
-  readonly read: string;
-  readonly mayManage: boolean;
-  /** The form of another one. */
-  readonly begin: {
-    readonly button: string;
-    readonly title: string;
-    readonly labels: ReadonlyMap<string, readonly string[]>;
-    readonly labelsHelp: string;
-  };
-}
-
-/** Silences, each of which can be ended early, and a form for another one. */
-function SilencePanel({ title, silences, empty, path, read, mayManage, begin }: SilencePanelProps) {
   const client = useClient();
   const cache = useQueryClient();
   const [isOpen, setOpen] = useState(false);
   const refresh = () => {
-    for (const queryKey of [[read], queries.alerts.queryKey]) void cache.invalidateQueries({ queryKey });
+    for (const queryKey of [[path], queries.alerts.queryKey]) void cache.invalidateQueries({ queryKey });
   };
   const { mutate, isPending, error } = useMutation({
-    mutationFn: ({ id, is_of_every_alert: isShared }: SilenceView) =>
-      client.callRaw(`${isShared ? SHARED_PATH : path}/${id}`, { method: 'DELETE' }),
+    mutationFn: (id: string) => client.callRaw(`${path}/silences/${id}`, { method: 'DELETE' }),
     onSettled: refresh,
   });
-  const { button, ...form } = begin;
-  const opener = mayManage && <Button onClick={() => setOpen(true)}>{button}</Button>;
   const nowMs = Date.now();
   return (
-    <Panel title={title} actions={opener}>
+    <Panel title="Silences" actions={mayManage && <Button onClick={() => setOpen(true)}>Silence it</Button>}>
       {error !== null && <ErrorNote error={error} />}
-      {silences.length === 0 && <Empty title="Not silenced">{empty}</Empty>}
+      {alert.silences.length === 0 && (
+        <Empty title="Not silenced">
+          A silence stops messages about what fires until an instant; what fires at its end is sent then.
+        </Empty>
+      )}
       <ul className="alert-silences">
-        {silences.map((silence) => (
-          <li key={silence.id}>
+        {alert.silences.map(({ id, comment, until, by, labels }) => (
+          <li key={id}>
             <span>
-              <strong>{silence.comment}</strong>
+              <strong>{comment}</strong>
               <span className="small muted">
                 {' '}
-                ends <Ago iso={silence.until} nowMs={nowMs} />, by {silence.by}
-                {Object.entries(silence.labels).map(([name, value]) => `, only ${name} = ${value}`)}
-                {silence.is_of_every_alert && ', of every alert'}
+                ends <Ago iso={until} nowMs={nowMs} />, by {by}
+                {Object.entries(labels).map(([name, value]) => `, only ${name} = ${value}`)}
               </span>
             </span>
             {mayManage && (
-              <QuietButton disabled={isPending} onClick={() => mutate(silence)}>
-                End it now<span className="visually-hidden">: {silence.comment}</span>
+              <QuietButton disabled={isPending} onClick={() => mutate(id)}>
+                End it now<span className="visually-hidden">: {comment}</span>
               </QuietButton>
             )}
           </li>
@@ -129,8 +60,8 @@ function SilencePanel({ title, silences, empty, path, read, mayManage, begin }: 
       </ul>
       {isOpen && (
         <SilenceForm
-          {...form}
-          path={path}
+          alert={alert}
+          path={`${path}/silences`}
           onClose={() => setOpen(false)}
           onMade={() => {
             setOpen(false);
@@ -143,10 +74,7 @@ function SilencePanel({ title, silences, empty, path, read, mayManage, begin }: 
 }
 
 interface SilenceFormProps {
-  readonly title: string;
-  /** Labels that instances can have, each with its present values. */
-  readonly labels: ReadonlyMap<string, readonly string[]>;
-  readonly labelsHelp: string;
+  readonly alert: AlertDetailView;
   /** The path in the API. */
   readonly path: string;
   readonly onClose: () => void;
@@ -162,7 +90,7 @@ const AHEAD = [
 ] as const;
 
 /** Begins a silence: until when, why, and of which instances. */
-function SilenceForm({ title, labels: known, labelsHelp, path, onClose, onMade }: SilenceFormProps) {
+function SilenceForm({ alert, path, onClose, onMade }: SilenceFormProps) {
   const id = useId();
   const client = useClient();
   const [until, setUntil] = useState(() => `${new Date(Date.now() + HOUR_MS).toISOString().slice(0, 19)}Z`);
@@ -179,7 +107,7 @@ function SilenceForm({ title, labels: known, labelsHelp, path, onClose, onMade }
   const error = made.error ?? undefined;
   const fault = (member: string) => faultOf(error, member);
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={`Silence ${alert.name}`} onClose={onClose}>
       <Form className="stack" error={error} onSubmit={mutate}>
         <Field id={`${id}-until`} label="Until" help="At most 90 days ahead." fault={fault('until')}>
           <TimeControl
@@ -193,14 +121,14 @@ function SilenceForm({ title, labels: known, labelsHelp, path, onClose, onMade }
           />
         </Field>
         <TextField label="Why" fault={fault('comment')} value={comment} onChange={setComment} />
-        {known.size > 0 && (
-          <Group legend="Only instances with" help={labelsHelp} fault={fault('labels')}>
-            {[...known].map(([name, values]) => (
+        {alert.per.length > 0 && (
+          <Group legend="Only instances with" help="Empty: all of them." fault={fault('labels')}>
+            {alert.per.map((name) => (
               <LabelField
                 key={name}
                 name={name}
                 id={`${id}-${name}`}
-                known={values}
+                known={alert.instances.flatMap((one) => one.labels[name] ?? [])}
                 value={labels[name] ?? ''}
                 onChange={(value) => setLabels({ ...labels, [name]: value })}
               />

@@ -1,6 +1,9 @@
+import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
+import type { AlertReplayView } from '../../../../../src/management/alert-view.ts';
 import type { EndpointView, WorkbenchView } from '../../../../../src/management/view.ts';
+import { useClient } from '../../../api/client.ts';
 import { queries, useRead } from '../../../api/queries.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Code } from '../../../ui/code.tsx';
@@ -13,7 +16,7 @@ import '../../alerts/alerts.css';
 import '../workbench.css';
 import { parseAlertUrl } from '../path.ts';
 import { AboutFields, TimeFields, WhenFields } from './about-fields.tsx';
-import { type AlertDraft, createDraft, faultOfField, labelColumns, toFile } from './form.ts';
+import { type AlertDraft, createDraft, describePast, faultOfField, labelColumns, toFile } from './form.ts';
 
 /** Writes alerts: `?endpoint=NAME` begins one with a form, `?name=NAME` opens the file of one. */
 export function AlertBenchPage() {
@@ -118,6 +121,7 @@ function AlertForm({ given, endpoints, taken, workbench }: AlertFormProps) {
           <TimeFields draft={draft} fault={fault} onChange={change} />
           <Receivers names={receivers} draft={draft} fault={fault('to')} onChange={change} />
           {error !== undefined && <ErrorNote error={error} />}
+          <Past definition={text} />
           {refusal === null ? (
             <div className="dialog-actions">
               <Button type="submit" look="primary" disabled={busy}>
@@ -130,6 +134,27 @@ function AlertForm({ given, endpoints, taken, workbench }: AlertFormProps) {
         </Form>
       </Panel>
       <Code text={text} language="yaml" label={`alerts/${draft.name || 'name'}.yaml`} />
+    </div>
+  );
+}
+
+/** When the alert would have fired. @param definition the text of its file */
+function Past({ definition }: { readonly definition: string }) {
+  const client = useClient();
+  const { mutate, data, error, isPending, variables } = useMutation({
+    mutationFn: (body: { readonly definition: string }) =>
+      client.call<AlertReplayView>('/api/workbench/alerts/try', ['ticks'], { method: 'POST', body }),
+  });
+  const isOther = variables?.definition !== definition;
+  return (
+    <div className="stack" aria-live="polite">
+      <div className="dialog-actions">
+        <Button disabled={isPending} onClick={() => mutate({ definition })}>
+          {isPending ? 'Trying…' : 'Try the last 7 days'}
+        </Button>
+      </div>
+      {error !== null && !isOther && <ErrorNote error={error} />}
+      {data !== undefined && !isOther && <div className="note is-info">{describePast(data)}</div>}
     </div>
   );
 }

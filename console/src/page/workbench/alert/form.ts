@@ -1,6 +1,8 @@
 import { stringify } from 'yaml';
+import type { AlertReplayView } from '../../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../../src/management/view.ts';
 import type { ApiError } from '../../../api/client.ts';
+import { formatSeconds } from '../../../format/number.ts';
 import { newId } from '../definition.ts';
 
 /** The form of a new alert: the texts of its fields, by their names in the file. */
@@ -114,4 +116,13 @@ export function faultOfField(
     line === undefined ? parameter === field : fields[line - 1] === field,
   );
   return own.length === 0 ? undefined : own.map(({ message }) => message).join('; ');
+}
+
+/** `would have fired 3 times in the last 7 days, 5 messages` */
+export function describePast(past: AlertReplayView): string {
+  const { fired, messages, ticks, failures, every_seconds: every, last_error: reason } = past;
+  const times = fired === 1 ? 'once' : `${fired} times`;
+  const sent = `${messages.length} ${messages.length === 1 ? 'message' : 'messages'}`;
+  const failed = failures === 0 ? '' : ` ${failures} of ${ticks} evaluations failed: ${reason}`;
+  return `It would have fired ${times} in the last 7 days, ${sent}, evaluated every ${formatSeconds(every)}.${failed}`;
 }
