@@ -23,8 +23,10 @@ export interface Remote {
 export type RemoteOptions = Partial<Pick<Remote, 'url' | 'key'>>;
 
 export interface RemoteCall {
-  /** Sent by POST, as JSON. */
+  /** Sent as JSON. */
   readonly body?: object;
+  /** Default: POST with a body, else GET. */
+  readonly method?: 'DELETE';
   /** Media type of the response. Default: JSON. */
   readonly accept?: string;
   readonly signal?: AbortSignal;
@@ -67,14 +69,14 @@ function parseUrl(text: string): string {
   throw new InvalidArgumentError('It must be an address such as http://127.0.0.1:4000.');
 }
 
-/** As `fetchRemote`, for a route of JSON. @returns the JSON */
+/** As `fetchRemote`, for a route of JSON. @returns the JSON; `undefined` of an empty body */
 export async function callRemote(remote: Remote, path: string, call: RemoteCall = {}): Promise<unknown> {
   const { bytes } = await fetchRemote(remote, path, call);
-  return JSON.parse(bytes.toString());
+  return bytes.length === 0 ? undefined : JSON.parse(bytes.toString());
 }
 
 /**
- * Calls a route of a running service; by POST with a body.
+ * Calls a route of a running service.
  *
  * @throws TailraceError with the code and message of the service, `engine_unavailable` if it cannot be reached;
  *   InputError if the response is not one of Tailrace; StoppedError if `signal` aborts
@@ -82,18 +84,21 @@ export async function callRemote(remote: Remote, path: string, call: RemoteCall 
 export async function fetchRemote(
   remote: Remote,
   path: string,
-  { body, accept = JSON_TYPE, signal }: RemoteCall,
+  { body, method, accept = JSON_TYPE, signal }: RemoteCall,
 ): Promise<RemoteResponse> {
   const { url } = remote;
   const headers = { accept, ...(body && { 'content-type': JSON_TYPE }) };
-  const sent = await sendRequest(remote, path, { headers, body: body && JSON.stringify(body), signal }).catch(
-    (cause) => {
-      if (signal?.aborted === true) throw new StoppedError(`stopped by ${signal.reason}`, { cause });
-      throw new TailraceError('engine_unavailable', `${url} cannot be reached: ${messageOf(cause)}`, {
-        cause,
-      });
-    },
-  );
+  const sent = await sendRequest(remote, path, {
+    headers,
+    body: body && JSON.stringify(body),
+    method,
+    signal,
+  }).catch((cause) => {
+    if (signal?.aborted === true) throw new StoppedError(`stopped by ${signal.reason}`, { cause });
+    throw new TailraceError('engine_unavailable', `${url} cannot be reached: ${messageOf(cause)}`, {
+      cause,
+    });
+  });
   const mediaType = sent.headers['content-type']?.split(';')[0] ?? '';
   const ignored = parseIgnored(String(sent.headers[IGNORED_HEADER] ?? ''));
   const response = { bytes: sent.bytes, mediaType, ignored };
@@ -103,8 +108,9 @@ export async function fetchRemote(
 
 export interface RemoteRequest {
   readonly headers: OutgoingHttpHeaders;
-  /** Sent by POST; without it the request is a GET. */
   readonly body?: string | Uint8Array | undefined;
+  /** Default: POST with a body, else GET. */
+  readonly method?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -117,11 +123,11 @@ export interface RemoteRequest {
 export async function sendRequest(
   { url, key, isLocal = false }: Remote,
   path: string,
-  { headers, body, signal }: RemoteRequest,
+  { headers, body, method = body === undefined ? 'GET' : 'POST', signal }: RemoteRequest,
 ): Promise<{ status: number; headers: IncomingHttpHeaders; bytes: Buffer }> {
   const send = url.startsWith('https:') ? requestHttps : requestHttp;
   const options = {
-    method: body === undefined ? 'GET' : 'POST',
+    method,
     headers: { 'x-api-key': key, ...headers },
     signal,
     rejectUnauthorized: !isLocal,

@@ -40,6 +40,7 @@ export async function startAlertingService() {
   const receiversFile = join(alerts, '../receivers');
   await writeFile(receiversFile, write('ops', ops.url) + write('broken', broken.url), { mode: 0o600 });
   const service = await startTestService({
+    owner: 'tailrace serve (a test)', // commands find it
     env: {
       TAILRACE_ENDPOINTS_DIR: folder.path,
       TAILRACE_ALERTS_DIR: alerts,

@@ -1,15 +1,28 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { oneLine } from '../../alerts/text.ts';
-import { StoppedError } from '../../errors.ts';
-import type { AlertReplayView, AlertTestView } from '../../management/alert-view.ts';
+import { InputError, StoppedError } from '../../errors.ts';
+import type { AlertReplayView, AlertTestView, AlertView, SilenceView } from '../../management/alert-view.ts';
 import { stopSignal } from '../environment.ts';
-import { formatCounted, formatMinute, toPrintable } from '../format.ts';
+import { formatCounted, formatMinute, formatTable, toPrintable } from '../format.ts';
 import { findStore, getLocalService } from '../local-service.ts';
 import { parseDuration } from '../options.ts';
-import { addRemoteOptions, callRemote, findRemote, type RemoteOptions } from '../remote.ts';
+import { addRemoteOptions, callRemote, findRemote, type RemoteCall, type RemoteOptions } from '../remote.ts';
 
 export function alertsCommand(): Command {
-  const alerts = new Command('alerts').description('Try alerts.');
+  const alerts = new Command('alerts').description('List, silence and try alerts of a running service.');
+  const lists = alerts
+    .command('list')
+    .description('List alerts with their states and silences.')
+    .action(list);
+  const silences = alerts
+    .command('silence')
+    .description('Stop the messages of an alert until a time, or end its silences.')
+    .argument('<name>', 'name or UUID of the alert')
+    .option('--until <time>', 'such as 2h or 2026-11-20T18:00:00Z')
+    .option('--comment <text>', 'why')
+    .option('--label <column=value>', 'only instances with this label; may be repeated', collectLabel, {})
+    .addOption(new Option('--end', 'end all silences of the alert now').conflicts(['until', 'comment']))
+    .action(silence);
   const test = alerts
     .command('test')
     .description(
@@ -19,8 +32,76 @@ export function alertsCommand(): Command {
     .argument('<name>', 'name or UUID of the alert')
     .option('--since <duration>', 'evaluate it over the time before now, such as 7d', duration)
     .action(tryAlert);
-  addRemoteOptions(test, 'a running service; default: that of the data directory', 'manage');
+  const about = 'a running service; default: that of the data directory';
+  addRemoteOptions(lists, about, 'query');
+  for (const command of [silences, test]) addRemoteOptions(command, about, 'manage');
   return alerts;
+}
+
+async function list(at: RemoteOptions): Promise<void> {
+  const { result } = (await call(at, '/api/alerts')) as { result: readonly AlertView[] }; // by its route
+  const rows = result.map((alert) => [
+    alert.name,
+    alert.state,
+    alert.since === null ? '' : formatMinute(Date.parse(alert.since)),
+    nameInstances(alert.instances.map(({ labels }) => labels)),
+    alert.last_evaluation === null ? 'never' : formatMinute(Date.parse(alert.last_evaluation)),
+    alert.silences
+      .map(({ until, labels }) => `until ${formatMinute(Date.parse(until))}${nameLabels(labels)}`)
+      .join(', '),
+  ]);
+  const head = ['alert', 'state', 'since', 'instances', 'evaluated', 'silenced'];
+  process.stdout.write(rows.length === 0 ? 'There are no alerts.\n' : `${formatTable(head, rows)}\n`);
+}
+
+interface SilenceOptions extends RemoteOptions {
+  readonly until?: string;
+  readonly comment?: string;
+  readonly label: Readonly<Record<string, string>>;
+  readonly end?: boolean;
+}
+
+/** @throws InputError without `--until` and `--comment`, or if there is no silence to end; as `callRemote` */
+async function silence(
+  name: string,
+  { until, comment, label, end = false, ...at }: SilenceOptions,
+): Promise<void> {
+  const path = `/api/alerts/${encodeURIComponent(name)}`;
+  if (end) return await endSilences(at, path, name);
+  if (until === undefined || comment === undefined)
+    throw new InputError(['a silence needs --until and --comment; --end ends the silences of an alert']);
+  const afterMs = parseDuration(until);
+  const body = {
+    until: afterMs === undefined ? until : new Date(Date.now() + afterMs).toISOString(),
+    comment,
+    labels: label,
+  };
+  const made = (await call(at, `${path}/silences`, { body })) as SilenceView; // by its route
+  process.stdout.write(
+    `${name} is silent until ${formatMinute(Date.parse(made.until))}${nameLabels(made.labels)}\n`,
+  );
+}
+
+async function endSilences(at: RemoteOptions, path: string, name: string): Promise<void> {
+  const { silences } = (await call(at, path)) as AlertView; // by its route
+  if (silences.length === 0) throw new InputError([`${name} has no silence`]);
+  for (const { id } of silences) await call(at, `${path}/silences/${id}`, { method: 'DELETE' });
+  process.stdout.write(`${formatCounted(silences.length, 'silence')} of ${name} ended\n`);
+}
+
+function nameLabels(labels: Readonly<Record<string, string>>): string {
+  const named = nameInstances([labels]);
+  return named === '' ? '' : ` for ${named}`;
+}
+
+function collectLabel(
+  text: string,
+  labels: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new InvalidArgumentError('It must be such as path=/orders.');
+  return { ...labels, [name]: value };
 }
 
 /** @throws StoppedError if a receiver has not accepted the message; as `callRemote` */
@@ -31,18 +112,18 @@ async function tryAlert(
   const path = `/api/alerts/${encodeURIComponent(name)}`;
   if (sinceMs !== undefined) {
     const body = { since_seconds: Math.ceil(sinceMs / 1000) };
-    return printLines(describeReplay((await call(at, `${path}/replay`, body)) as AlertReplayView)); // by its route
+    return printLines(describeReplay((await call(at, `${path}/replay`, { body })) as AlertReplayView)); // by its route
   }
-  const tested = (await call(at, `${path}/test`, {})) as AlertTestView; // by its route
+  const tested = (await call(at, `${path}/test`, { body: {} })) as AlertTestView; // by its route
   printLines(describeTest(tested));
   if (Object.values(tested.result).some((text) => text !== 'sent'))
     throw new StoppedError('not every receiver has accepted the message');
 }
 
 /** Calls the service of the options, or the one on the data directory of the settings. */
-async function call(at: RemoteOptions, path: string, body: object): Promise<unknown> {
+async function call(at: RemoteOptions, path: string, call: RemoteCall = {}): Promise<unknown> {
   const remote = findRemote(at) ?? (await getLocalService(findStore().config));
-  return await callRemote(remote, path, { body, signal: stopSignal() });
+  return await callRemote(remote, path, { ...call, signal: stopSignal() });
 }
 
 function describeTest({ result, firing, last_error: lastError }: AlertTestView): string[] {
