@@ -20,7 +20,7 @@ export function alertsCommand(): Command {
     .argument('<name>', 'name or UUID of the alert')
     .option('--until <time>', 'such as 2h or 2026-11-20T18:00:00Z')
     .option('--comment <text>', 'why')
-    .option('--label <column=value>', 'only instances with this label; may be repeated', collectLabel, {})
+    .option('--label <column=value>', 'only instances with this label; may be repeated', collectLabel)
     .addOption(new Option('--end', 'end all silences of the alert now').conflicts(['until', 'comment']))
     .action(silence);
   const test = alerts
@@ -57,14 +57,14 @@ async function list(at: RemoteOptions): Promise<void> {
 interface SilenceOptions extends RemoteOptions {
   readonly until?: string;
   readonly comment?: string;
-  readonly label: Readonly<Record<string, string>>;
+  readonly label?: Readonly<Record<string, string>>;
   readonly end?: boolean;
 }
 
 /** @throws InputError without `--until` and `--comment`, or if there is no silence to end; as `callRemote` */
 async function silence(
   name: string,
-  { until, comment, label, end = false, ...at }: SilenceOptions,
+  { until, comment, label = {}, end = false, ...at }: SilenceOptions,
 ): Promise<void> {
   const path = `/api/alerts/${encodeURIComponent(name)}`;
   if (end) return await endSilences(at, path, name);
@@ -96,7 +96,7 @@ function nameLabels(labels: Readonly<Record<string, string>>): string {
 
 function collectLabel(
   text: string,
-  labels: Readonly<Record<string, string>>,
+  labels: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined)
