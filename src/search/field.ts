@@ -86,6 +86,11 @@ const NUMBER_MEMBERS = {
 };
 
 export const column = (name: string) => `${TABLE}.\`${name}\``;
+/** The JSON of an event's fields: its metadata; without one, the members that stood in its place. */
+export const METADATA = writeMetadata(column('metadata'), column('attributes'));
+export function writeMetadata(metadata: string, attributes: string): string {
+  return `if(${metadata} = '', ${attributes}, ${metadata})`;
+}
 
 export function createFields(source: Source): SearchFields {
   const definitions = new Map<string, string>();
@@ -98,7 +103,7 @@ export function createFields(source: Source): SearchFields {
   }
 
   const writers: FieldWriters = {
-    column,
+    column: (name) => (name === 'metadata' ? METADATA : column(name)),
     // The metadata is parsed once for each path.
     extract(path) {
       const nth = definitions.size;
@@ -135,9 +140,13 @@ export function createFields(source: Source): SearchFields {
 
 /** Returns the text of a value from its JSON; NULL for null. */
 export const READ_JSON = `j -> if(startsWith(j, '"'), JSONExtractString(j), nullIf(nullIf(j, ''), 'null'))`;
-const writeExtract = remember(
-  (path: SearchField) => `JSONExtractRaw(${[column('metadata'), ...path.map(writeValue)].join(', ')})`,
-);
+// An `if` around the calls, not in one: it would copy all metadata.
+const writeExtract = remember((path: SearchField) => {
+  const [metadata, attributes] = ['metadata', 'attributes'].map(
+    (name) => `JSONExtractRaw(${[column(name), ...path.map(writeValue)].join(', ')})`,
+  );
+  return `if(${column('metadata')} = '', ${attributes}, ${metadata})`;
+});
 
 /** Returns a field in the metadata. */
 export function pathOf(field: SearchField): SearchField {

@@ -18,7 +18,7 @@ import {
   writeArms,
   writeFieldValue,
 } from './arms.ts';
-import { column } from './field.ts';
+import { column, writeMetadata } from './field.ts';
 import { planHistogram } from './histogram.ts';
 import { joinPartsOfRank, writeLevelName, writePartsOfRank } from './level.ts';
 import { boundsOf, type PartRequest, type PlannedPart, readField, readLimit } from './part.ts';
@@ -87,7 +87,7 @@ export const ROW_COLUMNS: readonly ResultColumn[] = [
   { name: 'project', type: 'string', description: 'Project of the event.' },
   { name: 'level', type: 'string', description: 'trace, debug, info, warn, error, fatal or null.' },
   { name: 'event_message', type: 'string', description: 'Message of the event.' },
-  { name: 'metadata', type: 'json', description: 'Attributes of the event, exactly as received.' },
+  { name: 'metadata', type: 'json', description: 'Fields of the event, exactly as received.' },
 ];
 
 /** Writes the newest events; each source is cut at the page before they are merged. */
@@ -136,11 +136,12 @@ function writeLevelParts({ level }: Source): string {
 }
 
 const COLUMNS = [
-  ...['id', 'project', 'event_message', 'metadata'].map((name) => `${column(name)} AS ${name}`),
-  `${column('timestamp')} AS at`,
+  ...['id', 'project', 'event_message'].map((name) => `${column(name)} AS ${name}`),
+  // Chosen from after the newest are found: until then the engine need not read them.
+  `${column('metadata')} AS json, ${column('attributes')} AS others, ${column('timestamp')} AS at`,
 ].join(', ');
 const ROW_ITEMS = `source, id, toUnixTimestamp64Micro(at) AS timestamp, project,
-  ${writeLevelName(joinPartsOfRank('level_text', 'level_status'))} AS level, event_message, metadata`;
+  ${writeLevelName(joinPartsOfRank('level_text', 'level_status'))} AS level, event_message, ${writeMetadata('json', 'others')} AS metadata`;
 
 /**
  * Writes the condition of rows after that of the cursor, among those up to its instant. Its columns are those of the

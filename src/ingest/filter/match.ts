@@ -17,6 +17,8 @@ export interface MatchedEvent {
   readonly message: string;
   /** JSON text; empty if there is none. */
   readonly metadata: string;
+  /** The same of the members beside it. */
+  readonly attributes: string;
   /** The values of the source's typed columns, in their order. */
   readonly typed: readonly unknown[];
 }
@@ -129,8 +131,10 @@ const ROW_TEXTS: Readonly<Record<string, (event: MatchedEvent) => string>> = {
   id: ({ id }) => id.toWellFormed(),
   project: ({ project }) => project.toWellFormed(),
   event_message: ({ message }) => message.toWellFormed(),
-  metadata: ({ metadata }) => metadata.toWellFormed(),
+  metadata: (event) => jsonOf(event).toWellFormed(),
 };
+
+const jsonOf = ({ metadata, attributes }: MatchedEvent) => (metadata === '' ? attributes : metadata);
 
 function findOperand(field: SearchField, source: Source): Operand {
   const [name] = field;
@@ -139,7 +143,7 @@ function findOperand(field: SearchField, source: Source): Operand {
   const column = findColumn(source, field);
   if (column === undefined) {
     const path = pathOf(field);
-    return { kind: 'json', read: ({ metadata }) => readJsonText(metadata, path) };
+    return { kind: 'json', read: (event) => readJsonText(jsonOf(event), path) };
   }
   const place = source.columns.indexOf(column);
   return { kind: KINDS[column.type], read: ({ typed }) => toValue(typed[place]) };

@@ -15,7 +15,7 @@ import {
   writeFieldText,
   writeSample,
 } from '../arms.ts';
-import { column, type Fields, listFields, READ_JSON, ROW_FIELDS } from '../field.ts';
+import { type Fields, listFields, METADATA, READ_JSON, ROW_FIELDS } from '../field.ts';
 import { writeLevelName } from '../level.ts';
 import { writeDouble, writeForm } from '../number.ts';
 import { parseField } from '../parse.ts';
@@ -148,7 +148,7 @@ const MEMBERS =
 export function selectPairs(source: Source, fields: Fields): string {
   const declared = listDeclared(source).map((name) => parseField(name, 'field'));
   const typed = declared.map((field) => writeFieldText(fields.find(field)));
-  return `[${declared.map(writePath).join(', ')}] AS paths, [${typed.join(', ')}] AS typed, ${column('metadata')} AS json`;
+  return `[${declared.map(writePath).join(', ')}] AS paths, [${typed.join(', ')}] AS typed, ${METADATA} AS json`;
 }
 
 /**

@@ -5,7 +5,7 @@ import { MICROS_PER_DAY, MICROS_PER_MINUTE, MICROS_PER_SECOND, type Micros } fro
 import { writeValue } from '../../sql/quote.ts';
 import type { SearchScope } from '../arms.ts';
 import { NEVER, writeConditions } from '../condition.ts';
-import { createOperand, type Fields } from '../field.ts';
+import { createOperand, type Fields, writeMetadata } from '../field.ts';
 import { LEVEL_NAMES, writeLevel } from '../level.ts';
 import { writeDecimal, writeDouble, writeForm } from '../number.ts';
 
@@ -105,16 +105,20 @@ function writeArm(query: DraftQuery, source: Source, writeTable: WriteTable) {
  */
 function createFields(query: DraftQuery, source: Source, aliases = findAliases(query, source)) {
   const read: (readonly string[])[] = [];
-  function column(name: string): string {
-    read.push(...listPaths(source, name));
+  function write(name: string): string {
     const quoted = quoteName(name);
     return aliases.has(name) ? `${quoteName(source.table)}.${quoted}` : quoted;
+  }
+  const json = writeMetadata(write('metadata'), write('attributes'));
+  function column(name: string): string {
+    read.push(...listPaths(source, name));
+    return name === 'metadata' ? json : write(name);
   }
   const writers = {
     column,
     extract(path: readonly string[]) {
-      read.push(['metadata', ...path]);
-      return `JSONExtract(${['metadata', ...path.map(writeValue)].join(', ')}, 'Nullable(String)')`;
+      read.push(['metadata', ...path], path);
+      return `JSONExtract(${[json, ...path.map(writeValue)].join(', ')}, 'Nullable(String)')`;
     },
     level: () => writeLevel(source.level, column, LEVEL_NAMES),
     levelForm: LEVEL_NAMES,

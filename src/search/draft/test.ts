@@ -170,7 +170,14 @@ function toTestEvent(event: StoredEvent, read: readonly (readonly string[])[]): 
     event_message: message,
     ...(metadata !== '' && { metadata: parseExactJson(metadata) }),
   };
-  return { id, timestamp: toIso(timestamp), ...(project !== '' && { project }), ...trim(whole, read) };
+  const isWhole = metadata === '' && read.some((path) => path.length === 1 && path[0] === 'metadata');
+  const kept = isWhole ? whole : trim(whole, read);
+  // With other members, but no metadata, it would have other fields.
+  const isBare = metadata !== '' && !Object.hasOwn(kept, 'metadata');
+  return {
+    ...{ id, timestamp: toIso(timestamp), ...(project !== '' && { project }), ...kept },
+    ...(isBare && Object.keys(kept).some((name) => name !== 'event_message') && { metadata: {} }),
+  };
 }
 
 /** Returns the values at some paths. */

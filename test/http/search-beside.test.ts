@@ -1,0 +1,94 @@
+import { afterAll, expect, test } from 'vitest';
+import { parseSearch } from '../../src/search/parse.ts';
+import type { SearchedEvent } from '../../trial/oracle/search.ts';
+import { get } from '../support/http.ts';
+import { createFindAtDoor } from '../support/matched.ts';
+import { startTestService, storeEvents } from '../support/service.ts';
+
+const nowMs = Date.UTC(2026, 10, 20, 12);
+const { core, url, close } = await startTestService({ now: nowMs });
+afterAll(close);
+
+// As an application writes its log, which has no `metadata`.
+const PLAIN = { req: { url: '/book', 'user agent': 'x/1' }, took: 42, 'a.b': 'odd', größe: [3] };
+const at = '2026-11-20T11:59:00Z';
+const events = [
+  { id: 'plain', timestamp: at, project: 'shop', message: 'booked', level: 'warn', ...PLAIN },
+  { id: 'nested', timestamp: at, project: 'shop', metadata: { took: 7 }, req: { url: '/book' } },
+  { id: 'empty', timestamp: at, project: 'shop', metadata: {}, took: 42 },
+  { id: 'bare', timestamp: at, project: 'shop' },
+];
+await storeEvents(core, 'logs', events, nowMs);
+
+async function search(parameters: Record<string, string>, path = '/api/search') {
+  const answer = await get(url, `${path}?${new URLSearchParams({ source: 'logs', ...parameters })}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
+}
+
+test('a row of an event without metadata has the members beside it', async () => {
+  const { result } = await search({});
+  const shown = new Map(result.map((row: { id: string; metadata: unknown }) => [row.id, row.metadata]));
+  expect(shown).toEqual(
+    new Map<string, unknown>([
+      ['plain', { level: 'warn', ...PLAIN }],
+      ['nested', { took: 7 }],
+      ['empty', {}],
+      ['bare', null],
+    ]),
+  );
+});
+
+const found: readonly [string, string[]][] = [
+  ['req.url:/book', ['plain']],
+  ['req."user agent":x*', ['plain']],
+  ['"a.b":odd', ['plain']],
+  ['größe:*', ['plain']],
+  ['took:>=7', ['nested', 'plain']],
+  ['level:warn metadata.took:42', ['plain']],
+  ['metadata:*odd*', ['plain']],
+  ['-took:*', ['bare', 'empty']],
+];
+
+test.each(found)('%s finds them, also at the door', async (q, ids) => {
+  const { result } = await search({ q });
+  expect(result.map((row: { id: string }) => row.id).toSorted()).toEqual(ids);
+  const tree = parseSearch(q, 10);
+  const own = events.map((event) => ({
+    ...{ ...event, timestamp: Date.parse(at) * 1_000, source: 'logs' },
+  })) as unknown as SearchedEvent[];
+  const find = createFindAtDoor(own, [core.registry.getSource('logs')], nowMs);
+  expect(
+    tree &&
+      find(tree)
+        .map(({ id }) => id)
+        .toSorted(),
+  ).toEqual(ids);
+});
+
+test('they are fields, values and series', async () => {
+  const { result: fields } = await search({ part: 'fields' });
+  const names = fields.map(({ field }: { field: string }) => field);
+  expect(names).toEqual(expect.arrayContaining(['took', 'req.url', '"a.b"']));
+  const { result: values } = await search({ part: 'values', field: 'took' });
+  expect(values).toEqual([
+    { value: '42', count: 1 },
+    { value: '7', count: 1 },
+  ]);
+  const { result: series } = await search({
+    part: 'histogram',
+    by: 'req.url',
+    measure: 'sum(took)',
+    buckets: '1',
+  });
+  expect(series).toContainEqual(expect.objectContaining({ 'req.url': '/book', value: 42 }));
+});
+
+test.each<[string, Record<string, string>]>([
+  ['rows', {}],
+  ['values', { part: 'values', field: 'took' }],
+])('an endpoint of %s has the same', async (_, parameters) => {
+  const { sql, test: written } = await search({ q: 'took:*', ...parameters }, '/api/search/endpoint');
+  expect(sql).toContain('if(');
+  expect(written).toContain('42');
+});
