@@ -92,6 +92,23 @@ describe('a push to Loki', () => {
     expect(answer.text).toMatch(message);
   });
 
+  test('of protobuf with a line that is not UTF-8 is stored, the line repaired', async () => {
+    const project = newProject();
+    const timestamp = { seconds: Math.floor(clock.now / 1_000) };
+    const entries = [
+      { timestamp, line: 'bad line' },
+      { timestamp, line: 'good' },
+      { timestamp, line: '' },
+    ];
+    const request = REQUEST.fromObject({ streams: [{ labels: `{project="${project}"}`, entries }] });
+    const bytes = Buffer.from(REQUEST.encode(request).finish());
+    bytes[bytes.indexOf('bad line')] = 0xff;
+    const answer = await push(new Uint8Array(compressSync(bytes)), PROTOBUF);
+    expect([answer.status, answer.headers.get('x-events-repaired')]).toEqual([204, '1']);
+    const messages = (await rows(project)).map((row) => row['event_message']);
+    expect(messages).toEqual(['', 'good', '\ufffdad line']);
+  });
+
   test('whose Snappy becomes too large is 413', async () => {
     const bomb = new Uint8Array(compressSync(Buffer.alloc(65 * 1024 * 1024)));
     expect((await push(bomb, PROTOBUF)).status).toBe(413);

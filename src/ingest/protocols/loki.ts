@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { uncompressSync } from 'snappy';
 import { TailraceError } from '../../errors.ts';
 import { isObject } from '../../lib/json.ts';
@@ -12,6 +13,7 @@ import {
   parseBody,
   type WireEvent,
 } from '../body-format.ts';
+import { REPLACEMENT } from '../lines.ts';
 import { createMessages } from '../otlp/protobuf.ts';
 import { findBasicKey, type Protocol } from './protocol.ts';
 
@@ -93,6 +95,8 @@ interface Stream {
   /** `undefined`: not well-formed. */
   readonly labels: Labels | undefined;
   readonly entries: readonly (Entry | undefined)[];
+  /** Bytes of its texts were not UTF-8. */
+  readonly isRepaired?: boolean;
 }
 
 interface Entry {
@@ -103,12 +107,15 @@ interface Entry {
 }
 
 function* pushEvents(streams: Iterable<Stream>): Generator<WireEvent> {
-  for (const { labels, entries } of streams) {
+  for (const { labels, entries, isRepaired = false } of streams) {
     const shared = JSON.stringify(labels ?? {}).slice(1, -1);
     for (const entry of entries) {
       if (labels === undefined) yield { rejected: 'has labels that are not as {app="gateway"}' };
       else if (entry === undefined) yield { rejected: WRONG_ENTRY, labels };
-      else yield { text: eventText(entry, shared), labels };
+      else {
+        const text = eventText(entry, shared);
+        yield { text, labels, ...(isRepaired && { isRepaired: text.includes(REPLACEMENT) }) };
+      }
     }
   }
 }
@@ -155,27 +162,27 @@ function wrongShape(what: string): TailraceError {
   return new TailraceError('invalid_request', `the body is not a push request of Loki: ${what}`);
 }
 
-// By the field numbers of the protocol (logproto).
+// By the field numbers of the protocol (logproto). Texts as bytes: one that is not UTF-8 must not spoil the others.
 const PUSH_REQUEST = createMessages({
   PushRequest: { streams: [1, 'repeated Stream'] },
-  Stream: { labels: [1, 'string'], entries: [2, 'repeated Entry'] },
+  Stream: { labels: [1, 'bytes'], entries: [2, 'repeated Entry'] },
   Entry: {
     timestamp: [1, 'Timestamp'],
-    line: [2, 'string'],
+    line: [2, 'bytes'],
     structuredMetadata: [3, 'repeated LabelPair'],
   },
   Timestamp: { seconds: [1, 'int64'], nanos: [2, 'int32'] },
-  LabelPair: { name: [1, 'string'], value: [2, 'string'] },
+  LabelPair: { name: [1, 'bytes'], value: [2, 'bytes'] },
 }).lookupType('PushRequest');
 
 /** A push request as its protobuf decodes. */
 interface PushRequest {
   readonly streams: readonly {
-    readonly labels: string;
+    readonly labels: Uint8Array;
     readonly entries: readonly {
       readonly timestamp?: { readonly seconds?: unknown; readonly nanos?: number } | null;
-      readonly line: string;
-      readonly structuredMetadata: readonly { readonly name: string; readonly value: string }[];
+      readonly line: Uint8Array;
+      readonly structuredMetadata: readonly { readonly name: Uint8Array; readonly value: Uint8Array }[];
     }[];
   }[];
 }
@@ -184,14 +191,25 @@ function readProtobuf(bytes: Buffer, { decodedBytesMax }: CutOptions): Stream[] 
   const decompressed = decompressSnappy(bytes, decodedBytesMax);
   try {
     const { streams } = PUSH_REQUEST.decode(decompressed) as unknown as PushRequest; // of these fields
-    return streams.map(({ labels, entries }) => ({
-      labels: parseLabels(labels),
-      entries: entries.map(({ timestamp, line, structuredMetadata }) => ({
-        time: nanoseconds(timestamp ?? {}),
-        line,
-        metadata: Object.fromEntries(structuredMetadata.map(({ name, value }) => [name, value])),
-      })),
-    }));
+    return streams.map(({ labels, entries }) => {
+      let isRepaired = false;
+      const read = (text: Uint8Array) => {
+        if (text.length === 0) return ''; // an empty list, if it is not there
+        isRepaired ||= !isUtf8(text);
+        return Buffer.from(text.buffer, text.byteOffset, text.length).toString();
+      };
+      const stream = {
+        labels: parseLabels(read(labels)),
+        entries: entries.map(({ timestamp, line, structuredMetadata }) => ({
+          time: nanoseconds(timestamp ?? {}),
+          line: read(line),
+          metadata: Object.fromEntries(
+            structuredMetadata.map(({ name, value }) => [read(name), read(value)]),
+          ),
+        })),
+      };
+      return { ...stream, isRepaired };
+    });
   } catch (cause) {
     throw malformed('protobuf', cause);
   }
