@@ -85,6 +85,7 @@ export const MANAGED_FILE = Type.Object(
     project: PATH,
     event_id: Type.Optional(PATH),
     message: Type.Optional(PATH),
+    time: Type.Optional(PATH),
     accepts: Type.Optional(ACCEPTS),
     ...FILTER_FIELDS,
     level: Type.Optional(LEVEL_FIELDS),

@@ -88,6 +88,8 @@ export interface Source {
   readonly idPaths?: readonly (readonly string[])[];
   /** Paths to the text of an event with neither `event_message` nor `message`; the first that exists wins. */
   readonly messagePaths?: readonly (readonly string[])[];
+  /** Paths to the time of an event without `timestamp`; the first that is a time wins. */
+  readonly timePaths?: readonly (readonly string[])[];
   /** The events of other protocols that belong here; none if empty. */
   readonly accepts?: readonly Accept[];
   /** What happens to its events before they are stored; nothing if undefined. */
@@ -145,6 +147,7 @@ function createManaged(file: YamlFile, value: ManagedFile): Source {
     projectPaths: [...own, ...others],
     ...(value.event_id !== undefined && { idPaths: toPaths(value.event_id) }),
     ...(value.message !== undefined && { messagePaths: toPaths(value.message) }),
+    ...(value.time !== undefined && { timePaths: toPaths(value.time) }),
     ...(value.accepts !== undefined && { accepts: createAccepts(value.accepts) }),
     ...(filter !== undefined && { filter }),
     ...(value.internal === true && { isInternal: true }),

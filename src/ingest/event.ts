@@ -68,7 +68,7 @@ export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): 
   const message = own.get(messageName) ?? textAt(event, source.messagePaths);
   return {
     id: readId(own.get('id') ?? textAt(event, source.idPaths)),
-    timestamp: readTimestamp(own.get('timestamp'), source, rules),
+    timestamp: readTimestamp(own.get('timestamp') ?? timeAt(event, source.timePaths), source, rules),
     project,
     message: message === undefined || message === 'null' ? '' : textOf(message),
     metadata: toOneLine(own.get('metadata') ?? '', event),
@@ -192,6 +192,15 @@ function textAt(event: ReadEvent, paths: readonly (readonly string[])[] = []): s
     if (value !== undefined) return JSON.stringify(value);
   }
   return undefined;
+}
+
+// A smaller number is a duration.
+const NAMED_TIME_MIN = Date.UTC(2000) * 1_000;
+
+/** Returns the value at the first path that has a time, as JSON text. */
+function timeAt(event: ReadEvent, paths: Source['timePaths'] = []): string | undefined {
+  const texts = paths.map((path) => textAt(event, [path]) ?? '');
+  return texts.find((text) => (parseTimestamp(text) ?? 0) >= NAMED_TIME_MIN);
 }
 
 function cutPlace(event: ReadEvent, { start, end }: JsonPlace): string {

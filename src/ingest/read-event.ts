@@ -50,6 +50,7 @@ function planOf(source: Source): EventPlan {
     PROJECT,
     ...source.projectPaths,
     ...(source.messagePaths ?? []),
+    ...(source.timePaths ?? []),
     ...(source.idPaths ?? []),
     ...source.columns.flatMap(({ path, otherPaths }) => [path, ...otherPaths]),
   ];

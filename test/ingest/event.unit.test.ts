@@ -110,6 +110,19 @@ describe('an event', () => {
     expect(read({ id: 'i', message: 'own', metadata: { msg: 'm', uid: 7 } })).toEqual(['i', 'own']);
   });
 
+  test.each<[object, string | undefined]>([
+    [{ time: '2026-11-20T06:00:00.5Z', ts: 5 }, '2026-11-20T06:00:00.500Z'],
+    [{ time: 42, ts: Date.UTC(2026, 10, 20, 6) }, '2026-11-20T06:00:00Z'],
+    [{ time: '12 ms', ts: { a: 1 }, '@timestamp': '2026-11-20 06:00:00' }, '2026-11-20T06:00:00Z'],
+    [{ timestamp: '2026-11-20T05:00:00Z', time: '2026-11-20T06:00:00Z' }, '2026-11-20T05:00:00Z'],
+    [{ timestamp: null, time: true, ts: null }, undefined],
+  ])('%j has its time from the places that its source names', (event, iso) => {
+    const timePaths = [['time'], ['ts'], ['@timestamp']];
+    const rules = { now: NOW, eventBytesMax: 1_000, project: '' };
+    const { timestamp } = parseEvent({ text: JSON.stringify(event) }, { ...SOURCE, timePaths }, rules);
+    expect(timestamp).toBe(iso === undefined ? NOW : Date.parse(iso) * 1_000);
+  });
+
   test.each([
     ['{"project":"a","metadata":{"project_ref":"b"}}', 'a'],
     ['{"project":"","metadata":{"project_ref":"b","project":"c"}}', 'b'],
