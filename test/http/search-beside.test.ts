@@ -66,6 +66,17 @@ test.each(found)('%s finds them, also at the door', async (q, ids) => {
   ).toEqual(ids);
 });
 
+test('level, program, machine, trace and time have their usual names', async () => {
+  const event = {
+    ...{ time: '2026-11-20T11:30:00.25Z', project: 'usual', severity: 'ERROR', app: 'pay' },
+    ...{ hostname: 'h1', 'trace.id': 't1', msg: 'declined' },
+  };
+  await storeEvents(core, 'logs', [event], nowMs);
+  const { result } = await search({ q: 'service:pay host:h1 trace_id:t1 level:error', project: 'usual' });
+  const timestamp = Date.parse(event.time) * 1_000;
+  expect(result).toMatchObject([{ timestamp, level: 'error', event_message: 'declined' }]);
+});
+
 test('they are fields, values and series', async () => {
   const { result: fields } = await search({ part: 'fields' });
   const names = fields.map(({ field }: { field: string }) => field);
