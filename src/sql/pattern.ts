@@ -129,12 +129,15 @@ export function createMatcher(pattern: string): Matcher | string {
 // Instructions of a compiled pattern: each may be looked at for each character.
 const PROGRAM_SIZE_MAX = 500;
 
+/** Replaces a text. @param onMatch called between matches if their time may grow with the square of the text */
+export type ReplaceFound = (text: string, onMatch: () => void) => string;
+
 /**
  * Returns a function that replaces whatever a pattern of RE2 finds in a text. `$1` in the replacement is the first group.
  *
  * @returns why the pattern cannot be used, as the end of a sentence that begins with its name
  */
-export function createReplace(pattern: string, replacement: string): ((text: string) => string) | string {
+export function createReplace(pattern: string, replacement: string): ReplaceFound | string {
   const { RE2JS } = load('re2js') as typeof import('re2js');
   try {
     const compiled = RE2JS.compile(pattern);
@@ -142,7 +145,12 @@ export function createReplace(pattern: string, replacement: string): ((text: str
     if (size > PROGRAM_SIZE_MAX)
       return `is too large: it compiles to ${size} instructions; at most ${PROGRAM_SIZE_MAX} are allowed`;
     if (compiled.test('')) return 'must not match an empty text';
-    return (text) => (compiled.test(text) ? compiled.matcher(text).replaceAll(replacement) : text);
+    const isSlow = mayRescan(pattern);
+    return (text, onMatch) => {
+      if (!compiled.test(text)) return text;
+      if (isSlow) for (const matcher = compiled.matcher(text); matcher.find(); ) onMatch();
+      return compiled.matcher(text).replaceAll(replacement);
+    };
   } catch (error) {
     return `is not a pattern of RE2: ${messageOf(error)}`;
   }

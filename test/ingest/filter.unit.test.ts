@@ -4,6 +4,7 @@ import { createEventFilter } from '../../src/definitions/event-filter.ts';
 import type { Source } from '../../src/definitions/source.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createFilterCounts, findFilter, replaceInStrings } from '../../src/ingest/filter/filter.ts';
+import { RejectedEvent } from '../../src/ingest/read-event.ts';
 
 type Fields = Parameters<typeof createEventFilter>[0];
 
@@ -69,6 +70,13 @@ describe('redact', () => {
     });
     expect(stored[1]).toMatchObject({ message: 'nothing', metadata: '{"level":"info","email":null}' });
     expect(counts.redact).toBe(1);
+  });
+
+  test('ends with a pattern for which a sender chose a text that would take minutes', () => {
+    const event = message('token='.repeat(20_000));
+    expect(() => pass({ redact: [{ pattern: 'token(=.*;)?' }] }, [event])).toThrow(RejectedEvent);
+    const { stored } = pass({ redact: [{ pattern: 'token(=\\w*;)?', with: 'x' }] }, [event]);
+    expect(stored[0]?.message).toBe('x='.repeat(20_000));
   });
 
   test('replaces what a pattern finds in texts and numbers, but no names, ids or projects', () => {

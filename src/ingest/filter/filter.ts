@@ -9,7 +9,7 @@ import { createReplace } from '../../sql/pattern.ts';
 import { type Event, textOf } from '../event.ts';
 import { readString } from '../json/grammar.ts';
 import { cutElements, cutMembers, type Member } from '../json/text.ts';
-import { readEvent } from '../read-event.ts';
+import { RejectedEvent, readEvent } from '../read-event.ts';
 import { typedValues } from '../typed.ts';
 import { createMatch, type Match } from './match.ts';
 
@@ -137,19 +137,37 @@ function createRedact(source: Source, rules: readonly Redaction[]): (event: Even
   const steps = rules.map((rule) => ('pattern' in rule ? ofPattern(rule) : ofField(rule, source)));
   return (event) => {
     const before = membersOf(event);
-    const after = steps.reduce((members, step) => step(members, event), before);
+    const stopLate = createStopLate();
+    const after = steps.reduce((members, step) => step(members, event, stopLate), before);
     const isSame = after.every(({ text }, i) => text === before[i]?.text);
     return isSame ? event : toEvent(event, after, source);
   };
 }
 
+// For patterns whose time may grow with the square of a text, which a sender could choose so that it takes hours.
+const REDACT_MS_MAX = 2_000;
+
+/** Returns what throws a RejectedEvent when an event has taken too long. */
+function createStopLate(): () => void {
+  const until = performance.now() + REDACT_MS_MAX;
+  return () => {
+    if (performance.now() > until)
+      throw new RejectedEvent(
+        `takes longer than ${REDACT_MS_MAX} ms to redact by the patterns of its source`,
+      );
+  };
+}
+
 /** A step of redaction: the members of an event before and after it. */
-type Step = (members: readonly Member[], event: Event) => readonly Member[];
+type Step = (members: readonly Member[], event: Event, stopLate: () => void) => readonly Member[];
 
 function ofPattern({ pattern, replacement }: Extract<Redaction, { pattern: string }>): Step {
   const replace = createReplace(pattern, replacement);
   if (typeof replace === 'string') throw new Error(`the pattern ${replace}`); // verifyFilters rejects it
-  return (members) => members.map(({ name, text }) => ({ name, text: replaceInStrings(text, replace) }));
+  return (members, _, stopLate) => {
+    const replaceOne: Replace = (text) => replace(text, stopLate);
+    return members.map(({ name, text }) => ({ name, text: replaceInStrings(text, replaceOne) }));
+  };
 }
 
 function ofField(
