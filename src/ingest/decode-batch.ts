@@ -101,8 +101,10 @@ function createRejectedItems(reasonsMax: number) {
       if (!(error instanceof RejectedEvent)) throw error;
       rejected++;
       rejections.add(error.message, event);
-      if (error instanceof OverQuota) overQuota++;
-      if (rejectedItems.length < reasonsMax) rejectedItems.push({ at, reason: error.message });
+      const isOverQuota = error instanceof OverQuota;
+      if (isOverQuota) overQuota++;
+      if (rejectedItems.length < reasonsMax)
+        rejectedItems.push({ at, reason: error.message, ...(isOverQuota && { isOverQuota }) });
     },
     finish: (events: number) => ({
       rejectedItems,

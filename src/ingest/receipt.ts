@@ -34,4 +34,6 @@ export interface RejectedItem {
   readonly at: number;
   /** Completes the sentence "event 3 …". */
   readonly reason: string;
+  /** Its project has spent its quota: sent again tomorrow, it is stored. */
+  readonly isOverQuota?: true;
 }

@@ -45,6 +45,14 @@ describe('a quota', () => {
       406,
       { message: [expect.stringMatching(reason)] },
     ]);
+    // A sender of Elasticsearch's protocol sends again what has 429.
+    const lines = ['busy', 'other'].map((project) => `{"create":{}}\n{"project":"${project}"}\n`).join('');
+    const bulk = await post(url, '/_bulk', lines, {
+      'x-api-key': PUBLIC_KEY,
+      'content-type': 'application/x-ndjson',
+    });
+    const { items } = JSON.parse(bulk.text) as { items: { create: { status: number } }[] };
+    expect(items.map(({ create }) => create.status)).toEqual([429, 201]);
     clock.now = START + DAY_MS;
     expect((await send([event('busy')])).status).toBe(200);
     clock.now = START;

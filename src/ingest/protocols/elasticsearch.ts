@@ -88,14 +88,19 @@ function findApiKey(request: Pick<ProtocolRequest, 'headers'>): string | undefin
 const STORED =
   ',"_version":1,"result":"created","_shards":{"total":1,"successful":1,"failed":0},"_seq_no":0,"_primary_term":1,"status":201}}';
 
+// Clients send a document with 429 again, and give up on others.
+const LATER = [429, 'es_rejected_execution_exception'] as const;
+const NEVER = [400, 'document_parsing_exception'] as const;
+
 /** Writes the result of each document, in their order. */
 function writeItems({ echoes = [], rejectedItems }: Receipt): string {
-  const reasons = new Map(rejectedItems.map(({ at, reason }) => [at, reason]));
+  const rejected = new Map(rejectedItems.map((item) => [item.at, item]));
   const items = echoes.map((echo, at) => {
-    const reason = reasons.get(at);
-    if (reason === undefined) return `${echo}${STORED}`;
-    const error = JSON.stringify({ type: 'document_parsing_exception', reason: `the document ${reason}` });
-    return `${echo},"status":400,"error":${error}}}`;
+    const item = rejected.get(at);
+    if (item === undefined) return `${echo}${STORED}`;
+    const [status, type] = item.isOverQuota === true ? LATER : NEVER;
+    const error = JSON.stringify({ type, reason: `the document ${item.reason}` });
+    return `${echo},"status":${status},"error":${error}}}`;
   });
   return `{"took":0,"errors":${rejectedItems.length > 0},"items":[${items.join(',')}]}`;
 }
