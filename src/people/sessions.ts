@@ -12,6 +12,8 @@ export interface SessionsOptions {
   /** Returns the caller of a person's session. */
   readonly callerOf: (record: SessionRecord, url: string) => Caller;
   readonly limits: { readonly idleMs: number; readonly staleMs: number };
+  /** Whether keys may sign in: those that have before lose their sessions, too. */
+  readonly acceptsKeys: boolean;
   /** Called if the last use of a session could not be written. */
   readonly onFailure: (error: unknown) => void;
   /** ms since the epoch. */
@@ -43,7 +45,16 @@ const TOUCH_EVERY_MS = 60_000;
 
 /** Sessions of the console: opens, checks and ends them. */
 export function createSessions(options: SessionsOptions) {
-  const { store, keyring, callerOf, limits, onFailure, now, ticks = () => performance.now() } = options;
+  const {
+    store,
+    keyring,
+    callerOf,
+    limits,
+    acceptsKeys,
+    onFailure,
+    now,
+    ticks = () => performance.now(),
+  } = options;
   const known = createKnownSessions(store, limits.staleMs, ticks);
 
   function refuse(address: string): TailraceError {
@@ -59,6 +70,7 @@ export function createSessions(options: SessionsOptions) {
       store.touch(record.id, seenMs).catch(onFailure);
     }
     if (record.claims !== undefined) return callerOf(record, url);
+    if (!acceptsKeys) throw refuse(address);
     const held = { keyId: record.owner, print: record.print };
     return andThen(keyring.resume(held, address), (caller): Caller => {
       return { ...caller, session: record.id, isAmbient: true };

@@ -58,6 +58,7 @@ export function openPeople(context: Context) {
     keyring,
     callerOf: callers.ofSession,
     limits: { idleMs: IDLE_MS_MAX, staleMs: CONTROL_STALE_MS },
+    acceptsKeys: config.consoleKeys === '1',
     onFailure: (error) => logger.warn({ err: error }, 'the last use of a session could not be written'),
     now,
   });
