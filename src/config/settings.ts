@@ -2,6 +2,7 @@ import { BY_MACHINE } from './machine.ts';
 import { choice, hidden, integer, parseText, type Setting, secret, text } from './setting.ts';
 import {
   parseAccount,
+  parseClient,
   parseControlUrl,
   parseHeaderNames,
   parseIssuer,
@@ -104,7 +105,7 @@ export const SETTINGS = {
   oidcClient: hidden(
     'TAILRACE_OIDC_CLIENT',
     'Name and secret of this service at `TAILRACE_OIDC_ISSUER`, as `name:secret`.',
-    parseAccount,
+    parseClient,
   ),
   rolesFile: text(
     'TAILRACE_ROLES_FILE',

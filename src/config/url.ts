@@ -89,6 +89,12 @@ export function parseAccount(text: string): string {
   return text;
 }
 
+/** Checks name and secret of an OpenID Connect client. @throws Error */
+export function parseClient(text: string): string {
+  if (/^[^:\s]+:./.test(text.trim())) return parseAccount(text);
+  throw new Error('must be a name and a secret, joined by a colon');
+}
+
 /** Splits what `parseAccount` has checked. */
 export function splitAccount(account: string): { readonly user: string; readonly password: string } {
   const end = account.indexOf(':');
@@ -98,7 +104,8 @@ export function splitAccount(account: string): { readonly user: string; readonly
 /** Checks the names of one or two headers. @returns them in lower case, joined by a comma @throws Error */
 export function parseHeaderNames(text: string): string {
   const names = text.split(',').map((name) => parseHeaderName(name.trim()));
-  if (names.length > 2) throw new Error('must be at most two names of headers, joined by a comma');
+  if (names.length > 2 || new Set(names).size < names.length)
+    throw new Error('must be at most two names of headers, joined by a comma');
   return names.join(',');
 }
 
@@ -109,11 +116,17 @@ function parseHeaderName(text: string): string {
   const reserved = [
     'authorization',
     'cookie',
+    'forwarded',
     'host',
     'origin',
+    'referer',
+    'user-agent',
     'x-api-key',
     'x-forwarded-for',
     'x-forwarded-host',
+    'x-forwarded-proto',
+    'x-request-id',
+    'x-tailrace-console',
   ];
   if (/^[a-z0-9-]{1,100}$/.test(name) && !reserved.includes(name)) return name;
   throw new Error('must be the name of a header that only your proxy sets, such as X-Forwarded-Email');

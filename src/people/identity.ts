@@ -63,5 +63,10 @@ export function textsOf(value: unknown): string[] {
 
 /** Returns the address of a person, in lower case, if the provider has verified it: anyone can claim another one. */
 export function findAddress({ email, email_verified: isVerified }: Claims): string | undefined {
-  return typeof email === 'string' && isVerified === true ? email.toLowerCase() : undefined;
+  return typeof email === 'string' && isVerified === true ? toLowerAscii(email) : undefined;
+}
+
+/** Lower case of A to Z only: that of the Kelvin sign is `k`, which makes it the address of somebody else. */
+export function toLowerAscii(text: string): string {
+  return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -5,10 +5,13 @@ import { createShapeCheck } from '../definitions/shape.ts';
 import { type OperatorFile, readOperatorFile, type YamlFile } from '../definitions/yaml-file.ts';
 import { InputError } from '../errors.ts';
 import { checkAgainst, checkGrant, createRate, PER_SECOND_MAX, SCOPES, toListed } from '../keys/grant.ts';
+import { toLowerAscii } from './identity.ts';
 import type { Role } from './role.ts';
 
 const ROLES_MAX = 1_000;
 const CLAIM = 'claim:';
+// In another spelling it would pin that text itself, which is no project.
+const CLAIM_PIN = /^\s*claim\s*:/i;
 const CLAIM_CHARS_MAX = 256;
 // A file that every user can change gives every user all rights.
 const FILE: OperatorFile = {
@@ -87,17 +90,19 @@ export async function readRoles(path: string, definitions: Definitions): Promise
 
 function toRole([name, entry]: readonly [string, RoleEntry]): Role {
   const pins = Object.entries(entry.pins ?? {}).map(([pin, value]) => [pin, String(value)] as const);
-  const fromClaims = pins.filter(([, value]) => value.startsWith(CLAIM));
+  const fromClaims = pins.filter(([, value]) => CLAIM_PIN.test(value));
   return {
     name,
     groups: entry.groups,
     claims: toTexts(entry.claims),
-    addresses: entry.addresses?.map((address) => address.toLowerCase()),
+    addresses: entry.addresses?.map(toLowerAscii),
     scopes: [...new Set(entry.scopes)],
     endpoints: entry.endpoints && toListed(entry.endpoints),
     sources: entry.sources && toListed(entry.sources),
-    pins: Object.fromEntries(pins.filter(([, value]) => !value.startsWith(CLAIM))),
-    claimPins: Object.fromEntries(fromClaims.map(([pin, value]) => [pin, value.slice(CLAIM.length)])),
+    pins: Object.fromEntries(pins.filter(([, value]) => !CLAIM_PIN.test(value))),
+    claimPins: Object.fromEntries(
+      fromClaims.map(([pin, value]) => [pin, value.startsWith(CLAIM) ? value.slice(CLAIM.length) : '']),
+    ),
     rate: entry.rate && createRate(entry.rate.per_second),
   };
 }
@@ -122,7 +127,7 @@ function findFaults(file: YamlFile, role: Role, definitions: Definitions): Fault
       ({ parameter, message }) => fault(parameter, message),
     ),
     ...Object.entries(claimPins)
-      .filter(([, claim]) => claim.trim() === '' || claim.length > CLAIM_CHARS_MAX)
+      .filter(([, claim]) => claim === '' || claim !== claim.trim() || claim.length > CLAIM_CHARS_MAX)
       .map(([pin]) => fault(`pins.${pin}`, `must name a claim, such as "${CLAIM}projects"`)),
     ...(addresses ?? [])
       .filter((address) => !/^[^\s@*]+@[^\s@*]+$|^\*@[^\s@*]+$/.test(address))

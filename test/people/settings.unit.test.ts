@@ -23,12 +23,22 @@ test.each([
   [{ TAILRACE_OIDC_ISSUER: 'http://login.example.com' }, /^TAILRACE_OIDC_ISSUER.*https:/],
   [{ TAILRACE_PUBLIC_URL: 'http://logs.example.com' }, /^TAILRACE_PUBLIC_URL.*https:/],
   [{ TAILRACE_OIDC_CLIENT: 'tailrace' }, /^TAILRACE_OIDC_CLIENT.*colon/],
+  [{ TAILRACE_OIDC_CLIENT: 'tailrace:' }, /^TAILRACE_OIDC_CLIENT.*secret/],
+  [{ TAILRACE_OIDC_CLIENT: 'tailrace: ' }, /^TAILRACE_OIDC_CLIENT.*secret/],
   [{ TAILRACE_ROLES_FILE: '' }, /^TAILRACE_ROLES_FILE: must be set too/],
   [{ TAILRACE_TRUSTED_USER_HEADER: 'x-user' }, /^TAILRACE_TRUST_PROXY: must be set too/],
 ])('settings of sign-in with %j are rejected', (wrong, fault) => {
   expect(faultsOf(RIGHT)).toEqual([]);
   expect(faultsOf({ ...RIGHT, ...wrong })).toEqual([expect.stringMatching(fault)]);
 });
+
+test.each(['User-Agent', 'X-Forwarded-Proto', 'X-User,X-User', 'X-User,X-Tailrace-Console'])(
+  'a header that others than the proxy set names no user: %s',
+  (names) => {
+    const proxied = { ...RIGHT, TAILRACE_TRUST_PROXY: '10.0.0.5', TAILRACE_TRUSTED_USER_HEADER: names };
+    expect(faultsOf(proxied)).toEqual([expect.stringMatching(/^TAILRACE_TRUSTED_USER_HEADER: must be/)]);
+  },
+);
 
 async function faultsOfRoles(text: string) {
   const path = join(folder.path, 'roles.yaml');
@@ -47,12 +57,15 @@ test('a file of roles with unknown names is rejected, each with its line', async
       'd: { scopes: [query] }',
       'e: { addresses: ["*"], scopes: [query] }',
       'f: { groups: [f], scopes: [query], pins: { project: "claim:" } }',
+      'g: { groups: [g], scopes: [query], pins: { project: "Claim:projects" } }',
+      'h: { groups: [h], scopes: [query], pins: { project: "claim: projects" } }',
     ].join('\n'),
   );
   const found = [/:1: .*no\.such/, /:2: .*no\.endpoint/, /:3: .*no_parameter/, /:4: d matches no person/];
-  for (const one of [...found, /:5: .*not a mail address/, /:6: .*must name a claim/])
+  const ofClaims = [6, 7, 8].map((line) => new RegExp(`:${line}: .*must name a claim`));
+  for (const one of [...found, /:5: .*not a mail address/, ...ofClaims])
     expect(faults).toContainEqual(expect.stringMatching(one));
-  expect(faults).toHaveLength(6);
+  expect(faults).toHaveLength(8);
 });
 
 test.each([
