@@ -11,7 +11,13 @@ import type { Sessions } from './sessions.ts';
 
 /** What a browser sends by itself: a cookie, or what the proxy in between adds. */
 export type Ambient =
-  | { readonly kind: 'session'; readonly secret: string; readonly url: string }
+  | {
+      readonly kind: 'session';
+      readonly secret: string;
+      readonly url: string;
+      /** What counts if the session has ended: browsers send its cookie for up to a day. */
+      readonly instead: Ambient | undefined;
+    }
   | ({ readonly kind: 'proxy' } & Proxied)
   /** The header of a proxy that is not one, or more than once. */
   | { readonly kind: 'forged' };
@@ -34,7 +40,7 @@ export interface AuthenticateParts {
 export function createAuthenticator({ keyring, sessions, callers }: AuthenticateParts): Authenticator {
   const authenticate: Authenticator['authenticate'] = (sent, address = '') => {
     if (typeof sent !== 'object') return keyring.authenticate(sent, address);
-    if (sent.kind === 'session') return sessions.authenticate(sent.secret, sent.url, address);
+    if (sent.kind === 'session') return ofSession(sent, address);
     try {
       if (sent.kind === 'proxy') return callers.ofProxy(sent);
       keyring.refused('', 'unknown', address);
@@ -45,6 +51,16 @@ export function createAuthenticator({ keyring, sessions, callers }: Authenticate
       return Promise.reject(error);
     }
   };
+
+  function ofSession({ secret, url, instead }: Ambient & { kind: 'session' }, address: string) {
+    const found = sessions.authenticate(secret, url, address);
+    if (instead?.kind !== 'proxy' || !(found instanceof Promise)) return found;
+    return found.catch((error: unknown) => {
+      if (error instanceof TailraceError && error.code === 'unauthorized')
+        return authenticate(instead, address);
+      throw error;
+    });
+  }
   return { authenticate };
 }
 
@@ -62,8 +78,9 @@ export function createReadAmbient(settings: AmbientSettings): ReadAmbient {
   const readProxy = createReadProxy(settings);
   return (request) => {
     const secret = request.headers.cookie === undefined ? undefined : findSecret(request);
-    if (secret !== undefined) return { kind: 'session', secret, url: request.url ?? '' };
-    return readProxy?.(request);
+    const proxied = readProxy?.(request);
+    if (secret === undefined) return proxied;
+    return { kind: 'session', secret, url: request.url ?? '', instead: proxied };
   };
 }
 

@@ -44,6 +44,13 @@ test('the header by which a proxy names a user counts from the proxy only', asyn
   expect(await statusFrom('127.0.0.1', { ...ADA, 'x-forwarded-for': PROXY })).toBe(401);
 });
 
+test('the cookie of a session that has ended keeps nobody out whom the proxy names', async () => {
+  const cookie = `__Host-tailrace=ts_0123456789ab_${'A'.repeat(43)}`;
+  expect(await statusFrom(PROXY, { ...ADA, cookie })).toBe(200);
+  expect(await statusFrom(PROXY, { cookie })).toBe(401);
+  expect(await statusFrom('127.0.0.1', { ...ADA, cookie })).toBe(401);
+});
+
 test('if keys may not sign in to the console, none opens a session, and programs go on with theirs', async () => {
   const headers = { 'x-api-key': PRIVATE_KEY, origin: PUBLIC_URL, 'x-tailrace-console': '1' };
   const refused = await http.request(service.url, '/auth/key', { method: 'POST', headers });
