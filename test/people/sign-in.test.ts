@@ -74,6 +74,19 @@ describe('a person', () => {
       expect([wrong, await ask(wrong)]).toEqual([wrong, expect.toBeOneOf([400, 403])]);
   });
 
+  test('with several projects sends events to the one that is chosen, and to no other', async () => {
+    people.provider.accounts.set('sam', { name: 'Sam', kind: 'sender', projects: ['aurora', 'borealis'] });
+    const browser = await people.signIn('sam');
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ message: 'of Sam' });
+    const send = async (query: string) =>
+      (await browser.act('POST', `/api/logs?source=logs${query}`, { headers, body })).status;
+    for (const own of ['', '&project=aurora', '&project=borealis'])
+      expect([own, await send(own)]).toEqual([own, 200]);
+    for (const wrong of ['&project=other', '&project=aurora&project=borealis'])
+      expect([wrong, await send(wrong)]).toEqual([wrong, 403]);
+  });
+
   test.each([
     [{ id: 'aurora' }, 'must be a string or a list of strings'],
     [7, 'must be a string or a list of strings'],

@@ -11,6 +11,7 @@ platform: { groups: [platform], scopes: [query, ingest, manage] }
 support: { groups: [support], scopes: [query], sources: [cloudflare.logs.prod], endpoints: [logs.all] }
 partner: { addresses: [eve@partner.example], scopes: [query], pins: { project: aurora } }
 customer: { claims: { kind: customer }, scopes: [query], pins: { project: "claim:projects" } }
+sender: { claims: { kind: sender }, scopes: [ingest], pins: { project: "claim:projects" } }
 `;
 
 interface Issuer {

@@ -92,6 +92,7 @@ export async function takeEvents(
   const caller = getCaller(request);
   const source = findSource({ getSource: (text) => getAllowedSource(registry, caller, text) }, request);
   const pinnedProject = pinnedProjectOf(caller);
+  checkChoice(request, caller);
   // No parser runs without a body.
   if (request.body === undefined)
     throw new TailraceError('invalid_request', 'the body is missing; send events, and a Content-Type');
@@ -138,6 +139,18 @@ function pinnedProjectOf({ pins }: Caller): string | undefined {
   if (names.length === 0 || Object.hasOwn(pins, OWNER)) return pins[OWNER];
   const message = `the key pins ${names.join(', ')} but no project, so it cannot send events`;
   throw new TailraceError('forbidden', message, { refusal: 'pin' });
+}
+
+/**
+ * Checks the project that a person with several has chosen: without this check, events for another one would be stored
+ * in the first.
+ *
+ * @throws TailraceError `forbidden`
+ */
+function checkChoice({ query }: Pick<EventRequest, 'query'>, { person, pins }: Caller): void {
+  if (!Object.hasOwn(person?.choices ?? {}, OWNER)) return;
+  const { [OWNER]: chosen } = query;
+  for (const one of [chosen].flat()) chooseProject(OWNER, one, pins[OWNER]);
 }
 
 function chooseProject(
