@@ -259,6 +259,6 @@ function writeMerged({ name }: Measure, state: string): string {
 
 /** Says to a caller that gets no rows that no value was a number. */
 function describeNumbers({ name, field }: Measure): string {
-  const printed = printField(field);
+  const printed = printField(field).slice(0, CHARS_SHOWN_MAX); // a header
   return `no number was found in ${printed}, of which ${name} needs some; distinct(${printed}) counts values of any kind`;
 }

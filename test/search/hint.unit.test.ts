@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { queryTimeout } from '../../src/engine/failure.ts';
 import { TailraceError } from '../../src/errors.ts';
 import { describeDoubts, suggestNarrowing } from '../../src/search/hint.ts';
+import { planHistogram } from '../../src/search/histogram.ts';
 import { parseSearch } from '../../src/search/parse.ts';
+import type { PartRequest } from '../../src/search/part.ts';
 
 // As nothing is found by them, and no source has such a field, they are texts.
 test.each([
@@ -33,4 +35,15 @@ test('a search that takes too long or too much fails with what to do', () => {
   expect((suggestNarrowing(memory) as TailraceError).message).toMatch(/memory.*; search a shorter range/);
   for (const other of [new Error('a'), new TailraceError('overloaded', 'b')])
     expect(suggestNarrowing(other)).toBe(other);
+});
+
+test('the hint of a measure over a field with a long name fits a header', () => {
+  const long = 'a'.repeat(8_000);
+  const { doubt = '' } = planHistogram({
+    scope: { sources: [], values: {} },
+    values: { by: 'level', measure: `p95(${long})`, buckets: '60' },
+    range: { from: 0, until: 60 },
+  } as unknown as PartRequest);
+  expect(doubt).toContain('no number was found in aaa');
+  expect(doubt.length).toBeLessThan(400);
 });
