@@ -25,7 +25,7 @@ const TEXT = Type.Union([Type.String({ maxLength: 8_192 }), Type.Number()], {
 });
 const NAMES = 'q source project range from until by measure top columns view compare mark'.split(' ');
 
-const SAVED_SEARCH_FILE = Type.Object(
+export const SAVED_SEARCH_FILE = Type.Object(
   {
     id: UUID_TEXT,
     name: ENDPOINT_NAME,
@@ -51,6 +51,14 @@ export function createSavedSearch({ value, file, fault }: YamlFile): SavedSearch
     ...{ id: id.toLowerCase(), name, title, description, file, fault },
     search: Object.fromEntries(texts),
   };
+}
+
+/** Returns the names and UUIDs of the sources that it names, as `GET /api/search` reads them; empty: all. */
+export function listSources({ search: { source = '' } }: Pick<SavedSearch, 'search'>): string[] {
+  return source
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
 }
 
 /** Reads the saved searches of a folder, if it exists. Adds every fault of shape. */

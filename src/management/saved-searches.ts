@@ -1,5 +1,5 @@
 import type { Registry } from '../definitions/registry.ts';
-import type { SavedSearch } from '../definitions/saved-search.ts';
+import { listSources, type SavedSearch } from '../definitions/saved-search.ts';
 import { mayRead } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import type { SavedSearchView } from './view.ts';
@@ -9,9 +9,10 @@ export function listSavedSearches(
   registry: Pick<Registry, 'searches' | 'findSource'>,
   caller: Pick<Caller, 'endpoints' | 'sources' | 'pins' | 'scopes'>,
 ): SavedSearchView[] {
-  const mayRun = ({ search: { source = '', project } }: SavedSearch) => {
+  const mayRun = (saved: SavedSearch) => {
+    const { project } = saved.search;
     const pinned = caller.pins['project'];
-    const sources = source.split(',').filter(Boolean).map(registry.findSource);
+    const sources = listSources(saved).map(registry.findSource);
     return (
       caller.endpoints === undefined &&
       sources.every((one) => one !== undefined && mayRead(caller, one)) &&

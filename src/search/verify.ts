@@ -1,6 +1,6 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
-import type { SavedSearch } from '../definitions/saved-search.ts';
+import { listSources, type SavedSearch } from '../definitions/saved-search.ts';
 import type { Source } from '../definitions/source.ts';
 import { readYamlFile, type UnsavedTexts, type YamlPath } from '../definitions/yaml-file.ts';
 import { TailraceError } from '../errors.ts';
@@ -39,10 +39,12 @@ const SAVED_CLAUSES_MAX = 128;
 
 /** Checks the texts of saved searches, and that their sources exist. */
 export function verifySavedSearches(searches: readonly SavedSearch[], sources: readonly Source[]): Fault[] {
-  return searches.flatMap(({ search, fault }) => {
-    const { q = '', by, measure = 'count', source = '' } = search;
-    const names = source.split(',').filter(Boolean);
-    const unknown = names.find((name) => !sources.some((one) => one.name === name || one.id === name));
+  return searches.flatMap((saved) => {
+    const { search, fault } = saved;
+    const { q = '', by, measure = 'count' } = search;
+    const isKnown = (name: string) =>
+      sources.some((one) => one.name === name || one.id === name.toLowerCase());
+    const unknown = listSources(saved).find((name) => !isKnown(name));
     const known = sources.map(({ name }) => name).join(', ');
     const found = {
       q: messageOfFault(() => {

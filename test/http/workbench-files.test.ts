@@ -127,6 +127,12 @@ describe('a saved search', () => {
     expect(await check('{ q: "a b", measure: p95(a), range: 1h, top: 5 }')).toEqual([]);
   });
 
+  test('names its sources as a search does', async () => {
+    const { id } = service.core.registry.findSource('logs') ?? {};
+    const source = ` logs, ${id?.toUpperCase()},`;
+    expect(await check(JSON.stringify({ source }))).toEqual([]);
+  });
+
   test('is listed for keys that may run it', async () => {
     await writeFile(
       join(dirOf('searches'), 'other.yaml'),
