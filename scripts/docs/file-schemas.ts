@@ -3,6 +3,7 @@ import { TEST_FILE } from '../../src/cli/testing/test-file.ts';
 import { ALERT_FILE } from '../../src/definitions/alert.ts';
 import { DASHBOARD_FILE } from '../../src/definitions/dashboard.ts';
 import { ENDPOINT_FILE } from '../../src/definitions/endpoint.ts';
+import { SAVED_SEARCH_FILE } from '../../src/definitions/saved-search.ts';
 import { EXTERNAL_FILE, MANAGED_FILE } from '../../src/definitions/source-file.ts';
 
 /** A JSON Schema, of draft 7: editors know it best. */
@@ -21,6 +22,7 @@ export const FILE_SCHEMAS = {
   }),
   alert: createSchema('Alert of Tailrace', toJsonSchema(ALERT_FILE)),
   dashboard: createSchema('Dashboard of Tailrace', toJsonSchema(DASHBOARD_FILE)),
+  search: createSchema('Saved search of Tailrace', toJsonSchema(SAVED_SEARCH_FILE)),
   test: createSchema('Tests of an endpoint of Tailrace', toJsonSchema(TEST_FILE)),
 } as const satisfies Record<string, JsonSchema>;
 

@@ -4,8 +4,8 @@ export function formatCount(count: number): string {
 }
 
 /** Writes `1 event`, `1,234 events`. */
-export function formatCounted(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+export function formatCounted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${formatCount(count)} ${count === 1 ? noun : plural}`;
 }
 
 /** `a, b and c` */

@@ -10,6 +10,7 @@ const FILES: Readonly<Record<keyof typeof FILE_SCHEMAS, readonly string[]>> = {
   source: globSync('{sources,studio/sources,template/sources}/*.yaml'),
   alert: globSync('template/alerts/*.yaml'),
   dashboard: globSync('{dashboards,template/dashboards}/*.yaml'),
+  search: globSync('template/searches/*.yaml'),
   test: globSync('{endpoints,studio/endpoints,template/endpoints}/*/tests/*.yaml'),
 };
 
@@ -28,7 +29,7 @@ describe.each(Object.keys(FILES) as (keyof typeof FILES)[])('the schema of %s', 
   }).compile(printed);
 
   test('accepts every file that ships, and rejects each with an unknown, a missing or a wrong field', () => {
-    expect(files.length).toBeGreaterThan(kind === 'test' || kind === 'alert' ? 0 : 3);
+    expect(files.length).toBeGreaterThan(['test', 'alert', 'search'].includes(kind) ? 0 : 3);
     for (const path of files) {
       const value = readValue(path) as Record<string, unknown>;
       isValid(value);

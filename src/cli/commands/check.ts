@@ -29,7 +29,13 @@ async function check(): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   const engine = await openTemporaryEngine(config);
   cleanup.defer(engine.close);
-  const { endpoints, sources, alerts = [], dashboards = [] } = await checkAll(engine, reading, config);
+  const {
+    endpoints,
+    sources,
+    alerts = [],
+    dashboards = [],
+    searches = [],
+  } = await checkAll(engine, reading, config);
   for (const { name, external } of sources) {
     if (external === undefined) continue;
     warn(`${name}: ${external.table} is not checked; the service checks its columns when it starts`);
@@ -39,6 +45,7 @@ async function check(): Promise<void> {
   const counts = [formatCounted(endpoints.length, 'endpoint'), formatCounted(sources.length, 'source')];
   if (alerts.length > 0) counts.push(formatCounted(alerts.length, 'alert'));
   if (dashboards.length > 0) counts.push(formatCounted(dashboards.length, 'dashboard'));
+  if (searches.length > 0) counts.push(formatCounted(searches.length, 'saved search', 'saved searches'));
   process.stdout.write(`${joinWords(counts)}, no faults\n`);
 }
 

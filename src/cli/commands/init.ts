@@ -11,7 +11,7 @@ import { readVersion } from '../../version.ts';
 export function initCommand(): Command {
   return new Command('init')
     .description(
-      'Create a project: endpoints with tests, alerts, a dashboard, sources, a compose file, a CI workflow.',
+      'Create a project: endpoints with tests, alerts, a dashboard, a search, sources, a compose file, a CI workflow.',
     )
     .argument('[dir]', 'new or empty folder', '.')
     .action(init);

@@ -46,7 +46,7 @@ describe('tailrace init', () => {
     const check = await runProgram(['check'], env);
     expect([check.code, check.stdout]).toEqual([
       0,
-      '3 endpoints, 3 sources, 3 alerts and 1 dashboard, no faults\n',
+      '3 endpoints, 3 sources, 3 alerts, 1 dashboard and 1 saved search, no faults\n',
     ]);
     const tested = await runProgram(['test'], env);
     expect([tested.code, tested.stdout]).toEqual([0, expect.stringContaining('11 tests passed')]);
