@@ -23,7 +23,7 @@ const MAP = { additionalProperties: false, expected: 'a map of fields' };
 const TEXT = Type.Union([Type.String({ maxLength: 8_192 }), Type.Number()], {
   expected: 'a string of at most 8192 characters',
 });
-const NAMES = 'q source project range from until by measure top columns view compare mark'.split(' ');
+const NAMES = 'q source project range from until by measure top columns order view compare mark'.split(' ');
 
 export const SAVED_SEARCH_FILE = Type.Object(
   {

@@ -4,9 +4,17 @@ import { findNext } from '../../console/src/api/answer.ts';
 import { formatPattern } from '../../console/src/format/search-text.ts';
 import { formatAddress, parseAddress } from '../../console/src/page/explore/address.ts';
 import { exclude } from '../../console/src/page/explore/lines/line.ts';
-import { deleteSearch, readSearches, saveSearch } from '../../console/src/page/explore/saved-search.ts';
+import {
+  deleteSearch,
+  formatTeamSearch,
+  readSearches,
+  saveSearch,
+  slugOf,
+} from '../../console/src/page/explore/saved-search.ts';
 import { resolveSearch, searchPath } from '../../console/src/page/explore/search/search.ts';
 import { planCounts, planSlices } from '../../console/src/page/explore/search/slice.ts';
+import { checkSavedSearch, createSavedSearch } from '../../src/definitions/saved-search.ts';
+import { parseYaml } from '../../src/definitions/yaml-file.ts';
 import { parseSearch } from '../../src/search/parse.ts';
 import { runs } from '../support/property.ts';
 
@@ -22,6 +30,7 @@ const ADDRESS = {
   top: 5,
   columns: ['request.path', 'headers."a,b"'],
   live: true,
+  oldestFirst: true,
   view: 'compare' as const,
   compare: 'range',
   mark: '2026-11-20T07:00:00Z/2026-11-20T07:10:00Z',
@@ -47,6 +56,23 @@ describe('the address of Explore', () => {
       }),
     );
   });
+});
+
+test('a search of the team is a file that the service reads, without what is of one moment', () => {
+  const title = 'Café: "fails"!';
+  const address = new URLSearchParams(formatAddress(ADDRESS));
+  const id = '5b0f6f0e-2f0b-4a55-8a57-0d7d0a2f9a11';
+  const text = `id: ${id}\nname: ${slugOf(title)}\n${formatTeamSearch(title, address.toString())}`;
+  const file = parseYaml('search.yaml', text);
+  if (!('value' in file)) throw new Error(JSON.stringify(file));
+  expect(checkSavedSearch(file)).toEqual([]);
+  for (const name of ['live', 'at']) address.delete(name);
+  expect(createSavedSearch(file)).toMatchObject({
+    name: 'cafe-fails',
+    title,
+    search: Object.fromEntries(address),
+  });
+  expect(slugOf('検索')).toMatch(/^search-\w+$/);
 });
 
 test('saved searches stay in the browser, one of each name, and what another page wrote there breaks nothing', () => {

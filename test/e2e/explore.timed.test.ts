@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { open, startBrowser } from './browser.ts';
+import { faultsOf, open, startBrowser } from './browser.ts';
 import { KEY, send, URL_OF_SERVICE } from './service.ts';
 
 startBrowser(URL_OF_SERVICE);
@@ -107,6 +107,43 @@ describe('lines', () => {
     await status.filter({ hasText: 'all 480 shown' }).waitFor();
     await linesOf(page).evaluate((one) => one.scrollTo(0, 0));
     await linesOf(page).getByText('event 479', { exact: true }).waitFor();
+  });
+
+  test('are shown oldest first: the newest at the end, older ones as one scrolls up, and live ones after them', async () => {
+    const project = `order-${Date.now()}`;
+    const startMs = Date.now() - 600_000;
+    const createAt = (i: number) => ({
+      ...{ project, event_message: `event ${i}` },
+      timestamp: new Date(startMs + i * 1000).toISOString(),
+    });
+    await send(
+      'cloudflare.logs.prod',
+      Array.from({ length: 450 }, (_, i) => createAt(i)),
+    );
+    const page = await explore(`project=${project}`);
+    await page.getByRole('button', { name: 'Oldest first' }).click();
+    await expect.poll(() => addressOf(page).get('order')).toBe('oldest');
+    const lines = page.getByRole('region', { name: 'Lines, oldest first' });
+    const last = lines.locator('.line-head').last();
+    await expect.poll(() => last.innerText()).toContain('event 449');
+    const status = eventsOf(page).getByRole('status').filter({ hasText: 'shown' });
+    expect(await status.innerText()).toBe('newest 200 shown');
+    await page.keyboard.press('k');
+    await page.keyboard.press('k');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('event 448');
+    await page.getByRole('button', { name: 'Live', exact: true }).click();
+    await send('cloudflare.logs.prod', [createAt(450)]);
+    await expect.poll(() => last.innerText()).toContain('event 450');
+    const scrolled = async () => {
+      await lines.evaluate((one) => one.scrollTo(0, 0));
+      return await lines.locator('.line-head').first().innerText();
+    };
+    await expect.poll(scrolled).toContain('event 0');
+    expect(await status.innerText()).toBe('all 451 shown');
+    await send('cloudflare.logs.prod', [createAt(451)]);
+    await page.getByRole('button', { name: '1 new', exact: true }).click(); // the list is scrolled, so it waits
+    await expect.poll(() => last.innerText()).toContain('event 451');
+    expect(await faultsOf(page)).toEqual([]);
   });
 
   test('around one are shown, and the way back leads to it', async () => {

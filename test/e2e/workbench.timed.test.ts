@@ -6,7 +6,7 @@ import { createEndpointTests } from '../../src/cli/testing/run-tests.ts';
 import { storeCanaries, writeDefinitions } from '../sandbox/support.ts';
 import { writeEveryType } from '../support/every-type.ts';
 import { PRIVATE_KEY as key, startTestService } from '../support/service.ts';
-import { open, run, signIn, startBrowser } from './browser.ts';
+import { faultsOf, open, run, signIn, startBrowser } from './browser.ts';
 
 const COUNT = 'SELECT count() AS n FROM app_logs WHERE project = @project';
 const definitions = await writeDefinitions({
@@ -99,6 +99,16 @@ describe('an endpoint under work', () => {
     await page.getByText('Not run: the files have the faults above.').waitFor();
   });
 
+  test('runs with a parameter that it does not use yet', async () => {
+    const page = await openBench('kept.alone');
+    await write(sqlOf(page), 'SELECT count() AS n FROM app_logs');
+    const faults = page.getByRole('list', { name: 'Faults' });
+    await faults.getByRole('button', { name: /"project" is declared but @project is not used/ }).waitFor();
+    await page.getByLabel('project', { exact: false }).first().fill('p');
+    await press(page, 'Run');
+    await page.getByRole('region', { name: 'Rows of the answer' }).getByRole('row').nth(1).waitFor();
+  });
+
   test('survives a reload, for its author only, until it is discarded', async () => {
     const other = await service.keyring.create({ name: 'another', scopes: ['query', 'manage'] });
     const page = await open('/workbench', { expected: [401] });
@@ -179,4 +189,26 @@ describe('the form of an endpoint', () => {
     await run(page);
     await page.getByText('has "x", which must be a whole number, such as 1').first().waitFor();
   });
+});
+
+test('a search is saved for the team once under a name, listed and opened', async () => {
+  const page = await open('/explore?q=level%3Aerror&live=1&order=oldest', { key, expected: [409] });
+  const openSaved = () => page.getByRole('button', { name: 'Saved', exact: true }).click();
+  await openSaved();
+  const saveAs = async (name: string) => {
+    await page.getByLabel('Name of this search').fill(name);
+    await press(page, 'Save for the team');
+  };
+  await saveAs('Checkout fails!');
+  await page.getByText('Saved for the team as checkout-fails.').waitFor();
+  const file = await readFile(join(definitions.path, 'searches', 'checkout-fails.yaml'), 'utf8');
+  expect(file).toContain('search: {"q":"level:error","order":"oldest"}');
+  await saveAs('checkout fails');
+  await page.getByText('there is a search checkout-fails already').waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.goto(`${url}/explore`);
+  await openSaved();
+  const team = page.getByRole('list', { name: 'Searches of the team' });
+  await team.getByRole('button', { name: 'Checkout fails!' }).click();
+  await expect.poll(() => new URL(page.url()).search).toBe('?q=level%3Aerror&order=oldest');
 });

@@ -21,6 +21,8 @@ export interface ExploreAddress {
   /** Fields shown beside the message. */
   readonly columns: readonly string[];
   readonly live: boolean;
+  /** Whether the lines are shown in the order of time. */
+  readonly oldestFirst: boolean;
   /** What is shown of the events. */
   readonly view: ExploreView;
   /** How the events are divided for a comparison (analysis/compare-sets.ts). */
@@ -52,6 +54,7 @@ const NONE: ExploreAddress = {
   top: undefined,
   columns: [],
   live: false,
+  oldestFirst: false,
   view: 'lines',
   compare: '',
   mark: '',
@@ -75,6 +78,7 @@ export function parseAddress(search: string): ExploreAddress {
     top: TOPS.find((count) => String(count) === text('top')),
     columns: parseList(query.getAll('columns')),
     live: text('live') === '1',
+    oldestFirst: text('order') === 'oldest',
     view: VIEWS.find(({ id }) => id === text('view'))?.id ?? NONE.view,
     compare: text('compare'),
     mark: text('mark'),
@@ -88,7 +92,7 @@ export function formatAddress(address: Partial<ExploreAddress>): string {
     ...NONE,
     ...address,
   };
-  const { measure, top, view, compare, mark, at } = rest;
+  const { measure, top, oldestFirst, view, compare, mark, at } = rest;
   const isAbsolute = from !== undefined && until !== undefined;
   const entries = {
     q,
@@ -101,6 +105,7 @@ export function formatAddress(address: Partial<ExploreAddress>): string {
     ...{ measure, top: top === undefined ? '' : String(top) },
     columns: columns.join(','),
     live: live ? '1' : '',
+    order: oldestFirst ? 'oldest' : '',
     view: view === NONE.view ? '' : view,
     ...{ compare, mark },
     at,

@@ -26,7 +26,7 @@ interface EventLinesProps {
 
 /** The lines of a search, with its fields. */
 export function EventLines({ address, explored, fields, onChange, onFilter }: EventLinesProps) {
-  const { columns, live, at } = address;
+  const { columns, live, oldestFirst, at } = address;
   const { search, source, lines } = explored;
   const [, navigate] = useLocation();
   const linksOf = useMemo(() => createLinksOf(fields.sources), [fields.sources]);
@@ -40,11 +40,12 @@ export function EventLines({ address, explored, fields, onChange, onFilter }: Ev
   };
   return (
     <LinesPanel
-      {...{ source, lines, live, at, linksOf }}
+      {...{ source, lines, live, oldestFirst, at, linksOf }}
       {...{ columns, onFilter }}
       onColumn={ofFields.onColumn}
       none={<NoLines address={address} lines={lines} onChange={onChange} />}
       onLive={(next) => onChange({ live: next, ...(next && toNow(address)) })}
+      onOldestFirst={(next) => onChange({ oldestFirst: next })}
       onNewest={() => onChange({ at: '' })}
       pathAround={(line) => pathAround(address, line)}
       // The way back leads to the line.

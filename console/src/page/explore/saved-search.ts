@@ -30,6 +30,25 @@ export function saveSearch(search: SavedSearch): void {
   store(searches.toSorted((a, b) => BY_NAME.compare(a.name, b.name)));
 }
 
+// The names that a file may have (docs/search.md); what follows new lines, and a marked line, are of one moment.
+const OWN = ['live', 'at'];
+
+/** The text of a team's file for an address of Explore. JSON is YAML. */
+export function formatTeamSearch(title: string, address: string): string {
+  const entries = [...new URLSearchParams(address)].filter(([name]) => !OWN.includes(name));
+  return `title: ${JSON.stringify(title)}\nsearch: ${JSON.stringify(Object.fromEntries(entries))}\n`;
+}
+
+/** The name of a file: `Checkout fails!` is `checkout-fails`; of other letters, a number. */
+export function slugOf(title: string): string {
+  const words = title
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/\p{M}/gu, '')
+    .match(/[a-z0-9]+/g);
+  return words?.join('-') ?? `search-${Date.now().toString(36)}`;
+}
+
 export function deleteSearch(name: string): void {
   store(others(name));
 }

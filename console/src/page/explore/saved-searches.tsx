@@ -1,8 +1,21 @@
-import { type RefObject, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useRef, useState } from 'react';
+import { useClient } from '../../api/client.ts';
+import { queries, useRead } from '../../api/queries.ts';
+import { mayUseWorkbench } from '../../api/right.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form } from '../../ui/form.tsx';
+import { ErrorNote } from '../../ui/note.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
-import { deleteSearch, readSearches, type SavedSearch, saveSearch } from './saved-search.ts';
+import { useSaveFile } from '../workbench/use-save-file.ts';
+import { formatAddress, parseAddress } from './address.ts';
+import {
+  deleteSearch,
+  formatTeamSearch,
+  readSearches,
+  type SavedSearch,
+  saveSearch,
+  slugOf,
+} from './saved-search.ts';
 import './saved-searches.css';
 
 interface SavedSearchesProps {
@@ -11,7 +24,7 @@ interface SavedSearchesProps {
   readonly onOpen: (address: string) => void;
 }
 
-/** The saved searches of this browser: opens, saves and deletes them. */
+/** The saved searches of the team, which are files, and of this browser: opens and saves them. */
 export function SavedSearches(props: SavedSearchesProps) {
   return (
     <Popover label="Saved" title="Saved searches">
@@ -32,6 +45,8 @@ function SavedPanel({ address, onOpen }: SavedSearchesProps) {
   const [searches, setSearches] = useState(readSearches);
   const [note, setNote] = useState('');
   const nameInput = useRef<HTMLInputElement>(null);
+  const { self } = useClient();
+  const team = useRead(queries.searches);
   const change = (write: () => void, done: string) => {
     try {
       write();
@@ -45,11 +60,44 @@ function SavedPanel({ address, onOpen }: SavedSearchesProps) {
   const save = (name: string) => change(() => saveSearch({ name, address }), `Saved as ${name}.`);
   return (
     <div className="saved">
-      <SaveForm input={nameInput} searches={searches} onSave={save} />
-      {searches.length === 0 && (
-        <p className="saved-note">No saved searches yet. They stay in this browser; a link holds one, too.</p>
-      )}
-      <ul className="saved-list">
+      <SaveForm input={nameInput} searches={searches} onSave={save}>
+        {(name, clear) =>
+          mayUseWorkbench(self) && (
+            <SaveForTeam
+              key={name} // an error is about one name
+              {...{ name, address }}
+              onSaved={(file) => {
+                clear();
+                setNote(`Saved for the team as ${file}.`);
+                nameInput.current?.focus();
+              }}
+            />
+          )
+        }
+      </SaveForm>
+      {team.error !== undefined && <ErrorNote error={team.error} />}
+      {(team.value?.result.length ?? 0) > 0 && <p className="saved-note">Of the team</p>}
+      <ul className="saved-list" aria-label="Searches of the team">
+        {team.value?.result.map(({ id, title, description, search }) => {
+          const saved = formatAddress(parseAddress(new URLSearchParams(search).toString()));
+          return (
+            <li key={id} title={description}>
+              <OpenButton
+                name={title}
+                address={saved}
+                isOpen={saved === address}
+                onOpen={() => onOpen(saved)}
+              />
+            </li>
+          );
+        })}
+      </ul>
+      <p className="saved-note">
+        {searches.length === 0
+          ? 'None of this browser yet. They stay in it; a link holds a search, too.'
+          : 'Of this browser'}
+      </p>
+      <ul className="saved-list" aria-label="Searches of this browser">
         {searches.map((search) => (
           <SavedLine
             key={search.name}
@@ -71,11 +119,13 @@ interface SaveFormProps {
   readonly input: RefObject<HTMLInputElement | null>;
   readonly searches: readonly SavedSearch[];
   readonly onSave: (name: string) => void;
+  /** Another way to save. @param clear empties the field */
+  readonly children: (name: string, clear: () => void) => ReactNode;
 }
 
 const NAME_CHARS_MAX = 100;
 
-function SaveForm({ input, searches, onSave }: SaveFormProps) {
+function SaveForm({ input, searches, onSave, children }: SaveFormProps) {
   const [draft, setDraft] = useState('');
   const [asked, setAsked] = useState<string>();
   const name = draft.trim();
@@ -106,7 +156,47 @@ function SaveForm({ input, searches, onSave }: SaveFormProps) {
       <p className="saved-note" role="status">
         {isAsked && `${name} exists. Replace it, or change the name.`}
       </p>
+      {children(name, () => setDraft(''))}
     </Form>
+  );
+}
+
+interface SaveForTeamProps {
+  /** As it is typed; empty: none yet. */
+  readonly name: string;
+  readonly address: string;
+  /** @param file its name */
+  readonly onSaved: (file: string) => void;
+}
+
+/** Writes the present search into a file of the service. */
+function SaveForTeam({ name, address, onSaved }: SaveForTeamProps) {
+  const refusal = useRead(queries.workbench).value?.searches.refusal;
+  const { save, busy, error } = useSaveFile('searches', (saved) => onSaved(saved.name));
+  const send = () => save({ name: slugOf(name), definition: formatTeamSearch(name, address), version: null });
+  return (
+    <div className="saved-team">
+      <Button disabled={name === '' || busy || refusal !== null} onClick={send}>
+        {busy ? 'Saving…' : 'Save for the team'}
+      </Button>
+      {typeof refusal === 'string' && <p className="saved-note">Not for the team: {refusal}.</p>}
+      {error !== undefined && <ErrorNote error={error} />}
+    </div>
+  );
+}
+
+interface OpenButtonProps extends SavedSearch {
+  /** Whether it is the present view. */
+  readonly isOpen: boolean;
+  readonly onOpen: () => void;
+}
+
+function OpenButton({ name, address, isOpen, onOpen }: OpenButtonProps) {
+  return (
+    <button type="button" className="saved-open" aria-current={isOpen || undefined} onClick={onOpen}>
+      <span>{name}</span>
+      <code>{describe(address)}</code>
+    </button>
   );
 }
 
@@ -122,10 +212,7 @@ function SavedLine({ search: { name, address }, isOpen, onOpen, onDelete }: Save
   const [isAsked, setAsked] = useState(false);
   return (
     <li onBlur={() => setAsked(false)}>
-      <button type="button" className="saved-open" aria-current={isOpen || undefined} onClick={onOpen}>
-        <span>{name}</span>
-        <code>{describe(address)}</code>
-      </button>
+      <OpenButton {...{ name, address, isOpen, onOpen }} />
       <button
         type="button"
         className={isAsked ? 'button is-quiet is-danger' : 'button is-quiet'}

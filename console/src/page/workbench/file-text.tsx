@@ -1,9 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { DraftCheck } from '../../../../src/management/view.ts';
-import { type ApiError, useClient } from '../../api/client.ts';
+import { useClient } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
-import { latestOf, queries, useRun } from '../../api/queries.ts';
+import { latestOf, useRun } from '../../api/queries.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { Editor } from '../../ui/editor/editor.tsx';
 import type { Fault } from '../../ui/editor/mount.ts';
@@ -13,6 +13,7 @@ import { filesPath } from './api.ts';
 import { Faults } from './faults.tsx';
 import { SaveNotes } from './save-notes.tsx';
 import { type Base, useFiles } from './use-files.ts';
+import { useSaveFile } from './use-save-file.ts';
 
 /** The response to a check: faults, and what else its kind has. */
 export type FileCheck = Pick<DraftCheck, 'errors'>;
@@ -147,42 +148,8 @@ function useFaults(kind: FileKind, definition: string, onCheck: FileTextProps['o
   return { faults: data?.errors ?? NO_FAULTS, error: error ?? undefined };
 }
 
-/** Kinds of definitions that are one file: the part of their paths in the API. */
+/** Kinds of definitions that are worked on as one text. */
 type FileKind = 'alerts' | 'dashboards';
-
-interface SentFile {
-  readonly name: string;
-  readonly definition: string;
-  /** null: a new file. */
-  readonly version: string | null;
-}
-
-interface SavedFile {
-  readonly name: string;
-  readonly version: string;
-}
-
-interface SavingFile {
-  readonly save: (text: SentFile) => void;
-  readonly busy: boolean;
-  readonly error: ApiError | undefined;
-  readonly saved: SavedFile | undefined;
-}
-
-/** Saves the file of a definition. @param onSaved is called with what was sent */
-export function useSaveFile(kind: FileKind, onSaved: (saved: SavedFile, sent: SentFile) => void): SavingFile {
-  const client = useClient();
-  const cache = useQueryClient();
-  const { mutate, isPending, error, data } = useMutation({
-    mutationFn: (body: SentFile) =>
-      client.call<SavedFile>(`/api/workbench/${kind}/save`, ['name', 'version'], { method: 'POST', body }),
-    onSuccess(saved, sent) {
-      void cache.invalidateQueries({ queryKey: queries[kind].queryKey });
-      onSaved(saved, sent);
-    },
-  });
-  return { save: mutate, busy: isPending, error: error ?? undefined, saved: data };
-}
 
 interface DefinitionFile {
   readonly name: string;

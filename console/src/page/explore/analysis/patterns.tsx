@@ -41,6 +41,8 @@ export function Patterns({ search, onFilter }: PatternsProps) {
     () => (earlier?.length ? new Set(earlier.map(({ pattern }) => pattern)) : undefined),
     [earlier],
   );
+  const isNew = ({ pattern }: Pattern) => known !== undefined && !known.has(pattern);
+  const rows = found.rows?.toSorted((a, b) => Number(isNew(b)) - Number(isNew(a)));
   return (
     <section className="panel analysis" aria-label="Patterns">
       <AnalysisNote
@@ -49,13 +51,9 @@ export function Patterns({ search, onFilter }: PatternsProps) {
         none="No event matches, so there is no pattern."
       />
       <div className="analysis-scroll">
-        <ol aria-label="Patterns, most frequent first">
-          {found.rows?.map((row) => (
-            <PatternRow
-              key={row.pattern}
-              isNew={known !== undefined && !known.has(row.pattern)}
-              {...{ row, search, onFilter }}
-            />
+        <ol aria-label="Patterns, new ones first, then by frequency">
+          {rows?.map((row) => (
+            <PatternRow key={row.pattern} isNew={isNew(row)} {...{ row, search, onFilter }} />
           ))}
         </ol>
       </div>

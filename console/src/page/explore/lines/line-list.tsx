@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useId, useRef, useState } from 'react';
+import { useId, useMemo, useRef, useState } from 'react';
 import { usePreference } from '../../../preference.ts';
 import type { Line } from './line.ts';
 import { HEADER_PX, LineHeader, useColumnWidths } from './line-header.tsx';
@@ -8,7 +8,7 @@ import { useHeld } from './use-tail.ts';
 import './line.css';
 import type { LineSource } from './read.ts';
 import { type LineActions, Record } from './record.tsx';
-import { LINE_PX, useEnd, useLineKeys, useMarked, useTop } from './use-list.ts';
+import { LINE_PX, useEnd, useLineKeys, useMarked, useNewest } from './use-list.ts';
 
 interface LineListProps extends LineActions {
   /** Where the lines come from; those of another source begin at the top. */
@@ -17,6 +17,8 @@ interface LineListProps extends LineActions {
   /** Name of the line to mark and to scroll to. */
   readonly at: string;
   readonly old: boolean;
+  /** Whether the oldest line is at the top. */
+  readonly oldestFirst: boolean;
   /** Called when the oldest line comes near. */
   readonly onEnd: () => void;
   /** Whether the lines are looked at: one is open, or the newest are out of sight. */
@@ -25,19 +27,23 @@ interface LineListProps extends LineActions {
 
 /** A virtual list of lines, which open. j and k, or arrow keys, go from one to the next. */
 export function LineList(props: LineListProps) {
-  const { lines, old, columns, onColumn, onFilter, pathAround, onAround, linksOf, pathOfTrace } = props;
+  const { old, oldestFirst, columns, onColumn, onFilter, pathAround, onAround, linksOf, pathOfTrace } = props;
   const actions = { columns, onColumn, onFilter, pathAround, onAround, linksOf, pathOfTrace };
   const id = useId();
   const { wrap } = usePreference().preference;
   const widths = useColumnWidths();
-  const { scroll, virtual, open, toggle, focused, marked, onScroll } = useListState(props);
+  const lines = useMemo(
+    () => (oldestFirst ? props.lines.toReversed() : props.lines),
+    [props.lines, oldestFirst],
+  );
+  const { scroll, virtual, open, toggle, focused, marked, onScroll } = useListState({ ...props, lines });
   return (
     <section
       className={`line-list${old ? ' is-old' : ''}${wrap ? ' is-wrapped' : ''}`}
       ref={scroll}
       tabIndex={-1}
       style={widths.toStyle(columns)}
-      aria-label="Lines, newest first"
+      aria-label={oldestFirst ? 'Lines, oldest first' : 'Lines, newest first'}
       onScroll={onScroll}
     >
       <LineHeader {...{ columns, widths, onColumn }} />
@@ -71,12 +77,12 @@ export function LineList(props: LineListProps) {
 }
 
 /** Which lines are drawn, open, marked and current. */
-function useListState({ source, lines, at, old, onEnd, onHeld }: LineListProps) {
+function useListState({ source, lines, at, old, oldestFirst, onEnd, onHeld }: LineListProps) {
   const { open, current, setOpen, setCurrent, toggle } = useOpenLines();
   const scroll = useRef<HTMLElement>(null);
   const [isScrolled, setScrolled] = useState(false);
   useHeld(isScrolled || (open.size > 0 && lines.some(({ key }) => open.has(key))), onHeld);
-  useTop(scroll, source);
+  useNewest(scroll, source, oldestFirst);
   const virtual = useVirtualizer({
     count: lines.length,
     getScrollElement: () => scroll.current,
@@ -85,23 +91,28 @@ function useListState({ source, lines, at, old, onEnd, onHeld }: LineListProps) 
     overscan: 12,
     scrollMargin: HEADER_PX,
     scrollPaddingStart: HEADER_PX,
-    // Newer lines that are read later leave the others in their place.
-    anchorTo: at === '' ? 'start' : 'end',
+    // Lines that are added at the top later leave the others in their place.
+    anchorTo: at === '' && !oldestFirst ? 'start' : 'end',
+    followOnAppend: oldestFirst,
+    scrollEndThreshold: LINE_PX,
   });
   const items = virtual.getVirtualItems();
   const marked = useMarked({ scroll, virtual, lines, source, at, old }, (line) => {
     setOpen(new Set());
     setCurrent(line.key);
   });
-  useEnd({ items, count: lines.length, onEnd });
+  useEnd({ scroll, items, count: lines.length, oldestFirst, onEnd });
   const found = lines.findIndex((line) => line.key === current);
-  const focused = Math.max(0, found);
+  const focused = found === -1 && oldestFirst ? lines.length - 1 : Math.max(0, found);
   useLineKeys({
-    ...{ scroll, lines, focused: found, virtual },
+    ...{ scroll, lines, focused: found === -1 && oldestFirst ? lines.length : found, virtual },
     onFocus: setCurrent,
     onClose: (key) => toggle(key, false),
   });
-  const onScroll = () => setScrolled((scroll.current?.scrollTop ?? 0) > LINE_PX);
+  const onScroll = () => {
+    const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = scroll.current ?? {};
+    setScrolled((oldestFirst ? scrollHeight - clientHeight - scrollTop : scrollTop) > LINE_PX);
+  };
   return { scroll, virtual, open, toggle, focused, marked, onScroll };
 }
 

@@ -9,6 +9,7 @@ import { LineList } from './line-list.tsx';
 import type { LineSource } from './read.ts';
 import type { LineActions } from './record.tsx';
 import type { Lines } from './use-lines.ts';
+import { goToNewest } from './use-list.ts';
 import { type Tail, useTail } from './use-tail.ts';
 import { isRefused, WorkNote } from './use-work.tsx';
 
@@ -19,6 +20,9 @@ interface LinesPanelProps extends LineActions {
   readonly at: string;
   readonly live: boolean;
   readonly onLive: (live: boolean) => void;
+  /** Whether the lines are shown in the order of time. */
+  readonly oldestFirst: boolean;
+  readonly onOldestFirst: (oldestFirst: boolean) => void;
   /** Reads from the newest line on. */
   readonly onNewest: () => void;
   /** Shown if there are no lines. */
@@ -28,7 +32,8 @@ interface LinesPanelProps extends LineActions {
 
 /** The lines of a source, and what can be done with all of them. */
 export function LinesPanel(props: LinesPanelProps) {
-  const { source, lines, at, live, none, onLive, onNewest, fieldList, ...actions } = props;
+  const { source, lines, at, live, oldestFirst, none, fieldList, ...others } = props;
+  const { onLive, onOldestFirst, onNewest, ...actions } = others;
   const { preference, change } = usePreference();
   const [showFields, setShowFields] = useState(false);
   const [isPaused, setPaused] = useState(false);
@@ -55,7 +60,14 @@ export function LinesPanel(props: LinesPanelProps) {
         >
           Wrap
         </QuietButton>
-        <LiveControls {...{ live, tail, onLive }} paused={isPaused} onPaused={setPaused} />
+        <QuietButton
+          aria-pressed={oldestFirst}
+          title="Show the lines in the order of time; scroll up for older ones"
+          onClick={() => onOldestFirst(!oldestFirst)}
+        >
+          Oldest first
+        </QuietButton>
+        <LiveControls {...{ live, oldestFirst, tail, onLive }} paused={isPaused} onPaused={setPaused} />
         <Status {...{ lines, at }} />
         {lines.hasNewer && <QuietButton onClick={onNewest}>Newest</QuietButton>}
         <WorkNote {...{ state, progress: lines, onResume: more }} doing="Searching" what="The search" />
@@ -68,11 +80,12 @@ export function LinesPanel(props: LinesPanelProps) {
         {showFields && fieldList}
         {lines.lines.length > 0 ? (
           <LineList
+            key={String(oldestFirst)}
             source={lines.source}
             lines={lines.lines}
             at={at}
             old={lines.isOld}
-            {...{ onEnd }}
+            {...{ oldestFirst, onEnd }}
             onHeld={setHeld}
             {...actions}
           />
@@ -113,6 +126,7 @@ function Status({ lines, at }: Pick<LinesPanelProps, 'lines' | 'at'>) {
 
 interface LiveControlsProps {
   readonly live: boolean;
+  readonly oldestFirst: boolean;
   readonly tail: Tail;
   readonly paused: boolean;
   readonly onPaused: (paused: boolean) => void;
@@ -120,11 +134,12 @@ interface LiveControlsProps {
 }
 
 /** Follows new lines, or lets them wait. */
-function LiveControls({ live, tail, paused, onPaused, onLive }: LiveControlsProps) {
+function LiveControls({ live, oldestFirst, tail, paused, onPaused, onLive }: LiveControlsProps) {
   const onShow = () => {
     onPaused(false);
     tail.show(); // also while a line is open
-    document.querySelector('.line-list')?.scrollTo({ top: 0 });
+    // Once they are in the list.
+    requestAnimationFrame(() => goToNewest(document.querySelector('.line-list'), oldestFirst));
   };
   return (
     <>

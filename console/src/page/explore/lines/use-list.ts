@@ -44,25 +44,36 @@ export function useMarked(options: MarkedOptions, onMarked: (line: Line) => void
 const NEAR_LINES = 50;
 
 interface EndOptions {
+  readonly scroll: RefObject<HTMLElement | null>;
+  readonly oldestFirst: boolean;
   readonly onEnd: () => void;
   readonly items: readonly VirtualItem[];
   readonly count: number;
 }
 
-/** Reports that the end of the list comes near. */
-export function useEnd({ items, count, onEnd }: EndOptions): void {
-  const last = items.at(-1)?.index ?? 0;
+/** Reports that the oldest line comes near. */
+export function useEnd({ scroll, items, count, oldestFirst, onEnd }: EndOptions): void {
+  const oldest = items.at(oldestFirst ? 0 : -1)?.index ?? 0;
   useEffect(() => {
-    if (last >= count - NEAR_LINES) onEnd();
-  }, [last, count, onEnd]);
+    // Before the list has gone to its end, the first items are drawn.
+    const top = scroll.current?.scrollTop ?? 0;
+    const isNear = oldestFirst ? top <= NEAR_LINES * LINE_PX : oldest >= count - NEAR_LINES;
+    if (isNear) onEnd();
+  }, [scroll, oldest, count, oldestFirst, onEnd]);
 }
 
-/** Goes to the top for each source. */
-export function useTop(scroll: RefObject<HTMLElement | null>, source: LineSource): void {
+/** Goes to the newest line for each source. */
+export function useNewest(
+  scroll: RefObject<HTMLElement | null>,
+  source: LineSource,
+  oldestFirst: boolean,
+): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are of another source
-  useEffect(() => {
-    scroll.current?.scrollTo({ top: 0 });
-  }, [source]);
+  useEffect(() => goToNewest(scroll.current, oldestFirst), [source]);
+}
+
+export function goToNewest(list: Element | null, oldestFirst: boolean): void {
+  list?.scrollTo({ top: oldestFirst ? list.scrollHeight : 0 });
 }
 
 interface LineKeyOptions {

@@ -10,11 +10,12 @@ import { Code } from '../../../ui/code.tsx';
 import { Checks, Form, Group, TextField } from '../../../ui/form.tsx';
 import { Empty, ErrorNote } from '../../../ui/note.tsx';
 import { Panel } from '../../../ui/panel.tsx';
-import { FileText, useSaveFile } from '../file-text.tsx';
+import { FileText } from '../file-text.tsx';
 import { WorkChoice } from '../work-choice.tsx';
 import '../../alerts/alerts.css';
 import '../workbench.css';
 import { parseAlertUrl } from '../path.ts';
+import { useSaveFile } from '../use-save-file.ts';
 import { AboutFields, TimeFields, WhenFields } from './about-fields.tsx';
 import { type AlertDraft, createDraft, describePast, faultOfField, labelColumns, toFile } from './form.ts';
 
