@@ -184,6 +184,24 @@ describe('lines', () => {
 });
 
 describe('views of a search', () => {
+  test('patterns that the range before has not are marked and come first', async () => {
+    const project = `patterns-${Date.now()}`;
+    const at = (minutes: number, event_message: string) => ({
+      ...{ project, event_message },
+      timestamp: new Date(Date.now() - minutes * 60_000).toISOString(),
+    });
+    const known = [90, 40, 20, 10].map((minutes) => at(minutes, `took ${minutes} ms`));
+    await send('logs', [...known, at(30, 'disk is full')]);
+    const page = await open(`/explore?project=${project}&view=patterns`, { key: KEY });
+    const patterns = page.getByRole('list', { name: /^Patterns, new ones first/ }).getByRole('listitem');
+    await expect
+      .poll(async () => (await patterns.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ')))
+      .toEqual([
+        expect.stringMatching(/^1 .*new.*disk is full/),
+        expect.stringMatching(/^3 (?!.*new).*took/),
+      ]);
+  });
+
   test('all events of a trace are on a time line over every source', async () => {
     const project = `trace-${Date.now()}`;
     const startMs = Date.now() - 60_000;

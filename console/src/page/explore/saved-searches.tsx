@@ -2,7 +2,7 @@ import { type ReactNode, type RefObject, useRef, useState } from 'react';
 import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, CopyButton } from '../../ui/button.tsx';
 import { Form } from '../../ui/form.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
@@ -173,13 +173,22 @@ interface SaveForTeamProps {
 function SaveForTeam({ name, address, onSaved }: SaveForTeamProps) {
   const refusal = useRead(queries.workbench).value?.searches.refusal;
   const { save, busy, error } = useSaveFile('searches', (saved) => onSaved(saved.name));
-  const send = () => save({ name: slugOf(name), definition: formatTeamSearch(name, address), version: null });
+  const file = { name: slugOf(name), definition: formatTeamSearch(name, address) };
   return (
     <div className="saved-team">
-      <Button disabled={name === '' || busy || refusal !== null} onClick={send}>
-        {busy ? 'Saving…' : 'Save for the team'}
-      </Button>
-      {typeof refusal === 'string' && <p className="saved-note">Not for the team: {refusal}.</p>}
+      {typeof refusal === 'string' ? (
+        <>
+          <CopyButton text={`name: ${file.name}\n${file.definition}`} label="Copy as a file of the team" />
+          <p className="saved-note">Not saved here: {refusal}.</p>
+        </>
+      ) : (
+        <Button
+          disabled={name === '' || busy || refusal === undefined}
+          onClick={() => save({ ...file, version: null })}
+        >
+          {busy ? 'Saving…' : 'Save for the team'}
+        </Button>
+      )}
       {error !== undefined && <ErrorNote error={error} />}
     </div>
   );
