@@ -7,7 +7,7 @@ import { gunzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { drainPending, Session } from 'chdb';
 import { writeEngineConfig } from '../src/engine/embedded/sessions.ts';
 import { runStatement } from '../src/engine/process/session-host.ts';
-import { writeValue } from '../src/sql/quote.ts';
+import { writeValue } from '../src/sql/sql.ts';
 
 /** One request as ClickHouse reads it from its address and body. */
 export interface FrontRequest {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { findParameters } from '../sql/parameter.ts';
+import { findParameters } from '../sql/parse.ts';
 import { CHART_FIELDS, type Chart, createCharts } from './chart.ts';
 import { createDialect, DIALECT_NAMES, type Dialect, SQL_BOUNDS } from './dialect.ts';
 import { createPages, type Pages } from './pages.ts';
@@ -71,7 +71,7 @@ export interface Endpoint {
   readonly sql: string;
   /** The endpoint's query.sql, or a caller's SELECT over its views (sandbox/base.ts). */
   readonly sqlOrigin: 'file' | 'select';
-  /** Asked before `sql`, since it is faster: it has the same answer, or fails (query/typed-first.ts). */
+  /** Asked before `sql`, since it is faster: it has the same answer, or fails (query/ask-first.ts). */
   readonly typedFirst?: Endpoint;
   /**
    * Writes the query when it has its slot, instead of `sql`: that of a search may be large. Its texts have their guards
@@ -80,7 +80,7 @@ export interface Endpoint {
    * @param value SQL for the value of a parameter, by its name
    */
   readonly writeSelect?: (value: (name: string) => string) => string;
-  /** Runs the queries that shape the last one, which it returns: of a search that reads a sample (query/prepared.ts). */
+  /** Runs the queries that shape the last one, which it returns: of a search that reads a sample (query/ask-first.ts). */
   readonly prepare?: (ask: AskStep) => Promise<Prepared>;
   /** Hash of the endpoint's two files. */
   readonly fileHash: string;

@@ -1,6 +1,4 @@
-import { applyEdits } from '../sql/edit.ts';
-import { findParameters } from '../sql/parameter.ts';
-import { findLimit, parseSql } from '../sql/parse.ts';
+import { applyEdits, findLimit, findParameters, parseSql } from '../sql/parse.ts';
 import { removeUnused } from '../sql/with-list.ts';
 import { findSources, type Source } from './source.ts';
 

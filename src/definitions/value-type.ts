@@ -1,4 +1,4 @@
-import { writeValue } from '../sql/quote.ts';
+import { writeValue } from '../sql/sql.ts';
 import {
   LIST_MEMBERS,
   type ParameterFields,

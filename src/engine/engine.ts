@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Values } from '../sql/quote.ts';
-import type { SqlText } from '../sql/sql.ts';
+import type { SqlText, Values } from '../sql/sql.ts';
 import type { BlockColumn } from './row-block.ts';
 
 /** The bytes of a complete answer, on their way from the engine. They fail only if the engine ends meanwhile. */

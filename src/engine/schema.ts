@@ -8,9 +8,8 @@ import {
   type SourceColumn,
 } from '../definitions/source.ts';
 import { InputError } from '../errors.ts';
-import { writeValue } from '../sql/quote.ts';
 import { guardSearches } from '../sql/search-guard.ts';
-import { identifier, type Sql, sql, trusted } from '../sql/sql.ts';
+import { identifier, type Sql, sql, trusted, writeValue } from '../sql/sql.ts';
 import type { Engine } from './engine.ts';
 import {
   type Addition,

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { COMMON_COLUMNS } from '../definitions/checks/source.ts';
 import type { ColumnType, Rollup, Source, SourceColumn } from '../definitions/source.ts';
-import { writeValue } from '../sql/quote.ts';
-import { identifier, type Sql, sql, trusted } from '../sql/sql.ts';
+import { identifier, type Sql, sql, trusted, writeValue } from '../sql/sql.ts';
 
 /** A column of a table, in the engine's terms. */
 export interface TableColumn {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { createRewriter } from '../sql/parameter.ts';
-import { getValue, type Values, writeValue } from '../sql/quote.ts';
+import { createRewriter } from '../sql/parse.ts';
 import { guardSearches } from '../sql/search-guard.ts';
+import { getValue, type Values, writeValue } from '../sql/sql.ts';
 import type { WriteStatement } from './engine.ts';
 
 /** A statement with bound parameters: `values` holds the texts that it names; numbers are written into it. */

@@ -17,7 +17,7 @@ import {
   type Micros,
   parseInstant,
 } from '../lib/instant.ts';
-import { type Values, writeValue } from '../sql/quote.ts';
+import { type Values, writeValue } from '../sql/sql.ts';
 
 /** The texts of parameters. */
 type Bound = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
 import { PINNED_PREFIX } from '../definitions/parameter.ts';
-import type { Values } from '../sql/quote.ts';
+import type { Values } from '../sql/sql.ts';
 import { type Format, JSON_FORMAT, requireFormat } from './format.ts';
 import type { ParameterValues } from './parameters.ts';
 

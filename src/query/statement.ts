@@ -2,11 +2,9 @@ import type { Endpoint, ResultColumn, ResultType } from '../definitions/endpoint
 import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
 import { type Parameter, PINNED_PREFIX } from '../definitions/parameter.ts';
 import type { FileFormat, QueryOptions, WriteStatement } from '../engine/engine.ts';
-import { applyEdits, type Edit } from '../sql/edit.ts';
 import { findOptionalConditions } from '../sql/optional-condition.ts';
-import { createRewriter, findParameters } from '../sql/parameter.ts';
-import { findLimit } from '../sql/parse.ts';
-import { getValue, type Values, writeValue } from '../sql/quote.ts';
+import { applyEdits, createRewriter, type Edit, findLimit, findParameters } from '../sql/parse.ts';
+import { getValue, type Values, writeValue } from '../sql/sql.ts';
 import { removeUnused } from '../sql/with-list.ts';
 import { type Format, JSON_FORMAT } from './format.ts';
 import { bindPosition, serviceValues, writeCursorColumn, writeCursorValue } from './position.ts';

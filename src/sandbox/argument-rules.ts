@@ -1,5 +1,5 @@
 import { findLongFault, findPatternFault, mayRescan } from '../sql/pattern.ts';
-import { writeValue } from '../sql/quote.ts';
+import { writeValue } from '../sql/sql.ts';
 import { byName, isAllowedFunction, words } from './function.ts';
 import { invalidSql } from './rejection.ts';
 import { nameOf, type SyntaxNode, textOf } from './syntax-tree.ts';

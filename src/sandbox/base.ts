@@ -5,10 +5,8 @@ import type { DialectView } from '../dialect/bigquery/relation.ts';
 import type { Translation } from '../dialect/bigquery/translate.ts';
 import type { Engine } from '../engine/engine.ts';
 import { createStatement, writeTypes } from '../query/statement.ts';
-import { applyEdits } from '../sql/edit.ts';
-import { createRewriter } from '../sql/parameter.ts';
-import { type Values, writeValue } from '../sql/quote.ts';
-import { trusted } from '../sql/sql.ts';
+import { applyEdits, createRewriter } from '../sql/parse.ts';
+import { trusted, type Values, writeValue } from '../sql/sql.ts';
 import { findWithList, PLAIN_NAME } from '../sql/with-list.ts';
 
 // More than any answer has. The engine cannot optimise this constant away.

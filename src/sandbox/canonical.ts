@@ -1,8 +1,6 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { NOW_PARAMETER } from '../definitions/parameter.ts';
-import { applyEdits } from '../sql/edit.ts';
-import { createRewriter } from '../sql/parameter.ts';
-import { parseSql, type Word } from '../sql/parse.ts';
+import { applyEdits, createRewriter, parseSql, type Word } from '../sql/parse.ts';
 import { PLAIN_NAME } from '../sql/with-list.ts';
 import { findWordFault, invalidSql } from './rejection.ts';
 

@@ -1,7 +1,7 @@
 import { findLevel, LEVELS, type Level } from '../definitions/level.ts';
 import { formatInstant, type Micros, parseInstant } from '../lib/instant.ts';
 import { shorten } from '../query/parameters.ts';
-import { writeValue } from '../sql/quote.ts';
+import { writeValue } from '../sql/sql.ts';
 import type { Fields, Operand } from './field.ts';
 import { boundOfInteger, isNumber, spellingsOf, writeBound } from './number.ts';
 import { reject } from './parse.ts';

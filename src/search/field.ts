@@ -1,8 +1,8 @@
 import { LEVELS, type Level } from '../definitions/level.ts';
 import type { Source, SourceColumn } from '../definitions/source.ts';
 import { remember } from '../lib/remember.ts';
-import { writeValue } from '../sql/quote.ts';
 import { guardLike, guardPattern } from '../sql/search-guard.ts';
+import { writeValue } from '../sql/sql.ts';
 import { LEVEL_RANKS, type LevelForm, writeIsOfLevel, writeLevel } from './level.ts';
 import { type NumberSql, writeDecimal, writeDouble, writeForm } from './number.ts';
 import { printField, type SearchClause, type SearchField } from './tree.ts';

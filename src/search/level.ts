@@ -1,5 +1,5 @@
 import { LEVEL_TEXTS, LEVELS, type Level, type LevelRule } from '../definitions/level.ts';
-import { writeValue } from '../sql/quote.ts';
+import { writeValue } from '../sql/sql.ts';
 
 type WriteColumn = (name: string) => string;
 

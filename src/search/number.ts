@@ -1,4 +1,4 @@
-import { writeValue } from '../sql/quote.ts';
+import { writeValue } from '../sql/sql.ts';
 import type { SearchClause, SearchOperator } from './tree.ts';
 
 /** How JSON writes a number, as a pattern. */

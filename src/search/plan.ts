@@ -3,7 +3,7 @@ import { PAGE_SKIP } from '../definitions/pages.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import { formatInstant } from '../lib/instant.ts';
 import { NO_CURSOR } from '../query/position.ts';
-import { writeValue } from '../sql/quote.ts';
+import { writeValue } from '../sql/sql.ts';
 import { planCompare } from './analysis/compare.ts';
 import { planFields } from './analysis/fields.ts';
 import { planPatterns } from './analysis/patterns.ts';

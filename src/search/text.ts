@@ -1,4 +1,4 @@
-import { writeValue } from '../sql/quote.ts';
+import { writeValue } from '../sql/sql.ts';
 import type { Fields } from './field.ts';
 import type { SearchValue } from './tree.ts';
 

@@ -1,5 +1,4 @@
-import type { Edit } from './edit.ts';
-import { isClosing, parseSql, type Word } from './parse.ts';
+import { type Edit, isClosing, parseSql, type Word } from './parse.ts';
 
 /** How a condition tests whether its parameter is empty: `= ''` or `IS NULL`. */
 export type EmptyTest = 'text' | 'null';

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { applyEdits, type Edit } from './edit.ts';
-import { parseSql, type Word } from './parse.ts';
-import { writeValue } from './quote.ts';
+import { applyEdits, type Edit, parseSql, type Word } from './parse.ts';
+import { writeValue } from './sql.ts';
 
 // Matches nothing. As the first of two alternatives it changes no match and no group, and ClickHouse, which derives
 // from a pattern what all of its alternatives need, derives nothing.

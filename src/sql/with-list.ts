@@ -1,5 +1,4 @@
-import type { Edit, TextRange } from './edit.ts';
-import { parseSql, type Word } from './parse.ts';
+import { type Edit, parseSql, type TextRange, type Word } from './parse.ts';
 
 /** The WITH list of a query. */
 export interface WithList {

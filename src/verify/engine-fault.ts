@@ -3,9 +3,7 @@ import { type Fault, placeAt } from '../definitions/fault.ts';
 import type { Source } from '../definitions/source.ts';
 import { messageOf } from '../errors.ts';
 import { describeNearest } from '../lib/nearest.ts';
-import { applyEdits } from '../sql/edit.ts';
-import { createRewriter, findParameters } from '../sql/parameter.ts';
-import { parseSql } from '../sql/parse.ts';
+import { applyEdits, createRewriter, findParameters, parseSql } from '../sql/parse.ts';
 
 /** Returns the engine's message for the author of a query, who may see the data: its values are kept. */
 export function engineMessage(error: unknown): string {

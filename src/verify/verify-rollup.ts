@@ -4,8 +4,7 @@ import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { tableColumns } from '../engine/table.ts';
 import { clause, givenNameOf, nameOf, parseQueryTree, readSyntaxTree, walk } from '../sandbox/syntax-tree.ts';
-import { writeValue } from '../sql/quote.ts';
-import { trusted } from '../sql/sql.ts';
+import { trusted, writeValue } from '../sql/sql.ts';
 import { findDisallowedSyntax } from './disallowed-syntax.ts';
 import { engineMessage } from './engine-fault.ts';
 

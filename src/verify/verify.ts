@@ -7,9 +7,8 @@ import { JSON_FORMAT } from '../query/format.ts';
 import { createSampleSql, createStatement, sampleValues } from '../query/statement.ts';
 import { findSandboxFault } from '../sandbox/base.ts';
 import { SyntaxTreeError } from '../sandbox/syntax-tree.ts';
-import { createRewriter } from '../sql/parameter.ts';
-import { type Values, writeValue } from '../sql/quote.ts';
-import { trusted } from '../sql/sql.ts';
+import { createRewriter } from '../sql/parse.ts';
+import { trusted, type Values, writeValue } from '../sql/sql.ts';
 import { type FindDisallowed, findDisallowedAnywhere } from './disallowed-syntax.ts';
 import { toFault } from './engine-fault.ts';
 

@@ -8,8 +8,7 @@ import { InputError } from '../../src/errors.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { findValue, typedValue } from '../../src/ingest/typed.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
-import { writeValue } from '../../src/sql/quote.ts';
-import { type SqlText, textOf, trusted } from '../../src/sql/sql.ts';
+import { type SqlText, textOf, trusted, writeValue } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
 import { temporaryFolder } from '../support/service.ts';
 

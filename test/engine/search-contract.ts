@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
-import { writeValue } from '../../src/sql/quote.ts';
-import { trusted } from '../../src/sql/sql.ts';
+import { trusted, writeValue } from '../../src/sql/sql.ts';
 
 // Texts near to each other, so that each search matches in some granules and not in others.
 const STEMS = 'aurora Aurora AURORA basalt BASALT abc ABC abd ac abbc café CAFÉ caf'.split(' ');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { listRecords } from '../../src/query/record-list.ts';
+import { listRecords } from '../../src/query/run.ts';
 import { runs } from '../support/property.ts';
 
 /** JSON with each number as the text that it was written with. */

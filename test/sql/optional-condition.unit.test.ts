@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { applyEdits } from '../../src/sql/edit.ts';
 import { findOptionalConditions } from '../../src/sql/optional-condition.ts';
+import { applyEdits } from '../../src/sql/parse.ts';
 
 const decide = (sql: string, empty: boolean) =>
   applyEdits(

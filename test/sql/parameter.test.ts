@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRewriter, findParameters } from '../../src/sql/parameter.ts';
+import { createRewriter, findParameters } from '../../src/sql/parse.ts';
 import { identifier, sql as write } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
 import { shareService } from '../support/shared-service.ts';

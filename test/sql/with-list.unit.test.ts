@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { applyEdits } from '../../src/sql/edit.ts';
+import { applyEdits } from '../../src/sql/parse.ts';
 import { findWithList, removeUnused } from '../../src/sql/with-list.ts';
 
 /** The list with each view's SELECT between `<` and `>`, and the names of the views. */

@@ -1,5 +1,4 @@
-import { findParameters, findQuotedParameters } from '../../sql/parameter.ts';
-import { parseSql } from '../../sql/parse.ts';
+import { findParameters, findQuotedParameters, parseSql } from '../../sql/parse.ts';
 import { findWithList } from '../../sql/with-list.ts';
 import { SQL_BOUNDS, SQL_INSTANT_PREFIX } from '../dialect.ts';
 import { checkEndpointShape, endpointFields } from '../endpoint.ts';

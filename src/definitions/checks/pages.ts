@@ -1,5 +1,4 @@
-import { findParameters } from '../../sql/parameter.ts';
-import { findLimit } from '../../sql/parse.ts';
+import { findLimit, findParameters } from '../../sql/parse.ts';
 import { type EndpointFile, endpointFields } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
 import { CURSOR_PREFIX, PAGE_FROM, PAGE_PARAMETERS, PAGE_UNTIL, parseOrder, TIME_COLUMN } from '../pages.ts';

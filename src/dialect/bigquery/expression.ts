@@ -1,4 +1,4 @@
-import { writeValue } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/sql.ts';
 import { translateMember } from './aggregate.ts';
 import { toValue, translateCall, translateCase } from './call.ts';
 import { cast } from './function.ts';

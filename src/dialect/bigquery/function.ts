@@ -1,5 +1,5 @@
 import { createMatcher, findGroups } from '../../sql/pattern.ts';
-import { writeValue } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/sql.ts';
 import { type BigQueryFunction, NULL, plain } from './signature.ts';
 import {
   as,

@@ -1,4 +1,4 @@
-import { writeValue } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/sql.ts';
 import { reject } from './rejection.ts';
 import { jsonValue, type Members, SQL_CHARS_MAX, type Type, type TypedSql, type Value } from './value.ts';
 

@@ -1,5 +1,5 @@
 import { createMatcher, findPatternFault } from '../../sql/pattern.ts';
-import { writeValue } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/sql.ts';
 import type { Expression } from './parse/tree.ts';
 import type { Context } from './scope.ts';
 import { as, type TargetType, type Type, type Value, WrongType } from './value.ts';

@@ -1,5 +1,5 @@
 import { formatInstant, type Micros, parseInstant } from '../../lib/instant.ts';
-import { writeValue } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/sql.ts';
 
 /** The type of an expression. `json` is what the metadata have at a path: a number in one event, a text in the next. */
 export type Type =

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readMachine, sizeEngine } from '../../config/machine.ts';
 import { makeFolder } from '../../lib/file.ts';
-import { writeValue } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/sql.ts';
 import type { QueryLimits } from '../engine.ts';
 import type { EngineRequest } from '../process/channel.ts';
 import type { EngineEnv } from '../process/engine-process.ts';

@@ -1,5 +1,5 @@
 import chdb, { type ChdbResult, drainPending, Session } from 'chdb';
-import { writeValue } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/sql.ts';
 import { type ArrowColumn, toArrow } from './arrow.ts';
 import type { EngineRequest } from './channel.ts';
 

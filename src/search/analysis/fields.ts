@@ -1,7 +1,7 @@
 import type { ResultColumn } from '../../definitions/endpoint.ts';
 import type { Source } from '../../definitions/source.ts';
-import { writeValue } from '../../sql/quote.ts';
 import { guardPattern } from '../../sql/search-guard.ts';
+import { writeValue } from '../../sql/sql.ts';
 import {
   chooseSample,
   countEvents,

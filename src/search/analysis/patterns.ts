@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AskStep, ResultColumn } from '../../definitions/endpoint.ts';
-import { writeValue } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/sql.ts';
 import {
   chooseSample,
   countEvents,

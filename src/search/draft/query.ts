@@ -2,7 +2,7 @@ import type { ChartFields } from '../../definitions/chart.ts';
 import type { ResultColumn } from '../../definitions/endpoint.ts';
 import type { Source, SourceColumn } from '../../definitions/source.ts';
 import { MICROS_PER_DAY, MICROS_PER_MINUTE, MICROS_PER_SECOND, type Micros } from '../../lib/instant.ts';
-import { writeValue } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/sql.ts';
 import type { SearchScope } from '../arms.ts';
 import { NEVER, writeConditions } from '../condition.ts';
 import { createOperand, type Fields, writeMetadata } from '../field.ts';

@@ -1,7 +1,7 @@
 import { SERIES_MAX as DRAWN_MAX } from '../../definitions/chart.ts';
 import type { Source } from '../../definitions/source.ts';
 import { MICROS_PER_SECOND } from '../../lib/instant.ts';
-import { writeValue } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/sql.ts';
 import { COUNT, isLevel } from '../arms.ts';
 import { toText } from '../condition.ts';
 import { type Fields, findColumn } from '../field.ts';

@@ -10,7 +10,7 @@ import { NDJSON_FORMAT } from '../../query/format.ts';
 import { parseParameters } from '../../query/parameters.ts';
 import { createQuestion } from '../../query/question.ts';
 import type { Run, RunOptions } from '../../query/run.ts';
-import { writeValue } from '../../sql/quote.ts';
+import { writeValue } from '../../sql/sql.ts';
 import { SEARCH_FROM, SEARCH_UNTIL, type WriteSearch, writeArms } from '../arms.ts';
 import { column } from '../field.ts';
 import { boundsOf } from '../part.ts';
