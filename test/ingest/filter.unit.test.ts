@@ -79,6 +79,13 @@ describe('redact', () => {
     expect(stored[0]?.message).toBe('x='.repeat(20_000));
   });
 
+  test('rejects an event that its replacements would make larger than two events', () => {
+    const redact = [{ pattern: 'a', replacement: 'b'.repeat(100) }];
+    const large = message('a'.repeat(30_000));
+    expect(() => pass({ redact }, [large])).toThrow('after redaction');
+    expect(pass({ redact }, [message('a'.repeat(10_000))]).stored[0]?.message).toHaveLength(1_000_000);
+  });
+
   test('replaces what a pattern finds in texts and numbers, but no names, ids or projects', () => {
     const { stored } = pass(
       { redact: [{ pattern: '(\\d{4})\\d{8,12}', with: '$1…' }, { pattern: 'aurora' }] },

@@ -6,7 +6,7 @@ import { verifyCondition } from '../../search/condition.ts';
 import { parseSearch } from '../../search/parse.ts';
 import { messageOfFault } from '../../search/verify.ts';
 import { createReplace } from '../../sql/pattern.ts';
-import { type Event, textOf } from '../event.ts';
+import { EVENT_BYTES_MAX, type Event, textOf } from '../event.ts';
 import { readString } from '../json/grammar.ts';
 import { cutElements, cutMembers, type Member } from '../json/text.ts';
 import { RejectedEvent, readEvent } from '../read-event.ts';
@@ -138,7 +138,7 @@ function createRedact(source: Source, rules: readonly Redaction[]): (event: Even
   return (event) => {
     const before = membersOf(event);
     const stopLate = createStopLate();
-    const after = steps.reduce((members, step) => step(members, event, stopLate), before);
+    const after = steps.reduce((members, step) => checkSize(step(members, event, stopLate)), before);
     const isSame = after.every(({ text }, i) => text === before[i]?.text);
     return isSame ? event : toEvent(event, after, source);
   };
@@ -156,6 +156,15 @@ function createStopLate(): () => void {
         `takes longer than ${REDACT_MS_MAX} ms to redact by the patterns of its source`,
       );
   };
+}
+
+// A replacement may be longer than what it replaces, and the next step replaces in its text.
+const REDACTED_CHARS_MAX = 2 * EVENT_BYTES_MAX;
+
+/** @throws RejectedEvent if redaction has made an event too large */
+function checkSize(members: readonly Member[]): readonly Member[] {
+  if (members.reduce((sum, { text }) => sum + text.length, 0) <= REDACTED_CHARS_MAX) return members;
+  throw new RejectedEvent(`has more than ${REDACTED_CHARS_MAX} characters after redaction`);
 }
 
 /** A step of redaction: the members of an event before and after it. */
