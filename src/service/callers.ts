@@ -1,10 +1,10 @@
-import { messageOf } from '../errors.ts';
 import { createKeyring } from '../keys/keyring.ts';
 import { CONTROL_STALE_MS, openControlStore } from '../keys/open-control-store.ts';
 import { createTokens, openTokenSecret } from '../keys/token.ts';
 import { createThrottle } from '../lib/task.ts';
 import { createLoginSeal } from '../people/cookie.ts';
 import { createAuthenticator, createReadAmbient } from '../people/credential.ts';
+import { explain } from '../people/explain.ts';
 import { createProvider } from '../people/provider.ts';
 import { createPeopleCallers } from '../people/role.ts';
 import { createSessions } from '../people/sessions.ts';
@@ -105,10 +105,4 @@ function openProvider({ config, logger }: Context) {
       ),
     );
   return provider;
-}
-
-/** Says why, with the causes: the library's own message is general. */
-function explain(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause === undefined ? messageOf(error) : `${messageOf(error)}: ${explain(cause)}`.slice(0, 1_000);
 }
