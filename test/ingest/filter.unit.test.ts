@@ -80,7 +80,7 @@ describe('redact', () => {
   });
 
   test('rejects an event that its replacements would make larger than two events', () => {
-    const redact = [{ pattern: 'a', replacement: 'b'.repeat(100) }];
+    const redact = [{ pattern: 'a', with: 'b'.repeat(100) }];
     const large = message('a'.repeat(30_000));
     expect(() => pass({ redact }, [large])).toThrow('after redaction');
     expect(pass({ redact }, [message('a'.repeat(10_000))]).stored[0]?.message).toHaveLength(1_000_000);
