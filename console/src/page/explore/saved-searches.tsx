@@ -177,10 +177,12 @@ function SaveForTeam({ name, address, onSaved }: SaveForTeamProps) {
   return (
     <div className="saved-team">
       {typeof refusal === 'string' ? (
-        <>
-          <CopyButton text={`name: ${file.name}\n${file.definition}`} label="Copy as a file of the team" />
-          <p className="saved-note">Not saved here: {refusal}.</p>
-        </>
+        name !== '' && (
+          <>
+            <CopyButton text={`name: ${file.name}\n${file.definition}`} label="Copy as a file of the team" />
+            <p className="saved-note">Not saved here: {refusal}.</p>
+          </>
+        )
       ) : (
         <Button
           disabled={name === '' || busy || refusal === undefined}
