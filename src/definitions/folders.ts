@@ -119,12 +119,19 @@ function isWorkingFolders(endpointsDir: string): boolean {
   return resolve(endpointsDir) === resolve(OWN_FOLDERS.endpointsDir);
 }
 
-/** Returns the folder of a team's searches: beside that of the endpoints; beside shipped ones, in the working folder. */
+/**
+ * Returns the folder of a team's searches: beside that of the endpoints; beside shipped ones, in the working folder,
+ * where it stays once those are copied.
+ */
 export function findSearchesDir({
   endpointsDir,
   shipped,
-}: Pick<ReadFolders, 'endpointsDir' | 'shipped'>): string {
-  return shipped.includes('endpointsDir') ? SEARCHES_FOLDER : join(dirname(endpointsDir), SEARCHES_FOLDER);
+  ...named
+}: Pick<ReadFolders, 'endpointsDir' | 'shipped' | 'editEndpoints' | 'dataDir' | 'studio'>): string {
+  if (shipped.includes('endpointsDir')) return SEARCHES_FOLDER;
+  const beside = join(dirname(endpointsDir), SEARCHES_FOLDER);
+  const isCopy = findCopies(named)?.endpointsDir === endpointsDir;
+  return isCopy && existsSync(SEARCHES_FOLDER) && !existsSync(beside) ? SEARCHES_FOLDER : beside;
 }
 
 /** Returns the folder that a new dashboard is written to; `undefined` if none would be read. */

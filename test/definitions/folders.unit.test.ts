@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeFolders, findFolders, keepFolders } from '../../src/definitions/folders.ts';
+import { describeFolders, findFolders, findSearchesDir, keepFolders } from '../../src/definitions/folders.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const root = process.cwd();
@@ -13,7 +13,8 @@ afterAll(async () => {
 });
 
 afterEach(async () => {
-  for (const name of ['endpoints', 'sources', 'dashboards']) await rm(name, { recursive: true, force: true });
+  for (const name of ['endpoints', 'sources', 'dashboards', 'searches', 'data'])
+    await rm(name, { recursive: true, force: true });
 });
 
 const NONE = { endpointsDir: '', sourcesDir: '' };
@@ -45,4 +46,16 @@ test('with TAILRACE_EDIT_ENDPOINTS=copy a copy of the shipped ones is read once 
   expect(findFolders({ ...named, editEndpoints: '1' })).toMatchObject({ endpointsDir: shipped('endpoints') });
   await mkdir('endpoints');
   expect(findFolders(named)).toMatchObject({ endpointsDir: './endpoints', shipped: ['sourcesDir'] });
+});
+
+test('searches of the working folder stay in use after the shipped endpoints are copied', async () => {
+  const named = { ...NONE, editEndpoints: 'copy', dataDir: 'data' };
+  await mkdir('searches');
+  expect(findSearchesDir(findFolders(named))).toBe('searches');
+  await mkdir('data/definitions/endpoints', { recursive: true });
+  expect(findSearchesDir(findFolders(named))).toBe('searches');
+  await rm('searches', { recursive: true });
+  expect(findSearchesDir(findFolders(named))).toBe('data/definitions/searches');
+  await mkdir('endpoints');
+  expect(findSearchesDir(findFolders(named))).toBe('searches');
 });
