@@ -1,12 +1,15 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
+import type { Parameter } from '../definitions/parameter.ts';
 import { listSources, type SavedSearch } from '../definitions/saved-search.ts';
 import type { Source } from '../definitions/source.ts';
 import { readYamlFile, type UnsavedTexts, type YamlPath } from '../definitions/yaml-file.ts';
 import { TailraceError } from '../errors.ts';
+import { parseParameters } from '../query/parameters.ts';
 import { verifyCondition } from './condition.ts';
 import { parseMeasure } from './histogram.ts';
 import { parseField, parseSearch } from './parse.ts';
+import { SEARCH } from './search.ts';
 
 // Terms of one definition; callers add their own.
 const CLAUSES_MAX = 32;
@@ -53,12 +56,22 @@ export function verifySavedSearches(searches: readonly SavedSearch[], sources: r
       }),
       by: by && messageOfFault(() => parseField(by, 'by')),
       measure: messageOfFault(() => parseMeasure(measure || 'count')),
+      ...findWrong(search),
       source: unknown && `names no source ${JSON.stringify(unknown)}; there are ${known}`,
     };
     return Object.entries(found).flatMap(([field, message]) =>
       message ? [fault(['search', field], `"${field}" ${message}`)] : [],
     );
   });
+}
+
+const CHECKED = SEARCH.parameters.filter(({ name }) => ['from', 'until', 'top'].includes(name));
+
+/** Finds texts that `GET /api/search` would reject whatever the search is. */
+function findWrong(search: SavedSearch['search']): Record<string, string | undefined> {
+  const check = (parameter: Parameter) =>
+    messageOfFault(() => parseParameters({ ...SEARCH, parameters: [parameter] }, search));
+  return Object.fromEntries(CHECKED.map((parameter) => [parameter.name, check(parameter)]));
 }
 
 /** Returns what is wrong with a text; `undefined` if `parse` accepts it. */

@@ -121,6 +121,8 @@ describe('a saved search', () => {
     ['{ by: "a b" }', '"by" must be a field'],
     ['{ measure: "p98(a)" }', '"measure" must be one of count, avg(field)'],
     ['{ source: "logs,nowhere" }', '"source" names no source "nowhere"; there are'],
+    ['{ top: 51 }', '"top" must be from 1 to 50'],
+    ['{ from: 2026-11-01T00:00:00Z, until: yesterday }', '"until" must be'],
     ['{ query: a }', 'query'],
   ])('of %s has a fault', async (search, message) => {
     expect(await check(search)).toEqual([expect.stringContaining(message)]);
