@@ -1,6 +1,6 @@
 import { pathsOf, type Route } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
-import { protocolRoutes } from '../../src/http/routes/protocols.ts';
+import { protocolRoutes } from '../../src/http/routes/ingest.ts';
 import { SCOPES } from '../../src/keys/grant.ts';
 import { replaceGenerated } from './page.ts';
 

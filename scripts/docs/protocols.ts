@@ -1,6 +1,6 @@
 import { PROTOCOL_NAMES } from '../../src/definitions/accepts.ts';
+import { PROTOCOLS } from '../../src/http/routes/ingest.ts';
 import type { Protocol } from '../../src/ingest/protocols/protocol.ts';
-import { PROTOCOLS } from '../../src/ingest/protocols/table.ts';
 import { replaceGenerated, wrap } from './page.ts';
 
 /** docs/ingest.md: a section for each protocol of the table. */

@@ -37,7 +37,7 @@ const NUMBERS = "'Int64', 'UInt64', 'Double'";
 const extractString = (at: string) => `JSONExtractString(${at})`;
 const extractFloat = (at: string) => `JSONExtractFloat(${at})`;
 
-// `extract` reads the JSON value at a path; values of other kinds than `kinds` are NULL, as in src/ingest/typed.ts.
+// `extract` reads the JSON value at a path; values of other kinds than `kinds` are NULL, as in src/ingest/read-event.ts.
 const TYPES: Record<ColumnType, { type: string; extract: (at: string) => string; kinds: string }> = {
   string: { type: 'Nullable(String)', extract: extractString, kinds: "'String'" },
   keyword: { type: 'LowCardinality(Nullable(String))', extract: extractString, kinds: "'String'" },

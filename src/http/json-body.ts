@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { TailraceError } from '../errors.ts';
-import { malformedJson } from '../ingest/body-format.ts';
-import { withoutMark } from '../ingest/lines.ts';
+import { malformedJson, withoutMark } from '../ingest/body-format.ts';
 import { parseExactJson } from '../lib/json.ts';
 
 /** Chooses the body from what JSON.parse returns, and the same with integers beyond 2^53 as BigInts. */

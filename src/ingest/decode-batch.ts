@@ -6,8 +6,13 @@ import type { BodyFormat, CutOptions, WireEvent } from './body-format.ts';
 import { type EventRules, parseEvent } from './event.ts';
 import { createFilterCounts, type FilterCounts, findFilter } from './filter/filter.ts';
 import { RejectedEvent } from './read-event.ts';
-import type { PerEvent, RejectedItem } from './receipt.ts';
-import { createRejections, type RejectedWire, type Rejection } from './rejected.ts';
+import {
+  createRejections,
+  type PerEvent,
+  type RejectedItem,
+  type RejectedWire,
+  type Rejection,
+} from './rejected.ts';
 import { createRowEncoder, type DayRows, type LayoutChoice } from './rows.ts';
 import { chooseSource, getSourceOfBody } from './source-name.ts';
 import type { Amount } from './usage/quota.ts';

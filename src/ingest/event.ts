@@ -12,8 +12,7 @@ import {
 import type { WireEvent } from './body-format.ts';
 import { readString } from './json/grammar.ts';
 import type { JsonPlace } from './json/scan.ts';
-import { PROJECT, type ReadEvent, RejectedEvent, readEvent } from './read-event.ts';
-import { typedValues } from './typed.ts';
+import { PROJECT, type ReadEvent, RejectedEvent, readEvent, typedValues } from './read-event.ts';
 import type { SpentProjects } from './usage/quota.ts';
 
 /** An event ready to be stored. */

@@ -1,17 +1,18 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Config } from '../config/config.ts';
 import { GENERAL_SOURCE } from '../definitions/accepts.ts';
 import type { Source } from '../definitions/source.ts';
+import type { Engine, InsertBatch } from '../engine/engine.ts';
 import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
-import type { Backpressure } from './backpressure.ts';
-import type { CommitOptions, Committer } from './committer.ts';
+import { type Backpressure, createBackpressure, type Overload } from './backpressure.ts';
+import { type CommitOptions, type Committer, createCommitter } from './committer.ts';
 import { type Batch, type BatchInput, REASONS_MAX, type SourceRows } from './decode-batch.ts';
-import type { Decoder } from './decoder.ts';
+import { createDecoder, type Decoder } from './decoder.ts';
 import { FILTER_RULES, type FilterCounts } from './filter/filter.ts';
-import type { Receipt, Received } from './receipt.ts';
-import type { Rejection, Sender } from './rejected.ts';
+import type { Receipt, Received, Rejection, Sender } from './rejected.ts';
 import type { Usage } from './usage/usage.ts';
 
 /** A request with events in its body. */
@@ -32,7 +33,7 @@ interface StoreOptions extends CommitOptions, Pick<EventPost, 'pinnedProject'> {
   readonly key: string;
 }
 
-export interface ReceiverOptions {
+interface ReceiverOptions {
   readonly decoder: Decoder;
   readonly committer: Committer;
   readonly backpressure: Backpressure;
@@ -63,7 +64,7 @@ const OUTCOME_REASONS_MAX = 100_000;
  * Stores the events of requests: decode → authorize → commit, the last once for all requests with one Idempotency-Key
  * and body. Resolves when all events that were not rejected are stored.
  */
-export function createReceiver(options: ReceiverOptions): Receive {
+function createReceiver(options: ReceiverOptions): Receive {
   const { decoder, committer, backpressure, usage, now, ageAt, blockRowsMin } = options;
   const outcomes = new LRUCache<string, Received>({
     max: OUTCOMES_MAX,
@@ -145,4 +146,105 @@ async function settleAll(works: readonly Promise<void>[]): Promise<void> {
 
 function hashOf(bytes: Buffer): string | Promise<string> {
   return bytes.length > HASHED_BYTES_MAX ? hashByParts(bytes, 'hex') : hash('sha256', bytes);
+}
+
+/** The write side of a service: everything between a request body and the engine. */
+export interface Ingest {
+  readonly receive: Receive;
+  readonly committer: Committer;
+  readonly backpressure: Backpressure;
+  /** Commits what is queued. */
+  close(): Promise<void>;
+}
+
+export interface IngestOptions {
+  readonly engine: Engine;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** See `ReceiverOptions`. */
+  readonly ageAt: () => number;
+  readonly usage: Usage;
+  readonly config: Pick<Config, 'ingestWaitMsMax'>;
+  /** Called before each insert; see `StoringWatch`. */
+  readonly requireRoom: () => void;
+  readonly onCommit: (source: string, rows: number, error?: unknown) => void;
+  readonly onOverload: (reason: Overload) => void;
+  readonly onRejectedCount: (source: string, count: number) => void;
+  /** See `ReceiverOptions`. */
+  readonly onRejected: ReceiverOptions['onRejected'];
+  readonly onWithoutProject: (source: string, count: number) => void;
+  readonly onRepaired: (source: string, count: number) => void;
+  /** See `ReceiverOptions`. */
+  readonly onFiltered: (source: string, counts: FilterCounts) => void;
+}
+
+/**
+ * Bytes of the events that wait to be decoded, and as many to be stored; beyond them, or the share of a key, 503: some
+ * seconds of the engine's work, and memory that a small machine has.
+ */
+const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
+// Longest estimated wait of a request; then it is rejected before its body is read. Senders give up after some seconds.
+const WAIT_MS_MAX = 2_000;
+// How long events wait to be stored with others, which a sender does not notice; beside large bodies up to 20 times that.
+const GROUP_WAIT_MS = 5;
+// A larger group would make its first request wait without making the engine faster.
+const GROUP_BYTES_MAX = 8 * 1024 * 1024;
+// A body within both bounds is decoded in a few milliseconds, even one built to be slow.
+export const INLINE_BYTES_MAX = 64 * 1024;
+export const INLINE_MARKS_MAX = 1_000;
+// A body of the largest size needs less, unless it was built to need more.
+const THREAD_MEMORY_MB_MAX = 1_024;
+// Below, the fixed cost of an insert of blocks is more than what it saves; bench/NOTES.md has both.
+const BLOCK_ROWS_MIN = 500;
+
+export function createIngest(options: IngestOptions): Ingest {
+  const { engine, config, onOverload } = options;
+  const blockRowsMin = engine.takesBlocks ? BLOCK_ROWS_MIN : undefined;
+  const backpressure = createBackpressure({
+    waitMsMax: config.ingestWaitMsMax ?? WAIT_MS_MAX,
+    now: () => performance.now(), // a wall clock may jump
+    onOverload,
+  });
+  const insert = async (batch: InsertBatch) => {
+    options.requireRoom();
+    await backpressure.watch(() => engine.insert(batch));
+  };
+  const decoder = createDecoder({
+    inlineBytesMax: INLINE_BYTES_MAX,
+    inlineMarksMax: INLINE_MARKS_MAX,
+    queueBytesMax: QUEUE_BYTES_MAX,
+    onOverload,
+    threadMemoryMbMax: THREAD_MEMORY_MB_MAX,
+  });
+  const committer = createCommitter(
+    { insert },
+    {
+      waitMs: GROUP_WAIT_MS,
+      expectsMore: () => decoder.pending > 0,
+      groupBytesMax: GROUP_BYTES_MAX,
+      queueBytesMax: QUEUE_BYTES_MAX,
+      onOverload,
+      onCommit: options.onCommit,
+    },
+  );
+  const parts = { decoder, committer, backpressure };
+  return {
+    receive: createReceiver({ ...options, ...parts, blockRowsMin }),
+    committer,
+    backpressure: {
+      ...backpressure,
+      // Before its body is read, too.
+      check(key, bytes) {
+        options.usage.checkKey(key);
+        backpressure.check(key, bytes);
+      },
+      get waitMs() {
+        return backpressure.waitMs;
+      },
+    },
+    async close() {
+      await decoder.close();
+      await committer.close();
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Source } from '../definitions/source.ts';
+import { createThrottle } from '../lib/task.ts';
 import type { WireEvent } from './body-format.ts';
 
 // What differs from event to event in the reasons of src/ingest: quoted names and times.
@@ -124,5 +125,69 @@ export function createRejectedLog(now: () => number) {
     forget(): void {
       kinds.clear();
     },
+  };
+}
+
+/** The outcome of a request with events: all that were not rejected are stored. */
+export interface Received {
+  readonly stored: number;
+  /** Of rejected events, each once. */
+  readonly reasons: readonly string[];
+  readonly rejected: number;
+  /** Stored events that belong to no project. */
+  readonly withoutProject: number;
+  /** See `Batch`. */
+  readonly repaired: number;
+  /** Events that `drop` of their source left out. */
+  readonly dropped: number;
+}
+
+/** The outcome of a request, with what its response says of each event. */
+export interface Receipt extends Received, PerEvent {
+  /** The sources of its events. */
+  readonly sources: readonly Source[];
+}
+
+/** What the response to a request says of single events. */
+export interface PerEvent {
+  /** Rejected events, at most 1,000 of them, or all if the protocol responds to each event. */
+  readonly rejectedItems: readonly RejectedItem[];
+  /** What the response says about each event, if the protocol responds to each. */
+  readonly echoes?: readonly string[];
+}
+
+/** An event of a request that is rejected. */
+export interface RejectedItem {
+  /** Its place among the events of the request, from 0. */
+  readonly at: number;
+  /** Completes the sentence "event 3 …". */
+  readonly reason: string;
+  /** Its project has spent its quota: sent again tomorrow, it is stored. */
+  readonly isOverQuota?: true;
+}
+
+/** The response header with the number of stored events that belong to no project, if there are any. */
+export const WITHOUT_PROJECT_HEADER = 'x-events-without-project';
+
+export interface ProjectWarningOptions {
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** Called at most once a minute, with the number of events of each source since the last call. */
+  readonly warn: (eventsBySource: Readonly<Record<string, number>>) => void;
+}
+
+/**
+ * Counts stored events that belong to no project, and warns about them: no key that pins a project can read them, and
+ * their senders get a success.
+ */
+export function createProjectWarning({ now, warn }: ProjectWarningOptions) {
+  const throttle = createThrottle(now);
+  const counts = new Map<string, number>();
+  return (source: string, count: number): void => {
+    counts.set(source, (counts.get(source) ?? 0) + count);
+    throttle(() => {
+      warn(Object.fromEntries(counts));
+      counts.clear();
+    });
   };
 }

@@ -13,13 +13,14 @@ import {
   malformedJson,
   markRepaired,
   parseBody,
+  REPLACEMENT,
   rejectTooMany,
   type WireEvent,
   type WireEvents,
+  withoutMark,
 } from './body-format.ts';
 import { NOT_JSON, readString } from './json/grammar.ts';
 import { type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
-import { REPLACEMENT, withoutMark } from './lines.ts';
 import { checkRequest, decodeRequest } from './otlp/check.ts';
 import { type OtlpRequest, otlpEvents } from './otlp/events.ts';
 import { ELASTICSEARCH_FORMATS } from './protocols/elasticsearch.ts';

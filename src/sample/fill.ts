@@ -3,7 +3,7 @@ import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { truncateTable } from '../engine/table.ts';
 import type { Event } from '../ingest/event.ts';
-import { findValue, typedValues } from '../ingest/typed.ts';
+import { findValue, typedValues } from '../ingest/read-event.ts';
 import { createEventWriter } from '../ingest/writer.ts';
 import { createRandom } from '../lib/random.ts';
 import { identifier, join, sql } from '../sql/sql.ts';

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.ts';
 import type { ProcessActions } from '../http/routes/local.ts';
 import type { TlsContext } from '../http/tls.ts';
-import type { StoringWatch } from '../ingest/storing-watch.ts';
+import type { StoringWatch } from '../ingest/backpressure.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Reserve } from '../lib/reserve.ts';

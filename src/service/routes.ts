@@ -5,7 +5,7 @@ import { createFilledTables } from '../engine/write-marks.ts';
 import type { AppParts } from '../http/app.ts';
 import { createOpenApi, describeTool } from '../http/openapi/document.ts';
 import { findConsole } from '../http/routes/console.ts';
-import type { Ingest } from '../ingest/ingest.ts';
+import type { Ingest } from '../ingest/receive.ts';
 import { createAlertTests } from '../management/alert-test.ts';
 import { createProjects } from '../management/definitions.ts';
 import type { Cursors } from '../query/cursor.ts';

@@ -6,7 +6,7 @@ import { applySchema } from '../../src/engine/schema.ts';
 import { tableColumns } from '../../src/engine/table.ts';
 import { InputError } from '../../src/errors.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
-import { findValue, typedValue } from '../../src/ingest/typed.ts';
+import { findValue, typedValue } from '../../src/ingest/read-event.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
 import { type SqlText, textOf, trusted, writeValue } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';

@@ -2,10 +2,9 @@ import { isAscii } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dropDuplicates } from '../../src/ingest/json/duplicates.ts';
-import { NOT_JSON } from '../../src/ingest/json/grammar.ts';
-import { planPaths } from '../../src/ingest/json/paths.ts';
+import { NOT_JSON, planPaths } from '../../src/ingest/json/grammar.ts';
 import { type JsonLimits, type JsonPlace, MEMBER_SPANS, scanJson } from '../../src/ingest/json/scan.ts';
-import { findValue } from '../../src/ingest/typed.ts';
+import { findValue } from '../../src/ingest/read-event.ts';
 import { countNames, json, parseByHex, space, string, toHex } from '../support/json-text.ts';
 import { runs } from '../support/property.ts';
 

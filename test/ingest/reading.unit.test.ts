@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readLines } from '../../src/ingest/lines.ts';
+import { readLines } from '../../src/ingest/body-format.ts';
 import { readBody } from '../../src/ingest/read-body.ts';
 import { cutEvents } from '../../src/ingest/wire-events.ts';
 import { NDJSON, WIRES } from '../../trial/wire.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createStoringWatch } from '../../src/ingest/storing-watch.ts';
+import { createStoringWatch } from '../../src/ingest/backpressure.ts';
 
 test.each([
   { freeBytes: 1e9, isSpent: false, problem: undefined },

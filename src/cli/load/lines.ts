@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
+import { decodeText, findOtherEncoding, type Line, readLines } from '../../ingest/body-format.ts';
 import { EVENT_BYTES_MAX } from '../../ingest/event.ts';
-import { decodeText, findOtherEncoding, type Line, readLines } from '../../ingest/lines.ts';
 
 /** The target of a load: a service, or the rules of a source for a dry run. */
 export interface LineSink {

@@ -2,7 +2,7 @@ import { createReadStream, ReadStream, statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { InputError, messageOf } from '../../errors.ts';
-import { DECOMPRESSORS, decompress } from '../../ingest/decompress.ts';
+import { DECOMPRESSORS, decompress } from '../../ingest/read-body.ts';
 import { formatCounted } from '../format.ts';
 import type { LoadProgress } from './lines.ts';
 

@@ -9,8 +9,7 @@ import { createReplace } from '../../sql/pattern.ts';
 import { EVENT_BYTES_MAX, type Event, textOf } from '../event.ts';
 import { readString } from '../json/grammar.ts';
 import { cutElements, cutMembers, type Member } from '../json/text.ts';
-import { RejectedEvent, readEvent } from '../read-event.ts';
-import { typedValues } from '../typed.ts';
+import { RejectedEvent, readEvent, typedValues } from '../read-event.ts';
 import { createMatch, type Match } from './match.ts';
 
 /** Terms of one search of a source's file. */

@@ -15,13 +15,15 @@ import {
   NOT_JSON,
   OPEN_BRACE,
   OPEN_BRACKET,
+  type PathNode,
+  type PathPlan,
+  planPaths,
   QUOTE,
   readString,
   SPACE,
   STOPS_STRING,
   wordAt,
 } from './grammar.ts';
-import { type PathNode, type PathPlan, planPaths } from './paths.ts';
 
 /** Bounds on the JSON of one event; past one of them the event is rejected, never cut. */
 export interface JsonLimits {

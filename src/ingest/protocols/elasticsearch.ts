@@ -11,7 +11,7 @@ import {
   linesOf,
   type WireEvent,
 } from '../body-format.ts';
-import type { Receipt } from '../receipt.ts';
+import type { Receipt } from '../rejected.ts';
 import {
   findBasicKey,
   findCredentials,

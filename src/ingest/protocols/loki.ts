@@ -11,10 +11,10 @@ import {
   malformed,
   markRepaired,
   parseBody,
+  REPLACEMENT,
   type WireEvent,
 } from '../body-format.ts';
-import { REPLACEMENT } from '../lines.ts';
-import { createMessages } from '../otlp/protobuf.ts';
+import { createMessages } from '../otlp/check.ts';
 import { findBasicKey, type Protocol } from './protocol.ts';
 
 const TEXT = 'text/plain; charset=utf-8';

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../errors.ts';
 import { headerOf } from '../../lib/header.ts';
 import type { EventBody } from '../body-format.ts';
-import type { Receipt } from '../receipt.ts';
+import type { Receipt } from '../rejected.ts';
 
 /** A request of a sender, free of the framework. */
 export interface ProtocolRequest {
@@ -68,7 +68,7 @@ export interface ProtocolDocs {
   readonly answers: string;
 }
 
-/** A protocol that log senders speak; see table.ts. */
+/** A protocol that log senders speak; see http/routes/ingest.ts. */
 export interface Protocol {
   readonly docs: ProtocolDocs;
   readonly events: EventRoute;
