@@ -1,8 +1,7 @@
 import { type Alert, SERVICE_VARIABLES } from '../definitions/alert.ts';
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
-import type { Fault } from '../definitions/fault.ts';
 import type { YamlPath } from '../definitions/yaml-file.ts';
-import { TailraceError } from '../errors.ts';
+import { type Fault, TailraceError } from '../errors.ts';
 import { findUndeclared, parseParameters } from '../query/parameters.ts';
 import { findTextFaults } from './text.ts';
 

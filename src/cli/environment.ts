@@ -3,7 +3,7 @@ import type { ControlStore } from '../keys/control-store.ts';
 import { createKeyring, type Keyring } from '../keys/keyring.ts';
 import { openControlStore } from '../keys/open-control-store.ts';
 import { createTokens, openTokenSecret } from '../keys/token.ts';
-import { packagePath } from '../lib/package-path.ts';
+import { packagePath } from '../lib/file.ts';
 
 /**
  * Reads the settings from the environment.

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
-import { findOwner } from '../engine/store-lock.ts';
+import { findOwner } from '../engine/store-file.ts';
 import { InputError, StoppedError } from '../errors.ts';
 import { replaceFile } from '../lib/file.ts';
 import { withReserve } from '../lib/reserve.ts';

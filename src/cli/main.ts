@@ -8,7 +8,7 @@ import {
   TailraceError,
   TransientError,
 } from '../errors.ts';
-import { packagePath } from '../lib/package-path.ts';
+import { packagePath } from '../lib/file.ts';
 import { isOutOfSpace } from '../lib/system-failure.ts';
 import { readVersion } from '../version.ts';
 

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { describeFolders } from '../definitions/folders.ts';
-import { StoreInUseError } from '../engine/store-lock.ts';
+import { StoreInUseError } from '../engine/store-file.ts';
 import { InputError, TransientError } from '../errors.ts';
 import { exampleOf } from '../http/openapi/document.ts';
 import { isOutOfSpace, toStartError } from '../lib/system-failure.ts';

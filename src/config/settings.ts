@@ -1,5 +1,4 @@
-import { BY_MACHINE } from './machine.ts';
-import { choice, hidden, integer, parseText, type Setting, secret, text } from './setting.ts';
+import { BY_MACHINE, choice, hidden, integer, parseText, type Setting, secret, text } from './setting.ts';
 import {
   parseAccount,
   parseClient,

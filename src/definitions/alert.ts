@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import type { Fault } from '../errors.ts';
 import { ENDPOINT_NAME } from './endpoint.ts';
-import type { Fault } from './fault.ts';
 import { createShapeCheck, wholeNumber } from './shape.ts';
 import { UUID_TEXT } from './source-file.ts';
 import { checkUnique, readYamlFolder, type YamlFile } from './yaml-file.ts';

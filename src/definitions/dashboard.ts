@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
+import type { Fault } from '../errors.ts';
 import { CHART_COLUMNS, CHART_TITLE, CHART_UNIT, PANEL_KINDS, type PanelKind } from './chart.ts';
 import { ENDPOINT_NAME } from './endpoint.ts';
-import type { Fault } from './fault.ts';
 import { createShapeCheck } from './shape.ts';
 import { UUID_TEXT } from './source-file.ts';
 import { checkUnique, readYamlFolder, type YamlFile } from './yaml-file.ts';

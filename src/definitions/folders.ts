@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize, resolve } from 'node:path';
-import { packagePath } from '../lib/package-path.ts';
+import { packagePath } from '../lib/file.ts';
 
 /** The folders that definitions are read from. Empty: no folder was named. */
 export interface DefinitionFolders {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import { packagePath } from '../lib/package-path.ts';
+import type { Fault } from '../errors.ts';
+import { packagePath } from '../lib/file.ts';
 import { type Alert, readAlerts } from './alert.ts';
 import { checkPair, findClockWarning, type SqlFile } from './checks/endpoint.ts';
 import { checkLevel, checkRollup, checkSourceColumns } from './checks/source.ts';
 import { type Dashboard, readDashboards } from './dashboard.ts';
 import { createEndpoint, type Endpoint, toToolName } from './endpoint.ts';
-import type { Fault } from './fault.ts';
 import { findFolders, findSearchesDir, type NamedFolders, type ReadFolders } from './folders.ts';
 import { readSavedSearches, type SavedSearch } from './saved-search.ts';
 import { createSource, type Source } from './source.ts';

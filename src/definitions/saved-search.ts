@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Static, Type } from 'typebox';
+import type { Fault } from '../errors.ts';
 import { CHART_TITLE } from './chart.ts';
 import { ENDPOINT_NAME } from './endpoint.ts';
-import type { Fault } from './fault.ts';
 import { createShapeCheck } from './shape.ts';
 import { UUID_TEXT } from './source-file.ts';
 import { checkUnique, readYamlFolder, type YamlFile } from './yaml-file.ts';

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { type TSchema, Type } from 'typebox';
+import type { Fault } from '../errors.ts';
 import { compileSchema } from '../lib/schema-check.ts';
-import type { Fault } from './fault.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 // Finding the line of each fault takes a time in proportion to the file.

@@ -1,8 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { ACCEPTS } from './accepts.ts';
-import { FILTER_FIELDS } from './event-filter.ts';
-import { PATH } from './event-path.ts';
-import type { Fault } from './fault.ts';
+import type { Fault } from '../errors.ts';
+import { ACCEPTS, FILTER_FIELDS, PATH } from './accepts.ts';
 import { LEVEL_FIELDS } from './level.ts';
 import { createShapeCheck, wholeNumber } from './shape.ts';
 import type { YamlFile } from './yaml-file.ts';

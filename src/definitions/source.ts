@@ -1,7 +1,5 @@
 import { parseSql } from '../sql/parse.ts';
-import { type Accept, createAccepts } from './accepts.ts';
-import { createEventFilter, type EventFilter } from './event-filter.ts';
-import { toPaths } from './event-path.ts';
+import { type Accept, createAccepts, createEventFilter, type EventFilter, toPaths } from './accepts.ts';
 import { createLevel, type LevelRule } from './level.ts';
 import { type ExternalFile, isExternalFile, type ManagedFile } from './source-file.ts';
 import type { YamlFile } from './yaml-file.ts';

@@ -9,8 +9,7 @@ import {
   parseDocument,
   type YAMLParseError,
 } from 'yaml';
-import { messageOf } from '../errors.ts';
-import { type Fault, placeAt } from './fault.ts';
+import { type Fault, messageOf, placeAt } from '../errors.ts';
 import { findNodeFaults, findYamlExcess, YAML_TOKENS_MAX } from './yaml-bounds.ts';
 
 const FILE_BYTES_MAX = 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { DialectName } from '../definitions/dialect.ts';
+import type { DialectName } from '../definitions/endpoint.ts';
 import type { TranslateOptions, Translation } from './bigquery/translate.ts';
 
 /** Translates a caller's SELECT to the engine's SQL. @throws TailraceError `invalid_parameter` */

@@ -3,7 +3,7 @@ import { type AcceptedProtocol, accepts, GENERAL_SOURCE } from '../definitions/a
 import { createRegistry, type Registry } from '../definitions/registry.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
-import { headerOf } from '../lib/header.ts';
+import { headerOf } from '../lib/network.ts';
 import type { WireEvent } from './body-format.ts';
 import { RejectedEvent } from './read-event.ts';
 

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { type Refusal, TailraceError } from '../errors.ts';
-import { remember } from '../lib/remember.ts';
+import { remember } from '../lib/single-flight.ts';
 import type { Rate } from '../lib/token-bucket.ts';
 import type { ControlStore } from './control-store.ts';
 import { type Grant, isWithinReach, SCOPES, type Scope } from './grant.ts';

@@ -11,7 +11,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { lstat, open, realpath, statfs } from 'node:fs/promises';
-import { dirname, join, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describeSystemFailure } from './system-failure.ts';
 
 /**
@@ -167,4 +168,19 @@ async function ignoreMissing<T>(found: Promise<T>): Promise<T | undefined> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** The root of this package; src/lib/ and dist/lib/ are equally deep. */
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/**
+ * Returns the path of a file or folder of the package, relative to the working folder if it lies below it:
+ * `docs/settings.md` in a checkout, `node_modules/tailrace/docs/settings.md` beside an installed package.
+ *
+ * @param name path from the root of the package
+ */
+export function packagePath(name: string): string {
+  const path = join(ROOT, name);
+  const near = relative(process.cwd(), path);
+  return near.startsWith('..') || isAbsolute(near) ? path : near;
 }

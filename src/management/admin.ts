@@ -2,7 +2,7 @@ import { GENERAL_SOURCE } from '../definitions/accepts.ts';
 import type { Registry } from '../definitions/registry.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
-import { parseRows } from '../engine/values.ts';
+import { parseRows } from '../engine/read-settings.ts';
 import type { RejectedEvents, RejectedLog } from '../ingest/rejected.ts';
 import { isListed, isUnrestricted } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { isLoopbackHost } from '../config/url.ts';
 import { TailraceError } from '../errors.ts';
 import { type Caller, CHALLENGE, type Keyring } from '../keys/keyring.ts';
-import { headerOf } from '../lib/header.ts';
+import { headerOf } from '../lib/network.ts';
 import { findCookies, readCookie, SECURE_COOKIES } from './cookie.ts';
 import type { createPeopleCallers, Proxied } from './role.ts';
 import type { Sessions } from './sessions.ts';

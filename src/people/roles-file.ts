@@ -1,9 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { type Fault, formatFault, refuseFaults } from '../definitions/fault.ts';
 import type { Definitions } from '../definitions/read.ts';
 import { createShapeCheck } from '../definitions/shape.ts';
 import { type OperatorFile, readOperatorFile, type YamlFile } from '../definitions/yaml-file.ts';
-import { InputError } from '../errors.ts';
+import { type Fault, formatFault, InputError, refuseFaults } from '../errors.ts';
 import { checkAgainst, checkGrant, createRate, PER_SECOND_MAX, SCOPES, toListed } from '../keys/grant.ts';
 import { toLowerAscii } from './identity.ts';
 import type { Role } from './role.ts';

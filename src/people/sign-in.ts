@@ -5,7 +5,7 @@ import { actorOf } from '../keys/audit.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { hashKey, sameHash } from '../keys/key-record.ts';
 import type { Caller, Keyring } from '../keys/keyring.ts';
-import { networkOf } from '../lib/address.ts';
+import { networkOf } from '../lib/network.ts';
 import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
 import type { createLoginSeal, Login } from './cookie.ts';
 import { createIdentity } from './identity.ts';

@@ -1,5 +1,4 @@
-import { type Dialect, SQL_BOUNDS } from '../definitions/dialect.ts';
-import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
+import { type Dialect, type Endpoint, type ResultType, SQL_BOUNDS } from '../definitions/endpoint.ts';
 import { createParameter } from '../definitions/parameter.ts';
 import type { DialectView } from '../dialect/bigquery/relation.ts';
 import type { Translation } from '../dialect/bigquery/translate.ts';

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Dialect } from '../definitions/dialect.ts';
-import type { Endpoint } from '../definitions/endpoint.ts';
+import type { Dialect, Endpoint } from '../definitions/endpoint.ts';
 import { SQL_PARAMETER } from '../definitions/parameter.ts';
 import { DIALECTS } from '../dialect/dialect.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';

@@ -1,6 +1,6 @@
 import { LEVELS, type Level } from '../definitions/level.ts';
 import type { Source, SourceColumn } from '../definitions/source.ts';
-import { remember } from '../lib/remember.ts';
+import { remember } from '../lib/single-flight.ts';
 import { guardLike, guardPattern } from '../sql/search-guard.ts';
 import { writeValue } from '../sql/sql.ts';
 import { LEVEL_RANKS, type LevelForm, writeIsOfLevel, writeLevel } from './level.ts';

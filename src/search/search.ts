@@ -9,7 +9,7 @@ import {
   type Micros,
   parseInstant,
 } from '../lib/instant.ts';
-import { remember } from '../lib/remember.ts';
+import { remember } from '../lib/single-flight.ts';
 import type { ParameterValues } from '../query/parameters.ts';
 import { AGAINST_PARAMETER } from './analysis/compare.ts';
 import type { SearchScope } from './arms.ts';

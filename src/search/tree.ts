@@ -1,4 +1,4 @@
-import { remember } from '../lib/remember.ts';
+import { remember } from '../lib/single-flight.ts';
 
 /** A parsed search. `and` and `or` have at least two items. */
 export type SearchTree =

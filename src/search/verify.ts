@@ -1,10 +1,9 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
-import type { Fault } from '../definitions/fault.ts';
 import type { Parameter } from '../definitions/parameter.ts';
 import { listSources, type SavedSearch } from '../definitions/saved-search.ts';
 import type { Source } from '../definitions/source.ts';
 import { readYamlFile, type UnsavedTexts, type YamlPath } from '../definitions/yaml-file.ts';
-import { TailraceError } from '../errors.ts';
+import { type Fault, TailraceError } from '../errors.ts';
 import { parseParameters } from '../query/parameters.ts';
 import { verifyCondition } from './condition.ts';
 import { parseMeasure } from './histogram.ts';

@@ -3,8 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { networkOf as parseNetwork } from '../lib/address.ts';
-import { headerOf } from '../lib/header.ts';
+import { headerOf, networkOf as parseNetwork } from '../lib/network.ts';
 import { type Rate, type RateDecision, type TokenBucket, takeToken } from '../lib/token-bucket.ts';
 import type { Authenticator, Credential } from '../people/credential.ts';
 

@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import { verifyAlerts } from '../alerts/verify.ts';
 import { findServerAddress } from '../config/clickhouse.ts';
 import type { Config } from '../config/config.ts';
-import { type Fault, refuseFaults } from '../definitions/fault.ts';
 import { keepFolders, type ReadFolders } from '../definitions/folders.ts';
 import { type Definitions, type LoadResult, readDefinitions } from '../definitions/read.ts';
 import { createRegistry, type Registry } from '../definitions/registry.ts';
@@ -16,11 +15,12 @@ import type { ServerOptions } from '../engine/server/server.ts';
 import {
   checkServerStore,
   checkStoreVersion,
+  lockStore,
   markServerStore,
   writeStoredTables,
 } from '../engine/store-file.ts';
-import { lockStore } from '../engine/store-lock.ts';
 import { type WriteMarks, watchWrites } from '../engine/write-marks.ts';
+import { type Fault, refuseFaults } from '../errors.ts';
 import { verifyFilters } from '../ingest/filter/filter.ts';
 import { createSlots } from '../lib/abort.ts';
 import { verifySavedSearches, verifySearches } from '../search/verify.ts';

@@ -1,8 +1,7 @@
 import type { Dashboard, DashboardPanel } from '../definitions/dashboard.ts';
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
-import type { Fault } from '../definitions/fault.ts';
 import type { YamlPath } from '../definitions/yaml-file.ts';
-import { TailraceError } from '../errors.ts';
+import { type Fault, TailraceError } from '../errors.ts';
 import { findUndeclared, parseParameters } from '../query/parameters.ts';
 
 type Found = readonly [YamlPath, string];

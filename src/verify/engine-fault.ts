@@ -1,7 +1,6 @@
 import type { SqlFile } from '../definitions/checks/endpoint.ts';
-import { type Fault, placeAt } from '../definitions/fault.ts';
 import type { Source } from '../definitions/source.ts';
-import { messageOf } from '../errors.ts';
+import { type Fault, messageOf, placeAt } from '../errors.ts';
 import { describeNearest } from '../lib/nearest.ts';
 import { applyEdits, createRewriter, findParameters, parseSql } from '../sql/parse.ts';
 

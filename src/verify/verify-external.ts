@@ -1,8 +1,7 @@
-import type { Fault } from '../definitions/fault.ts';
 import type { ColumnType, Expression, ExternalTable, Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { externalName, selectExternal } from '../engine/schema.ts';
-import { TailraceError } from '../errors.ts';
+import { type Fault, TailraceError } from '../errors.ts';
 import { readSyntaxTree } from '../sandbox/syntax-tree.ts';
 import { trusted } from '../sql/sql.ts';
 import { findDisallowedSyntax } from './disallowed-syntax.ts';

@@ -1,8 +1,8 @@
 import { MISREAD } from '../definitions/checks/source.ts';
-import type { Fault } from '../definitions/fault.ts';
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { tableColumns } from '../engine/table.ts';
+import type { Fault } from '../errors.ts';
 import { clause, givenNameOf, nameOf, parseQueryTree, readSyntaxTree, walk } from '../sandbox/syntax-tree.ts';
 import { trusted, writeValue } from '../sql/sql.ts';
 import { findDisallowedSyntax } from './disallowed-syntax.ts';

@@ -1,8 +1,8 @@
 import type { SqlFile } from '../definitions/checks/endpoint.ts';
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
-import type { Fault } from '../definitions/fault.ts';
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Fault } from '../errors.ts';
 import { JSON_FORMAT } from '../query/format.ts';
 import { createSampleSql, createStatement, sampleValues } from '../query/statement.ts';
 import { findSandboxFault } from '../sandbox/base.ts';

@@ -1,8 +1,8 @@
 import { verifyAlerts, verifyReceivers } from '../alerts/verify.ts';
 import { type Alert, checkAlert, createAlert } from '../definitions/alert.ts';
-import type { Fault } from '../definitions/fault.ts';
 import { OWN_ALERTS_DIR } from '../definitions/folders.ts';
 import type { Registry } from '../definitions/registry.ts';
+import type { Fault } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import type { AlertTests } from '../management/alert-test.ts';
 import type { AlertReplayView } from '../management/alert-view.ts';

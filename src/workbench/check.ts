@@ -1,9 +1,8 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
-import type { Fault } from '../definitions/fault.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
-import { parseRows } from '../engine/values.ts';
-import { TailraceError } from '../errors.ts';
+import { parseRows } from '../engine/read-settings.ts';
+import { type Fault, TailraceError } from '../errors.ts';
 import { verifySearches } from '../search/verify.ts';
 import { textOf } from '../sql/sql.ts';
 import { findForeignTable, NO_SETTINGS } from '../verify/disallowed-syntax.ts';

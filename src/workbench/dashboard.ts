@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.ts';
 import { checkDashboard, createDashboard, type Dashboard } from '../definitions/dashboard.ts';
-import type { Fault } from '../definitions/fault.ts';
 import { findDashboardTarget, OWN_DASHBOARDS_DIR } from '../definitions/folders.ts';
 import type { Registry } from '../definitions/registry.ts';
+import type { Fault } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import type { DashboardCheck } from '../management/dashboard-view.ts';
 import { toDashboardView } from '../management/dashboards.ts';

@@ -1,9 +1,8 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Fault } from '../definitions/fault.ts';
 import type { ReadFolders } from '../definitions/folders.ts';
 import type { YamlFile } from '../definitions/yaml-file.ts';
-import { TailraceError } from '../errors.ts';
+import { type Fault, TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { findBelow, OutsideError } from '../lib/file.ts';

@@ -1,12 +1,11 @@
 import { stringify } from 'yaml';
 import { checkPair, type SqlFile } from '../definitions/checks/endpoint.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
-import { type Fault, placeAt } from '../definitions/fault.ts';
 import { createFromPair } from '../definitions/read.ts';
 import type { Source } from '../definitions/source.ts';
 import { YAML_TOKENS_MAX } from '../definitions/yaml-bounds.ts';
 import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
-import { type ParameterFault, TailraceError } from '../errors.ts';
+import { type Fault, type ParameterFault, placeAt, TailraceError } from '../errors.ts';
 import { findWordFault } from '../sandbox/rejection.ts';
 
 /** The two files of an endpoint that is being written. */

@@ -1,6 +1,5 @@
 import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Fault } from '../definitions/fault.ts';
 import {
   type Copies,
   findCopies,
@@ -10,7 +9,7 @@ import {
   type ReadFolders,
 } from '../definitions/folders.ts';
 import { readDefinitions } from '../definitions/read.ts';
-import { InputError, TailraceError } from '../errors.ts';
+import { type Fault, InputError, TailraceError } from '../errors.ts';
 import { type AuditEntry, actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { findBelow } from '../lib/file.ts';

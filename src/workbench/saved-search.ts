@@ -1,7 +1,7 @@
-import type { Fault } from '../definitions/fault.ts';
 import { findSearchesDir } from '../definitions/folders.ts';
 import { getNamed, type Registry } from '../definitions/registry.ts';
 import { checkSavedSearch, createSavedSearch } from '../definitions/saved-search.ts';
+import type { Fault } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { verifySavedSearches } from '../search/verify.ts';
 import {

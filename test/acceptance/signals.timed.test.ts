@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { findOwner } from '../../src/engine/store-lock.ts';
+import { findOwner } from '../../src/engine/store-file.ts';
 import { endLeftProcesses, startProgram } from '../support/cli.ts';
 import { temporaryFolder } from '../support/service.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { sizeEngine } from '../../src/config/machine.ts';
+import { sizeEngine } from '../../src/config/setting.ts';
 
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;

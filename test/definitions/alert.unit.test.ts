@@ -5,8 +5,8 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { RECEIVER_KINDS } from '../../src/alerts/receivers/kinds.ts';
 import { verifyAlerts } from '../../src/alerts/verify.ts';
 import { ALERT_FILE } from '../../src/definitions/alert.ts';
-import { formatFault } from '../../src/definitions/fault.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
+import { formatFault } from '../../src/errors.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { checkCharts } from '../../src/definitions/checks/chart.ts';
 import { checkEndpointShape, createEndpoint } from '../../src/definitions/endpoint.ts';
-import { formatFault } from '../../src/definitions/fault.ts';
 import { parseYaml } from '../../src/definitions/yaml-file.ts';
+import { formatFault } from '../../src/errors.ts';
 
 const HEAD = `id: a0000000-0000-4000-8000-000000000001
 name: test.one

@@ -1,8 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { formatFault } from '../../src/definitions/fault.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
+import { formatFault } from '../../src/errors.ts';
 import { findMissing, verifyDashboards } from '../../src/verify/dashboards.ts';
 import { temporaryFolder } from '../support/service.ts';
 

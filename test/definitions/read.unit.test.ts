@@ -1,8 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { formatFault, refuseFaults } from '../../src/definitions/fault.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
+import { formatFault, refuseFaults } from '../../src/errors.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { findOwner, lockStore } from '../../src/engine/store-lock.ts';
+import { findOwner, lockStore } from '../../src/engine/store-file.ts';
 import { InputError } from '../../src/errors.ts';
 import { temporaryFolder } from '../support/service.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { writeHeader } from '../../src/lib/header.ts';
+import { writeHeader } from '../../src/lib/network.ts';
 import { expectError, get } from '../support/http.ts';
 import { EDGE, idsOf, post, rowsOf, TO_EDGE } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { writeHeader } from '../../src/lib/header.ts';
+import { writeHeader } from '../../src/lib/network.ts';
 import { isRefusal } from '../../trial/fuzz/refusal.ts';
 import { type TrialEvent, WIRES, type Wire } from '../../trial/wire.ts';
 import type { HttpAnswer } from '../support/http.ts';

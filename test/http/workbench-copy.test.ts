@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { packagePath } from '../../src/lib/package-path.ts';
+import { packagePath } from '../../src/lib/file.ts';
 import type { EndpointFiles, WorkbenchView } from '../../src/management/view.ts';
 import { createService } from '../../src/service/service.ts';
 import { get } from '../support/http.ts';

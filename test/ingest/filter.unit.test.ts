@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createEventFilter } from '../../src/definitions/event-filter.ts';
+import { createEventFilter } from '../../src/definitions/accepts.ts';
 import type { Source } from '../../src/definitions/source.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createFilterCounts, findFilter, replaceInStrings } from '../../src/ingest/filter/filter.ts';

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { expect, test } from 'vitest';
-import { addressOf, createPublicLookup, isPublicAddress, networkOf } from '../../src/lib/address.ts';
+import { addressOf, createPublicLookup, isPublicAddress, networkOf } from '../../src/lib/network.ts';
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],

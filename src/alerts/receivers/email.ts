@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { messageOf } from '../../errors.ts';
 import { createDeadline, untilAborted } from '../../lib/abort.ts';
-import { addressOf, isPublicAddress } from '../../lib/address.ts';
+import { addressOf, isPublicAddress } from '../../lib/network.ts';
 import { oneLine } from '../text.ts';
 import { TRY_MS_MAX } from './post.ts';
 import {

@@ -2,7 +2,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { messageOf } from '../../errors.ts';
 import { createDeadline } from '../../lib/abort.ts';
-import { addressOf, isPublicAddress } from '../../lib/address.ts';
+import { addressOf, isPublicAddress } from '../../lib/network.ts';
 import { type Connector, SendError } from './receiver.ts';
 
 /** Longest time of one try, from the resolution of the name to the response. */

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { isDecodable } from '../../config/url.ts';
 import { RECEIVER_NAME } from '../../definitions/alert.ts';
-import { type Fault, formatFault, refuseFaults } from '../../definitions/fault.ts';
 import { createShapeCheck } from '../../definitions/shape.ts';
 import {
   type OperatorFile,
@@ -9,8 +8,8 @@ import {
   type YamlFile,
   type YamlPath,
 } from '../../definitions/yaml-file.ts';
-import { InputError } from '../../errors.ts';
-import { addressOf, createPublicLookup, isPublicAddress, type Resolve } from '../../lib/address.ts';
+import { type Fault, formatFault, InputError, refuseFaults } from '../../errors.ts';
+import { addressOf, createPublicLookup, isPublicAddress, type Resolve } from '../../lib/network.ts';
 import { RECEIVER_KINDS, type ReceiverKind } from './kinds.ts';
 import type { Receiver } from './receiver.ts';
 

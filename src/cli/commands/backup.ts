@@ -3,8 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { hasEmbeddedStore } from '../../engine/embedded/sessions.ts';
-import { checkStoreVersion } from '../../engine/store-file.ts';
-import { lockStore } from '../../engine/store-lock.ts';
+import { checkStoreVersion, lockStore } from '../../engine/store-file.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import { SQLITE_FILE } from '../../keys/sqlite-store.ts';
 import {

@@ -1,13 +1,12 @@
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
-import { formatFault } from '../../definitions/fault.ts';
 import { describeFolders } from '../../definitions/folders.ts';
 import { type Definitions, type LoadResult, readDefinitions } from '../../definitions/read.ts';
 import type { Source } from '../../definitions/source.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { findSchemaFaults } from '../../engine/schema.ts';
 import { readStoredTables } from '../../engine/store-file.ts';
-import { InputError } from '../../errors.ts';
+import { formatFault, InputError } from '../../errors.ts';
 import { prepare } from '../../service/open-core.ts';
 import { createOperatorFiles, NO_RECEIVERS_FILE } from '../../service/operator-files.ts';
 import { findMissing } from '../../verify/dashboards.ts';

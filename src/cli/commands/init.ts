@@ -4,8 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../../errors.ts';
-import { findBelow, makeFolder } from '../../lib/file.ts';
-import { packagePath } from '../../lib/package-path.ts';
+import { findBelow, makeFolder, packagePath } from '../../lib/file.ts';
 import { readVersion } from '../../version.ts';
 
 export function initCommand(): Command {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { describeFolders, findFolders } from '../../definitions/folders.ts';
 import { InputError } from '../../errors.ts';
-import { packagePath } from '../../lib/package-path.ts';
+import { packagePath } from '../../lib/file.ts';
 import { readConfig } from '../environment.ts';
 import { runTests, summarise, toText } from '../testing/run-tests.ts';
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
-import { refuseFaults } from '../../definitions/fault.ts';
 import { readDefinitions } from '../../definitions/read.ts';
 import { createRegistry } from '../../definitions/registry.ts';
+import { refuseFaults } from '../../errors.ts';
 import { type Event, parseEvent } from '../../ingest/event.ts';
 import { createFilterCounts, FILTER_RULES, findFilter, verifyFilters } from '../../ingest/filter/filter.ts';
 import { RejectedEvent } from '../../ingest/read-event.ts';

@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';
 import { WITHOUT_PROJECT_HEADER } from '../../ingest/rejected.ts';
 import { createBatcher } from '../../ingest/writer.ts';
-import { writeHeader } from '../../lib/header.ts';
+import { writeHeader } from '../../lib/network.ts';
 import { backOffMs } from '../../lib/task.ts';
 import { describeRedirect, type Remote, sendRequest } from '../remote.ts';
 import type { LineSink } from './lines.ts';

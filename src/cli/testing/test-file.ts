@@ -3,10 +3,9 @@ import { dirname, join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { parseDocument } from 'yaml';
 import type { Endpoint } from '../../definitions/endpoint.ts';
-import type { Fault } from '../../definitions/fault.ts';
 import { createShapeCheck } from '../../definitions/shape.ts';
 import { readYamlFile, YAML_OPTIONS, type YamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
-import { InputError } from '../../errors.ts';
+import { type Fault, InputError } from '../../errors.ts';
 import { EARLIEST_MICROS, LATEST_MICROS, MICROS_PER_MS, parseInstant } from '../../lib/instant.ts';
 import {
   ANY_MAP,

@@ -1,6 +1,6 @@
+import type { Fault } from '../../errors.ts';
 import { type ChartFields, type ChartKind, kindOf, listCharts, SERIES_MAX } from '../chart.ts';
 import { type EndpointFile, endpointFields, type ResultType } from '../endpoint.ts';
-import type { Fault } from '../fault.ts';
 import type { YamlFile, YamlPath } from '../yaml-file.ts';
 
 type FieldFault = readonly [path: YamlPath, message: string];

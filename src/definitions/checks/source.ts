@@ -1,5 +1,5 @@
-import { toPaths } from '../event-path.ts';
-import type { Fault } from '../fault.ts';
+import type { Fault } from '../../errors.ts';
+import { toPaths } from '../accepts.ts';
 import { createLevel, type LevelFields } from '../level.ts';
 import type { ColumnType } from '../source.ts';
 import { DAY_SECONDS, isExternalFile, type ManagedFile } from '../source-file.ts';

@@ -1,6 +1,5 @@
-import type { placeAt } from '../../definitions/fault.ts';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
-import { TailraceError } from '../../errors.ts';
+import { type placeAt, TailraceError } from '../../errors.ts';
 
 /** The error for a caller's BigQuery SELECT. @param message what is not understood in it, and what would be */
 export function reject(message: string, place?: ReturnType<typeof placeAt>, cause?: unknown): TailraceError {

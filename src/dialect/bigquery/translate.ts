@@ -1,4 +1,4 @@
-import { SQL_INSTANT_PREFIX } from '../../definitions/dialect.ts';
+import { SQL_INSTANT_PREFIX } from '../../definitions/endpoint.ts';
 import { TailraceError } from '../../errors.ts';
 import { parseInstant } from '../../lib/instant.ts';
 import type { Bounds } from './bounds.ts';

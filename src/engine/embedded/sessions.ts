@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readMachine, sizeEngine } from '../../config/machine.ts';
+import { readMachine, sizeEngine } from '../../config/setting.ts';
 import { makeFolder } from '../../lib/file.ts';
 import { writeValue } from '../../sql/sql.ts';
 import type { QueryLimits } from '../engine.ts';

@@ -5,8 +5,13 @@ import { textOf } from '../../sql/sql.ts';
 import type { Engine, QueryLimits, QueryOptions } from '../engine.ts';
 import { createGate } from '../failure.ts';
 import type { PoolLimits } from '../lanes.ts';
-import { type EngineSettings, readSettings, SANDBOX_LIMITS, sandboxSettings } from '../read-settings.ts';
-import { createValueBinder } from '../values.ts';
+import {
+  createValueBinder,
+  type EngineSettings,
+  readSettings,
+  SANDBOX_LIMITS,
+  sandboxSettings,
+} from '../read-settings.ts';
 import { createServerClient } from './client.ts';
 import { prepareServer } from './start.ts';
 import {

@@ -1,6 +1,6 @@
 import type { ServerAddress } from '../../config/clickhouse.ts';
 import { InputError, messageOf, TailraceError } from '../../errors.ts';
-import { packagePath } from '../../lib/package-path.ts';
+import { packagePath } from '../../lib/file.ts';
 import { toTailraceError } from '../failure.ts';
 import type { EngineSettings } from '../read-settings.ts';
 import { onCluster } from '../table.ts';

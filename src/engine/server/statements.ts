@@ -3,8 +3,14 @@ import { untilAborted } from '../../lib/abort.ts';
 import { sql } from '../../sql/sql.ts';
 import type { InsertBatch, QueryOptions, QueryResult } from '../engine.ts';
 import { createSessionPool, type PoolLimits } from '../lanes.ts';
-import { type EngineSettings, FORMAT_SETTINGS, fileSettings, SQL_BYTES_MAX } from '../read-settings.ts';
-import { type BoundStatement, parseRows } from '../values.ts';
+import {
+  type BoundStatement,
+  type EngineSettings,
+  FORMAT_SETTINGS,
+  fileSettings,
+  parseRows,
+  SQL_BYTES_MAX,
+} from '../read-settings.ts';
 import type { ServerAnswer, ServerClient } from './client.ts';
 
 /** A user that runs queries. */

@@ -11,7 +11,7 @@ import { findSource } from '../../ingest/source-name.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { getAllowedSource, hideMissing, requireSource } from '../../keys/named.ts';
-import { headerOf } from '../../lib/header.ts';
+import { headerOf } from '../../lib/network.ts';
 import { OWNER } from '../../query/pins.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { rejectType } from '../plugins/errors.ts';

@@ -1,7 +1,7 @@
-import type { EventFilter, Redaction } from '../../definitions/event-filter.ts';
-import type { Fault } from '../../definitions/fault.ts';
+import type { EventFilter, Redaction } from '../../definitions/accepts.ts';
 import type { Source } from '../../definitions/source.ts';
 import { readYamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
+import type { Fault } from '../../errors.ts';
 import { verifyCondition } from '../../search/condition.ts';
 import { parseSearch } from '../../search/parse.ts';
 import { messageOfFault } from '../../search/verify.ts';

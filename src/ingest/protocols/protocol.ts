@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../errors.ts';
-import { headerOf } from '../../lib/header.ts';
+import { headerOf } from '../../lib/network.ts';
 import type { EventBody } from '../body-format.ts';
 import type { Receipt } from '../rejected.ts';
 

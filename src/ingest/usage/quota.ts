@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { formatFault, refuseFaults } from '../../definitions/fault.ts';
 import { createShapeCheck, wholeNumber } from '../../definitions/shape.ts';
 import { readOperatorFile } from '../../definitions/yaml-file.ts';
-import { InputError } from '../../errors.ts';
+import { formatFault, InputError, refuseFaults } from '../../errors.ts';
 
 /** What was stored. Bytes are UTF-8, of message, metadata and other members, before compression. */
 export interface Amount {

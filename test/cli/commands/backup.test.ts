@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { lockStore } from '../../../src/engine/store-lock.ts';
+import { lockStore } from '../../../src/engine/store-file.ts';
 import { createBackup, readManifest } from '../../../src/maintenance/backup.ts';
 import { copyFewDefinitions } from '../../support/definitions.ts';
 import { edgeEvents } from '../../support/events.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { lockStore } from '../../../src/engine/store-lock.ts';
+import { lockStore } from '../../../src/engine/store-file.ts';
 import { openSqliteStore, SQLITE_FILE } from '../../../src/keys/sqlite-store.ts';
 import type { CliResult } from '../../support/cli.ts';
 import { runProgram } from '../../support/program.ts';

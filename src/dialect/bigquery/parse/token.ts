@@ -1,5 +1,4 @@
-import { placeAt } from '../../../definitions/fault.ts';
-import type { TailraceError } from '../../../errors.ts';
+import { placeAt, type TailraceError } from '../../../errors.ts';
 import { reject, shorten } from '../rejection.ts';
 import type { Expression, QueryTree } from './tree.ts';
 
