@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator } from '../people/credential.ts';
 import { EVENT_STREAM } from '../serve/resolve.ts';
-import type { ResolvedTail } from '../serve/resolve-tail.ts';
+import type { ResolvedTail } from '../serve/resolve-search.ts';
 import type { Sink } from '../tail/member.ts';
 import type { TailRequest, Tails } from '../tail/tails.ts';
 import { getCaller } from './plugins/auth.ts';

@@ -15,7 +15,7 @@ import {
   type Statement,
   toChangeCount,
 } from './database.ts';
-import { type KeyRecord, toRecord, toRow } from './key-record.ts';
+import { type KeyRecord, toRecord, toRow } from './grant.ts';
 import { createSessionStore } from './session-store.ts';
 
 export interface KeyPage {

@@ -1,6 +1,6 @@
 import type { AuditEntry, StoredEntry } from './audit.ts';
 import type { ControlStore } from './control-store.ts';
-import { type KeyRecord, sameHash } from './key-record.ts';
+import { type KeyRecord, sameHash } from './grant.ts';
 
 // Keys in one transaction: some 200 KB, which blocks others no longer than any change.
 const BATCH = 500;

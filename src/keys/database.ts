@@ -1,4 +1,4 @@
-import type { KeyRecord } from './key-record.ts';
+import type { KeyRecord } from './grant.ts';
 
 /** A statement with `$1`, `$2`, … for its values. SQLite and PostgreSQL run the same texts. */
 export interface Statement {

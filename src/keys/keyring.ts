@@ -3,10 +3,10 @@ import { type Refusal, TailraceError } from '../errors.ts';
 import { remember } from '../lib/single-flight.ts';
 import type { Rate } from '../lib/token-bucket.ts';
 import type { ControlStore } from './control-store.ts';
-import { type Grant, isWithinReach, SCOPES, type Scope } from './grant.ts';
-import { findKeyId, hashKey, type KeyRecord, sameHash } from './key-record.ts';
+import type { Grant, KeyRecord, Scope } from './grant.ts';
+import { findKeyId, hashKey, isWithinReach, SCOPES, sameHash } from './grant.ts';
+import { createTally, type Tally } from './known-keys.ts';
 import { createManagement } from './management.ts';
-import { createTally, type Tally } from './tally.ts';
 import {
   looksLikeToken,
   parseTokenGrant,

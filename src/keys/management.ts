@@ -1,8 +1,7 @@
 import { InputError } from '../errors.ts';
 import type { AuditAction } from './audit.ts';
 import type { Change, ControlStore } from './control-store.ts';
-import { describeGrant, type Grant } from './grant.ts';
-import { createSecret, type KeyRecord } from './key-record.ts';
+import { createSecret, describeGrant, type Grant, type KeyRecord } from './grant.ts';
 
 /** A new key. Rights other than its scopes are unlimited unless given. */
 export interface NewKey extends Pick<Grant, 'scopes' | 'endpoints' | 'sources' | 'rate' | 'expiresMs'> {

@@ -14,7 +14,7 @@ import {
   toChangeCount,
   toStorable,
 } from './database.ts';
-import { toRecord } from './key-record.ts';
+import { toRecord } from './grant.ts';
 import { createKnownKeys, openChangeWatch } from './known-keys.ts';
 
 export interface PostgresStoreOptions {

@@ -16,7 +16,7 @@ import {
   type Statement,
   toStorable,
 } from './database.ts';
-import { type KeyRecord, toRecord } from './key-record.ts';
+import { type KeyRecord, toRecord } from './grant.ts';
 
 /** In the data directory. */
 export const SQLITE_FILE = 'control.sqlite';

@@ -7,8 +7,7 @@ import { Type } from 'typebox';
 import { InputError } from '../errors.ts';
 import { compileSchema } from '../lib/schema-check.ts';
 import { describeSystemFailure, toStartError } from '../lib/system-failure.ts';
-import type { Grant } from './grant.ts';
-import { hashKey } from './key-record.ts';
+import { type Grant, hashKey } from './grant.ts';
 
 /** The claims of a signed token; src/keys/keyring.ts decides whether its key may still mint it. */
 export interface SignedToken {

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { hasNewestFirst } from '../definitions/pages.ts';
 import type { Registry } from '../definitions/registry.ts';
+import { listSources, type SavedSearch } from '../definitions/saved-search.ts';
 import { findSources, isManaged, type Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type Grant, isListed, mayRead } from '../keys/grant.ts';
@@ -9,7 +10,7 @@ import type { Caller } from '../keys/keyring.ts';
 import { formatNames } from '../query/format.ts';
 import { OWNER } from '../query/pins.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
-import type { EndpointView, Projects, Self, SourceView } from './view.ts';
+import type { EndpointView, Projects, SavedSearchView, Self, SourceView } from './view.ts';
 
 type Reach = Pick<Grant, 'scopes' | 'endpoints' | 'sources'>;
 type Reader = Reach & Pick<Grant, 'pins'>;
@@ -182,4 +183,25 @@ export function createProjects(engine: Engine, registry: Registry, now: () => nu
 
 function readRow(line: string) {
   return JSON.parse(line) as { readonly source: string; readonly project: string }; // the columns of the SELECT
+}
+
+/** Lists the saved searches that the caller may run, by title. */
+export function listSavedSearches(
+  registry: Pick<Registry, 'searches' | 'findSource'>,
+  caller: Pick<Caller, 'endpoints' | 'sources' | 'pins' | 'scopes'>,
+): SavedSearchView[] {
+  const mayRun = (saved: SavedSearch) => {
+    const { project } = saved.search;
+    const pinned = caller.pins['project'];
+    const sources = listSources(saved).map(registry.findSource);
+    return (
+      caller.endpoints === undefined &&
+      sources.every((one) => one !== undefined && mayRead(caller, one)) &&
+      (project === undefined || pinned === undefined || project === pinned)
+    );
+  };
+  return registry.searches
+    .filter(mayRun)
+    .map(({ id, name, title, description, search }) => ({ id, name, title, description, search }))
+    .toSorted((a, b) => a.title.localeCompare(b.title));
 }

@@ -5,6 +5,7 @@ import {
   createRate,
   DESCRIPTION_CHARS_MAX,
   type Grant,
+  type KeyRecord,
   LISTED_MAX,
   NAME_CHARS_MAX,
   PER_SECOND_MAX,
@@ -12,7 +13,6 @@ import {
   SCOPES,
   toListed,
 } from '../keys/grant.ts';
-import type { KeyRecord } from '../keys/key-record.ts';
 import type { KeyChange } from '../keys/management.ts';
 import { MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
 import type { KeyEntry, KeyView } from './view.ts';

@@ -10,8 +10,8 @@ import {
   isNarrower,
   isUnrestricted,
   isWithinReach,
+  type KeyRecord,
 } from '../keys/grant.ts';
-import type { KeyRecord } from '../keys/key-record.ts';
 import type { Caller, Keyring } from '../keys/keyring.ts';
 import { type KeyChangeBody, type NewKeyBody, toChange, toKeyView } from './key-view.ts';
 import type { CreatedKeyView, KeyView } from './view.ts';

@@ -4,8 +4,7 @@ import { createShapeCheck } from '../definitions/shape.ts';
 import { type OperatorFile, readOperatorFile, type YamlFile } from '../definitions/yaml-file.ts';
 import { type Fault, formatFault, InputError, refuseFaults } from '../errors.ts';
 import { checkAgainst, checkGrant, createRate, PER_SECOND_MAX, SCOPES, toListed } from '../keys/grant.ts';
-import { toLowerAscii } from './identity.ts';
-import type { Role } from './role.ts';
+import { type Role, toLowerAscii } from './role.ts';
 
 const ROLES_MAX = 1_000;
 const CLAIM = 'claim:';

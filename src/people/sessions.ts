@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../errors.ts';
-import { hashKey, sameHash } from '../keys/key-record.ts';
+import { hashKey, sameHash } from '../keys/grant.ts';
 import { andThen, type Caller, CHALLENGE, type Keyring } from '../keys/keyring.ts';
 import type { Claims, SessionRecord, SessionStore } from '../keys/session-store.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';

@@ -3,13 +3,13 @@ import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
 import type { ControlStore } from '../keys/control-store.ts';
-import { hashKey, sameHash } from '../keys/key-record.ts';
+import { hashKey, sameHash } from '../keys/grant.ts';
 import type { Caller, Keyring } from '../keys/keyring.ts';
 import { networkOf } from '../lib/network.ts';
 import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
-import type { createLoginSeal, Login } from './cookie.ts';
-import { createIdentity } from './identity.ts';
+import type { createLoginSeal, Login } from './credential.ts';
 import type { Provider, SignedIn } from './provider.ts';
+import { createIdentity } from './role.ts';
 import type { NewSession, Sessions } from './sessions.ts';
 
 /** Why a sign-in has failed; the console says what to do. */

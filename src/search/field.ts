@@ -3,9 +3,17 @@ import type { Source, SourceColumn } from '../definitions/source.ts';
 import { remember } from '../lib/single-flight.ts';
 import { guardLike, guardPattern } from '../sql/search-guard.ts';
 import { writeValue } from '../sql/sql.ts';
-import { LEVEL_RANKS, type LevelForm, writeIsOfLevel, writeLevel } from './level.ts';
-import { type NumberSql, writeDecimal, writeDouble, writeForm } from './number.ts';
-import { printField, type SearchClause, type SearchField } from './tree.ts';
+import {
+  LEVEL_RANKS,
+  type LevelForm,
+  type NumberSql,
+  writeDecimal,
+  writeDouble,
+  writeForm,
+  writeIsOfLevel,
+  writeLevel,
+} from './comparison.ts';
+import { printField, type SearchClause, type SearchField } from './parse.ts';
 
 /** A field of one source's events in SQL. Expressions without a value are NULL. */
 export type Operand =

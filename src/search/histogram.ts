@@ -1,9 +1,19 @@
 import type { ResultColumn } from '../definitions/endpoint.ts';
 import type { Micros } from '../lib/instant.ts';
 import { invalidParameters, type ParameterValues } from '../query/parameters.ts';
+import { writeLevelName } from './comparison.ts';
+import { toText } from './condition.ts';
+import { column, type Fields } from './field.ts';
+import { parseField, printField, type SearchField } from './parse.ts';
 import {
+  boundsOf,
   COUNT,
   isLevel,
+  type PartRequest,
+  type PlannedPart,
+  type Range,
+  readField,
+  rejectField,
   SEARCH_FROM,
   SEARCH_UNTIL,
   type SearchScope,
@@ -11,13 +21,7 @@ import {
   type WriteSearch,
   writeArms,
   writeFieldValue,
-} from './arms.ts';
-import { toText } from './condition.ts';
-import { column, type Fields } from './field.ts';
-import { writeLevelName } from './level.ts';
-import { parseField } from './parse.ts';
-import { boundsOf, type PartRequest, type PlannedPart, type Range, readField, rejectField } from './part.ts';
-import { printField, type SearchField } from './tree.ts';
+} from './part.ts';
 
 export const MEASURE_PARAMETER = 'measure';
 

@@ -1,11 +1,165 @@
-import type { Endpoint } from '../definitions/endpoint.ts';
+import type { AskStep, Endpoint, ResultColumn, Step } from '../definitions/endpoint.ts';
 import { createParameter, type Parameter } from '../definitions/parameter.ts';
 import type { ParameterFields } from '../definitions/parameter-type.ts';
+import { isManaged, type Source } from '../definitions/source.ts';
+import type { FilledTables } from '../engine/write-marks.ts';
 import { formatInstant, type Micros } from '../lib/instant.ts';
 import { invalidParameters, type ParameterValues } from '../query/parameters.ts';
-import { SEARCH_FROM, SEARCH_UNTIL, type SearchScope } from './arms.ts';
-import { parseField, SEARCH_PARAMETER } from './parse.ts';
-import type { SearchField } from './tree.ts';
+import { toText, writeConditions } from './condition.ts';
+import { column, createFields, type Operand, type SearchFields, TABLE } from './field.ts';
+import { parseField, SEARCH_PARAMETER, type SearchField, type SearchTree } from './parse.ts';
+
+/** Writes the query of a search (definitions/endpoint.ts). */
+export type WriteSearch = NonNullable<Endpoint['writeSelect']>;
+
+/** The input of every part of an answer. */
+export interface SearchScope {
+  /** At least one. */
+  readonly sources: readonly Source[];
+  /** `undefined`: every event. */
+  readonly tree: SearchTree | undefined;
+  /** Whether only events of `@project` are read. */
+  readonly hasProject: boolean;
+  /** Tables without rows are left out of the query, unless it would read none. Default: every table may have rows. */
+  readonly mayHaveRows?: FilledTables['mayHaveRows'] | undefined;
+}
+
+/** Bounds of the events of counts, both inclusive; rows are bounded by `@page_from` and `@page_until`. */
+export const SEARCH_FROM = 'search_from';
+export const SEARCH_UNTIL = 'search_until';
+
+/** A column of every part that counts. */
+export const COUNT: ResultColumn = { name: 'count', type: 'integer', description: 'Number of events.' };
+
+export function isLevel(field: SearchField): boolean {
+  return field.length === 1 && field[0] === 'level';
+}
+
+/**
+ * Writes the value of a field as a text that may be NULL, since fields may have different types in different sources;
+ * for a level its rank.
+ */
+export function writeFieldValue(operand: Operand): string {
+  return operand.kind === 'level' ? operand.write() : writeFieldText(operand);
+}
+
+/** The same with a text for the level, too. */
+export function writeFieldText(operand: Operand): string {
+  return `CAST(${toText(operand)}, 'Nullable(String)')`;
+}
+
+/** Writes SQL for the value of a parameter, by its name. */
+export type Value = Parameters<WriteSearch>[0];
+
+interface Arm {
+  /** Parameters with the first and the last instant. */
+  readonly bounds: readonly [from: string, until: string];
+  readonly more?: (source: Source) => string;
+  /** Instead of the condition of the search. */
+  readonly condition?: (fields: SearchFields) => string;
+  /**
+   * Reads only these events, of any field: `writeSample`. Before the other conditions, so that those are tested on few
+   * events.
+   */
+  readonly sample?: string | undefined;
+  readonly select: (fields: SearchFields, source: Source) => string;
+  readonly end?: string;
+}
+
+/** Writes one UNION of a SELECT for each source. */
+export function writeArms(scope: SearchScope, value: Value, arm: Arm): string {
+  const { tree, hasProject } = scope;
+  const [from, until] = arm.bounds.map(value);
+  const time = column('timestamp');
+  const project = hasProject ? `AND ${column('project')} = ${value('project')}` : undefined;
+  const arms = listRead(scope).map((source) => {
+    const fields = createFields(source);
+    const selected = arm.select(fields, source);
+    const conditions = [`${time} >= ${from} AND ${time} <= ${until}`, project, arm.more?.(source)];
+    const own = arm.condition?.(fields);
+    const found = own === undefined ? (tree === undefined ? [] : writeConditions(tree, fields)) : [own];
+    const searched = [...(arm.sample === undefined ? [] : [arm.sample]), ...found].join(' AND ');
+    const definitions = fields.definitions();
+    return `(${definitions.length === 0 ? '' : `WITH ${definitions.join(', ')} `}SELECT ${selected}
+FROM ${writeSearched(source, searched)}${conditions.filter(Boolean).join(' ')}
+${arm.end ?? ''})`;
+  });
+  return arms.join('\nUNION ALL\n');
+}
+
+/** Lists the sources that may have events. At least one is read: without a SELECT the answer would have no columns. */
+function listRead({ sources, mayHaveRows }: SearchScope): readonly Source[] {
+  if (mayHaveRows === undefined) return sources;
+  const filled = sources.filter((source) => !isManaged(source) || mayHaveRows(source.table));
+  return filled.length > 0 ? filled : sources.slice(0, 1);
+}
+
+/**
+ * Writes the table with the condition of the search, up to the other conditions. The condition is in PREWHERE:
+ * otherwise the engine reads the columns it sorts by for all rows. There it also remembers, for any range of time,
+ * which granules have no match. Views have no PREWHERE.
+ */
+function writeSearched(source: Source, condition: string): string {
+  const table = `\`${source.table}\` AS ${TABLE}`;
+  if (condition === '') return `${table}\nWHERE `;
+  return isManaged(source) ? `${table}\nPREWHERE ${condition}\nWHERE ` : `${table}\nWHERE ${condition} AND `;
+}
+
+// Far more events than a range can have.
+const BITS_MAX = 40;
+
+/** A sample of events: 1 of 2^`bits`. */
+export interface Sample {
+  readonly bits: number;
+  /** Share of the events that are in the sample, 0 to 1. */
+  readonly share: number;
+}
+
+/** Returns the largest sample that is expected to have at most so many of the events. */
+export function chooseSample(events: number, rowsMax: number): Sample {
+  let bits = 0;
+  while (bits < BITS_MAX && events > rowsMax * 2 ** bits) bits++;
+  return { bits, share: 2 ** -bits };
+}
+
+/**
+ * Writes the condition of events in a sample, which depends only on them: the same events give the same sample, and a
+ * larger sample has every event of a smaller one. `undefined` for all events.
+ */
+export function writeSample({ bits }: Sample): string | undefined {
+  if (bits === 0) return undefined;
+  return `bitAnd(cityHash64(${column('id')}, ${column('timestamp')}), ${2 ** bits - 1}) = 0`;
+}
+
+/** What `X-Sampled` says; `undefined` if all events are read. */
+export function printShare(share: number): number | undefined {
+  return share === 1 ? undefined : Number(share.toPrecision(4));
+}
+
+type WriteOfSource = (fields: SearchFields) => string;
+
+/** Counts the events of the search that meet each condition; `undefined`: all of them. */
+export async function countEvents(
+  ask: AskStep,
+  scope: SearchScope,
+  conditions: readonly (WriteOfSource | undefined)[] = [undefined],
+): Promise<number[]> {
+  const names = conditions.map((_, i) => `n${i}`);
+  const writeSelect: WriteSearch = (value) => {
+    const select = (fields: SearchFields) =>
+      conditions
+        .map((write, i) => `${write === undefined ? 'count()' : `countIf(${write(fields)})`} AS n${i}`)
+        .join(', ');
+    const arms = writeArms(scope, value, { bounds: [SEARCH_FROM, SEARCH_UNTIL], select });
+    return `SELECT ${names.map((name) => `sum(${name}) AS ${name}`).join(', ')} FROM (\n${arms}\n)`;
+  };
+  const [row] = await ask({
+    columns: names.map((name) => ({ ...COUNT, name })),
+    maxRows: 1,
+    writeSelect,
+  } satisfies Step);
+  return names.map((name) => Number(row?.[name] ?? 0));
+}
 
 export const SEARCH_ROWS_MAX = 1_000;
 const BUCKETS_MAX = 1_000;

@@ -7,9 +7,18 @@ import { writeValue } from '../sql/sql.ts';
 import { planCompare } from './analysis/compare.ts';
 import { planFields } from './analysis/fields.ts';
 import { planPatterns } from './analysis/patterns.ts';
+import { joinPartsOfRank, writeLevelName, writePartsOfRank } from './comparison.ts';
+import { column, writeMetadata } from './field.ts';
+import { planHistogram } from './histogram.ts';
+import type { SearchField } from './parse.ts';
 import {
+  boundsOf,
   COUNT,
   isLevel,
+  type PartRequest,
+  type PlannedPart,
+  readField,
+  readLimit,
   SEARCH_FROM,
   SEARCH_UNTIL,
   type SearchScope,
@@ -17,12 +26,7 @@ import {
   type WriteSearch,
   writeArms,
   writeFieldValue,
-} from './arms.ts';
-import { column, writeMetadata } from './field.ts';
-import { planHistogram } from './histogram.ts';
-import { joinPartsOfRank, writeLevelName, writePartsOfRank } from './level.ts';
-import { boundsOf, type PartRequest, type PlannedPart, readField, readLimit } from './part.ts';
-import type { SearchField } from './tree.ts';
+} from './part.ts';
 
 const PLANS: Readonly<Record<string, (request: PartRequest) => PlannedPart>> = {
   rows: planRows,

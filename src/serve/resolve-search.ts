@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Config } from '../config/config.ts';
+import { hasNewestFirst } from '../definitions/pages.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { Source } from '../definitions/source.ts';
 import type { FilledTables } from '../engine/write-marks.ts';
@@ -15,8 +17,8 @@ import { bindPosition } from '../query/position.ts';
 import { createQuestion } from '../query/question.ts';
 import { createDraft, type SearchDraft } from '../search/draft/draft.ts';
 import { createSearch, SEARCH, type SearchLimits } from '../search/search.ts';
+import type { TailRequest } from '../tail/tails.ts';
 import { chooseEncoding, chooseFormat, type Inquiry, type Resolved, readDirectives } from './resolve.ts';
-import { notFollowed, type ResolvedTail, withLastId } from './resolve-tail.ts';
 
 export interface ResolveSearchOptions {
   readonly registry: Registry;
@@ -153,4 +155,48 @@ function findSources(registry: Registry, caller: Caller, named: string): readonl
   throw new TailraceError('forbidden', 'the key cannot read any source of this service', {
     refusal: 'source',
   });
+}
+
+/** The question that a caller follows, and the position at which it continues. */
+export type ResolvedTail = Pick<TailRequest, 'question' | 'window' | 'isCurrent' | 'position'>;
+
+type TailInquiry = Pick<Inquiry, 'caller' | 'endpoint' | 'parameters' | 'headers'>;
+
+/**
+ * Turns endpoint, parameters and pins into the question to follow. `Last-Event-ID` takes precedence over `cursor`,
+ * which stays in the URL of a client that connects again.
+ *
+ * @throws TailraceError `forbidden`, `not_acceptable` for an endpoint that cannot be followed, `invalid_parameter`
+ */
+export function createResolveTail({ registry, cursors }: ResolveTailOptions) {
+  return ({ caller, endpoint, parameters, headers }: TailInquiry): ResolvedTail => {
+    const { name, pages } = endpoint;
+    if (pages === undefined)
+      throw notFollowed(`${name} has no live tail, which needs a "cursor" in its definition`);
+    if (!hasNewestFirst(pages))
+      throw notFollowed(`${name} has no live tail, which needs rows with the newest "timestamp" first`);
+    const values = parsePinnedParameters(endpoint, parameters, { pins: caller.pins });
+    const position = cursors.read(endpoint, values, withLastId(parameters, headers));
+    return {
+      question: createQuestion(endpoint, values, NDJSON_FORMAT),
+      position,
+      isCurrent: () => registry.findEndpoint(endpoint.id)?.fileHash === endpoint.fileHash,
+    };
+  };
+}
+
+interface ResolveTailOptions {
+  readonly registry: Pick<Registry, 'findEndpoint'>;
+  readonly cursors: Cursors;
+}
+
+/** Returns the parameters with `Last-Event-ID` as the cursor. */
+function withLastId(parameters: RawParameters, headers: IncomingHttpHeaders): RawParameters {
+  const cursor = headers['last-event-id'];
+  return typeof cursor === 'string' && cursor !== '' ? { ...parameters, cursor } : parameters;
+}
+
+/** @param message says what has no live tail */
+function notFollowed(message: string): TailraceError {
+  return new TailraceError('not_acceptable', `${message}; accept application/json or */*`);
 }

@@ -15,7 +15,7 @@ import { createPageRun } from '../query/page.ts';
 import { findOwner } from '../query/pins.ts';
 import type { Question } from '../query/question.ts';
 import { createRunner, isOpaquePage, type Run } from '../query/run.ts';
-import { createSharedRates } from '../serve/shared-rates.ts';
+import { createSharedRates } from '../serve/admit.ts';
 import { createTails } from '../tail/tails.ts';
 import type { Context } from './context.ts';
 

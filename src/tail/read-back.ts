@@ -45,7 +45,7 @@ export const READ_MAX = `${READ_ROWS_MAX} rows or ${READ_MIB_MAX} MiB`;
 /** Returns the pages of a question that is tailed. */
 export function getPages({ endpoint }: Question): Pages {
   if (endpoint.pages !== undefined) return endpoint.pages;
-  throw new Error(`${endpoint.name} has no pages`); // serve/resolve-tail.ts rejects such endpoints
+  throw new Error(`${endpoint.name} has no pages`); // serve/resolve-search.ts rejects such endpoints
 }
 
 /** Reads the first page. @throws the failure of the query */

@@ -7,8 +7,7 @@ import {
   suggest,
   textToInsert,
 } from '../../console/src/page/explore/completion.ts';
-import { parseSearch } from '../../src/search/parse.ts';
-import type { SearchClause, SearchTree } from '../../src/search/tree.ts';
+import { parseSearch, type SearchClause, type SearchTree } from '../../src/search/parse.ts';
 import { runs } from '../support/property.ts';
 
 const FIELDS = ['level', 'project', 'request.path', 'response.status_code', 'event_message'].map((name) => ({

@@ -2,8 +2,7 @@ import { METHODS } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
 import { pathsOf } from '../../src/http/route.ts';
 import { ALLOWED_METHODS, ROUTES } from '../../src/http/routes/index.ts';
-import { SCOPES, type Scope } from '../../src/keys/grant.ts';
-import { createSecret } from '../../src/keys/key-record.ts';
+import { createSecret, SCOPES, type Scope } from '../../src/keys/grant.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 
 // Every path is called without a key, too.

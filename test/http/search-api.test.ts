@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
 import { createRandom } from '../../src/lib/random.ts';
-import type { SearchTree, SearchValue } from '../../src/search/tree.ts';
+import type { SearchTree, SearchValue } from '../../src/search/parse.ts';
 import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
 import { findEvents, levelOf, type SearchedEvent, textOf } from '../../trial/oracle/search.ts';
 import { expectError, get } from '../support/http.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import type { SearchTree } from '../../src/search/tree.ts';
+import type { SearchTree } from '../../src/search/parse.ts';
 import { trusted } from '../../src/sql/sql.ts';
 import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
 import { findEvents, type SearchedEvent } from '../../trial/oracle/search.ts';

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
 import { openRedis, type Redis } from '../../src/lib/redis.ts';
 import { type Rate, takeToken } from '../../src/lib/token-bucket.ts';
-import type { SharedRates } from '../../src/serve/admit.ts';
-import { createSharedRates } from '../../src/serve/shared-rates.ts';
+import { createSharedRates, type SharedRates } from '../../src/serve/admit.ts';
 import { startRedis, type TestRedis } from '../../trial/redis.ts';
 
 describe.skipIf(findProgram('redis-server') === undefined)('buckets that replicas share', () => {

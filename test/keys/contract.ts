@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import type { AuditEntry } from '../../src/keys/audit.ts';
 import type { ControlStore } from '../../src/keys/control-store.ts';
-import { createSecret, findKeyId, hashKey, type KeyRecord } from '../../src/keys/key-record.ts';
+import { createSecret, findKeyId, hashKey, type KeyRecord } from '../../src/keys/grant.ts';
 import { createTestKeyring, rejectionOf } from '../support/keys.ts';
 import { alertStoreContract } from './alerts-contract.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 
 import { InputError } from '../../src/errors.ts';
 import type { ControlStore } from '../../src/keys/control-store.ts';
 import { copyControlStore } from '../../src/keys/copy-store.ts';
-import { hashKey } from '../../src/keys/key-record.ts';
+import { hashKey } from '../../src/keys/grant.ts';
 import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
 import { createReserve, RESERVE_BYTES, SHARE_BYTES } from '../../src/lib/reserve.ts';
 import { openTestKeyring } from '../support/keys.ts';

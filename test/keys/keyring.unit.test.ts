@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { isScope, SCOPES } from '../../src/keys/grant.ts';
-import { createSecret } from '../../src/keys/key-record.ts';
+import { createSecret, isScope, SCOPES } from '../../src/keys/grant.ts';
 import { requireScope } from '../../src/keys/keyring.ts';
 import { createTestKeyring, openTestKeyring, refusalOf, rejectionOf } from '../support/keys.ts';
 import { temporaryFolder } from '../support/service.ts';

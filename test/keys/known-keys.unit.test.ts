@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
-import type { KeyRecord } from '../../src/keys/key-record.ts';
+import type { KeyRecord } from '../../src/keys/grant.ts';
 import { createKnownKeys } from '../../src/keys/known-keys.ts';
 
 const STALE_MS = 60_000;

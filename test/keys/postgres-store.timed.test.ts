@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import type { ControlStore } from '../../src/keys/control-store.ts';
-import { createSecret } from '../../src/keys/key-record.ts';
+import { createSecret } from '../../src/keys/grant.ts';
 import { openPostgresStore } from '../../src/keys/postgres-store.ts';
 import { type FaultyProxy, startFaultyProxy } from '../../trial/faulty-proxy.ts';
 import { hasPostgres, startPostgres, type TestPostgres } from '../../trial/postgres.ts';

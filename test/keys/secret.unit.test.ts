@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSecret, findKeyId, hashKey, sameHash } from '../../src/keys/key-record.ts';
+import { createSecret, findKeyId, hashKey, sameHash } from '../../src/keys/grant.ts';
 
 test('a secret has the prefix tr_, its id, 256 random bits, and is never the same', () => {
   const secrets = Array.from({ length: 100 }, createSecret);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findAddress } from '../../src/people/identity.ts';
+import { findAddress } from '../../src/people/role.ts';
 
 test.each([
   ['Kim@Example.com', 'kim@example.com'],

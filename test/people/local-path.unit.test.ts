@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findLocalPath } from '../../src/people/cookie.ts';
+import { findLocalPath } from '../../src/people/credential.ts';
 import { runs } from '../support/property.ts';
 
 const OWN = 'https://logs.example.com';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { queryTimeout } from '../../src/engine/failure.ts';
 import { TailraceError } from '../../src/errors.ts';
-import { describeDoubts, suggestNarrowing } from '../../src/search/hint.ts';
 import { planHistogram } from '../../src/search/histogram.ts';
 import { parseSearch } from '../../src/search/parse.ts';
 import type { PartRequest } from '../../src/search/part.ts';
+import { describeDoubts, suggestNarrowing } from '../../src/search/search.ts';
 
 // As nothing is found by them, and no source has such a field, they are texts.
 test.each([

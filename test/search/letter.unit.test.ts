@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { casesOf } from '../../src/search/text.ts';
+import { casesOf } from '../../src/search/condition.ts';
 
 const LETTERS = Array.from({ length: 0x11_0000 }, (_, code) => code)
   .filter((code) => code >= 0x80 && (code < 0xd800 || code > 0xdfff))

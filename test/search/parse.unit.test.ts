@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
-import { parseSearch } from '../../src/search/parse.ts';
-import type { SearchTree } from '../../src/search/tree.ts';
+import { parseSearch, type SearchTree } from '../../src/search/parse.ts';
 import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
 import { runs } from '../support/property.ts';
 

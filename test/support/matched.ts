@@ -1,7 +1,7 @@
 import type { Source } from '../../src/definitions/source.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createMatch } from '../../src/ingest/filter/match.ts';
-import type { SearchTree } from '../../src/search/tree.ts';
+import type { SearchTree } from '../../src/search/parse.ts';
 import type { Core } from '../../src/service/open-core.ts';
 import type { SearchedEvent } from '../../trial/oracle/search.ts';
 import { storeEvents } from './service.ts';

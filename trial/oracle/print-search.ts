@@ -1,4 +1,4 @@
-import { KEYWORD, printField, quoteText, type SearchTree, type SearchValue } from '../../src/search/tree.ts';
+import { KEYWORD, printField, quoteText, type SearchTree, type SearchValue } from '../../src/search/parse.ts';
 
 /** A search as text, which parses to the same tree. */
 export function printSearch(tree: SearchTree): string {

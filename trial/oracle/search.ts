@@ -1,5 +1,5 @@
 import type { Source } from '../../src/definitions/source.ts';
-import type { SearchClause, SearchTree, SearchValue } from '../../src/search/tree.ts';
+import type { SearchClause, SearchTree, SearchValue } from '../../src/search/parse.ts';
 import { compareNumbers, isNumber, listed } from './number.ts';
 
 /** An event as a search sees it. */

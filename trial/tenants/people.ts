@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Keyring } from '../../src/keys/keyring.ts';
 import type { SessionRecord } from '../../src/keys/session-store.ts';
-import { SECURE_COOKIES } from '../../src/people/cookie.ts';
+import { SECURE_COOKIES } from '../../src/people/credential.ts';
 import type { TestCaller } from './callers.ts';
 import { TENANTS } from './data.ts';
 

@@ -10,13 +10,13 @@ import {
   describeGrant,
   type Grant,
   isScope,
+  type KeyRecord,
   NAME_CHARS_MAX,
   PER_SECOND_MAX,
   SCOPES,
   type Scope,
   toListed,
 } from '../../keys/grant.ts';
-import type { KeyRecord } from '../../keys/key-record.ts';
 import { toKeyView } from '../../management/key-view.ts';
 import { withKeyring } from '../environment.ts';
 import { formatMinute, formatTable } from '../format.ts';

@@ -5,14 +5,15 @@ import { TailraceError } from '../../errors.ts';
 import { describeMe, endSession, listSessions, type SessionParts } from '../../management/sessions.ts';
 import { ME, orNull, SESSION, SIGN_IN } from '../../management/view.ts';
 import {
+  type Ambient,
   type Cookies,
   findCookies,
   findLocalPath,
   LOGIN_SECONDS,
+  type ReadAmbient,
   readCookie,
   writeCookie,
-} from '../../people/cookie.ts';
-import type { Ambient, ReadAmbient } from '../../people/credential.ts';
+} from '../../people/credential.ts';
 import { SESSION_MS_MAX } from '../../people/sessions.ts';
 import type { Client, SignIn } from '../../people/sign-in.ts';
 import { list, object } from '../openapi/schema.ts';

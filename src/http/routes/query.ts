@@ -16,7 +16,7 @@ import {
 } from '../../query/parameters.ts';
 import { type Describe, describeServed } from '../../serve/describe.ts';
 import { type Resolve, type Resolved, wantsTail } from '../../serve/resolve.ts';
-import type { createResolveTail } from '../../serve/resolve-tail.ts';
+import type { createResolveTail } from '../../serve/resolve-search.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { sendTail, type TailParts } from '../event-stream.ts';
 import { acceptJson } from '../json-body.ts';

@@ -1,10 +1,9 @@
 import { findLevel, type Level } from '../../definitions/level.ts';
 import type { Source } from '../../definitions/source.ts';
-import { type Compare, findLevels, matches, readTime, TESTS } from '../../search/condition.ts';
+import { compareNumbers, floorOf, isNumber, spellingsOf } from '../../search/comparison.ts';
+import { type Compare, casesOf, findLevels, matches, readTime, TESTS } from '../../search/condition.ts';
 import { findColumn, KINDS, pathOf } from '../../search/field.ts';
-import { compareNumbers, floorOf, isNumber, spellingsOf } from '../../search/number.ts';
-import { casesOf } from '../../search/text.ts';
-import type { SearchField, SearchTree, SearchValue } from '../../search/tree.ts';
+import type { SearchField, SearchTree, SearchValue } from '../../search/parse.ts';
 import { readString } from '../json/grammar.ts';
 import { cutMembers, type Member } from '../json/text.ts';
 

@@ -2,10 +2,25 @@ import type { ResultColumn } from '../../definitions/endpoint.ts';
 import type { Source, SourceColumn } from '../../definitions/source.ts';
 import { TailraceError } from '../../errors.ts';
 import { invalidParameters } from '../../query/parameters.ts';
+import { verifyCondition, writeCondition } from '../condition.ts';
+import { findColumn, nameColumn, pathOf, type SearchFields } from '../field.ts';
 import {
+  listNamed,
+  parseField,
+  parseSearch,
+  printField,
+  type SearchField,
+  type SearchTree,
+} from '../parse.ts';
+import {
+  boundsOf,
   chooseSample,
   countEvents,
+  type PartRequest,
+  type PlannedPart,
   printShare,
+  readLimit,
+  rejectField,
   type Sample,
   SEARCH_FROM,
   SEARCH_UNTIL,
@@ -13,12 +28,7 @@ import {
   type WriteSearch,
   writeArms,
   writeSample,
-} from '../arms.ts';
-import { verifyCondition, writeCondition } from '../condition.ts';
-import { findColumn, nameColumn, pathOf, type SearchFields } from '../field.ts';
-import { parseField, parseSearch } from '../parse.ts';
-import { boundsOf, type PartRequest, type PlannedPart, readLimit, rejectField } from '../part.ts';
-import { listNamed, printField, type SearchField, type SearchTree } from '../tree.ts';
+} from '../part.ts';
 import { NAME_OF_PATH, selectPairs, writePairs, writePath } from './fields.ts';
 
 export const AGAINST_PARAMETER = 'against';

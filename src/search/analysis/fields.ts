@@ -2,10 +2,17 @@ import type { ResultColumn } from '../../definitions/endpoint.ts';
 import type { Source } from '../../definitions/source.ts';
 import { guardPattern } from '../../sql/search-guard.ts';
 import { writeValue } from '../../sql/sql.ts';
+import { writeDouble, writeForm, writeLevelName } from '../comparison.ts';
+import { type Fields, listFields, METADATA, READ_JSON, ROW_FIELDS } from '../field.ts';
+import { parseField, type SearchField } from '../parse.ts';
 import {
+  boundsOf,
   chooseSample,
   countEvents,
+  type PartRequest,
+  type PlannedPart,
   printShare,
+  readLimit,
   type Sample,
   SEARCH_FROM,
   SEARCH_UNTIL,
@@ -14,13 +21,7 @@ import {
   writeArms,
   writeFieldText,
   writeSample,
-} from '../arms.ts';
-import { type Fields, listFields, METADATA, READ_JSON, ROW_FIELDS } from '../field.ts';
-import { writeLevelName } from '../level.ts';
-import { writeDouble, writeForm } from '../number.ts';
-import { parseField } from '../parse.ts';
-import { boundsOf, type PartRequest, type PlannedPart, readLimit } from '../part.ts';
-import type { SearchField } from '../tree.ts';
+} from '../part.ts';
 
 // Two million values of events with a hundred fields take the engine about a second of a core.
 const ROWS_MAX = 20_000;
@@ -109,7 +110,7 @@ export function writePath(field: SearchField): string {
   return `concat(${field.flatMap((name) => [BEFORE_NAME, writeValue(name)]).join(', ')})`;
 }
 
-// As a search does (search/tree.ts). JavaScript's `\s` has more characters than RE2's.
+// As a search does (search/parse.ts). JavaScript's `\s` has more characters than RE2's.
 const QUOTED =
   `if(match(n, ${guardPattern(String.raw`^[^\s\x0b\pZ\x{feff}()":.*-][^\s\x0b\pZ\x{feff}()":.*]*$`)}), ` +
   `n, concat('"', replaceRegexpAll(n, ${writeValue(String.raw`["\\]`)}, ` +

@@ -1,10 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AskStep, ResultColumn } from '../../definitions/endpoint.ts';
 import { writeValue } from '../../sql/sql.ts';
+import { column } from '../field.ts';
 import {
+  boundsOf,
   chooseSample,
   countEvents,
+  type PartRequest,
+  type PlannedPart,
   printShare,
+  readLimit,
   type Sample,
   SEARCH_FROM,
   SEARCH_UNTIL,
@@ -12,9 +17,7 @@ import {
   type WriteSearch,
   writeArms,
   writeSample,
-} from '../arms.ts';
-import { column } from '../field.ts';
-import { boundsOf, type PartRequest, type PlannedPart, readLimit } from '../part.ts';
+} from '../part.ts';
 import { addTemplates, type Groups, mergeTemplates, type Template } from './merge.ts';
 
 // Normalising takes the engine some 5 µs of a core for each message.

@@ -4,14 +4,19 @@ import type { ParameterFields } from '../../definitions/parameter-type.ts';
 import type { Source } from '../../definitions/source.ts';
 import { formatInstant } from '../../lib/instant.ts';
 import { invalidParameters, type ParameterValues } from '../../query/parameters.ts';
+import { boundOfInteger, isNumber } from '../comparison.ts';
 import type { Compare } from '../condition.ts';
 import { findColumn, isRowField } from '../field.ts';
-import { boundOfInteger, isNumber } from '../number.ts';
-import { SEARCH_PARAMETER } from '../parse.ts';
+import {
+  printField,
+  SEARCH_PARAMETER,
+  type SearchClause,
+  type SearchOperator,
+  type SearchTree,
+} from '../parse.ts';
 import { type PartRequest, rejectField } from '../part.ts';
 import { planPart } from '../plan.ts';
 import { type CreateSearchOptions, readRequest } from '../search.ts';
-import { printField, type SearchClause, type SearchOperator, type SearchTree } from '../tree.ts';
 import { type DraftQuery, type DraftShape, writeQuery } from './query.ts';
 import { SHAPES, slug } from './shape.ts';
 

@@ -3,11 +3,10 @@ import type { ResultColumn } from '../../definitions/endpoint.ts';
 import type { Source, SourceColumn } from '../../definitions/source.ts';
 import { MICROS_PER_DAY, MICROS_PER_MINUTE, MICROS_PER_SECOND, type Micros } from '../../lib/instant.ts';
 import { writeValue } from '../../sql/sql.ts';
-import type { SearchScope } from '../arms.ts';
+import { LEVEL_NAMES, writeDecimal, writeDouble, writeForm, writeLevel } from '../comparison.ts';
 import { NEVER, writeConditions } from '../condition.ts';
 import { createOperand, type Fields, writeMetadata } from '../field.ts';
-import { LEVEL_NAMES, writeLevel } from '../level.ts';
-import { writeDecimal, writeDouble, writeForm } from '../number.ts';
+import type { SearchScope } from '../part.ts';
 
 /** What a draft returns of the events, and how. */
 export interface DraftShape {

@@ -2,7 +2,6 @@ import { SERIES_MAX as DRAWN_MAX } from '../../definitions/chart.ts';
 import type { Source } from '../../definitions/source.ts';
 import { MICROS_PER_SECOND } from '../../lib/instant.ts';
 import { writeValue } from '../../sql/sql.ts';
-import { COUNT, isLevel } from '../arms.ts';
 import { toText } from '../condition.ts';
 import { type Fields, findColumn } from '../field.ts';
 import {
@@ -16,9 +15,9 @@ import {
   widthOf,
   writeMeasured,
 } from '../histogram.ts';
-import { type PartRequest, readField, readLimit } from '../part.ts';
+import { printField, type SearchField } from '../parse.ts';
+import { COUNT, isLevel, type PartRequest, readField, readLimit } from '../part.ts';
 import { ROW_COLUMNS, ROWS_DEFAULT, VALUES_MAX } from '../plan.ts';
-import { printField, type SearchField } from '../tree.ts';
 import type { DraftShape, Item } from './query.ts';
 
 /** The shapes of the parts that can be one SELECT. */
