@@ -1,3 +1,5 @@
+import { InvalidArgumentError } from 'commander';
+
 /** `1,234,567` */
 export function formatCount(count: number): string {
   return count.toLocaleString('en');
@@ -34,4 +36,78 @@ export function formatTable(
   const widths = head.map((_, i) => Math.max(...lines.map((line) => [...(line[i] ?? '')].length)));
   const pad = (cell: string, i: number) => cell + ' '.repeat((widths[i] ?? 0) - [...cell].length);
   return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n');
+}
+
+export interface Progress {
+  /** @param done of the total @param note further text, such as a rate */
+  update(done: number, note: string): void;
+  /** Prints a lasting line. */
+  log(line: string): void;
+  stop(): void;
+}
+
+const LINE_EVERY_MS = 5_000;
+const TERMINAL_EVERY_MS = 200;
+const CLEAR_LINE = '\r\u001b[K';
+
+/**
+ * Shows progress on standard error: in one line of a terminal, in a line every few seconds elsewhere.
+ *
+ * @param total the final value of `done`; 0 if unknown
+ */
+export function createProgress(label: string, total: number): Progress {
+  const { stderr } = process;
+  const [everyMs, clear, end] = stderr.isTTY
+    ? [TERMINAL_EVERY_MS, CLEAR_LINE, '']
+    : [LINE_EVERY_MS, '', '\n'];
+  let lastMs = Date.now();
+  return {
+    update(done, note) {
+      if (Date.now() - lastMs < everyMs) return;
+      lastMs = Date.now();
+      const percent = total > 0 ? ` ${Math.floor((100 * done) / total)}%` : '';
+      stderr.write(`${clear}${label}${percent} ${note}${end}`);
+    },
+    log: (line) => void stderr.write(`${clear}${line}\n`),
+    stop() {
+      if (clear !== '') stderr.write(clear);
+    },
+  };
+}
+
+/** Returns a function that formats a count as a rate since this call, such as `1,500/s`. */
+export function createRate(): (count: number) => string {
+  const startMs = performance.now();
+  return (count) =>
+    `${formatCount(Math.round(count / Math.max((performance.now() - startMs) / 1000, 0.001)))}/s`;
+}
+
+/** Returns a parser of an option that is an integer within bounds. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
+}
+
+/** Collects an option that may be given many times. */
+export function collect(text: string, before: readonly string[] = []): string[] {
+  if (text === '') throw new InvalidArgumentError('It must not be empty.');
+  return [...before, text];
+}
+
+export function parsePair(text: string): [name: string, value: string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('It must be name=value.');
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Converts `90d`, `12h`, `30m` or `45s` to milliseconds; `undefined` for anything else. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d{1,6})([smhd])$/.exec(text);
+  const unit = UNITS_MS[match?.[2] ?? ''];
+  return unit === undefined ? undefined : Number(match?.[1]) * unit;
 }

@@ -79,7 +79,7 @@ export async function runService(run: ServiceRun): Promise<void> {
 
 function testsOf(config: Config): RunTests {
   return async (name, signal) => {
-    const { createEndpointTests } = await import('./testing/run-tests.ts'); // loaded only if it is used
+    const { createEndpointTests } = await import('./commands/test.ts'); // loaded only if it is used
     return await createEndpointTests(config)(name, signal);
   };
 }

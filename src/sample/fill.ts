@@ -7,8 +7,7 @@ import { findValue, typedValues } from '../ingest/read-event.ts';
 import { createEventWriter } from '../ingest/writer.ts';
 import { createRandom } from '../lib/random.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
-import { AREAS, type SampleOptions, sampleRequests } from './request.ts';
-import { SAMPLE_KINDS, type SampleKind } from './source.ts';
+import { AREAS, SAMPLE_KINDS, type SampleKind, type SampleOptions, sampleRequests } from './source.ts';
 
 /** The events of one source. */
 export interface SamplePart {

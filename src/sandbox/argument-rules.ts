@@ -1,8 +1,7 @@
 import { findLongFault, findPatternFault, mayRescan } from '../sql/pattern.ts';
 import { writeValue } from '../sql/sql.ts';
 import { byName, isAllowedFunction, words } from './function.ts';
-import { invalidSql } from './rejection.ts';
-import { nameOf, type SyntaxNode, textOf } from './syntax-tree.ts';
+import { invalidSql, nameOf, type SyntaxNode, textOf } from './syntax-tree.ts';
 
 export interface RuleContext {
   /** What a text in quotes stands for: a parameter, one that is a pattern, or `undefined` for a text of the caller's own. */

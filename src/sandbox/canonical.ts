@@ -2,7 +2,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { NOW_PARAMETER } from '../definitions/parameter.ts';
 import { applyEdits, createRewriter, parseSql, type Word } from '../sql/parse.ts';
 import { PLAIN_NAME } from '../sql/with-list.ts';
-import { findWordFault, invalidSql } from './rejection.ts';
+import { findWordFault, invalidSql } from './syntax-tree.ts';
 
 /** A caller's SELECT as the engine itself writes it. */
 interface Canonical {

@@ -1,11 +1,12 @@
 import { PLAIN_NAME } from '../sql/with-list.ts';
 import { checkArguments, isBoundByArguments, type RuleContext, ZONE_PLACES } from './argument-rules.ts';
 import { isAllowedFunction } from './function.ts';
-import { assertBound, invalidSql } from './rejection.ts';
 import {
+  assertBound,
   clause,
   givenNameOf,
   identifierOf,
+  invalidSql,
   isSelect,
   isTablePlace,
   NO_TABLE,

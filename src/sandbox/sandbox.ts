@@ -22,8 +22,13 @@ import {
 } from './base.ts';
 import { canonicalise } from './canonical.ts';
 import { checkQueryTree, checkTables, checkTree, checkViews, findViews } from './check-tree.ts';
-import { invalidSql } from './rejection.ts';
-import { parseQueryTree, parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from './syntax-tree.ts';
+import {
+  invalidSql,
+  parseQueryTree,
+  parseSyntaxTree,
+  type SyntaxNode,
+  SyntaxTreeError,
+} from './syntax-tree.ts';
 
 export type SandboxOptions = Omit<QueryOptions, 'format'>;
 

@@ -27,8 +27,7 @@ import { verifySavedSearches, verifySearches } from '../search/verify.ts';
 import { verifyDashboards } from '../verify/dashboards.ts';
 import { scopeHashes } from '../verify/disallowed-syntax.ts';
 import { verifyDrafts, verifyQueries } from '../verify/verify.ts';
-import { verifyExternal } from '../verify/verify-external.ts';
-import { verifyRollups } from '../verify/verify-rollup.ts';
+import { verifyExternal, verifyRollups } from '../verify/verify-sources.ts';
 
 /** The configured store with the tables of its sources: the data directory's, which one process owns, or a server's. */
 export interface Core {

@@ -1,14 +1,28 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { ReadFolders } from '../definitions/folders.ts';
+import type { Config } from '../config/config.ts';
+import { checkDashboard, createDashboard, type Dashboard } from '../definitions/dashboard.ts';
+import {
+  findDashboardTarget,
+  findSearchesDir,
+  OWN_DASHBOARDS_DIR,
+  type ReadFolders,
+} from '../definitions/folders.ts';
+import { getNamed, type Registry } from '../definitions/registry.ts';
+import { checkSavedSearch, createSavedSearch } from '../definitions/saved-search.ts';
 import type { YamlFile } from '../definitions/yaml-file.ts';
 import { type Fault, TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { findBelow, OutsideError } from '../lib/file.ts';
-import { complete, findLong, parseDefinition, rejectDraft, withId } from './draft.ts';
+import type { DashboardCheck } from '../management/dashboard-view.ts';
+import { toDashboardView } from '../management/dashboards.ts';
+import { verifySavedSearches } from '../search/verify.ts';
+import { findMissing, verifyDashboards } from '../verify/dashboards.ts';
+import { complete, findLong, parseDefinition, rejectDraft, toDraftError, withId } from './draft.ts';
 import { readIfThere, rejectConflict, replaceFiles, toSaveError, versionOf } from './files.ts';
 import { type SaveParts, toReloadError } from './save.ts';
+import { findDashboardRefusal, findOff } from './workbench.ts';
 
 /** A kind of definition that is one file, such as an alert. */
 export interface FileKind {
@@ -108,7 +122,7 @@ function linked(name: string, cause?: unknown): TailraceError {
 }
 
 /** Checks the text of a definition as its file is checked. It may lack `id`. */
-export function checkText(
+function checkText(
   file: string,
   definition: string,
   check: (yaml: YamlFile) => readonly Fault[],
@@ -117,4 +131,105 @@ export function checkText(
   if (long.length > 0) return long;
   const parsed = parseDefinition(definition, file);
   return Array.isArray(parsed) ? parsed : check(withId(parsed));
+}
+
+const DASHBOARD_FILE = 'dashboard.yaml';
+
+export interface SaveDashboardParts extends SaveFileParts {
+  readonly config: Pick<Config, 'editEndpoints'>;
+  readonly registry: Pick<Registry, 'endpoints' | 'dashboards' | 'getDashboard' | 'findEndpoint'>;
+}
+
+function dashboardKind(parts: SaveDashboardParts): FileKind {
+  return {
+    ...{
+      noun: 'dashboard',
+      file: DASHBOARD_FILE,
+      known: () => parts.registry.dashboards,
+    },
+    dirOf: (read) => findDashboardTarget(read) ?? OWN_DASHBOARDS_DIR, // without one the save has been rejected before
+    check: (definition) => check(parts, definition),
+    refusal: () => findDashboardRefusal(parts),
+  };
+}
+
+/** Checks the text of a dashboard as files are checked, and that each endpoint exists. It may lack `id`. */
+export function checkDashboardDraft(
+  parts: SaveDashboardParts,
+  definition: string,
+  caller: Caller,
+): DashboardCheck {
+  const read: Dashboard[] = [];
+  const faults = check(parts, definition, (dashboard) => read.push(dashboard));
+  const [dashboard] = read;
+  return {
+    errors: faults.map(toDraftError),
+    dashboard: dashboard === undefined ? null : toDashboardView(parts, caller, dashboard),
+  };
+}
+
+/** @param onRead gets the dashboard if it can be read */
+function check(
+  { registry: { endpoints } }: SaveDashboardParts,
+  definition: string,
+  onRead?: (dashboard: Dashboard) => void,
+): readonly Fault[] {
+  return checkText(DASHBOARD_FILE, definition, (file) => {
+    const faults = checkDashboard(file);
+    if (faults.length > 0) return faults;
+    const dashboard = createDashboard(file);
+    onRead?.(dashboard);
+    return [...verifyDashboards([dashboard], endpoints), ...findMissing([dashboard], endpoints)];
+  });
+}
+
+/** Reads the present file of a dashboard, which may be newer than the served one. @throws TailraceError `not_found` */
+export function readDashboardFile(parts: SaveDashboardParts, idOrName: string) {
+  return readDefinitionFile(dashboardKind(parts), parts.registry.getDashboard(idOrName));
+}
+
+/** Writes the file of a dashboard and has it served. @throws as `saveDefinitionFile` */
+export function saveDashboard(
+  parts: SaveDashboardParts,
+  request: SaveFileRequest,
+  caller: Pick<Caller, 'keyId' | 'person' | 'address'>,
+) {
+  return saveDefinitionFile(parts, { ...request, kind: dashboardKind(parts) }, caller);
+}
+
+const SEARCH_FILE = 'search.yaml';
+
+export interface SaveSearchParts extends SaveFileParts, Pick<SaveParts, 'config'> {
+  readonly registry: Pick<Registry, 'searches' | 'sources'>;
+}
+
+function searchKind(parts: SaveSearchParts): FileKind {
+  return {
+    ...{ noun: 'search', file: SEARCH_FILE, known: () => parts.registry.searches },
+    dirOf: findSearchesDir,
+    check: (definition) => checkSearchDraft(parts, definition),
+    refusal: () => findOff('searches', parts.config),
+  };
+}
+
+/** Checks the text of a saved search as files are checked. It may lack `id`. */
+export function checkSearchDraft({ registry }: SaveSearchParts, definition: string): readonly Fault[] {
+  return checkText(SEARCH_FILE, definition, (file) => {
+    const faults = checkSavedSearch(file);
+    return faults.length > 0 ? faults : verifySavedSearches([createSavedSearch(file)], registry.sources);
+  });
+}
+
+/** Reads the present file of a saved search, which may be newer than the served one. @throws TailraceError `not_found` */
+export function readSearchFile(parts: SaveSearchParts, idOrName: string) {
+  return readDefinitionFile(searchKind(parts), getNamed('search', parts.registry.searches, idOrName));
+}
+
+/** Writes the file of a saved search and has it served. @throws as `saveDefinitionFile` */
+export function saveSearch(
+  parts: SaveSearchParts,
+  request: SaveFileRequest,
+  caller: Pick<Caller, 'keyId' | 'person' | 'address'>,
+) {
+  return saveDefinitionFile(parts, { ...request, kind: searchKind(parts) }, caller);
 }

@@ -6,7 +6,7 @@ import type { Source } from '../definitions/source.ts';
 import { YAML_TOKENS_MAX } from '../definitions/yaml-bounds.ts';
 import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
 import { type Fault, type ParameterFault, placeAt, TailraceError } from '../errors.ts';
-import { findWordFault } from '../sandbox/rejection.ts';
+import { findWordFault } from '../sandbox/syntax-tree.ts';
 
 /** The two files of an endpoint that is being written. */
 export interface DraftTexts {

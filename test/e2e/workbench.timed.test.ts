@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createEndpointTests } from '../../src/cli/testing/run-tests.ts';
+import { createEndpointTests } from '../../src/cli/commands/test.ts';
 import { storeCanaries, writeDefinitions } from '../sandbox/support.ts';
 import { writeEveryType } from '../support/every-type.ts';
 import { PRIVATE_KEY as key, startTestService } from '../support/service.ts';

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createEndpointTests } from '../../src/cli/testing/run-tests.ts';
+import { createEndpointTests } from '../../src/cli/commands/test.ts';
 import { findEditRefusal } from '../../src/workbench/workbench.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { hostileName } from '../support/hostile-name.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isManaged } from '../../src/definitions/source.ts';
 import { hasEvents, planSample, sampleEvents, storeSample } from '../../src/sample/fill.ts';
-import { INCIDENT } from '../../src/sample/request.ts';
+import { INCIDENT } from '../../src/sample/source.ts';
 import { trusted } from '../../src/sql/sql.ts';
 import { startTestService } from '../support/service.ts';
 

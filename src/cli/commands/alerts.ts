@@ -3,9 +3,8 @@ import { oneLine } from '../../alerts/text.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import type { AlertReplayView, AlertTestView, AlertView, SilenceView } from '../../management/alert-view.ts';
 import { stopSignal } from '../environment.ts';
-import { formatCounted, formatMinute, formatTable, toPrintable } from '../format.ts';
+import { formatCounted, formatMinute, formatTable, parseDuration, toPrintable } from '../format.ts';
 import { findStore, getLocalService } from '../local-service.ts';
-import { parseDuration } from '../options.ts';
 import { addRemoteOptions, callRemote, findRemote, type RemoteCall, type RemoteOptions } from '../remote.ts';
 
 export function alertsCommand(): Command {

@@ -12,7 +12,7 @@ import { createOperatorFiles, NO_RECEIVERS_FILE } from '../../service/operator-f
 import { findMissing } from '../../verify/dashboards.ts';
 import { formatCounted, joinWords } from '../format.ts';
 import { findStore } from '../local-service.ts';
-import { openTemporaryEngine } from '../testing/run-tests.ts';
+import { openTemporaryEngine } from './test.ts';
 
 export function checkCommand(): Command {
   return new Command('check')

@@ -6,9 +6,8 @@ import { InputError, StoppedError, TailraceError } from '../../errors.ts';
 import type { NEW_DELETION } from '../../management/deletions.ts';
 import type { DeletionView } from '../../management/view.ts';
 import { stopSignal } from '../environment.ts';
-import { formatCount, formatCounted, formatTable } from '../format.ts';
+import { createProgress, formatCount, formatCounted, formatTable } from '../format.ts';
 import { findStore, getLocalService } from '../local-service.ts';
-import { createProgress } from '../progress.ts';
 import { callRemote, type Remote } from '../remote.ts';
 
 export function deleteCommand(): Command {

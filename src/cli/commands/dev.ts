@@ -9,8 +9,8 @@ import type { Core } from '../../service/open-core.ts';
 import { readConfig, stopSignal } from '../environment.ts';
 import { DEV_STORE } from '../local-service.ts';
 import { createLogger, printWelcome, runService } from '../run-service.ts';
-import { runTests, summarise, toText } from '../testing/run-tests.ts';
 import { fillWithSample } from './sample.ts';
+import { runTests, summarise, toText } from './test.ts';
 
 const { dataDir: DATA_DIR } = DEV_STORE;
 /** A file that is written once, so it is as old as the sample logs. */

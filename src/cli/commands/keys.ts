@@ -19,9 +19,8 @@ import {
 } from '../../keys/grant.ts';
 import { toKeyView } from '../../management/key-view.ts';
 import { withKeyring } from '../environment.ts';
-import { formatMinute, formatTable } from '../format.ts';
+import { collect, formatMinute, formatTable, parseDuration, parsePair, wholeNumber } from '../format.ts';
 import { readStoreConfig } from '../local-service.ts';
-import { collect, parseDuration, parsePair, wholeNumber } from '../options.ts';
 
 export function keysCommand(): Command {
   const keys = new Command('keys').description(

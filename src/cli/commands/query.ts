@@ -16,9 +16,8 @@ import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../sandbox/sandbox.ts';
 import { openCore } from '../../service/open-core.ts';
 import { ownerName, stopSignal } from '../environment.ts';
-import { formatCounted, formatTable } from '../format.ts';
+import { formatCounted, formatTable, parsePair } from '../format.ts';
 import { findService, readStoreConfig } from '../local-service.ts';
-import { parsePair } from '../options.ts';
 import { callRemote, fetchRemote, type Remote, type RemoteOptions } from '../remote.ts';
 
 type Pairs = Readonly<Record<string, string | readonly string[]>>;

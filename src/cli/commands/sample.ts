@@ -5,10 +5,8 @@ import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { hasEvents, planSample, removeEvents, storeSample } from '../../sample/fill.ts';
 import { type Core, openCore } from '../../service/open-core.ts';
 import { ownerName, stopSignal } from '../environment.ts';
-import { formatCount } from '../format.ts';
+import { createProgress, createRate, formatCount, wholeNumber } from '../format.ts';
 import { readStoreConfig } from '../local-service.ts';
-import { wholeNumber } from '../options.ts';
-import { createProgress, createRate } from '../progress.ts';
 
 interface Options {
   readonly rows: number;

@@ -1,9 +1,8 @@
-import { AGGREGATES, translateCount } from './aggregate.ts';
 import { VALUE_FUNCTIONS } from './function.ts';
 import type { CallForm, CaseForm, Expression } from './parse/tree.ts';
 import { firstOf, type Step, writeSteps } from './relation.ts';
 import { type Context, findName } from './scope.ts';
-import { ARGUMENTS_MAX, type BigQueryFunction, NULL } from './signature.ts';
+import { AGGREGATES, ARGUMENTS_MAX, type BigQueryFunction, NULL, translateCount } from './signature.ts';
 import { TIME_FUNCTIONS } from './time-function.ts';
 import { as, compare, jsonValue, type Type, unify, type Value, WrongType } from './value.ts';
 

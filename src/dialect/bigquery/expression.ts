@@ -1,9 +1,9 @@
 import { writeValue } from '../../sql/sql.ts';
-import { translateMember } from './aggregate.ts';
 import { toValue, translateCall, translateCase } from './call.ts';
 import { cast } from './function.ts';
 import type { Expression } from './parse/tree.ts';
 import { type Context, findName, placed, readFound } from './scope.ts';
+import { translateMember } from './signature.ts';
 import { addInterval, writeExtract } from './time-function.ts';
 import {
   as,

@@ -1,9 +1,15 @@
 import type { TailraceError } from '../../errors.ts';
-import { type Bounds, joinBounds, type TableBounds } from './bounds.ts';
 import { translateExpression } from './expression.ts';
 import type { Expression, Placed, QueryTree, SelectTree } from './parse/tree.ts';
 import type { DialectView, Relation, Source } from './relation.ts';
-import { type ColumnScope, type Context, placed } from './scope.ts';
+import {
+  type Bounds,
+  type ColumnScope,
+  type Context,
+  joinBounds,
+  placed,
+  type TableBounds,
+} from './scope.ts';
 import {
   outputValues,
   type Select,

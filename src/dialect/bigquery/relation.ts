@@ -1,5 +1,5 @@
 import { writeValue } from '../../sql/sql.ts';
-import { reject } from './rejection.ts';
+import { reject } from './parse/tree.ts';
 import { jsonValue, type Members, SQL_CHARS_MAX, type Type, type TypedSql, type Value } from './value.ts';
 
 /** A view of the stored query, as callers' SELECTs see it. */

@@ -1,10 +1,16 @@
-import { findBounds, type TableBounds } from './bounds.ts';
 import { toValue } from './call.ts';
 import { type FromContext, translateFrom } from './from.ts';
-import type { Expression, ItemTree, OrderTerm, SelectTree, StarTree, Tail } from './parse/tree.ts';
-import { shorten } from './rejection.ts';
+import {
+  type Expression,
+  type ItemTree,
+  type OrderTerm,
+  type SelectTree,
+  type StarTree,
+  shorten,
+  type Tail,
+} from './parse/tree.ts';
 import { createRelation, type Source } from './relation.ts';
-import { type ColumnScope, type Context, placed, readColumn } from './scope.ts';
+import { type ColumnScope, type Context, findBounds, placed, readColumn, type TableBounds } from './scope.ts';
 import { as, groupedValue, isJson, type Members, type Type, type Value } from './value.ts';
 
 /** A column of a SELECT: in its SQL it is `c0`, `c1` and so on. */

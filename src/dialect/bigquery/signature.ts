@@ -1,8 +1,8 @@
 import { createMatcher, findPatternFault } from '../../sql/pattern.ts';
 import { writeValue } from '../../sql/sql.ts';
-import type { Expression } from './parse/tree.ts';
+import type { CallForm, Expression } from './parse/tree.ts';
 import type { Context } from './scope.ts';
-import { as, type TargetType, type Type, type Value, WrongType } from './value.ts';
+import { as, isJson, isTime, jsonValue, type TargetType, type Type, type Value, WrongType } from './value.ts';
 
 /** A function of BigQuery, with how many arguments it takes. */
 export interface BigQueryFunction {
@@ -87,4 +87,131 @@ function readPattern(pattern: string): string {
       `has ${JSON.stringify(pattern.slice(0, 60))}, which is not a regular expression of RE2`,
     );
   return pattern;
+}
+
+/** An aggregate function of one argument. @param write throws WrongType for an argument of another type */
+const aggregate = (write: (value: Value) => Value): BigQueryFunction => ({
+  min: 1,
+  max: 1,
+  write: ([arg = NULL], { translateRow }) => write(translateRow(arg)),
+});
+
+/** The first and last of JSON values are those of ORDER BY: numbers, then other texts. */
+const extreme = (name: 'min' | 'max') =>
+  aggregate(({ json, sql, type }) => {
+    if (json === undefined) return { type, sql: `${name}OrNull(${sql})` };
+    const order = `tuple(isNull(${json.number}), ifNull(${json.number}, 0), ifNull(${json.text}, ''))`;
+    return jsonValue(`ifNull(arg${name === 'min' ? 'Min' : 'Max'}OrNull(${sql}, ${order}), '')`);
+  });
+
+const countDistinct = (value: Value) => `uniqExact(${value.json?.text ?? value.sql})`;
+
+/** Every aggregate function besides COUNT, by name in lower case. */
+export const AGGREGATES: Readonly<Record<string, BigQueryFunction>> = {
+  sum: aggregate((value) => {
+    const type = value.type === 'int64' ? 'int64' : 'float64';
+    return { type, sql: `sumOrNull(${as(value, type)})` };
+  }),
+  avg: aggregate((value) => ({ type: 'float64', sql: `avgOrNull(${as(value, 'float64')})` })),
+  min: extreme('min'),
+  max: extreme('max'),
+  any_value: aggregate((value) => {
+    const sql = `any(${value.sql})`;
+    return isJson(value) ? jsonValue(`ifNull(${sql}, '')`) : { type: value.type, sql };
+  }),
+  countif: aggregate((value) => ({ type: 'int64', sql: `toInt64(countIf(${as(value, 'bool')}))` })),
+  approx_count_distinct: aggregate((value) => ({ type: 'int64', sql: `toInt64(${countDistinct(value)})` })),
+  logical_and: aggregate((value) => ({ type: 'bool', sql: `(minOrNull(${as(value, 'bool')}) = 1)` })),
+  logical_or: aggregate((value) => ({ type: 'bool', sql: `(maxOrNull(${as(value, 'bool')}) = 1)` })),
+  approx_quantiles: {
+    min: 2,
+    max: 2,
+    write: ([value = NULL, parts = NULL], { translate, translateRow }) =>
+      writeQuantiles(translateRow(value), Number(translate(parts).sql)),
+  },
+};
+
+/** `count(*)`, `count(x)` and `count(DISTINCT x)`, each also with `OVER ()`. @throws WrongType for other arguments */
+export function translateCount({ args, isOfRows, isDistinct, isOver }: CallForm, context: Context): Value {
+  const [arg, ...others] = args;
+  if (isOfRows === (arg !== undefined) || others.length > 0)
+    throw new WrongType(`calls count with ${args.length} arguments; it takes 1, or *`);
+  const value = arg && context.translateRow(arg);
+  const counted = value === undefined ? 'count()' : isDistinct ? countDistinct(value) : `count(${value.sql})`;
+  return { type: 'int64', sql: `toInt64(${counted}${isOver ? ' OVER ()' : ''})` };
+}
+
+/**
+ * `approx_quantiles(x, n)[offset(k)]`, or the member of such an array.
+ *
+ * @throws WrongType for the member of any other list
+ */
+export function translateMember(
+  { list, index }: Extract<Expression, { kind: 'member' }>,
+  { translate, translateRow, translateArray }: Context,
+): Value {
+  const { sql } = translate(index);
+  const place = /^\d+$/.test(sql) ? Number(sql) : Number.NaN;
+  const isCall = list.kind === 'call' && list.name === 'approx_quantiles' && list.args.length === 2;
+  if (!isCall) return writeMember(translateArray(list), place);
+  const [value = NULL, parts = NULL] = list.args;
+  return writeQuantile(translateRow(value), Number(translate(parts).sql), place);
+}
+
+const PARTS_MAX = 100_000;
+// Each is a number in the SQL of an array.
+const ARRAY_PARTS_MAX = 100;
+
+/** `approx_quantiles(x, parts)[offset(k)]`: an exact quantile. @throws WrongType for a place beyond the parts */
+function writeQuantile(value: Value, parts: number, place: number): Value {
+  requireParts(parts, PARTS_MAX);
+  requirePlace(parts, place);
+  const { type, sql } = toQuantified(value);
+  return { type, sql: `quantileExactOrNull(${place / parts})(${sql})` };
+}
+
+/** `approx_quantiles(x, parts)`: an array of exact quantiles, empty instead of NULL for a group without values. */
+function writeQuantiles(value: Value, parts: number): Value {
+  requireParts(parts, ARRAY_PARTS_MAX);
+  const { type, sql } = toQuantified(value);
+  return {
+    type: 'array',
+    sql: `if(count(${sql}) = 0, [], quantilesExact(${writeLevels(parts)})(${sql}))`,
+    members: { type, parts },
+  };
+}
+
+/** The levels of each number of parts: writing numbers takes longer than all else of a translation. */
+const LEVELS = new Map<number, string>();
+
+function writeLevels(parts: number): string {
+  const levels =
+    LEVELS.get(parts) ?? Array.from({ length: parts + 1 }, (_, place) => place / parts).join(', ');
+  LEVELS.set(parts, levels);
+  return levels;
+}
+
+/** A member of an array of `writeQuantiles`. @throws WrongType for a place beyond the parts */
+function writeMember({ sql, members }: Value, place: number): Value {
+  if (members === undefined)
+    throw new WrongType('has […] after something else than approx_quantiles(x, 100) or a column of such');
+  requirePlace(members.parts, place);
+  return { type: members.type, sql: `if(empty(${sql}), NULL, arrayElement(${sql}, ${place + 1}))` };
+}
+
+function requireParts(parts: number, max: number): void {
+  if (!Number.isInteger(parts) || parts < 1 || parts > max)
+    throw new WrongType(`has approx_quantiles with a number other than 1 to ${max}`);
+}
+
+function requirePlace(parts: number, place: number): void {
+  if (!Number.isInteger(place) || place < 0 || place > parts)
+    throw new WrongType(`has an offset beyond the ${parts + 1} members of approx_quantiles`);
+}
+
+/** Times and integers as they are, other values as floats. */
+function toQuantified(value: Value): Value {
+  if (isTime(value)) return value;
+  const type = value.type === 'int64' ? 'int64' : 'float64';
+  return { type, sql: as(value, type) };
 }

@@ -1,13 +1,13 @@
 import { SQL_INSTANT_PREFIX } from '../../definitions/endpoint.ts';
 import { TailraceError } from '../../errors.ts';
 import { parseInstant } from '../../lib/instant.ts';
-import type { Bounds } from './bounds.ts';
 import { formatTime } from './function.ts';
 import { parse } from './parse/query.ts';
 import type { Quotes } from './parse/token.ts';
+import { reject } from './parse/tree.ts';
 import { type Query, type QueryOptions, translateQuery } from './query.ts';
-import { reject } from './rejection.ts';
 import { createRelation, type DialectView } from './relation.ts';
+import type { Bounds } from './scope.ts';
 import { createTypedRelation, flagUntyped, NotTyped } from './typed.ts';
 import { SQL_CHARS_MAX, type Type } from './value.ts';
 

@@ -1,4 +1,3 @@
-import { AGGREGATES } from './aggregate.ts';
 import type { Expression, QueryTree, SelectTree, Tail } from './parse/tree.ts';
 import {
   type DialectColumn,
@@ -11,6 +10,7 @@ import {
   type Step,
   typedSql,
 } from './relation.ts';
+import { AGGREGATES } from './signature.ts';
 import { typedValue } from './value.ts';
 
 /**

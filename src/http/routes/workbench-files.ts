@@ -6,18 +6,16 @@ import { ALERT_CHECK, ALERT_FILE, SAVED_ALERT } from '../../management/view.ts';
 import { checkAlertDraft, readAlertFile, type SaveAlertParts, saveAlert } from '../../workbench/alert.ts';
 import {
   checkDashboardDraft,
-  readDashboardFile,
-  type SaveDashboardParts,
-  saveDashboard,
-} from '../../workbench/dashboard.ts';
-import type { SaveFileRequest } from '../../workbench/definition-file.ts';
-import { toDraftError } from '../../workbench/draft.ts';
-import {
   checkSearchDraft,
+  readDashboardFile,
   readSearchFile,
+  type SaveDashboardParts,
+  type SaveFileRequest,
   type SaveSearchParts,
+  saveDashboard,
   saveSearch,
-} from '../../workbench/saved-search.ts';
+} from '../../workbench/definition-file.ts';
+import { toDraftError } from '../../workbench/draft.ts';
 import { requireAuthor } from '../../workbench/workbench.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';

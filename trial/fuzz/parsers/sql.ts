@@ -1,8 +1,7 @@
 import { canonicalise } from '../../../src/sandbox/canonical.ts';
 import { checkViews } from '../../../src/sandbox/check-tree.ts';
-import { findWordFault } from '../../../src/sandbox/rejection.ts';
 import { SQL_BYTES_MAX as SELECT_BYTES_MAX, toLines } from '../../../src/sandbox/sandbox.ts';
-import { parseQueryTree, parseSyntaxTree } from '../../../src/sandbox/syntax-tree.ts';
+import { findWordFault, parseQueryTree, parseSyntaxTree } from '../../../src/sandbox/syntax-tree.ts';
 import { SEARCH } from '../../../src/search/search.ts';
 import { findOptionalConditions } from '../../../src/sql/optional-condition.ts';
 import { applyEdits, createRewriter, parseSql } from '../../../src/sql/parse.ts';

@@ -1,6 +1,5 @@
 import { placeAt, type TailraceError } from '../../../errors.ts';
-import { reject, shorten } from '../rejection.ts';
-import type { Expression, QueryTree } from './tree.ts';
+import { type Expression, type QueryTree, reject, shorten } from './tree.ts';
 
 /** A token of BigQuery's SQL. `name` is an identifier in backticks. */
 export interface BigQueryToken {
