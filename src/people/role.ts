@@ -66,7 +66,7 @@ function textsOf(value: unknown): string[] {
 }
 
 /** Returns the address of a person, in lower case, if the provider has verified it: anyone can claim another one. */
-function findAddress({ email, email_verified: isVerified }: Claims): string | undefined {
+export function findAddress({ email, email_verified: isVerified }: Claims): string | undefined {
   return typeof email === 'string' && isVerified === true ? toLowerAscii(email) : undefined;
 }
 
