@@ -82,13 +82,16 @@ export async function saveDefinitionFile(
     id: kind.known().find((one) => one.name === name)?.id,
     nameOf: (id) => kind.known().find((one) => one.id === id.toLowerCase())?.name,
   });
-  rejectDraft(kind.check(definition));
+  const added = countLines(definition) - countLines(request.definition);
+  rejectDraft(kind.check(definition).map((fault) => ({ ...fault, line: Math.max(1, fault.line - added) })));
   await parts.edit((reload) => saveFile(parts, { ...request, definition, kind }, reload));
   const version = versionOf({ definition });
   const detail = `${kind.noun} ${name} ${version}`;
   await parts.audit({ action: 'saved', keyId: '', ...actorOf(caller), detail });
   return { name, version };
 }
+
+const countLines = (text: string) => text.split('\n').length;
 
 async function saveFile(
   parts: SaveFileParts,

@@ -86,6 +86,9 @@ describe.each([
     const fresh = good.replace('made.here', 'fresh');
     const faulty = await save(fresh.replace(named, 'gone'), null, 'fresh');
     expectError(faulty, 'invalid_definition');
+    // The line of the text that was sent, which has no id yet.
+    const line = fresh.split('\n').findIndex((one) => one.includes(named)) + 1;
+    expect(faulty.body.error?.errors).toEqual([expect.objectContaining({ line })]);
     await writeFile(fileOf('broken'), 'name: 1\n');
     const answer = await save(fresh, null, 'fresh');
     await rm(fileOf('broken'));
