@@ -21,7 +21,7 @@ function faultsOf(work: () => unknown): readonly string[] {
 }
 
 const HOLDER = `
-const { lockStore } = await import('./src/engine/store-lock.ts');
+const { lockStore } = await import('./src/engine/store-file.ts');
 const lock = lockStore(process.argv[1], 'the holder (pid ' + process.pid + ')');
 console.log('locked');
 setInterval(() => lock, 1000); // or it is collected as garbage, and the lock with it`;
