@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { MICROS_PER_MS } from '../../src/lib/instant.ts';
@@ -41,7 +42,10 @@ export async function guardSection({ against }: BenchOptions): Promise<Row[]> {
     const own = readOwnCheckout();
     say(`guard: ${own.commit} beside ${other.commit}`);
     return await inTemporaryFolder(async (folder) => {
-      const sides = [await fill(own, folder), await fill(other, folder)] as const;
+      const parts = (await planParts()).filter(({ source }) =>
+        existsSync(join(other.root, 'sources', basename(source.file))),
+      );
+      const sides = [await fill(own, parts, folder), await fill(other, parts, folder)] as const;
       const rows: Row[] = [];
       for (const part of [takeDisk, takeStarts, takeIngest, takeQuestions, takeCached])
         rows.push(...compare(await takeTurns(sides, part), other));
@@ -89,14 +93,18 @@ async function takeTurns([own, other]: readonly [Side, Side], part: Part): Promi
   return { ours, theirs };
 }
 
+async function planParts(): Promise<readonly SamplePart[]> {
+  const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
+  return planSample(definitions.sources, ROWS);
+}
+
 /** Fills a store over HTTP, with the same events for every version: their tables and their samples may differ. */
-async function fill({ root, commit }: Checkout, folder: string): Promise<Side> {
+async function fill({ root, commit }: Checkout, parts: readonly SamplePart[], folder: string): Promise<Side> {
   const side = { root, endMs: START_MS, dataDir: join(folder, commit) };
   say(`guard: fills a store of ${commit}`);
-  const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
   await withServer(side, async ({ url, pid }) => {
     const agent = new Agent({ keepAlive: true });
-    for (const part of planSample(definitions.sources, ROWS))
+    for (const part of parts)
       for (const body of writeDays(part)) {
         const path = `/api/logs?source_name=${part.source.name}`;
         const { status, text } = await send(url, agent, { path, body });
