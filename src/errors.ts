@@ -180,8 +180,9 @@ export class StoppedError extends Error {
   override readonly name = 'StoppedError';
 }
 
-/** Returns the message of anything thrown. */
+/** Returns the message of anything thrown; of several, as of each address of a host that was tried, that of the first. */
 export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -120,9 +120,9 @@ async function tryAlert(
 }
 
 /** Calls the service of the options, or the one on the data directory of the settings. */
-async function call(at: RemoteOptions, path: string, call: RemoteCall = {}): Promise<unknown> {
+async function call(at: RemoteOptions, path: string, options: RemoteCall = {}): Promise<unknown> {
   const remote = findRemote(at) ?? (await getLocalService(findStore().config));
-  return await callRemote(remote, path, { ...call, signal: stopSignal() });
+  return await callRemote(remote, path, { ...options, signal: stopSignal() });
 }
 
 function describeTest({ result, firing, last_error: lastError }: AlertTestView): string[] {
