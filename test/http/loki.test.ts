@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { compressSync } from 'snappy';
 import { describe, expect, test } from 'vitest';
-import { parseLabels } from '../../src/ingest/protocols/loki.ts';
+import { parseLabels } from '../../src/ingest/protocols/loki-labels.ts';
 import { type Body, post } from '../support/ingest.ts';
 import { runs } from '../support/property.ts';
 import { shareProtocolService } from '../support/protocols.ts';

@@ -10,7 +10,7 @@ import { ROUTES } from '../../../src/http/routes/index.ts';
 import { mergeParameters } from '../../../src/http/routes/query.ts';
 import type { BodyFormat } from '../../../src/ingest/body-format.ts';
 import { decodeBatch } from '../../../src/ingest/decode-batch.ts';
-import { parseLabels } from '../../../src/ingest/protocols/loki.ts';
+import { parseLabels } from '../../../src/ingest/protocols/loki-labels.ts';
 import { INLINE_BYTES_MAX, INLINE_MARKS_MAX } from '../../../src/ingest/receive.ts';
 import { countMarks } from '../../../src/ingest/wire-events.ts';
 import { protobufField } from '../../protobuf-field.ts';
