@@ -37,27 +37,48 @@ interface ServiceCost {
  * @throws Unmeasured if the system does not count it
  */
 export async function takeService(pid: number, work: () => Promise<unknown>): Promise<ServiceCost> {
+  const threads = await takeThreads(pid, work);
+  const sum = (part: string) =>
+    threads.filter(({ process }) => process === part).reduce((total, { ms }) => total + ms, 0);
+  return { serviceMs: sum('service'), engineMs: sum('engine') };
+}
+
+/** The core time of the threads of one name. */
+export interface ThreadCost {
+  readonly process: 'service' | 'engine';
+  /** As the system knows it; `main` for the first one. */
+  readonly name: string;
+  readonly ms: number;
+}
+
+/** As `takeService`, by thread; threads of the same name are added up. @throws Unmeasured as `takeService` */
+export async function takeThreads(pid: number, work: () => Promise<unknown>): Promise<readonly ThreadCost[]> {
   const pids = [pid, ...findChildren(pid)];
   const before = pids.map(readThreads);
   await work();
-  const [serviceMs = Number.NaN, ...engineMs] = pids.map((one, i) => {
-    const after = readThreads(one);
-    if (after.size === 0) return Number.NaN;
-    return [...after].reduce((sum, [id, ms]) => sum + ms - (before[i]?.get(id) ?? 0), 0);
-  });
-  if (Number.isNaN(serviceMs))
+  const costs = new Map<string, ThreadCost>();
+  for (const [i, one] of pids.entries())
+    for (const [id, { name, ms }] of readThreads(one)) {
+      const process = i === 0 ? 'service' : 'engine';
+      const key = `${process} ${name}`;
+      const sum = (costs.get(key)?.ms ?? 0) + ms - (before[i]?.get(id)?.ms ?? 0);
+      costs.set(key, { process, name, ms: sum });
+    }
+  if (costs.size === 0)
     throw new Unmeasured('the system does not count core time by thread (/proc/<pid>/schedstat)');
-  return { serviceMs, engineMs: engineMs.reduce((sum, ms) => sum + ms, 0) };
+  return [...costs.values()];
 }
 
 /** The core time of every running thread of a process, ms, by the thread's id; empty if the system does not count it. */
-function readThreads(pid: number): ReadonlyMap<string, number> {
+function readThreads(pid: number): ReadonlyMap<string, { name: string; ms: number }> {
   if (!existsSync(`/proc/${pid}/schedstat`)) return new Map();
   return new Map(
     readdirSync(`/proc/${pid}/task`).flatMap((id) => {
       try {
         const [nanos] = readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ');
-        return [[id, Number(nanos) / NANOS_PER_MS] as const];
+        const name =
+          id === String(pid) ? 'main' : readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').trim();
+        return [[id, { name, ms: Number(nanos) / NANOS_PER_MS }] as const];
       } catch {
         return []; // the thread has just ended
       }

@@ -7,6 +7,7 @@ import { quantile } from './report.ts';
 
 // Enough that bytes do not repeat soon; few enough to be created in a second.
 const LINES = 20_000;
+const REJECTED = 503;
 
 process.once('message', async (job: LoadJob) => {
   process.send?.(await run(job), () => process.disconnect());
@@ -16,17 +17,21 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const calls = await createCalls(job);
   const agent = new Agent({ keepAlive: true, maxSockets: job.connections });
   const times: number[] = [];
+  const rejectedMs: number[] = [];
   const startMs = performance.now();
   let next = 0;
   let failures = 0;
   let firstFailure = '';
 
   async function sendNext(): Promise<void> {
+    const dueMs = startMs + (1000 * next) / (job.requestsPerSecond ?? Number.POSITIVE_INFINITY);
     const call = calls[next++ % calls.length];
     if (call === undefined) return;
+    if (dueMs > performance.now()) await wait(dueMs - performance.now());
     const sentMs = performance.now();
     const { status, text } = await send(job.url, agent, call);
-    times.push(performance.now() - sentMs);
+    const tookMs = performance.now() - sentMs;
+    (status === REJECTED ? rejectedMs : times).push(tookMs);
     if (status === 200) return;
     failures++;
     firstFailure ||= `${status} ${text.slice(0, 500)}`;
@@ -41,9 +46,11 @@ async function run(job: LoadJob): Promise<LoadResult> {
 
   await Promise.all(Array.from({ length: job.connections }, connection));
   agent.destroy();
-  const [p50Ms, p99Ms] = [quantile(times, 0.5), quantile(times, 0.99)];
+  const [p50Ms, p98Ms, p99Ms] = [0.5, 0.98, 0.99].map((share) => quantile(times, share));
+  const rejected = { rejected: rejectedMs.length, rejectedP98Ms: quantile(rejectedMs, 0.98) };
   const seconds = (performance.now() - startMs) / 1000;
-  return { requests: times.length, failures, firstFailure, seconds, p50Ms, p99Ms };
+  const result = { requests: times.length, failures, firstFailure, seconds, ...rejected };
+  return { ...result, p50Ms: p50Ms ?? Number.NaN, p98Ms: p98Ms ?? Number.NaN, p99Ms: p99Ms ?? Number.NaN };
 }
 
 async function createCalls({ send: what }: LoadJob): Promise<Call[]> {

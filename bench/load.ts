@@ -10,6 +10,8 @@ export interface LoadJob {
   readonly requestsMax: number;
   /** Pause of each connection between a response and its next request; 0: none. */
   readonly pauseMs: number;
+  /** At most so many requests a second, at equal distances; default: as many as the connections can send. */
+  readonly requestsPerSecond?: number;
   /** Requests with so many events each, at the present or another instant; or GETs of these paths in turn. */
   readonly send:
     | { readonly eventsPerRequest: number; readonly nowMs?: number }
@@ -24,7 +26,12 @@ export interface LoadResult {
   readonly firstFailure: string;
   readonly seconds: number;
   readonly p50Ms: number;
+  readonly p98Ms: number;
   readonly p99Ms: number;
+  /** Requests that were answered 503. */
+  readonly rejected: number;
+  /** The times of these answers. */
+  readonly rejectedP98Ms: number;
 }
 
 // Time for the last responses, and for creating the events.

@@ -32,6 +32,11 @@ export function pathOf({ endpoint, parameters }: Question): string {
   return `/api/endpoints/query/${endpoint}?${new URLSearchParams(parameters)}`;
 }
 
+/** The path of the least that a query over a table can be: bench/endpoints. */
+export function countPath(project: string): string {
+  return pathOf({ endpoint: 'bench.count', parameters: { project } });
+}
+
 /** A search in all sources, over a time that ends at an instant. */
 export interface SearchKind {
   readonly name: string;

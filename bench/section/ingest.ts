@@ -1,5 +1,5 @@
 import { fillSample, type Server, withServer } from '../../trial/server.ts';
-import { settle, takeService } from '../core-time.ts';
+import { settle, takeThreads } from '../core-time.ts';
 import { inTemporaryFolder } from '../data.ts';
 import {
   CACHED_PATH,
@@ -8,6 +8,7 @@ import {
   LOGS_PATHS,
   type LoadResult,
   load,
+  runLoad,
   sendBatches,
 } from '../load.ts';
 import { type BenchOptions, type Row, say } from '../report.ts';
@@ -65,9 +66,22 @@ export interface RateResult {
   readonly p99Ms: readonly number[];
   /** Of service and engine, for an event, merges included. */
   readonly coreMicros: readonly number[];
+  /** The parts of `coreMicros` over all rounds, the largest first. */
+  readonly threads: readonly { readonly name: string; readonly coreMicros: number }[];
   /** Of service and engine at the end. */
   readonly rssMb: number;
 }
+
+/** What the threads of these names do; the others are few and small. */
+const THREADS: Readonly<Record<string, string>> = {
+  'service main': 'service: requests, keys, batches',
+  'service WorkerThread': 'service: decoding',
+  'service V8Worker': 'service: garbage collection',
+  'engine main': 'engine: taking blocks, answers',
+  'engine libuv-worker': 'engine: inserts',
+  'engine ThreadPool': 'engine: inserts and merges, columns in parallel',
+  'engine MergeMutate': 'engine: merges',
+};
 
 /** Rounds of load, after one that warms up. */
 export async function measureRate(dataDir: string, rate: Rate): Promise<RateResult> {
@@ -76,19 +90,29 @@ export async function measureRate(dataDir: string, rate: Rate): Promise<RateResu
   return await withServer({ dataDir }, async (server) => {
     await load(server, part);
     const result = { eventsPerSecond: [] as number[], p99Ms: [] as number[], coreMicros: [] as number[] };
+    const msOf = new Map<string, number>();
+    let total = 0;
     for (let round = 1; round <= RATE_ROUNDS; round++) {
       let events = 0;
-      const { serviceMs, engineMs } = await takeService(server.pid, async () => {
+      const threads = await takeThreads(server.pid, async () => {
         const { requests, seconds, p99Ms } = await load(server, part);
         events = requests * eventsPerRequest;
         result.eventsPerSecond.push(events / seconds);
         result.p99Ms.push(p99Ms);
         await settle(server.pid);
       });
-      result.coreMicros.push(((serviceMs + engineMs) * 1_000) / events);
+      total += events;
+      result.coreMicros.push((threads.reduce((sum, { ms }) => sum + ms, 0) * 1_000) / events);
+      for (const { process, name: thread, ms } of threads) {
+        const does = THREADS[`${process} ${thread}`] ?? `${process}: other threads`;
+        msOf.set(does, (msOf.get(does) ?? 0) + ms);
+      }
       say(`${name}, ${round}/${RATE_ROUNDS}: ${Math.round(result.eventsPerSecond.at(-1) ?? 0)} events/s`);
     }
-    return { ...result, rssMb: server.rssMb() };
+    const threads = [...msOf]
+      .map(([thread, ms]) => ({ name: thread, coreMicros: (ms * 1_000) / total }))
+      .toSorted((a, b) => b.coreMicros - a.coreMicros);
+    return { ...result, threads, rssMb: server.rssMb() };
   });
 }
 
@@ -100,6 +124,34 @@ async function rateRows(dataDir: string, rate: Rate): Promise<Row[]> {
     { name: `${rate.name}: an event`, unit: 'core µs', values: coreMicros },
     { name: `${rate.name}: service and engine`, unit: 'MB', values: [rssMb] },
   ];
+}
+
+const PACED_SECONDS = 15;
+const PACED_CONNECTIONS = 128;
+
+/** What a sender and a caller get at a share of the load that the machine can do. */
+export interface PacedResult {
+  readonly accepted: LoadResult;
+  /** New answers, p50 beside this load and without it. */
+  readonly asked: { readonly besideMs: number; readonly aloneMs: number };
+}
+
+/** Sends batches at a fixed rate, rejected or not, and asks for new answers beside them. */
+export async function measurePaced(dataDir: string, eventsPerSecond: number): Promise<PacedResult> {
+  return await withServer({ dataDir }, async (server) => {
+    await sendBatches(server, { secondsMax: 3 });
+    await settle(server.pid);
+    const ask = () =>
+      load(server, { secondsMax: PACED_SECONDS, pauseMs: LOGS_PAUSE_MS, send: { paths: LOGS_PATHS } });
+    const alone = await ask();
+    const job = {
+      ...{ url: server.url, connections: PACED_CONNECTIONS, secondsMax: PACED_SECONDS, pauseMs: 0 },
+      ...{ requestsMax: Number.MAX_SAFE_INTEGER, requestsPerSecond: eventsPerSecond / EVENTS_PER_BATCH },
+      send: { eventsPerRequest: EVENTS_PER_BATCH },
+    };
+    const [accepted, beside] = await Promise.all([runLoad(job), ask()]);
+    return { accepted, asked: { besideMs: beside.p50Ms, aloneMs: alone.p50Ms } };
+  });
 }
 
 const READ_ROUNDS = 3;

@@ -1,9 +1,20 @@
+import { cpSync } from 'node:fs';
 import { Agent } from 'node:http';
+import { join } from 'node:path';
 import { type BenchData, inTemporaryFolder, openBenchData } from '../data.ts';
 import { type PastServer, withPastServer } from '../past-server.ts';
-import { askCached, askNew, pathOf, QUESTION_KINDS, type Question, SEARCH_KINDS } from '../questions.ts';
+import {
+  askCached,
+  askNew,
+  countPath,
+  pathOf,
+  QUESTION_KINDS,
+  type Question,
+  SEARCH_KINDS,
+} from '../questions.ts';
 import { type BenchOptions, median, type Row, say, timesRow, Unmeasured } from '../report.ts';
 import { openDuckDb } from '../rival/duckdb.ts';
+import { openOracle } from '../rival/oracle.ts';
 import { openPostgres } from '../rival/postgres.ts';
 import { type AnswerRow, findDifference, type OpenRival, type Rival } from '../rival/rival.ts';
 
@@ -14,6 +25,8 @@ const BUDGET_MS = 60_000;
 const ASKED_MIN = 3;
 /** Projects for the comparison of answers before the measurement: those with the most, some, and the fewest rows. */
 const COMPARED_AT = [0, 0.5, 1];
+/** The oracle reads all events of a project into memory. */
+const COMPARED_BY_ORACLE_AT = [0.9, 1];
 /** Loading takes a rival minutes for a million rows. */
 const RIVAL_ROWS_MAX = 10_000_000;
 
@@ -59,8 +72,9 @@ export async function askAll(
     const { rivals, absent } =
       rows > RIVAL_ROWS_MAX ? { rivals: [], absent: [] } : await openRivals(data, folder, only);
     try {
-      return await withPastServer(data, 'steps', async (server) => {
-        await compareAnswers(server, rivals, data.endMs);
+      return await withPastServer({ ...data, endpointsDir: addCount(folder) }, 'steps', async (server) => {
+        if (rivals.length > 0) await compareAnswers(server, rivals, data.endMs, COMPARED_AT);
+        else await compareAnswers(server, [openOracle(data)], data.endMs, COMPARED_BY_ORACLE_AT);
         return { asked: await askEach(server, rivals, data.endMs), absent };
       });
     } finally {
@@ -84,14 +98,22 @@ async function openRivals(data: BenchData, folder: string, only: BenchOptions['o
   return { rivals, absent };
 }
 
+/** @returns a folder with the shipped endpoints and the benchmark's */
+function addCount(folder: string): string {
+  const endpointsDir = join(folder, 'endpoints');
+  for (const from of ['endpoints', 'bench/endpoints']) cpSync(from, endpointsDir, { recursive: true });
+  return endpointsDir;
+}
+
 /** @throws if the answers of the engines differ, which would make the comparison void */
 async function compareAnswers(
   { projects, ask }: PastServer,
   rivals: readonly Rival[],
   nowMs: number,
+  shares: readonly number[],
 ): Promise<void> {
   for (const { name, question: of } of QUESTION_KINDS) {
-    for (const share of COMPARED_AT) {
+    for (const share of shares) {
       const project = projects[Math.round((projects.length - 1) * share)] ?? '';
       const question = of(project);
       const { lines } = await ask({ ...question, nowMs });
@@ -103,8 +125,8 @@ async function compareAnswers(
       }
     }
   }
-  if (rivals.length > 0)
-    say(`${QUESTION_KINDS.length * COMPARED_AT.length} answers of each rival are the same as ours`);
+  const names = rivals.map(({ name }) => name).join(', ');
+  say(`${QUESTION_KINDS.length * shares.length} answers are the same as those of ${names}`);
 }
 
 /** Asks a project's question; `i`: how many have been asked before. @returns ms */
@@ -114,6 +136,10 @@ type Side = readonly [name: string, ask: Ask];
 async function askEach(server: PastServer, rivals: readonly Rival[], endMs: number): Promise<Asked[]> {
   const agent = new Agent({ keepAlive: true });
   const asked: Asked[] = [];
+  const count: Side = [
+    'a bare count over HTTP',
+    async (project) => (await askNew(server.url, agent, countPath(project))).ms,
+  ];
   for (const { name, question, isCached } of QUESTION_KINDS) {
     const own = (project: string) => pathOf(question(project));
     const direct = async (
@@ -123,6 +149,7 @@ async function askEach(server: PastServer, rivals: readonly Rival[], endMs: numb
     ) => (await to(question(project), i)).ms;
     const sides: Side[] = [
       ['Tailrace', async (project) => (await askNew(server.url, agent, own(project))).ms],
+      count,
       ['the engine alone', (project, i) => direct(server.ask, project, i)],
     ];
     if (isCached) sides.push(['Tailrace, cached', (project) => askCached(server.url, agent, own(project))]);
@@ -134,6 +161,7 @@ async function askEach(server: PastServer, rivals: readonly Rival[], endMs: numb
     asked.push(
       await takeTurns(server.projects, name, [
         ['Tailrace', async (project, i) => (await askNew(server.url, agent, path(project, endMs - i))).ms],
+        count,
       ]),
     );
   agent.destroy();
