@@ -20,8 +20,8 @@ import { type Admissions, noteRefusal } from './plugins/auth.ts';
 import { createCorsHead, registerCors } from './plugins/cors.ts';
 import { createClientErrorHandler, sendError } from './plugins/errors.ts';
 import {
+  createAddressReader,
   createObserve,
-  createPeerReader,
   createRequestId,
   type Observe,
   type ObserveOptions,
@@ -61,7 +61,7 @@ const HSTS_SECONDS = 15_552_000;
 /** Builds the HTTP side of the service; it does not listen. */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { config, keyring, authenticator, readAmbient, logger, metrics, sharedRates, tls, now } = parts;
-  const peers = createPeerReader(config.trustProxy);
+  const addressOf = createAddressReader(config.trustProxy);
   const observe = createObserve(parts);
   const headers = createSecurityHeaders(tls !== undefined);
   const app = createApp(parts, headers, observe);
@@ -76,8 +76,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     onLimited: metrics.rateLimited,
     onLocalRate: metrics.rateHeldLocally,
   });
-  const ownOrigin = { publicUrl: config.publicUrl, hostOf: peers.host };
-  const admissions: Admissions = { admit, handedOn: new WeakMap(), readAmbient, ownOrigin };
+  const admissions: Admissions = { admit, handedOn: new WeakMap(), readAmbient, publicUrl: config.publicUrl };
   app.decorate('admissions', admissions);
   app.setErrorHandler<Error>(async (error, request, reply) => {
     noteRefusal(error, request, keyring);
@@ -103,7 +102,10 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { cached, describe, recall } = parts;
   const cors = createCorsHead(config.corsOrigins);
   const steps = { cached, describe, recall, metrics };
-  listenBefore(app.server, createListener({ ...steps, admissions, observe, peers, headers, cors, closing }));
+  listenBefore(
+    app.server,
+    createListener({ ...steps, admissions, observe, addressOf, headers, cors, closing }),
+  );
   if (app.server instanceof HttpsServer) app.server.once('close', followTlsFiles(config, app.server, logger));
   return app;
 }

@@ -8,7 +8,7 @@ import type { Resolve } from '../serve/resolve.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Admissions } from './plugins/auth.ts';
 import type { createCorsHead } from './plugins/cors.ts';
-import { createRequestId, HUNG_UP, type Observe, type PeerReader } from './plugins/observe.ts';
+import { type AddressReader, createRequestId, HUNG_UP, type Observe } from './plugins/observe.ts';
 import { QUERY_PATH } from './routes/query.ts';
 
 export interface ListenerParts {
@@ -17,7 +17,7 @@ export interface ListenerParts {
   readonly cached: Pick<CachedQueries, 'find'>;
   readonly describe: Describe;
   readonly observe: Observe;
-  readonly peers: PeerReader;
+  readonly addressOf: AddressReader;
   readonly metrics: Pick<Metrics, 'served'>;
   /** Headers of every response. */
   readonly headers: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => boo
  * twice. test/http/listener.test.ts compares both ways.
  */
 export function createListener(parts: ListenerParts): Answer {
-  const { admissions, recall, cached, describe, observe, peers, metrics, cors } = parts;
+  const { admissions, recall, cached, describe, observe, addressOf, metrics, cors } = parts;
   const fixed = Object.entries(parts.headers).flat();
 
   /** The steps after the admission. `undefined`: the framework has to take them. */
@@ -88,7 +88,7 @@ export function createListener(parts: ListenerParts): Answer {
     if (!isPlain(request) || parts.closing.aborted) return false;
     const read = readSent(request);
     if (read === undefined) return false;
-    const ip = peers.address(request);
+    const ip = addressOf(request);
     const admission = admissions.admit(read.sent, ip);
     const taken = admission instanceof Promise ? undefined : tryToAnswer(request, admission);
     if (taken === undefined) return handOn(request, admission);

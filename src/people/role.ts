@@ -23,13 +23,16 @@ const PROTOCOL = new Set(
 );
 
 /** @returns `undefined` if the claims are too long to be kept */
-export function createIdentity(issuer: string, subject: string, all: Claims): Identity | undefined {
-  const claims = Object.fromEntries(Object.entries(all).filter(([name]) => !PROTOCOL.has(name)));
+export function createIdentity(issuer: string, subject: string, given: Claims): Identity | undefined {
+  const claims = Object.fromEntries(Object.entries(given).filter(([name]) => !PROTOCOL.has(name)));
   if (JSON.stringify(claims).length > CLAIMS_CHARS_MAX) return undefined;
   // A NUL separates the two: neither can contain one.
   const id = `person:${hash('sha256', `${issuer}\0${subject}`).slice(0, 24)}`;
-  const names = [claims['email'], claims['preferred_username'], claims['name'], subject];
-  return { id, name: names.map(toPrintable).find((name) => name !== '') ?? id, claims };
+  // Some providers let people choose their names: one must not look like the address of somebody else.
+  const names = [claims['preferred_username'], claims['name']].map(toPrintable);
+  const chosen = names.filter((name) => !name.normalize('NFKC').includes('@'));
+  const all = [toPrintable(findClaim(claims, 'email')), ...chosen, toPrintable(subject)];
+  return { id, name: all.find((name) => name !== '') ?? id, claims };
 }
 
 /** Creates the identity of a person whom a proxy names in a header. */
@@ -49,8 +52,12 @@ function toPrintable(value: unknown): string {
   return [...text.trim()].slice(0, NAME_CHARS_MAX).join('');
 }
 
-/** Finds a claim by its name, else by a path with dots, such as `realm_access.roles`. */
+/**
+ * Finds a claim by its name, else by a path with dots, such as `realm_access.roles`. An address that the provider has not
+ * verified is missing: anyone can claim another one.
+ */
 function findClaim(claims: Claims, name: string): unknown {
+  if (name === 'email' && claims['email_verified'] !== true) return undefined;
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
   for (const part of name.split('.')) {
@@ -65,9 +72,10 @@ function textsOf(value: unknown): string[] {
   return [value].flat().filter((one) => typeof one === 'string');
 }
 
-/** Returns the address of a person, in lower case, if the provider has verified it: anyone can claim another one. */
-export function findAddress({ email, email_verified: isVerified }: Claims): string | undefined {
-  return typeof email === 'string' && isVerified === true ? toLowerAscii(email) : undefined;
+/** Returns the verified address of a person, in lower case. */
+export function findAddress(claims: Claims): string | undefined {
+  const email = findClaim(claims, 'email');
+  return typeof email === 'string' ? toLowerAscii(email) : undefined;
 }
 
 /** Lower case of A to Z only: that of the Kelvin sign is `k`, which makes it the address of somebody else. */

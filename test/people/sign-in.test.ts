@@ -124,8 +124,36 @@ describe('a person', () => {
   });
 
   test('has an address only if the provider has verified it', async () => {
-    expect((await (await people.signIn('eve')).me()).me.role).toBe('partner');
-    expect((await (await people.signIn('mal')).me()).me.role).toBeNull();
+    const eve = { name: 'eve@partner.example', role: 'partner' };
+    expect((await (await people.signIn('eve')).me()).me).toMatchObject(eve);
+    const roles = `
+claimed: { claims: { email: eve@partner.example }, scopes: [query] }
+pinned: { claims: { name: Mal }, scopes: [query], pins: { project: "claim:email" } }`;
+    const mal = await people.signIn('mal');
+    expect((await mal.me()).me).toMatchObject({ name: 'Mal', role: null });
+    try {
+      await writeFile(people.rolesFile, roles);
+      const denied = expect.stringContaining('the claim email of Mal');
+      await expect.poll(async () => (await mal.me()).me).toMatchObject({ role: 'pinned', denied });
+    } finally {
+      await writeFile(people.rolesFile, ROLES);
+    }
+    await expect.poll(async () => (await mal.me()).me.role).toBeNull();
+  });
+
+  test('cannot be called by an agent, which learns that it needs a key', async () => {
+    const browser = await people.signIn('ada');
+    for (const headers of [
+      {},
+      { 'x-tailrace-console': '1' },
+      { 'x-tailrace-console': '1', origin: people.url },
+    ]) {
+      const answer = await browser.send(`${people.url}/mcp`, { method: 'POST', headers });
+      expect([answer.status, await answer.text()]).toEqual([
+        403,
+        expect.stringContaining('programs send a key'),
+      ]);
+    }
   });
 
   test('is named in the audit trail, and cannot sign a token, which would outlive the session', async () => {

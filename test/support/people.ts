@@ -52,7 +52,10 @@ async function startWithProvider<P extends Issuer>(
 export async function startPeople(env: Readonly<Record<string, string>> = {}) {
   const started = await startWithProvider((url) => startProvider(url), env);
   const { url, provider } = started;
-  provider.accounts.set('ada', { name: 'Ada', email: 'ada@example.com', groups: ['platform'] });
+  provider.accounts.set('ada', {
+    ...{ name: 'Ada', groups: ['platform'] },
+    ...{ email: 'ada@example.com', email_verified: true },
+  });
   provider.accounts.set('bob', { name: 'Bob', groups: ['support'] });
 
   /** A browser in which this account has signed in. @returns also the URL at which it ended */

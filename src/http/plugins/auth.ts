@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
-import { isConfidential } from '../../config/url.ts';
 import { TailraceError } from '../../errors.ts';
 import { SCOPES } from '../../keys/grant.ts';
 import { type Caller, type Keyring, requireScope } from '../../keys/keyring.ts';
-import type { Credential, ReadAmbient } from '../../people/credential.ts';
+import { type Cookies, type Credential, findCookies, type ReadAmbient } from '../../people/credential.ts';
 import { type Admission, type Admit, type Head, readKey } from '../../serve/admit.ts';
 import type { RawQuery, Route } from '../route.ts';
 
@@ -20,7 +19,8 @@ export interface Admissions {
   /** Admissions of requests that the listener has passed to the framework. */
   readonly handedOn: WeakMap<IncomingMessage, ReturnType<Admit>>;
   readonly readAmbient: ReadAmbient;
-  readonly ownOrigin: OwnOrigin;
+  /** `TAILRACE_PUBLIC_URL`; empty if it is not set. */
+  readonly publicUrl: string;
 }
 
 /**
@@ -38,14 +38,14 @@ export function createAuth(
   if (scopes === 'none') return [];
   return [
     async (request, reply) => {
-      const { admit, handedOn, ownOrigin } = request.server.admissions;
+      const { admit, handedOn, publicUrl } = request.server.admissions;
       const sent = findSent(route, request);
       const isOptional = scopes === 'optional';
       if (isOptional && sent === undefined) return;
       const admission = await (handedOn.get(request.raw) ?? admit(sent, request.ip));
       if (isOptional && typeof sent === 'object' && admission.caller === undefined) return;
       const caller = accept(request, reply, { sent, admission });
-      if (caller.isAmbient) requireOwnPage(request, ownOrigin);
+      if (caller.isAmbient) requireOwnPage(request, publicUrl);
       if (scopes !== 'any') requireScope(caller, ...(isOptional ? SCOPES : scopes));
     },
   ];
@@ -99,13 +99,6 @@ export function addHead(reply: FastifyReply, head: Head): void {
   for (let at = 0; at < head.length; at += 2) reply.header(head[at] ?? '', head[at + 1]);
 }
 
-/** What the origin of this service is found by. */
-export interface OwnOrigin {
-  /** Empty if it is not set. */
-  readonly publicUrl: string;
-  readonly hostOf: (request: IncomingMessage) => string;
-}
-
 /** Neither a form nor a page of another origin can send it without the permission that CORS never gives. */
 const CONSOLE_HEADER = 'x-tailrace-console';
 const SAFE_METHODS = ['GET', 'HEAD'];
@@ -116,40 +109,32 @@ const SAFE_METHODS = ['GET', 'HEAD'];
  *
  * @throws TailraceError `forbidden`
  */
-function requireOwnPage(request: FastifyRequest, own: OwnOrigin): void {
-  if (!SAFE_METHODS.includes(request.method)) findOwnPage(request, own);
+function requireOwnPage(request: FastifyRequest, publicUrl: string): void {
+  if (!SAFE_METHODS.includes(request.method)) findOwnPage(request, publicUrl);
 }
 
 /**
- * Returns the origin of the page of this service that sends a request.
+ * Returns the cookies of the page of this service that sends a request: a page of `TAILRACE_PUBLIC_URL`, or without it
+ * of the header `Host`, which a browser writes itself; `X-Forwarded-Host` is what a client has sent, if a proxy passes
+ * it on.
  *
  * @throws TailraceError `forbidden` if another page may have sent it
  */
-export function findOwnPage({ headers, raw }: FastifyRequest, own: OwnOrigin): URL {
+export function findOwnPage({ headers }: Pick<FastifyRequest, 'headers'>, publicUrl: string): Cookies {
   if (headers[CONSOLE_HEADER] !== '1')
     throw refuse('needs the header X-Tailrace-Console: 1, which pages of other origins cannot send');
-  const { 'sec-fetch-site': site } = headers;
+  const { 'sec-fetch-site': site, origin = '', host = '' } = headers;
   if (site !== undefined && site !== 'same-origin') throw refuse('must come from a page of this service');
-  return findOwnOrigin(raw, own);
-}
-
-/**
- * Returns the origin of the page that sends a request, which is one of this service: that of `TAILRACE_PUBLIC_URL`, or
- * of the host of the request, over HTTPS or on this machine.
- *
- * @throws TailraceError `forbidden`
- */
-function findOwnOrigin(request: IncomingMessage, { publicUrl, hostOf }: OwnOrigin): URL {
-  const { origin = '' } = request.headers;
-  const url = URL.canParse(origin) ? new URL(origin) : undefined;
-  if (url === undefined || url.origin !== origin) throw refuse('needs the Origin of a page of this service');
-  if (URL.canParse(publicUrl) && new URL(publicUrl).origin === origin) return url;
-  const host = `${url.protocol}//${hostOf(request)}`;
-  const isOwn = URL.canParse(host) && new URL(host).origin === origin;
-  if (isOwn && isConfidential(url)) return url;
-  throw refuse('must come from a page of this service; behind a proxy set TAILRACE_PUBLIC_URL');
+  const page = URL.canParse(origin) ? new URL(origin) : undefined;
+  if (page === undefined || page.origin !== origin)
+    throw refuse('needs the Origin of a page of this service');
+  const own = publicUrl || `${page.protocol}//${host}`;
+  const cookies = URL.canParse(own) && new URL(own).origin === origin ? findCookies(page) : undefined;
+  if (cookies !== undefined) return cookies;
+  const where = publicUrl ? 'TAILRACE_PUBLIC_URL' : 'this service; behind a proxy set TAILRACE_PUBLIC_URL';
+  throw refuse(`must come by HTTPS, or on this machine, from a page of ${where}`);
 }
 
 function refuse(message: string): TailraceError {
-  return new TailraceError('forbidden', `a request with a session ${message}`);
+  return new TailraceError('forbidden', `a request with a session ${message}; programs send a key instead`);
 }

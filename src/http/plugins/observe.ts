@@ -39,29 +39,18 @@ export function createRequestId(headers: IncomingHttpHeaders): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** Reads the headers of proxies, if they are trusted. */
-export interface PeerReader {
-  address(request: IncomingMessage): string;
-  host(request: IncomingMessage): string;
-}
+/** Returns the address of the client. */
+export type AddressReader = (request: IncomingMessage) => string;
 
 /**
- * Reads them as the framework does (its `trustProxy`).
+ * Reads the headers of proxies, if they are trusted, as the framework does (its `trustProxy`).
  *
  * @param trustProxy addresses joined by commas; empty: no proxy is trusted
  */
-export function createPeerReader(trustProxy: string): PeerReader {
-  const ownHost = ({ headers }: IncomingMessage) => headers.host ?? '';
-  if (trustProxy === '') return { address: ({ socket }) => socket.remoteAddress ?? '', host: ownHost };
+export function createAddressReader(trustProxy: string): AddressReader {
+  if (trustProxy === '') return ({ socket }) => socket.remoteAddress ?? '';
   const isTrusted = proxyAddress.compile(trustProxy.split(','));
-  return {
-    address: (request) => proxyAddress(request, isTrusted),
-    host(request) {
-      const forwarded = request.headers['x-forwarded-host'];
-      if (!forwarded || !isTrusted(request.socket.remoteAddress ?? '', 0)) return ownHost(request);
-      return String(forwarded).split(',').at(-1)?.trim() ?? '';
-    },
-  };
+  return (request) => proxyAddress(request, isTrusted);
 }
 
 // Never sent: the counted status if the caller hung up before the response. nginx uses the same number.

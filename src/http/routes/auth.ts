@@ -144,13 +144,11 @@ async function signInWithKey(
   reply: FastifyReply,
 ) {
   const caller = getCaller(request);
-  const origin = findOwnPage(request, request.server.admissions.ownOrigin);
+  const cookies = findOwnPage(request, config.publicUrl);
   if (caller.isAmbient || caller.token !== undefined)
     throw new TailraceError('forbidden', 'only a key opens a session here; send it as X-API-KEY');
   if (config.consoleKeys !== '1')
     throw new TailraceError('forbidden', 'keys cannot sign in to this console: TAILRACE_CONSOLE_KEYS is 0');
-  const cookies = findCookies(origin);
-  if (cookies === undefined) throw new Error('an own origin has cookies');
   const secret = await signIn.openForKey(caller, clientOf(request, readAmbient));
   reply.header('set-cookie', writeCookie(cookies.session, secret, SESSION_MS_MAX / 1000));
   return describeMe(caller, version);
@@ -160,9 +158,9 @@ async function signOut({ signIn, config }: AuthParts, request: FastifyRequest, r
   const caller = getCaller(request);
   const { sent } = request;
   if (typeof sent !== 'object' || sent.kind !== 'session') return { to: null };
-  const cookies = findCookies(findOwnPage(request, request.server.admissions.ownOrigin));
+  const cookies = findOwnPage(request, config.publicUrl);
   const to = await signIn.signOut(sent.secret, caller, `${config.publicUrl}/`);
-  if (cookies !== undefined) reply.header('set-cookie', writeCookie(cookies.session, '', 0));
+  reply.header('set-cookie', writeCookie(cookies.session, '', 0));
   return { to: to ?? null };
 }
 

@@ -33,7 +33,8 @@ function findOriginFault(
   origins: string,
 ): TailraceError | undefined {
   if (origin === '' || origins === '*' || origins.split(',').includes(origin)) return undefined;
-  const message = `pages of ${shorten(origin)} may not call this; TAILRACE_CORS_ORIGINS lists those that may`;
+  const listed = 'TAILRACE_CORS_ORIGINS lists those that may; programs send a key, and no Origin';
+  const message = `pages of ${shorten(origin)} may not call this; ${listed}`;
   return new TailraceError('forbidden', message);
 }
 

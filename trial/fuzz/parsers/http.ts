@@ -4,7 +4,7 @@ import Fastify, { type FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import { HEADERS_CHARS_MAX, LISTED_CHARS_MAX } from '../../../src/http/listener.ts';
 import { createCorsHead } from '../../../src/http/plugins/cors.ts';
-import { createPeerReader, createRequestId } from '../../../src/http/plugins/observe.ts';
+import { createAddressReader, createRequestId } from '../../../src/http/plugins/observe.ts';
 import { parseQueryString } from '../../../src/http/route.ts';
 import { createTokens, looksLikeToken } from '../../../src/keys/token.ts';
 import { createCursors } from '../../../src/query/cursor.ts';
@@ -20,7 +20,7 @@ const tokens = createTokens({ secret, now: () => 0 });
 const cursors = createCursors(secret);
 const pages = { by: [], size: 100, sources: [], canSkip: true, range: undefined, readsOnlyRange: false };
 const paged = { ...SEARCH, pages };
-const peers = createPeerReader('127.0.0.1,10.0.0.0/8,::1');
+const addressOf = createAddressReader('127.0.0.1,10.0.0.0/8,::1');
 const cors = createCorsHead(Array.from({ length: 100 }, (_, i) => `https://page-${i}.example`).join(','));
 const encode = (text: string) => Buffer.from(text).toString('base64url');
 
@@ -99,10 +99,7 @@ export const HTTP_PARSERS: Readonly<Record<string, Parser>> = {
   'X-Forwarded-For': reader(
     LISTED_CHARS_MAX,
     '127.0.0.1,¦,¦ ¦::1,¦10.0.0.1 ,¦:¦1¦a¦::ffff:10.0.0.1,',
-    (text) => refusing(() => peers.address(forwarded('x-forwarded-for', text))),
-  ),
-  'X-Forwarded-Host': reader(HEADERS_CHARS_MAX, 'a¦,¦ ¦:', (text) =>
-    refusing(() => peers.host(forwarded('x-forwarded-host', text))),
+    (text) => refusing(() => addressOf(forwarded('x-forwarded-for', text))),
   ),
   'X-Request-Id': reader(HEADERS_CHARS_MAX, 'a¦.¦-¦ ', (text) => createRequestId({ 'x-request-id': text })),
   Origin: reader(HEADERS_CHARS_MAX, 'https://¦a¦.¦,', (text) => cors?.(text)),
