@@ -1,5 +1,5 @@
 import type { ComponentType } from 'react';
-import type { Self } from '../../src/management/view.ts';
+import type { Me } from '../../src/management/view.ts';
 import { maySearch, mayUseWorkbench } from './api/right.ts';
 import { lazyPart } from './ui/boundary/boundary.tsx';
 
@@ -15,7 +15,7 @@ export interface Page {
   /** Shown to keys with one of these scopes; `none`: to everyone, even without a key. */
   readonly scopes: readonly string[] | 'none';
   /** Further requirements on a key. */
-  readonly needs?: { readonly isMet: (self: Self) => boolean; readonly text: string };
+  readonly needs?: { readonly isMet: (self: Me) => boolean; readonly text: string };
   readonly component: ComponentType;
 }
 
@@ -115,7 +115,7 @@ export const PAGES: readonly Page[] = [
   },
 ];
 
-export function isOfferedTo({ scopes, needs }: Page, self: Self): boolean {
+export function isOfferedTo({ scopes, needs }: Page, self: Me): boolean {
   const hasScope = scopes === 'none' || scopes.some((scope) => self.scopes.includes(scope));
   return hasScope && (needs === undefined || needs.isMet(self));
 }

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wouter';
-import type { Self } from '../../src/management/view.ts';
+import type { Me } from '../../src/management/view.ts';
 import { useClient } from './api/client.ts';
 import { ENDPOINTS_EVERY_MS, queries, useFiring, useRead } from './api/queries.ts';
 import { isOfferedTo, PAGES, type Page } from './page.ts';
@@ -157,7 +157,7 @@ function Navigation({ onGo }: { readonly onGo: () => void }) {
   );
 }
 
-function offeredTo(self: Self): readonly Page[] {
+function offeredTo(self: Me): readonly Page[] {
   return PAGES.filter((page) => isOfferedTo(page, self));
 }
 

@@ -10,7 +10,7 @@ import type { Caller } from '../keys/keyring.ts';
 import { formatNames } from '../query/format.ts';
 import { OWNER } from '../query/pins.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
-import type { EndpointView, Projects, SavedSearchView, Self, SourceView } from './view.ts';
+import type { EndpointView, Projects, SavedSearchView, SourceView } from './view.ts';
 
 type Reach = Pick<Grant, 'scopes' | 'endpoints' | 'sources'>;
 type Reader = Reach & Pick<Grant, 'pins'>;
@@ -36,19 +36,6 @@ export function visibleSources(sources: readonly Source[], caller: Reader): read
   return sources.filter((source) =>
     source.isInternal === true ? mayRead(caller, source) : isListed(caller.sources, source),
   );
-}
-
-/** @param version of Tailrace */
-export function toSelf({ keyId, token, scopes, endpoints, sources, pins }: Caller, version: string): Self {
-  return {
-    id: keyId,
-    token: token !== undefined,
-    scopes: [...scopes],
-    endpoints: endpoints === undefined ? null : [...endpoints],
-    sources: sources === undefined ? null : [...sources],
-    pins,
-    version,
-  };
 }
 
 /**

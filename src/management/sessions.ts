@@ -5,7 +5,6 @@ import { isManager } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import type { SessionRecord } from '../keys/session-store.ts';
 import type { Sessions } from '../people/sessions.ts';
-import { toSelf } from './definitions.ts';
 import { toIsoTime } from './key-view.ts';
 import { requireUnrestricted } from './keys.ts';
 import type { Me, Session } from './view.ts';
@@ -25,16 +24,17 @@ export interface SessionParts extends EndParts {
 
 /** Describes the sender of a request. */
 export function describeMe(caller: Caller, version: string): Me {
-  const { person, session, token, keyId } = caller;
+  const { keyId: id, token, scopes, endpoints, sources, pins, person, session = null } = caller;
+  const { name = id, role = null, choices = {}, denied = null } = person ?? {};
   const kind = token === undefined ? 'key' : 'token';
   return {
-    ...toSelf(caller, version),
+    ...{ id, name, role, session, denied, pins, version },
     kind: person === undefined ? kind : 'person',
-    name: person?.name ?? keyId,
-    role: person?.role ?? null,
-    choices: Object.fromEntries(Object.entries(person?.choices ?? {}).map(([pin, all]) => [pin, [...all]])),
-    session: session ?? null,
-    denied: person?.denied ?? null,
+    token: token !== undefined,
+    scopes: [...scopes],
+    endpoints: endpoints === undefined ? null : [...endpoints],
+    sources: sources === undefined ? null : [...sources],
+    choices: Object.fromEntries(Object.entries(choices).map(([pin, all]) => [pin, [...all]])),
   };
 }
 

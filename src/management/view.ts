@@ -11,20 +11,17 @@ const textOrNull = (description: string) => orNull(Type.String({ description }))
 const time = (description: string) => orNull(Type.String({ format: 'date-time', description }));
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
-export const SELF = Type.Object({
-  id: Type.String({ description: 'Id of the key, or `private` or `public` for those of the environment.' }),
+/** The sender of a request. */
+export const ME = Type.Object({
+  id: Type.String({
+    description: 'Id of the key or person; `private` or `public` for the keys of the environment.',
+  }),
   token: Type.Boolean({ description: 'Whether it is a signed token of that key.' }),
   scopes: Type.Array(Type.String()),
   endpoints: orNull(Type.Array(Type.String())),
   sources: orNull(Type.Array(Type.String())),
   pins: Type.Record(Type.String(), Type.String()),
   version: Type.String({ description: 'Version of the service.' }),
-});
-export type Self = Static<typeof SELF>;
-
-/** The sender of a request. */
-export const ME = Type.Object({
-  ...SELF.properties,
   kind: Type.Enum(['person', 'key', 'token']),
   name: Type.String({ description: 'Name of the person; the id of a key.' }),
   role: textOrNull('Role of the person; null if none fits.'),

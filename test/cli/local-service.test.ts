@@ -40,8 +40,8 @@ test('the certificate of a service of this machine may be for other names, that 
   const { port } = server.address() as { port: number };
   const remote = { url: `https://127.0.0.1:${port}/`, key: 'x' };
   try {
-    expect(await callRemote({ ...remote, isLocal: true }, '/api/self')).toEqual({ result: [] });
-    await expect(callRemote(remote, '/api/self')).rejects.toMatchObject({ code: 'engine_unavailable' });
+    expect(await callRemote({ ...remote, isLocal: true }, '/api/me')).toEqual({ result: [] });
+    await expect(callRemote(remote, '/api/me')).rejects.toMatchObject({ code: 'engine_unavailable' });
   } finally {
     server.closeAllConnections();
     server.close();

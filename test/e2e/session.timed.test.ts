@@ -32,7 +32,7 @@ describe('signing in', () => {
     const key = await createKey({ scopes: ['query', 'manage'] });
     const page = await open('/', { key, expected: [401] });
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-    const { id } = (await (await callService('/api/self', key)).json()) as { id: string };
+    const { id } = (await (await callService('/api/me', key)).json()) as { id: string };
     await callService(`/api/keys/${id}`, KEY, { method: 'DELETE' });
     await page.getByText('This key was revoked or has expired').waitFor();
   });

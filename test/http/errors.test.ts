@@ -74,15 +74,7 @@ test('every response has the security headers, also what never became a request'
 });
 
 test('caches keep nothing for a key, except if its route says so', async () => {
-  const paths = [
-    '/api/self',
-    '/api/overview',
-    '/api/keys',
-    '/api/keys/log',
-    '/nothing',
-    '/metrics',
-    '/health',
-  ];
+  const paths = ['/api/me', '/api/overview', '/api/keys', '/api/keys/log', '/nothing', '/metrics', '/health'];
   for (const path of paths)
     expect([path, (await get(url, path)).headers.get('cache-control')]).toEqual([path, 'no-store']);
   const controlOf = async (path: string) => (await get(url, path)).headers.get('cache-control');

@@ -87,7 +87,7 @@ test('the document describes the responses that endpoints and other routes reall
     expect(body.result.length).toBeGreaterThan(0);
     expectValid(operationAt(`${QUERY_PATH}/${name}`)?.responses, '200', body);
   }
-  for (const name of ['self', 'endpoints', 'sources', 'projects', 'overview', 'keys']) {
+  for (const name of ['me', 'endpoints', 'sources', 'projects', 'overview', 'keys']) {
     const answer = await get(url, `/api/${name}`);
     expect(answer.status).toBe(200);
     expectValid(operationAt(`/api/${name}`)?.responses, '200', answer.body);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
-import type { EndpointView, Overview, Projects, Self } from '../../src/management/view.ts';
+import type { EndpointView, Me, Overview, Projects } from '../../src/management/view.ts';
 import { expectError, get } from '../support/http.ts';
 import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
 import { PUBLIC_KEY } from '../support/service.ts';
@@ -42,16 +42,16 @@ describe('the definitions', () => {
   });
 
   test('of the key itself are returned to any key', async () => {
-    expect(await read<Self>('/api/self', PUBLIC_KEY)).toMatchObject({ id: 'public', scopes: ['ingest'] });
+    expect(await read<Me>('/api/me', PUBLIC_KEY)).toMatchObject({ id: 'public', scopes: ['ingest'] });
     const key = await keyOf({ pins: { project: 'p1' }, endpoints: ['logs.all'] });
-    expect(await read<Self>('/api/self', key)).toMatchObject({
+    expect(await read<Me>('/api/me', key)).toMatchObject({
       scopes: ['query'],
       endpoints: ['logs.all'],
       sources: null,
       pins: { project: 'p1' },
       token: false,
     });
-    expectError(await get(url, '/api/self', { 'x-api-key': '' }), 'unauthorized');
+    expectError(await get(url, '/api/me', { 'x-api-key': '' }), 'unauthorized');
   });
 });
 

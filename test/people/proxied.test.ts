@@ -31,7 +31,7 @@ const ADA = { 'x-forwarded-email': 'ada@example.com', 'x-forwarded-groups': 'pla
 
 function statusFrom(localAddress: string, headers: Record<string, string>): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const sent = request(`${service.url}/api/self`, { localAddress, headers, agent: false }, (response) => {
+    const sent = request(`${service.url}/api/me`, { localAddress, headers, agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode);
     });

@@ -50,7 +50,7 @@ describe('a person', () => {
     // What the person before has chosen in this tab.
     expect((await browser.send(`${people.url}/api/me?project=aurora`)).status).toBe(200);
     expect(me.denied).toMatch(/^Cy has no role here; ask/);
-    for (const path of ['/api/endpoints', '/api/self', '/api/sources', '/openapi.json', '/api/keys']) {
+    for (const path of ['/api/endpoints', '/api/projects', '/api/sources', '/openapi.json', '/api/keys']) {
       const response = await browser.send(`${people.url}${path}`);
       expect([path, response.status]).toEqual([path, 403]);
       expect(await response.text()).toContain('has no role here');
@@ -288,7 +288,7 @@ test('the roles of running sessions change with the file; a broken file grants n
     await expect.poll(async () => (await me()).denied).toContain('the roles file is not valid');
     const ready = (await (await fetch(`${people.url}/ready`)).json()) as { roles?: string };
     expect(ready.roles).toContain('the roles file is not valid');
-    const byKey = await fetch(`${people.url}/api/self`, { headers: { 'x-api-key': PRIVATE_KEY } });
+    const byKey = await fetch(`${people.url}/api/me`, { headers: { 'x-api-key': PRIVATE_KEY } });
     expect(byKey.status).toBe(200);
   } finally {
     await writeFile(people.rolesFile, ROLES);
@@ -321,7 +321,7 @@ describe('a key', () => {
     const { browser, response } = await signInWithKey(key);
     expect(response.status).toBe(200);
     expect(response.headers.getSetCookie().join()).toMatch(/HttpOnly; SameSite=Lax$/);
-    const self = async () => (await browser.send(`${people.url}/api/self`)).status;
+    const self = async () => (await browser.send(`${people.url}/api/me`)).status;
     expect(await self()).toBe(200);
     await people.service.keyring.revoke(id);
     expect(await self()).toBe(401);

@@ -6,12 +6,11 @@ import { DASHBOARD, DASHBOARD_SUMMARY } from '../../management/dashboard-view.ts
 import { type DashboardParts, listDashboards, readDashboard } from '../../management/dashboards.ts';
 import {
   toEndpointView,
-  toSelf,
   toSourceView,
   visibleEndpoints,
   visibleSources,
 } from '../../management/definitions.ts';
-import { ENDPOINT, PROJECTS, type Projects, SELF, SOURCE } from '../../management/view.ts';
+import { ENDPOINT, PROJECTS, type Projects, SOURCE } from '../../management/view.ts';
 import { list, object } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RouteGroup } from '../route.ts';
@@ -19,24 +18,13 @@ import { defineRoute, json, type RouteGroup } from '../route.ts';
 export interface DefinitionParts {
   readonly registry: Registry;
   readonly listProjects: (caller: Caller) => Promise<Projects>;
-  /** Version of Tailrace. */
-  readonly version: string;
   /** Whether lists have the shape that Supabase Studio reads. */
   readonly studio: boolean;
 }
 
-/** Serves the rights of a key, and the definitions and projects that it may know of. */
+/** Serves the definitions and projects that a key may know of. */
 export const definitionRoutes: RouteGroup<DefinitionParts> = {
   routes: [
-    defineRoute({
-      method: 'GET',
-      path: '/api/self',
-      scopes: SCOPES,
-      summary: 'Rights of the key',
-      operation: { id: 'get_self', tag: 'console' },
-      answer: { 200: json('The present state.', SELF) },
-      handle: async ({ version }: DefinitionParts, request) => toSelf(getCaller(request), version),
-    }),
     defineRoute({
       method: 'GET',
       path: '/api/endpoints',

@@ -1,4 +1,4 @@
-import type { Self } from '../../../../src/management/view.ts';
+import type { Me } from '../../../../src/management/view.ts';
 import type { ApiError } from '../../api/client.ts';
 
 /** The form of a new key: the texts of its fields. */
@@ -25,7 +25,7 @@ export interface Pin {
 }
 
 /** A key that can query, within the rights of the signed-in key. */
-export function createDraft(self: Self): Draft {
+export function createDraft(self: Me): Draft {
   return {
     name: '',
     description: '',

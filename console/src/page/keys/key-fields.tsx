@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import type { EndpointView, Self } from '../../../../src/management/view.ts';
+import type { EndpointView, Me } from '../../../../src/management/view.ts';
 import { mayGrant } from '../../api/right.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { Checks, Group, Options, Suggestions } from '../../ui/form.tsx';
@@ -14,7 +14,7 @@ const SCOPES = [
 ] as const;
 
 interface ScopeChoiceProps {
-  readonly self: Self;
+  readonly self: Me;
   readonly scopes: readonly string[];
   readonly fault: string | undefined;
   readonly onChange: (scopes: readonly string[]) => void;
