@@ -57,21 +57,3 @@ export const REJECTED_EVENTS = Type.Object({
   ),
 });
 export type RejectedEventsView = Static<typeof REJECTED_EVENTS>;
-
-export const USAGE_BY = ['project', 'key', 'source'] as const;
-
-export const USAGE = Type.Object({
-  result: Type.Array(
-    Type.Object({
-      value: Type.String({ description: 'The project, the id of the key, or the name of the source.' }),
-      name: textOrNull('Name of the key.'),
-      events: count('Events stored in the range.'),
-      bytes: count('Bytes of message, metadata and other members, uncompressed.'),
-      days: Type.Array(Type.Integer(), { description: 'Events of each day, UTC, oldest first.' }),
-      queries: count('Queries that the engine answered, without answers from the cache.'),
-      core_seconds: Type.Number({ minimum: 0, description: 'Their core time.' }),
-    }),
-    { description: 'Most bytes first, at most 1,000.' },
-  ),
-});
-export type UsageView = Static<typeof USAGE>;

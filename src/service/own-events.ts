@@ -16,7 +16,6 @@ import {
 import type { AuditBatch, AuditEntry } from '../keys/audit.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
-import { USAGE_SOURCE } from '../management/admin.ts';
 import { identifier, sql } from '../sql/sql.ts';
 import type { Context } from './context.ts';
 
@@ -132,6 +131,8 @@ async function leaveOutStored(engine: Engine, { table }: Source, events: readonl
   return events.filter(({ id }) => !stored.has(id));
 }
 
+/** The source in which the service writes down what was stored and asked. */
+const USAGE_SOURCE = 'tailrace.usage';
 const WRITE_EVERY_MS = 60_000;
 
 /** Finds the source; without it in the folder of sources nothing is written, and quotas begin anew with each start. */

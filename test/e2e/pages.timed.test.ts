@@ -41,6 +41,7 @@ const STATES: [name: string, path: string, act?: (page: Page) => Promise<void>][
   ['a dashboard', '/dashboards/functions?project=aurora'],
   ['its editor', '/dashboards/functions?ui.edit=1'],
   ['sending logs', '/send'],
+  ['usage by key', '/admin', (page) => page.getByRole('radio', { name: 'By key' }).click()],
   ['rejected events', '/admin?show=events', (page) => page.getByText('The last one').first().click()],
   ['a source', '/sources/cloudflare.logs.prod'],
   ['the API reference and an operation', '/docs#search'],

@@ -2,8 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
-import type { RejectedEventsView, RejectedRequestsView, UsageView } from '../../src/management/admin-view.ts';
-import { sql, trusted } from '../../src/sql/sql.ts';
+import type { RejectedEventsView, RejectedRequestsView } from '../../src/management/admin-view.ts';
 import { expectError, get } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';
@@ -100,32 +99,4 @@ test('rejected requests are listed with reason and address; limited keys see onl
   const shown = await list(ofAurora.key);
   expect(new Set(shown.map(({ key }) => key))).toEqual(new Set([aurora.id]));
   for (const { message } of [...shown, ...(await list(manageOnly.key))]) expect(message).toBeNull();
-});
-
-test('usage is added up by project, source and key; that of other projects, sources and keys is not shown', async () => {
-  const usage = async (query: string, key?: string) =>
-    (await read<UsageView>(`/api/usage?${query}`, key)).result;
-  const at = (days: number) =>
-    trusted(`toDateTime64('2026-11-20 10:00:00', 6, 'UTC') - INTERVAL ${days} DAY`);
-  const row = (days: number, project: string, key: string, source: string, n: number) =>
-    sql`(${`${project}${days}${key}`}, ${at(days)}, ${project}, ${key}, ${source}, ${n}, ${n * 100}, NULL, NULL)`;
-  await core.engine.command(
-    sql`INSERT INTO tailrace.tailrace_usage (id, timestamp, project, key, source, events, bytes, queries, core_ms) VALUES
-        ('asked', ${at(0)}, 'aurora', ${aurora.id}, '', 0, 0, 4, 1500),
-        ${row(0, 'aurora', aurora.id, 'logs', 5)}, ${row(1, 'aurora', aurora.id, 'logs', 3)},
-        ${row(0, 'basalt', basalt.id, 'realtime.logs.prod', 7)}, ${row(40, 'basalt', basalt.id, 'logs', 1000)}`,
-  );
-  expect(await usage('by=project&days=3')).toMatchObject([
-    { value: 'aurora', events: 8, bytes: 800, days: [0, 3, 5], name: null, queries: 4, core_seconds: 1.5 },
-    { value: 'basalt', events: 7, bytes: 700, days: [0, 0, 7], queries: 0, core_seconds: 0 },
-  ]);
-  expect((await usage('by=source&days=60')).map(({ value, events }) => [value, events])).toEqual([
-    ['logs', 1008],
-    ['realtime.logs.prod', 7],
-  ]);
-  const keys = await usage('by=key');
-  expect(keys[0]).toMatchObject({ value: aurora.id, name: 'aurora', events: 8, queries: 4 });
-  expect((await usage('by=project', ofAurora.key)).map(({ value }) => value)).toEqual(['aurora']);
-  expect((await usage('by=key', ofAurora.key)).map(({ value }) => value)).toEqual([aurora.id]);
-  expect((await usage('by=source', ofLogs.key)).map(({ value }) => value)).toEqual(['logs']);
 });

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import type { CacheStore } from '../../cache/store.ts';
 import type { Config } from '../../config/config.ts';
 import type { Registry } from '../../definitions/registry.ts';
@@ -7,14 +6,8 @@ import type { Engine } from '../../engine/engine.ts';
 import type { StoreSizes } from '../../engine/store-state.ts';
 import type { Committer } from '../../ingest/committer.ts';
 import type { Caller } from '../../keys/keyring.ts';
-import {
-  listRejectedEvents,
-  listRejectedRequests,
-  type RejectionParts,
-  readUsage,
-  type UsageParts,
-} from '../../management/admin.ts';
-import { REJECTED_EVENTS, REJECTED_REQUESTS, USAGE, USAGE_BY } from '../../management/admin-view.ts';
+import { listRejectedEvents, listRejectedRequests, type RejectionParts } from '../../management/admin.ts';
+import { REJECTED_EVENTS, REJECTED_REQUESTS } from '../../management/admin-view.ts';
 import { visibleEndpoints, visibleSources } from '../../management/definitions.ts';
 import { type Notice, OVERVIEW, type Overview, type SourceState } from '../../management/view.ts';
 import { SEARCH } from '../../search/search.ts';
@@ -130,51 +123,18 @@ function sum(states: readonly SourceState[], of: 'rows' | 'bytes'): number {
   return states.reduce((total, state) => total + state[of], 0);
 }
 
-export type AdminParts = RejectionParts & UsageParts;
-
-const DAYS_MAX = 400;
-const USAGE_QUERY = Type.Object({
-  by: Type.Enum([...USAGE_BY], {
-    type: 'string',
-    default: 'project',
-    description: 'What is counted.',
-    expected: `one of ${USAGE_BY.join(', ')}`,
-  }),
-  days: Type.Integer({
-    minimum: 1,
-    maximum: DAYS_MAX,
-    default: 30,
-    description: 'Days, UTC, the present one included.',
-    expected: `a whole number from 1 to ${DAYS_MAX}`,
-  }),
-});
-
 const common = { method: 'GET', scopes: ['manage'] } as const;
 
 /** Serves what an operator looks after. Limited keys see only what belongs to their projects, sources and keys. */
-export const adminRoutes: RouteGroup<AdminParts> = {
+export const adminRoutes: RouteGroup<RejectionParts> = {
   routes: [
-    defineRoute({
-      ...common,
-      path: '/api/usage',
-      summary: 'What was stored and asked, by project, key or source',
-      operation: {
-        id: 'get_usage',
-        tag: 'console',
-        description: 'The counts are written once a minute.',
-      },
-      query: USAGE_QUERY,
-      answer: { 200: json('Amounts.', USAGE) },
-      errors: ['overloaded', 'query_timeout'],
-      handle: (parts: AdminParts, request) => readUsage(parts, getCaller(request), request.query),
-    }),
     defineRoute({
       ...common,
       path: '/api/rejected-requests',
       summary: 'Requests that were rejected since the start, with their addresses',
       operation: { id: 'list_rejected_requests', tag: 'console' },
       answer: { 200: json('At most 200 kinds of each code.', REJECTED_REQUESTS) },
-      handle: (parts: AdminParts, request) => listRejectedRequests(parts, getCaller(request)),
+      handle: (parts: RejectionParts, request) => listRejectedRequests(parts, getCaller(request)),
     }),
     defineRoute({
       ...common,
@@ -182,7 +142,7 @@ export const adminRoutes: RouteGroup<AdminParts> = {
       summary: 'Events that were rejected since the start, with samples',
       operation: { id: 'list_rejected_events', tag: 'console' },
       answer: { 200: json('At most 500 kinds.', REJECTED_EVENTS) },
-      handle: (parts: AdminParts, request) => listRejectedEvents(parts, getCaller(request)),
+      handle: (parts: RejectionParts, request) => listRejectedEvents(parts, getCaller(request)),
     }),
   ],
 };

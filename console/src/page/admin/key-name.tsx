@@ -21,7 +21,9 @@ export function KeyName({ id, name = OWN[id] }: { readonly id: string; readonly 
   return (
     <span className="panel-table-name">
       {name !== undefined && <span>{name}</span>}
-      {OWN[id] === undefined && <code className="small muted">tr_{id}_…</code>}
+      {OWN[id] === undefined && (
+        <code className="small muted">{id.startsWith('person:') ? id : `tr_${id}_…`}</code>
+      )}
     </span>
   );
 }

@@ -1,40 +1,46 @@
 import { useState } from 'react';
-import type { UsageView } from '../../../../src/management/admin-view.ts';
+import { Link } from 'wouter';
 import { query, useRead } from '../../api/queries.ts';
 import { formatBytes, formatCount, formatMs } from '../../format/number.ts';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { Sparkline } from '../../ui/sparkline.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Segmented } from '../../ui/tabs.tsx';
-import { KeyName } from './key-name.tsx';
+import { KeyName, useKeyNames } from './key-name.tsx';
 
 const BY = [
   { id: 'project', label: 'By project' },
   { id: 'key', label: 'By key' },
-  { id: 'source', label: 'By source' },
 ] as const;
 const DAYS = [
   { id: '7', label: '7 d' },
   { id: '30', label: '30 d' },
   { id: '90', label: '90 d' },
 ] as const;
-type By = (typeof BY)[number]['id'];
-type Days = (typeof DAYS)[number]['id'];
-type Row = UsageView['result'][number];
-
-const NAMES = { project: 'Project', key: 'Key', source: 'Source' } as const;
+// `max_rows` of the endpoint, which has the newest days first.
+const ROWS_MAX = 10_000;
 // Usage is written once a minute.
 const EVERY_MS = 60_000;
 
-/** What was stored and asked, by project, key or source. */
+type By = (typeof BY)[number]['id'];
+type Count = 'events' | 'bytes' | 'queries' | 'core_seconds';
+type Day = Readonly<Record<By, string> & Record<Count, number>>;
+/** A project or key, and what it has stored and asked on each day. */
+type Row = readonly [name: string, days: readonly Day[]];
+
+const sum = ([, days]: Row, count: Count) => days.reduce((total, day) => total + day[count], 0);
+
+/** What was stored and asked, by project or key: the endpoint usage.by-project. */
 export function Usage() {
   const [by, setBy] = useState<By>('project');
-  const [days, setDays] = useState<Days>('30');
-  const read = query<UsageView>(`/api/usage?by=${by}&days=${days}`, ['result']);
+  const [days, setDays] = useState<(typeof DAYS)[number]['id']>('30');
+  const asked = `usage.by-project?by=${by}&days=${days}`;
+  const read = query<{ readonly result: readonly Day[] }>(`/api/endpoints/query/${asked}`, ['result']);
   const { value, error } = useRead(read, { everyMs: EVERY_MS });
-  const choices = (
+  const names = useKeyNames();
+  const actions = (
     <div className="row">
+      <Link href={`/endpoints/${asked}`}>By day</Link>
       <Segmented label="Counted" options={BY} selected={by} onSelect={setBy} />
       <Segmented label="Range" options={DAYS} selected={days} onSelect={setDays} />
     </div>
@@ -42,53 +48,41 @@ export function Usage() {
   if (error !== undefined) return <ErrorNote error={error} />;
   if (value === undefined || value.result.length === 0)
     return (
-      <Panel title="Usage" actions={choices}>
+      <Panel title="Usage" actions={actions}>
         {value === undefined ? (
           <p className="muted">Reading…</p>
         ) : (
-          <Empty title="Nothing stored">
-            What is stored and asked is written down once a minute, and shown here by day.
-          </Empty>
+          <Empty title="Nothing stored">What is stored and asked is written down once a minute.</Empty>
         )}
       </Panel>
     );
+  const rows = [...Map.groupBy(value.result, (day) => day[by])];
+  const nameOf = ([id]: Row) =>
+    by === 'key' ? (
+      <KeyName id={id} name={names.get(id)} />
+    ) : (
+      id || <span className="muted">without a project</span>
+    );
   return (
     <RowTable
-      title="Usage"
-      actions={choices}
-      rows={value.result}
-      columns={columnsOf(by, days)}
-      keyOf={(row) => row.value}
+      {...{ title: 'Usage', actions }}
+      rows={rows.toSorted((a, b) => sum(b, 'bytes') - sum(a, 'bytes'))}
+      columns={[{ name: by === 'key' ? 'Key' : 'Project', cell: nameOf }, ...COUNTS]}
+      keyOf={([id]) => id}
+      below={
+        value.result.length >= ROWS_MAX && (
+          <p className="admin-below small muted">
+            Without the oldest days: the endpoint returns {ROWS_MAX} rows.
+          </p>
+        )
+      }
     />
   );
 }
 
-function columnsOf(by: By, days: Days): readonly TableColumn<Row>[] {
-  return [
-    {
-      name: NAMES[by],
-      cell: ({ value, name }) =>
-        by === 'key' ? (
-          <KeyName id={value} {...(name !== null && { name })} />
-        ) : (
-          value || <span className="muted">without a project</span>
-        ),
-    },
-    {
-      name: `Events by day, last ${days} d`,
-      label: 'By day',
-      className: 'overview-trend',
-      cell: ({ events, days: counts }) => (
-        <Sparkline values={counts} points={counts.length} label={`${formatCount(events)} events by day`} />
-      ),
-    },
-    { name: 'Events', numeric: true, cell: ({ events }) => formatCount(events) },
-    { name: 'Bytes', numeric: true, cell: ({ bytes }) => formatBytes(bytes) },
-    ...(by === 'source' ? [] : ASKED),
-  ];
-}
-
-const ASKED: readonly TableColumn<Row>[] = [
-  { name: 'Queries', numeric: true, cell: ({ queries }) => formatCount(queries) },
-  { name: 'Core time', numeric: true, cell: ({ core_seconds: cores }) => formatMs(cores * 1000) },
+const COUNTS: readonly TableColumn<Row>[] = [
+  { name: 'Events', numeric: true, cell: (row) => formatCount(sum(row, 'events')) },
+  { name: 'Bytes', numeric: true, cell: (row) => formatBytes(sum(row, 'bytes')) },
+  { name: 'Queries', numeric: true, cell: (row) => formatCount(sum(row, 'queries')) },
+  { name: 'Core time', numeric: true, cell: (row) => formatMs(sum(row, 'core_seconds') * 1000) },
 ];
