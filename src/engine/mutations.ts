@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Source } from '../definitions/source.ts';
 import { identifier, type Sql, sql } from '../sql/sql.ts';
 import type { Engine } from './engine.ts';
+import { readTables } from './schema.ts';
 import { alterTable, dropIndex, findOldRollups, onCluster, rollupProjection, storedTable } from './table.ts';
 
 // Deletions and rollups of stored events: the engine records each, and rewrites the parts of a table in the background.
@@ -132,7 +133,11 @@ export function createRollupBuilder(options: RollupBuilderOptions) {
       ({ table, rollup }) => `${table} ${rollup && rollupProjection(rollup).name}`,
     );
     if (declared.join() === dropped) return;
-    for (const source of sources()) await dropOldRollups(engine, source);
+    const stored = await readTables(engine);
+    for (const source of sources()) {
+      const definition = stored.get(storedTable(source, engine.cluster))?.definition ?? '';
+      for (const name of findOldRollups(source, definition)) await dropRollup(engine, source, name);
+    }
     dropped = declared.join();
   }
 
@@ -211,18 +216,11 @@ async function materialize(engine: Engine, { source, projection }: TableProgress
   await engine.command(alterTable(source, engine.cluster, what));
 }
 
-/** Drops projections; parts are rewritten without them in the background. */
-async function dropOldRollups(engine: Engine, source: Source): Promise<void> {
-  const { cluster } = engine;
-  const isTable = sql`database = currentDatabase() AND name = ${storedTable(source, cluster)}`;
-  const [row] = await engine.inspect(
-    sql`SELECT create_table_query AS sql FROM system.tables WHERE ${isTable}`,
-  );
-  for (const name of findOldRollups(source, String(row?.['sql']))) {
-    // The engine does not drop a projection that it still adds to older parts, or fails to add. Without the right to
-    // kill that, dropping waits for it.
-    const kill = sql`KILL MUTATION${onCluster(cluster)} WHERE ${isOf(engine, source)} AND position(command, ${name}) > 0`;
-    await engine.command(kill).catch(() => {});
-    await engine.command(dropIndex(source, { kind: 'PROJECTION', name }, cluster));
-  }
+/** Drops a projection; parts are rewritten without it in the background. */
+async function dropRollup(engine: Engine, source: Source, name: string): Promise<void> {
+  // The engine does not drop a projection that it still adds to older parts, or fails to add. Without the right to
+  // kill that, dropping waits for it.
+  const kill = sql`KILL MUTATION${onCluster(engine.cluster)} WHERE ${isOf(engine, source)} AND position(command, ${name}) > 0`;
+  await engine.command(kill).catch(() => {});
+  await engine.command(dropIndex(source, { kind: 'PROJECTION', name }, engine.cluster));
 }

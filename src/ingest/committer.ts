@@ -1,11 +1,10 @@
 import type { Source } from '../definitions/source.ts';
 import type { Engine, RowBlocks, RowText } from '../engine/engine.ts';
 import { createLanes } from '../engine/lanes.ts';
-import { blockColumns } from '../engine/row-block.ts';
 import { columnNames } from '../engine/table.ts';
 import { TailraceError } from '../errors.ts';
 import { type BacklogOptions, createBacklog } from './backpressure.ts';
-import type { DayRows, RowLayout } from './rows.ts';
+import { blockColumns, type DayRows, type RowLayout } from './rows.ts';
 
 /**
  * Group commit: the rows of concurrent requests are stored by one insert; a request gets its response when its rows are

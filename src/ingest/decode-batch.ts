@@ -1,6 +1,5 @@
 import type { AcceptedProtocol } from '../definitions/accepts.ts';
 import type { Source } from '../definitions/source.ts';
-import { blockColumns } from '../engine/row-block.ts';
 import { MICROS_PER_DAY } from '../lib/instant.ts';
 import type { BodyFormat, CutOptions, WireEvent } from './body-format.ts';
 import { type EventRules, parseEvent } from './event.ts';
@@ -13,7 +12,7 @@ import {
   type RejectedWire,
   type Rejection,
 } from './rejected.ts';
-import { createRowEncoder, type DayRows, type LayoutChoice } from './rows.ts';
+import { blockColumns, createRowEncoder, type DayRows, type LayoutChoice } from './rows.ts';
 import { chooseSource, getSourceOfBody } from './source-name.ts';
 import type { Amount } from './usage/quota.ts';
 import { createAmounts, OverQuota } from './usage/usage.ts';

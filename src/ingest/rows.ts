@@ -1,4 +1,6 @@
-import { type BlockColumn, createBlockWriter } from '../engine/row-block.ts';
+import { COMMON_COLUMNS } from '../definitions/checks/source.ts';
+import type { ColumnType, Source } from '../definitions/source.ts';
+import { type BlockColumn, type BlockKind, createBlockWriter } from '../engine/row-block.ts';
 import { MICROS_PER_DAY } from '../lib/instant.ts';
 import { type Event, encodeRow, rowValues } from './event.ts';
 
@@ -12,6 +14,23 @@ export interface DayRows {
   readonly count: number;
   readonly layout: RowLayout;
   readonly bytes: Buffer;
+}
+
+const KINDS: Readonly<Record<ColumnType, BlockKind>> = {
+  string: 'text',
+  keyword: 'text',
+  integer: 'integer',
+  number: 'number',
+  boolean: 'boolean',
+};
+
+/** Returns the columns of a source's blocks, in the order of `tableColumns`. */
+export function blockColumns(source: Source): BlockColumn[] {
+  const common = COMMON_COLUMNS.map((name) => ({
+    name,
+    kind: name === 'timestamp' ? ('micros' as const) : ('text' as const),
+  }));
+  return [...common, ...source.columns.map(({ name, type }) => ({ name, kind: KINDS[type] }))];
 }
 
 // Rows are collected as texts, since encoding many small ones at once is cheaper; but not for long, since garbage collection

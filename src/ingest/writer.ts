@@ -1,9 +1,8 @@
 import type { Source } from '../definitions/source.ts';
 import type { Engine, RowBlocks, RowText } from '../engine/engine.ts';
-import { blockColumns } from '../engine/row-block.ts';
 import { columnNames } from '../engine/table.ts';
 import { type Event, encodeRow } from './event.ts';
-import { encodeBlocks } from './rows.ts';
+import { blockColumns, encodeBlocks } from './rows.ts';
 
 // Large enough that the engine's fixed cost of an insert does not count, small enough that memory stays flat.
 const BATCH_CHARS_MAX = 8 * 1024 * 1024;

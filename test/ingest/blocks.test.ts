@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import type { Source } from '../../src/definitions/source.ts';
-import { blockColumns } from '../../src/engine/row-block.ts';
 import { columnNames, truncateTable } from '../../src/engine/table.ts';
 import { encodeRow, parseEvent } from '../../src/ingest/event.ts';
-import { encodeBlocks } from '../../src/ingest/rows.ts';
+import { blockColumns, encodeBlocks } from '../../src/ingest/rows.ts';
 import { identifier, sql } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
 import { openTestStore } from '../support/service.ts';

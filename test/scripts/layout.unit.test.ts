@@ -29,6 +29,20 @@ test('no file imports itself, however many files are in between', () => {
   expect(cycles).toEqual([]);
 });
 
+test('the engine process loads no package but the engine: each would be loaded again at every start', () => {
+  const loaded = new Set<string>();
+  function load(file: string): void {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    if (!file.endsWith('.ts')) return;
+    const text = readFileSync(join('src', file), 'utf8');
+    for (const [, path = ''] of text.matchAll(/^import (?!type )[^;]*?from '([^']+)'/gm))
+      if (!path.startsWith('node:')) load(path.startsWith('.') ? join(dirname(file), path) : path);
+  }
+  load('engine/process/main.ts');
+  expect([...loaded].filter((file) => !file.endsWith('.ts'))).toEqual(['chdb']);
+});
+
 /** Folders and files of src/, in the order of the tree in contributing/architecture.md. */
 const [, tree = '', text = ''] = readFileSync('contributing/architecture.md', 'utf8').split('\n```\n');
 const rooms = tree
