@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { LookupAddress } from 'node:dns';
 import dns from 'node:dns';
-import { isIP, isIPv6, type LookupFunction } from 'node:net';
+import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 import { TailraceError } from '../errors.ts';
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -29,8 +29,6 @@ export function writeHeader(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-import ipaddr from 'ipaddr.js';
-
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
@@ -50,8 +48,37 @@ export function networkOf(address: string): string {
  * carrier-grade NAT, multicast, or a range that translates to another address.
  */
 export function isPublicAddress(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+  if (!isIPv6(address)) return isIP(address) === 4 && !RESERVED.check(address);
+  if (address.includes('%')) return false; // a zone: link-local
+  return UNICAST.check(address, 'ipv6') && !RESERVED.check(address, 'ipv6');
 }
+
+function createBlockList(...subnets: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const subnet of subnets) {
+    const [network = '', bits] = subnet.split('/');
+    list.addSubnet(network, Number(bits), isIPv6(network) ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}
+
+// IPv6 addresses of hosts, and IPv4 addresses written as IPv6.
+const UNICAST = createBlockList('2000::/3', '::ffff:0:0/96');
+
+// IANA's registries of special-purpose addresses; those of IPv4 count as IPv6, too.
+const RESERVED = createBlockList(
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
+  ...[
+    '192.0.0.0/24',
+    '192.0.2.0/24',
+    '192.31.196.0/24',
+    '192.52.193.0/24',
+    '192.88.99.0/24',
+    '192.168.0.0/16',
+  ],
+  ...['192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'],
+  ...['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'],
+);
 
 /** Returns the address that a URL's host spells, such as `[::1]`; `undefined` for a name. */
 export function addressOf({ hostname }: URL): string | undefined {

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
-import fresh from 'fresh';
 import { type CacheOutcome, COMPRESSED_SHARE_MAX, type Served, TEXT_BYTES_MAX } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { CURSOR_PARAMETER } from '../definitions/pages.ts';
@@ -85,10 +84,11 @@ export function createDescribe(cursors: Cursors): Describe {
 
 /**
  * Whether the caller has the answer. `Cache-Control: no-cache`, which `fetch` adds to a request with `If-None-Match`,
- * asks for a new answer, which may be the same; the package `fresh` would send the same answer again.
+ * asks for a new answer, which may be the same, so it does not count. Tags are compared weakly (RFC 9110, 13.1.2), since
+ * proxies weaken them; ours have no comma.
  */
-function isKnown({ 'if-none-match': known }: IncomingHttpHeaders, etag: string): boolean {
-  return known !== undefined && fresh({ 'if-none-match': known }, { etag });
+export function isKnown({ 'if-none-match': known }: IncomingHttpHeaders, etag: string): boolean {
+  return known === '*' || (known?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag) ?? false);
 }
 
 /** Describes an answer that is not cached: without an ETag, which would have to wait for the last byte. */

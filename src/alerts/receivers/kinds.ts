@@ -37,7 +37,7 @@ const ADDRESS = Type.String({
   expected: 'an address, such as ops@example.com',
 });
 const HTTP: Schemes = { all: ['https:'], private: ['http:'], example: 'https://hooks.example.com/alerts' };
-/** Standard Webhooks asks for 24 to 64 bytes; the library would sign with what is left of a secret that is not base64. */
+/** Standard Webhooks asks for 24 to 64 bytes; of a secret that is not base64, Node would sign with what it can read. */
 const SECRET_EXPECTED = 'whsec_ and 24 to 64 bytes as base64; openssl rand -base64 32 makes one';
 const SECRET = Type.String({
   pattern: '^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
