@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import { createSessionPool, type PoolWork } from '../engine/lanes.ts';
 import { TailraceError } from '../errors.ts';
 import { type BacklogOptions, createBacklog } from './backpressure.ts';
@@ -78,8 +78,9 @@ export function createDecoder(options: DecoderOptions): Decoder {
     const { closes: before } = state;
     const turn = await turns.acquire(ALWAYS, { lane: key });
     try {
+      const { Piscina } = await import('piscina'); // loaded only if it is used
       if (state.closes !== before) throw new Error('the decoder was closed');
-      state.pool ??= createPool(options.threadMemoryMbMax);
+      state.pool ??= createPool(Piscina, options.threadMemoryMbMax);
       return await state.pool.run(input, { transferList: transferable(input.bytes) });
     } catch (error) {
       return rejectLost(error);
@@ -137,8 +138,8 @@ function decodeInline(input: BatchInput, charsMax: number): Batch | undefined {
 }
 
 /** Creates a pool of one thread: its heap bounds the memory of decoding. It starts with the first large body. */
-function createPool(memoryMbMax: number): Piscina<BatchInput, Decoded> {
-  const pool = new Piscina<BatchInput, Decoded>({
+function createPool(Pool: typeof Piscina, memoryMbMax: number): Piscina<BatchInput, Decoded> {
+  const pool = new Pool<BatchInput, Decoded>({
     filename: WORKER,
     minThreads: 1,
     maxThreads: 1,

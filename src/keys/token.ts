@@ -1,7 +1,6 @@
 import { createHmac, createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { Type } from 'typebox';
 import { InputError } from '../errors.ts';
@@ -54,6 +53,7 @@ export function createTokens({ secret, now }: TokensOptions) {
   const known = new LRUCache<string, SignedToken>({ max: KNOWN_MAX });
 
   async function verify(text: string): Promise<SignedToken | Unreadable> {
+    const { errors, jwtVerify } = await import('jose'); // loaded only if it is used
     try {
       const { payload } = await jwtVerify(text, key, {
         algorithms: [ALGORITHM],
@@ -89,6 +89,7 @@ export function createTokens({ secret, now }: TokensOptions) {
         .toString('base64url'),
     /** @returns the token: a JSON Web Token, signed with HS256 */
     async mint({ parent, parentPrint, expiresMs, grant }: Omit<SignedToken, 'id'>) {
+      const { SignJWT } = await import('jose');
       const id = randomUUID();
       const token = await new SignJWT({ key: parentPrint, grant })
         .setProtectedHeader({ alg: ALGORITHM })

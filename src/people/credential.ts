@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { EncryptJWT, jwtDecrypt } from 'jose';
 import type { Config } from '../config/config.ts';
 import { isLoopbackHost } from '../config/url.ts';
 import { TailraceError } from '../errors.ts';
@@ -104,6 +103,7 @@ export function createLoginSeal(secret: Uint8Array, now: () => number) {
   const key = deriveSecret(secret, 'tailrace sign-in');
   return {
     async seal({ state, nonce, verifier, to }: Login): Promise<string> {
+      const { EncryptJWT } = await import('jose'); // loaded only if it is used
       return await new EncryptJWT({ state, nonce, verifier, to })
         .setProtectedHeader(ALGORITHMS)
         .setExpirationTime(Math.floor(now() / 1000) + LOGIN_SECONDS)
@@ -111,6 +111,7 @@ export function createLoginSeal(secret: Uint8Array, now: () => number) {
     },
     /** @returns `undefined` if it is not sealed by this service, or has expired */
     async open(text: string): Promise<Login | undefined> {
+      const { jwtDecrypt } = await import('jose');
       try {
         const { payload } = await jwtDecrypt(text, key, {
           keyManagementAlgorithms: [ALGORITHMS.alg],

@@ -29,7 +29,8 @@ test('no file imports itself, however many files are in between', () => {
   expect(cycles).toEqual([]);
 });
 
-test('the engine process loads no package but the engine: each would be loaded again at every start', () => {
+/** Returns the packages that a file loads at once, by itself or by what it imports. */
+function findPackages(entry: string): string[] {
   const loaded = new Set<string>();
   function load(file: string): void {
     if (loaded.has(file)) return;
@@ -39,8 +40,15 @@ test('the engine process loads no package but the engine: each would be loaded a
     for (const [, path = ''] of text.matchAll(/^import (?!type )[^;]*?from '([^']+)'/gm))
       if (!path.startsWith('node:')) load(path.startsWith('.') ? join(dirname(file), path) : path);
   }
-  load('engine/process/main.ts');
-  expect([...loaded].filter((file) => !file.endsWith('.ts'))).toEqual(['chdb']);
+  load(entry);
+  return [...loaded].filter((file) => !file.endsWith('.ts')).toSorted();
+}
+
+test('a start loads only the packages that every service uses', () => {
+  expect(findPackages('engine/process/main.ts')).toEqual(['chdb']);
+  const ofService = 'ajv commander fastify lru-cache pino prom-client typebox uuid yaml';
+  const ofFastify = '@fastify/accepts @fastify/cors @fastify/proxy-addr @fastify/static';
+  expect(findPackages('cli/commands/serve.ts')).toEqual(`${ofFastify} ${ofService}`.split(' '));
 });
 
 /** Folders and files of src/, in the order of the tree in contributing/architecture.md. */

@@ -1,4 +1,5 @@
-import protobuf from 'protobufjs/light.js';
+import { createRequire } from 'node:module';
+import type protobuf from 'protobufjs/light.js';
 import { TailraceError } from '../../errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { type OtlpRequest, SEVERITY_NAME } from './events.ts';
@@ -6,15 +7,17 @@ import { type OtlpRequest, SEVERITY_NAME } from './events.ts';
 /** Fields of messages: message → field → [number, type]; `repeated` before the type if there may be many. */
 export type Messages = Readonly<Record<string, Readonly<Record<string, readonly [number, string]>>>>;
 
+const load = createRequire(import.meta.url);
+
 /**
- * Creates the types of a protocol.
+ * Returns a function that finds a type of a protocol by its name. The types are created when the first is needed.
  *
  * @param oneofs messages that have exactly one of their fields: message → name of the choice
  */
 export function createMessages(
   messages: Messages,
   oneofs: Readonly<Record<string, string>> = {},
-): protobuf.Root {
+): (name: string) => protobuf.Type {
   const nested = Object.entries(messages).map(([name, fields]) => {
     const entries = Object.entries(fields).map(([field, [id, type]]) => {
       const repeated = type.startsWith('repeated ');
@@ -24,7 +27,12 @@ export function createMessages(
     const choices = oneof === undefined ? {} : { oneofs: { [oneof]: { oneof: Object.keys(fields) } } };
     return [name, { fields: Object.fromEntries(entries), ...choices }];
   });
-  return protobuf.Root.fromJSON({ nested: Object.fromEntries(nested) });
+  let root: protobuf.Root | undefined;
+  return (name) => {
+    const { Root } = load('protobufjs/light.js') as typeof protobuf; // its own types; loaded only if it is used
+    root ??= Root.fromJSON({ nested: Object.fromEntries(nested) });
+    return root.lookupType(name);
+  };
 }
 
 // The messages of OTLP's logs service that we read and write, by the field numbers of the protocol.
@@ -80,17 +88,17 @@ const MESSAGES: Messages = {
 // A value has exactly one of these; as a `oneof`, an empty text or a zero differs from a missing one.
 const ONEOFS: Readonly<Record<string, string>> = { AnyValue: 'value' };
 
-const root = createMessages(MESSAGES, ONEOFS);
+const typeOf = createMessages(MESSAGES, ONEOFS);
 
 /** Reads an ExportLogsServiceRequest into the shape of its JSON encoding: 64-bit integers as texts, bytes as base64. */
 export function decodeRequest(bytes: Uint8Array): unknown {
-  const type = root.lookupType('ExportLogsServiceRequest');
+  const type = typeOf('ExportLogsServiceRequest');
   return type.toObject(type.decode(bytes), { longs: String, bytes: String });
 }
 
 /** Writes an ExportLogsServiceResponse; it is empty if nothing was rejected. */
 export function encodeResponse(rejected: number, message: string): Uint8Array {
-  const type = root.lookupType('ExportLogsServiceResponse');
+  const type = typeOf('ExportLogsServiceResponse');
   const partial =
     rejected === 0 ? {} : { partialSuccess: { rejectedLogRecords: rejected, errorMessage: message } };
   return type.encode(type.fromObject(partial)).finish();

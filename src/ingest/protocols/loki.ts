@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { uncompressSync } from 'snappy';
+import { createRequire } from 'node:module';
 import { TailraceError } from '../../errors.ts';
 import { isObject } from '../../lib/json.ts';
 import {
@@ -18,6 +18,7 @@ import { createMessages } from '../otlp/check.ts';
 import { parseLabels } from './loki-labels.ts';
 import { findBasicKey, type Protocol } from './protocol.ts';
 
+const load = createRequire(import.meta.url);
 const TEXT = 'text/plain; charset=utf-8';
 const REASONS_SHOWN = 10;
 
@@ -164,7 +165,7 @@ function wrongShape(what: string): TailraceError {
 }
 
 // By the field numbers of the protocol (logproto). Texts as bytes: one that is not UTF-8 must not spoil the others.
-const PUSH_REQUEST = createMessages({
+const typeOf = createMessages({
   PushRequest: { streams: [1, 'repeated Stream'] },
   Stream: { labels: [1, 'bytes'], entries: [2, 'repeated Entry'] },
   Entry: {
@@ -174,7 +175,7 @@ const PUSH_REQUEST = createMessages({
   },
   Timestamp: { seconds: [1, 'int64'], nanos: [2, 'int32'] },
   LabelPair: { name: [1, 'bytes'], value: [2, 'bytes'] },
-}).lookupType('PushRequest');
+});
 
 /** A push request as its protobuf decodes. */
 interface PushRequest {
@@ -191,7 +192,7 @@ interface PushRequest {
 function readProtobuf(bytes: Buffer, { decodedBytesMax }: CutOptions): Stream[] {
   const decompressed = decompressSnappy(bytes, decodedBytesMax);
   try {
-    const { streams } = PUSH_REQUEST.decode(decompressed) as unknown as PushRequest; // of these fields
+    const { streams } = typeOf('PushRequest').decode(decompressed) as unknown as PushRequest; // of these fields
     return streams.map(({ labels, entries }) => {
       let isRepaired = false;
       const read = (text: Uint8Array) => {
@@ -237,6 +238,7 @@ function decompressSnappy(bytes: Uint8Array, bytesMax: number): Buffer {
     throw new TailraceError('invalid_request', invalid);
   if (length > bytesMax)
     throw new TailraceError('body_too_large', `the body is larger than ${bytesMax} bytes when decompressed`);
+  const { uncompressSync } = load('snappy') as typeof import('snappy'); // its own types; loaded only if it is used
   try {
     return uncompressSync(bytes, { asBuffer: true }) as Buffer; // of `asBuffer`
   } catch (cause) {
