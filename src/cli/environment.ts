@@ -20,13 +20,15 @@ export function readConfig(changes: Readonly<Record<string, string | undefined>>
 }
 
 // Settings of the system, the dynamic linker, Node and the allocator. The engine process gets no key or password.
-const ENGINE_VARIABLES =
-  /^(?:PATH|HOME|TMPDIR|TZ|TZDIR|LANG|LC_\w+|LD_\w+|DYLD_\w+|(?:JE_)?MALLOC_CONF|UV_THREADPOOL_SIZE|NODE_OPTIONS|NODE_COMPILE_CACHE|NODE_V8_COVERAGE)$/;
+const ENGINE_VARIABLES = [
+  /^(?:PATH|HOME|TMPDIR|TZ|TZDIR|LANG|LC_\w+|LD_\w+|DYLD_\w+)$/,
+  /^(?:(?:JE_)?MALLOC_CONF|UV_THREADPOOL_SIZE|NODE_OPTIONS|NODE_COMPILE_CACHE|NODE_V8_COVERAGE)$/,
+];
 
 function pickEngineEnv(env: NodeJS.ProcessEnv): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const [name, value] of Object.entries(env))
-    if (value !== undefined && ENGINE_VARIABLES.test(name)) picked[name] = value;
+    if (value !== undefined && ENGINE_VARIABLES.some((pattern) => pattern.test(name))) picked[name] = value;
   return picked;
 }
 

@@ -220,7 +220,8 @@ async function materialize(engine: Engine, { source, projection }: TableProgress
 async function dropRollup(engine: Engine, source: Source, name: string): Promise<void> {
   // The engine does not drop a projection that it still adds to older parts, or fails to add. Without the right to
   // kill that, dropping waits for it.
-  const kill = sql`KILL MUTATION${onCluster(engine.cluster)} WHERE ${isOf(engine, source)} AND position(command, ${name}) > 0`;
-  await engine.command(kill).catch(() => {});
-  await engine.command(dropIndex(source, { kind: 'PROJECTION', name }, engine.cluster));
+  const { cluster } = engine;
+  const isOfName = sql`${isOf(engine, source)} AND position(command, ${name}) > 0`;
+  await engine.command(sql`KILL MUTATION${onCluster(cluster)} WHERE ${isOfName}`).catch(() => {});
+  await engine.command(dropIndex(source, { kind: 'PROJECTION', name }, cluster));
 }

@@ -109,7 +109,7 @@ function scan(bytes: Buffer, paths: PathPlan): Scanned {
   throw new RejectedEvent('is not a JSON object');
 }
 
-/** The members of a document that are members of its event: the first of these names that is there. All others are metadata. */
+/** The names of a document's members that become members of its event: the first that is there. Others are metadata. */
 const OWN_NAMES = {
   timestamp: ['@timestamp', 'timestamp'],
   event_message: ['message'],

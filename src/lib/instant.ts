@@ -21,8 +21,9 @@ export const LATEST_STORED_MICROS: Micros = Date.UTC(2149, 5, 7) * MICROS_PER_MS
 // The time may end after the hour or the minute; a fraction belongs to its last part. A zone is `Z`, `+01`, `+0100` or
 // `+01:00`; without one the time is UTC. A space is read as `+` there: a `+` in a query string becomes a space if it is
 // not percent-encoded. PostgreSQL's logs have a space before the zone, and its name: `2026-11-20 07:00:00.123 UTC`.
-const EXTENDED =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2})(?::(\d{2})(?::(\d{2}))?)?(?:[.,](\d{1,18}))?(?: ?(Z|UTC|GMT|[+\- ]\d{2}(?::?\d{2})?))?)?$/i;
+const TIME = String.raw`(\d{2})(?::(\d{2})(?::(\d{2}))?)?(?:[.,](\d{1,18}))?`;
+const ZONE = String.raw`(?: ?(Z|UTC|GMT|[+\- ]\d{2}(?::?\d{2})?))?`;
+const EXTENDED = new RegExp(String.raw`^(\d{4})-(\d{2})-(\d{2})(?:[T ]${TIME}${ZONE})?$`, 'i');
 const BASIC =
   /^(\d{4})(\d{2})(\d{2})(?:[Tt](\d{2})(?:(\d{2})(\d{2})?)?(?:[.,](\d{1,18}))?(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
 

@@ -38,9 +38,10 @@ export interface JsonPlace {
 }
 
 const SPACE = /[ \t\r\n]*/y;
-const SCALAR =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON allows none of them within a text
-  /"[^"\\\0-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\0-\x1f]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON allows none of them within a text
+const TEXT = /"[^"\\\0-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\0-\x1f]*)*"/;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/;
+const SCALAR = new RegExp(`${TEXT.source}|${NUMBER.source}|(?:true|false|null)(?!\\w)`, 'y');
 
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | 'more' | 'end';
 

@@ -155,7 +155,7 @@ export function positionBefore({ by }: Pages, position: Position): Position | un
 /** The upper bound of a range without one; optional conditions with it are left out. */
 export const UNBOUNDED = formatInstant(LATEST_MICROS);
 
-/** The values that the service binds in an endpoint's SQL: the instant and, with pages, the range, of which it may be a part. */
+/** Values that the service binds in an endpoint's SQL: the instant; with pages, their range, which may end there. */
 export function serviceValues(
   { pages }: Pick<Endpoint, 'pages'>,
   values: Bound,

@@ -105,7 +105,8 @@ function writeLower(text: string): string {
 
 function ofStatus({ warnFrom, errorFrom }: LevelRule, status: string, { of, none }: LevelForm): string {
   const [info, warn, error] = [of('info'), of('warn'), of('error')];
-  return `multiIf(${status} >= ${errorFrom}, ${error}, ${status} >= ${warnFrom}, ${warn}, ${status} IS NULL, ${none}, ${info})`;
+  const levels = `${status} >= ${errorFrom}, ${error}, ${status} >= ${warnFrom}, ${warn}`;
+  return `multiIf(${levels}, ${status} IS NULL, ${none}, ${info})`;
 }
 
 /** How JSON writes a number, as a pattern. */

@@ -145,7 +145,8 @@ const COLUMNS = [
   `${column('metadata')} AS json, ${column('attributes')} AS others, ${column('timestamp')} AS at`,
 ].join(', ');
 const ROW_ITEMS = `source, id, toUnixTimestamp64Micro(at) AS timestamp, project,
-  ${writeLevelName(joinPartsOfRank('level_text', 'level_status'))} AS level, event_message, ${writeMetadata('json', 'others')} AS metadata`;
+  ${writeLevelName(joinPartsOfRank('level_text', 'level_status'))} AS level,
+  event_message, ${writeMetadata('json', 'others')} AS metadata`;
 
 /**
  * Writes the condition of rows after that of the cursor, among those up to its instant. Its columns are those of the

@@ -77,3 +77,8 @@ test('imports point up that tree', () => {
   );
   expect(down).toEqual([]);
 });
+
+test('no line is longer than 125 columns', () => {
+  const long = files.filter((file) => /.{126}/.test(readFileSync(join('src', file), 'utf8')));
+  expect(long).toEqual([]);
+});

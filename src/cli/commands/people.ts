@@ -39,7 +39,8 @@ async function end(control: ControlStore, id: string): Promise<void> {
   const found = one === undefined ? await sessions.list(id) : [one];
   if (found.length === 0)
     throw new InputError([
-      `no session is that, or of a person or key, ${JSON.stringify(id.slice(0, 200))}; "npx tailrace people list" shows the ids`,
+      `no session is that, or of a person or key, ${JSON.stringify(id.slice(0, 200))}; ` +
+        '"npx tailrace people list" shows the ids',
     ]);
   for (const session of found)
     await endRecorded({ sessions, control, now: Date.now }, session.id, { actor: 'cli' });

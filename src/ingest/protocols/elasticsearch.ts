@@ -86,7 +86,8 @@ function findApiKey(request: Pick<ProtocolRequest, 'headers'>): string | undefin
 }
 
 const STORED =
-  ',"_version":1,"result":"created","_shards":{"total":1,"successful":1,"failed":0},"_seq_no":0,"_primary_term":1,"status":201}}';
+  ',"_version":1,"result":"created","_shards":{"total":1,"successful":1,"failed":0},' +
+  '"_seq_no":0,"_primary_term":1,"status":201}}';
 
 // Clients send a document with 429 again, and give up on others.
 const LATER = [429, 'es_rejected_execution_exception'] as const;

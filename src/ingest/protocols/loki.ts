@@ -129,7 +129,8 @@ const WRONG_ENTRY =
 function eventText({ time, line, metadata }: Entry, labels: string): string {
   const own = JSON.stringify(metadata).slice(1, -1);
   const between = own !== '' && labels !== '' ? ',' : '';
-  return `{"timestamp":${JSON.stringify(time)},"event_message":${JSON.stringify(line)},"metadata":{${labels}${between}${own}}}`;
+  const [timestamp, message] = [JSON.stringify(time), JSON.stringify(line)];
+  return `{"timestamp":${timestamp},"event_message":${message},"metadata":{${labels}${between}${own}}}`;
 }
 
 /** @throws TailraceError `invalid_request` if the body is not a push request */

@@ -116,8 +116,9 @@ const QUOTED =
   `n, concat('"', replaceRegexpAll(n, ${writeValue(String.raw`["\\]`)}, ` +
   `${writeValue(String.raw`\\\0`)}), '"'))`;
 
+const NAMES = `splitByChar(${BEFORE_NAME}, substring(path, 2))`;
 /** Writes the name of a field, as a search names it, from its path. */
-export const NAME_OF_PATH = `arrayStringConcat(arrayMap(n -> ${QUOTED}, splitByChar(${BEFORE_NAME}, substring(path, 2))), '.')`;
+export const NAME_OF_PATH = `arrayStringConcat(arrayMap(n -> ${QUOTED}, ${NAMES}), '.')`;
 
 /** Lists the fields of a source's events that its file or the row declares, as a search names them. */
 const listDeclared = (source: Source): readonly string[] =>

@@ -127,20 +127,26 @@ FROM (SELECT arrayJoin(CAST([${rows.join(', ')}], '${type}')) AS r) LIMIT ${size
 /** Characters of a message that are looked at; a longer one ends with `…`. */
 const CHARS_MAX = 500;
 
+const TIME = '[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?';
+
 /**
  * What stands for the parts of a message that vary, in the order of the replacements: patterns of RE2, whose time is
  * linear. Texts such as `v1` and `db2` keep their digits; a word that mixes digits and letters is an identifier.
  */
 const REPLACEMENTS: readonly (readonly [pattern: string, by: string])[] = [
   [
-    String.raw`\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?: ?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?\b`,
+    String.raw`\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]${TIME}(?: ?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?\b`,
     '<time>',
   ],
   [String.raw`\b[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?\b`, '<time>'],
   [String.raw`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`, '<id>'],
   [String.raw`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`, '<email>'],
   [
-    String.raw`\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b|\b(?:[0-9a-fA-F]{1,4}:){3,7}:?[0-9a-fA-F]{1,4}\b|\b[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{1,4}){0,5}::(?:[0-9a-fA-F]{1,4})?`,
+    [
+      String.raw`\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b`,
+      String.raw`\b(?:[0-9a-fA-F]{1,4}:){3,7}:?[0-9a-fA-F]{1,4}\b`,
+      String.raw`\b[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{1,4}){0,5}::(?:[0-9a-fA-F]{1,4})?`,
+    ].join('|'),
     '<ip>',
   ],
   [String.raw`\b0[xX][0-9a-fA-F]+\b`, '<hex>'],

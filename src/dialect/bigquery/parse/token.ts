@@ -23,9 +23,15 @@ const TOKENS_MAX = 2_000;
 const DOUBLED = /(?<doubled>'(?:[^'\\]|\\[\s\S]|'')*')/;
 
 // No part can match the same characters in two ways: a text is read in a time in proportion to its length.
+const QUOTED = [
+  /"""(?:[^\\]|\\[\s\S])*?"""/,
+  /'''(?:[^\\]|\\[\s\S])*?'''/,
+  /"(?:[^"\\\n]|\\[\s\S])*"/,
+  /'(?:[^'\\\n]|\\[\s\S])*'/,
+];
 const PARTS = [
   /(?<space>\s+|--[^\n]*|#[^\n]*|\/\*[\s\S]*?\*\/)/,
-  /(?<prefix>[rRbB]{0,2})(?<quoted>"""(?:[^\\]|\\[\s\S])*?"""|'''(?:[^\\]|\\[\s\S])*?'''|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*')/,
+  new RegExp(`(?<prefix>[rRbB]{0,2})(?<quoted>${joinSources(QUOTED)})`),
   /`(?<name>[^`\\\n]+)`/,
   /(?<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?!\w))/,
   /(?<word>[A-Za-z_]\w*)/,
@@ -33,12 +39,12 @@ const PARTS = [
 ];
 
 const TOKEN: Readonly<Record<Quotes, RegExp>> = {
-  bigquery: joinParts(PARTS),
-  doubled: joinParts([DOUBLED, ...PARTS]),
+  bigquery: new RegExp(joinSources(PARTS), 'y'),
+  doubled: new RegExp(joinSources([DOUBLED, ...PARTS]), 'y'),
 };
 
-function joinParts(parts: readonly RegExp[]): RegExp {
-  return new RegExp(parts.map(({ source }) => source).join('|'), 'y');
+function joinSources(choices: readonly RegExp[]): string {
+  return choices.map(({ source }) => source).join('|');
 }
 
 /**
