@@ -66,7 +66,7 @@ export const PAGES: readonly Page[] = [
     path: '/workbench/alert',
     scopes: ['manage'],
     needs: { isMet: mayUseWorkbench, text: 'also with the scope query, and without other limits' },
-    component: lazyPart(async () => (await import('./page/workbench/alert/alert-bench.tsx')).AlertBenchPage),
+    component: lazyPart(async () => (await import('./page/workbench/alert-bench.tsx')).AlertBenchPage),
   },
   {
     path: '/endpoints/:name',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { toChart } from '../../console/src/page/alerts/chart.ts';
-import { createDraft, toFile } from '../../console/src/page/workbench/alert/form.ts';
+import { newAlert } from '../../console/src/page/workbench/definition.ts';
 import { checkAlert } from '../../src/definitions/alert.ts';
 import { parseYaml } from '../../src/definitions/yaml-file.ts';
 import type { EndpointView } from '../../src/management/view.ts';
@@ -15,22 +15,19 @@ const ENDPOINT = { name: 'failing.paths', description: 'Fails.', columns: COLUMN
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 const iso = (ms: number) => new Date(ms).toISOString();
 
-describe('the form of an alert', () => {
-  test('begins with a file that has no fault of its own', () => {
-    const draft = { ...createDraft(ENDPOINT, { project: 'aurora', unused: '' }), to: ['ops'], per: ['path'] };
-    const { text, fields } = toFile(draft, COLUMNS);
-    const file = parseYaml('alert.yaml', text);
-    expect(Array.isArray(file) ? file : checkAlert(file)).toEqual([]);
-    expect(parse(text)).toMatchObject({
-      ...{ name: 'failing.paths', endpoint: 'failing.paths', parameters: { project: 'aurora' } },
-      ...{ every: 60, when: { column: 'failures', above: 0 }, per: ['path'], to: ['ops'] },
-      text: 'failing.paths: failures is {{ failures }}',
-    });
-    expect(text).not.toContain('unused');
-    expect(fields).toHaveLength(text.trimEnd().split('\n').length);
-    for (const [i, line] of text.split('\n').entries())
-      if (/^\w+:/.test(line)) expect(line.startsWith(`${fields[i]}:`)).toBe(true);
+test('a new alert begins with a file that has no fault of its own, and names what else it may say', () => {
+  const given = { project: 'aurora', unused: '' };
+  const served = { taken: ['failing.paths'], receivers: ['ops', 'on-call'] };
+  const text = newAlert(ENDPOINT, given, served);
+  const file = parseYaml('alert.yaml', `id: 024178ca-654c-4381-b4fc-e4b5ab01fde7\n${text}`);
+  expect(Array.isArray(file) ? file : checkAlert(file)).toEqual([]);
+  expect(parse(text)).toMatchObject({
+    ...{ name: 'failing.paths.2', endpoint: 'failing.paths', parameters: { project: 'aurora' } },
+    ...{ every: 60, when: { column: 'failures', above: 0 }, to: ['ops'] },
+    text: 'failing.paths: failures is {{ failures }}',
   });
+  for (const hint of ['# to: ops, on-call', '# per: [path, down]']) expect(text).toContain(hint);
+  expect(text).not.toContain('unused');
 });
 
 describe('the chart of an alert', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { withColumns, withName } from '../../console/src/page/workbench/definition.ts';
 import { suggest, type Vocabulary } from '../../console/src/ui/editor/completion.ts';
 import { diffTexts } from '../../console/src/ui/text-diff.tsx';
 import { runs } from '../support/property.ts';
@@ -54,4 +55,18 @@ test('without what was added it is the one text, without what was removed the ot
     }),
     runs(300),
   );
+});
+
+test('a definition gets other columns, or another name, and nothing else of it changes', () => {
+  const rest = 'description: |\n  Text.\n\n  # text\n# a comment\ncaching: disabled\n';
+  const before = `id: x\nname: a.b # its name\ncolumns:\n  n: { type: integer, description: N. }\n# inner\n\n  m:\n    type: string\n\n${rest}`;
+  const columns = [
+    { name: 'n', type: 'integer' as const },
+    { name: 'size', type: 'integer' as const },
+  ];
+  const expected =
+    'columns:\n  n: { type: integer, description: N. }\n  size: { type: integer, description: Size. }\n';
+  expect(withColumns(before, columns, [])).toBe(`id: x\nname: a.b # its name\n${expected}\n${rest}`);
+  expect(withColumns(rest, columns, [])).toBe(`${rest}${expected}`);
+  expect(withName(before, 'c', true)).toBe(before.replace('id: x\nname: a.b # its name', 'name: c'));
 });

@@ -33,7 +33,7 @@ test('the list leads to an alert with its instances, chart, history and lines; a
   await page.getByRole('main').getByText('GET /cart 500').first().waitFor();
 });
 
-test('the form of a new alert says how often it would have fired', async () => {
+test('the file of a new alert is tried first: it says how often it would have fired', async () => {
   const values = new URLSearchParams({ endpoint: NAME, 'p.project': 'aurora' });
   const page = await open(`/workbench/alert?${values}`, { key: PRIVATE_KEY });
   await press(page, 'Try the last 7 days');

@@ -6,7 +6,6 @@ import { QuietButton } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { type FileCheck, FileText } from '../workbench/file-text.tsx';
-import '../alerts/alerts.css';
 import '../workbench/workbench.css';
 import { withEditor } from './address.ts';
 import { DashboardBody } from './dashboard-body.tsx';
@@ -19,7 +18,7 @@ export function EditDashboard() {
   const { value: workbench, error } = useRead(queries.workbench);
   const [preview, setPreview] = useState<DashboardView>();
   const onCheck = useCallback((check: FileCheck) => {
-    const { dashboard } = check as DashboardCheck; // the check of a dashboard
+    const { dashboard } = check as FileCheck & DashboardCheck; // the check of a dashboard
     if (dashboard !== null) setPreview(dashboard); // while a text has faults, the page before stays
   }, []);
   return (

@@ -172,7 +172,7 @@ interface SaveForTeamProps {
 /** Writes the present search into a file of the service. */
 function SaveForTeam({ name, address, onSaved }: SaveForTeamProps) {
   const refusal = useRead(queries.workbench).value?.searches.refusal;
-  const { save, busy, error } = useSaveFile('searches', (saved) => onSaved(saved.name));
+  const { save, busy, error } = useSaveFile('searches');
   const file = { name: slugOf(name), definition: formatTeamSearch(name, address) };
   return (
     <div className="saved-team">
@@ -186,7 +186,7 @@ function SaveForTeam({ name, address, onSaved }: SaveForTeamProps) {
       ) : (
         <Button
           disabled={name === '' || busy || refusal === undefined}
-          onClick={() => save({ ...file, version: null })}
+          onClick={() => save({ ...file, version: null }, (saved) => onSaved(saved.name))}
         >
           {busy ? 'Saving…' : 'Save for the team'}
         </Button>

@@ -1,24 +1,24 @@
-import { type ComponentProps, type ReactNode, useMemo, useState } from 'react';
+import { type ComponentProps, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { WorkbenchView } from '../../../../src/management/view.ts';
-import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { Button } from '../../ui/button.tsx';
-import { Editor } from '../../ui/editor/editor.tsx';
-import { Form } from '../../ui/form.tsx';
+import { Button, QuietButton } from '../../ui/button.tsx';
+import { withConditional } from '../../ui/editor/completion.ts';
+import { Form, FormActions, TextField } from '../../ui/form.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
+import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { ParameterFields } from '../endpoint/parameter-control.tsx';
-import { type Outline, readOutline, withColumns } from './definition.ts';
-import { Panes } from './panes.tsx';
+import { readOutline, withColumns, withName } from './definition.ts';
+import { type Pane, Panes } from './panes.tsx';
 import { newAlertPath } from './path.ts';
 import { Result } from './result.tsx';
-import { SaveBar } from './save-bar.tsx';
 import { SaveNotes, TestOutcome } from './save-notes.tsx';
 import { TestDialog, type TestDialogProps } from './test-dialog.tsx';
-import { type Check, checkFiles, useBenchRun, useCheck } from './use-check.ts';
-import { type Base, useFiles, type WorkedFiles } from './use-files.ts';
-import { useSave } from './use-save.ts';
+import { type Check, useBenchRun, useCheck } from './use-check.ts';
+import { type Saving, useSaveFile } from './use-save-file.ts';
+import { type Base, useWork, type Work } from './work.ts';
+import { WorkHead } from './work-head.tsx';
 
 interface BenchProps {
   /** Empty: a new endpoint. */
@@ -27,85 +27,91 @@ interface BenchProps {
   readonly draftName: string;
   readonly opened: Base;
   readonly workbench: WorkbenchView;
-  /** The control that opens another endpoint. */
-  readonly choice: ReactNode;
+  /** @param path of the workbench */
+  readonly onOpen: (path: string) => void;
   readonly onSaved: (name: string) => void;
 }
 
 /** One endpoint under work: its texts, a form to run them, the result, and saving. */
-export function Bench({ name, draftName, opened, workbench, choice, onSaved }: BenchProps) {
-  const work = useFiles(draftName, opened);
-  const { files } = work;
-  const check = useCheck(files);
-  const outline = useMemo(() => readOutline(files.definition), [files.definition]);
-  const run = useBenchRun(files, check, work.values);
-  const client = useClient();
-  const save = useSave({
-    ...{ name, draftName, work, onSaved },
-    async complete(definition) {
-      // A save may come before the check of what was typed last.
-      const isKnown = check.isCurrent || outline.columns.size > 0;
-      return complete(definition, isKnown ? check : await checkFiles(client, files), workbench);
-    },
+export function Bench({ name, draftName, opened, workbench, onOpen, onSaved }: BenchProps) {
+  const { tables, functions, refusal, notice } = workbench;
+  const work = useWork(draftName, opened);
+  const { texts, base, isChanged } = work;
+  const { definition, sql, test } = texts;
+  const check = useCheck('endpoints', { definition, sql });
+  const outline = useMemo(() => readOutline(definition), [definition]);
+  const run = useBenchRun(texts, check, work.values);
+  const saving = useSaveFile('endpoints');
+  const [isAsking, setAsking] = useState(false);
+  const words = useMemo(
+    () => ({ functions: withConditional(functions), tables, parameters: outline.parameters }),
+    [functions, tables, outline],
+  );
+  const projects = useRead(queries.projects, {
+    isWanted: outline.parameters.some((one) => one.name === 'project'),
   });
-  const { saving } = save;
+  const ask = (isOpen: boolean) => {
+    saving.reset();
+    setAsking(isOpen);
+  };
+  const send = (to: string, written: string, version: string | null) => {
+    // It is saved with columns: those of the query if it has none.
+    const isComplete = outline.columns.size > 0 || check.columns.length === 0;
+    const sent = {
+      ...{ name: to, sql, version },
+      definition: isComplete ? written : withColumns(written, check.columns, tables),
+    };
+    saving.save({ ...sent, ...(version === null && test.trim() !== '' && { test }) }, (saved) => {
+      work.settle({ ...sent, test: '', version: saved.version }, texts);
+      setAsking(false);
+      onSaved(saved.name);
+    });
+  };
   return (
     <>
-      <div className="page-head bench-head">
-        <h1>Workbench</h1>
-        {choice}
-        {(work.isChanged || work.test !== '') && <Tag tone="warn">not saved</Tag>}
-        {name !== '' && <Links name={name} work={work} />}
-        <SaveBar
-          name={name}
-          refusal={workbench.refusal}
-          files={{
-            ...files,
-            definition: check.isCurrent ? complete(files.definition, check, workbench) : files.definition,
-          }}
-          isChanged={work.isChanged}
-          test={work.test}
-          outline={outline}
-          save={save}
+      <WorkHead endpoint={name} onOpen={onOpen}>
+        <Actions
+          {...{ name, work }}
+          // What was typed last may have other columns.
+          maySave={!saving.busy && (check.isCurrent || outline.columns.size > 0)}
+          onSave={refusal === null ? () => send(name, definition, base.version) : undefined}
+          onSaveAs={() => ask(true)}
         />
-      </div>
-      {workbench.notice !== null && work.isChanged && <div className="note is-info">{workbench.notice}</div>}
+      </WorkHead>
+      {isAsking && (
+        <SaveDialog
+          name={name === '' ? outline.name : `${name}-copy`}
+          saving={saving}
+          onSave={(to) => send(to, withName(definition, to, base.version !== null), null)}
+          onClose={() => ask(false)}
+        />
+      )}
+      {notice !== null && isChanged && <div className="note is-info">{notice}</div>}
       <SaveNotes
         kind="endpoints"
-        {...{ name, opened, work }}
+        {...{ name, opened, work, refusal }}
+        saving={isAsking ? { ...saving, error: undefined } : saving}
+        error={check.error}
         saved={
-          saving.state === 'saved' && (
+          saving.saved?.tests !== undefined && (
             <TestOutcome tests={saving.saved.tests}>
               Saved as <code>{saving.saved.name}</code>.
             </TestOutcome>
           )
         }
-        error={'error' in saving && !save.isAsking ? saving.error : undefined}
-        onLoad={save.loadStored}
-        onCopy={() => save.ask(true)}
+        onCopy={() => ask(true)}
       />
-      {check.error !== undefined && <ErrorNote error={check.error} />}
       <section className="panel bench" aria-label="Query and definition">
         <Panes
-          workbench={workbench}
-          files={files}
-          faults={run.faults}
+          panes={panesOf(opened, work, { check, tables, words })}
+          {...{ texts, faults: run.faults }}
           onEdit={work.edit}
           onRun={run.start}
-          onUseColumns={
-            check.isCurrent && check.columns.length > 0
-              ? () =>
-                  work.edit({ definition: withColumns(files.definition, check.columns, workbench.tables) })
-              : undefined
-          }
         />
-        {opened.test !== undefined && work.base.version === null && (
-          <TestPane value={work.test} onChange={work.setTest} onRun={run.start} />
-        )}
         <RunForm
           parameters={check.parameters}
           values={run.values}
-          projects={useProjects(outline)}
+          projects={projects.value?.result}
           busy={run.answer.state === 'running'}
           error={run.answer.state === 'failed' ? run.answer.error : undefined}
           onChange={work.setValue}
@@ -118,10 +124,10 @@ export function Bench({ name, draftName, opened, workbench, choice, onSaved }: B
         descriptions={outline.columns}
         actions={
           name !== '' &&
-          workbench.refusal === null &&
+          refusal === null &&
           run.asked !== undefined &&
           run.answer.state === 'done' && (
-            <TestButton name={name} base={work.base} asked={run.asked} answer={run.answer.value} />
+            <TestButton name={name} base={base} asked={run.asked} answer={run.answer.value} />
           )
         }
       />
@@ -129,38 +135,103 @@ export function Bench({ name, draftName, opened, workbench, choice, onSaved }: B
   );
 }
 
-interface LinksProps {
+interface ActionsProps {
   readonly name: string;
-  readonly work: WorkedFiles;
+  readonly work: Work;
+  readonly maySave: boolean;
+  /** undefined: the service may not write files. */
+  readonly onSave: (() => void) | undefined;
+  readonly onSaveAs: () => void;
 }
 
-/** What else there is of an endpoint that is served. */
-function Links({ name, work }: LinksProps) {
+/** What else there is of an endpoint that is served, and saving. */
+function Actions({ name, work, maySave, onSave, onSaveAs }: ActionsProps) {
   return (
     <>
-      <Link className="small" href={`/endpoints/${name}`}>
-        Its page
-      </Link>
-      <Link className="small" href={newAlertPath(name, work.values)}>
-        Alert on this
-      </Link>
+      {(work.isChanged || work.texts.test !== '') && <Tag tone="warn">not saved</Tag>}
+      {name !== '' && (
+        <>
+          <Link className="small" href={`/endpoints/${name}`}>
+            Its page
+          </Link>
+          <Link className="small" href={newAlertPath(name, work.values)}>
+            Alert on this
+          </Link>
+        </>
+      )}
+      {onSave !== undefined && (
+        <div className="bench-save">
+          {name !== '' && (
+            <Button disabled={!work.isChanged || !maySave} onClick={onSave}>
+              Save
+            </Button>
+          )}
+          <Button disabled={!maySave} onClick={onSaveAs}>
+            Save as…
+          </Button>
+        </div>
+      )}
     </>
   );
 }
 
-/** A definition is saved with columns: those of the query if it has none. */
-function complete(
-  definition: string,
-  { columns }: Pick<Check, 'columns'>,
-  { tables }: WorkbenchView,
-): string {
-  const isComplete = readOutline(definition).columns.size > 0 || columns.length === 0;
-  return isComplete ? definition : withColumns(definition, columns, tables);
+interface PaneParts extends Pick<Pane, 'words'> {
+  readonly check: Check;
+  readonly tables: WorkbenchView['tables'];
 }
 
-function useProjects({ parameters }: Outline): readonly string[] {
-  const isWanted = parameters.some(({ name }) => name === 'project');
-  return useRead(queries.projects, { isWanted }).value?.result ?? [];
+function panesOf(opened: Base, work: Work, { check, tables, words }: PaneParts): Pane[] {
+  const { definition } = work.texts;
+  const { isCurrent, columns } = check;
+  const test: Pane = {
+    ...{ id: 'test', path: 'tests/search.yaml', language: 'yaml', label: 'Test of the endpoint' },
+    note: 'A test of events that the search found. They are saved as they are: change what must not be in a file, or clear the text to save no test.',
+  };
+  return [
+    { id: 'sql', path: 'query.sql', language: 'sql', label: 'SQL of the query', words },
+    {
+      ...{ id: 'definition', path: 'endpoint.yaml', language: 'yaml', label: 'Definition of the endpoint' },
+      actions: (
+        <QuietButton
+          disabled={!isCurrent || columns.length === 0}
+          onClick={() => work.edit({ definition: withColumns(definition, columns, tables) })}
+        >
+          Use the columns of the query
+        </QuietButton>
+      ),
+    },
+    ...(opened.test === '' || work.base.version !== null ? [] : [test]),
+  ];
+}
+
+interface SaveDialogProps {
+  /** The suggested name. */
+  readonly name: string;
+  readonly saving: Saving;
+  readonly onSave: (name: string) => void;
+  readonly onClose: () => void;
+}
+
+/** The question for the name of a new endpoint. */
+function SaveDialog({ name, saving: { error, busy }, onSave, onClose }: SaveDialogProps) {
+  const [draft, setDraft] = useState(name);
+  const isTaken = error?.code === 'conflict';
+  const to = draft.trim();
+  return (
+    <Dialog title="Save as an endpoint" onClose={onClose}>
+      <Form className="stack" onSubmit={() => to !== '' && onSave(to)}>
+        <TextField
+          label="Name"
+          help="Words of a-z, 0-9, - and _, joined by dots. It is written into endpoint.yaml, and names the folder."
+          fault={isTaken ? error.message : undefined}
+          value={draft}
+          onChange={setDraft}
+        />
+        {error !== undefined && !isTaken && <ErrorNote error={error} />}
+        <FormActions submit="Save" submitting="Saving…" busy={busy} onCancel={onClose} />
+      </Form>
+    </Dialog>
+  );
 }
 
 /** Keeps a result as a test of its endpoint. */
@@ -171,35 +242,6 @@ function TestButton(props: Omit<TestDialogProps, 'onClose'>) {
       <Button onClick={() => setOpen(true)}>Keep as a test</Button>
       {isOpen && <TestDialog {...props} onClose={() => setOpen(false)} />}
     </>
-  );
-}
-
-interface TestPaneProps {
-  readonly value: string;
-  readonly onChange: (text: string) => void;
-  readonly onRun: () => void;
-}
-
-/** The file of tests that is saved with a new endpoint. */
-function TestPane({ value, onChange, onRun }: TestPaneProps) {
-  return (
-    <details className="bench-test">
-      <summary>tests/search.yaml: a test of events that the search found</summary>
-      <p className="muted small">
-        The events are saved as they are: change what must not be in a file, or clear the text to save no
-        test.
-      </p>
-      <div className="bench-editor">
-        <Editor
-          language="yaml"
-          label="Test of the endpoint"
-          value={value}
-          onChange={onChange}
-          onRun={onRun}
-          faults={[]}
-        />
-      </div>
-    </details>
   );
 }
 

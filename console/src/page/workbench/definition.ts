@@ -1,7 +1,7 @@
-import { isMap, isScalar, type Pair, parseDocument, stringify, type YAMLMap } from 'yaml';
-import type { RunReport } from '../../../../src/management/view.ts';
+import { isMap, parseDocument, stringify, type YAMLMap } from 'yaml';
+import type { EndpointView, RunReport } from '../../../../src/management/view.ts';
 import type { Table, Word } from '../../ui/editor/completion.ts';
-import type { Files } from './api.ts';
+import { type Base, toBase } from './work.ts';
 
 /** The fields of an endpoint.yaml under work that the workbench reads; wrong ones are missing. */
 export interface Outline {
@@ -17,15 +17,10 @@ const PAGE = ['page_from', 'page_until'];
 export function readOutline(definition: string): Outline {
   const root = readRoot(definition);
   const columns = fieldsOf(root, 'columns');
-  const words = fieldsOf(root, 'parameters').map(({ name, type, description }) => ({
-    name,
-    type,
-    description,
-  }));
   const added = root?.has('cursor') === true ? PAGE : [];
   return {
     name: String(root?.get('name') ?? ''),
-    parameters: [...words, NOW, ...added.map((name) => ({ name }))],
+    parameters: [...fieldsOf(root, 'parameters'), NOW, ...added.map((name) => ({ name }))],
     columns: new Map(columns.map(({ name, description }) => [name, description])),
   };
 }
@@ -63,38 +58,22 @@ export function withColumns(
   return replaceField(definition, 'columns', `columns:\n${lines.join('\n')}`);
 }
 
-/** The definition under another name and, for a copy, another id. */
-export function withName(definition: string, name: string, id?: string): string {
+/** The definition under another name. A copy has no id: the service gives it one. */
+export function withName(definition: string, name: string, isCopy: boolean): string {
   const named = replaceField(definition, 'name', `name: ${scalar(name)}`);
-  return id === undefined ? named : replaceField(named, 'id', `id: ${id}`);
+  return isCopy ? named.replace(fieldOf('id'), '').trimStart() : named;
 }
 
 /** Replaces the lines of a field at the top level, or adds them at the end. */
 function replaceField(definition: string, field: string, lines: string): string {
-  const pair = readRoot(definition)?.items.find(({ key }) => isScalar(key) && key.value === field);
-  const range = pair === undefined ? undefined : rangeOf(pair);
-  if (range === undefined) return `${definition.trimEnd()}\n${lines}\n`.trimStart();
-  const [from, to] = range;
-  const end = definition.slice(0, to).trimEnd().length; // a folded text ends after its empty lines
-  return definition.slice(0, from) + lines + definition.slice(end);
+  const pattern = fieldOf(field);
+  if (pattern.test(definition)) return definition.replace(pattern, () => lines);
+  return `${definition.trimEnd()}\n${lines}\n`.trimStart();
 }
 
-/** From the key to the end of the value, without the white space and comments that follow. */
-function rangeOf({ key, value }: Pair): [from: number, to: number] | undefined {
-  if (!isScalar(key) || key.range == null) return undefined;
-  const [from, keyEnd] = key.range;
-  const to = value instanceof Object && 'range' in value ? lastOf(value) : undefined;
-  return [from, to ?? keyEnd + 1];
-}
-
-/** A map in block style ends with its last value: its own range has the empty lines and comments after it, too. */
-function lastOf(node: object): number | undefined {
-  if (isMap(node) && node.flow !== true) {
-    const last = node.items.at(-1);
-    return last === undefined ? undefined : rangeOf(last)?.[1];
-  }
-  const { range } = node as { range?: readonly [number, number, number] | null };
-  return range?.[1];
+/** A field at the top level, to the end of its value: without the empty lines and comments that follow. */
+function fieldOf(name: string): RegExp {
+  return new RegExp(`^["']?${name}["']?[ \\t]*:.*(?:\\n(?:[ \\t]*(?:#.*)?\\n)*[ \\t]+[^\\s#].*)*`, 'm');
 }
 
 /** One line of YAML in a flow map. */
@@ -109,11 +88,11 @@ function sentence(name: string): string {
 }
 
 /** A new endpoint: events of a table by hour, which a chart can show at once. Without columns it can be replaced by any other query. */
-export function newFiles(tables: readonly Table[]): Files {
+export function newEndpoint(tables: readonly Table[]): Base {
   const table = tables.find(({ columns }) => columns.some(({ name }) => name === 'project'));
-  return {
-    definition: `id: ${newId()}
-name: my.endpoint
+  return toBase({
+    version: null,
+    definition: `name: my.endpoint
 description: Events of a project by hour, over the last day.
 max_rows: 1000
 caching: disabled
@@ -129,14 +108,50 @@ WHERE e.project = @project
 GROUP BY timestamp
 ORDER BY timestamp
 `,
-  };
+  });
 }
 
-/** A random UUID; `crypto.randomUUID` is missing on pages without HTTPS. */
-export function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = [...bytes].map((one) => one.toString(16).padStart(2, '0')).join('');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+interface Served {
+  /** Names of alerts. */
+  readonly taken: readonly string[];
+  readonly receivers: readonly string[];
+}
+
+const NUMERIC: readonly string[] = ['integer', 'number'];
+
+/** A new alert on an endpoint, by a name that no alert has, with what else its file may say. */
+export function newAlert(
+  endpoint: EndpointView | undefined,
+  parameters: Readonly<Record<string, string>>,
+  { taken, receivers }: Served,
+): string {
+  const { name = 'my.endpoint', description = 'What it is about.', columns = [] } = endpoint ?? {};
+  const values = columns.filter((column) => column.name !== 'timestamp' && column.type !== 'json');
+  const numbers = values.filter(({ type }) => NUMERIC.includes(type)).map((column) => column.name);
+  const labels = values.filter(({ type }) => !NUMERIC.includes(type)).map((column) => column.name);
+  const [column] = numbers;
+  const given = Object.entries(parameters).filter(([, value]) => value !== '');
+  const text = stringify(
+    {
+      ...{ name: findFree(name, taken), description, endpoint: name },
+      ...(given.length > 0 && { parameters: Object.fromEntries(given) }),
+      every: 60,
+      when: column === undefined ? 'rows' : { column, above: 0 },
+      for: 0,
+      text: column === undefined ? `${name} has rows` : `${name}: ${column} is {{ ${column} }}`,
+      to: receivers.length > 0 ? receivers.slice(0, 1) : ['ops'],
+    },
+    { lineWidth: 0 },
+  );
+  return `${text}# when: also below and equals${numbers.length > 1 ? `; columns: ${numbers.join(', ')}` : ''}
+# for: seconds that it has to hold before it fires
+# to: ${receivers.length > 0 ? receivers.join(', ') : 'a receiver, which TAILRACE_RECEIVERS_FILE has to name'}
+${labels.length > 0 ? `# per: [${labels.join(', ')}]  an instance for each set of their values\n` : ''}`;
+}
+
+/** Returns the name, or with the first number that makes it one which is not taken: `errors.2`. */
+function findFree(name: string, taken: readonly string[]): string {
+  let free = name;
+  for (let number = 2; taken.includes(free); number++) free = `${name}.${number}`;
+  return free;
 }

@@ -1,97 +1,101 @@
-import { useMemo, useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import type { WorkbenchView } from '../../../../src/management/view.ts';
-import { QuietButton } from '../../ui/button.tsx';
-import { type Vocabulary, withConditional } from '../../ui/editor/completion.ts';
+import { CopyButton } from '../../ui/button.tsx';
+import type { Vocabulary } from '../../ui/editor/completion.ts';
 import { Editor } from '../../ui/editor/editor.tsx';
 import type { Fault } from '../../ui/editor/mount.ts';
 import { Segmented } from '../../ui/tabs.tsx';
-import { FILES, type FileFaults, type Files, PATHS } from './api.ts';
-import { readOutline } from './definition.ts';
-import { Faults } from './faults.tsx';
+import type { FileFaults } from './use-check.ts';
+import type { Texts } from './work.ts';
 
-type File = keyof Files;
-
-interface PanesProps {
-  readonly workbench: WorkbenchView;
-  readonly files: Files;
-  readonly faults: FileFaults;
-  readonly onEdit: (change: Partial<Files>) => void;
-  readonly onRun: () => void;
-  /** Writes the columns of the query into the definition; undefined while they are unknown. */
-  readonly onUseColumns: (() => void) | undefined;
+/** An editor of one text. */
+export interface Pane {
+  readonly id: keyof Texts;
+  /** The name of the file. */
+  readonly path: string;
+  readonly language: 'sql' | 'yaml';
+  /** The accessible name. */
+  readonly label: string;
+  readonly note?: string;
+  readonly words?: Vocabulary | undefined;
+  readonly actions?: ReactNode;
 }
 
-/** Both editors, side by side or one at a time, and the faults of their texts. */
-export function Panes({ workbench, files, faults, onEdit, onRun, onUseColumns }: PanesProps) {
-  const [shown, setShown] = useState<File>('sql');
-  const sql = useRef<{ goTo(fault: Fault): void }>(null);
-  const definition = useRef<{ goTo(fault: Fault): void }>(null);
-  const words = useWords(workbench, files.definition);
-  const show = (file: File, fault: Fault) => {
-    flushSync(() => setShown(file)); // a hidden editor takes no focus
-    (file === 'sql' ? sql : definition).current?.goTo(fault);
+interface PanesProps {
+  readonly panes: readonly Pane[];
+  readonly texts: Texts;
+  readonly faults: FileFaults;
+  readonly onEdit: (change: Partial<Texts>) => void;
+  readonly onRun: () => void;
+}
+
+/** Editors of the texts, side by side or one at a time, and their faults, each a button that leads to its place. */
+export function Panes({ panes, texts, faults, onEdit, onRun }: PanesProps) {
+  const [shown, setShown] = useState(panes[0]?.id ?? 'definition');
+  const editors = useRef<Partial<Record<keyof Texts, { goTo(fault: Fault): void } | null>>>({});
+  const found = panes.flatMap(({ id, path }) => faults[id].map((fault) => ({ id, path, fault })));
+  const show = (id: keyof Texts, fault: Fault) => {
+    flushSync(() => setShown(id)); // a hidden editor takes no focus
+    editors.current[id]?.goTo(fault);
   };
   return (
-    <div className="bench-panes" data-shown={shown}>
-      <div className="bench-choose">
-        <Segmented
-          label="File"
-          options={FILES.map((id) => ({ id, label: PATHS[id] + countOf(faults[id]) }))}
-          selected={shown}
-          onSelect={setShown}
-        />
-      </div>
-      <div className="bench-pane" data-file="sql">
-        <div className="bench-pane-head">
-          <h2>query.sql</h2>
-        </div>
-        <div className="bench-editor">
-          <Editor
-            ref={sql}
-            language="sql"
-            label="SQL of the query"
-            value={files.sql}
-            onChange={(text) => onEdit({ sql: text })}
-            onRun={onRun}
-            faults={faults.sql}
-            words={words}
+    <div className="bench-panes">
+      {panes.length > 1 && (
+        <div className="bench-choose">
+          <Segmented
+            label="File"
+            options={panes.map(({ id, path }) => ({ id, label: path + countOf(faults[id]) }))}
+            selected={shown}
+            onSelect={setShown}
           />
         </div>
-      </div>
-      <div className="bench-pane" data-file="definition">
-        <div className="bench-pane-head">
-          <h2>endpoint.yaml</h2>
-          <QuietButton disabled={onUseColumns === undefined} onClick={onUseColumns}>
-            Use the columns of the query
-          </QuietButton>
+      )}
+      {panes.map(({ id, path, language, label, note, words, actions }) => (
+        <div key={id} className="bench-pane" data-file={id} data-shown={id === shown}>
+          <div className="bench-pane-head">
+            <h2>{path}</h2>
+            <span className="row">
+              {actions}
+              <CopyButton text={texts[id]} />
+            </span>
+          </div>
+          {note !== undefined && <p className="small muted">{note}</p>}
+          <div className="bench-editor">
+            <Editor
+              ref={(editor) => {
+                editors.current[id] = editor;
+              }}
+              {...{ language, label, words, onRun }}
+              value={texts[id]}
+              onChange={(text) => onEdit({ [id]: text })}
+              faults={faults[id]}
+            />
+          </div>
         </div>
-        <div className="bench-editor">
-          <Editor
-            ref={definition}
-            language="yaml"
-            label="Definition of the endpoint"
-            value={files.definition}
-            onChange={(text) => onEdit({ definition: text })}
-            onRun={onRun}
-            faults={faults.definition}
-          />
+      ))}
+      <div className="bench-faults">
+        <div role="status" className="visually-hidden">
+          {found.length === 0 ? '' : `${found.length} ${found.length === 1 ? 'fault' : 'faults'}`}
         </div>
+        {found.length > 0 && (
+          <ul aria-label="Faults">
+            {found.map(({ id, path, fault }) => {
+              const place = [path, fault.line, fault.column].filter(Boolean).join(':');
+              return (
+                <li key={`${place} ${fault.message}`}>
+                  <button type="button" onClick={() => show(id, fault)}>
+                    <code>{place}</code> {fault.message}
+                  </button>
+                </li>
+              );
+            })}
+          </ul>
+        )}
       </div>
-      <Faults
-        faults={FILES.flatMap((name) => faults[name].map((fault) => ({ name, file: PATHS[name], fault })))}
-        onShow={({ name, fault }) => show(name, fault)}
-      />
     </div>
   );
 }
 
 function countOf(faults: readonly Fault[]): string {
   return faults.length === 0 ? '' : ` (${faults.length})`;
-}
-
-function useWords({ functions, tables }: WorkbenchView, definition: string): Vocabulary {
-  const names = useMemo(() => withConditional(functions), [functions]);
-  const { parameters } = useMemo(() => readOutline(definition), [definition]);
-  return useMemo(() => ({ functions: names, tables, parameters }), [names, tables, parameters]);
 }

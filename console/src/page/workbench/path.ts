@@ -1,10 +1,10 @@
 import type { SearchDraftView } from '../../../../src/management/view.ts';
 import type { Client } from '../../api/client.ts';
-import type { Base } from './use-files.ts';
+import type { Base } from './work.ts';
 
 const PARAMETER = 'p.';
 
-/** The path of the form of a new alert. @param values of the parameters of the endpoint */
+/** The path of the file of a new alert. @param values of the parameters of the endpoint */
 export function newAlertPath(endpoint: string, values: Readonly<Record<string, string>>): string {
   const given = Object.entries(values).filter(([, value]) => value !== '');
   const query = new URLSearchParams({ endpoint });
@@ -12,9 +12,14 @@ export function newAlertPath(endpoint: string, values: Readonly<Record<string, s
   return `/workbench/alert?${query}`;
 }
 
-/** The path of the file of an alert. */
+/** The path of the file of an alert; empty: a new one. */
 export function alertFilePath(name: string): string {
-  return `/workbench/alert?${new URLSearchParams({ name })}`;
+  return name === '' ? '/workbench/alert' : `/workbench/alert?${new URLSearchParams({ name })}`;
+}
+
+/** The path of the files of an endpoint; empty: a new one. */
+export function endpointFilesPath(name: string): string {
+  return name === '' ? '/workbench' : `/workbench?${new URLSearchParams({ endpoint: name })}`;
 }
 
 /** The state in the URL of both. */

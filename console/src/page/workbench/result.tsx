@@ -8,7 +8,7 @@ import { chartsOf, findTimes } from '../../ui/chart/guess.ts';
 import { ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import type { Answered } from './api.ts';
+import type { Answered } from './use-check.ts';
 
 // Charts, tables and colours of code are loaded with the first result.
 const Views = lazyPart(async () => (await import('../../ui/chart/drawings.tsx')).AnswerViews);

@@ -5,31 +5,49 @@ import { useRun } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { TextDiff } from '../../ui/text-diff.tsx';
-import { type DefinitionKind, filesPath, PATHS } from './api.ts';
-import type { Base, WorkedFiles } from './use-files.ts';
+import { type DefinitionKind, filesPath, type Saving } from './use-save-file.ts';
+import { type Base, type StoredFiles, toBase, type Work } from './work.ts';
 
 interface SaveNotesProps {
   readonly kind: DefinitionKind;
   readonly name: string;
   readonly opened: Base;
-  readonly work: WorkedFiles;
+  readonly work: Work;
+  readonly saving: Pick<Saving, 'error' | 'reset'>;
+  /** Why the service may not write files; null: it may. */
+  readonly refusal: string | null;
   /** What is said of the last save; undefined: none, or there are changes since. */
   readonly saved: ReactNode;
-  /** Of the last save, or of a check. */
+  /** Of a check. */
   readonly error: ApiError | undefined;
-  /** Continues with the stored texts after a conflict. */
-  readonly onLoad: () => void;
   /** Saves the texts under another name; undefined: they cannot be. */
   readonly onCopy?: () => void;
 }
 
 /** Says that the texts under work were restored or saved, or could not be, and what differs if others have saved meanwhile. */
 export function SaveNotes(props: SaveNotesProps) {
-  const { opened, work, saved, error, onLoad, onCopy } = props;
+  const { kind, name, opened, work, saving, refusal, saved, onCopy } = props;
+  const error = saving.error ?? props.error;
   const isConflict = error?.code === 'conflict';
+  const path = filesPath(kind, name);
+  const theirs = useRun(
+    !isConflict
+      ? undefined
+      : {
+          key: ['conflict', path],
+          read: async (client, signal) =>
+            toBase(await client.call<StoredFiles>(path, ['definition', 'version'], { signal })),
+        },
+  );
+  const stored = theirs.state === 'done' ? theirs.value : undefined;
+  const load = (base: Base) => {
+    work.reset(base);
+    saving.reset();
+  };
   return (
     <>
       <div className="bench-notes" aria-live="polite">
+        {refusal !== null && <div className="note is-info">Not saved here: {refusal}.</div>}
         {work.isRestored && error === undefined && (
           <div className="note is-info bench-note">
             <span>
@@ -51,47 +69,45 @@ export function SaveNotes(props: SaveNotesProps) {
               <strong>Not saved.</strong> {error.message}
             </span>
             <span className="row">
-              <Button onClick={onLoad}>Load theirs</Button>
+              {stored !== undefined && <Button onClick={() => load(stored)}>Load theirs</Button>}
               {onCopy !== undefined && <Button onClick={onCopy}>Keep mine as a copy</Button>}
             </span>
           </div>
         )}
         {error !== undefined && !isConflict && <ErrorNote error={error} />}
+        {/* The definition may have been removed. */}
+        {theirs.state === 'failed' && theirs.error.status !== 404 && <ErrorNote error={theirs.error} />}
       </div>
-      {isConflict && <Conflict {...props} />}
+      {/* The conflict may be with another one. */}
+      {stored !== undefined && stored.version !== work.base.version && (
+        <Differences name={kind === 'endpoints' ? 'endpoint' : name} {...{ stored, work }} />
+      )}
     </>
   );
 }
 
-/** What differs between the stored texts and those under work, if the stored ones have changed. */
-function Conflict({ kind, name, work }: SaveNotesProps) {
-  const path = filesPath(kind, name);
-  const run = useRun({
-    key: ['conflict', path],
-    read: (client, signal) =>
-      client.call<Omit<Base, 'sql'> & { sql?: string }>(path, ['definition'], { signal }),
-  });
-  // The definition may have been removed, or the conflict may be with another one.
-  if (run.state === 'failed') return run.error.status === 404 ? null : <ErrorNote error={run.error} />;
-  if (run.state !== 'done') return <p className="muted">Reading theirs…</p>;
-  const { definition, sql = '', version } = run.value;
-  if (version === work.base.version) return null;
-  const files = kind === 'endpoints' ? PATHS : { sql: '', definition: `${name}.yaml` };
-  const theirs = { definition, sql };
-  const changed = (['definition', 'sql'] as const).filter((one) => theirs[one] !== work.files[one]);
-  return (
-    <>
-      {changed.length === 0 && <p className="muted">Yours are the same as theirs.</p>}
-      {changed.map((one) => (
-        <TextDiff
-          key={one}
-          label={files[one]}
-          before={{ name: 'theirs', text: theirs[one] }}
-          after={{ name: 'mine', text: work.files[one] }}
-        />
-      ))}
-    </>
-  );
+interface DifferencesProps {
+  /** That of the file of the definition. */
+  readonly name: string;
+  readonly stored: Base;
+  readonly work: Work;
+}
+
+function Differences({ name, stored, work }: DifferencesProps) {
+  const files = [
+    { id: 'definition', path: `${name}.yaml` },
+    { id: 'sql', path: 'query.sql' },
+  ] as const;
+  const changed = files.filter(({ id }) => stored[id] !== work.texts[id]);
+  if (changed.length === 0) return <p className="muted">Yours are the same as theirs.</p>;
+  return changed.map(({ id, path }) => (
+    <TextDiff
+      key={id}
+      label={path}
+      before={{ name: 'theirs', text: stored[id] }}
+      after={{ name: 'mine', text: work.texts[id] }}
+    />
+  ));
 }
 
 interface TestOutcomeProps {

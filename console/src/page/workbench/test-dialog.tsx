@@ -6,15 +6,15 @@ import { useClient } from '../../api/client.ts';
 import { Form, FormActions, TextField } from '../../ui/form.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { CloseAction, Dialog } from '../../ui/overlay/dialog.tsx';
-import type { Answered, Files } from './api.ts';
 import { TestOutcome } from './save-notes.tsx';
-import type { Question } from './use-check.ts';
+import type { Answered, Question } from './use-check.ts';
+import type { Texts } from './work.ts';
 
 export interface TestDialogProps {
   /** The endpoint. */
   readonly name: string;
   /** Its files as they are saved. */
-  readonly base: Files;
+  readonly base: Texts;
   readonly asked: Question;
   readonly answer: Answered;
   readonly onClose: () => void;

@@ -1,54 +1,53 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useRef, useState } from 'react';
-import type { DraftCheck } from '../../../../src/management/view.ts';
-import { parseJson } from '../../api/answer.ts';
-import { ApiError, type Client, parseAnswer, useClient } from '../../api/client.ts';
+import type { DraftCheck, RunReport } from '../../../../src/management/view.ts';
+import { parseJson, type Row } from '../../api/answer.ts';
+import { ApiError, parseAnswer, useClient } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
 import { useRun } from '../../api/queries.ts';
+import type { Fault } from '../../ui/editor/mount.ts';
 import { fillIn } from '../endpoint/parameter-control.tsx';
-import { type Answered, type FileFaults, type Files, NO_FAULTS, type RunRows, toFaults } from './api.ts';
 import { readOutline } from './definition.ts';
+import { actionPath, type DefinitionKind } from './use-save-file.ts';
+import type { Texts } from './work.ts';
 
 const DELAY_MS = 500;
 
-export interface Check {
-  /** Whether the result is of the text as it is now. */
+/** Faults of each text. */
+export type FileFaults = Readonly<Record<keyof Texts, readonly Fault[]>>;
+
+/** `definition`, and `sql` of an endpoint: routes reject unknown members. */
+type Checked = Pick<Texts, 'definition'> & Partial<Pick<Texts, 'sql'>>;
+
+/** The response to a check, of which kinds of definitions have parts. */
+type Found = Pick<DraftCheck, 'errors'> & Partial<DraftCheck>;
+
+export interface Check extends Pick<DraftCheck, 'columns'> {
+  /** Whether the result is of the texts as they are now. */
   readonly isCurrent: boolean;
   readonly faults: FileFaults;
   /** The parameters of the last text without a fault in its definition. */
   readonly parameters: DraftCheck['parameters'];
-  readonly columns: DraftCheck['columns'];
   /** A failure that is not a fault of the texts. */
   readonly error: ApiError | undefined;
+  /** The response, with what a kind of definition adds. */
+  readonly found: Found | undefined;
 }
 
-/** Checks the two texts now. @throws ApiError, also for faults that leave nothing to check */
-export function checkFiles(client: Client, files: Files, signal?: AbortSignal): Promise<DraftCheck> {
-  return client.call<DraftCheck>('/api/workbench/check', ['parameters', 'columns', 'errors'], {
-    method: 'POST',
-    body: files,
-    ...(signal !== undefined && { signal }),
-  });
-}
-
-interface Found extends Pick<Check, 'faults'>, Partial<Pick<Check, 'parameters' | 'columns'>> {}
-
-/** Checks the two texts when they have been left alone for half a second. */
-export function useCheck({ definition, sql }: Files): Check {
+/** Checks texts when they have been left alone for half a second. */
+export function useCheck(kind: DefinitionKind, body: Checked): Check {
   const client = useClient();
+  const path = actionPath(kind, 'check');
   const { data, error, isPlaceholderData, isPending } = useQuery({
-    queryKey: ['/api/workbench/check', definition, sql],
+    queryKey: [path, body],
     async queryFn({ signal }): Promise<Found> {
       await pause(DELAY_MS, signal);
       try {
-        const { columns, errors, parameters } = await checkFiles(client, { definition, sql }, signal);
-        // A definition with faults has no parameters: their form stays while it is being written.
-        const isBroken = errors.length > 0 && parameters.length === 0;
-        return { faults: toFaults(errors), columns, ...(!isBroken && { parameters }) };
+        return await client.call<Found>(path, ['errors'], { method: 'POST', body, signal });
       } catch (failure) {
-        const faults = toFaults(failure instanceof ApiError ? failure.errors : []);
-        if (faults.definition.length + faults.sql.length === 0) throw failure;
-        return { faults };
+        const errors = failure instanceof ApiError ? failure.errors : [];
+        if (errors.some(isOfTexts)) return { errors: errors as Found['errors'] }; // those of other members are not shown
+        throw failure;
       }
     },
     placeholderData: keepPreviousData,
@@ -56,28 +55,47 @@ export function useCheck({ definition, sql }: Files): Check {
     gcTime: 0, // a text is rarely the same again
   });
   const known = useRef<Pick<Check, 'parameters' | 'columns'>>({ parameters: [], columns: [] });
+  const { errors, parameters = [], columns } = data ?? {};
+  // A definition with faults has no parameters: their form stays while it is being written.
+  const isBroken = errors === undefined || (errors.length > 0 && parameters.length === 0);
   known.current = {
-    parameters: data?.parameters ?? known.current.parameters,
-    columns: data?.columns ?? known.current.columns,
+    parameters: isBroken ? known.current.parameters : parameters,
+    columns: columns ?? known.current.columns,
   };
   return {
     ...known.current,
-    faults: data?.faults ?? NO_FAULTS,
+    faults: useMemo(() => toFaults(errors), [errors]),
     error: error ?? undefined,
     isCurrent: !isPlaceholderData && !isPending,
+    found: data,
   };
 }
 
+function isOfTexts({ parameter }: ApiError['errors'][number]): boolean {
+  return parameter === 'definition' || parameter === 'sql';
+}
+
+function toFaults(errors: ApiError['errors'] = []): FileFaults {
+  const of = (file: keyof Texts) => errors.filter(({ parameter }) => parameter === file);
+  return { definition: of('definition'), sql: of('sql'), test: [] };
+}
+
 /** Both texts and the values of the parameters. */
-export interface Question extends Files {
+export interface Question extends Pick<Texts, 'definition' | 'sql'> {
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** The rows of a run. `ms`: the round trip; `values`: those of the parameters. */
+export interface Answered extends RunReport {
+  readonly result: readonly Row[];
+  readonly ms: number;
   readonly values: Readonly<Record<string, string>>;
 }
 
 const PATH = '/api/workbench/run';
-const NEEDS = ['result', 'columns', 'parameters'] as const;
 
 /** Runs the texts; of two runs the later one counts. */
-export function useBenchRun(files: Files, check: Check, entered: Readonly<Record<string, string>>) {
+export function useBenchRun({ definition, sql }: Texts, check: Check, entered: Question['values']) {
   const [{ round, asked }, setAsked] = useState<{ readonly round: number; readonly asked?: Question }>({
     round: 0,
   });
@@ -86,21 +104,23 @@ export function useBenchRun(files: Files, check: Check, entered: Readonly<Record
       key: [PATH, round],
       async read(client, signal) {
         const raw = await client.callRaw(PATH, { method: 'POST', body: asked, signal });
-        return { ...parseAnswer<RunRows>(raw, NEEDS, parseJson), ms: raw.ms, values: asked.values };
+        const rows = parseAnswer<Answered>(raw, ['result', 'columns', 'parameters'], parseJson);
+        return { ...rows, ms: raw.ms, values: asked.values };
       },
     },
   );
   const values = useMemo(() => fillIn(check.parameters, entered), [check.parameters, entered]);
-  const question = () => {
+  const question = (): Question => {
     // A run may come before the first check, which says what parameters there are.
-    const { parameters } = readOutline(files.definition);
+    const { parameters } = readOutline(definition);
     const early = Object.entries(entered).filter(([name]) => parameters.some((one) => one.name === name));
     const all = { ...Object.fromEntries(early), ...values };
-    return { ...files, values: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')) };
+    const given = Object.entries(all).filter(([, value]) => value !== '');
+    return { definition, sql, values: Object.fromEntries(given) };
   };
   const answer = asked === undefined && round > 0 ? ({ state: 'stopped' } as const) : run;
   // Faults that a run found are of the texts that ran.
-  const isOfThese = asked?.sql === files.sql && asked.definition === files.definition;
+  const isOfThese = asked?.sql === sql && asked.definition === definition;
   const found = answer.state === 'failed' && isOfThese ? toFaults(answer.error.errors) : undefined;
   const hasFaults = check.faults.sql.length + check.faults.definition.length > 0;
   return {

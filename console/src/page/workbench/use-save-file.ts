@@ -1,43 +1,56 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { SavedEndpoint } from '../../../../src/management/view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 
-/** Kinds of definitions that are one file: the part of their paths in the API. */
-type SavedKind = 'alerts' | 'dashboards' | 'searches';
+/** Definitions that the workbench saves: the part of their paths in the API. */
+export type DefinitionKind = 'endpoints' | 'alerts' | 'dashboards' | 'searches';
+
+/** The path of something that is done with the texts of a definition. */
+export function actionPath(kind: DefinitionKind, action: 'check' | 'save'): string {
+  return `/api/workbench/${kind === 'endpoints' ? '' : `${kind}/`}${action}`;
+}
+
+/** The path of what a definition's files are now. */
+export function filesPath(kind: DefinitionKind, name: string): string {
+  return `/api/workbench/${kind}/${encodeURIComponent(name)}`;
+}
 
 interface SentFile {
   readonly name: string;
   readonly definition: string;
   /** null: a new file. */
   readonly version: string | null;
+  /** Of endpoints. */
+  readonly sql?: string;
+  readonly test?: string;
 }
 
-interface SavedFile {
-  readonly name: string;
-  readonly version: string;
-}
+/** `tests`: those of an endpoint, which ran. */
+type Saved = Pick<SavedEndpoint, 'name' | 'version'> & Partial<Pick<SavedEndpoint, 'tests'>>;
 
-interface SavingFile {
-  readonly save: (text: SentFile) => void;
+export interface Saving {
+  /** @param onSaved is not called if the part of the page has gone meanwhile */
+  readonly save: (sent: SentFile, onSaved: (saved: Saved) => void) => void;
   readonly busy: boolean;
   readonly error: ApiError | undefined;
-  readonly saved: SavedFile | undefined;
+  readonly saved: Saved | undefined;
+  readonly reset: () => void;
 }
 
-/** Saves the file of a definition. @param onSaved is called with what was sent */
-export function useSaveFile(
-  kind: SavedKind,
-  onSaved: (saved: SavedFile, sent: SentFile) => void,
-): SavingFile {
+/** Saves the file of a definition, or the files of an endpoint. */
+export function useSaveFile(kind: DefinitionKind): Saving {
   const client = useClient();
   const cache = useQueryClient();
-  const { mutate, isPending, error, data } = useMutation({
+  const { mutate, isPending, error, data, reset } = useMutation({
     mutationFn: (body: SentFile) =>
-      client.call<SavedFile>(`/api/workbench/${kind}/save`, ['name', 'version'], { method: 'POST', body }),
-    onSuccess(saved, sent) {
+      client.call<Saved>(actionPath(kind, 'save'), ['name', 'version'], { method: 'POST', body }),
+    onSuccess() {
+      // The lists of the navigation and the other pages have it at once.
       void cache.invalidateQueries({ queryKey: queries[kind].queryKey });
-      onSaved(saved, sent);
+      void cache.invalidateQueries({ queryKey: queries.workbench.queryKey });
     },
   });
-  return { save: mutate, busy: isPending, error: error ?? undefined, saved: data };
+  const save: Saving['save'] = (sent, onSaved) => mutate(sent, { onSuccess: onSaved });
+  return { save, busy: isPending, error: error ?? undefined, saved: data, reset };
 }

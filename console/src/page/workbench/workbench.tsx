@@ -4,13 +4,12 @@ import type { WorkbenchView } from '../../../../src/management/view.ts';
 import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
 import { ErrorNote } from '../../ui/note.tsx';
 import { MissingPage } from '../../ui/page-head.tsx';
-import { readFiles } from './api.ts';
 import { Bench } from './bench.tsx';
-import { newFiles } from './definition.ts';
-import { parseFromSearch, readFromSearch } from './path.ts';
-import type { Base } from './use-files.ts';
-import { endpointPath, WorkChoice } from './work-choice.tsx';
-import './workbench.css';
+import { newEndpoint } from './definition.ts';
+import { endpointFilesPath, parseFromSearch, readFromSearch } from './path.ts';
+import { filesPath } from './use-save-file.ts';
+import { type StoredFiles, toBase } from './work.ts';
+import { WorkHead } from './work-head.tsx';
 
 /** Writes, tries and saves endpoints. `?endpoint=NAME` opens one, `?search=…` writes a search as one; otherwise a new one is begun. */
 export function WorkbenchPage() {
@@ -29,9 +28,9 @@ export function WorkbenchPage() {
 
   const onSaved = (to: string) => {
     saved.current = to;
-    if (to !== name) navigate(endpointPath(to));
+    if (to !== name) navigate(endpointFilesPath(to));
   };
-  if (workbench === undefined) {
+  if (workbench === undefined)
     return (
       <MissingPage
         title="Workbench"
@@ -42,17 +41,8 @@ export function WorkbenchPage() {
         {error?.message}
       </MissingPage>
     );
-  }
   return (
-    <Opened
-      key={opened.round}
-      round={opened.round}
-      name={name}
-      search={search}
-      workbench={workbench}
-      onOpen={navigate}
-      onSaved={onSaved}
-    />
+    <Opened key={opened.round} {...{ name, search, workbench, onSaved }} {...opened} onOpen={navigate} />
   );
 }
 
@@ -71,30 +61,23 @@ interface OpenedProps {
 function Opened({ name, search, round, workbench, onOpen, onSaved }: OpenedProps) {
   const [first] = useState(name);
   const [searched] = useState(name === '' ? search : '');
-  const [started] = useState(() => newFiles(workbench.tables));
-  const isStarted = first === '' && searched === '';
-  const read = useRun<Base>(
-    isStarted
-      ? undefined
-      : {
-          key: ['files', first, searched, round],
-          read: (client, signal) =>
-            searched === '' ? readFiles(client, first, signal) : readFromSearch(client, searched, signal),
-        },
-  );
-  const opened = isStarted ? { ...started, version: null } : latestOf(read);
-  const chosen = <WorkChoice endpoint={name} onOpen={onOpen} />;
-  if (opened === undefined) {
+  const read = useRun({
+    key: ['files', first, searched, round],
+    async read(client, signal) {
+      if (searched !== '') return readFromSearch(client, searched, signal);
+      if (first === '') return newEndpoint(workbench.tables);
+      const path = filesPath('endpoints', first);
+      return toBase(await client.call<StoredFiles>(path, ['definition', 'sql', 'version'], { signal }));
+    },
+  });
+  const opened = latestOf(read);
+  if (opened === undefined)
     return (
       <>
-        <div className="page-head bench-head">
-          <h1>Workbench</h1>
-          {chosen}
-        </div>
+        <WorkHead endpoint={name} onOpen={onOpen} />
         {read.state === 'failed' ? <ErrorNote error={read.error} /> : <p className="muted">Reading…</p>}
       </>
     );
-  }
   const draftName = searched === '' ? name : `?${searched}`;
-  return <Bench {...{ name, draftName, opened, workbench, onSaved }} choice={chosen} />;
+  return <Bench {...{ name, draftName, opened, workbench, onOpen, onSaved }} />;
 }

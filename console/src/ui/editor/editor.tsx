@@ -12,7 +12,7 @@ interface EditorProps {
   readonly onChange: (value: string) => void;
   readonly onRun: () => void;
   readonly faults?: readonly Fault[];
-  readonly words?: Vocabulary;
+  readonly words?: Vocabulary | undefined;
   readonly ref?: Ref<Pick<MountedEditor, 'goTo'>>;
 }
 

@@ -1,0 +1,47 @@
+import type { ReactNode } from 'react';
+import { queries, useRead } from '../../api/queries.ts';
+import { Options } from '../../ui/form.tsx';
+import { alertFilePath, endpointFilesPath } from './path.ts';
+import './workbench.css';
+
+interface WorkHeadProps {
+  /** The endpoint under work; empty: a new one. */
+  readonly endpoint?: string;
+  /** The alert under work; empty: a new one. */
+  readonly alert?: string;
+  /** @param path of the workbench with what was chosen */
+  readonly onOpen: (path: string) => void;
+  /** What can be done. */
+  readonly children?: ReactNode;
+}
+
+/** The head of the workbench, with a choice of endpoints and alerts. */
+export function WorkHead({ endpoint = '', alert, onOpen, children }: WorkHeadProps) {
+  const endpoints = useRead(queries.endpoints).value?.result ?? [];
+  const alerts = useRead(queries.alerts).value?.result ?? [];
+  return (
+    <div className="page-head bench-head">
+      <h1>Workbench</h1>
+      <select
+        className="input bench-choice"
+        aria-label={alert === undefined ? 'Endpoint under work' : 'Alert under work'}
+        value={alert === undefined ? endpointFilesPath(endpoint) : alertFilePath(alert)}
+        onChange={({ target }) => onOpen(target.value)}
+      >
+        <option value={endpointFilesPath('')}>New endpoint</option>
+        <Options options={withOwn(endpoints, endpoint).map((name) => [endpointFilesPath(name), name])} />
+        <optgroup label="Alerts">
+          <option value={alertFilePath('')}>New alert</option>
+          <Options options={withOwn(alerts, alert).map((name) => [alertFilePath(name), name])} />
+        </optgroup>
+      </select>
+      {children}
+    </div>
+  );
+}
+
+/** A definition that was just saved is not in the list yet. */
+function withOwn(all: readonly { readonly name: string }[], own = ''): readonly string[] {
+  const names = all.map(({ name }) => name);
+  return own === '' || names.includes(own) ? names : [own, ...names];
+}

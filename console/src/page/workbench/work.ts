@@ -1,0 +1,123 @@
+import { useEffect, useState } from 'react';
+import { useClient } from '../../api/client.ts';
+
+/** The texts of a definition; empty: this kind of definition, or this one, has no such file. */
+export interface Texts {
+  /** endpoint.yaml, or the one file of another kind. */
+  readonly definition: string;
+  /** query.sql */
+  readonly sql: string;
+  /** Tests that are saved with a new endpoint. */
+  readonly test: string;
+}
+
+/** The texts that the work started from, or that were saved last. */
+export interface Base extends Texts {
+  /** null: a new definition. */
+  readonly version: string | null;
+  /** Values of the parameters to begin with. */
+  readonly values?: Readonly<Record<string, string>>;
+}
+
+/** The files of a definition as the service reads them. */
+export interface StoredFiles extends Pick<Base, 'definition' | 'version'> {
+  readonly sql?: string;
+}
+
+export function toBase({ definition, sql = '', version }: StoredFiles): Base {
+  return { definition, sql, test: '', version };
+}
+
+export interface Work {
+  readonly base: Base;
+  readonly texts: Texts;
+  readonly values: Readonly<Record<string, string>>;
+  readonly isChanged: boolean;
+  /** Whether the texts are those of an earlier visit. */
+  readonly isRestored: boolean;
+  /** Whether a reload would keep the changes. */
+  readonly isKept: boolean;
+  edit(change: Partial<Texts>): void;
+  setValue(name: string, value: string): void;
+  /** Continues with these texts. */
+  reset(base: Base): void;
+  /** To be called when texts are saved; edits since they were `sent` stay. */
+  settle(saved: Base, sent: Texts): void;
+}
+
+/** The texts under work, kept as the draft of this name while they differ from the files. */
+export function useWork(name: string, opened: Base): Work {
+  // Who signs in next in this tab does not see what another one wrote.
+  const key = `tailrace.workbench.${useClient().self.id}.${name}`;
+  const [state, setState] = useState(() => {
+    const draft = readDraft(key);
+    return {
+      base: { ...opened, version: draft.work?.version ?? opened.version },
+      texts: textsOf(draft.work ?? opened),
+      values: { ...opened.values, ...draft.values },
+      isRestored: draft.work !== undefined,
+    };
+  });
+  const change = (part: (before: typeof state) => Partial<typeof state>) =>
+    setState((before) => ({ ...before, ...part(before) }));
+  const [isKept, setKept] = useState(true);
+  const { base, texts, values } = state;
+  const isChanged = !areSame(texts, base);
+
+  useEffect(() => {
+    const work = isChanged ? { ...texts, version: base.version } : undefined;
+    setKept(keepDraft(key, { work, values }));
+  }, [key, texts, values, base.version, isChanged]);
+
+  return {
+    ...{ base, texts, values, isChanged, isKept },
+    isRestored: state.isRestored && isChanged,
+    edit: (part) => change((before) => ({ texts: { ...before.texts, ...part } })),
+    setValue: (parameter, value) =>
+      change((before) => ({ values: { ...before.values, [parameter]: value } })),
+    reset: (next) => change(() => ({ base: next, texts: textsOf(next), isRestored: false })),
+    settle(saved, sent) {
+      keepDraft(key, { values: {} }); // the name may be another one now
+      change((before) => ({
+        base: saved,
+        texts: areSame(before.texts, sent) ? textsOf(saved) : { ...before.texts, test: saved.test },
+        isRestored: false,
+      }));
+    },
+  };
+}
+
+function areSame(a: Texts, b: Texts): boolean {
+  return a.definition === b.definition && a.sql === b.sql && a.test === b.test;
+}
+
+function textsOf({ definition, sql, test }: Texts): Texts {
+  return { definition, sql, test };
+}
+
+/** The state of the workbench in the session storage of this tab, so that a reload or another page loses no text. */
+interface Draft {
+  /** Texts that are not saved, and the version of the files that they started from. */
+  readonly work?: (Texts & Pick<Base, 'version'>) | undefined;
+  /** Values of the parameters. */
+  readonly values: Readonly<Record<string, string>>;
+}
+
+function readDraft(key: string): Draft {
+  try {
+    return JSON.parse(sessionStorage.getItem(key) ?? '') as Draft; // written by keepDraft
+  } catch {
+    return { values: {} };
+  }
+}
+
+/** @returns whether it is kept: the browser bounds the storage */
+function keepDraft(key: string, draft: Draft): boolean {
+  try {
+    if (draft.work === undefined && Object.keys(draft.values).length === 0) sessionStorage.removeItem(key);
+    else sessionStorage.setItem(key, JSON.stringify(draft));
+    return true;
+  } catch {
+    return false;
+  }
+}
