@@ -1,9 +1,11 @@
 import { type ComponentProps, type ReactNode, useEffect, useId, useRef } from 'react';
+import type { ApiError } from '../api/client.ts';
 import { Button } from './button.tsx';
 import './form.css';
+import { ErrorNote } from './note.tsx';
 
 interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
-  readonly onSubmit: () => void;
+  readonly onSubmit: (data: FormData) => void;
   /** What the service has rejected: the first control with a fault gets the focus. */
   readonly error?: unknown;
 }
@@ -23,7 +25,7 @@ export function Form({ onSubmit, error, ...props }: FormProps) {
       {...props}
       onSubmit={(event) => {
         event.preventDefault();
-        onSubmit();
+        onSubmit(new FormData(event.currentTarget));
       }}
     />
   );
@@ -34,19 +36,32 @@ interface FormActionsProps {
   readonly submit: string;
   readonly submitting: string;
   readonly busy: boolean;
+  readonly error?: ApiError | null | undefined;
   readonly onCancel: () => void;
 }
 
 /** The end of a form in a dialog. */
-export function FormActions({ submit, submitting, busy, onCancel }: FormActionsProps) {
+export function FormActions({ submit, submitting, busy, error, onCancel }: FormActionsProps) {
   return (
-    <div className="dialog-actions">
-      <Button onClick={onCancel}>Cancel</Button>
-      <Button type="submit" look="primary" disabled={busy}>
-        {busy ? submitting : submit}
-      </Button>
-    </div>
+    <>
+      {error != null && <ErrorNote error={error} />}
+      <div className="dialog-actions">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" look="primary" disabled={busy}>
+          {busy ? submitting : submit}
+        </Button>
+      </div>
+    </>
   );
+}
+
+/** The faults that the service reports for a member of a body or one inside it: `pins`, `pins.project`. */
+export function faultOf(error: ApiError | null | undefined, member: string): string | undefined {
+  const own = (error?.errors ?? []).filter(
+    ({ parameter }) => parameter === member || parameter.startsWith(`${member}.`),
+  );
+  if (own.length === 0) return undefined;
+  return own.map(({ parameter, message }) => `${parameter} ${message}`).join('; ');
 }
 
 interface Labelled {
@@ -86,8 +101,9 @@ function Help({ id, help, fault }: Pick<Labelled, 'help' | 'fault'> & { readonly
 
 type Control<Tag extends 'input' | 'select'> = Labelled &
   Omit<ComponentProps<Tag>, keyof Labelled | 'id' | 'value' | 'onChange' | 'className'> & {
-    readonly value: string;
-    readonly onChange: (value: string) => void;
+    /** Without one the control keeps its value, and the form has it under `name`. */
+    readonly value?: string;
+    readonly onChange?: (value: string) => void;
   };
 
 /** A line of text, or what `type` says. */
@@ -111,7 +127,7 @@ export function TextField({
         spellCheck={false}
         {...(suggestions && { list: `${id}-list` })}
         {...props}
-        onChange={(event) => onChange(event.target.value)}
+        onChange={(event) => onChange?.(event.target.value)}
       />
       {suggestions && <Suggestions id={`${id}-list`} values={suggestions} />}
     </Field>
@@ -153,7 +169,7 @@ export function ChoiceField({
         aria-describedby={describedBy(id)}
         aria-invalid={fault !== undefined}
         {...props}
-        onChange={(event) => onChange(event.target.value)}
+        onChange={(event) => onChange?.(event.target.value)}
       >
         {children}
         <Options options={options} />
@@ -191,31 +207,26 @@ export function Group({ legend, children, ...about }: GroupProps) {
 }
 
 interface ChecksProps {
+  /** Under which the form has them. */
+  readonly name: string;
   readonly items: readonly {
     readonly value: string;
-    readonly label?: ReactNode;
+    readonly label: ReactNode;
+    /** At first. */
+    readonly isChecked: boolean;
     readonly isDisabled?: boolean;
   }[];
-  readonly checked: readonly string[];
   /** Whether each has a line of its own. */
   readonly isListed?: boolean;
-  readonly onChange: (checked: readonly string[]) => void;
 }
 
 /** Any of a few values. */
-export function Checks({ items, checked, isListed = false, onChange }: ChecksProps) {
+export function Checks({ name, items, isListed = false }: ChecksProps) {
   return (
     <div className={isListed ? 'choices is-listed' : 'choices'}>
-      {items.map(({ value, label = value, isDisabled = false }) => (
+      {items.map(({ value, label, isChecked, isDisabled }) => (
         <label className="field-check" key={value}>
-          <input
-            type="checkbox"
-            checked={checked.includes(value)}
-            disabled={isDisabled}
-            onChange={({ target }) =>
-              onChange(target.checked ? [...checked, value] : checked.filter((one) => one !== value))
-            }
-          />
+          <input type="checkbox" {...{ name, value }} defaultChecked={isChecked} disabled={isDisabled} />
           <span>{label}</span>
         </label>
       ))}

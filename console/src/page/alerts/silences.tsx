@@ -4,12 +4,20 @@ import type { AlertDetailView, SilenceView } from '../../../../src/management/al
 import { useClient } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
-import { describedBy, Field, Form, FormActions, Group, Suggestions, TextField } from '../../ui/form.tsx';
+import {
+  describedBy,
+  Field,
+  Form,
+  FormActions,
+  faultOf,
+  Group,
+  Suggestions,
+  TextField,
+} from '../../ui/form.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Ago, TimeControl } from '../../ui/time/time-control.tsx';
-import { faultOf } from '../keys/draft.ts';
 
 interface SilencesProps {
   readonly alert: AlertDetailView;
@@ -108,7 +116,7 @@ function SilenceForm({ alert, path, onClose, onMade }: SilenceFormProps) {
   const fault = (member: string) => faultOf(error, member);
   return (
     <Dialog title={`Silence ${alert.name}`} onClose={onClose}>
-      <Form className="stack" error={error} onSubmit={mutate}>
+      <Form className="stack" error={error} onSubmit={() => mutate()}>
         <Field id={`${id}-until`} label="Until" help="At most 90 days ahead." fault={fault('until')}>
           <TimeControl
             id={`${id}-until`}

@@ -1,12 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import type { CreatedKeyView, KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
-import { ChoiceField, Form, FormActions } from '../../ui/form.tsx';
+import { ChoiceField, Form, FormActions, faultOf } from '../../ui/form.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
-import { faultOf } from './draft.ts';
 
 /** Shows the secret once, until the user confirms that it is stored. */
 export function CreatedKey({
@@ -89,21 +88,19 @@ const OVERLAPS = [
   ['604800', '7 days'],
   ['2592000', '30 days'],
 ] as const;
-const OVERLAP: string = '604800';
+const OVERLAP = '604800';
 
 /** Creates a successor with the same rights; the old key stays valid for a while. */
 export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
   const client = useClient();
-  const [overlap, setOverlap] = useState(OVERLAP);
-  const { mutate, isPending, ...made } = useMutation({
-    mutationFn: () =>
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (data: FormData) =>
       client.call<CreatedKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
         method: 'POST',
-        body: { overlap_seconds: Number(overlap) },
+        body: { overlap_seconds: Number(data.get('overlap')) },
       }),
     onSuccess: onMade,
   });
-  const error = made.error ?? undefined;
   return (
     <Dialog title={`Rotate ${record.name}`} onClose={onClose}>
       <p>Creates a new key with the same rights. Give it to the caller before the old one ends.</p>
@@ -112,12 +109,16 @@ export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
           label="The old key stays valid for"
           help={record.expires_at !== null && 'At most until its expiry, which is also that of the new key.'}
           fault={faultOf(error, 'overlap_seconds')}
-          value={overlap}
+          name="overlap"
+          defaultValue={OVERLAP}
           options={OVERLAPS}
-          onChange={setOverlap}
         />
-        {error !== undefined && <ErrorNote error={error} />}
-        <FormActions submit="Create the new key" submitting="Rotating…" busy={isPending} onCancel={onClose} />
+        <FormActions
+          submit="Create the new key"
+          submitting="Rotating…"
+          {...{ busy: isPending, error }}
+          onCancel={onClose}
+        />
       </Form>
     </Dialog>
   );

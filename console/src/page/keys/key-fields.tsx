@@ -1,10 +1,9 @@
-import { useId } from 'react';
+import { useId, useState } from 'react';
 import type { EndpointView, Me } from '../../../../src/management/view.ts';
 import { mayGrant } from '../../api/right.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { Checks, Group, Options, Suggestions } from '../../ui/form.tsx';
 import { Segmented } from '../../ui/tabs.tsx';
-import type { Draft, Pin } from './draft.ts';
 
 const SCOPES = [
   ['query', 'reads endpoints'],
@@ -13,16 +12,12 @@ const SCOPES = [
   ['metrics', 'reads metrics, for Prometheus'],
 ] as const;
 
-interface ScopeChoiceProps {
-  readonly self: Me;
-  readonly scopes: readonly string[];
+interface Faulty {
   readonly fault: string | undefined;
-  readonly onChange: (scopes: readonly string[]) => void;
 }
 
 /** The scopes of the key. A key can only grant scopes that it has itself. */
-export function ScopeChoice({ self, scopes, fault, onChange }: ScopeChoiceProps) {
-  const isShort = SCOPES.some(([scope]) => !mayGrant(self, scope));
+export function ScopeChoice({ self, fault }: Faulty & { readonly self: Me }) {
   const items = SCOPES.map(([value, meaning]) => ({
     value,
     label: (
@@ -30,28 +25,28 @@ export function ScopeChoice({ self, scopes, fault, onChange }: ScopeChoiceProps)
         {value} <span className="small muted">{meaning}</span>
       </>
     ),
+    isChecked: value === 'query' && mayGrant(self, value),
     isDisabled: !mayGrant(self, value),
   }));
+  const isShort = items.some(({ isDisabled }) => isDisabled);
   return (
     <Group
       legend="Scopes"
       help={isShort ? 'A key cannot grant a scope that it lacks.' : undefined}
       fault={fault}
     >
-      <Checks items={items} checked={scopes} onChange={onChange} />
+      <Checks name="scopes" items={items} />
     </Group>
   );
 }
 
-interface ListChoiceProps {
+interface ListChoiceProps extends Faulty {
+  /** Member of the body. */
+  readonly name: string;
   readonly legend: string;
   readonly items: readonly { readonly id: string; readonly name: string }[];
-  /** Null: all. */
-  readonly listed: readonly string[] | null;
-  /** The limits of the signed-in key. */
+  /** The limits of the signed-in key; null: none. */
   readonly own: readonly string[] | null;
-  readonly fault: string | undefined;
-  readonly onChange: (listed: readonly string[] | null) => void;
 }
 
 const SPANS = [
@@ -60,11 +55,13 @@ const SPANS = [
 ] as const;
 
 /** All items, including future ones, or some by name. */
-export function ListChoice({ legend, items, listed, own, fault, onChange }: ListChoiceProps) {
+export function ListChoice({ name, legend, items, own, fault }: ListChoiceProps) {
+  const [span, setSpan] = useState<(typeof SPANS)[number]['id']>(own === null ? 'all' : 'some');
   // The service does not match UUIDs with names: an inherited list keeps its spelling.
-  const spelled = items.map(({ id, name }) => ({
-    value: own?.includes(id) === true ? id : name,
-    label: <code>{name}</code>,
+  const spelled = items.map((item) => ({
+    value: own?.includes(item.id) === true ? item.id : item.name,
+    label: <code>{item.name}</code>,
+    isChecked: own !== null,
   }));
   return (
     <Group
@@ -75,96 +72,91 @@ export function ListChoice({ legend, items, listed, own, fault, onChange }: List
       <Segmented
         label={legend}
         options={own === null ? SPANS : SPANS.slice(1)}
-        selected={listed === null ? 'all' : 'some'}
-        onSelect={(id) => onChange(id === 'all' ? null : [])}
+        selected={span}
+        onSelect={setSpan}
       />
-      {listed !== null && <Checks items={spelled} checked={listed} isListed onChange={onChange} />}
+      {span === 'some' && (
+        <>
+          <input type="hidden" name="listed" value={name} />
+          <Checks name={name} items={spelled} isListed />
+        </>
+      )}
     </Group>
   );
 }
 
-interface PinFieldsProps {
-  readonly pins: readonly Pin[];
+interface PinFieldsProps extends Faulty {
+  /** Pins of the signed-in key. */
+  readonly own: Readonly<Record<string, string>>;
   readonly endpoints: readonly EndpointView[];
-  readonly fault: string | undefined;
-  readonly onChange: (pins: readonly Pin[]) => void;
 }
 
 // It also applies to events, so it can be pinned even if no endpoint declares it.
 const PROJECT = 'project';
 
-/** Parameters and the only value of each. */
-export function PinFields({ pins, endpoints, fault, onChange }: PinFieldsProps) {
-  const values = useId();
-  const declared = endpoints.flatMap(({ parameters }) => parameters.map(({ name }) => name));
-  const names = [...new Set([PROJECT, ...declared, ...pins.map(({ name }) => name)])];
-  const set = (id: number, part: Partial<Pin>) =>
-    onChange(pins.map((pin) => (pin.id === id ? { ...pin, ...part } : pin)));
-  const add = () => {
-    const id = 1 + Math.max(-1, ...pins.map((pin) => pin.id));
-    const name = names.find((one) => !pins.some((pin) => pin.name === one)) ?? PROJECT;
-    onChange([...pins, { id, name, value: '' }]);
-  };
-  const valuesOf = (name: string) =>
-    endpoints
-      .flatMap(({ parameters }) => parameters.filter((one) => one.name === name))
-      .flatMap((one) => one.values);
+/** Parameters, each once, and the only value of each. */
+export function PinFields({ own, endpoints, fault }: PinFieldsProps) {
+  const list = useId();
+  const [pins, setPins] = useState(() => Object.keys(own).map((name, id) => ({ id, name })));
+  const parameters = endpoints.flatMap((endpoint) => endpoint.parameters);
+  const names = [...new Set([PROJECT, ...parameters.map(({ name }) => name), ...Object.keys(own)])];
+  const free = names.filter((name) => !pins.some((pin) => pin.name === name));
+  const add = (name: string) =>
+    setPins([...pins, { id: 1 + Math.max(-1, ...pins.map(({ id }) => id)), name }]);
   return (
     <Group
       legend="Pinned values"
       help="The only value of a parameter. A key that pins project reads and sends only events of that project."
       fault={fault}
     >
-      {pins.map(({ id, name, value }) => (
+      {pins.map(({ id, name }) => (
         <div className="pin" key={id}>
           <select
             className="input"
+            name="pin"
             aria-label="Pinned parameter"
             value={name}
-            onChange={(event) => set(id, { name: event.target.value })}
+            onChange={({ target }) =>
+              setPins(pins.map((pin) => (pin.id === id ? { id, name: target.value } : pin)))
+            }
           >
-            <Options options={names} />
+            <Options options={[name, ...free]} />
           </select>
           <input
             className="input"
+            name="value"
             aria-label={`Value of ${name}`}
             placeholder="value"
             autoComplete="off"
             spellCheck={false}
-            value={value}
-            list={`${values}-${id}`}
-            onChange={(event) => set(id, { value: event.target.value })}
+            defaultValue={own[name]}
+            list={`${list}-${id}`}
           />
-          <Suggestions id={`${values}-${id}`} values={valuesOf(name)} />
-          <QuietButton onClick={() => onChange(pins.filter((pin) => pin.id !== id))}>
+          <Suggestions
+            id={`${list}-${id}`}
+            values={parameters.filter((one) => one.name === name).flatMap((one) => one.values)}
+          />
+          <QuietButton onClick={() => setPins(pins.filter((pin) => pin.id !== id))}>
             Remove<span className="visually-hidden"> the pin of {name}</span>
           </QuietButton>
         </div>
       ))}
       <div>
-        <Button onClick={add}>Pin a value</Button>
+        <Button onClick={() => add(free[0] ?? PROJECT)} disabled={free.length === 0}>
+          Pin a value
+        </Button>
       </div>
     </Group>
   );
 }
 
-interface RateFieldsProps {
-  readonly draft: Draft;
-  readonly fault: string | undefined;
-  readonly onChange: (part: Partial<Draft>) => void;
-}
+const RATES = [
+  ['per_second', 'a second', 'any'],
+  ['burst', 'at once', '1'],
+] as const;
 
 /** The rate limit of the key. */
-export function RateFields({ draft, fault, onChange }: RateFieldsProps) {
-  const number = (member: 'perSecond' | 'burst') => ({
-    className: 'input',
-    type: 'number',
-    min: 0,
-    value: draft[member],
-    'aria-invalid': fault !== undefined,
-    onChange: (event: { readonly target: { readonly value: string } }) =>
-      onChange({ [member]: event.target.value }),
-  });
+export function RateFields({ fault }: Faulty) {
   return (
     <Group
       legend="Requests"
@@ -172,14 +164,19 @@ export function RateFields({ draft, fault, onChange }: RateFieldsProps) {
       fault={fault}
     >
       <div className="rate">
-        <label>
-          <input {...number('perSecond')} step="any" aria-label="Requests a second" />
-          <span className="small muted">a second</span>
-        </label>
-        <label>
-          <input {...number('burst')} step="1" aria-label="Requests at once" />
-          <span className="small muted">at once</span>
-        </label>
+        {RATES.map(([name, text, step]) => (
+          <label key={name}>
+            <input
+              {...{ name, step }}
+              className="input"
+              type="number"
+              min="0"
+              aria-label={`Requests ${text}`}
+              aria-invalid={fault !== undefined}
+            />
+            <span className="small muted">{text}</span>
+          </label>
+        ))}
       </div>
     </Group>
   );

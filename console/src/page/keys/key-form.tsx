@@ -3,11 +3,9 @@ import { useId, useState } from 'react';
 import type { CreatedKeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, sourcesOf, useRead } from '../../api/queries.ts';
-import { describedBy, Field, Form, FormActions, TextField } from '../../ui/form.tsx';
-import { ErrorNote } from '../../ui/note.tsx';
+import { describedBy, Field, Form, FormActions, faultOf, TextField } from '../../ui/form.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { TimeControl } from '../../ui/time/time-control.tsx';
-import { createDraft, type Draft, faultOf, findTwice, toBody } from './draft.ts';
 import { ListChoice, PinFields, RateFields, ScopeChoice } from './key-fields.tsx';
 
 interface KeyFormProps {
@@ -22,91 +20,93 @@ const AHEAD = [
   ['in 1 year', 365 * DAY_MS],
 ] as const;
 
-/** Creates a key. Faults that the service reports are shown at the field. */
+/** Creates a key, at first one that can query, within the rights of the signed-in key. Faults are shown at the fields. */
 export function KeyForm({ onClose, onMade }: KeyFormProps) {
   const id = useId();
   const client = useClient();
-  const [draft, setDraft] = useState(() => createDraft(client.self));
-  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
+  const { self } = client;
+  const [expires, setExpires] = useState('');
   const endpoints = useRead(queries.endpoints).value?.result ?? [];
   const sources = sourcesOf(useRead(queries.sources).value ?? []);
-  const { mutate, isPending, ...made } = useMutation({
-    mutationFn: () =>
-      client.call<CreatedKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body: toBody(draft) }),
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (data: FormData) => {
+      const body = { ...toBody(data), expires_at: expires === '' ? null : expires };
+      return client.call<CreatedKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body });
+    },
     onSuccess: onMade,
   });
-  const error = made.error ?? undefined;
-  const twice = findTwice(draft.pins);
-  const onSubmit = () => {
-    if (twice === undefined) mutate();
-  };
   const fault = (member: string) => faultOf(error, member);
   return (
     <Dialog title="Create a key" wide onClose={onClose}>
-      <Form className="key-form" error={error} onSubmit={onSubmit}>
+      <Form className="key-form" error={error} onSubmit={mutate}>
         <div className="key-form-pair">
           <TextField
             label="Name"
+            name="name"
             help="Program or person that will use the key."
             fault={fault('name')}
-            value={draft.name}
-            onChange={(name) => change({ name })}
           />
           <TextField
             label="Description"
+            name="description"
             help="Optional note."
             fault={fault('description')}
-            value={draft.description}
-            onChange={(description) => change({ description })}
           />
         </div>
-        <ScopeChoice
-          self={client.self}
-          scopes={draft.scopes}
-          fault={fault('scopes')}
-          onChange={(scopes) => change({ scopes })}
-        />
+        <ScopeChoice self={self} fault={fault('scopes')} />
         <div className="key-form-pair">
           <ListChoice
+            name="endpoints"
             legend="Endpoints that it may read"
             items={endpoints}
-            listed={draft.endpoints}
-            own={client.self.endpoints}
+            own={self.endpoints}
             fault={fault('endpoints')}
-            onChange={(listed) => change({ endpoints: listed })}
           />
           <ListChoice
+            name="sources"
             legend="Sources that it may send to"
             items={sources}
-            listed={draft.sources}
-            own={client.self.sources}
+            own={self.sources}
             fault={fault('sources')}
-            onChange={(listed) => change({ sources: listed })}
           />
         </div>
-        <PinFields
-          pins={draft.pins}
-          endpoints={endpoints}
-          fault={twice === undefined ? fault('pins') : `${twice} is pinned twice: give it one value`}
-          onChange={(pins) => change({ pins })}
-        />
+        <PinFields own={self.pins} endpoints={endpoints} fault={fault('pins')} />
         <div className="key-form-pair">
           <Field id={`${id}-expires`} label="Expires" help="Empty: never." fault={fault('expires_at')}>
             <TimeControl
               id={`${id}-expires`}
               className="input"
               aria-describedby={describedBy(`${id}-expires`)}
-              value={draft.expires}
+              value={expires}
               picks={AHEAD}
               clear="never"
-              onChange={(expires) => change({ expires })}
+              onChange={setExpires}
             />
           </Field>
-          <RateFields draft={draft} fault={fault('rate')} onChange={change} />
+          <RateFields fault={fault('rate')} />
         </div>
-        {error !== undefined && <ErrorNote error={error} />}
-        <FormActions submit="Create the key" submitting="Creating…" busy={isPending} onCancel={onClose} />
+        <FormActions
+          submit="Create the key"
+          submitting="Creating…"
+          {...{ busy: isPending, error }}
+          onCancel={onClose}
+        />
       </Form>
     </Dialog>
   );
+}
+
+/** The body of `POST /api/keys` (docs/keys.md). The service checks it. */
+function toBody(data: FormData): object {
+  const texts = (name: string) => data.getAll(name).map(String);
+  const [name, description, perSecond, burst] = ['name', 'description', 'per_second', 'burst'].flatMap(texts);
+  const listed = (member: string) => (texts('listed').includes(member) ? texts(member) : null);
+  const values = texts('value');
+  return {
+    ...{ name, description, scopes: texts('scopes') },
+    ...{ endpoints: listed('endpoints'), sources: listed('sources') },
+    pins: Object.fromEntries(texts('pin').map((pin, i) => [pin, values[i]])),
+    rate:
+      perSecond || burst ? { per_second: Number(perSecond), ...(burst && { burst: Number(burst) }) } : null,
+  };
 }

@@ -3,8 +3,6 @@ import { useClient } from '../../api/client.ts';
 import type { Pages } from '../../api/queries.ts';
 import { formatCount } from '../../format/number.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
-import { Empty } from '../../ui/note.tsx';
-import { Panel } from '../../ui/panel.tsx';
 import { LoadMore, RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Segmented } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
@@ -14,6 +12,9 @@ const STATES = [
   { id: 'active', label: 'Valid' },
   { id: 'ended', label: 'Revoked, expired' },
 ] as const;
+
+const NO_KEYS =
+  'Keys of the environment, and keys with more rights than yours, are not listed. Create one for each caller.';
 
 /** Which keys are listed. */
 export type KeyStates = (typeof STATES)[number]['id'];
@@ -29,7 +30,7 @@ interface KeyTableProps {
 
 /** The keys that the signed-in key may see, their rights, and their actions, newest first. */
 export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }: KeyTableProps) {
-  const { items, hasMore, busy, loadMore } = keys;
+  const { items, error, hasMore, busy, loadMore } = keys;
   const ownId = useClient().self.id;
   const nowMs = Date.now();
   const actions = (
@@ -40,19 +41,6 @@ export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }:
       </Button>
     </div>
   );
-  if (items === undefined || items.length === 0)
-    return (
-      <Panel title="Keys" actions={actions}>
-        {items === undefined ? (
-          busy && <p className="muted">Reading…</p>
-        ) : (
-          <Empty title="No keys">
-            Keys of the environment, and keys with more rights than yours, are not listed. Create one for each
-            caller.
-          </Empty>
-        )}
-      </Panel>
-    );
   const columns: readonly TableColumn<KeyView>[] = [
     { name: 'Key', cell: (key) => <Name record={key} isOwn={key.id === ownId} /> },
     { name: 'State', cell: (key) => <State record={key} nowMs={nowMs} /> },
@@ -91,7 +79,8 @@ export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }:
   return (
     <RowTable
       title="Keys"
-      {...{ actions, columns }}
+      {...{ actions, columns, error }}
+      empty={['No keys', NO_KEYS]}
       rowClass="key-line"
       rows={items}
       keyOf={({ id }) => id}

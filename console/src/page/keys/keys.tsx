@@ -4,7 +4,6 @@ import type { CreatedKeyView, KeyEntry, KeyView } from '../../../../src/manageme
 import { useClient } from '../../api/client.ts';
 import { usePages } from '../../api/queries.ts';
 import { isLimited } from '../../api/right.ts';
-import { ErrorNote } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { KeyForm } from './key-form.tsx';
 import { type KeyStates, KeyTable } from './key-table.tsx';
@@ -27,7 +26,7 @@ export function KeysPage() {
   const cache = useQueryClient();
   const [states, setStates] = useState<KeyStates>('active');
   const keys = usePages<KeyView>(`/api/keys?state=${states}`, { size: KEYS_AT_ONCE });
-  // This key may not see the audit trail: the service does not show it to a limited key.
+  // It lists actions on all keys: the service does not show it to a limited key.
   const entries = usePages<KeyEntry>('/api/keys/log', {
     size: ENTRIES_AT_ONCE,
     isWanted: !isLimited(self),
@@ -50,7 +49,6 @@ export function KeysPage() {
       </PageHead>
       {done !== undefined && <Done message={done} />}
       {made !== undefined && <CreatedKey made={made} onClose={() => setMade(undefined)} />}
-      {keys.error !== undefined && <ErrorNote error={keys.error} />}
       <KeyTable
         {...{ keys, states }}
         onStates={setStates}
@@ -58,7 +56,7 @@ export function KeysPage() {
         onRotate={(key) => setTask({ kind: 'rotate', key })}
         onRevoke={(key) => setTask({ kind: 'revoke', key })}
       />
-      <Trail entries={entries} hidden={isLimited(self)} />
+      {!isLimited(self) && <Trail entries={entries} />}
       {task?.kind === 'make' && <KeyForm onClose={close} onMade={(secret) => onDone(undefined, secret)} />}
       {task?.kind === 'rotate' && (
         <RotateDialog record={task.key} onClose={close} onMade={(secret) => onDone(undefined, secret)} />

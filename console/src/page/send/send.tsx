@@ -21,17 +21,15 @@ import { SENDERS } from './senders.ts';
 
 /** How to send logs: a sender is chosen, its configuration is written, and a light shows that its first event has arrived. */
 export function SendPage() {
-  const { sources, errors } = useSources();
+  const { sources, error } = useSources();
   const senders = sources?.filter(({ managed, internal }) => managed && !internal) ?? [];
   return (
     <>
       <PageHead title="Send logs">
         Choose what sends your logs, copy its configuration, and wait for the first event.
       </PageHead>
-      {errors.map((error) => (
-        <ErrorNote key={error.message} error={error} />
-      ))}
-      {sources === undefined && errors.length === 0 && <p className="muted">Reading…</p>}
+      {error !== undefined && <ErrorNote error={error} />}
+      {sources === undefined && error === undefined && <p className="muted">Reading…</p>}
       {sources !== undefined && senders.length === 0 && (
         <Empty title="No source">This key may send to no source.</Empty>
       )}

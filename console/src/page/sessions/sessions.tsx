@@ -5,7 +5,7 @@ import { query, useRead } from '../../api/queries.ts';
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { QuietButton } from '../../ui/button.tsx';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { ErrorNote } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { RowTable } from '../../ui/table/panel-table.tsx';
 
@@ -26,33 +26,31 @@ export function SessionsPage() {
           : `You are signed in with the key ${self.name}. `}
         Scopes: {self.scopes.join(', ')}.
       </PageHead>
-      {error !== undefined && <ErrorNote error={error} />}
       {end.error !== null && <ErrorNote error={end.error} />}
-      {value?.result.length === 0 && <Empty title="No sessions">This tab has its key itself.</Empty>}
-      {value !== undefined && value.result.length > 0 && (
-        <RowTable
-          title="Signed in"
-          rows={value.result}
-          keyOf={({ id }) => id}
-          columns={[
-            { name: 'Since', cell: ({ created_at: at }) => time(at) },
-            { name: 'Last request', cell: ({ seen_at: at }) => time(at) },
-            { name: 'From', cell: ({ address }) => address },
-            { name: 'Browser', className: 'small', cell: ({ agent }) => agent },
-            {
-              name: '',
-              cell: ({ current, id }) =>
-                current ? (
-                  'This browser'
-                ) : (
-                  <QuietButton disabled={end.isPending} onClick={() => end.mutate(id)}>
-                    End
-                  </QuietButton>
-                ),
-            },
-          ]}
-        />
-      )}
+      <RowTable
+        title="Signed in"
+        rows={value?.result}
+        error={error}
+        empty={['No sessions', 'This tab has its key itself.']}
+        keyOf={({ id }) => id}
+        columns={[
+          { name: 'Since', cell: ({ created_at: at }) => time(at) },
+          { name: 'Last request', cell: ({ seen_at: at }) => time(at) },
+          { name: 'From', cell: ({ address }) => address },
+          { name: 'Browser', className: 'small', cell: ({ agent }) => agent },
+          {
+            name: '',
+            cell: ({ current, id }) =>
+              current ? (
+                'This browser'
+              ) : (
+                <QuietButton disabled={end.isPending} onClick={() => end.mutate(id)}>
+                  End
+                </QuietButton>
+              ),
+          },
+        ]}
+      />
     </>
   );
 }

@@ -4,9 +4,7 @@ import type { SourceState, SourceView } from '../../../../src/management/view.ts
 import { useClient } from '../../api/client.ts';
 import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
-import { Panel } from '../../ui/panel.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import { explorePath } from '../explore/address.ts';
@@ -73,7 +71,7 @@ const LINES: TableColumn<Row> = {
 
 /** Every source that the key may see. */
 export function SourceListPage() {
-  const { sources, stateOf, mayWatch, nowMs, errors } = useSources();
+  const { sources, stateOf, mayWatch, nowMs, error } = useSources();
   const hasLines = maySearch(useClient().self);
   return (
     <>
@@ -81,26 +79,18 @@ export function SourceListPage() {
         Kinds of logs that you can send here, each with its fields, retention and ready-made configurations of
         senders.
       </PageHead>
-      {errors.map((error) => (
-        <ErrorNote key={error.message} error={error} />
-      ))}
-      {sources === undefined && errors.length === 0 && <p className="muted">Reading…</p>}
-      {sources?.length === 0 && (
-        <Panel title="Sources">
-          <Empty title="This key may see no source">
-            Sign in with a key that may send to sources, or has the scope manage.
-          </Empty>
-        </Panel>
-      )}
-      {sources !== undefined && sources.length > 0 && (
-        <RowTable
-          title="Sources"
-          rowClass="source-summary"
-          rows={sources.map((source) => ({ source, state: stateOf(source.name) }))}
-          keyOf={({ source }) => source.id}
-          columns={[...ABOUT, ...(mayWatch ? liveAt(nowMs) : []), ...(hasLines ? [LINES] : [])]}
-        />
-      )}
+      <RowTable
+        title="Sources"
+        rowClass="source-summary"
+        error={error}
+        empty={[
+          'This key may see no source',
+          'Sign in with a key that may send to sources, or has the scope manage.',
+        ]}
+        rows={sources?.map((source) => ({ source, state: stateOf(source.name) }))}
+        keyOf={({ source }) => source.id}
+        columns={[...ABOUT, ...(mayWatch ? liveAt(nowMs) : []), ...(hasLines ? [LINES] : [])]}
+      />
     </>
   );
 }

@@ -5,11 +5,11 @@ import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
 import { formatAgo, formatTime, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
-import { PageHead } from '../../ui/page-head.tsx';
+import { ErrorNote } from '../../ui/note.tsx';
+import { MissingPage } from '../../ui/page-head.tsx';
 import { Stat } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
-import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { explorePath } from '../explore/address.ts';
 import './source.css';
@@ -18,26 +18,26 @@ import { useSources } from './use-sources.ts';
 /** One source: its size, its columns, and how to send events. */
 export function SourcePage() {
   const { name = '' } = useParams();
-  const { sources, stateOf, mayWatch, nowMs, errors } = useSources();
+  const { sources, stateOf, mayWatch, nowMs, error } = useSources();
   const source = sources?.find((one) => one.name === name);
+  if (source === undefined)
+    return (
+      <MissingPage title={name} error={error} isUnknown={sources !== undefined} unknown="No such source">
+        This key may see no source called {name}. Choose one of the <Link href="/sources">sources</Link>.
+      </MissingPage>
+    );
   return (
     <>
-      {source === undefined ? <PageHead title={name} /> : <Head source={source} />}
-      {errors.map((error) => (
-        <ErrorNote key={error.message} error={error} />
-      ))}
-      {sources === undefined && errors.length === 0 && <p className="muted">Reading…</p>}
-      {sources !== undefined && source === undefined && (
-        <Empty title="No such source">
-          This key may see no source called {name}. Choose one of the <Link href="/sources">sources</Link>.
-        </Empty>
-      )}
-      {source !== undefined && (
-        <>
-          {mayWatch && source.managed && <Numbers state={stateOf(name)} nowMs={nowMs} />}
-          <Fields source={source} />
-        </>
-      )}
+      <Head source={source} />
+      {error !== undefined && <ErrorNote error={error} />}
+      {mayWatch && source.managed && <Numbers state={stateOf(name)} nowMs={nowMs} />}
+      <RowTable title="Fields" rows={source.columns} columns={FIELDS} keyOf={(column) => column.name} />
+      <RowTable
+        title="Fields that all sources have"
+        rows={COMMON}
+        columns={FIELDS}
+        keyOf={(column) => column.name}
+      />
     </>
   );
 }
@@ -128,15 +128,14 @@ function Instant({ label, iso, nowMs }: InstantProps) {
   );
 }
 
-const HEADS = [{ name: 'Field' }, { name: 'Type' }, { name: 'Taken from' }];
+type Column = Omit<SourceView['columns'][number], 'other_paths'> &
+  Partial<Pick<SourceView['columns'][number], 'other_paths'>>;
 
 /** The columns of every table (docs/sources.md). */
-const COMMON: readonly Omit<SourceView['columns'][number], 'other_paths'>[] = [
+const COMMON: readonly Column[] = [
   { name: 'id', type: 'string', path: ['id'], description: 'as sent, otherwise a UUIDv7' },
   {
-    name: 'timestamp',
-    type: 'timestamp',
-    path: ['timestamp'],
+    ...{ name: 'timestamp', type: 'timestamp', path: ['timestamp'] },
     description: 'time of the event, UTC, in microseconds',
   },
   { name: 'project', type: 'string', path: [], description: 'project of the event' },
@@ -145,46 +144,28 @@ const COMMON: readonly Omit<SourceView['columns'][number], 'other_paths'>[] = [
   { name: 'attributes', type: 'json', path: [], description: 'other members of the event' },
 ];
 
-/** The columns of a source's table: its own, then the common ones. */
-function Fields({ source }: { readonly source: SourceView }) {
-  return (
-    <PanelTable title="Fields" heads={HEADS}>
-      {source.columns.map((column) => (
-        <FieldLine key={column.name} column={column} />
-      ))}
-      <tr className="field-part">
-        <th scope="rowgroup" colSpan={HEADS.length}>
-          Common to all sources
-        </th>
-      </tr>
-      {COMMON.map((column) => (
-        <FieldLine key={column.name} column={{ ...column, other_paths: [] }} />
-      ))}
-    </PanelTable>
-  );
-}
-
-function FieldLine({ column }: { readonly column: SourceView['columns'][number] }) {
-  const { name, type, path, other_paths: others, description } = column;
-  return (
-    <tr className="field-line">
-      <th scope="row">
-        <div className="panel-table-name">
-          <code>{name}</code>
-          <span className="small muted">{description}</span>
-        </div>
-      </th>
-      <td data-label="Type">{type}</td>
-      <td data-label="Taken from">
-        {path.length === 0 ? (
-          <span className="muted">–</span>
-        ) : (
-          <code className="small">{[path, ...others].map(writePath).join(', ')}</code>
-        )}
-      </td>
-    </tr>
-  );
-}
+const FIELDS: readonly TableColumn<Column>[] = [
+  {
+    name: 'Field',
+    cell: ({ name, description }) => (
+      <div className="panel-table-name">
+        <code>{name}</code>
+        <span className="small muted">{description}</span>
+      </div>
+    ),
+  },
+  { name: 'Type', cell: ({ type }) => type },
+  {
+    name: 'Taken from',
+    className: 'field-path',
+    cell: ({ path, other_paths: others = [] }) =>
+      path.length === 0 ? (
+        <span className="muted">–</span>
+      ) : (
+        <code className="small">{[path, ...others].map(writePath).join(', ')}</code>
+      ),
+  },
+];
 
 /** Writes paths as in a source's file; after the first one come its substitutes. */
 function writePath(path: readonly string[]): string {

@@ -9,7 +9,7 @@ export interface Sources {
   readonly mayWatch: boolean;
   /** When the numbers were read; ms since the epoch. */
   readonly nowMs: number;
-  readonly errors: readonly ApiError[];
+  readonly error: ApiError | undefined;
 }
 
 /** The sources that the key may see, with live numbers if it has `manage`. */
@@ -22,6 +22,6 @@ export function useSources(): Sources {
     stateOf: (name) => live.value?.sources.find((one) => one.name === name),
     mayWatch,
     nowMs: live.value === undefined ? Date.now() : Date.parse(live.value.at),
-    errors: [definitions.error, live.error].filter((error) => error !== undefined),
+    error: definitions.error ?? live.error,
   };
 }

@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
+import type { ApiError } from '../../api/client.ts';
 import { Button } from '../button.tsx';
+import { Empty, ErrorNote } from '../note.tsx';
 import { Panel } from '../panel.tsx';
 import './panel-table.css';
 
@@ -15,7 +17,7 @@ interface PanelTableProps {
 }
 
 /** A short table in its own panel. */
-export function PanelTable({ title, actions, heads, children, below }: PanelTableProps) {
+function PanelTable({ title, actions, heads, children, below }: PanelTableProps) {
   return (
     <Panel title={title} actions={actions} flush>
       <div className="panel-table">
@@ -48,18 +50,41 @@ export interface TableColumn<Row> {
 }
 
 interface RowTableProps<Row> extends Pick<PanelTableProps, 'title' | 'actions' | 'below'> {
-  readonly rows: readonly Row[];
+  /** undefined: they are being read. */
+  readonly rows: readonly Row[] | undefined;
+  /** Of the last read. */
+  readonly error?: ApiError | undefined;
+  /** What is said if there are none. */
+  readonly empty?: readonly [title: string, text: ReactNode];
   /** The first one says what a row is about. */
   readonly columns: readonly TableColumn<Row>[];
   readonly keyOf: (row: Row) => string | number;
   readonly rowClass?: string;
 }
 
-/** A short table of equal rows. */
-export function RowTable<Row>({ rows, columns, keyOf, rowClass, ...panel }: RowTableProps<Row>) {
+/** A short table of equal rows; its panel also says that these are being read, cannot be read, or that there are none. */
+export function RowTable<Row>(props: RowTableProps<Row>) {
+  const { rows, error, empty, columns, keyOf, rowClass, ...panel } = props;
   const [first, ...others] = columns;
+  if (rows === undefined || (rows.length === 0 && empty !== undefined))
+    return (
+      <Panel title={panel.title} actions={panel.actions}>
+        {error !== undefined && <ErrorNote error={error} />}
+        {error === undefined && rows === undefined && <p className="muted">Reading…</p>}
+        {rows !== undefined && empty !== undefined && <Empty title={empty[0]}>{empty[1]}</Empty>}
+      </Panel>
+    );
   return (
-    <PanelTable {...panel} heads={columns}>
+    <PanelTable
+      {...panel}
+      heads={columns}
+      below={
+        <>
+          {panel.below}
+          {error !== undefined && <ErrorNote error={error} />}
+        </>
+      }
+    >
       {rows.map((row) => (
         <tr key={keyOf(row)} className={rowClass}>
           <th scope="row" className={first?.className}>
