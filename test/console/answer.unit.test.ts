@@ -4,8 +4,7 @@ import { ApiError, parseAnswer } from '../../console/src/api/client.ts';
 import { ownMember } from '../../console/src/format/own.ts';
 import { formatUrl, parseUrl } from '../../console/src/page/endpoint/url-state.ts';
 import { formatValue, toLine, valueAt } from '../../console/src/page/explore/lines/line.ts';
-import type { SenderTarget } from '../../console/src/page/send/sender.ts';
-import { SENDERS } from '../../console/src/page/send/senders.ts';
+import { SENDERS, type SenderTarget, writeSender } from '../../console/src/page/send/senders.ts';
 
 test('integers beyond 2^53 stay exact, in and out', () => {
   const text = '{"a":9007199254740993,"b":[1,2.5,-9007199254740995],"c":"9007199254740993","d":1e300}';
@@ -93,7 +92,10 @@ const SOURCE: SenderTarget['source'] = {
 };
 const ORIGIN = 'https://logs.example.com';
 const write = (project: string, key?: string) =>
-  SENDERS.map((sender) => ({ ...sender, ...sender.write({ origin: ORIGIN, source: SOURCE, project, key }) }));
+  SENDERS.map((sender) => ({
+    ...sender,
+    text: writeSender(sender, { origin: ORIGIN, source: SOURCE, project, key }),
+  }));
 
 describe.each(write('p 1').map((one) => [one.label, one] as const))('the configuration of %s', (_, one) => {
   test('has the address of this service, and the variable of the key until one is made', () => {
@@ -114,4 +116,13 @@ test('a key that was made stands where the variable stood', () => {
     expect(text, id).not.toContain('TAILRACE_KEY');
     expect(text, id).toContain('tr_secret');
   }
+});
+
+test('a project stands in its quotes, whatever it is called', () => {
+  const project = `it's "aurora" at 4000`;
+  const texts = new Map(write(project).map(({ id, text }) => [id, text]));
+  expect(texts.get('pino')).toContain(`project: ${JSON.stringify(project)} }`);
+  expect(texts.get('vector')).toContain(`x-project: ${JSON.stringify(project)}`);
+  expect(texts.get('load')).toContain(`PROJECT='it'\\''s "aurora" at 4000' npx`);
+  expect(texts.get('fluent-bit')).toMatch(/Port +443\n +Tls +on\n/);
 });

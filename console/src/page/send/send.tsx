@@ -16,8 +16,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { explorePath } from '../explore/address.ts';
 import { useSources } from '../source/use-sources.ts';
 import './send.css';
-import type { Sender } from './sender.ts';
-import { SENDERS } from './senders.ts';
+import { SENDERS, type Sender, writeSender } from './senders.ts';
 
 /** How to send logs: a sender is chosen, its configuration is written, and a light shows that its first event has arrived. */
 export function SendPage() {
@@ -51,7 +50,8 @@ function Steps({ sources }: { readonly sources: readonly SourceView[] }) {
   const source = sources.find(({ name }) => name === sourceName) ?? sources[0];
   const sender = SENDERS.find(({ id }) => id === senderId) ?? SENDERS[0];
   if (source === undefined || sender === undefined) return null;
-  const { language, text, note } = sender.write({ origin: location.origin, source, project, key });
+  const { language, note } = sender;
+  const text = writeSender(sender, { origin: location.origin, source, project, key });
   return (
     <div className="send">
       <Panel title="Sender">

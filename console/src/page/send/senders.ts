@@ -1,146 +1,233 @@
+/// <reference types="vite/client" />
+import fluentBit from '../../../../deploy/senders/fluent-bit.conf?raw';
+import otelCollector from '../../../../deploy/senders/otel-collector.yaml?raw';
+import rsyslog from '../../../../deploy/senders/rsyslog.conf?raw';
+import syslogNg from '../../../../deploy/senders/syslog-ng.conf?raw';
+import vector from '../../../../deploy/senders/vector.yaml?raw';
+import type { SourceView } from '../../../../src/management/view.ts';
+import { ownMember } from '../../format/own.ts';
 import { quoteShell } from '../../format/shell.ts';
-import { COLLECTORS } from './collectors.ts';
-import {
-  createExample,
-  keyOf,
-  logsUrl,
-  placeOf,
-  quoted,
-  type Sender,
-  scriptKeyOf,
-  VARIABLE,
-} from './sender.ts';
+import type { Language } from '../../ui/code.tsx';
 
-const LIBRARIES = 'Libraries';
-const SYSTEMS = 'Systems';
+/** A program that sends logs. */
+export interface Sender {
+  readonly id: string;
+  readonly label: string;
+  readonly group: 'Libraries' | 'Collectors' | 'Systems';
+  /** Whether `accepts` of a source's file chooses the source, else `logs`. */
+  readonly isSorted?: boolean;
+  readonly language?: Language;
+  /** Its configuration, for the project `aurora`, the source `logs`, the service at 127.0.0.1:4000 and the key in TAILRACE_KEY. */
+  readonly text: string;
+  /** What the reader still has to change or know. */
+  readonly note: string;
+}
+
+const VECTOR_SOURCES = `sources:
+  splunk: { type: splunk_hec_logs, address: 0.0.0.0:8088 }
+  datadog: { type: datadog_agent, address: 0.0.0.0:8282 }
+  heroku: { type: heroku_logs, address: 0.0.0.0:8083 }
+  firehose: { type: aws_kinesis_firehose, address: 0.0.0.0:8084 }
+  drains: { type: http_server, address: 0.0.0.0:8085, decoding: { codec: json } } # Vercel, Logpush
+  syslog: { type: syslog, mode: tcp, address: 0.0.0.0:514 }
+`;
 
 export const SENDERS: readonly Sender[] = [
   {
-    id: 'curl',
-    label: 'curl',
-    group: LIBRARIES,
-    write: (target) => ({
-      language: 'bash',
-      text: `curl -s -H "X-API-KEY: ${keyOf(target)}" -H "Content-Type: application/json" \\
-  ${quoteShell(logsUrl(target))} \\
-  -d ${quoteShell(JSON.stringify([createExample(target.source.columns, target.project)], null, 2))}`,
-      note: 'Without a timestamp an event gets the time of arrival. Metadata is returned as sent.',
-    }),
+    ...{ id: 'curl', label: 'curl', group: 'Libraries', language: 'bash' },
+    text: `curl -s -H "X-API-KEY: $TAILRACE_KEY" -H "Content-Type: application/json" \\
+  'http://127.0.0.1:4000/api/logs?source_name=logs' \\
+  -d 'EXAMPLE'`,
+    note: 'Without a timestamp an event gets the time of arrival. Metadata is returned as sent.',
   },
   {
-    id: 'pino',
-    label: 'pino',
-    group: LIBRARIES,
-    write: (target) => ({
-      language: 'javascript',
-      text: `// npm install pino pino-logflare
+    ...{ id: 'pino', label: 'pino', group: 'Libraries', language: 'javascript' },
+    text: `// npm install pino pino-logflare
 import { pino } from 'pino';
 
 const transport = pino.transport({
   target: 'pino-logflare',
   options: {
-    apiBaseUrl: ${quoted(target.origin)},
-    apiKey: ${scriptKeyOf(target)},
-    sourceToken: ${quoted(target.source.id)}, // ${target.source.name}
+    apiBaseUrl: "http://127.0.0.1:4000",
+    apiKey: process.env.TAILRACE_KEY,
+    sourceToken: "SOURCE_ID",
   },
 });
-const logger = pino({ base: { project: ${quoted(target.project)} } }, transport);
+const logger = pino({ base: { project: "aurora" } }, transport);
 
 logger.info({ order: 1 }, 'it works');`,
-      note: 'The fields of a line, such as its level, become metadata.',
-    }),
+    note: 'The fields of a line, such as its level, become metadata.',
   },
   {
-    id: 'winston',
-    label: 'winston',
-    group: LIBRARIES,
-    isSorted: true,
-    write: (target) => ({
-      language: 'javascript',
-      text: `// npm install winston winston-loki
+    ...{ id: 'winston', label: 'winston', group: 'Libraries', isSorted: true, language: 'javascript' },
+    text: `// npm install winston winston-loki
 import winston from 'winston';
 import LokiTransport from 'winston-loki';
 
 const transport = new LokiTransport({
-  host: ${quoted(target.origin)},
-  basicAuth: 'tailrace:' + ${scriptKeyOf(target)},
-  labels: { app: 'my-app', project: ${quoted(target.project)} },
+  host: "http://127.0.0.1:4000",
+  basicAuth: 'tailrace:' + process.env.TAILRACE_KEY,
+  labels: { app: 'my-app', project: "aurora" },
   json: true,
 });
 const logger = winston.createLogger({ transports: [transport] });
 
 logger.info('it works');`,
-      note: 'Labels become metadata.',
-    }),
+    note: 'Labels become metadata.',
   },
   {
-    id: 'opentelemetry-sdk',
-    label: 'OpenTelemetry SDK',
-    group: LIBRARIES,
-    write: (target) => ({
-      language: 'bash',
-      text: `export OTEL_LOGS_EXPORTER=otlp
+    ...{ id: 'opentelemetry-sdk', label: 'OpenTelemetry SDK', group: 'Libraries', language: 'bash' },
+    text: `export OTEL_LOGS_EXPORTER=otlp
 export OTEL_EXPORTER_OTLP_LOGS_PROTOCOL=http/protobuf
-export OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=${quoteShell(`${target.origin}/v1/logs`)}
-export OTEL_EXPORTER_OTLP_LOGS_HEADERS="x-api-key=${keyOf(target)},x-source=${target.source.name},x-project=${encodeURIComponent(target.project)}"`,
-      note: 'The attribute tailrace.project of a record or resource overrides the project.',
-    }),
-  },
-  ...COLLECTORS.map((one) => ({ ...one, group: 'Collectors' })),
-  {
-    id: 'rsyslog',
-    label: 'rsyslog',
-    group: SYSTEMS,
-    isSorted: true,
-    write(target) {
-      const { host, port, isTls } = placeOf(target);
-      const property = (name: string, from: string) =>
-        `  property(outname="${name}" name="${from}" format="jsonf")`;
-      return {
-        text: `module(load="omelasticsearch")
-template(name="tailrace" type="list" option.jsonf="on") {
-  property(outname="@timestamp" name="timereported" dateFormat="rfc3339" format="jsonf")
-${property('message', 'msg')}
-${property('level', 'syslogseverity-text')}
-${property('host', 'hostname')}
-${property('service', 'programname')}
-  constant(outname="project" value=${quoted(target.project)} format="jsonf")
-}
-*.* action(type="omelasticsearch" server=${quoted(host)} serverport="${port}"${isTls ? ' usehttps="on"' : ''}
-  uid="tailrace" pwd="${target.key ?? VARIABLE}" searchIndex="syslog" bulkmode="on" template="tailrace"
-  queue.type="LinkedList" queue.dequeueBatchSize="500" action.resumeRetryCount="-1")`,
-        note: 'Needs the package rsyslog-elasticsearch. The key has to stand in the file.',
-      };
-    },
+export OTEL_EXPORTER_OTLP_LOGS_ENDPOINT='http://127.0.0.1:4000/v1/logs'
+export OTEL_EXPORTER_OTLP_LOGS_HEADERS="x-api-key=$TAILRACE_KEY,x-source=logs,x-project=aurora"`,
+    note: 'The attribute tailrace.project of a record or resource overrides the project.',
   },
   {
-    id: 'syslog-ng',
-    label: 'syslog-ng',
-    group: SYSTEMS,
-    write: (target) => ({
-      text: `destination d_tailrace {
-  http(
-    url(${quoted(logsUrl(target))})
-    method("POST")
-    headers("Content-Type: application/x-ndjson", "X-API-KEY: ${target.key ?? `\`${VARIABLE}\``}", ${quoted(`X-Project: ${target.project}`)})
-    body("$(format-json timestamp=$ISODATE event_message=$MSG level=$LEVEL host=$HOST service=$PROGRAM)")
-    delimiter("\\n")
-    batch-lines(500)
-    batch-timeout(1000)
-  );
-};
-log { source(s_src); destination(d_tailrace); };`,
-      note: 'Needs the package syslog-ng-mod-http. s_src is the source in your configuration.',
-    }),
+    ...{ id: 'vector', label: 'Vector', group: 'Collectors', language: 'yaml', text: vector },
+    note: 'Put the names of your Vector sources or transforms into inputs. The project applies to events that do not name one.',
   },
   {
-    id: 'load',
-    label: 'Files',
-    group: SYSTEMS,
-    write: (target) => ({
-      language: 'bash',
-      text: `TAILRACE_DEFAULT_PROJECT=${quoteShell(target.project)} npx tailrace load ${target.source.name} events.ndjson --url ${quoteShell(target.origin)} --key "${keyOf(target)}"`,
-      note: 'Reads files of NDJSON, plain, .gz or .zst, and standard input.',
-    }),
+    ...{ id: 'opentelemetry', label: 'OpenTelemetry Collector', group: 'Collectors', language: 'yaml' },
+    text: otelCollector,
+    note: 'The attribute tailrace.project of a record or resource overrides the project.',
+  },
+  {
+    ...{ id: 'fluent-bit', label: 'Fluent Bit', group: 'Collectors', text: fluentBit },
+    note: 'Its inputs call the text log; the filter renames it.',
+  },
+  {
+    ...{ id: 'promtail', label: 'Promtail, Alloy, other senders for Loki', group: 'Collectors' },
+    ...{ isSorted: true, language: 'yaml' },
+    text: `clients:
+  - url: "http://127.0.0.1:4000/loki/api/v1/push"
+    tenant_id: "aurora"
+    basic_auth:
+      username: tailrace
+      password: "\${TAILRACE_KEY}"`,
+    note: 'The tenant is the project. Promtail reads variables with -config.expand-env=true.',
+  },
+  {
+    ...{ id: 'filebeat', label: 'Filebeat, other Beats', group: 'Collectors', isSorted: true },
+    language: 'yaml',
+    text: `output.elasticsearch:
+  hosts: ["http://127.0.0.1:4000"]
+  headers:
+    X-API-KEY: "\${TAILRACE_KEY}"
+    X-Project: "aurora"
+setup.template.enabled: false
+setup.ilm.enabled: false`,
+    note: 'Sends by the protocol of Elasticsearch.',
+  },
+  {
+    ...{ id: 'logstash', label: 'Logstash', group: 'Collectors', isSorted: true },
+    text: `output {
+  elasticsearch {
+    hosts => ["http://127.0.0.1:4000"]
+    index => "my-app"
+    manage_template => false
+    ilm_enabled => false
+    custom_headers => {
+      "X-API-KEY" => "\${TAILRACE_KEY}"
+      "X-Project" => "aurora"
+    }
+  }
+}`,
+    note: 'The index is a label by which a source may accept the events.',
+  },
+  {
+    id: 'vector-sources',
+    label: 'Splunk, Datadog, Heroku, Firehose, Vercel, Logpush, by Vector',
+    ...{ group: 'Collectors', language: 'yaml' },
+    text: `${VECTOR_SOURCES}${vector.replace('my_logs', 'splunk, datadog, heroku, firehose, drains, syslog')}`,
+    note: 'Keep the sources that you need, and point their senders to Vector. docs/senders.md has more of each.',
+  },
+  {
+    ...{ id: 'rsyslog', label: 'rsyslog', group: 'Systems', isSorted: true, text: rsyslog },
+    note: 'Needs the package rsyslog-elasticsearch. The key has to stand in the file.',
+  },
+  {
+    ...{ id: 'syslog-ng', label: 'syslog-ng', group: 'Systems', text: syslogNg },
+    note: 'Needs the package syslog-ng-mod-http. s_src is the source in your configuration.',
+  },
+  {
+    ...{ id: 'load', label: 'Files', group: 'Systems', language: 'bash' },
+    text: `TAILRACE_DEFAULT_PROJECT='aurora' npx tailrace load logs events.ndjson --url 'http://127.0.0.1:4000' --key "$TAILRACE_KEY"`,
+    note: 'Reads files of NDJSON, plain, .gz or .zst, and standard input.',
   },
 ];
+
+/** What a sender is set up with. */
+export interface SenderTarget {
+  /** URL of the service: `http://127.0.0.1:4000`. */
+  readonly origin: string;
+  readonly source: SourceView;
+  /** The project of the events. */
+  readonly project: string;
+  /** undefined: the variable that holds it. */
+  readonly key: string | undefined;
+}
+
+/** What the text of a sender names, in its quotes if these matter. */
+const NAMES =
+  /(?:process\.env\.|\$\{(?:env:)?|[$`])?TAILRACE_KEY[}`]?|http:\/\/127\.0\.0\.1:4000|127\.0\.0\.1|serverport="4000"|\b4000\b|Tls +off|(?<=source_name=|x-source=|load |X-Source: )logs\b|SOURCE_ID|'EXAMPLE'|x-project=aurora|(["']?)aurora\1/g;
+
+/** The configuration of a sender for a target. */
+export function writeSender({ text }: Sender, { origin, source, project, key }: SenderTarget): string {
+  const { hostname, port, protocol } = new URL(origin);
+  const isTls = protocol === 'https:';
+  const place = port || (isTls ? '443' : '80');
+  const values: Readonly<Record<string, string>> = {
+    'http://127.0.0.1:4000': origin,
+    '127.0.0.1': hostname,
+    '4000': place,
+    'serverport="4000"': `serverport="${place}"${isTls ? ' usehttps="on"' : ''}`,
+    ...{ logs: source.name, SOURCE_ID: source.id, aurora: project },
+    'x-project=aurora': `x-project=${encodeURIComponent(project)}`,
+    '"aurora"': JSON.stringify(project),
+    "'aurora'": quoteShell(project),
+    "'EXAMPLE'": quoteShell(JSON.stringify([createExample(source.columns, project)], null, 2)),
+  };
+  return text.trimEnd().replaceAll(NAMES, (name: string) => {
+    if (name.includes('KEY'))
+      return key === undefined ? name : /^process/.test(name) ? JSON.stringify(key) : key;
+    if (name.startsWith('Tls')) return isTls ? name.replace('off', 'on') : name;
+    return ownMember(values, name) ?? name;
+  });
+}
+
+const EXAMPLES: Readonly<Record<string, unknown>> = { integer: 200, number: 1.5, boolean: true };
+const COLUMNS_SHOWN = 4;
+
+interface Members {
+  [name: string]: unknown;
+}
+
+/** An event with values at the paths of some of the source's columns. */
+function createExample(columns: SourceView['columns'], project: string): Members {
+  const event = Object.assign(createMembers(), {
+    project,
+    event_message: 'it works',
+    metadata: createMembers(),
+  });
+  for (const { name, type, path } of columns.slice(0, COLUMNS_SHOWN)) {
+    put(event, path, ownMember(EXAMPLES, type) ?? `example ${name.replaceAll('_', ' ')}`);
+  }
+  return event;
+}
+
+/** Without a prototype: `__proto__` is a name like any other. */
+function createMembers(): Members {
+  return Object.create(null) as Members;
+}
+
+function put(target: Members, [first = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) {
+    if (!Object.hasOwn(target, first)) target[first] = value;
+    return;
+  }
+  const inner = Object.hasOwn(target, first) ? target[first] : createMembers();
+  if (typeof inner !== 'object' || inner === null) return; // another column has the whole value
+  target[first] = inner;
+  put(inner as Members, rest, value); // created above, or by an earlier column
+}
