@@ -1,3 +1,4 @@
+import { applyPatch } from 'diff';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { withColumns, withName } from '../../console/src/page/workbench/definition.ts';
@@ -39,19 +40,16 @@ describe('completion of SQL', () => {
   });
 });
 
-test('without what was added it is the one text, without what was removed the other', () => {
+test('what is shown of two texts leads from the one to the other', () => {
   const text = fc
     .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 40 })
     .map((all) => `${all.join('\n')}\n`);
-  const side = (found: ReturnType<typeof diffTexts>, without: string) =>
-    found
-      .flatMap(({ kind, lines: part }) => (kind === without ? [] : part.map((line) => `${line}\n`)))
-      .join('');
   fc.assert(
     fc.property(text, text, (before, after) => {
-      const found = diffTexts(before, after);
-      if (before === after) return;
-      expect([side(found, 'added'), side(found, 'removed')]).toEqual([before, after]);
+      const hunks = diffTexts(before, after) ?? [];
+      const names = { oldFileName: '', newFileName: '', oldHeader: '', newHeader: '', isGit: false as const };
+      expect(applyPatch(before, { ...names, hunks })).toBe(after);
+      expect(hunks.length === 0).toBe(before === after);
     }),
     runs(300),
   );

@@ -1,5 +1,5 @@
-import { diffLines } from 'diff';
-import { useMemo } from 'react';
+import { structuredPatch } from 'diff';
+import { Fragment, useMemo } from 'react';
 import { showControls } from '../format/log-text.ts';
 import './text-diff.css';
 
@@ -12,7 +12,7 @@ interface TextDiffProps {
 
 /** The lines that differ between two texts, with some around them. */
 export function TextDiff({ label, before, after }: TextDiffProps) {
-  const runs = useMemo(() => diffTexts(before.text, after.text), [before.text, after.text]);
+  const hunks = useMemo(() => diffTexts(before.text, after.text), [before.text, after.text]);
   return (
     <div className="code">
       <div className="code-bar">
@@ -23,79 +23,36 @@ export function TextDiff({ label, before, after }: TextDiffProps) {
         </span>
       </div>
       <section className="code-text" aria-label={`Differences in ${label}`} tabIndex={0}>
-        {runs.length === 0 ? (
-          <p className="muted">No differences.</p>
-        ) : (
-          <pre className="text-diff">
-            {runs.map((run, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the list is rebuilt with its texts, never changed
-              <Run key={i} run={run} />
-            ))}
-          </pre>
-        )}
+        {hunks === undefined && <p className="muted">They differ in more than {EDITS_MAX} lines.</p>}
+        <pre className="text-diff">
+          {hunks?.map(({ newStart: start, lines }) => (
+            <Fragment key={start}>
+              <span className="text-diff-skipped">{`⋯ from line ${start}\n`}</span>
+              {lines.map((line, i) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the list is rebuilt with its texts, never changed
+                <Line key={i} line={line} />
+              ))}
+            </Fragment>
+          ))}
+        </pre>
       </section>
     </div>
   );
 }
 
-function Run({ run: { kind, lines } }: { readonly run: DiffRun }) {
-  if (kind === 'skipped')
-    return (
-      <span className="text-diff-skipped">{`⋯ ${lines.length} equal ${lines.length === 1 ? 'line' : 'lines'}\n`}</span>
-    );
-  const sign = { equal: '  ', added: '+ ', removed: '− ' }[kind];
-  const text = lines.map((line) => `${sign}${showControls(line)}\n`).join('');
-  if (kind === 'added') return <ins>{text}</ins>;
-  if (kind === 'removed') return <del>{text}</del>;
-  return <span>{text}</span>;
+/** A line behind its sign. */
+function Line({ line }: { readonly line: string }) {
+  const text = `${showControls(line.slice(1))}\n`;
+  if (line.startsWith('+')) return <ins>+ {text}</ins>;
+  if (line.startsWith('-')) return <del>− {text}</del>;
+  return <span>{`  ${text}`}</span>;
 }
 
-/** A run of lines; `skipped` are equal ones between the changes that are too many to be shown. */
-export interface DiffRun {
-  readonly kind: 'equal' | 'added' | 'removed' | 'skipped';
-  readonly lines: readonly string[];
-}
-
-/** Equal lines around a change. */
-const CONTEXT_LINES = 3;
-/** Texts that differ in more lines are shown as replaced: the time to compare them grows with the square of it. */
+/** The time to compare texts grows with the square of the lines that differ. */
 const EDITS_MAX = 1_000;
 
-/** Compares two texts by lines. Without differences it is empty. */
-export function diffTexts(before: string, after: string): DiffRun[] {
-  if (before === after) return [];
-  const changes = diffLines(before, after, { maxEditLength: EDITS_MAX });
-  if (changes === undefined) {
-    return [
-      { kind: 'removed', lines: linesOf(before) },
-      { kind: 'added', lines: linesOf(after) },
-    ];
-  }
-  return changes.flatMap(({ value, added, removed }, i): DiffRun[] => {
-    const lines = linesOf(value);
-    if (added || removed) return [{ kind: added ? 'added' : 'removed', lines }];
-    return shorten(lines, { isFirst: i === 0, isLast: i === changes.length - 1 });
-  });
-}
-
-/** Keeps the equal lines next to changes. */
-function shorten(
-  lines: readonly string[],
-  { isFirst, isLast }: { readonly isFirst: boolean; readonly isLast: boolean },
-): DiffRun[] {
-  const head = isFirst ? 0 : CONTEXT_LINES;
-  const tail = isLast ? 0 : CONTEXT_LINES;
-  if (lines.length <= head + tail + 1) return [{ kind: 'equal', lines }];
-  const end = lines.length - tail;
-  const runs: DiffRun[] = [
-    { kind: 'equal', lines: lines.slice(0, head) },
-    { kind: 'skipped', lines: lines.slice(head, end) },
-    { kind: 'equal', lines: lines.slice(end) },
-  ];
-  return runs.filter((run) => run.lines.length > 0);
-}
-
-function linesOf(text: string): string[] {
-  const lines = text.split('\n');
-  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+/** Compares two texts by lines, with three equal ones around each change. @returns undefined if they differ too much */
+export function diffTexts(before: string, after: string) {
+  const bounds = { context: 3, maxEditLength: EDITS_MAX };
+  return structuredPatch('', '', before, after, undefined, undefined, bounds)?.hunks;
 }
