@@ -1,6 +1,5 @@
 import bash from 'highlight.js/lib/languages/bash';
 import javascript from 'highlight.js/lib/languages/javascript';
-import python from 'highlight.js/lib/languages/python';
 import sql from 'highlight.js/lib/languages/sql';
 import yaml from 'highlight.js/lib/languages/yaml';
 import { createLowlight } from 'lowlight';
@@ -8,9 +7,9 @@ import { type ReactNode, useMemo } from 'react';
 import { showControls } from '../format/log-text.ts';
 import { CopyButton } from './button.tsx';
 
-const lowlight = createLowlight({ bash, javascript, python, sql, yaml });
+const lowlight = createLowlight({ bash, javascript, sql, yaml });
 
-export type Language = 'bash' | 'javascript' | 'python' | 'sql' | 'yaml';
+export type Language = 'bash' | 'javascript' | 'sql' | 'yaml';
 
 interface CodeProps {
   readonly text: string;
