@@ -1,5 +1,6 @@
 import uPlot from 'uplot';
-import { findTicks, labelTicks, type OffsetAt, type Span } from '../../format/time-axis.ts';
+import type { Zone } from '../../format/time.ts';
+import type { Span } from '../../format/time-axis.ts';
 import { areBars, type Chart, type ChartSeries } from './chart.ts';
 
 // A label such as `20 Nov` and the space beside it.
@@ -7,7 +8,7 @@ const TICK_PX = 76;
 
 interface OptionParts {
   readonly chart: Chart;
-  readonly offsetAt: OffsetAt;
+  readonly zone: Zone;
   readonly width: number;
   readonly heightPx: number;
   /** The pointer, or `setCursor`, is at the value of this index. */
@@ -18,7 +19,7 @@ interface OptionParts {
 
 /** Returns uPlot's options of a chart, in the present colours of the style sheet. */
 export function createOptions(parts: OptionParts): uPlot.Options {
-  const { chart, offsetAt, width, heightPx, onPoint, onDrag } = parts;
+  const { chart, zone, width, heightPx, onPoint, onDrag } = parts;
   const { series, format, stacked = false, thresholds = [] } = chart;
   const style = getComputedStyle(document.documentElement);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
@@ -37,13 +38,12 @@ export function createOptions(parts: OptionParts): uPlot.Options {
             ? []
             : [{ series: [i + 1, one.bandTo + 1], fill: toAlpha(color(one.color), 0.13) }],
         );
-  const ticksOf = (plot: uPlot, from: number, until: number) =>
-    findTicks(from, until, { max: Math.floor((plot.width - AXIS_PX) / TICK_PX), offsetAt });
   return {
     width,
     height: heightPx,
     legend: { show: false },
     padding: [8, TICK_PX / 2, 0, 0], // half of the last label is beyond the plot
+    ...(zone === 'utc' && { tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }),
     cursor: {
       y: false,
       drag: { x: true, y: false, setScale: false, dist: DRAG_PX },
@@ -62,11 +62,8 @@ export function createOptions(parts: OptionParts): uPlot.Options {
         ...axis,
         grid: { show: false },
         size: 44,
-        splits: (plot, _axis, from, until) => [...ticksOf(plot, from, until).times],
-        values: (plot, times) => {
-          const { min = 0, max = 0 } = plot.scales['x'] ?? {};
-          return labelTicks({ ...ticksOf(plot, min, max), times }, offsetAt);
-        },
+        space: TICK_PX,
+        values: TIMES,
       },
       {
         ...axis,
@@ -83,6 +80,16 @@ export function createOptions(parts: OptionParts): uPlot.Options {
     ],
   };
 }
+
+const DAY = '{D} {MMM}';
+/** Labels by the least distance of ticks, with a second line where a year or a day begins (uPlot, "Axis & Ticks"). */
+const TIMES = [
+  [365 * 86_400, '{YYYY}', null, null, null, null, null, null, 1],
+  [28 * 86_400, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [86_400, DAY, '\n{YYYY}', null, null, null, null, null, 1],
+  [60, '{HH}:{mm}', `\n${DAY} {YYYY}`, null, `\n${DAY}`, null, null, null, 1],
+  [1, '{HH}:{mm}:{ss}', `\n${DAY} {YYYY}`, null, `\n${DAY}`, null, null, null, 1],
+];
 
 const AXIS_PX = 64;
 const DRAG_PX = 6;

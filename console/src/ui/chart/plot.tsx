@@ -1,7 +1,6 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { offsetOf } from '../../format/time-axis.ts';
 import { usePreference } from '../../preference.ts';
 import { areBars, type Chart, type Selection } from './chart.ts';
 import { createOptions, instantOf, toData } from './chart-options.ts';
@@ -121,7 +120,7 @@ function usePlot(
     if (element === null) return;
     const created: uPlot = new uPlot(
       createOptions({
-        ...{ chart, heightPx, offsetAt: offsetOf(preference.zone), width: element.clientWidth },
+        ...{ chart, heightPx, zone: preference.zone, width: element.clientWidth },
         onPoint: (index) => latest.current.onPoint(index),
         onDrag(left, right) {
           const dragged = { first: created.posToIdx(left), last: created.posToIdx(right) };
