@@ -51,46 +51,32 @@ function useRangeText(onChange: RangePanelProps['onChange']) {
 }
 
 function TypedRange({ onChange }: Pick<RangePanelProps, 'onChange'>) {
-  const [text, setText] = useState('');
   const { fault, read } = useRangeText(onChange);
   return (
-    <Form onSubmit={() => read(text)}>
+    <Form onSubmit={(data) => read(String(data.get('range')))}>
       <TextField
         label="Range"
+        name="range"
         help="40m, now-2h to now-1h, 07:00 to 08:30, yesterday; Enter applies it."
         fault={fault}
         data-first-focus
         placeholder="now-40m"
         maxLength={RANGE_TEXT_CHARS_MAX}
-        value={text}
-        onChange={setText}
       />
     </Form>
   );
-}
-
-const SIDES = [
-  ['from', 'From'],
-  ['until', 'Until'],
-] as const;
-
-/** What the two fields of an end contain, not an instant: a rewritten value would interrupt typing. */
-interface End {
-  readonly date: string;
-  readonly time: string;
 }
 
 /** A range by its two ends. The browser writes a date as its locale has it; a field for both would show hours as AM and PM in some. */
 function AbsoluteForm({ value, onChange }: RangePanelProps) {
   const zone = useZone();
   const id = useId();
-  const [ends, setEnds] = useState(() => {
-    const { fromMs, untilMs } = resolveRange(value, Date.now());
-    return { from: toEnd(toField(fromMs, zone)), until: toEnd(toField(untilMs, zone)) };
-  });
   const { fault, read } = useRangeText(onChange);
-  const change = (side: keyof typeof ends, part: Partial<End>) =>
-    setEnds({ ...ends, [side]: { ...ends[side], ...part } });
+  const [{ fromMs, untilMs }] = useState(() => resolveRange(value, Date.now()));
+  const sides = [
+    { name: 'from', label: 'From', field: toField(fromMs, zone).split('T') },
+    { name: 'until', label: 'Until', field: toField(untilMs, zone).split('T') },
+  ];
   const shared = {
     className: 'input',
     'aria-invalid': fault !== undefined,
@@ -99,28 +85,26 @@ function AbsoluteForm({ value, onChange }: RangePanelProps) {
   return (
     <Form
       className="absolute-range"
-      onSubmit={() => read(SIDES.map(([side]) => `${ends[side].date} ${ends[side].time}`).join(' to '))}
+      onSubmit={(data) => read(sides.map(({ name }) => data.getAll(name).join(' ')).join(' to '))}
     >
-      {SIDES.map(([side, label]) => (
-        <div key={side} className="field">
-          <label htmlFor={`${id}-${side}`}>{label}</label>
+      {sides.map(({ name, label, field: [date, time] }) => (
+        <div key={name} className="field">
+          <label htmlFor={`${id}-${name}`}>{label}</label>
           <div className="absolute-end">
             <input
-              {...shared}
-              id={`${id}-${side}`}
+              {...{ ...shared, name }}
+              id={`${id}-${name}`}
               type="date"
               max="9999-12-31"
-              value={ends[side].date}
-              onChange={({ target }) => change(side, { date: target.value })}
+              defaultValue={date}
             />
             <input
-              {...shared}
+              {...{ ...shared, name }}
               aria-label={`${label}, time`}
               placeholder="07:00:00"
               maxLength={40}
               autoComplete="off"
-              value={ends[side].time}
-              onChange={({ target }) => change(side, { time: target.value })}
+              defaultValue={time}
             />
           </div>
         </div>
@@ -139,9 +123,4 @@ function AbsoluteForm({ value, onChange }: RangePanelProps) {
       </div>
     </Form>
   );
-}
-
-function toEnd(field: string): End {
-  const [date = '', time = ''] = field.split('T');
-  return { date, time };
 }
