@@ -23,7 +23,13 @@ const MAP = { additionalProperties: false, expected: 'a map of fields' };
 const TEXT = Type.Union([Type.String({ maxLength: 8_192 }), Type.Number()], {
   expected: 'a string of at most 8192 characters',
 });
-const NAMES = 'q source project range from until by measure top columns order view compare mark'.split(' ');
+const NAMES = 'q source project range from until by measure top columns mark'.split(' ');
+/** What the console's address has one of. */
+const CHOICES = {
+  order: ['newest', 'oldest'],
+  view: ['lines', 'patterns', 'compare', 'timeline'],
+  compare: ['errors', 'search', 'range'],
+};
 
 export const SAVED_SEARCH_FILE = Type.Object(
   {
@@ -33,10 +39,16 @@ export const SAVED_SEARCH_FILE = Type.Object(
     description: Type.Optional(
       Type.String({ maxLength: 1_000, expected: 'a string of at most 1000 characters' }),
     ),
-    search: Type.Object(Object.fromEntries(NAMES.map((name) => [name, Type.Optional(TEXT)])), {
-      ...MAP,
-      expected: 'a map of fields such as q, source and range, as in the address of Explore',
-    }),
+    search: Type.Object(
+      Object.fromEntries([
+        ...NAMES.map((name) => [name, Type.Optional(TEXT)]),
+        ...Object.entries(CHOICES).map(([name, choices]) => [
+          name,
+          Type.Optional(Type.Enum(choices, { expected: `one of ${choices.join(', ')}` })),
+        ]),
+      ]),
+      { ...MAP, expected: 'a map of fields such as q, source and range, as in the address of Explore' },
+    ),
   },
   MAP,
 );

@@ -4,6 +4,7 @@ import { listSources, type SavedSearch } from '../definitions/saved-search.ts';
 import type { Source } from '../definitions/source.ts';
 import { readYamlFile, type UnsavedTexts, type YamlPath } from '../definitions/yaml-file.ts';
 import { type Fault, TailraceError } from '../errors.ts';
+import { parseInstant } from '../lib/instant.ts';
 import { parseParameters } from '../query/parameters.ts';
 import { verifyCondition } from './condition.ts';
 import { parseMeasure } from './histogram.ts';
@@ -55,7 +56,12 @@ export function verifySavedSearches(searches: readonly SavedSearch[], sources: r
       }),
       by: by && messageOfFault(() => parseField(by, 'by')),
       measure: messageOfFault(() => parseMeasure(measure || 'count')),
+      columns: messageOfFault(() => {
+        for (const name of search['columns']?.match(COLUMN) ?? [])
+          if (name.trim() !== '') parseField(name.trim(), 'columns');
+      }),
       ...findWrong(search),
+      ...findWrongRange(search),
       source: unknown && `names no source ${JSON.stringify(unknown)}; there are ${known}`,
     };
     return Object.entries(found).flatMap(([field, message]) =>
@@ -65,6 +71,33 @@ export function verifySavedSearches(searches: readonly SavedSearch[], sources: r
 }
 
 const CHECKED = SEARCH.parameters.filter(({ name }) => ['from', 'until', 'top'].includes(name));
+
+// A comma within quotes belongs to the name of a field.
+const COLUMN = /(?:"(?:\\.|[^"\\])*"|[^,"])+|"/g;
+// As the console reads it: up to ten years.
+const LAST = /^([1-9]\d{0,8})([smhdw])$/;
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
+const LAST_SECONDS_MAX = 3_650 * 86_400;
+
+/** Finds texts of a range that the console would not read. */
+function findWrongRange({ range = '', from = '', until = '', mark = '' }: SavedSearch['search']) {
+  const [, count, unit = ''] = LAST.exec(range) ?? [];
+  const seconds = Number(count) * (UNIT_SECONDS[unit] ?? 0);
+  const [start, end] = mark.split('/').map(parseInstant);
+  return {
+    ...(range !== '' &&
+      !(seconds <= LAST_SECONDS_MAX) && {
+        range:
+          'must be a length of at most ten years, such as 40m, 6h or 7d; an absolute range has "from" and "until"',
+      }),
+    ...(from === '' && until !== '' && { until: 'needs "from"; for a range that ends now, write "range"' }),
+    ...(from !== '' && until === '' && { from: 'needs "until"; for a range that ends now, write "range"' }),
+    ...(mark !== '' &&
+      !(Number(start) < Number(end)) && {
+        mark: 'must be two instants, such as 2026-11-20T07:00:00Z/2026-11-20T08:00:00Z',
+      }),
+  };
+}
 
 /** Finds texts that `GET /api/search` would reject whatever the search is. */
 function findWrong(search: SavedSearch['search']): Record<string, string | undefined> {

@@ -126,10 +126,28 @@ describe('a saved search', () => {
     ['{ source: "logs,nowhere" }', '"source" names no source "nowhere"; there are'],
     ['{ top: 51 }', '"top" must be from 1 to 50'],
     ['{ from: 2026-11-01T00:00:00Z, until: yesterday }', '"until" must be'],
+    ['{ from: 2026-11-01T00:00:00Z }', '"from" needs "until"'],
+    ['{ range: yesterday }', '"range" must be a length of at most ten years, such as 40m'],
+    ['{ range: 99999d }', '"range" must be'],
+    ['{ view: pattern }', 'lines, patterns, compare, timeline'],
+    ['{ order: up }', 'newest, oldest'],
+    ['{ compare: all }', 'errors, search, range'],
+    ['{ columns: "level,a b" }', '"columns" must be a field'],
+    ['{ mark: 2026-11-01T00:00:00Z }', '"mark" must be two instants'],
     ['{ query: a }', 'query'],
   ])('of %s has a fault', async (search, message) => {
     expect(await check(search)).toEqual([expect.stringContaining(message)]);
     expect(await check('{ q: "a b", measure: p95(a), range: 1h, top: 5 }')).toEqual([]);
+  });
+
+  test('may have all that the address of Explore has', async () => {
+    const day = (hour: string) => `2026-11-20T${hour}:00:00.000Z`;
+    const search = {
+      ...{ q: 'a', by: 'level', view: 'compare', compare: 'range', order: 'oldest', range: '2w' },
+      ...{ from: day('07'), until: day('09'), mark: `${day('07')}/${day('08')}` },
+      columns: ' level,request.path,headers."a,b",',
+    };
+    expect(await check(JSON.stringify(search))).toEqual([]);
   });
 
   test('names its sources as a search does', async () => {
