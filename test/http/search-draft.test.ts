@@ -58,6 +58,8 @@ type Parameters = Readonly<Record<string, string>>;
 const HISTOGRAM = { part: 'histogram', buckets: '4' };
 const pathOf = (path: string, parameters: Parameters) =>
   `${path}?${new URLSearchParams({ from: FROM, until: UNTIL, ...parameters })}`;
+// Neither begins at a multiple of its time bucket, which has no whole seconds.
+const UNEVEN = { from: '2026-11-20T11:03:07.123457Z', until: '2026-11-20T11:58:01Z', buckets: '7' };
 
 async function draft(parameters: Parameters, key: Record<string, string> = {}): Promise<SearchDraftView> {
   const answer = await get(url, pathOf('/api/search/endpoint', parameters), key);
@@ -76,10 +78,10 @@ async function createKey(grant: object): Promise<Record<string, string>> {
 type Row = Readonly<Record<string, unknown>>;
 
 /** The rows of a search under the names of a draft, with the rest as the text by which a draft names it. */
-function toRows(rows: readonly Row[], by: string, name: string | undefined): Row[] {
+function toRows(rows: readonly Row[], by: string, name: string): Row[] {
   return rows.map(({ [by]: series, other, ...row }) => ({
     ...row,
-    ...(name !== undefined && { [name]: other === true ? '(other)' : series }),
+    [name]: other === true ? '(other)' : series,
   }));
 }
 
@@ -101,7 +103,7 @@ async function compare(parameters: Parameters): Promise<SearchDraftView> {
   const series = columns.find((name) => !['timestamp', 'count', 'value'].includes(name));
   const expected =
     parameters['part'] === 'histogram'
-      ? toRows(own, parameters['by'] ?? 'level', series)
+      ? toRows(own, parameters['by'] ?? 'level', series ?? '')
       : parameters['part'] === 'values'
         ? own.map(({ value, count }) => ({ [series ?? '']: value, count }))
         : own;
@@ -125,6 +127,8 @@ test.each(
   sample<Parameters>([
     { ...ofNumbers('avg'), by: 'level' },
     { ...ofNumbers('p95'), top: '2' },
+    { ...HISTOGRAM, ...UNEVEN, source: FUNCTIONS },
+    { ...HISTOGRAM, by: 'source', source: EDGE },
     { ...HISTOGRAM, source: FUNCTIONS, by: 'function_id', project: 'aurora' },
     { ...HISTOGRAM, by: 'size', source: EDGE },
     { ...HISTOGRAM, buckets: '1', by: 'source', source: EDGE },
@@ -204,8 +208,11 @@ const PART: fc.Arbitrary<Parameters> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
-      .record({ by: FIELD, measure: MEASURE, top: fc.constantFrom({}, { top: '1' }, { top: '3' }) })
-      .map(({ top, ...others }) => ({ ...HISTOGRAM, ...others, ...top })),
+      .record({
+        ...{ by: FIELD, measure: MEASURE, top: fc.constantFrom({}, { top: '1' }, { top: '3' }) },
+        range: fc.constantFrom({}, UNEVEN),
+      })
+      .map(({ top, range, ...others }) => ({ ...HISTOGRAM, ...range, ...others, ...top })),
   },
 );
 

@@ -94,7 +94,8 @@ export function toIso(micros: number): string {
     .replace(/\.?0+$/, '')}Z`;
 }
 
-// A century.
+// A microsecond, and a century.
+const STEP_MIN = 0.000_001;
 const STEP_MAX = 36_500 * 86_400;
 
 /** The parameters of every draft: project, range and width of a time bucket. */
@@ -114,11 +115,11 @@ function describeScope({ scope, values }: PartRequest, { stepSeconds }: DraftSha
     until: { type: 'timestamp', description: 'End, exclusive. Default: now.' },
     ...(stepSeconds !== undefined && {
       step: {
-        type: 'integer',
-        min: 1,
+        type: 'number',
+        min: STEP_MIN,
         max: STEP_MAX,
         default: stepSeconds,
-        description: 'Width of a time bucket, seconds.',
+        description: 'Width of a time bucket, seconds. The first begins at `from`.',
       },
     }),
   };

@@ -91,42 +91,37 @@ LIMIT ${VALUES_MAX}`,
 const ROWS_MAX = 10_000;
 const SERIES = 'series';
 const TIME =
-  'toUnixTimestamp64Micro(toStartOfInterval(at, toIntervalMicrosecond(@step * 1000000))) AS timestamp';
+  'toUnixTimestamp64Micro(toStartOfInterval(at, toIntervalMicrosecond(round(@step * 1000000)), range_from)) ' +
+  'AS timestamp';
 
-/** Counts, and a measure, by time and series: either is left out if there is one bucket, or one series. */
+/** Counts, and a measure, by time and series. One time bucket has no column. */
 function shapeSeries({ scope: { sources }, values, range }: PartRequest): DraftShape {
   const histogram = readHistogram(values);
   const { by, measure, top } = histogram;
   const hasTime = values['buckets'] !== '1';
-  const { series, isWhole } = planOneSeries(histogram, sources);
-  const keys = [...(hasTime ? ['timestamp'] : []), ...(series === undefined ? [] : [series])];
+  const series = nameOf(by, sources);
+  // The chart draws the most frequent levels: finding them in SQL would take the engine long to analyse, since a level
+  // is a long expression.
+  const isOfFew = printField(by) === 'source' && top === undefined && sources.length <= SERIES_MAX;
+  const isWhole = isLevel(by) || isOfFew;
+  const keys = [...(hasTime ? ['timestamp'] : []), series];
   const items = [
     ...(hasTime ? [columnItem('timestamp', 'at')] : []),
-    ...(series === undefined ? [] : [fieldItem(isWhole ? series : SERIES, by)]),
+    fieldItem(isWhole ? series : SERIES, by),
     ...(measure === undefined ? [] : [measuredItem(measure)]),
   ];
-  const named = listColumns({ ...histogram, name: series ?? '', top: undefined });
+  const named = listColumns({ ...histogram, name: series, top: undefined });
   return {
-    ...describe(histogram, { hasTime, hasSeries: series !== undefined }),
+    ...describe(histogram, hasTime),
     items,
     ...(!isWhole && { members: writeTop(items, series, top ?? SERIES_MAX) }),
     select: writeSelect(keys, measure, isWhole ? 'events' : DRAWN),
     columns: named.filter(({ name }) => keys.includes(name) || ['count', 'value'].includes(name)),
     maxRows: ROWS_MAX,
     chart: chartOf(histogram, hasTime, series),
-    ...(hasTime && { stepSeconds: Math.max(1, Math.ceil(widthOf(range, values) / MICROS_PER_SECOND)) }),
+    ...(hasTime && { stepSeconds: widthOf(range, values) / MICROS_PER_SECOND }),
     isRounded: measure?.name === 'avg' || measure?.name === 'sum',
   };
-}
-
-/** `series` is its column, `undefined` if all events are of one; `isWhole`: each of its values is a series. */
-function planOneSeries({ by, top }: Histogram, sources: readonly Source[]) {
-  const isSource = printField(by) === 'source';
-  if (isSource && sources.length === 1) return { series: undefined, isWhole: true } as const;
-  // The chart draws the most frequent levels: finding them in SQL would take the engine long to analyse, since a level
-  // is a long expression.
-  const isOfFew = isSource && top === undefined && sources.length <= SERIES_MAX;
-  return { series: nameOf(by, sources), isWhole: isLevel(by) || isOfFew } as const;
 }
 
 const measuredItem = (measure: Measure): Item => ({
@@ -134,16 +129,13 @@ const measuredItem = (measure: Measure): Item => ({
   write: (fields: Fields) => writeMeasured(measure, fields),
 });
 
-function describe(
-  { by, measure }: Histogram,
-  { hasTime, hasSeries }: { hasTime: boolean; hasSeries: boolean },
-): Pick<DraftShape, 'title' | 'description'> {
+function describe({ by, measure }: Histogram, hasTime: boolean): Pick<DraftShape, 'title' | 'description'> {
   const what = measure === undefined ? 'Number' : `${measure.name} of ${printField(measure.field)}`;
   const title = measure === undefined ? 'count' : slug(what);
-  const series = hasSeries ? printField(by) : '';
+  const series = printField(by);
   return {
     title: slug(series) === '' ? title : `${title}-by-${slug(series)}`,
-    description: `${what}${hasTime ? ' over time' : ''}${hasSeries ? ` by ${series}` : ''} of events`,
+    description: `${what}${hasTime ? ' over time' : ''} by ${series} of events`,
   };
 }
 
@@ -186,29 +178,22 @@ function writeSelect(keys: readonly string[], measure: Measure | undefined, from
   return [
     `SELECT\n  ${results.join(',\n  ')}`,
     `FROM ${from}`,
-    ...(keys.length === 0 ? [] : [`GROUP BY ${keys.join(', ')}`]),
+    `GROUP BY ${keys.join(', ')}`,
     ...(aggregate?.isOfNumbers === true ? ['HAVING value IS NOT NULL'] : []),
-    ...(keys.length === 0 ? [] : [`ORDER BY ${keys.join(', ')}`]),
+    `ORDER BY ${keys.join(', ')}`,
   ].join('\n');
 }
 
-/** Draws what Explore draws: stacks of what can be added, otherwise lines; without time bars, or one number. */
-function chartOf(
-  { measure, by, top }: Histogram,
-  hasTime: boolean,
-  series: string | undefined,
-): DraftShape['chart'] {
+/** Draws what Explore draws: stacks of what can be added, otherwise lines; without time bars. */
+function chartOf({ measure, by, top }: Histogram, hasTime: boolean, series: string): DraftShape['chart'] {
   const isAdditive = measure === undefined || measure.name === 'sum';
-  const ofLevel = series !== undefined && isLevel(by);
-  const own = {
+  return {
+    show: !hasTime ? 'bar' : isAdditive ? 'stacked' : 'line',
     ...(hasTime && { time: 'timestamp' }),
-    ...(series !== undefined && { series }),
-    values: [measure === undefined ? 'count' : 'value'],
-    ...(ofLevel && { bad: ['error', 'fatal'] }),
-    ...(ofLevel && top !== undefined && { top: Math.min(top, DRAWN_MAX) }),
+    ...{ series, values: [measure === undefined ? 'count' : 'value'] },
+    ...(isLevel(by) && { bad: ['error', 'fatal'] }),
+    ...(isLevel(by) && top !== undefined && { top: Math.min(top, DRAWN_MAX) }),
   };
-  if (!hasTime) return { show: series === undefined ? 'number' : 'bar', ...own };
-  return { show: !isAdditive ? 'line' : series === undefined ? 'bar' : 'stacked', ...own };
 }
 
 const TAKEN = ['at', 'count', 'events', 'measured', 'series', 'timestamp', 'value'];
