@@ -65,6 +65,9 @@ export const SEARCH_PARAMETER = 'q';
 
 // Deeper nesting helps no one, and each level takes frames of the stack, here and in the engine's parser.
 const DEPTH_MAX = 50;
+// Of a text that the engine finds by a pattern of each case of each letter. From a thousand on, RE2 needs more states
+// than it remembers, and takes minutes instead of a second.
+const CASED_CHARS_MAX = 512;
 // The engine reads a path of a thousand names, in each event of each source, for seconds.
 const NAMES_MAX = 32;
 
@@ -168,17 +171,35 @@ function readGroup(reader: Reader, depth: number): SearchTree {
 
 function readClause(reader: Reader): SearchTree {
   const { text, at } = reader;
-  if (++reader.clauses > reader.clausesMax)
-    throw reject(at, `has more than ${reader.clausesMax} terms; search for fewer`);
+  countTerms(reader, 1);
   const named = matchAt(FIELD, text, at);
   const tree = named === undefined ? readText(reader) : readFieldClause(reader, named);
   skipSpace(reader);
   return tree;
 }
 
-function readText(reader: Reader): SearchTree {
+/** Counts conditions, and the texts between wildcards, each of which the engine has to find in turn. */
+function countTerms(reader: Reader, count: number): void {
+  reader.clauses += count;
+  if (reader.clauses <= reader.clausesMax) return;
+  throw reject(reader.at, `has more than ${reader.clausesMax} terms and texts between *; search for fewer`);
+}
+
+function readText(reader: Reader): SearchClause {
   const { text, at } = reader;
-  if (text[at] === '"') return { kind: 'text', value: [readQuoted(reader)] };
+  const tree =
+    text[at] === '"' ? { kind: 'text' as const, value: [readQuoted(reader)] as const } : readWord(reader);
+  const read = text.slice(at, reader.at);
+  if (read.length > CASED_CHARS_MAX && /[^\0-\x7f]/.test(read))
+    throw reject(
+      at,
+      `has a text of more than ${CASED_CHARS_MAX} characters, not all of them ASCII; search for a part`,
+    );
+  return tree;
+}
+
+function readWord(reader: Reader): SearchClause {
+  const { text, at } = reader;
   const word = matchAt(BARE, text, at) ?? '';
   const colon = word.indexOf(':');
   if (colon !== -1)
@@ -187,8 +208,9 @@ function readText(reader: Reader): SearchTree {
       `has : in ${shorten(word)} after something that is not a field, whose names are joined by ` +
         'dots and have no *; put a text with a colon in quotes',
     );
+  const value = toValue(word, reader);
   reader.at += word.length;
-  return { kind: 'text', value: toValue(word) };
+  return { kind: 'text', value };
 }
 
 function readFieldClause(reader: Reader, named: string): SearchTree {
@@ -210,8 +232,8 @@ function readFieldClause(reader: Reader, named: string): SearchTree {
       position,
       `needs a value directly after ${named}${operator === '=' ? '' : operator}, such as 500, /rest/* or "two words"`,
     );
+  const value = toValue(word, reader);
   reader.at += word.length;
-  const value = toValue(word);
   if (operator !== '=' && value.length > 1)
     throw reject(
       position,
@@ -236,8 +258,9 @@ function readQuoted(reader: Reader): string {
   return unquoteText(quoted);
 }
 
-function toValue(word: string): SearchValue {
+function toValue(word: string, reader: Reader): SearchValue {
   const [first = '', ...rest] = word.split(/\*+/);
+  countTerms(reader, Math.max(0, [first, ...rest].filter((text) => text !== '').length - 1));
   return [first, ...rest];
 }
 

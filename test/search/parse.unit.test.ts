@@ -125,11 +125,19 @@ describe('refuses, with the place and what would be right', () => {
     [`${'('.repeat(60)}a`, 51, 'nested more than 50 deep'],
     [`${'-'.repeat(60)}a`, 51, 'nested more than 50 deep'],
     ['a '.repeat(129), 256, 'more than 128 terms'],
+    [`b ${'é'.repeat(513)}`, 2, 'more than 512 characters, not all of them ASCII'],
+    ['a*'.repeat(129), 0, 'more than 128 terms'],
+    [`b x:${'*a'.repeat(128)}`, 4, 'texts between *'],
   ])('%j', (text, position, message) => {
     const error = catchError(() => parse(text));
     expect(error.errors).toEqual([{ parameter: 'q', position, message: expect.stringContaining(message) }]);
     expect(error.message).toBe(`the search ${error.errors[0]?.message}`);
   });
+});
+
+test('neighbouring * are one, and those at the ends of a text add no term', () => {
+  expect(bare(parse(`a${'*'.repeat(4_000)}b`))).toEqual({ kind: 'text', value: ['a', 'b'] });
+  expect(() => parse('*a* '.repeat(128))).not.toThrow();
 });
 
 test('reads each character a bounded number of times', () => {
