@@ -43,6 +43,9 @@ const AGE_MS_MAX = 60 * 86_400_000;
 const ROWS_MAX = 100_000_000;
 /** Events that are generated; the engine multiplies them for more. */
 const GENERATED_MAX = 1_000_000;
+const COPIES = 10;
+/** A copy's id is longer. */
+const UUID_CHARS = 36;
 
 /**
  * Creates the data for a number of rows once. It is kept in the system's temporary folder for the next run, and recreated if
@@ -90,11 +93,11 @@ async function growDays(dataDir: string, sources: readonly Source[], times: numb
         sql`SELECT DISTINCT partition AS day FROM system.parts WHERE active AND table = ${table}`,
       );
       for (const { day } of days) {
-        if (times > 1) {
-          await engine.command(copyEvents(source, String(day), times));
-          say(`${table}: ${day}`);
-        }
-        // A command may take ten minutes; an inspection of a minute would count as stuck, and end the engine process.
+        // Several commands: one may take ten minutes.
+        for (let first = 1; first < times; first += COPIES)
+          await engine.command(copyEvents(source, String(day), [first, Math.min(COPIES, times - first)]));
+        if (times > 1) say(`${table}: ${day}`);
+        // As a command: an inspection of a minute would count as stuck, and end the engine process.
         await engine.command(trusted(`OPTIMIZE TABLE ${DATABASE}.${table} PARTITION '${day}' FINAL`));
       }
     }
@@ -103,7 +106,8 @@ async function growDays(dataDir: string, sources: readonly Source[], times: numb
   }
 }
 
-function copyEvents(source: Source, day: string, times: number): Sql {
+/** @param copies the first one's number, and how many */
+function copyEvents(source: Source, day: string, [first, count]: readonly [number, number]): Sql {
   const columns = columnNames(source);
   const copied = columns.map((name) => {
     if (name === 'id') return "concat(id, '-', toString(copies.number))";
@@ -113,8 +117,8 @@ function copyEvents(source: Source, day: string, times: number): Sql {
   return trusted(`
     INSERT INTO ${DATABASE}.${source.table} (${columns.map((name) => `\`${name}\``).join(', ')})
     SELECT ${copied.join(', ')}
-    FROM ${DATABASE}.${source.table} AS events CROSS JOIN numbers(1, ${times - 1}) AS copies
-    WHERE events._partition_id = '${day.replaceAll('-', '')}'`);
+    FROM ${DATABASE}.${source.table} AS events CROSS JOIN numbers(${first}, ${count}) AS copies
+    WHERE events._partition_id = '${day.replaceAll('-', '')}' AND length(id) = ${UUID_CHARS}`);
 }
 
 /** Runs `work` with a new temporary folder and removes it, also if the benchmark is interrupted. */
