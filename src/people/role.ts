@@ -158,7 +158,7 @@ function createCallers(role: Role, base: Omit<Caller, keyof Grant>): CallerOf {
       // Another value is rejected later, as one that a key does not pin.
       return [pin, values.find((value) => value === wanted) ?? values[0] ?? ''] as const;
     });
-    const key = JSON.stringify(chosen);
+    const key = chosen.map(([, value]) => value).join('\n'); // which no pin contains
     const caller = known.get(key) ?? create(Object.fromEntries(chosen));
     if (known.size >= CALLERS_MAX) known.clear();
     known.set(key, caller);
@@ -213,6 +213,7 @@ interface Known<K> {
 export function createPeopleCallers(current: () => Roles) {
   const bySession = new WeakMap<SessionRecord, Kept>();
   const byName = new LRUCache<string, Kept>({ max: NAMED_MAX });
+  const parametersOf = createParameterReader();
 
   function find<K>(known: Known<K>, key: K, create: (roles: Roles) => CallerOf): CallerOf {
     const roles = current();
@@ -227,14 +228,14 @@ export function createPeopleCallers(current: () => Roles) {
     ofSession(record: SessionRecord, url: string): Caller {
       const { owner: id, name, claims = {} } = record;
       const of = find(bySession, record, (roles) => createCallerOf({ id, name, claims }, roles, record.id));
-      return of((pin) => findChoice(url, pin));
+      return of((pin) => findChoice(parametersOf(url), pin));
     },
     /** @throws TailraceError `unauthorized` if a proxy's headers name nobody */
     ofProxy({ user, groups, url }: Proxied): Caller {
       const of = find(byName, `${user}\n${groups}`, (roles) =>
         createCallerOf(getProxied(user, groups), roles),
       );
-      return of((pin) => findChoice(url, pin));
+      return of((pin) => findChoice(parametersOf(url), pin));
     },
   };
 }
@@ -255,10 +256,21 @@ function getProxied(user: string, groups: string): Identity {
   throw new TailraceError('unauthorized', message, { headers: CHALLENGE });
 }
 
-/** Returns the value of a parameter of the URL; `undefined` if it is missing or repeated. */
-function findChoice(url: string, pin: string): string | undefined {
-  const start = url.indexOf('?');
-  if (start === -1) return undefined;
-  const [value, ...others] = new URLSearchParams(url.slice(start)).getAll(pin);
+// Characters of the URLs whose parameters are remembered: some 8 MB at most.
+const URL_CHARS_MAX = 256 * 1024;
+
+/** Reads the parameters of a URL. Remembers them: pages ask the same again, and reading takes as long as a session. */
+function createParameterReader(): (url: string) => URLSearchParams {
+  const known = new LRUCache<string, URLSearchParams>({
+    maxSize: URL_CHARS_MAX,
+    sizeCalculation: (_, url) => url.length + 200,
+    memoMethod: (url) => new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : ''),
+  });
+  return (url) => known.memo(url);
+}
+
+/** Returns the value of a parameter; `undefined` if it is missing or repeated. */
+function findChoice(parameters: URLSearchParams, pin: string): string | undefined {
+  const [value, ...others] = parameters.getAll(pin);
   return others.length === 0 ? value : undefined;
 }
