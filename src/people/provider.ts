@@ -93,7 +93,10 @@ export function createProvider(settings: ProviderSettings, redirectUrl: string) 
       const claims = tokens.claims();
       if (claims === undefined) throw new Error('the provider has sent no ID token');
       const more = await readUserInfo({ client, configuration }, tokens.access_token, claims.sub);
-      return { issuer: claims.iss, subject: claims.sub, claims: { ...more, ...claims } };
+      // The user info says whether its own address is verified.
+      const isOther = claims['email'] !== undefined && claims['email'] !== more['email'];
+      const unverified = isOther ? { email_verified: undefined } : {};
+      return { issuer: claims.iss, subject: claims.sub, claims: { ...more, ...unverified, ...claims } };
     },
     /** Returns the page of the provider that signs a person out; `undefined` if it has none. */
     async findSignOutUrl(returnTo: string): Promise<string | undefined> {

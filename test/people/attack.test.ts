@@ -66,7 +66,7 @@ test.each<[string, Lie]>([
   ['for another client', { token: withClaims(() => ({ aud: 'another' })) }],
   ['with another nonce', { token: withClaims(() => ({ nonce: 'another' })) }],
   ['that has expired', { token: withClaims(() => ({ exp: seconds(-3_600) })) }],
-  ['whose user info is that of somebody else', { infoOf: 'mal' }],
+  ['whose user info is that of somebody else', { info: { sub: 'mal' } }],
 ])('an ID token %s signs nobody in', async (_, lie) => {
   expect(await people.signInWith(lie)).toEqual(FAILED);
 });
@@ -107,6 +107,19 @@ describe('the response of a provider', () => {
     people.clock.now += 601_000;
     expect(await people.come(browser, people.provider.pass(page))).toEqual(EXPIRED);
   });
+});
+
+test('an address is verified where it is named: the user info does not vouch for that of the ID token', async () => {
+  const nameOf = async (email: string) => {
+    const info = { email: 'ada@example.com', email_verified: true, name: 'Ada' };
+    people.provider.lie.now = { token: withClaims(() => ({ email })), info };
+    const { browser, page } = await people.begin();
+    await people.come(browser, people.provider.pass(page));
+    people.provider.lie.now = {};
+    return ((await (await browser.send(`${people.url}/api/me`)).json()) as { name: string }).name;
+  };
+  expect(await nameOf('ada@example.com')).toBe('ada@example.com');
+  expect(await nameOf('boss@example.com')).toBe('Ada');
 });
 
 test('a sign-in returns to no other origin, and says so before it begins', async () => {

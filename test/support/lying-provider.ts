@@ -10,8 +10,8 @@ export interface Lie {
   readonly described?: string;
   /** `iss` of the authorization response. */
   readonly iss?: string;
-  /** Subject of the user info. */
-  readonly infoOf?: string;
+  /** Claims of the user info. */
+  readonly info?: object;
 }
 
 /** What a right ID token is made of. */
@@ -52,7 +52,7 @@ export async function startLyingProvider() {
   async function answer({ pathname }: URL): Promise<object> {
     if (pathname === '/.well-known/openid-configuration') return describe();
     if (pathname === '/jwks') return { keys: [{ ...(await exportJWK(publicKey)), ...HEADER, use: 'sig' }] };
-    if (pathname === '/me') return { sub: lie.now.infoOf ?? 'ada', groups: ['platform'] };
+    if (pathname === '/me') return { sub: 'ada', groups: ['platform'], ...lie.now.info };
     return { access_token: 'a', token_type: 'Bearer', expires_in: 60, id_token: await createIdToken() };
   }
 
