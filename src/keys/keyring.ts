@@ -67,7 +67,11 @@ const PRIVATE_KEY_ID = 'private';
 /** The id of the caller with the key of the commands on this machine. */
 export const LOCAL_KEY_ID = 'cli';
 /** Headers of every 401 (RFC 9110, 15.5.2). */
-export const CHALLENGE = { 'www-authenticate': 'Bearer realm="tailrace"' };
+const CHALLENGE = { 'www-authenticate': 'Bearer realm="tailrace"' };
+
+export function unauthorized(message: string, refusal: Refusal): TailraceError {
+  return new TailraceError('unauthorized', message, { headers: CHALLENGE, refusal });
+}
 
 /** Keys of the environment and of the control store (spec 5). For when a change applies see src/keys/control-store.ts. */
 export function createKeyring(options: KeyringOptions) {
@@ -139,8 +143,7 @@ function orRejected<T>(work: () => T | Promise<T>): T | Promise<T> {
 function createChecks({ store, tokens, now }: KeyringOptions, environment: readonly Holder[], tally: Tally) {
   function reject(reason: Reason, keyId: string, { address, sent }: Sender): TailraceError {
     tally.refused(keyId, reason, { atMs: now(), address });
-    const message = describeRejection(reason, sent);
-    return new TailraceError('unauthorized', message, { headers: CHALLENGE, refusal: reason });
+    return unauthorized(describeRejection(reason, sent), reason);
   }
 
   /** @throws TailraceError `unauthorized` if there is no such key, or it is revoked or expired */

@@ -4,72 +4,79 @@ import { createSingleFlight } from '../lib/single-flight.ts';
 import { startTask } from '../lib/task.ts';
 import type { AuditAction, AuditEntry } from './audit.ts';
 import type { ControlStore } from './control-store.ts';
-import type { KeyRecord } from './grant.ts';
 
-export interface KnownKeysOptions {
-  /** Asks the store. @throws TailraceError `engine_unavailable` */
-  readonly read: (id: string) => Promise<KeyRecord | undefined>;
-  readonly watch: () => Pick<ChangeWatch, 'ageMs' | 'isDown'>;
-  /** How much longer keys are used while the store is unavailable. */
+export interface KnownOptions<T> {
+  /** Asks the store. @param last what was read before @throws TailraceError `engine_unavailable` */
+  readonly read: (id: string, last: T | undefined) => Promise<T | undefined>;
+  /** Returns for how many ms a record that was read at an instant (`ticks`) may be outdated. */
+  readonly ageMs: (readAtMs: number) => number;
+  readonly freshMs: number;
+  /** How much longer records are used while the store is unavailable. */
   readonly staleMs: number;
+  /** Whether it is. @param hasFailed whether it has just failed */
+  readonly isDown: (hasFailed: boolean) => boolean;
+  /** Records in memory. */
+  readonly max: number;
+  /** Monotonic ms. */
+  readonly ticks: () => number;
 }
 
-// With a probe every 500 ms two may be late or lost; a change elsewhere then still acts within 2 s.
-const FRESH_MS = 1_500;
-// About 6 MB.
-const RECORDS_MAX = 10_000;
-// Tries while keys change all the time: each reading is later than the changes before it.
+// Tries while records change all the time: each reading is later than the changes before it.
 const READS_MAX = 3;
 // More look-ups than the database completes before callers give up.
 const LOOK_UPS_MAX = 1_000;
 
 /**
- * Keys of a store across a network, as they were read a moment ago. Ids that no key has are looked up each time: anyone
- * can invent new ones, so remembering some would bound nothing.
+ * Keys or sessions of a store, as they were read a moment ago. Ids that none has are looked up each time: anyone can
+ * invent new ones, so remembering some would bound nothing.
  */
-export function createKnownKeys({ read, watch, staleMs }: KnownKeysOptions) {
-  const records = new LRUCache<string, KeyRecord>({ max: RECORDS_MAX });
-  const flights = createSingleFlight<KeyRecord | undefined>();
+export function createKnown<T extends object>(options: KnownOptions<T>) {
+  const { read, ageMs, freshMs, staleMs, isDown, ticks } = options;
+  const records = new LRUCache<string, { readonly value: T; readonly readAtMs: number }>(options);
+  const flights = createSingleFlight<T | undefined>();
   let epoch = 0;
 
-  /** Finds a key that was read, while it may be used. */
-  function findKept(id: string): KeyRecord | undefined {
-    const { ageMs, isDown } = watch();
-    return ageMs() < FRESH_MS + (isDown() ? staleMs : 0) ? records.get(id) : undefined;
+  /** Finds a record that was read, while it may be used. */
+  function findKept(id: string, hasFailed = false): T | undefined {
+    const kept = records.get(id);
+    if (kept === undefined) return undefined;
+    const usableMs = freshMs + (isDown(hasFailed) ? staleMs : 0);
+    return ageMs(kept.readAtMs) < usableMs ? kept.value : undefined;
   }
 
-  /** Looks a key up. A record that is read during a change may be from before it: it is read again, and not kept. */
-  async function readAndKeep(id: string): Promise<KeyRecord | undefined> {
+  /** Looks one up. A record that is read during a change may be from before it: it is read again, and not kept. */
+  async function readAndKeep(id: string): Promise<T | undefined> {
     for (let reads = 1; ; reads++) {
-      const begun = epoch;
-      const record = await read(id);
+      const [begun, readAtMs] = [epoch, ticks()];
+      const value = await read(id, records.get(id)?.value);
       if (begun === epoch) {
-        if (record !== undefined) records.set(id, record);
-        return record;
+        if (value === undefined) records.delete(id);
+        else records.set(id, { value, readAtMs });
+        return value;
       }
-      if (reads === READS_MAX) return record;
+      if (reads === READS_MAX) return value;
     }
   }
 
-  async function lookUp(id: string): Promise<KeyRecord | undefined> {
+  async function lookUp(id: string): Promise<T | undefined> {
     if (flights.size >= LOOK_UPS_MAX)
       throw new TailraceError('overloaded', `${LOOK_UPS_MAX} keys wait to be looked up already`);
     try {
       // A caller that comes after a change does not join a look-up from before it.
       return (await flights.run(`${epoch} ${id}`, () => readAndKeep(id))).value;
     } catch (error) {
-      const kept = findKept(id); // the look-up may have found the store unavailable
+      const kept = findKept(id, true);
       if (kept !== undefined) return kept;
       throw error;
     }
   }
 
   return {
-    /** See `ControlStore.findKey`. */
-    find(id: string): KeyRecord | Promise<KeyRecord | undefined> {
+    /** A promise only if the store has to be read. */
+    find(id: string): T | Promise<T | undefined> {
       return findKept(id) ?? lookUp(id);
     },
-    /** Forgets keys; a key that is being read now is not kept. @param ids all keys if left out */
+    /** Forgets records; one that is being read now is not kept. @param ids all of them if left out */
     forget(ids?: readonly string[]): void {
       epoch++;
       if (ids === undefined) records.clear();

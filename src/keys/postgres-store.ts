@@ -14,8 +14,8 @@ import {
   toChangeCount,
   toStorable,
 } from './database.ts';
-import { toRecord } from './grant.ts';
-import { createKnownKeys, openChangeWatch } from './known-keys.ts';
+import { type KeyRecord, toRecord } from './grant.ts';
+import { createKnown, openChangeWatch } from './known-keys.ts';
 
 export interface PostgresStoreOptions {
   readonly staleMs: number;
@@ -24,6 +24,10 @@ export interface PostgresStoreOptions {
   readonly ticks?: () => number;
 }
 
+// With a probe every 500 ms two may be late or lost; a change elsewhere then still acts within 2 s.
+const FRESH_MS = 1_500;
+// About 6 MB.
+const RECORDS_MAX = 10_000;
 // If more keys change between two probes, as when keys are copied, all are invalidated.
 const CHANGED_MAX = 1_000;
 const CONNECTIONS_MAX = 4; // and one for probes
@@ -63,7 +67,11 @@ async function openWatched(
   postgres: Postgres,
   { staleMs, onState, ticks }: Required<PostgresStoreOptions>,
 ): Promise<ControlStore> {
-  const known = createKnownKeys({ read, watch: () => watch, staleMs });
+  const known = createKnown<KeyRecord>({
+    ...{ read, freshMs: FRESH_MS, staleMs, max: RECORDS_MAX, ticks },
+    ageMs: () => watch.ageMs(),
+    isDown: () => watch.isDown(),
+  });
   const watch = await openChangeWatch({
     probe: async () => toChangeCount(await runOn(postgres.probe, COUNT_CHANGES)),
     invalidate: async (since) =>

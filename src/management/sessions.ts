@@ -5,7 +5,7 @@ import { isManager } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import type { SessionRecord } from '../keys/session-store.ts';
 import type { Sessions } from '../people/sessions.ts';
-import { toIsoTime } from './key-view.ts';
+import { toGrantView, toIsoTime } from './key-view.ts';
 import { requireUnrestricted } from './keys.ts';
 import type { Me, Session } from './view.ts';
 
@@ -24,16 +24,14 @@ export interface SessionParts extends EndParts {
 
 /** Describes the sender of a request. */
 export function describeMe(caller: Caller, version: string): Me {
-  const { keyId: id, token, scopes, endpoints, sources, pins, person, session = null } = caller;
+  const { keyId: id, token, person, session = null } = caller;
+  const { rate: _, ...grant } = toGrantView(caller);
   const { name = id, role = null, choices = {}, denied = null } = person ?? {};
   const kind = token === undefined ? 'key' : 'token';
   return {
-    ...{ id, name, role, session, denied, pins, version },
+    ...{ ...grant, id, name, role, session, denied, version },
     kind: person === undefined ? kind : 'person',
     token: token !== undefined,
-    scopes: [...scopes],
-    endpoints: endpoints === undefined ? null : [...endpoints],
-    sources: sources === undefined ? null : [...sources],
     choices: Object.fromEntries(Object.entries(choices).map(([pin, all]) => [pin, [...all]])),
   };
 }
@@ -62,7 +60,7 @@ export async function listSessions(
  */
 export async function endSession(parts: SessionParts, caller: Caller, id: string): Promise<void> {
   rejectToken(caller);
-  const found = SESSION_ID.test(id) ? await parts.sessions.find(id) : undefined;
+  const found = await parts.sessions.find(id);
   if (found === undefined || (found.owner !== caller.keyId && !isManager(caller)))
     throw new TailraceError(
       'not_found',
@@ -85,8 +83,6 @@ export async function endRecorded(
   const entry = { ...by, action: 'ended', atMs: now(), keyId: isKey ? owner : '', detail, count: 1 } as const;
   await control.record({ used: [], entries: [entry] });
 }
-
-const SESSION_ID = /^[0-9a-f]{12}$/;
 
 function requireManager(caller: Caller): void {
   if (!caller.scopes.includes('manage'))

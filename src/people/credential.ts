@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Config } from '../config/config.ts';
 import { isLoopbackHost } from '../config/url.ts';
 import { TailraceError } from '../errors.ts';
-import { type Caller, CHALLENGE, type Keyring } from '../keys/keyring.ts';
+import { type Caller, type Keyring, unauthorized } from '../keys/keyring.ts';
 import { deriveSecret } from '../lib/hash.ts';
 import { headerOf } from '../lib/network.ts';
 import type { LoginSecrets } from './provider.ts';
@@ -31,10 +31,12 @@ export const SECURE_COOKIES: Cookies = {
 export function findCookies(origin: URL): Cookies | undefined {
   if (origin.protocol === 'https:') return SECURE_COOKIES;
   if (origin.protocol !== 'http:' || !isLoopbackHost(origin.hostname)) return undefined;
-  // Services on other ports of this machine share its cookies.
-  const name = `tailrace-${origin.port || 80}`;
+  const name = plainName(origin.port);
   return { session: { name, isSecure: false }, login: { name: `${name}-login`, isSecure: false } };
 }
+
+/** Services on other ports of this machine share its cookies. */
+const plainName = (port = '') => `tailrace-${port || 80}`;
 
 /**
  * Returns the value of a cookie; `undefined` if it is missing, or repeated: then a browser has taken one from
@@ -165,9 +167,10 @@ export function createAuthenticator({ keyring, sessions, callers }: Authenticate
     try {
       if (sent.kind === 'proxy') return callers.ofProxy(sent);
       keyring.refused('', 'unknown', address);
-      const message =
-        'the header that names a user is accepted once, and only from a proxy of TAILRACE_TRUST_PROXY';
-      throw new TailraceError('unauthorized', message, { headers: CHALLENGE, refusal: 'unknown' });
+      throw unauthorized(
+        'the header that names a user is accepted once, and only from a proxy of TAILRACE_TRUST_PROXY',
+        'unknown',
+      );
     } catch (error) {
       return Promise.reject(error);
     }
@@ -211,7 +214,6 @@ export function createReadAmbient(settings: AmbientSettings): ReadAmbient {
  */
 function createFindSecret({ publicUrl }: AmbientSettings) {
   const isAlwaysSecure = publicUrl.startsWith('https:');
-  const findPlainName = createFindPlainName();
   return ({ headers, socket }: IncomingMessage): string | undefined => {
     const secure = readCookie(headers, SECURE_COOKIES.session.name);
     if (secure !== undefined || isAlwaysSecure) return secure;
@@ -222,22 +224,9 @@ function createFindSecret({ publicUrl }: AmbientSettings) {
       'x-forwarded-host': forwardedHost,
     } = headers;
     if ((forwarded ?? forwardedFor ?? forwardedHost) !== undefined) return undefined;
-    const name = isOwnAddress(socket.remoteAddress) ? findPlainName(host) : undefined;
-    return name === undefined ? undefined : readCookie(headers, name);
-  };
-}
-
-/**
- * Finds the cookie of plain HTTP by the header `Host`. Remembers the last one: reading it takes as long as the rest
- * of a session.
- */
-function createFindPlainName() {
-  let last: { readonly host: string; readonly name: string | undefined } = { host: '', name: undefined };
-  return (host: string): string | undefined => {
-    if (last.host === host) return last.name;
-    const url = `http://${host}`;
-    last = { host, name: URL.canParse(url) ? findCookies(new URL(url))?.session.name : undefined };
-    return last.name;
+    const [, hostname = '', port] = /^(.+?)(?::(\d+))?$/.exec(host) ?? [];
+    const isLocal = isLoopbackHost(hostname) && isOwnAddress(socket.remoteAddress);
+    return isLocal ? readCookie(headers, plainName(port)) : undefined;
   };
 }
 

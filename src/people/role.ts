@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { TailraceError } from '../errors.ts';
 import { type Grant, isPinText } from '../keys/grant.ts';
-import { type Caller, CHALLENGE } from '../keys/keyring.ts';
+import { type Caller, unauthorized } from '../keys/keyring.ts';
 import type { Claims, SessionRecord } from '../keys/session-store.ts';
 import { isObject } from '../lib/json.ts';
 
@@ -252,8 +251,7 @@ function getProxied(user: string, groups: string): Identity {
   const list = groups.split(',').map((group) => group.trim());
   const identity = user.length > USER_CHARS_MAX ? undefined : createProxyIdentity(user, list.filter(Boolean));
   if (identity !== undefined) return identity;
-  const message = `the proxy names a user of more than ${USER_CHARS_MAX} characters`;
-  throw new TailraceError('unauthorized', message, { headers: CHALLENGE });
+  throw unauthorized(`the proxy names a user of more than ${USER_CHARS_MAX} characters`, 'unknown');
 }
 
 // Characters of the URLs whose parameters are remembered: some 8 MB at most.

@@ -1,10 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
-import { TailraceError } from '../errors.ts';
+import type { TailraceError } from '../errors.ts';
 import { hashKey, sameHash } from '../keys/grant.ts';
-import { andThen, type Caller, CHALLENGE, type Keyring } from '../keys/keyring.ts';
+import { andThen, type Caller, type Keyring, unauthorized } from '../keys/keyring.ts';
+import { createKnown } from '../keys/known-keys.ts';
 import type { Claims, SessionRecord, SessionStore } from '../keys/session-store.ts';
-import { createSingleFlight } from '../lib/single-flight.ts';
 
 export interface SessionsOptions {
   readonly store: SessionStore;
@@ -55,12 +54,19 @@ export function createSessions(options: SessionsOptions) {
     now,
     ticks = () => performance.now(),
   } = options;
-  const known = createKnownSessions(store, limits.staleMs, ticks);
+  const known = createKnown<KnownSession>({
+    ...{ freshMs: FRESH_MS, staleMs: limits.staleMs, max: SESSIONS_MAX, ticks },
+    async read(id, last) {
+      const record = await store.find(id);
+      return record && toKnown(record, last);
+    },
+    ageMs: (readAtMs) => ticks() - readAtMs,
+    isDown: (hasFailed) => hasFailed,
+  });
 
   function refuse(address: string): TailraceError {
     keyring.refused('', 'session', address);
-    const message = 'the session is not known or has ended; sign in again';
-    return new TailraceError('unauthorized', message, { headers: CHALLENGE, refusal: 'session' });
+    return unauthorized('the session is not known or has ended; sign in again', 'session');
   }
 
   function accept(found: KnownSession, url: string, address: string): Caller | Promise<Caller> {
@@ -152,59 +158,12 @@ interface KnownSession {
   seenMs: number;
   /** The last use that was written. */
   touchedMs: number;
-  /** Monotonic ms. */
-  readAtMs: number;
 }
 
 // A session that another process has ended is used no longer than this.
 const FRESH_MS = 1_000;
 // Claims take up to 64 KB each.
 const SESSIONS_MAX = 2_000;
-const LOOK_UPS_MAX = 1_000;
-
-/** @param staleMs how much longer sessions are used while the store is unavailable */
-function createKnownSessions(store: Pick<SessionStore, 'find'>, staleMs: number, ticks: () => number) {
-  const known = new LRUCache<string, KnownSession>({ max: SESSIONS_MAX });
-  const flights = createSingleFlight<KnownSession | undefined>();
-  let epoch = 0;
-
-  async function read(id: string): Promise<KnownSession | undefined> {
-    const [begun, readAtMs, last] = [epoch, ticks(), known.get(id)];
-    try {
-      const record = await store.find(id);
-      if (record === undefined) {
-        known.delete(id);
-        return undefined;
-      }
-      const session = toKnown(record, last);
-      session.readAtMs = readAtMs;
-      if (begun === epoch) known.set(id, session); // else it may have ended meanwhile
-      return session;
-    } catch (error) {
-      const isUsable = begun === epoch && last !== undefined && ticks() - last.readAtMs < FRESH_MS + staleMs;
-      if (isUsable) return last;
-      throw error;
-    }
-  }
-
-  return {
-    /** Finds a session; synchronously if it is known. Rejects with the failure of the store. */
-    find(id: string): KnownSession | Promise<KnownSession | undefined> {
-      const kept = known.get(id);
-      if (kept !== undefined && ticks() - kept.readAtMs < FRESH_MS) return kept;
-      if (flights.size >= LOOK_UPS_MAX && !flights.has(id))
-        return Promise.reject(
-          new TailraceError('overloaded', `${LOOK_UPS_MAX} sessions wait to be looked up already`),
-        );
-      return flights.run(`${epoch} ${id}`, () => read(id)).then(({ value }) => value);
-    },
-    /** To be called when sessions have ended: no earlier reading of them is used. */
-    forget(): void {
-      epoch++;
-      known.clear();
-    },
-  };
-}
 
 /** Whether a cookie is that of a session. The last right one is remembered: hashing it again takes as long as the rest. */
 function isOf(session: KnownSession, secret: string): boolean {
@@ -223,7 +182,7 @@ function hashOf({ hash }: SessionRecord): Uint8Array {
 function toKnown(record: SessionRecord, last: KnownSession | undefined): KnownSession {
   const { seenMs } = record;
   if (last === undefined || last.record.hash !== record.hash)
-    return { record, hash: hashOf(record), seenMs, touchedMs: seenMs, readAtMs: 0 };
+    return { record, hash: hashOf(record), seenMs, touchedMs: seenMs };
   last.seenMs = Math.max(seenMs, last.seenMs);
   return last;
 }

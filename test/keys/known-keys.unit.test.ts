@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
 import type { KeyRecord } from '../../src/keys/grant.ts';
-import { createKnownKeys } from '../../src/keys/known-keys.ts';
+import { createKnown } from '../../src/keys/known-keys.ts';
 
 const STALE_MS = 60_000;
 const FRESH_MS = 1_500;
@@ -22,7 +22,7 @@ function setUp() {
     gate = promise;
     return resolve;
   };
-  const known = createKnownKeys({
+  const known = createKnown<KeyRecord>({
     async read(id) {
       state.reads++;
       const { record } = state; // what a query sees is what there was when it began
@@ -30,8 +30,9 @@ function setUp() {
       if (state.isAway) throw new TailraceError('engine_unavailable', 'away');
       return id === ID ? record : undefined;
     },
-    watch: () => ({ ageMs: () => state.ageMs, isDown: () => state.isAway }),
-    staleMs: STALE_MS,
+    ageMs: () => state.ageMs,
+    isDown: () => state.isAway,
+    ...{ freshMs: FRESH_MS, staleMs: STALE_MS, max: 10_000, ticks: () => 0 },
   });
   return { known, state, hold };
 }
