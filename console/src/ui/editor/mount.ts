@@ -10,7 +10,13 @@ import {
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { SQLDialect } from '@codemirror/lang-sql';
 import { yaml } from '@codemirror/lang-yaml';
-import { bracketMatching, indentOnInput, indentUnit, syntaxTree } from '@codemirror/language';
+import {
+  bracketMatching,
+  indentOnInput,
+  indentUnit,
+  syntaxHighlighting,
+  syntaxTree,
+} from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { Annotation, type EditorState, type Extension } from '@codemirror/state';
 import {
@@ -22,8 +28,9 @@ import {
   lineNumbers,
   tooltips,
 } from '@codemirror/view';
+import { tagHighlighter, tags } from '@lezer/highlight';
 import { KEYWORDS, NO_WORDS, suggest, TYPES, type Vocabulary } from './completion.ts';
-import { theme } from './theme.ts';
+import look from './theme.css?inline';
 
 interface MountOptions {
   readonly language: EditedLanguage;
@@ -54,6 +61,9 @@ const fromOutside = Annotation.define<true>();
  */
 export function mountEditor(host: HTMLElement, options: MountOptions): MountedEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(look);
+  root.adoptedStyleSheets = [sheet]; // CodeMirror puts its own before it
   let words = NO_WORDS;
   const view = new EditorView({
     root,
@@ -103,7 +113,7 @@ function createExtensions({ language, label, onChange, onRun }: MountOptions): E
     indentUnit.of('  '),
     tooltips({ position: 'fixed' }),
     languageOf(language),
-    theme,
+    syntaxHighlighting(codes),
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0', spellcheck: 'false' }),
     EditorView.updateListener.of((update) => {
@@ -196,6 +206,18 @@ const typeOver = EditorView.domEventHandlers({
     return true;
   },
 });
+
+const codes = tagHighlighter([
+  {
+    tag: [tags.keyword, tags.typeName, tags.bool, tags.null, tags.operatorKeyword],
+    class: 'cm-code-keyword',
+  },
+  { tag: [tags.string, tags.special(tags.string)], class: 'cm-code-string' },
+  { tag: tags.number, class: 'cm-code-number' },
+  { tag: tags.comment, class: 'cm-code-comment' },
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], class: 'cm-code-name' },
+  { tag: tags.special(tags.name), class: 'cm-code-parameter' },
+]);
 
 type EditedLanguage = 'sql' | 'yaml';
 
