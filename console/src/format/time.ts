@@ -1,8 +1,6 @@
 /** Formats for times in texts and in form fields. */
 export type Zone = 'local' | 'utc';
 
-const pad = (value: number, length = 2) => String(value).padStart(length, '0');
-
 interface Parts {
   readonly date: string;
   readonly time: string;
@@ -10,23 +8,11 @@ interface Parts {
 }
 
 function partsOf(ms: number, zone: Zone): Parts {
-  const d = new Date(ms);
-  const [y, mo, day, h, mi, s] =
-    zone === 'utc'
-      ? [
-          d.getUTCFullYear(),
-          d.getUTCMonth(),
-          d.getUTCDate(),
-          d.getUTCHours(),
-          d.getUTCMinutes(),
-          d.getUTCSeconds(),
-        ]
-      : [d.getFullYear(), d.getMonth(), d.getDate(), d.getHours(), d.getMinutes(), d.getSeconds()];
-  return {
-    date: `${pad(y, 4)}-${pad(mo + 1)}-${pad(day)}`,
-    time: `${pad(h)}:${pad(mi)}:${pad(s)}`,
-    ms: pad(d.getUTCMilliseconds(), 3),
-  };
+  const aheadMs = zone === 'utc' ? 0 : -60_000 * new Date(ms).getTimezoneOffset();
+  const shown = new Date(ms + aheadMs);
+  if (Number.isNaN(shown.getTime())) return { date: '', time: '', ms: '' };
+  const [date = '', time = ''] = shown.toISOString().split('T');
+  return { date, time: time.slice(0, 8), ms: time.slice(9, 12) };
 }
 
 /** `2026-11-20 07:00:00` */
@@ -80,7 +66,7 @@ export function formatIso(ms: number): string {
 /** A timestamp of microseconds since the epoch as ISO 8601 with every digit. */
 export function fromMicros(micros: number): string {
   const ms = Math.floor(micros / 1000);
-  return new Date(ms).toISOString().replace('Z', `${pad(micros - ms * 1000, 3)}Z`);
+  return new Date(ms).toISOString().replace('Z', `${String(micros - ms * 1000).padStart(3, '0')}Z`);
 }
 
 /** The name of the displayed zone. */
