@@ -1,7 +1,6 @@
-import type { ComponentType } from 'react';
+import { type ComponentType, lazy } from 'react';
 import type { Me } from '../../src/management/view.ts';
 import { maySearch, mayUseWorkbench } from './api/right.ts';
-import { lazyPart } from './ui/boundary/boundary.tsx';
 
 /**
  * A page of the console. A new page is a folder in page/ and an entry in this list; the service must serve its path, too
@@ -10,8 +9,8 @@ import { lazyPart } from './ui/boundary/boundary.tsx';
 export interface Page {
   /** A pattern of wouter: `/endpoints/:name`. */
   readonly path: string;
-  /** Its name in the navigation; without one another page links to it. */
-  readonly title?: string;
+  /** Its name in the navigation; empty: another page links to it. */
+  readonly title: string;
   /** Shown to keys with one of these scopes; `none`: to everyone, even without a key. */
   readonly scopes: readonly string[] | 'none';
   /** Further requirements on a key. */
@@ -19,101 +18,45 @@ export interface Page {
   readonly component: ComponentType;
 }
 
-export const PAGES: readonly Page[] = [
-  {
-    path: '/',
-    title: 'Overview',
-    scopes: ['query', 'manage'],
-    component: lazyPart(async () => (await import('./page/overview/overview.tsx')).OverviewPage),
-  },
-  {
-    path: '/explore',
-    title: 'Explore',
-    scopes: ['query'],
-    needs: { isMet: maySearch, text: 'that is not limited to endpoints' },
-    component: lazyPart(async () => (await import('./page/explore/explore.tsx')).ExplorePage),
-  },
-  {
-    path: '/dashboards',
-    title: 'Dashboards',
-    scopes: ['query'],
-    component: lazyPart(async () => (await import('./page/dashboards/dashboard-list.tsx')).DashboardListPage),
-  },
-  {
-    path: '/dashboards/:name',
-    scopes: ['query'],
-    component: lazyPart(async () => (await import('./page/dashboards/dashboard.tsx')).DashboardPage),
-  },
-  {
-    path: '/alerts',
-    title: 'Alerts',
-    scopes: ['query'],
-    component: lazyPart(async () => (await import('./page/alerts/alert-list.tsx')).AlertListPage),
-  },
-  {
-    path: '/alerts/:name',
-    scopes: ['query'],
-    component: lazyPart(async () => (await import('./page/alerts/alert.tsx')).AlertPage),
-  },
-  {
-    path: '/workbench',
-    title: 'Workbench',
-    scopes: ['manage'],
-    needs: { isMet: mayUseWorkbench, text: 'also with the scope query, and without other limits' },
-    component: lazyPart(async () => (await import('./page/workbench/workbench.tsx')).WorkbenchPage),
-  },
-  {
-    path: '/workbench/alert',
-    scopes: ['manage'],
-    needs: { isMet: mayUseWorkbench, text: 'also with the scope query, and without other limits' },
-    component: lazyPart(async () => (await import('./page/workbench/alert-bench.tsx')).AlertBenchPage),
-  },
-  {
-    path: '/endpoints/:name',
-    scopes: ['query', 'manage'],
-    component: lazyPart(async () => (await import('./page/endpoint/endpoint.tsx')).EndpointPage),
-  },
-  {
-    path: '/sources',
-    title: 'Sources',
-    scopes: ['ingest', 'manage'],
-    component: lazyPart(async () => (await import('./page/source/source-list.tsx')).SourceListPage),
-  },
-  {
-    path: '/sources/:name',
-    scopes: ['ingest', 'manage'],
-    component: lazyPart(async () => (await import('./page/source/source.tsx')).SourcePage),
-  },
-  {
-    path: '/send',
-    title: 'Send logs',
-    scopes: ['ingest', 'manage'],
-    component: lazyPart(async () => (await import('./page/send/send.tsx')).SendPage),
-  },
-  {
-    path: '/keys',
-    title: 'Keys',
-    scopes: ['manage'],
-    component: lazyPart(async () => (await import('./page/keys/keys.tsx')).KeysPage),
-  },
-  {
-    path: '/admin',
-    title: 'Admin',
-    scopes: ['manage'],
-    component: lazyPart(async () => (await import('./page/admin/admin.tsx')).AdminPage),
-  },
-  {
-    path: '/sessions',
-    scopes: ['query', 'ingest', 'manage', 'metrics'],
-    component: lazyPart(async () => (await import('./page/sessions/sessions.tsx')).SessionsPage),
-  },
-  {
-    path: '/docs',
-    title: 'API reference',
-    scopes: 'none',
-    component: lazyPart(async () => (await import('./page/reference/reference.tsx')).ReferencePage),
-  },
+const READ = ['query', 'manage'];
+const QUERY = ['query'];
+const MANAGE = ['manage'];
+const SEND = ['ingest', 'manage'];
+const SEARCH = { isMet: maySearch, text: 'that is not limited to endpoints' };
+const WORKBENCH = { isMet: mayUseWorkbench, text: 'also with the scope query, and without other limits' };
+
+/** A title that is empty: another page links to it. */
+type Row = readonly [
+  path: string,
+  title: string,
+  scopes: Page['scopes'],
+  load: Parameters<typeof lazy>[0],
+  needs?: Page['needs'],
 ];
+
+const ROWS: readonly Row[] = [
+  ['/', 'Overview', READ, () => import('./page/overview/overview.tsx')],
+  ['/explore', 'Explore', QUERY, () => import('./page/explore/explore.tsx'), SEARCH],
+  ['/dashboards', 'Dashboards', QUERY, () => import('./page/dashboards/dashboard-list.tsx')],
+  ['/dashboards/:name', '', QUERY, () => import('./page/dashboards/dashboard.tsx')],
+  ['/alerts', 'Alerts', QUERY, () => import('./page/alerts/alert-list.tsx')],
+  ['/alerts/:name', '', QUERY, () => import('./page/alerts/alert.tsx')],
+  ['/workbench', 'Workbench', MANAGE, () => import('./page/workbench/workbench.tsx'), WORKBENCH],
+  ['/workbench/alert', '', MANAGE, () => import('./page/workbench/alert-bench.tsx'), WORKBENCH],
+  ['/endpoints/:name', '', READ, () => import('./page/endpoint/endpoint.tsx')],
+  ['/sources', 'Sources', SEND, () => import('./page/source/source-list.tsx')],
+  ['/sources/:name', '', SEND, () => import('./page/source/source.tsx')],
+  ['/send', 'Send logs', SEND, () => import('./page/send/send.tsx')],
+  ['/keys', 'Keys', MANAGE, () => import('./page/keys/keys.tsx')],
+  ['/admin', 'Admin', MANAGE, () => import('./page/admin/admin.tsx')],
+  ['/sessions', '', [...READ, 'ingest', 'metrics'], () => import('./page/sessions/sessions.tsx')],
+  ['/docs', 'API reference', 'none', () => import('./page/reference/reference.tsx')],
+];
+
+export const PAGES: readonly Page[] = ROWS.map(([path, title, scopes, load, needs]) => ({
+  ...{ path, title, scopes, component: lazy(load) },
+  ...(needs && { needs }),
+}));
 
 export function isOfferedTo({ scopes, needs }: Page, self: Me): boolean {
   const hasScope = scopes === 'none' || scopes.some((scope) => self.scopes.includes(scope));

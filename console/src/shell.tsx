@@ -76,7 +76,7 @@ function PageBoundary({ children }: { readonly children: ReactNode }) {
 
 function Pages() {
   const { self } = useClient();
-  const first = offeredTo(self).find(({ title }) => title !== undefined);
+  const first = offeredTo(self).find(({ title }) => title !== '');
   return (
     <Suspense fallback={<p className="muted">Loading…</p>}>
       <Switch>
@@ -112,7 +112,7 @@ function Titled({ page }: { readonly page: Page }) {
   const { name = 'Tailrace' } = useParams();
   return (
     <>
-      <Title text={page.title ?? name} />
+      <Title text={page.title || name} />
       <page.component />
     </>
   );
@@ -134,7 +134,7 @@ function Navigation({ onGo }: { readonly onGo: () => void }) {
     <nav aria-label="Console">
       <ul className="shell-pages">
         {offeredTo(self).map((page) =>
-          page.title === undefined ? null : (
+          page.title === '' ? null : (
             <NavItem
               key={page.path}
               href={page.path}

@@ -12,7 +12,7 @@ const PARTS = [
 ] as const;
 
 /** What an operator looks after. `?show=` names the part. */
-export function AdminPage() {
+export default function AdminPage() {
   const [, navigate] = useLocation();
   const named = new URLSearchParams(useSearch()).get('show');
   const { id, part: Part } = PARTS.find((one) => one.id === named) ?? PARTS[0];

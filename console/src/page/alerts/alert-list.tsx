@@ -16,7 +16,7 @@ const EVERY_MS = 10_000;
 const ORDER: readonly AlertView['state'][] = ['firing', 'pending', 'inactive'];
 
 /** Every alert whose rows the key may read; those that fire first. */
-export function AlertListPage() {
+export default function AlertListPage() {
   const { value, error } = useRead(queries.alerts, { everyMs: EVERY_MS });
   const alerts = value?.result.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
   const firing = alerts?.filter(({ state }) => state === 'firing').length ?? 0;

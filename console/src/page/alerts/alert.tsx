@@ -27,7 +27,7 @@ import { Silences } from './silences.tsx';
 const EVERY_MS = 10_000;
 
 /** One alert: its state, what its evaluations saw, its silences and its history. */
-export function AlertPage() {
+export default function AlertPage() {
   const { name = '' } = useParams();
   const path = `/api/alerts/${encodeURIComponent(name)}`;
   const asked = useMemo(() => query<AlertDetailView>(path, ['instances', 'chart']), [path]);

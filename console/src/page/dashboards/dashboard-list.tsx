@@ -11,7 +11,7 @@ import { PageHead } from '../../ui/page-head.tsx';
 import './dashboard.css';
 
 /** Every dashboard of which the key sees a panel. */
-export function DashboardListPage() {
+export default function DashboardListPage() {
   const { self } = useClient();
   const { value, error } = useRead(queries.dashboards);
   const dashboards = value?.result;

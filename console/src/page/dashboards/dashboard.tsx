@@ -14,7 +14,7 @@ import { DashboardBody } from './dashboard-body.tsx';
 const EditDashboard = lazyPart(async () => (await import('./edit-dashboard.tsx')).EditDashboard);
 
 /** A page of panels, each an endpoint; with `ui.edit=1` its file beside it. */
-export function DashboardPage() {
+export default function DashboardPage() {
   const { name = '' } = useParams();
   const { self } = useClient();
   const search = useSearch();

@@ -19,7 +19,7 @@ import { withColumnsOf, withSql } from './sandbox.ts';
 import { useUrlState } from './url-state.ts';
 
 /** One endpoint: its description, a form to call it, its answer, and snippets. */
-export function EndpointPage() {
+export default function EndpointPage() {
   const { name = '' } = useParams();
   const { value, error } = useRead(queries.endpoints);
   const found = value?.result.find((one) => one.name === name || one.id === name.toLowerCase());

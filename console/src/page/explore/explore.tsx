@@ -23,7 +23,7 @@ import { useFields } from './use-fields.ts';
 const TITLE_CHARS_MAX = 80;
 
 /** Searches the events of every source: a chart of when they happened, their lines, and what they have in common. */
-export function ExplorePage() {
+export default function ExplorePage() {
   const [given, change] = useAddress();
   const pinned = useClient().self.pins['project'];
   const address = useMemo(() => ({ ...given, project: pinned ?? given.project }), [given, pinned]);

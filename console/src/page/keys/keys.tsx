@@ -21,7 +21,7 @@ type Task =
   | { readonly kind: 'revoke'; readonly key: KeyView };
 
 /** Creates and revokes keys, and shows their audit trail. */
-export function KeysPage() {
+export default function KeysPage() {
   const { self } = useClient();
   const cache = useQueryClient();
   const [states, setStates] = useState<KeyStates>('active');

@@ -22,7 +22,7 @@ import { EndpointTraffic } from './endpoint-traffic.tsx';
 import { SourceTraffic } from './source-traffic.tsx';
 
 /** The state of the service: live numbers for keys with `manage`, otherwise the endpoints of the key. */
-export function OverviewPage() {
+export default function OverviewPage() {
   const { self } = useClient();
   const mayWatch = self.scopes.includes('manage');
   const mayFind = maySearch(self);

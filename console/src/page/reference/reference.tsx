@@ -11,7 +11,7 @@ import './reference.css';
 const DOCUMENT = query<OpenApi>('/openapi.json', ['tags', 'paths', 'components']);
 
 /** The operations of the API: without a key those that are the same for all, with one also its endpoints. */
-export function ReferencePage() {
+export default function ReferencePage() {
   const { scopes } = useClient().self;
   const { value, error } = useRead(DOCUMENT);
   return (

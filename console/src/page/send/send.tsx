@@ -19,7 +19,7 @@ import './send.css';
 import { SENDERS, type Sender, writeSender } from './senders.ts';
 
 /** How to send logs: a sender is chosen, its configuration is written, and a light shows that its first event has arrived. */
-export function SendPage() {
+export default function SendPage() {
   const { sources, error } = useSources();
   const senders = sources?.filter(({ managed, internal }) => managed && !internal) ?? [];
   return (

@@ -12,7 +12,7 @@ import { RowTable } from '../../ui/table/panel-table.tsx';
 const SESSIONS = query<{ readonly result: readonly Session[] }>('/api/sessions', ['result']);
 
 /** The devices on which one is signed in, to sign the others out. */
-export function SessionsPage() {
+export default function SessionsPage() {
   const { self } = useClient();
   const zone = useZone();
   const { value, error } = useRead(SESSIONS);

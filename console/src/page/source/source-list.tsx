@@ -70,7 +70,7 @@ const LINES: TableColumn<Row> = {
 };
 
 /** Every source that the key may see. */
-export function SourceListPage() {
+export default function SourceListPage() {
   const { sources, stateOf, mayWatch, nowMs, error } = useSources();
   const hasLines = maySearch(useClient().self);
   return (

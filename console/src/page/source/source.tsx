@@ -16,7 +16,7 @@ import './source.css';
 import { useSources } from './use-sources.ts';
 
 /** One source: its size, its columns, and how to send events. */
-export function SourcePage() {
+export default function SourcePage() {
   const { name = '' } = useParams();
   const { sources, stateOf, mayWatch, nowMs, error } = useSources();
   const source = sources?.find((one) => one.name === name);

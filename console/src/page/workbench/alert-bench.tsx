@@ -12,7 +12,7 @@ import { parseAlertUrl } from './path.ts';
 import { WorkHead } from './work-head.tsx';
 
 /** The file of an alert: `?name=NAME` opens one, `?endpoint=NAME` begins one on an endpoint. */
-export function AlertBenchPage() {
+export default function AlertBenchPage() {
   const search = useSearch();
   const { name, endpoint, values } = parseAlertUrl(search);
   const [, navigate] = useLocation();

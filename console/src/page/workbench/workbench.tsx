@@ -12,7 +12,7 @@ import { type StoredFiles, toBase } from './work.ts';
 import { WorkHead } from './work-head.tsx';
 
 /** Writes, tries and saves endpoints. `?endpoint=NAME` opens one, `?search=…` writes a search as one; otherwise a new one is begun. */
-export function WorkbenchPage() {
+export default function WorkbenchPage() {
   const url = useSearch();
   const name = new URLSearchParams(url).get('endpoint') ?? '';
   const search = parseFromSearch(url);
