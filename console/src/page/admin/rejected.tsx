@@ -5,8 +5,6 @@ import { formatCount } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
 import { formatAgo } from '../../format/time.ts';
 import { Code } from '../../ui/code.tsx';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
-import { Panel } from '../../ui/panel.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
@@ -131,24 +129,18 @@ interface SinceStartProps<T> {
 
 /** A table of what this process keeps in memory. */
 function SinceStart<T>({ title, columns, keyOf, value, error, nothing }: SinceStartProps<T>) {
+  const { result, since = '' } = value ?? {};
   const nowMs = Date.now();
-  if (error !== undefined) return <ErrorNote error={error} />;
-  if (value === undefined || value.result.length === 0)
-    return (
-      <Panel title={title}>
-        {value === undefined ? (
-          <p className="muted">Reading…</p>
-        ) : (
-          <Empty title={`Nothing since the start, ${formatAgo(Date.parse(value.since), nowMs)}`}>
-            {nothing}
-          </Empty>
-        )}
-      </Panel>
-    );
-  const below = (
-    <p className="admin-below small muted">
-      Kept in memory by this process since it started, <Ago iso={value.since} nowMs={nowMs} />.
-    </p>
+  return (
+    <RowTable
+      {...{ title, columns, keyOf, error }}
+      rows={result}
+      empty={[`Nothing since the start, ${formatAgo(Date.parse(since), nowMs)}`, nothing]}
+      below={
+        <p className="admin-below small muted">
+          Kept in memory by this process since it started, <Ago iso={since} nowMs={nowMs} />.
+        </p>
+      }
+    />
   );
-  return <RowTable {...{ title, columns, keyOf, below }} rows={value.result} />;
 }

@@ -2,8 +2,6 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { query, useRead } from '../../api/queries.ts';
 import { formatBytes, formatCount, formatMs } from '../../format/number.ts';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
-import { Panel } from '../../ui/panel.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Segmented } from '../../ui/tabs.tsx';
 import { KeyName, useKeyNames } from './key-name.tsx';
@@ -45,18 +43,7 @@ export function Usage() {
       <Segmented label="Range" options={DAYS} selected={days} onSelect={setDays} />
     </div>
   );
-  if (error !== undefined) return <ErrorNote error={error} />;
-  if (value === undefined || value.result.length === 0)
-    return (
-      <Panel title="Usage" actions={actions}>
-        {value === undefined ? (
-          <p className="muted">Reading…</p>
-        ) : (
-          <Empty title="Nothing stored">What is stored and asked is written down once a minute.</Empty>
-        )}
-      </Panel>
-    );
-  const rows = [...Map.groupBy(value.result, (day) => day[by])];
+  const rows = value && [...Map.groupBy(value.result, (day) => day[by])];
   const nameOf = ([id]: Row) =>
     by === 'key' ? (
       <KeyName id={id} name={names.get(id)} />
@@ -65,11 +52,13 @@ export function Usage() {
     );
   return (
     <RowTable
-      {...{ title: 'Usage', actions }}
-      rows={rows.toSorted((a, b) => sum(b, 'bytes') - sum(a, 'bytes'))}
+      {...{ title: 'Usage', actions, error }}
+      empty={['Nothing stored', 'What is stored and asked is written down once a minute.']}
+      rows={rows?.toSorted((a, b) => sum(b, 'bytes') - sum(a, 'bytes'))}
       columns={[{ name: by === 'key' ? 'Key' : 'Project', cell: nameOf }, ...COUNTS]}
       keyOf={([id]) => id}
       below={
+        value !== undefined &&
         value.result.length >= ROWS_MAX && (
           <p className="admin-below small muted">
             Without the oldest days: the endpoint returns {ROWS_MAX} rows.

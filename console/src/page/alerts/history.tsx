@@ -2,8 +2,6 @@ import type { AlertEntryView } from '../../../../src/management/alert-view.ts';
 import { usePages } from '../../api/queries.ts';
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
-import { Panel } from '../../ui/panel.tsx';
 import { LoadMore, RowTable } from '../../ui/table/panel-table.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { Pairs } from './alert-state.tsx';
@@ -24,24 +22,13 @@ const TONES: Readonly<Record<AlertEntryView['change'], Tone>> = {
 export function History({ path }: { readonly path: string }) {
   const { items, error, hasMore, busy, loadMore } = usePages<AlertEntryView>(path, { size: PAGE });
   const zone = useZone();
-  if (items === undefined || items.length === 0) {
-    return (
-      <Panel title="History">
-        {error !== undefined && <ErrorNote error={error} />}
-        {items === undefined && error === undefined && <p className="muted">Reading…</p>}
-        {items?.length === 0 && (
-          <Empty title="Nothing has happened">
-            What fires, resolves or fails is listed here for 90 days.
-          </Empty>
-        )}
-      </Panel>
-    );
-  }
   return (
     <RowTable
       title="History"
       rowClass="alert-line"
       rows={items}
+      error={error}
+      empty={['Nothing has happened', 'What fires, resolves or fails is listed here for 90 days.']}
       keyOf={({ id }) => id}
       below={hasMore && <LoadMore label="Load older entries" busy={busy} onLoad={loadMore} />}
       columns={[

@@ -1,8 +1,6 @@
 import { Link } from 'wouter';
 import type { EndpointView, Overview, Traffic } from '../../../../src/management/view.ts';
 import { formatCount, formatMs, formatPercent, formatShort } from '../../format/number.ts';
-import { Empty } from '../../ui/note.tsx';
-import { Panel } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
@@ -16,20 +14,11 @@ interface Props {
 /** A line per endpoint: requests, latency and errors. */
 export function EndpointTraffic({ overview, endpoints }: Props) {
   const { search } = overview;
-  const nowMs = Date.parse(overview.at);
-  if (overview.endpoints.length === 0 && search === null) {
-    return (
-      <Panel title="Endpoints">
-        <Empty title="There are no endpoints">
-          Put endpoint.yaml and query.sql into a folder of TAILRACE_ENDPOINTS_DIR and run tailrace reload.
-        </Empty>
-      </Panel>
-    );
-  }
   return (
     <RowTable
       title="Endpoints"
       rowClass="traffic-line"
+      empty={['There are no endpoints', NO_ENDPOINTS]}
       rows={[
         ...overview.endpoints.map((traffic) => ({
           traffic,
@@ -37,11 +26,14 @@ export function EndpointTraffic({ overview, endpoints }: Props) {
         })),
         ...(search === null ? [] : [{ traffic: search, endpoint: SEARCH }]),
       ]}
-      columns={columnsAt(nowMs)}
+      columns={columnsAt(Date.parse(overview.at))}
       keyOf={({ endpoint, traffic }) => endpoint?.name ?? traffic.name}
     />
   );
 }
+
+const NO_ENDPOINTS =
+  'Put endpoint.yaml and query.sql into a folder of TAILRACE_ENDPOINTS_DIR and run tailrace reload.';
 
 interface Described extends Pick<EndpointView, 'description' | 'caching_seconds'> {
   /** Of a line that is not an endpoint. */

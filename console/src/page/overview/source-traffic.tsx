@@ -3,8 +3,6 @@ import { Link } from 'wouter';
 import { type Row, toAnswer } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
 import { formatCount, formatPercent } from '../../format/number.ts';
-import { ErrorNote } from '../../ui/note.tsx';
-import { Panel } from '../../ui/panel.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { explorePath } from '../explore/address.ts';
 import { searchPath } from '../explore/search/search.ts';
@@ -103,22 +101,13 @@ export function SourceTraffic() {
     staleTime: EVERY_MS,
     refetchInterval: EVERY_MS,
   });
-  if (data === undefined || data.length === 0) {
-    return (
-      <Panel title={TITLE}>
-        {error !== null ? (
-          <ErrorNote error={error} />
-        ) : (
-          <p className="muted">{data === undefined ? 'Counting…' : 'No events.'}</p>
-        )}
-      </Panel>
-    );
-  }
   return (
     <RowTable
       title={TITLE}
       rowClass="source-line"
       rows={data}
+      error={error ?? undefined}
+      empty={['No events', 'Nothing that this key may search has arrived in the last two hours.']}
       columns={COLUMNS}
       keyOf={({ source }) => source}
     />
