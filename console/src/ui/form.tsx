@@ -106,30 +106,32 @@ type Control<Tag extends 'input' | 'select'> = Labelled &
     readonly onChange?: (value: string) => void;
   };
 
-/** A line of text, or what `type` says. */
-export function TextField({
-  label,
-  help,
-  fault,
-  suggestions,
-  onChange,
-  ...props
-}: Control<'input'> & { readonly suggestions?: readonly string[] }) {
+/** What the controls of fields share, and their own properties. */
+function useControl<Props extends Labelled>({ label, help, fault, ...own }: Props) {
   const id = useId();
+  const shared = {
+    id,
+    className: 'input',
+    'aria-describedby': describedBy(id),
+    'aria-invalid': fault !== undefined,
+  };
+  return { field: { id, label, help, fault }, props: { ...shared, ...own } };
+}
+
+type TextFieldProps = Control<'input'> & { readonly suggestions?: readonly string[] };
+
+/** A line of text, or what `type` says. */
+export function TextField({ suggestions, onChange, ...given }: TextFieldProps) {
+  const { field, props } = useControl(given);
+  const list = `${field.id}-list`;
   return (
-    <Field {...{ id, label, help, fault }}>
+    <Field {...field}>
       <input
-        id={id}
-        className="input"
-        aria-describedby={describedBy(id)}
-        aria-invalid={fault !== undefined}
-        autoComplete="off"
-        spellCheck={false}
-        {...(suggestions && { list: `${id}-list` })}
-        {...props}
+        {...{ autoComplete: 'off', spellCheck: false, ...props }}
+        {...(suggestions && { list })}
         onChange={(event) => onChange?.(event.target.value)}
       />
-      {suggestions && <Suggestions id={`${id}-list`} values={suggestions} />}
+      {suggestions && <Suggestions id={list} values={suggestions} />}
     </Field>
   );
 }
@@ -151,26 +153,11 @@ interface Choices {
 }
 
 /** One of a few values. @param children further options */
-export function ChoiceField({
-  label,
-  help,
-  fault,
-  options,
-  children,
-  onChange,
-  ...props
-}: Control<'select'> & Choices) {
-  const id = useId();
+export function ChoiceField({ options, children, onChange, ...given }: Control<'select'> & Choices) {
+  const { field, props } = useControl(given);
   return (
-    <Field {...{ id, label, help, fault }}>
-      <select
-        id={id}
-        className="input"
-        aria-describedby={describedBy(id)}
-        aria-invalid={fault !== undefined}
-        {...props}
-        onChange={(event) => onChange?.(event.target.value)}
-      >
+    <Field {...field}>
+      <select {...props} onChange={(event) => onChange?.(event.target.value)}>
         {children}
         <Options options={options} />
       </select>

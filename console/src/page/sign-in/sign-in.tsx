@@ -1,9 +1,10 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Me, SignInView } from '../../../../src/management/view.ts';
 import { ApiError, callRaw, parseAnswer } from '../../api/client.ts';
 import { readChoices, withChoices } from '../../api/session.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
+import { Form, TextField } from '../../ui/form.tsx';
 import { Mark } from '../../ui/mark.tsx';
 import './sign-in.css';
 
@@ -27,7 +28,6 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
   const [busy, setBusy] = useState(kept !== undefined);
   const [options, setOptions] = useState<SignInView>();
   const [problem] = useState(takeProblem);
-  const input = useRef<HTMLInputElement>(null);
   const tried = useRef(false);
 
   const signIn = async (key: string) => {
@@ -38,7 +38,6 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
     } catch (error) {
       setFault(describe(error));
       setBusy(false);
-      input.current?.focus();
     }
   };
 
@@ -54,26 +53,18 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
     });
   }, []);
 
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    const key = input.current?.value.trim() ?? '';
-    if (key === '') {
-      setFault('Enter a key.');
-      input.current?.focus();
-      return;
-    }
+  const onSubmit = (data: FormData) => {
+    const key = String(data.get('key') ?? '').trim();
+    if (key === '') setFault('Enter a key.');
     // A header cannot carry other characters: the call would fail as if the service were unreachable.
-    if (!/^[\x21-\x7e]+$/.test(key)) {
+    else if (!/^[\x21-\x7e]+$/.test(key))
       setFault('This is not a key: keys have no spaces and only ASCII characters. Copy it again.');
-      input.current?.focus();
-      return;
-    }
-    void signIn(key);
+    else void signIn(key);
   };
 
   return (
     <main className="sign-in">
-      <form className="panel" onSubmit={onSubmit} noValidate>
+      <Form className="panel" error={fault} onSubmit={onSubmit}>
         <div className="sign-in-brand">
           <Mark />
           <h1>Tailrace</h1>
@@ -93,35 +84,25 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
             <p className="muted">
               {options?.provider === true ? 'Or with an API key.' : 'Sign in with an API key.'}
             </p>
-            <div className="field">
-              <label htmlFor="key">API key</label>
-              <input
-                ref={input}
-                id="key"
-                className="input"
-                type="password"
-                autoComplete="off"
-                spellCheck={false}
-                aria-describedby="key-help"
-                aria-invalid={fault !== undefined}
-                // biome-ignore lint/a11y/noAutofocus: it is the only thing to do here
-                autoFocus
-              />
-              <div id="key-help" role="status">
-                {fault !== undefined && <span className="tone-bad small">{fault}</span>}
-              </div>
-            </div>
-            <button
-              className={options?.provider === true ? 'button' : 'button is-primary'}
+            <TextField
+              label="API key"
+              name="key"
+              type="password"
+              fault={fault}
+              // It is the only thing to do here.
+              autoFocus
+            />
+            <Button
               type="submit"
               disabled={busy}
+              {...(options?.provider !== true && { look: 'primary' as const })}
             >
               {busy ? 'Signing in…' : 'Sign in'}
-            </button>
+            </Button>
             <KeyHelp onSkip={onSkip} />
           </>
         )}
-      </form>
+      </Form>
     </main>
   );
 }
@@ -175,11 +156,8 @@ async function findMe(): Promise<Me | undefined> {
 
 async function readOptions(): Promise<SignInView> {
   try {
-    return parseAnswer<SignInView>(await callRaw(undefined, '/auth/options'), [
-      'provider',
-      'keys',
-      'session',
-    ]);
+    const raw = await callRaw(undefined, '/auth/options');
+    return parseAnswer<SignInView>(raw, ['provider', 'keys', 'session']);
   } catch {
     return { provider: false, keys: true, session: false }; // the sign-in will say what is wrong
   }
