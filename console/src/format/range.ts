@@ -1,11 +1,10 @@
 import { formatIso, formatTime, formatTimeMs, fromField, toField, type Zone } from './time.ts';
 
-const SECOND_MS = 1_000;
 const UNITS = {
-  s: { ms: SECOND_MS, name: 'second' },
-  m: { ms: 60 * SECOND_MS, name: 'minute' },
-  h: { ms: 3_600 * SECOND_MS, name: 'hour' },
-  d: { ms: 86_400 * SECOND_MS, name: 'day' },
+  s: { ms: 1_000, name: 'second' },
+  m: { ms: 60_000, name: 'minute' },
+  h: { ms: 3_600_000, name: 'hour' },
+  d: { ms: 86_400_000, name: 'day' },
 } as const;
 
 type Unit = keyof typeof UNITS;
@@ -55,8 +54,6 @@ function unitOf(range: LastRange): (typeof UNITS)[Unit] {
   return UNITS[range.slice(-1) as Unit]; // parseLast has made it
 }
 
-const MINUTE_MS = 60_000;
-
 /** Ranges that end now and are one click away. */
 export const QUICK_RANGES: readonly LastRange[] = ['15m', '1h', '6h', '24h', '7d', '30d'];
 
@@ -76,7 +73,7 @@ export function describeRange(range: TimeRange, zone: Zone): string {
   if (range.kind === 'last') return describeLast(range.range);
   const [from, until] = [Date.parse(range.from), Date.parse(range.until)];
   const hasMs = from % 1000 !== 0 || until % 1000 !== 0;
-  const hasSeconds = hasMs || from % MINUTE_MS !== 0 || until % MINUTE_MS !== 0;
+  const hasSeconds = hasMs || from % UNITS.m.ms !== 0 || until % UNITS.m.ms !== 0;
   const format = (ms: number) => {
     const text = hasMs ? formatTimeMs(ms, zone) : formatTime(ms, zone);
     return hasSeconds ? text : text.slice(0, -':00'.length);
@@ -109,9 +106,6 @@ function readInstant(text: string, zone: Zone): string {
   return fromField(instant, utc === undefined ? zone : 'utc');
 }
 
-/** A range of zoomed-out years would only be empty. */
-const LENGTH_MAX_MS = 3_650 * 86_400_000;
-
 /** Share of its length by which a range that ends now may have ended before. */
 const NEAR = 0.1;
 
@@ -130,7 +124,7 @@ export function zoomOut(range: TimeRange, nowMs: number): TimeRange {
   }
   const { fromMs, untilMs } = resolveRange(range, nowMs);
   const halfMs = Math.round((untilMs - fromMs) / 2);
-  return untilMs - fromMs > LENGTH_MAX_MS ? range : toRange(fromMs - halfMs, untilMs + halfMs, nowMs);
+  return untilMs - fromMs > LAST_MAX_MS ? range : toRange(fromMs - halfMs, untilMs + halfMs, nowMs);
 }
 
 /** Whether there are later events than those of a range, as far as the clock can say. */
@@ -162,7 +156,6 @@ interface RangeTextFault {
 export const RANGE_TEXT_CHARS_MAX = 120;
 
 const EXAMPLES = 'write a range such as now-40m, last 2 days, 07:00 to 08:30, or yesterday';
-const DAY_MS = 86_400_000;
 // A hyphen between two ends, not the one of `now - 40 minutes`.
 const ENDS = / to | until | - (?!\d+ ?[a-z])|\.\.|[–—]/;
 
@@ -200,7 +193,7 @@ function readEnd(text: string, { nowMs, zone }: Clock): number | undefined {
   if (length !== undefined) return nowMs - lastMs(length);
   const today = toField(nowMs, zone).slice(0, 10);
   // Noon of the day before: a day of the zone may have 23 hours or 25.
-  const yesterday = toField(Date.parse(fromField(`${today}T12:00`, zone)) - DAY_MS, zone).slice(0, 10);
+  const yesterday = toField(Date.parse(fromField(`${today}T12:00`, zone)) - UNITS.d.ms, zone).slice(0, 10);
   const isTime = /^\d{1,2}:\d\d/.test(text);
   const instant = isTime ? `${today} ${text.padStart(5, '0')}` : text;
   const day = new Map([

@@ -135,34 +135,22 @@ function Times({ record, nowMs }: TimesProps) {
   );
 }
 
-function Limits({ record }: { readonly record: KeyView }) {
-  const limits = limitsOf(record);
+/** The limits of a key other than its scopes and expiry. */
+function Limits({ record: { endpoints, sources, pins, rate } }: { readonly record: KeyView }) {
+  const limits = [
+    endpoints && `Endpoints: ${endpoints.join(', ')}`,
+    sources && `Sources: ${sources.join(', ')}`,
+    ...Object.entries(pins).map(([name, value]) => `${name} = ${value}`),
+    rate && `${formatCount(rate.per_second)}/s, ${formatCount(rate.burst)} at once`,
+  ].filter((limit) => limit !== null);
   if (limits.length === 0) return <span className="muted">none</span>;
   return (
-    <dl className="key-limit-list">
-      {limits.map(({ name, value }) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
+    <ul className="key-facts small">
+      {limits.map((limit) => (
+        <li key={limit}>{limit}</li>
       ))}
-    </dl>
+    </ul>
   );
-}
-
-/** The limits of a key other than its scopes and expiry. */
-function limitsOf({ endpoints, sources, pins, rate }: KeyView): { name: string; value: string }[] {
-  const pinned = Object.entries(pins).map(([name, value]) => `${name} = ${value}`);
-  return [
-    ...(endpoints === null ? [] : [{ name: 'endpoints', value: endpoints.join(', ') }]),
-    ...(sources === null ? [] : [{ name: 'sources', value: sources.join(', ') }]),
-    ...(pinned.length === 0 ? [] : [{ name: 'pinned', value: pinned.join(', ') }]),
-    ...(rate === null ? [] : [{ name: 'rate', value: describeRate(rate) }]),
-  ];
-}
-
-function describeRate({ per_second, burst }: NonNullable<KeyView['rate']>): string {
-  return `${formatCount(per_second)}/s, ${formatCount(burst)} at once`;
 }
 
 interface KeyState {

@@ -16,7 +16,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { explorePath } from '../explore/address.ts';
 import { useSources } from '../source/use-sources.ts';
 import './send.css';
-import { SENDERS, type Sender, writeSender } from './senders.ts';
+import { SENDERS, writeSender } from './senders.ts';
 
 /** How to send logs: a sender is chosen, its configuration is written, and a light shows that its first event has arrived. */
 export default function SendPage() {
@@ -50,14 +50,33 @@ function Steps({ sources }: { readonly sources: readonly SourceView[] }) {
   const source = sources.find(({ name }) => name === sourceName) ?? sources[0];
   const sender = SENDERS.find(({ id }) => id === senderId) ?? SENDERS[0];
   if (source === undefined || sender === undefined) return null;
-  const { language, note } = sender;
+  const { label, language, note, isSorted = false } = sender;
   const text = writeSender(sender, { origin: location.origin, source, project, key });
   return (
     <div className="send">
       <Panel title="Sender">
         <div className="send-fields">
-          <SenderChoice sender={sender} onChange={setSenderId} />
-          <SourceChoice sources={sources} source={source} sender={sender} onChange={setSourceName} />
+          <ChoiceField label="What sends them" value={sender.id} options={[]} onChange={setSenderId}>
+            {[...Map.groupBy(SENDERS, ({ group }) => group)].map(([group, senders]) => (
+              <optgroup key={group} label={group}>
+                <Options options={senders.map((one) => [one.id, one.label])} />
+              </optgroup>
+            ))}
+          </ChoiceField>
+          {isSorted ? (
+            <p className="small muted">
+              Its events go to the source whose file accepts them, else to{' '}
+              <Link href={`/sources/${GENERAL}`}>{GENERAL}</Link>.
+            </p>
+          ) : (
+            <ChoiceField
+              label="Source"
+              help={source.description}
+              value={source.name}
+              options={sources.map(({ name }) => name)}
+              onChange={setSourceName}
+            />
+          )}
           <TextField
             label="Project of the events"
             help={pinned !== undefined && 'Set by your key.'}
@@ -67,87 +86,41 @@ function Steps({ sources }: { readonly sources: readonly SourceView[] }) {
           />
           <SenderKey
             // A key of another source or project would be of no use.
-            key={`${sender.isSorted === true ? '' : source.name}\0${project}`}
-            source={sender.isSorted === true ? undefined : source.name}
+            key={`${isSorted ? '' : source.name}\0${project}`}
+            source={isSorted ? undefined : source.name}
             project={project}
-            sender={sender.label}
+            sender={label}
             onMade={setKey}
           />
         </div>
       </Panel>
       <Panel title="Configuration">
-        <Code text={text} label={sender.label} {...(language !== undefined && { language })} />
+        <Code text={text} label={label} {...(language !== undefined && { language })} />
         <p className="small muted">{note}</p>
       </Panel>
-      <Arrival />
+      <Panel title="First event">
+        {self.scopes.includes('manage') ? (
+          <Arrival />
+        ) : (
+          <p className="small muted">
+            A key with the scope manage sees here when the first event has arrived.
+          </p>
+        )}
+      </Panel>
     </div>
   );
 }
-
-function SenderChoice({
-  sender,
-  onChange,
-}: {
-  readonly sender: Sender;
-  readonly onChange: (id: string) => void;
-}) {
-  const groups = [...Map.groupBy(SENDERS, ({ group }) => group)];
-  return (
-    <ChoiceField label="What sends them" value={sender.id} options={[]} onChange={onChange}>
-      {groups.map(([group, senders]) => (
-        <optgroup key={group} label={group}>
-          <Options options={senders.map((one) => [one.id, one.label])} />
-        </optgroup>
-      ))}
-    </ChoiceField>
-  );
-}
-
-interface SourceChoiceProps {
-  readonly sources: readonly SourceView[];
-  readonly source: SourceView;
-  readonly sender: Sender;
-  readonly onChange: (name: string) => void;
-}
-
-function SourceChoice({ sources, source, sender, onChange }: SourceChoiceProps) {
-  if (sender.isSorted === true)
-    return (
-      <p className="small muted">
-        Its events go to the source whose file accepts them, else to{' '}
-        <Link href={`/sources/${GENERAL}`}>{GENERAL}</Link>.
-      </p>
-    );
-  return (
-    <ChoiceField
-      label="Source"
-      help={source.description}
-      value={source.name}
-      options={sources.map(({ name }) => name)}
-      onChange={onChange}
-    />
-  );
-}
-
-/** Rows of each source. */
-type Rows = ReadonlyMap<string, number>;
 
 /** A light that turns on when an event has arrived since the page was opened, or since the light was reset. */
 function Arrival() {
   const { self } = useClient();
   const { value } = useOverview();
-  const [before, setBefore] = useState<Rows>();
-  if (value !== undefined && before === undefined) setBefore(countRows(value));
-  if (!self.scopes.includes('manage'))
-    return (
-      <Panel title="First event">
-        <p className="small muted">A key with the scope manage sees here when the first event has arrived.</p>
-      </Panel>
-    );
+  const [before, setBefore] = useState<Overview>();
+  if (value !== undefined && before === undefined) setBefore(value);
   const arrived = value === undefined || before === undefined ? [] : findArrived(value, before);
   const isOn = arrived.length > 0;
   return (
-    <Panel title="First event">
+    <>
       <p className="arrival" role="status">
         <span className={isOn ? 'arrival-light is-on' : 'arrival-light'} aria-hidden="true" />
         {isOn ? (
@@ -170,17 +143,14 @@ function Arrival() {
         )}
       </p>
       {isOn && <QuietButton onClick={() => setBefore(undefined)}>Wait for another</QuietButton>}
-    </Panel>
+    </>
   );
 }
 
-function countRows({ sources }: Overview): Rows {
-  return new Map(sources.map(({ name, rows }) => [name, rows]));
-}
-
-function findArrived({ sources }: Overview, before: Rows) {
+function findArrived({ sources }: Overview, before: Overview) {
+  const rows = new Map(before.sources.map((source) => [source.name, source.rows]));
   return sources
-    .map(({ name, rows }) => ({ name, count: rows - (before.get(name) ?? 0) }))
+    .map((source) => ({ name: source.name, count: source.rows - (rows.get(source.name) ?? 0) }))
     .filter(({ name, count }) => count > 0 && !isOwnSource(name));
 }
 

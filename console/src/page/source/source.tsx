@@ -31,12 +31,18 @@ export default function SourcePage() {
       <Head source={source} />
       {error !== undefined && <ErrorNote error={error} />}
       {mayWatch && source.managed && <Numbers state={stateOf(name)} nowMs={nowMs} />}
-      <RowTable title="Fields" rows={source.columns} columns={FIELDS} keyOf={(column) => column.name} />
       <RowTable
-        title="Fields that all sources have"
-        rows={COMMON}
+        title="Fields"
+        rows={source.columns}
         columns={FIELDS}
         keyOf={(column) => column.name}
+        below={
+          <p className="field-common small muted">
+            Each source also has <code>id</code>, <code>timestamp</code>, <code>project</code>,{' '}
+            <code>event_message</code>, <code>metadata</code> as sent, and <code>attributes</code>: other
+            members of an event.
+          </p>
+        }
       />
     </>
   );
@@ -78,9 +84,11 @@ function Head({ source }: { readonly source: SourceView }) {
 }
 
 function Numbers({ state, nowMs }: { readonly state: SourceState | undefined; readonly nowMs: number }) {
+  const zone = useZone();
   if (state === undefined) return null;
   const { rows, bytes, oldest, newest, minutes } = state;
   const lastHour = formatCount(minutes.reduce((sum, one) => sum + one, 0));
+  const instants = Object.entries({ Oldest: oldest, Newest: newest });
   return (
     <dl className="panel source-numbers">
       <Stat
@@ -89,11 +97,7 @@ function Numbers({ state, nowMs }: { readonly state: SourceState | undefined; re
         unit="/s"
         below={<Sparkline values={minutes} label={`${lastHour} events in the last hour`} />}
       />
-      <Stat
-        label="Rows"
-        value={formatShort(rows)}
-        below={rows < 10_000 ? 'events' : `${formatCount(rows)} events`}
-      />
+      <Stat label="Rows" value={formatShort(rows)} below={`${formatCount(rows)} events`} />
       <Stat
         label="On disk"
         value={formatBytes(bytes)}
@@ -107,44 +111,18 @@ function Numbers({ state, nowMs }: { readonly state: SourceState | undefined; re
           below="since the start; keys that pin a project cannot read them"
         />
       )}
-      <Instant label="Oldest" iso={oldest} nowMs={nowMs} />
-      <Instant label="Newest" iso={newest} nowMs={nowMs} />
+      {instants.map(([label, iso]) => {
+        const ms = Date.parse(iso ?? '');
+        const at = iso === null ? 'no event yet' : `${formatTime(ms, zone)} ${zoneName(zone)}`;
+        return (
+          <Stat key={label} label={label} value={iso === null ? '–' : formatAgo(ms, nowMs)} below={at} />
+        );
+      })}
     </dl>
   );
 }
 
-interface InstantProps {
-  readonly label: string;
-  readonly iso: string | null;
-  readonly nowMs: number;
-}
-
-function Instant({ label, iso, nowMs }: InstantProps) {
-  const zone = useZone();
-  if (iso === null) return <Stat label={label} value="–" below="no event yet" />;
-  const ms = Date.parse(iso);
-  return (
-    <Stat label={label} value={formatAgo(ms, nowMs)} below={`${formatTime(ms, zone)} ${zoneName(zone)}`} />
-  );
-}
-
-type Column = Omit<SourceView['columns'][number], 'other_paths'> &
-  Partial<Pick<SourceView['columns'][number], 'other_paths'>>;
-
-/** The columns of every table (docs/sources.md). */
-const COMMON: readonly Column[] = [
-  { name: 'id', type: 'string', path: ['id'], description: 'as sent, otherwise a UUIDv7' },
-  {
-    ...{ name: 'timestamp', type: 'timestamp', path: ['timestamp'] },
-    description: 'time of the event, UTC, in microseconds',
-  },
-  { name: 'project', type: 'string', path: [], description: 'project of the event' },
-  { name: 'event_message', type: 'string', path: ['event_message'], description: 'the text' },
-  { name: 'metadata', type: 'json', path: ['metadata'], description: 'the JSON value as sent' },
-  { name: 'attributes', type: 'json', path: [], description: 'other members of the event' },
-];
-
-const FIELDS: readonly TableColumn<Column>[] = [
+const FIELDS: readonly TableColumn<SourceView['columns'][number]>[] = [
   {
     name: 'Field',
     cell: ({ name, description }) => (
@@ -158,7 +136,7 @@ const FIELDS: readonly TableColumn<Column>[] = [
   {
     name: 'Taken from',
     className: 'field-path',
-    cell: ({ path, other_paths: others = [] }) =>
+    cell: ({ path, other_paths: others }) =>
       path.length === 0 ? (
         <span className="muted">–</span>
       ) : (
